@@ -1,0 +1,47 @@
+//! What an access came to.
+
+use crate::{Address, Width};
+
+/// The value read (zero-extended), or for a write nothing.
+pub type Outcome<T> = Result<T, AccessError>;
+
+/// Why an access failed. Absent PCI functions are not an error: hardware answers all ones, and so do we.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AccessError {
+    /// The MSR does not exist, or the value sets a bit that the MSR refuses (#GP; the Linux msr driver says EIO).
+    #[error("{address}: general protection fault; this processor has no such register, or refuses that value")]
+    GeneralProtection {
+        /// Where.
+        address: Address,
+    },
+    /// No register space reaches the address.
+    #[error("{address}: nothing answers at this address")]
+    Unreachable {
+        /// Where.
+        address: Address,
+    },
+    /// The bus has no such cycle: an MSR is 8 bytes wide, a PCI configuration cycle may not cross a dword.
+    #[error("{address}: a cycle of {} bytes is not possible here", width.bytes())]
+    BadCycle {
+        /// Where.
+        address: Address,
+        /// Width asked for.
+        width: Width,
+    },
+    /// The operating system refused.
+    #[error("{address}: permission denied; {remedy}")]
+    Permission {
+        /// Where.
+        address: Address,
+        /// What the user can do about it.
+        remedy: &'static str,
+    },
+    /// The operating system failed.
+    #[error("{address}: {message}")]
+    Io {
+        /// Where.
+        address: Address,
+        /// The system's message.
+        message: String,
+    },
+}
