@@ -1,0 +1,151 @@
+//! Evaluation: numbers together with their validity.
+
+use crate::{BinaryOperator, Expression, Function, Reference, Validity};
+
+/// A number and how far it can be trusted. There is no way to get at a number that is not one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Value {
+    number: f64,
+    validity: Validity,
+}
+
+impl Value {
+    /// A number with its validity. A number that is not finite becomes "not defined".
+    pub fn new(number: f64, validity: Validity) -> Self {
+        if number.is_finite() || !validity.grade().has_number() {
+            return Self { number, validity };
+        }
+        Self { number, validity: validity.and(&Validity::not_defined("the result is too large")) }
+    }
+
+    /// A plainly measured number.
+    pub fn measured(number: f64) -> Self {
+        Self::new(number, Validity::MEASURED)
+    }
+
+    /// No number; `validity` says why. If it does not, the value is suspect.
+    pub fn missing(validity: Validity) -> Self {
+        let validity =
+            if validity.grade().has_number() { validity.and(&Validity::not_defined("no number")) } else { validity };
+        Self { number: 0.0, validity }
+    }
+
+    /// The number, finite, or `None` if the validity forbids to show one.
+    pub fn number(&self) -> Option<f64> {
+        self.validity.grade().has_number().then_some(self.number)
+    }
+
+    /// How far it can be trusted.
+    pub const fn validity(&self) -> &Validity {
+        &self.validity
+    }
+
+    fn combine(&self, other: &Self, compute: impl FnOnce(f64, f64) -> f64) -> Self {
+        let validity = self.validity.clone().and(&other.validity);
+        match (self.number(), other.number()) {
+            (Some(a), Some(b)) => Self::new(compute(a, b), validity),
+            _ => Self::missing(validity),
+        }
+    }
+
+    /// The sum, as trustworthy as the worse of the two.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        self.combine(other, |a, b| a + b)
+    }
+}
+
+/// Where evaluation finds the values of names.
+pub trait Resolver {
+    /// The value of `reference`. A name that has none is a [`Value::missing`] with the reason.
+    fn resolve(&self, reference: &Reference) -> Value;
+}
+
+impl<F: Fn(&Reference) -> Value> Resolver for F {
+    fn resolve(&self, reference: &Reference) -> Value {
+        self(reference)
+    }
+}
+
+/// Computes `expression` over `resolver`.
+///
+/// A denominator of zero gives a value without a number, never an infinity or NaN.
+pub fn evaluate(expression: &Expression, resolver: &impl Resolver) -> Value {
+    match expression {
+        Expression::Number(number) => Value::measured(*number),
+        Expression::Reference(reference) => resolver.resolve(reference),
+        Expression::Negate(inner) => {
+            let value = evaluate(inner, resolver);
+            Value { number: -value.number, validity: value.validity }
+        }
+        Expression::Binary(operator, left, right) => {
+            let a = evaluate(left, resolver);
+            let b = evaluate(right, resolver);
+            match operator {
+                BinaryOperator::Add => a.plus(&b),
+                BinaryOperator::Subtract => a.combine(&b, |a, b| a - b),
+                BinaryOperator::Multiply => a.combine(&b, |a, b| a * b),
+                BinaryOperator::Divide => divide(&a, &b, right),
+            }
+        }
+        Expression::Call(function, arguments) => {
+            let mut values = arguments.iter().map(|argument| evaluate(argument, resolver));
+            let Some(first) = values.next() else {
+                return Value::missing(Validity::not_defined(format!("{} of nothing", function.name())));
+            };
+            values.fold(first, |a, b| match function {
+                Function::Min => a.combine(&b, f64::min),
+                Function::Max => a.combine(&b, f64::max),
+            })
+        }
+    }
+}
+
+fn divide(a: &Value, b: &Value, denominator: &Expression) -> Value {
+    if b.number() == Some(0.0) {
+        let why = Validity::not_defined(format!("the denominator is zero ({denominator})"));
+        return Value::missing(a.validity.clone().and(&b.validity).and(&why));
+    }
+    a.combine(b, |a, b| a / b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Grade;
+
+    fn value_of(source: &str) -> Value {
+        let resolver = |reference: &Reference| match reference.name.as_str() {
+            "ZERO" => Value::measured(0.0),
+            "HALF" => Value::new(0.5, Validity::scaled(0.5)),
+            "GONE" => Value::missing(Validity::unreadable("imc1", "reads all ones")),
+            _ => Value::measured(10.0),
+        };
+        evaluate(&Expression::parse(source).unwrap(), &resolver)
+    }
+
+    #[test]
+    fn computes() {
+        assert_eq!(value_of("(TEN - 4) * 64 / 2").number(), Some(192.0));
+        assert_eq!(value_of("max(1, TEN, 3) - min(-1, 2)").number(), Some(11.0));
+        assert_eq!(value_of("TEN / HALF").number(), Some(20.0));
+        assert_eq!(value_of("TEN / HALF").validity().grade(), Grade::Scaled);
+    }
+
+    #[test]
+    fn a_zero_denominator_is_said_and_not_computed() {
+        for source in ["TEN / ZERO", "ZERO / ZERO", "1 + TEN / (ZERO * 5)"] {
+            let value = value_of(source);
+            assert_eq!(value.number(), None);
+            assert!(value.validity().to_string().contains("denominator is zero"), "{source}");
+        }
+        assert_eq!(value_of("1e308 * 1e308").validity().grade(), Grade::NotDefined);
+    }
+
+    #[test]
+    fn one_unreadable_input_leaves_no_number_and_names_itself() {
+        let value = value_of("TEN + HALF * GONE");
+        assert_eq!(value.number(), None);
+        assert!(value.validity().to_string().contains("imc1 unreadable: reads all ones"));
+    }
+}

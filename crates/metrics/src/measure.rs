@@ -1,0 +1,128 @@
+//! Units of measure, a closed set, and how they are shown.
+
+use std::fmt;
+
+/// What a metric's number is measured in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum UnitOfMeasure {
+    /// Bytes.
+    Bytes,
+    /// Bytes a second.
+    BytesPerSecond,
+    /// A share. The number is a fraction, 1 for all; it is shown in per cent.
+    Percent,
+    /// A plain quotient.
+    Ratio,
+    /// Cycles of the unit's clock.
+    Cycles,
+    /// Nanoseconds.
+    Nanoseconds,
+    /// Seconds.
+    Seconds,
+    /// A number of things.
+    Count,
+    /// Things a second.
+    PerSecond,
+    /// Hertz.
+    Hertz,
+}
+
+impl UnitOfMeasure {
+    /// All units of measure.
+    pub const ALL: [Self; 10] = [
+        Self::Bytes,
+        Self::BytesPerSecond,
+        Self::Percent,
+        Self::Ratio,
+        Self::Cycles,
+        Self::Nanoseconds,
+        Self::Seconds,
+        Self::Count,
+        Self::PerSecond,
+        Self::Hertz,
+    ];
+
+    /// The symbol used in the catalogue and in machine-readable output.
+    pub const fn symbol(self) -> &'static str {
+        match self {
+            Self::Bytes => "B",
+            Self::BytesPerSecond => "B/s",
+            Self::Percent => "%",
+            Self::Ratio => "ratio",
+            Self::Cycles => "cycles",
+            Self::Nanoseconds => "ns",
+            Self::Seconds => "s",
+            Self::Count => "count",
+            Self::PerSecond => "/s",
+            Self::Hertz => "Hz",
+        }
+    }
+
+    /// The unit of measure with this symbol.
+    pub fn from_symbol(symbol: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|unit| unit.symbol() == symbol)
+    }
+
+    /// `number` in the unit's symbol, as machine-readable output shows it: only per cent differs from the number itself.
+    pub fn in_symbol(self, number: f64) -> f64 {
+        if self == Self::Percent { number * 100.0 } else { number }
+    }
+
+    /// `number` scaled for people, with the symbol that then fits. Prefixes are decimal: 1 GB is 10^9 bytes.
+    ///
+    /// ```
+    /// use pericore_metrics::UnitOfMeasure;
+    /// assert_eq!(UnitOfMeasure::BytesPerSecond.scaled(12.3e9), (12.3, "GB/s"));
+    /// assert_eq!(UnitOfMeasure::Percent.scaled(0.25), (25.0, "%"));
+    /// ```
+    pub fn scaled(self, number: f64) -> (f64, &'static str) {
+        const NANO: [(f64, &str); 4] = [(1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")];
+        let steps: &[(f64, &'static str)] = match self {
+            Self::Bytes => &[(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")],
+            Self::BytesPerSecond => &[(1e12, "TB/s"), (1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s")],
+            Self::Hertz => &[(1e9, "GHz"), (1e6, "MHz"), (1e3, "kHz"), (1.0, "Hz")],
+            Self::PerSecond => &[(1e9, "G/s"), (1e6, "M/s"), (1e3, "k/s"), (1.0, "/s")],
+            Self::Seconds => &NANO,
+            Self::Nanoseconds => {
+                // Latencies compare best in one unit; only what is far from nanoseconds is scaled.
+                return if number.abs() < 1e6 { (number, "ns") } else { Self::Seconds.scaled(number / 1e9) };
+            }
+            Self::Percent => return (number * 100.0, "%"),
+            Self::Ratio => return (number, ""),
+            Self::Cycles => return (number, "cycles"),
+            Self::Count => return (number, ""),
+        };
+        let fits = steps.iter().find(|(step, _)| number.abs() >= *step);
+        // Below the smallest step, zero among them, the plain symbol says it best.
+        let (step, symbol) = fits.copied().unwrap_or_else(|| (1.0, self.symbol()));
+        (number / step, symbol)
+    }
+}
+
+impl fmt::Display for UnitOfMeasure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.symbol())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::UnitOfMeasure;
+
+    #[test]
+    fn symbols_are_distinct_and_found_again() {
+        for unit in UnitOfMeasure::ALL {
+            assert_eq!(UnitOfMeasure::from_symbol(unit.symbol()), Some(unit));
+        }
+        assert_eq!(UnitOfMeasure::from_symbol("furlongs"), None);
+    }
+
+    #[test]
+    fn prefixes_are_decimal_and_zero_keeps_the_plain_symbol() {
+        assert_eq!(UnitOfMeasure::Bytes.scaled(1024.0), (1.024, "kB"));
+        assert_eq!(UnitOfMeasure::Bytes.scaled(0.0), (0.0, "B"));
+        assert_eq!(UnitOfMeasure::Seconds.scaled(0.25), (250.0, "ms"));
+        assert_eq!(UnitOfMeasure::Nanoseconds.scaled(81_250.0), (81_250.0, "ns"));
+        assert_eq!(UnitOfMeasure::BytesPerSecond.scaled(-2e6), (-2.0, "MB/s"));
+    }
+}

@@ -1,0 +1,276 @@
+//! Recursive descent over the tokens.
+
+use crate::lexer::{Spanned, Token, tokens};
+use crate::{BinaryOperator, Expression, Function, ParseError, Reference, SettingValue};
+
+/// The deepest tree, and the deepest nesting, that the parser accepts. A chain such as `A + B + C` is as deep as it is
+/// long. The limit keeps every walk over a tree within a small stack.
+pub const MAX_DEPTH: usize = 200;
+
+impl Expression {
+    /// Reads an expression.
+    ///
+    /// # Errors
+    /// A [`ParseError`] that points at the first spot that does not fit.
+    pub fn parse(source: &str) -> Result<Self, ParseError> {
+        let mut parser = Parser { source, tokens: tokens(source)?, at: 0, nesting: 0 };
+        let Node { expression, .. } = parser.sum()?;
+        match parser.token() {
+            Token::End => Ok(expression),
+            _ => Err(parser.refuse("an operator or the end of the expression")),
+        }
+    }
+}
+
+/// An expression and its depth, kept beside it because measuring it again at each level would take quadratic time.
+struct Node {
+    expression: Expression,
+    depth: usize,
+}
+
+impl Node {
+    const fn leaf(expression: Expression) -> Self {
+        Self { expression, depth: 1 }
+    }
+}
+
+struct Parser<'s> {
+    source: &'s str,
+    tokens: Vec<Spanned<'s>>,
+    at: usize,
+    nesting: usize,
+}
+
+impl<'s> Parser<'s> {
+    fn spanned(&self) -> Spanned<'s> {
+        // The last token is `End` and is never passed over.
+        self.tokens[self.at.min(self.tokens.len() - 1)]
+    }
+
+    fn token(&self) -> Token<'s> {
+        self.spanned().token
+    }
+
+    fn advance(&mut self) {
+        self.at += 1;
+    }
+
+    fn accept(&mut self, sign: char) -> bool {
+        let fits = self.token() == Token::Sign(sign);
+        if fits {
+            self.advance();
+        }
+        fits
+    }
+
+    fn expect(&mut self, sign: char, expected: &str) -> Result<(), ParseError> {
+        if self.accept(sign) { Ok(()) } else { Err(self.refuse(expected)) }
+    }
+
+    fn refuse(&self, expected: impl Into<String>) -> ParseError {
+        let Spanned { token, start, end } = self.spanned();
+        ParseError::new(self.source, start, end - start, expected, token.describe())
+    }
+
+    fn check_depth(&self, depth: usize) -> Result<usize, ParseError> {
+        if depth <= MAX_DEPTH {
+            return Ok(depth);
+        }
+        Err(self.refuse(format!("an expression of at most {MAX_DEPTH} levels (split it into several metrics)")))
+    }
+
+    /// Runs `parse` one level further in.
+    fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Result<T, ParseError>) -> Result<T, ParseError> {
+        self.nesting = self.check_depth(self.nesting + 1)?;
+        let result = parse(self)?;
+        self.nesting -= 1;
+        Ok(result)
+    }
+
+    fn binary(&mut self, operator: BinaryOperator, left: Node, right: Node) -> Result<Node, ParseError> {
+        let depth = self.check_depth(1 + left.depth.max(right.depth))?;
+        let expression = Expression::Binary(operator, Box::new(left.expression), Box::new(right.expression));
+        Ok(Node { expression, depth })
+    }
+
+    fn sum(&mut self) -> Result<Node, ParseError> {
+        let mut left = self.product()?;
+        loop {
+            let operator = match self.token() {
+                Token::Sign('+') => BinaryOperator::Add,
+                Token::Sign('-') => BinaryOperator::Subtract,
+                _ => return Ok(left),
+            };
+            self.advance();
+            let right = self.product()?;
+            left = self.binary(operator, left, right)?;
+        }
+    }
+
+    fn product(&mut self) -> Result<Node, ParseError> {
+        let mut left = self.factor()?;
+        loop {
+            let operator = match self.token() {
+                Token::Sign('*') => BinaryOperator::Multiply,
+                Token::Sign('/') => BinaryOperator::Divide,
+                _ => return Ok(left),
+            };
+            self.advance();
+            let right = self.factor()?;
+            left = self.binary(operator, left, right)?;
+        }
+    }
+
+    fn factor(&mut self) -> Result<Node, ParseError> {
+        match self.token() {
+            Token::Sign('-') => {
+                self.advance();
+                let inner = self.nested(Self::factor)?;
+                let depth = self.check_depth(inner.depth + 1)?;
+                Ok(Node { expression: Expression::Negate(Box::new(inner.expression)), depth })
+            }
+            Token::Sign('(') => {
+                self.advance();
+                let inner = self.nested(Self::sum)?;
+                self.expect(')', "an operator or \")\"")?;
+                Ok(inner)
+            }
+            Token::Number { value, .. } => {
+                self.advance();
+                Ok(Node::leaf(Expression::Number(value)))
+            }
+            Token::Unit(unit) => {
+                self.advance();
+                self.reference(Some(unit))
+            }
+            Token::Name(name) => {
+                if self.tokens[self.at + 1].token == Token::Sign('(') {
+                    return self.call(name);
+                }
+                self.reference(None)
+            }
+            _ => Err(self.refuse("a number, a name, \"-\" or \"(\"")),
+        }
+    }
+
+    fn call(&mut self, name: &str) -> Result<Node, ParseError> {
+        let Some(function) = Function::ALL.into_iter().find(|function| function.name() == name) else {
+            return Err(self.refuse("one of the functions min and max, or a name without \"(\""));
+        };
+        self.advance();
+        self.advance();
+        let mut arguments = Vec::new();
+        let mut depth = 0;
+        loop {
+            let argument = self.nested(Self::sum)?;
+            depth = depth.max(argument.depth);
+            arguments.push(argument.expression);
+            if !self.accept(',') {
+                break;
+            }
+        }
+        self.expect(')', "an operator, \",\" or \")\"")?;
+        let depth = self.check_depth(depth + 1)?;
+        Ok(Node { expression: Expression::Call(function, arguments), depth })
+    }
+
+    fn reference(&mut self, unit: Option<&str>) -> Result<Node, ParseError> {
+        let name = self.name("an event's or a metric's name")?;
+        let mut settings = Vec::new();
+        if self.accept('{') {
+            loop {
+                let key = self.name("the name of a field or filter")?;
+                let value = if self.accept('=') { self.setting_value()? } else { SettingValue::Number(1) };
+                settings.push((key, value));
+                if !self.accept(',') {
+                    break;
+                }
+            }
+            self.expect('}', "\",\" or \"}\"")?;
+        }
+        Ok(Node::leaf(Expression::Reference(Reference { unit: unit.map(str::to_owned), name, settings })))
+    }
+
+    fn name(&mut self, expected: &str) -> Result<String, ParseError> {
+        let Token::Name(name) = self.token() else { return Err(self.refuse(expected)) };
+        self.advance();
+        Ok(name.to_owned())
+    }
+
+    fn setting_value(&mut self) -> Result<SettingValue, ParseError> {
+        let value = match self.token() {
+            Token::Number { integer: Some(integer), .. } => SettingValue::Number(integer),
+            Token::Name(name) => SettingValue::Name(name.to_owned()),
+            _ => return Err(self.refuse("a whole number of at most 64 bits, or a named value")),
+        };
+        self.advance();
+        Ok(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(source: &str) -> (usize, String) {
+        let error = Expression::parse(source).unwrap_err();
+        (error.spot.offset, error.to_string())
+    }
+
+    #[test]
+    fn a_glued_lower_case_name_is_a_unit_and_anything_else_divides() {
+        let reference = |unit: Option<&str>, name: &str| {
+            Expression::Reference(Reference { unit: unit.map(str::to_owned), ..Reference::named(name) })
+        };
+        assert_eq!(Expression::parse("imc/CAS_COUNT.RD").unwrap(), reference(Some("imc"), "CAS_COUNT.RD"));
+        for source in ["A/B", "A / B", "seconds/B", "imc / B", "a_b/B", "imc/(B)"] {
+            let parsed = Expression::parse(source).unwrap();
+            assert!(matches!(parsed, Expression::Binary(BinaryOperator::Divide, ..)), "{source}");
+        }
+    }
+
+    #[test]
+    fn multiplication_binds_tighter_and_chains_lean_left() {
+        let same = |a: &str, b: &str| assert_eq!(Expression::parse(a).unwrap(), Expression::parse(b).unwrap(), "{a}");
+        same("A + B * C", "A + (B * C)");
+        same("A / B / C", "(A / B) / C");
+        same("-A * B", "(-A) * B");
+        same("0x10 * 1.5e2", "16 * 150");
+    }
+
+    #[test]
+    fn errors_point_at_the_spot() {
+        assert_eq!(refusal("A + * B").0, 4);
+        assert_eq!(
+            refusal(""),
+            (0, "column 1: expected a number, a name, \"-\" or \"(\", found the end of the expression".into())
+        );
+        assert_eq!(refusal("(A + B").0, 6);
+        assert_eq!(refusal("A B").0, 2);
+        assert_eq!(refusal("A.B{opc=1.5}").0, 8);
+        assert_eq!(refusal("A.B{opc=0x1ffffffffffffffff}").0, 8);
+        assert_eq!(refusal("A. + B").0, 2);
+        assert_eq!(refusal("64k * A").0, 0);
+        assert_eq!(refusal("avg(A)").0, 0);
+        assert_eq!(
+            refusal("é").1,
+            "column 1: expected a name, a number or one of + - * / ( ) { } , =, found the character 'é'"
+        );
+        assert_eq!(Expression::parse("A +\n\tB %").unwrap_err().caret(), "\tB %\n\t  ^");
+    }
+
+    #[test]
+    fn depth_is_limited_in_every_direction() {
+        let deep = 100_000;
+        for source in [
+            "(".repeat(deep),
+            "-".repeat(deep),
+            "min(".repeat(deep),
+            vec!["A"; deep].join("+"),
+            format!("{}A{}", "(".repeat(deep), ")".repeat(deep)),
+        ] {
+            assert!(Expression::parse(&source).unwrap_err().to_string().contains("levels"));
+        }
+        assert!(Expression::parse(&vec!["A"; MAX_DEPTH].join("+")).is_ok());
+    }
+}

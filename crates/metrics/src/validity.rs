@@ -1,0 +1,212 @@
+//! How far a number can be trusted: the project's one notion of it.
+
+use std::fmt;
+
+/// What is to be said about a number; nothing at all if it was plainly measured.
+///
+/// Combining two keeps every concern of both, so that a metric says why each of its inputs is in doubt.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Validity {
+    concerns: Vec<Concern>,
+}
+
+/// One reason not to take a number at its face.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Concern {
+    /// Counted during part of the time and scaled up.
+    Scaled {
+        /// Share of the time that was counted, above 0 and below 1.
+        duty: f64,
+    },
+    /// There is a number, but something about it is odd.
+    Suspect {
+        /// What is odd.
+        reason: String,
+    },
+    /// The counter may have wrapped more than once.
+    WrappedUnknown {
+        /// The counter.
+        which: String,
+    },
+    /// A quotient without a value.
+    NotDefined {
+        /// Why there is none.
+        why: String,
+    },
+    /// The hardware gave no number.
+    Unreadable {
+        /// Unit, instance or counter.
+        which: String,
+        /// Why.
+        why: String,
+    },
+}
+
+/// How far a number can be trusted, best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Grade {
+    /// Counted all the time.
+    Measured,
+    /// Counted part of the time and scaled.
+    Scaled,
+    /// A number with a doubt.
+    Suspect,
+    /// No usable number: the counter may have wrapped more than once.
+    WrappedUnknown,
+    /// No number: the quotient has none.
+    NotDefined,
+    /// No number: the hardware gave none.
+    Unreadable,
+}
+
+impl Grade {
+    /// The word used in machine-readable output.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Measured => "measured",
+            Self::Scaled => "scaled",
+            Self::Suspect => "suspect",
+            Self::WrappedUnknown => "wrapped-unknown",
+            Self::NotDefined => "not-defined",
+            Self::Unreadable => "unreadable",
+        }
+    }
+
+    /// False if a number of this grade must not be shown.
+    pub const fn has_number(self) -> bool {
+        matches!(self, Self::Measured | Self::Scaled | Self::Suspect)
+    }
+}
+
+impl Concern {
+    /// The grade that the concern alone gives.
+    pub const fn grade(&self) -> Grade {
+        match self {
+            Self::Scaled { .. } => Grade::Scaled,
+            Self::Suspect { .. } => Grade::Suspect,
+            Self::WrappedUnknown { .. } => Grade::WrappedUnknown,
+            Self::NotDefined { .. } => Grade::NotDefined,
+            Self::Unreadable { .. } => Grade::Unreadable,
+        }
+    }
+}
+
+impl Validity {
+    /// Plainly measured.
+    pub const MEASURED: Self = Self { concerns: Vec::new() };
+
+    /// Scaled up from `duty` of the time; a duty of 1 or more is measured.
+    pub fn scaled(duty: f64) -> Self {
+        if duty >= 1.0 { Self::MEASURED } else { Concern::Scaled { duty }.into() }
+    }
+
+    /// A number with a doubt.
+    pub fn suspect(reason: impl Into<String>) -> Self {
+        Concern::Suspect { reason: reason.into() }.into()
+    }
+
+    /// The counter may have wrapped more than once.
+    pub fn wrapped_unknown(which: impl Into<String>) -> Self {
+        Concern::WrappedUnknown { which: which.into() }.into()
+    }
+
+    /// A quotient without a value.
+    pub fn not_defined(why: impl Into<String>) -> Self {
+        Concern::NotDefined { why: why.into() }.into()
+    }
+
+    /// The hardware gave no number.
+    pub fn unreadable(which: impl Into<String>, why: impl Into<String>) -> Self {
+        Concern::Unreadable { which: which.into(), why: why.into() }.into()
+    }
+
+    /// All concerns, in the order met.
+    pub fn concerns(&self) -> &[Concern] {
+        &self.concerns
+    }
+
+    /// The worst concern's grade.
+    pub fn grade(&self) -> Grade {
+        self.concerns.iter().map(Concern::grade).max().unwrap_or(Grade::Measured)
+    }
+
+    /// The share of the time that was counted: 1 unless scaled.
+    pub fn duty(&self) -> f64 {
+        self.concerns
+            .iter()
+            .find_map(|concern| if let Concern::Scaled { duty } = concern { Some(*duty) } else { None })
+            .unwrap_or(1.0)
+    }
+
+    /// The validity of a number computed from two: every concern of both, each once; of two duties the lower.
+    #[must_use]
+    pub fn and(mut self, other: &Self) -> Self {
+        for concern in &other.concerns {
+            self.add(concern);
+        }
+        self
+    }
+
+    fn add(&mut self, concern: &Concern) {
+        if let Concern::Scaled { duty: other } = concern {
+            let scaled =
+                self.concerns.iter_mut().find_map(|c| if let Concern::Scaled { duty } = c { Some(duty) } else { None });
+            if let Some(duty) = scaled {
+                *duty = duty.min(*other);
+                return;
+            }
+        }
+        if !self.concerns.contains(concern) {
+            self.concerns.push(concern.clone());
+        }
+    }
+}
+
+impl From<Concern> for Validity {
+    fn from(concern: Concern) -> Self {
+        Self { concerns: vec![concern] }
+    }
+}
+
+impl fmt::Display for Concern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Scaled { duty } => write!(f, "scaled, counted {:.1} % of the time", duty * 100.0),
+            Self::Suspect { reason } => write!(f, "suspect: {reason}"),
+            Self::WrappedUnknown { which } => write!(f, "{which} may have wrapped more than once"),
+            Self::NotDefined { why } => write!(f, "not defined: {why}"),
+            Self::Unreadable { which, why } => write!(f, "{which} unreadable: {why}"),
+        }
+    }
+}
+
+impl fmt::Display for Validity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.concerns.is_empty() {
+            return f.write_str("measured");
+        }
+        for (index, concern) in self.concerns.iter().enumerate() {
+            write!(f, "{}{concern}", if index == 0 { "" } else { "; " })?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn combining_takes_the_worst_grade_and_keeps_all_reasons_once() {
+        let imc = Validity::unreadable("imc2", "reads all ones");
+        let combined =
+            Validity::scaled(0.5).and(&imc).and(&Validity::scaled(0.25)).and(&imc).and(&Validity::suspect("frozen"));
+        assert_eq!(combined.grade(), Grade::Unreadable);
+        assert_eq!(combined.duty(), 0.25);
+        assert_eq!(
+            combined.to_string(),
+            "scaled, counted 25.0 % of the time; imc2 unreadable: reads all ones; suspect: frozen"
+        );
+        assert_eq!(Validity::MEASURED.and(&Validity::MEASURED).to_string(), "measured");
+    }
+}
