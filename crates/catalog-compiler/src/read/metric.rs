@@ -1,0 +1,21 @@
+//! `metrics/FAMILY/UNIT.toml`.
+
+use super::row::Row;
+use crate::Place;
+use crate::schema::Metric;
+
+/// Unit, place of the file, metrics.
+pub fn read(row: &mut Row<'_, '_>) -> (String, Place, Vec<Metric>) {
+    let unit = row.string("unit");
+    let metrics = row.tables("metric", None, |row| Metric {
+        place: row.place(),
+        name: row.string("name"),
+        expression: row.string("expression"),
+        printed: row.optional_string("printed"),
+        unit_of_measure: row.string("unit_of_measure"),
+        description: row.string("description"),
+        source: row.string("source"),
+        caveats: row.strings("caveats"),
+    });
+    (unit, row.place(), metrics)
+}

@@ -1,0 +1,135 @@
+//! `units/FAMILY/UNIT.toml`.
+
+use super::event;
+use super::number;
+use super::row::Row;
+use crate::schema::{Field, FieldSet, Locations, Placement, Register, Signal, Unit};
+
+/// A unit without its events and metrics.
+pub fn read(row: &mut Row<'_, '_>) -> Unit {
+    Unit {
+        place: row.place(),
+        name: row.string("unit"),
+        title: row.string("title"),
+        description: row.string("description"),
+        source: row.string("source"),
+        intel_unit: row.optional_string("intel_unit"),
+        intel_prefix: row.optional_string("intel_prefix"),
+        perf_pmu: row.optional_string("perf_pmu"),
+        clock: row.string("clock"),
+        counters: row.number("counters"),
+        counter_width: row.number("counter_width"),
+        discovery_type: row.optional_number("discovery_type"),
+        isolated: row.numbers("isolated"),
+        caveats: row.strings("caveats"),
+        placements: row.tables("placement", None, placement),
+        registers: row.tables("register", None, register),
+        field_sets: row.tables("field_set", None, |row| FieldSet {
+            place: row.place(),
+            name: row.string("name"),
+            source: row.string("source"),
+            fields: row.tables("fields", None, field),
+        }),
+        signals: row.tables("signal", None, signal),
+        events: Vec::new(),
+        metrics: Vec::new(),
+    }
+}
+
+fn placement(row: &mut Row<'_, '_>) -> Placement {
+    let space = row.string("space");
+    let locations = match space.as_str() {
+        "msr" => Locations::Msr(msr_bases(row)),
+        "pcicfg" => Locations::Pci(row.tables("functions", None, |row| (row.number("device"), row.number("function")))),
+        "mmio" => Locations::Mmio(
+            row.tables("bars", None, |row| (row.string("bar"), row.number("index"), row.number("offset"))),
+        ),
+        other => {
+            row.report("space", format!("no address space {other:?}"), "write msr, pcicfg or mmio");
+            Locations::Msr(Vec::new())
+        }
+    };
+    Placement {
+        place: row.place(),
+        name: row.optional_string("name").unwrap_or_else(|| "main".to_owned()),
+        locations,
+        device_ids: row.numbers("device_ids"),
+        bus: row.optional_number("bus").unwrap_or(0),
+    }
+}
+
+fn msr_bases(row: &mut Row<'_, '_>) -> Vec<u32> {
+    let listed = row.numbers("bases");
+    if !listed.is_empty() {
+        return listed;
+    }
+    let base: u32 = row.number("base");
+    let count: u32 = row.optional_number("count").unwrap_or(1);
+    let stride: u32 = row.optional_number("stride").unwrap_or(0);
+    if count > 1 && stride == 0 {
+        row.report("count", "several instances at one address", "add stride = 0x…");
+    }
+    (0..count.min(1024)).map(|index| base + index * stride).collect()
+}
+
+fn register(row: &mut Row<'_, '_>) -> Register {
+    let name = row.string("name");
+    Register {
+        place: row.place(),
+        guide_name: row.string("guide_name"),
+        role: row.string("role"),
+        placement: row.optional_string("placement").unwrap_or_else(|| "main".to_owned()),
+        offset: row.number("offset"),
+        count: row.optional_number("count").unwrap_or(1),
+        stride: row.optional_number("stride").unwrap_or(0),
+        width: row.number("width"),
+        reset: row.optional_number("reset").unwrap_or(0),
+        fields: row.tables("fields", None, field),
+        description: row.string("description"),
+        source: row.string("source"),
+        caveats: row.strings("caveats"),
+        event: row.optional_string("event"),
+        signal: row.optional_string("signal"),
+        measure: row.optional_string("measure").unwrap_or_else(|| "arrivals".to_owned()),
+        when: event::terms(row, "when"),
+        signal_index: None,
+        name,
+    }
+}
+
+fn field(row: &mut Row<'_, '_>) -> Field {
+    let printed = row.string("bits");
+    let (msb, lsb) = number::bits(&printed).unwrap_or_else(|| {
+        row.report("bits", format!("{printed:?} is no bit range"), "write \"31:24\" or \"22\"");
+        (0, 0)
+    });
+    let name = row.string("name");
+    let reserved = matches!(name.as_str(), "rsv" | "ig");
+    Field {
+        place: row.place(),
+        msb,
+        lsb,
+        access: row.string("access"),
+        description: if reserved {
+            row.optional_string("description").unwrap_or_default()
+        } else {
+            row.string("description")
+        },
+        values: row.optional_string("values"),
+        name,
+    }
+}
+
+fn signal(row: &mut Row<'_, '_>) -> Signal {
+    let kind = row.string("kind");
+    if !matches!(kind.as_str(), "pulses" | "level") {
+        row.report("kind", format!("no kind of signal {kind:?}"), "write pulses or level");
+    }
+    Signal {
+        place: row.place(),
+        name: row.string("name"),
+        level: kind == "level",
+        description: row.string("description"),
+        attributes: row.tables("attributes", None, |row| (row.string("name"), row.number("width"))),
+    }
+}

@@ -1,0 +1,334 @@
+//! The rows of the catalogue files, owned and with their places. The compiled form in `pericore-catalog` mirrors them.
+//!
+//! Their fields are documented where users meet them: in `pericore_catalog::model` and in `catalog/README.md`.
+#![expect(missing_docs, reason = "the compiled form documents each field")]
+
+use crate::Place;
+
+/// Everything.
+#[derive(Debug, Default)]
+pub struct Catalogue {
+    /// Families, in file order.
+    pub families: Vec<Family>,
+    /// Departures from the documents.
+    pub deviations: Vec<Deviation>,
+    /// Choices where the documents are silent.
+    pub choices: Vec<Choice>,
+}
+
+/// `families/FAMILY.toml`.
+#[derive(Debug, Default)]
+pub struct Family {
+    pub place: Place,
+    pub name: String,
+    pub aliases: Vec<String>,
+    pub title: String,
+    pub documents: Vec<(String, String)>,
+    pub cpus: Vec<(u16, u16)>,
+    pub clocks: Vec<(String, String)>,
+    /// Metrics that are counted when the user names none, as `unit/METRIC`.
+    pub default_metrics: Vec<String>,
+    pub units: Vec<Unit>,
+    pub value_sets: Vec<ValueSet>,
+}
+
+/// `values/FAMILY/NAME.toml`.
+#[derive(Debug, Default)]
+pub struct ValueSet {
+    pub place: Place,
+    pub name: String,
+    pub source: String,
+    pub values: Vec<NamedValue>,
+}
+
+#[derive(Debug)]
+pub struct NamedValue {
+    pub place: Place,
+    pub name: String,
+    pub value: u64,
+    pub description: String,
+}
+
+/// `units/FAMILY/UNIT.toml`, with its events and metrics.
+#[derive(Debug, Default)]
+pub struct Unit {
+    pub place: Place,
+    pub name: String,
+    pub title: String,
+    pub description: String,
+    pub source: String,
+    pub intel_unit: Option<String>,
+    pub intel_prefix: Option<String>,
+    pub perf_pmu: Option<String>,
+    pub clock: String,
+    pub counters: u8,
+    pub counter_width: u8,
+    pub discovery_type: Option<u16>,
+    /// Instances that neither hear the socket's freeze nor tell of overflows.
+    pub isolated: Vec<u16>,
+    pub caveats: Vec<String>,
+    pub placements: Vec<Placement>,
+    pub registers: Vec<Register>,
+    pub field_sets: Vec<FieldSet>,
+    pub signals: Vec<Signal>,
+    pub events: Vec<Event>,
+    pub metrics: Vec<Metric>,
+}
+
+#[derive(Debug)]
+pub struct Placement {
+    pub place: Place,
+    pub name: String,
+    pub locations: Locations,
+    pub device_ids: Vec<u16>,
+    /// PCI: how many buses after the socket's uncore bus.
+    pub bus: u8,
+}
+
+#[derive(Debug)]
+pub enum Locations {
+    Msr(Vec<u32>),
+    Pci(Vec<(u8, u8)>),
+    Mmio(Vec<(String, u8, u64)>),
+}
+
+impl Locations {
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Msr(bases) => bases.len(),
+            Self::Pci(functions) => functions.len(),
+            Self::Mmio(bars) => bars.len(),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+#[derive(Debug)]
+pub struct Register {
+    pub place: Place,
+    pub name: String,
+    pub guide_name: String,
+    pub role: String,
+    pub placement: String,
+    pub offset: u32,
+    pub count: u8,
+    pub stride: u16,
+    pub width: u8,
+    pub reset: u64,
+    pub fields: Vec<Field>,
+    pub description: String,
+    pub source: String,
+    pub caveats: Vec<String>,
+    /// Name under which a fixed or free-running counter is counted and stands in metrics.
+    pub event: Option<String>,
+    /// Free-running counters: what they take from which signal, and of which entries.
+    pub signal: Option<String>,
+    pub measure: String,
+    pub when: Vec<Term>,
+    /// Filled in by `resolve`: index into the unit's signals.
+    pub signal_index: Option<u16>,
+}
+
+impl Register {
+    /// The field of that name.
+    pub fn field(&self, name: &str) -> Option<&Field> {
+        self.fields.iter().find(|field| field.name == name)
+    }
+}
+
+#[derive(Debug, Clone)]
+pub struct Field {
+    pub place: Place,
+    pub name: String,
+    pub msb: u8,
+    pub lsb: u8,
+    pub access: String,
+    pub description: String,
+    pub values: Option<String>,
+}
+
+impl Field {
+    pub fn is_reserved(&self) -> bool {
+        matches!(self.name.as_str(), "rsv" | "ig")
+    }
+
+    /// The bits, in place.
+    pub fn mask(&self) -> u64 {
+        let width = u32::from(self.msb - self.lsb) + 1;
+        (u64::MAX >> (64 - width)) << self.lsb
+    }
+}
+
+#[derive(Debug)]
+pub struct FieldSet {
+    pub place: Place,
+    pub name: String,
+    pub source: String,
+    pub fields: Vec<Field>,
+}
+
+#[derive(Debug)]
+pub struct Signal {
+    pub place: Place,
+    pub name: String,
+    pub level: bool,
+    pub description: String,
+    /// Name and width in bits, packed from bit 0 up.
+    pub attributes: Vec<(String, u8)>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Event {
+    pub place: Place,
+    pub name: String,
+    pub code: u16,
+    pub counters: Option<u16>,
+    pub max_increment: Option<u16>,
+    pub category: String,
+    pub source: String,
+    pub description: String,
+    pub caveats: Vec<String>,
+    pub filters: Vec<FilterUse>,
+    pub later: bool,
+    /// Control fields besides event select, from `select` and from shared files.
+    pub select: Vec<(String, u64)>,
+    pub field_set: Option<String>,
+    pub signal: Option<String>,
+    pub measure: String,
+    pub decode: Vec<DecodeRow>,
+    pub subevents: Vec<Subevent>,
+    /// Another event that has the same encoding on purpose.
+    pub same_as: Option<String>,
+    /// Filled in by `resolve`.
+    pub config: u64,
+    /// Filled in by `resolve`: index into the unit's signals.
+    pub signal_index: Option<u16>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Subevent {
+    pub place: Place,
+    pub name: String,
+    pub umask: Option<u64>,
+    pub counters: Option<u16>,
+    pub max_increment: Option<u16>,
+    pub source: Option<String>,
+    pub description: String,
+    pub caveats: Vec<String>,
+    pub filters: Vec<FilterUse>,
+    pub later: bool,
+    pub select: Vec<(String, u64)>,
+    /// Another subevent that has the same encoding on purpose, as `EVENT.SUBEVENT`.
+    pub same_as: Option<String>,
+    /// Filled in by `resolve`.
+    pub config: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FilterUse {
+    pub field: String,
+    pub need: FilterNeed,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FilterNeed {
+    Required,
+    Optional,
+    Default(u64),
+}
+
+#[derive(Debug, Clone)]
+pub struct DecodeRow {
+    pub place: Place,
+    pub selector: Selector,
+    pub role: &'static str,
+    pub group: u8,
+    pub terms: Vec<Term>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Selector {
+    Always,
+    Umask(u8),
+    Field(String, u8),
+}
+
+/// A test of one attribute, by name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Term {
+    pub attribute: String,
+    /// Name of the compiled relation.
+    pub relation: &'static str,
+    pub operand: Operand,
+    pub mask: Operand,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Operand {
+    Value(u64),
+    Field(String),
+}
+
+impl DecodeRow {
+    /// The fields that the row reads.
+    pub fn fields(&self) -> impl Iterator<Item = &str> {
+        let selecting = match &self.selector {
+            Selector::Field(field, _) => Some(field.as_str()),
+            Selector::Always | Selector::Umask(_) => None,
+        };
+        selecting.into_iter().chain(self.terms.iter().flat_map(Term::fields))
+    }
+}
+
+impl Term {
+    /// The fields that the term reads.
+    pub fn fields(&self) -> impl Iterator<Item = &str> {
+        [&self.operand, &self.mask].into_iter().filter_map(|operand| match operand {
+            Operand::Field(field) => Some(field.as_str()),
+            Operand::Value(_) => None,
+        })
+    }
+}
+
+#[derive(Debug)]
+pub struct Metric {
+    pub place: Place,
+    pub name: String,
+    pub expression: String,
+    pub printed: Option<String>,
+    pub unit_of_measure: String,
+    pub description: String,
+    pub source: String,
+    pub caveats: Vec<String>,
+}
+
+/// `deviations.toml`: where we differ from a document.
+#[derive(Debug)]
+pub struct Deviation {
+    pub place: Place,
+    pub family: String,
+    pub unit: String,
+    /// Event, register, field or metric.
+    pub event: String,
+    pub field: String,
+    pub guide: String,
+    pub intel: String,
+    pub ours: String,
+    pub evidence: String,
+}
+
+/// `undefined.toml`: what the documents leave open.
+#[derive(Debug)]
+pub struct Choice {
+    pub place: Place,
+    pub subject: String,
+    pub family: String,
+    pub unit: String,
+    pub documents: String,
+    pub choice: String,
+    pub why: String,
+    pub others: String,
+}

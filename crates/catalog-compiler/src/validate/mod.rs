@@ -1,0 +1,33 @@
+//! Named rules over the whole catalogue. Each rule reports every violation; none stops the others.
+
+mod addresses;
+mod descriptions;
+mod events;
+mod metrics;
+mod names;
+mod registers;
+mod signals;
+
+use crate::Diagnostics;
+use crate::schema::Catalogue;
+
+/// Runs every rule.
+pub fn all(catalogue: &Catalogue, diagnostics: &mut Diagnostics) {
+    names::families(catalogue, diagnostics);
+    for family in &catalogue.families {
+        names::family(family, diagnostics);
+        addresses::disjoint(family, diagnostics);
+        for unit in &family.units {
+            names::unit(unit, diagnostics);
+            registers::layouts(family, unit, diagnostics);
+            registers::counting(family, unit, diagnostics);
+            events::counters(unit, diagnostics);
+            events::distinct_encodings(unit, diagnostics);
+            events::filters(unit, diagnostics);
+            signals::attributes(unit, diagnostics);
+            signals::decoding(unit, diagnostics);
+            descriptions::say_more_than_the_name(unit, diagnostics);
+        }
+        metrics::references(family, diagnostics);
+    }
+}

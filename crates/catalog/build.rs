@@ -1,0 +1,29 @@
+//! Compiles `catalog/` into Rust statics; a defect anywhere in it fails the build with all defects listed.
+//! `PERICORE_CATALOG=DIR` builds with another catalogue.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs, process};
+
+fn main() {
+    println!("cargo::rerun-if-env-changed=PERICORE_CATALOG");
+    let shipped = || PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("../../catalog");
+    let root = env::var_os("PERICORE_CATALOG").map_or_else(shipped, PathBuf::from);
+    watch(&root);
+    let catalogue = pericore_catalog_compiler::compile(&root).unwrap_or_else(|diagnostics| {
+        eprintln!("{diagnostics}");
+        process::exit(1);
+    });
+    let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it")).join("families.rs");
+    fs::write(out, pericore_catalog_compiler::emit::rust(&catalogue)).expect("OUT_DIR is writable");
+}
+
+fn watch(folder: &Path) {
+    println!("cargo::rerun-if-changed={}", folder.display());
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.path().is_dir() {
+            watch(&entry.path());
+        } else {
+            println!("cargo::rerun-if-changed={}", entry.path().display());
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Finding families, units, registers, fields and events by name.
+
+use crate::model::{Event, Family, Field, NamedValue, Register, Role, Signal, Subevent, Unit};
+use crate::{Measure, compiled};
+
+/// All families.
+pub fn families() -> &'static [Family] {
+    compiled::FAMILIES
+}
+
+/// A family by name or alias, in any case.
+pub fn family(name: &str) -> Option<&'static Family> {
+    families().iter().find(|family| {
+        family.name.eq_ignore_ascii_case(name) || family.aliases.iter().any(|alias| alias.eq_ignore_ascii_case(name))
+    })
+}
+
+impl Family {
+    /// A unit by name, in any case.
+    pub fn unit(&self, name: &str) -> Option<&'static Unit> {
+        self.units.iter().copied().find(|unit| unit.name.eq_ignore_ascii_case(name))
+    }
+
+    /// Index of a unit among [`Family::units`].
+    pub fn unit_index(&self, name: &str) -> Option<usize> {
+        self.units.iter().position(|unit| unit.name.eq_ignore_ascii_case(name))
+    }
+
+    /// A value of a set of named values, in any case.
+    pub fn named_value(&self, set: &str, name: &str) -> Option<u64> {
+        let set = self.value_sets.iter().find(|s| s.name == set)?;
+        set.values.iter().find(|value| value.name.eq_ignore_ascii_case(name)).map(|value| value.value)
+    }
+}
+
+impl Unit {
+    /// An event by name, in any case.
+    pub fn event(&self, name: &str) -> Option<&'static Event> {
+        self.events.iter().find(|event| event.name.eq_ignore_ascii_case(name))
+    }
+
+    /// The registers of a role, in catalogue order.
+    pub fn with_role(&self, role: Role) -> impl Iterator<Item = &'static Register> {
+        self.registers.iter().filter(move |register| register.role == role)
+    }
+
+    /// The register of a role, where the unit has one.
+    pub fn register(&self, role: Role) -> Option<&'static Register> {
+        self.with_role(role).next()
+    }
+
+    /// A register by name.
+    pub fn register_named(&self, name: &str) -> Option<&'static Register> {
+        self.registers.iter().find(|register| register.name.eq_ignore_ascii_case(name))
+    }
+
+    /// A field of one of the unit's filter registers, with the register.
+    pub fn filter_field(&self, name: &str) -> Option<(&'static Register, &'static Field)> {
+        self.with_role(Role::Filter).find_map(|register| Some((register, register.field(name)?)))
+    }
+
+    /// The signal behind an event, where it has one.
+    pub fn signal_of(&self, event: &Event) -> Option<&'static Signal> {
+        event.signal.map(|index| &self.signals[usize::from(index)])
+    }
+}
+
+impl Register {
+    /// A field by name; not for reserved fields.
+    pub fn field(&self, name: &str) -> Option<&'static Field> {
+        self.fields.iter().find(|field| field.name == name)
+    }
+
+    /// Name of an array member, `ctl2`, or the plain name of a single register.
+    pub fn member_name(&self, index: u8) -> String {
+        if self.count == 1 { self.name.to_owned() } else { format!("{}{index}", self.name) }
+    }
+
+    /// Offset of an array member from the instance's location.
+    pub fn member_offset(&self, index: u8) -> u32 {
+        self.offset + u32::from(self.stride) * u32::from(index)
+    }
+}
+
+impl Field {
+    /// A named value, in any case.
+    pub fn named(&self, name: &str) -> Option<&'static NamedValue> {
+        self.values.iter().find(|value| value.name.eq_ignore_ascii_case(name))
+    }
+}
+
+impl Event {
+    /// A subevent by name, in any case.
+    pub fn subevent(&self, name: &str) -> Option<&'static Subevent> {
+        self.subevents.iter().find(|subevent| subevent.name.eq_ignore_ascii_case(name))
+    }
+
+    /// True if hardware can count the event without any signal of the model.
+    pub const fn needs_no_signal(&self) -> bool {
+        matches!(self.measure, Measure::Clock | Measure::Counter0)
+    }
+}
