@@ -1,0 +1,210 @@
+//! Sockets as software finds them: CPUs, uncore buses, PCI functions, MSRs; and the bus rules that decide what a cycle comes to.
+
+mod access;
+mod core_msrs;
+mod cpuid;
+mod discovery;
+mod inspect;
+mod later;
+mod map;
+mod mmio;
+mod pci;
+mod shape;
+mod snapshot;
+mod variant;
+
+use pericore_registers::{Address, Width};
+
+use crate::pmon::{Bank, Interrupt};
+use crate::signal::{SignalSink, Tick, Wire, Wiring, WiringError};
+use access::Reached;
+use core_msrs::CoreMsrs;
+pub use inspect::RegisterPlace;
+use later::Later;
+use map::AddressMap;
+pub use map::Target;
+pub use shape::{Shape, ShapeError};
+pub use snapshot::{SnapshotError, VERSION as SNAPSHOT_VERSION};
+use variant::Presence;
+pub use variant::{Block, DiscoveryFault, Faults, Intrusion, Rules, Variant};
+
+/// A machine's registers at a moment of virtual time.
+#[derive(Debug)]
+pub struct Chassis {
+    shape: Shape,
+    wiring: Wiring,
+    map: AddressMap,
+    bank: Bank,
+    /// Discovery tables, one per socket; none on families without discovery.
+    tables: Vec<Vec<u64>>,
+    core: CoreMsrs,
+    rules: Rules,
+    /// Whether each block answers, by its machine-wide number.
+    presence: Vec<Presence>,
+    discovery_fault: DiscoveryFault,
+    write_delay: Tick,
+    later: Later,
+    /// When the next of `later` is due.
+    next_due: Tick,
+    now: Tick,
+}
+
+impl Chassis {
+    /// A machine after reset. `wiring` numbers its PMON instances; `period` gives the ticks per cycle of a clock domain.
+    pub fn new(shape: Shape, wiring: Wiring, period: impl Fn(&str) -> u64) -> Self {
+        let mut bank = Bank::new(shape.family, &wiring, &period);
+        bank.set_status_positions(discovery::status_positions(&shape, &wiring));
+        pci::preset_identities(&shape, &wiring, &mut bank);
+        let map = AddressMap::new(&wiring, &bank);
+        let discovers = shape.family.units.iter().any(|unit| unit.discovery_type.is_some());
+        let sockets = if discovers { shape.sockets } else { 0 };
+        let tables = (0..sockets).map(|socket| discovery::table(&shape, &wiring, socket)).collect();
+        let core = CoreMsrs::new(&shape, period(shape.family.clocks[0].name));
+        let presence = (0..wiring.instances()).map(|number| presence(&shape, &wiring, number)).collect();
+        Self {
+            shape,
+            wiring,
+            map,
+            bank,
+            tables,
+            core,
+            rules: Rules::Documented,
+            presence,
+            discovery_fault: DiscoveryFault::None,
+            write_delay: 0,
+            later: Later::default(),
+            next_due: Tick::MAX,
+            now: 0,
+        }
+    }
+
+    /// The same machine as a variant of the documented one.
+    ///
+    /// # Errors
+    /// [`WiringError`] if a fault names a block that the machine does not have.
+    pub fn with_variant(mut self, variant: &Variant) -> Result<Self, WiringError> {
+        let faults = &variant.faults;
+        self.rules = variant.rules;
+        if self.rules == Rules::Lenient {
+            self.bank.allow_any_counter();
+        }
+        for (blocks, presence) in [(&faults.all_ones, Presence::AllOnes), (&faults.hidden, Presence::Hidden)] {
+            for block in blocks {
+                let number = block.number(&self.wiring)?;
+                self.presence[usize::from(number)] = presence;
+            }
+        }
+        for (block, counter) in &faults.stuck {
+            self.bank.update_hold(block.number(&self.wiring)?, self.now, |hold| hold.stuck |= 1 << (counter & 31));
+        }
+        self.discovery_fault = faults.discovery;
+        self.tables.iter_mut().for_each(|table| discovery::spoil(table, faults.discovery));
+        self.write_delay = faults.write_delay;
+        self.later = Later::new(&faults.intrusions);
+        self.next_due = self.later.next_due();
+        Ok(self)
+    }
+
+    /// Sockets, cores, buses.
+    pub const fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// How PMON instances are numbered and which signals the model emits.
+    pub const fn wiring(&self) -> &Wiring {
+        &self.wiring
+    }
+
+    /// Virtual time, in ticks.
+    pub const fn now(&self) -> Tick {
+        self.now
+    }
+
+    /// Moves virtual time forward; register accesses happen at this time.
+    pub fn set_now(&mut self, now: Tick) {
+        debug_assert!(now >= self.now, "time goes forward");
+        if now >= self.next_due {
+            self.carry_out(now);
+        }
+        self.now = now;
+    }
+
+    /// Carries out the writes that are due by `now`.
+    fn carry_out(&mut self, now: Tick) {
+        while let Some(write) = self.later.take(now) {
+            let at = write.due.max(self.now);
+            // What an intruder's write comes to is the intruder's business.
+            let _ = self.write_at(write.address, write.width, write.value, at);
+        }
+        self.next_due = self.later.next_due();
+    }
+
+    /// What CPUID answers on a logical CPU: EAX, EBX, ECX, EDX.
+    pub fn cpuid(&self, cpu: u32, leaf: u32, subleaf: u32) -> [u32; 4] {
+        cpuid::answer(&self.shape, cpu, leaf, subleaf)
+    }
+
+    /// The PMON register behind an address: socket, register, and the byte of it that the address names.
+    pub fn locate(&self, address: Address) -> Option<(u16, Target, u16)> {
+        let width = if matches!(address, Address::Msr { .. }) { Width::B8 } else { Width::B1 };
+        match self.reach(address, width) {
+            Ok(Reached::Register { socket, place, byte, .. }) => {
+                let (_, unit, instance) = self.wiring.locate(place.block);
+                let register = self.bank.layout(place.block).register(place.slot);
+                Some((socket, Target { unit: unit as u16, instance, register }, byte))
+            }
+            _ => None,
+        }
+    }
+
+    /// Powers a unit down or up. Its clock stands while it is down: free-running counters pause (Emerald Rapids 2.3.2, 2.4.2), and
+    /// so do the others.
+    ///
+    /// # Errors
+    /// [`WiringError`] if the machine has no such block.
+    pub fn set_power(&mut self, block: &Block, powered: bool) -> Result<(), WiringError> {
+        let number = block.number(&self.wiring)?;
+        self.bank.update_hold(number, self.now, |hold| hold.powered_down = !powered);
+        Ok(())
+    }
+
+    /// The core of each socket that Emerald Rapids interrupts when a counter freezes the socket; no document has the field that
+    /// selects it.
+    pub fn set_interrupted_core(&mut self, core: u8) {
+        self.bank.set_interrupted_core(core);
+    }
+
+    /// The interrupts that the PMON hardware has asked for since the last call.
+    pub fn take_interrupts(&mut self) -> Vec<Interrupt> {
+        self.bank.take_interrupts()
+    }
+}
+
+/// Whether a block is there as its machine is built.
+fn presence(shape: &Shape, wiring: &Wiring, number: u16) -> Presence {
+    let (_, unit, instance) = wiring.locate(number);
+    if shape.has(shape.family.units[unit], instance) { Presence::Present } else { Presence::Hidden }
+}
+
+impl SignalSink for Chassis {
+    fn pulse(&mut self, wire: Wire, tag: u64, tick: Tick, count: u32) {
+        if tick >= self.next_due {
+            self.carry_out(tick);
+        }
+        self.bank.pulse(wire, tag, tick, count);
+    }
+
+    fn enter(&mut self, wire: Wire, tag: u64, tick: Tick) {
+        if tick >= self.next_due {
+            self.carry_out(tick);
+        }
+        self.bank.enter(wire, tag, tick);
+    }
+
+    fn leave(&mut self, wire: Wire, tag: u64, tick: Tick) {
+        if tick >= self.next_due {
+            self.carry_out(tick);
+        }
+        self.bank.leave(wire, tag, tick);
+    }
+}

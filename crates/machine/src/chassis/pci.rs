@@ -1,0 +1,119 @@
+//! PCI functions of the uncore bus: configuration headers, and where PMON registers lie in them.
+
+use pericore_catalog::{Role, Unit};
+
+use super::map::Place;
+use super::mmio;
+use super::shape::Shape;
+use crate::pmon::Bank;
+use crate::signal::Wiring;
+
+/// Size of a function's configuration space.
+pub const CONFIG_BYTES: u16 = 4096;
+
+/// Intel's PCI vendor ID.
+const VENDOR_INTEL: u32 = 0x8086;
+
+/// Class code of a performance-counter function: signal processing controller, performance counters.
+const CLASS_PERFORMANCE_COUNTERS: u32 = 0x1101_0000;
+
+/// Header type 0 with the multi-function bit, in the third byte of its dword.
+const HEADER_MULTI_FUNCTION: u32 = 0x0080_0000;
+
+/// Status register: there is a list of capabilities.
+const STATUS_CAPABILITIES: u32 = 0x0010_0000;
+
+/// Where functions with extended configuration space have their PCI Express capability; without one, systems stop at byte 256.
+const EXPRESS_CAPABILITY: u16 = 0x40;
+
+/// A PCI Express capability of version 2, the last of its list.
+const EXPRESS_VERSION_2: u32 = 0x0002_0010;
+
+/// A PCI function.
+#[derive(Debug)]
+pub struct Function {
+    /// The block that it belongs to; PMON instance of a socket.
+    pub owner: u16,
+    device_id: u16,
+    /// Offset, bytes, register; sorted by offset.
+    registers: Vec<(u16, u16, Place)>,
+}
+
+impl Function {
+    /// A function without registers.
+    pub const fn new(owner: u16) -> Self {
+        Self { owner, device_id: 0, registers: Vec::new() }
+    }
+
+    /// Sets the device ID, if the catalogue gives one.
+    pub fn set_device_id(&mut self, device_id: Option<u16>) {
+        self.device_id = device_id.unwrap_or(self.device_id);
+    }
+
+    /// Puts a register of `width` bits at a byte offset.
+    pub fn add(&mut self, offset: u16, width: u8, place: Place) {
+        let at = self.registers.partition_point(|&(other, _, _)| other < offset);
+        self.registers.insert(at, (offset, u16::from(width / 8), place));
+    }
+
+    /// The register that holds the byte at `offset`, and the byte's place in it.
+    pub fn register(&self, offset: u16) -> Option<(Place, u16)> {
+        let after = self.registers.partition_point(|&(first, _, _)| first <= offset);
+        let &(first, bytes, place) = self.registers.get(after.checked_sub(1)?)?;
+        (offset < first + bytes).then_some((place, offset - first))
+    }
+
+    /// A dword of the header or of its capabilities, or 0 elsewhere.
+    pub fn config(&self, offset: u16) -> u32 {
+        match offset {
+            0x00 => u32::from(self.device_id) << 16 | VENDOR_INTEL,
+            0x04 if self.is_express() => STATUS_CAPABILITIES,
+            0x08 => CLASS_PERFORMANCE_COUNTERS,
+            0x0c => HEADER_MULTI_FUNCTION,
+            0x2c => VENDOR_INTEL,
+            0x34 if self.is_express() => EXPRESS_CAPABILITY.into(),
+            EXPRESS_CAPABILITY if self.is_express() => EXPRESS_VERSION_2,
+            _ => 0,
+        }
+    }
+
+    /// True if registers lie beyond byte 256 and the capability is in nobody's way.
+    fn is_express(&self) -> bool {
+        self.registers.last().is_some_and(|&(last, _, _)| last >= 0x100) && self.register(EXPRESS_CAPABILITY).is_none()
+    }
+}
+
+/// Values of identity registers that software reads to find its way: node IDs, memory BARs, capabilities. By register name,
+/// as the catalogue has it.
+fn identity(shape: &Shape, socket: u16, register: &str, member: u8) -> Option<u64> {
+    let sockets = u64::from(shape.sockets);
+    let slices = u32::from(shape.slices);
+    let present = u64::MAX.checked_shr(64 - slices).unwrap_or(0);
+    let links = shape.family.unit("upi").map_or(0, |unit: &Unit| u32::from(unit.instances));
+    Some(match register {
+        "cpunodeid" | "node_id" => u64::from(socket),
+        "gidnidmap" | "node_map" => (0..sockets).fold(0, |map, node| map | node << (3 * node)),
+        "mmio_base" => mmio::mmio_base_register(socket),
+        "mem_bar" => mmio::memory_bar_register(u16::from(member)),
+        "capid2" => ((1 << links) - 1) << 23,
+        "capid6" => present & 0xffff_ffff,
+        "capid7" => present >> 32,
+        "cha_count" => u64::from(slices),
+        _ => return None,
+    })
+}
+
+/// Writes the identity registers of every socket.
+pub fn preset_identities(shape: &Shape, wiring: &Wiring, bank: &mut Bank) {
+    for (unit_index, unit) in shape.family.units.iter().enumerate() {
+        for (index, register) in unit.registers.iter().enumerate().filter(|(_, r)| r.role == Role::Identity) {
+            for (socket, member) in (0..shape.sockets).flat_map(|s| (0..register.count).map(move |m| (s, m))) {
+                if let Some(value) = identity(shape, socket, register.name, member) {
+                    let number = wiring.instance(socket, unit_index, 0);
+                    let slot = bank.layout(number).at(index, member);
+                    bank.preset(number, slot, value);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! How many sockets and CPUs a machine has, and where its uncore buses are.
+
+use pericore_catalog::{Family, Unit};
+
+/// The most sockets that a machine can have: eight node IDs of three bits (UBox GIDNIDMAP).
+const MOST_SOCKETS: u16 = 8;
+
+/// Units of which there is one for each LLC slice.
+const SLICE_UNITS: [&str; 2] = ["cbo", "cha"];
+
+/// The size of a machine.
+#[derive(Debug, Clone)]
+pub struct Shape {
+    /// Processor family.
+    pub family: &'static Family,
+    /// Sockets, 1 to 8.
+    pub sockets: u16,
+    /// Cores of a socket.
+    pub cores: u16,
+    /// Hardware threads of a core.
+    pub threads: u16,
+    /// LLC slices of a socket that are in use: the first so many.
+    pub slices: u16,
+}
+
+/// A machine that cannot be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ShapeError {
+    /// Too many or no sockets.
+    #[error("{0} sockets: a machine has 1, 2, 4 or 8 sockets")]
+    Sockets(u16),
+    /// No cores, no threads, or more than APIC IDs can number.
+    #[error("{cores} cores of {threads} threads: a socket has 1 to 128 cores of 1 or 2 threads")]
+    Cores {
+        /// Cores of a socket.
+        cores: u16,
+        /// Threads of a core.
+        threads: u16,
+    },
+    /// More slices in use than there are, or none.
+    #[error("{slices} slices: a socket of {family} has 1 to {most}")]
+    Slices {
+        /// Slices asked for.
+        slices: u16,
+        /// Family.
+        family: &'static str,
+        /// Slices that there are.
+        most: u16,
+    },
+}
+
+impl Shape {
+    /// A machine of `sockets` sockets with `cores` cores of `threads` threads each, and every slice in use.
+    ///
+    /// # Errors
+    /// [`ShapeError`] if the sockets cannot be numbered.
+    pub fn new(family: &'static Family, sockets: u16, cores: u16, threads: u16) -> Result<Self, ShapeError> {
+        if !matches!(sockets, 1 | 2 | 4 | MOST_SOCKETS) {
+            return Err(ShapeError::Sockets(sockets));
+        }
+        if !(1..=128).contains(&cores) || !(1..=2).contains(&threads) {
+            return Err(ShapeError::Cores { cores, threads });
+        }
+        Ok(Self { family, sockets, cores, threads, slices: most_slices(family) })
+    }
+
+    /// The same machine with only the first `slices` LLC slices of each socket in use. On E5-2600 the monitors of the others
+    /// stay, for their ring stops (2.3.1); on Emerald Rapids they are gone, and CAPID6 and CAPID7 tell (1.7.1).
+    ///
+    /// # Errors
+    /// [`ShapeError`] if there are not so many.
+    pub fn with_slices(self, slices: u16) -> Result<Self, ShapeError> {
+        let most = most_slices(self.family);
+        if slices == 0 || slices > most {
+            return Err(ShapeError::Slices { slices, family: self.family.name, most });
+        }
+        Ok(Self { slices, ..self })
+    }
+
+    /// True if a unit's instance is there.
+    pub fn has(&self, unit: &Unit, instance: u16) -> bool {
+        let discovered = unit.discovery_type.is_some();
+        instance < self.slices || !discovered || !SLICE_UNITS.contains(&unit.name)
+    }
+
+    /// Logical CPUs: first thread of every core of socket 0, of socket 1, …; then the second threads in the same order.
+    pub const fn cpus(&self) -> u32 {
+        self.sockets as u32 * self.cores as u32 * self.threads as u32
+    }
+
+    /// The socket that a logical CPU belongs to.
+    pub fn socket_of_cpu(&self, cpu: u32) -> Option<u16> {
+        (cpu < self.cpus()).then(|| (cpu / u32::from(self.cores) % u32::from(self.sockets)) as u16)
+    }
+
+    /// The first logical CPU of a socket.
+    pub const fn first_cpu(&self, socket: u16) -> u32 {
+        socket as u32 * self.cores as u32
+    }
+
+    /// Buses that a socket's uncore takes: one, or two where a unit has a placement on the next bus.
+    fn uncore_buses(&self) -> u16 {
+        let placements = self.family.units.iter().flat_map(|unit| unit.placements);
+        1 + placements.map(|placement| u16::from(placement.bus)).max().unwrap_or(0)
+    }
+
+    /// The uncore bus of a socket. Firmware puts it at the end of each socket's share of the buses: 0xff alone, 0x7f and 0xff
+    /// for two sockets of E5-2600; 0x7e and 0xfe where the uncore has two buses.
+    pub fn uncore_bus(&self, socket: u16) -> u8 {
+        ((socket + 1) * (256 / self.sockets) - self.uncore_buses()) as u8
+    }
+
+    /// The first bus of a socket's share.
+    pub const fn first_bus(&self, socket: u16) -> u8 {
+        (socket * (256 / self.sockets)) as u8
+    }
+
+    /// The socket whose share a bus belongs to, and how many buses it lies after the socket's uncore bus, if it does.
+    pub fn socket_of_bus(&self, bus: u8) -> Option<(u16, u8)> {
+        let socket = u16::from(bus) / (256 / self.sockets);
+        Some((socket, bus.checked_sub(self.uncore_bus(socket))?))
+    }
+}
+
+/// LLC slices of a socket, all told.
+fn most_slices(family: &Family) -> u16 {
+    let slices = SLICE_UNITS.iter().find_map(|name| family.unit(name)).map(|unit| unit.instances);
+    slices.unwrap_or(1)
+}

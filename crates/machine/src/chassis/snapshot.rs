@@ -1,0 +1,314 @@
+//! A machine's shape and all state of its registers, as text that people can read and compare.
+//!
+//! One line is one fact; what is as after reset is left out. Faults are not part of a snapshot: a loaded machine is sound.
+//!
+//! ```text
+//! pericore-machine 1
+//! machine e5-2600 sockets=2 cores=8 threads=2 slices=8 rules=documented
+//! clock uclk 8
+//! now 12345
+//! block 0/cbo3
+//!   ctl1 = 0x400334
+//!   counter 1 value=0x12 level=0x3
+//! ```
+
+use std::fmt::Write;
+use std::str::FromStr;
+
+use super::{Chassis, Rules, Shape, ShapeError, Variant};
+use crate::pmon::{CounterState, InstanceState, Interrupt};
+use crate::signal::{Tick, Wiring, WiringError};
+
+/// The format that is written, and the only one that is read.
+pub const VERSION: u32 = 1;
+
+const HEADING: &str = "pericore-machine";
+
+/// Text that is no snapshot.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SnapshotError {
+    /// Not the format's first line.
+    #[error("not a snapshot of version {VERSION}: the first line must be \"{HEADING} {VERSION}\"")]
+    Version,
+    /// A line that cannot be understood.
+    #[error("line {line}: {text:?} is not understood; expected {expected}")]
+    Line {
+        /// Line, from 1.
+        line: usize,
+        /// What it says.
+        text: String,
+        /// What it should say.
+        expected: &'static str,
+    },
+    /// A family that the catalogue does not have.
+    #[error("no family {0:?}")]
+    Family(String),
+    /// A machine that cannot be.
+    #[error(transparent)]
+    Shape(#[from] ShapeError),
+    /// A name that the catalogue does not have.
+    #[error(transparent)]
+    Name(#[from] WiringError),
+}
+
+impl Chassis {
+    /// The machine as text.
+    pub fn dump(&mut self) -> String {
+        let mut out = format!("{HEADING} {VERSION}\n");
+        let (shape, now) = (self.shape.clone(), self.now);
+        let rules = RULES.iter().find(|(_, rules)| *rules == self.rules).map_or("documented", |(name, _)| name);
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            out,
+            "machine {} sockets={} cores={} threads={} slices={} rules={rules}",
+            shape.family.name, shape.sockets, shape.cores, shape.threads, shape.slices
+        );
+        for clock in shape.family.clocks {
+            if let Some(period) = self.period(clock.name) {
+                let _ = writeln!(out, "clock {} {period}", clock.name);
+            }
+        }
+        let _ = writeln!(out, "core-clock {}", self.core.period());
+        let _ = writeln!(out, "now {now}");
+        for ((scope, msr), value) in self.core.values() {
+            let _ = writeln!(out, "core-msr {scope} {msr:#x} = {value:#x}");
+        }
+        let (interrupts, core) = self.bank.save_interrupts();
+        let _ = writeln!(out, "interrupted-core {core}");
+        for Interrupt { socket, cores, tick } in interrupts {
+            let _ = writeln!(out, "interrupt {socket} {cores:#x} {tick}");
+        }
+        for number in 0..self.wiring.instances() {
+            let state = self.bank.save(number, now);
+            if !state.is_reset() {
+                self.dump_block(&mut out, number, &state);
+            }
+        }
+        out
+    }
+
+    fn dump_block(&self, out: &mut String, number: u16, state: &InstanceState) {
+        let (socket, unit, instance) = self.wiring.locate(number);
+        let unit = self.shape.family.units[unit];
+        let layout = self.bank.layout(number);
+        let _ = writeln!(out, "block {socket}/{}{instance}", unit.name);
+        for &(slot, value) in &state.values {
+            let register = layout.register(slot);
+            let name = unit.registers[usize::from(register.register)].member_name(register.member);
+            let _ = writeln!(out, "  {name} = {value:#x}");
+        }
+        for &(counter, state) in &state.counters {
+            let CounterState { value, level, gate, pending, ahead, asserted: (asserted, open), overflowed } = state;
+            let facts = [
+                ("level", level),
+                ("gate", gate),
+                ("pending", pending),
+                ("ahead", ahead),
+                ("asserted", asserted.into()),
+                ("open", open.into()),
+                ("overflowed", overflowed.into()),
+            ];
+            let _ = write!(out, "  counter {counter} value={value:#x}");
+            for (name, value) in facts.into_iter().filter(|&(_, value)| value != 0) {
+                let _ = write!(out, " {name}={value:#x}");
+            }
+            out.push('\n');
+        }
+        let (frozen, powered_down, stuck) = state.hold;
+        if (frozen, powered_down, stuck) != (false, false, 0) {
+            let (frozen, down) = (u8::from(frozen), u8::from(powered_down));
+            let _ = writeln!(out, "  hold frozen={frozen} down={down} stuck={stuck:#x}");
+        }
+        for &(signal, tag, count) in &state.live {
+            let _ = writeln!(out, "  live {} {tag:#x} {count}", unit.signals[usize::from(signal)].name);
+        }
+    }
+
+    /// A machine from its text.
+    ///
+    /// # Errors
+    /// [`SnapshotError`] tells the line.
+    pub fn load(text: &str) -> Result<Self, SnapshotError> {
+        let mut lines = text.lines().enumerate().map(|(index, line)| Line { number: index + 1, text: line }).peekable();
+        if lines.next().is_none_or(|line| line.text != format!("{HEADING} {VERSION}")) {
+            return Err(SnapshotError::Version);
+        }
+        let (shape, rules) = lines.next().ok_or(SnapshotError::Version)?.shape()?;
+        let mut clocks: Vec<(String, Tick)> = Vec::new();
+        let mut core_clock: Tick = 1;
+        let mut now: Tick = 0;
+        while let Some(line) = lines.next_if(|line| line.is("clock") || line.is("core-clock") || line.is("now")) {
+            match line.words().as_slice() {
+                ["clock", name, period] => clocks.push(((*name).to_owned(), line.number::<Tick>(period)?.max(1))),
+                ["core-clock", period] => core_clock = line.number::<Tick>(period)?.max(1),
+                ["now", tick] => now = line.number(tick)?,
+                _ => return Err(line.error("clock NAME TICKS, core-clock TICKS or now TICK")),
+            }
+        }
+        let wiring = Wiring::new(shape.family, shape.sockets);
+        let period =
+            |name: &str| clocks.iter().find(|(clock, _)| clock == name).map_or(core_clock, |(_, period)| *period);
+        let mut chassis = Self::new(shape, wiring, period).with_variant(&Variant { rules, ..Variant::default() })?;
+        chassis.core.set_period(core_clock);
+        chassis.now = now;
+        let mut interrupts = (Vec::new(), 0);
+        let mut block: Option<(u16, InstanceState)> = None;
+        for line in lines {
+            match line.words().as_slice() {
+                ["core-msr", scope, msr, "=", value] => {
+                    chassis.core.restore((line.number(scope)?, line.number(msr)?), line.number(value)?);
+                }
+                ["interrupted-core", core] => interrupts.1 = line.number(core)?,
+                ["interrupt", socket, cores, tick] => {
+                    let (socket, cores, tick) = (line.number(socket)?, line.number(cores)?, line.number(tick)?);
+                    interrupts.0.push(Interrupt { socket, cores, tick });
+                }
+                ["block", name] => {
+                    let next = (chassis.block_named(&line, name)?, InstanceState::default());
+                    if let Some((number, state)) = block.replace(next) {
+                        chassis.bank.restore(number, &state, now);
+                    }
+                }
+                words => match &mut block {
+                    Some((number, state)) => chassis.load_fact(&line, words, *number, state)?,
+                    None => return Err(line.error("block SOCKET/UNIT")),
+                },
+            }
+        }
+        if let Some((number, state)) = block {
+            chassis.bank.restore(number, &state, now);
+        }
+        chassis.bank.restore_interrupts(interrupts.0, interrupts.1);
+        Ok(chassis)
+    }
+
+    /// A line that belongs to a block.
+    fn load_fact(
+        &self,
+        line: &Line<'_>,
+        words: &[&str],
+        number: u16,
+        state: &mut InstanceState,
+    ) -> Result<(), SnapshotError> {
+        let layout = self.bank.layout(number);
+        match words {
+            [name, "=", value] => {
+                let slot = layout
+                    .stored_named(name)
+                    .ok_or_else(|| line.error("a register of the block that is no counter"))?;
+                state.values.push((slot, line.number(value)?));
+            }
+            ["counter", counter, facts @ ..] => {
+                let counter: u8 = line.number(counter)?;
+                if usize::from(counter) >= layout.counters() {
+                    return Err(line.error("a counter of the block"));
+                }
+                let fact = |name| line.fact(facts, name);
+                let flag = |name| fact(name).map(|value| value != 0);
+                let asserted = (flag("asserted")?, flag("open")?);
+                state.counters.push((
+                    counter,
+                    CounterState {
+                        value: fact("value")?,
+                        level: fact("level")?,
+                        gate: fact("gate")?,
+                        pending: fact("pending")?,
+                        ahead: fact("ahead")?,
+                        asserted,
+                        overflowed: flag("overflowed")?,
+                    },
+                ));
+            }
+            ["hold", facts @ ..] => {
+                let fact = |name| line.fact(facts, name);
+                state.hold = (fact("frozen")? != 0, fact("down")? != 0, fact("stuck")? as u32);
+            }
+            ["live", signal, tag, count] => {
+                let signals = layout.unit().signals;
+                let index = signals
+                    .iter()
+                    .position(|s| s.name == *signal)
+                    .ok_or_else(|| line.error("a signal of the block"))?;
+                state.live.push((index as u16, line.number(tag)?, line.number(count)?));
+            }
+            _ => return Err(line.error("REGISTER = VALUE, counter, hold or live")),
+        }
+        Ok(())
+    }
+
+    fn block_named(&self, line: &Line<'_>, name: &str) -> Result<u16, SnapshotError> {
+        let (socket, block) = name.split_once('/').ok_or_else(|| line.error("SOCKET/UNIT"))?;
+        let unit = self
+            .shape
+            .family
+            .units
+            .iter()
+            .filter(|unit| block.starts_with(unit.name))
+            .max_by_key(|unit| unit.name.len());
+        let unit = unit.ok_or_else(|| line.error("a unit of the family"))?;
+        let instance = line.number(&block[unit.name.len()..])?;
+        Ok(super::Block { socket: line.number(socket)?, unit: unit.name.to_owned(), instance }.number(&self.wiring)?)
+    }
+
+    /// Ticks of a cycle of a clock that some unit counts in.
+    fn period(&self, clock: &str) -> Option<Tick> {
+        let unit = self.shape.family.units.iter().position(|unit| unit.clock == clock && unit.instances > 0)?;
+        Some(self.bank.period(self.wiring.instance(0, unit, 0)))
+    }
+}
+
+/// How rules are named.
+const RULES: [(&str, Rules); 3] =
+    [("documented", Rules::Documented), ("strict", Rules::Strict), ("lenient", Rules::Lenient)];
+
+/// A line of a snapshot.
+struct Line<'t> {
+    number: usize,
+    text: &'t str,
+}
+
+impl<'t> Line<'t> {
+    fn words(&self) -> Vec<&'t str> {
+        self.text.split_whitespace().collect()
+    }
+
+    fn is(&self, first: &str) -> bool {
+        self.text.split_whitespace().next() == Some(first)
+    }
+
+    fn error(&self, expected: &'static str) -> SnapshotError {
+        SnapshotError::Line { line: self.number, text: self.text.to_owned(), expected }
+    }
+
+    /// A number, hexadecimal after 0x.
+    fn number<T: TryFrom<u64>>(&self, word: &str) -> Result<T, SnapshotError> {
+        let value = match word.strip_prefix("0x") {
+            Some(digits) => u64::from_str_radix(digits, 16),
+            None => u64::from_str(word),
+        };
+        value.ok().and_then(|value| T::try_from(value).ok()).ok_or_else(|| self.error("a number in range"))
+    }
+
+    /// The value of `name=value` among words; 0 if it is not there.
+    fn fact(&self, words: &[&str], name: &str) -> Result<u64, SnapshotError> {
+        let found = words.iter().find_map(|word| word.split_once('=').filter(|(key, _)| *key == name));
+        found.map_or(Ok(0), |(_, value)| self.number(value))
+    }
+
+    /// `machine FAMILY sockets=…`.
+    fn shape(&self) -> Result<(Shape, Rules), SnapshotError> {
+        let words = self.words();
+        let ["machine", name, facts @ ..] = words.as_slice() else {
+            return Err(self.error("machine FAMILY sockets=…"));
+        };
+        let family = pericore_catalog::family(name).ok_or_else(|| SnapshotError::Family((*name).to_owned()))?;
+        let fact = |name| {
+            self.fact(facts, name).and_then(|value| u16::try_from(value).map_err(|_| self.error("a small number")))
+        };
+        let shape =
+            Shape::new(family, fact("sockets")?, fact("cores")?, fact("threads")?)?.with_slices(fact("slices")?)?;
+        let rules = facts.iter().find_map(|word| word.strip_prefix("rules="));
+        let rules = RULES.iter().find(|(name, _)| rules.is_none_or(|rules| rules == *name));
+        Ok((shape, rules.ok_or_else(|| self.error("rules=documented, strict or lenient"))?.1))
+    }
+}

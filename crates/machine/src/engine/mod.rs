@@ -1,0 +1,14 @@
+//! The event kernel: virtual time in ticks, clock domains, an event queue and seeded randomness.
+//!
+//! Nothing here knows what is being simulated.
+
+pub mod clock;
+pub mod random;
+pub mod wheel;
+
+pub use clock::{ClockError, Clocks, Period};
+pub use random::Random;
+pub use wheel::Wheel;
+
+/// A tick that never comes.
+pub const NEVER: crate::signal::Tick = crate::signal::Tick::MAX;

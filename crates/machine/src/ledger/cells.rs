@@ -1,0 +1,211 @@
+//! The totals that records are folded into.
+
+use super::record::{Command, LineState, MajorMode, Message, Pending, Record, RequestKind};
+use crate::engine::{NEVER, Period};
+use crate::signal::Tick;
+
+/// Thread IDs that cells tell apart.
+pub const THREADS: usize = 16;
+/// Nodes that cells tell apart.
+pub const NODES: usize = 4;
+
+/// Entries of a structure: how many came, and the cycles that they stayed, added up.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Stay {
+    /// Entries.
+    pub entries: u64,
+    /// Cycles in the unit's clock.
+    pub cycles: u64,
+}
+
+impl Stay {
+    fn add(&mut self, from: Tick, to: Tick, now: Tick, clock: Period) {
+        if from != NEVER {
+            self.entries += 1;
+            self.cycles += clock.cycles_between(from, to.min(now));
+        }
+    }
+}
+
+/// Totals of one LLC slice.
+#[derive(Debug, Clone)]
+pub struct SliceCells {
+    pub lookups: [[[[u64; THREADS]; NODES]; LineState::COUNT]; RequestKind::COUNT],
+    /// By kind, hit or miss, node, thread.
+    pub tor: [[[[Stay; THREADS]; NODES]; 2]; RequestKind::COUNT],
+    /// Ways given up, by the node of the line that took the place and the state of the one that left.
+    pub victims: [[u64; LineState::COUNT]; NODES],
+    pub ingress: [Stay; THREADS],
+    pub messages: [u64; Message::COUNT],
+}
+
+impl SliceCells {
+    pub const fn new() -> Self {
+        const NO_STAY: Stay = Stay { entries: 0, cycles: 0 };
+        Self {
+            lookups: [[[[0; THREADS]; NODES]; LineState::COUNT]; RequestKind::COUNT],
+            tor: [[[[NO_STAY; THREADS]; NODES]; 2]; RequestKind::COUNT],
+            victims: [[0; LineState::COUNT]; NODES],
+            ingress: [NO_STAY; THREADS],
+            messages: [0; Message::COUNT],
+        }
+    }
+}
+
+/// Totals of one home agent.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct HomeCells {
+    pub reads: u64,
+    pub writes: u64,
+    pub tracker: Stay,
+    /// Full lines handed to the memory controller.
+    pub written: u64,
+    /// Reads answered with data straight to the core.
+    pub to_core: u64,
+    /// Reads answered with data to the slice.
+    pub to_cache: u64,
+    /// Completions without data.
+    pub completions: u64,
+}
+
+/// One pending queue of a memory channel.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct QueueCells {
+    pub stay: Stay,
+    pub nonempty: u64,
+    pub full: u64,
+    live: u64,
+    nonempty_since: u64,
+    full_since: u64,
+}
+
+impl QueueCells {
+    pub const fn enter(&mut self, cycle: u64, capacity: u64) {
+        self.stay.entries += 1;
+        self.live += 1;
+        if self.live == 1 {
+            self.nonempty_since = cycle;
+        }
+        if self.live == capacity {
+            self.full_since = cycle;
+        }
+    }
+
+    pub const fn leave(&mut self, entered: u64, cycle: u64, capacity: u64) {
+        self.stay.cycles += cycle - entered;
+        if self.live == capacity {
+            self.full += cycle - self.full_since;
+        }
+        self.live -= 1;
+        if self.live == 0 {
+            self.nonempty += cycle - self.nonempty_since;
+        }
+    }
+
+    /// Adds the part so far of what is still there: entries that came at `entered`, up to the start of `cycle`.
+    pub fn settle(&mut self, entered: impl Iterator<Item = u64>, cycle: u64, capacity: u64) {
+        self.stay.cycles += entered.map(|entered| cycle - entered).sum::<u64>();
+        if self.live > 0 {
+            self.nonempty += cycle - self.nonempty_since;
+        }
+        if self.live == capacity {
+            self.full += cycle - self.full_since;
+        }
+    }
+}
+
+/// Totals of one memory channel.
+#[derive(Debug, Clone, Copy)]
+pub struct ChannelCells {
+    pub commands: [u64; Command::COUNT],
+    pub queues: [QueueCells; 2],
+    /// Reads answered from a pending write.
+    pub forwards: u64,
+    /// Writes that replaced a pending write.
+    pub merges: u64,
+    pub modes: [u64; 2],
+    mode: MajorMode,
+    mode_since: u64,
+}
+
+impl ChannelCells {
+    pub fn new() -> Self {
+        Self {
+            commands: [0; Command::COUNT],
+            queues: [QueueCells::default(); 2],
+            forwards: 0,
+            merges: 0,
+            modes: [0; 2],
+            mode: MajorMode::Read,
+            mode_since: 0,
+        }
+    }
+
+    pub const fn queue(&self, queue: Pending) -> &QueueCells {
+        &self.queues[queue as usize]
+    }
+
+    pub const fn command(&self, command: Command) -> u64 {
+        self.commands[command as usize]
+    }
+
+    pub const fn enter_mode(&mut self, mode: MajorMode, cycle: u64) {
+        self.modes[self.mode as usize] += cycle - self.mode_since;
+        self.mode = mode;
+        self.mode_since = cycle;
+    }
+}
+
+/// All totals of a machine.
+#[derive(Debug, Clone)]
+pub struct Cells {
+    pub slices: Vec<SliceCells>,
+    pub homes: Vec<HomeCells>,
+    pub channels: Vec<ChannelCells>,
+}
+
+impl Cells {
+    pub fn new(slices: usize, homes: usize, channels: usize) -> Self {
+        Self {
+            slices: vec![SliceCells::new(); slices],
+            homes: vec![HomeCells::default(); homes],
+            channels: vec![ChannelCells::new(); channels],
+        }
+    }
+
+    /// Adds what has happened to a request before `now`.
+    pub fn fold(&mut self, record: &Record, now: Tick, uclk: Period) {
+        let tid = usize::from(record.tid) % THREADS;
+        let nid = usize::from(record.nid) % NODES;
+        let kind = record.kind as usize;
+        let slice = &mut self.slices[usize::from(record.slice)];
+        slice.ingress[tid].add(record.ingress_in, record.ingress_out, now, uclk);
+        if record.ingress_out != NEVER {
+            slice.lookups[kind][record.state as usize][nid][tid] += 1;
+        }
+        slice.tor[kind][usize::from(record.miss)][nid][tid].add(record.tor_in, record.tor_out, now, uclk);
+        if let Some(state) = record.victim {
+            slice.victims[nid][state as usize] += 1;
+        }
+        if record.tracker_in == NEVER {
+            return;
+        }
+        let is_read = matches!(record.kind, RequestKind::DataRead | RequestKind::ReadForOwnership);
+        let home = &mut self.homes[usize::from(record.home)];
+        home.tracker.add(record.tracker_in, record.tracker_out, now, uclk);
+        *(if is_read { &mut home.reads } else { &mut home.writes }) += 1;
+        home.written += u64::from(record.written != NEVER);
+        if record.tracker_out != NEVER {
+            home.to_core += u64::from(is_read && record.direct_to_core);
+            home.to_cache += u64::from(is_read && !record.direct_to_core);
+            home.completions += u64::from(!is_read || record.direct_to_core);
+        }
+    }
+
+    /// Brings the running sums of the channels up to the start of DRAM cycle `cycle`.
+    pub fn settle_modes(&mut self, cycle: u64) {
+        for channel in &mut self.channels {
+            channel.enter_mode(channel.mode, cycle);
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The truth: what really happened in the model, kept apart from the signals that counters see.
+//!
+//! Each request carries a [`Record`] of its life; when it ends, the record is folded into [`cells`]. Memory channels hand in
+//! their queue entries and [`CommandRecord`]s. Nothing here reads a signal, a wire or a tag, so that an emission that is lost or
+//! doubled shows as a difference.
+//!
+//! The meaning of the event names is written in [`names`] by hand from the guide's event texts, and never from the catalogue.
+
+mod cells;
+mod names;
+mod physical;
+mod record;
+mod window;
+
+pub use names::NAMES;
+pub use physical::{ChannelBytes, DataReads};
+pub use record::{
+    Command, CommandRecord, LineState, MajorMode, Message, NO_THREAD, Opcodes, Pending, Record, RequestKind,
+};
+pub use window::{Snapshot, Truth, Window};
+
+use crate::engine::Clocks;
+use crate::signal::Tick;
+use cells::Cells;
+
+/// Structure sizes that the truth of "full" depends on, and how instances belong together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    /// LLC slices of the machine.
+    pub slices: usize,
+    /// Home agents of the machine.
+    pub homes: usize,
+    /// Memory channels of the machine.
+    pub channels: usize,
+    /// Entries of a read pending queue.
+    pub reads: u64,
+    /// Entries of a write pending queue.
+    pub writes: u64,
+}
+
+/// The running account of a machine.
+#[derive(Debug)]
+pub struct Ledger {
+    clocks: Clocks,
+    opcodes: Opcodes,
+    shape: Shape,
+    cells: Cells,
+    log: Option<Vec<(u16, CommandRecord)>>,
+}
+
+impl Ledger {
+    /// An empty account.
+    pub fn new(clocks: Clocks, opcodes: Opcodes, shape: Shape) -> Self {
+        Self { clocks, opcodes, shape, cells: Cells::new(shape.slices, shape.homes, shape.channels), log: None }
+    }
+
+    /// Keeps every DRAM command from now on, for checkers.
+    pub fn keep_commands(&mut self) {
+        self.log = Some(Vec::new());
+    }
+
+    /// The DRAM commands kept since [`Ledger::keep_commands`], with their channel.
+    pub fn commands(&self) -> &[(u16, CommandRecord)] {
+        self.log.as_deref().unwrap_or_default()
+    }
+
+    /// A request has ended.
+    pub fn close(&mut self, record: &Record) {
+        self.cells.fold(record, crate::engine::NEVER, self.clocks.uclk);
+    }
+
+    /// A ring stop has sent a message.
+    pub fn message(&mut self, slice: u16, message: Message) {
+        self.cells.slices[usize::from(slice)].messages[message as usize] += 1;
+    }
+
+    /// A command went out on a channel.
+    pub fn command(&mut self, channel: u16, record: CommandRecord) {
+        self.cells.channels[usize::from(channel)].commands[record.command as usize] += 1;
+        if let Some(log) = &mut self.log {
+            log.push((channel, record));
+        }
+    }
+
+    /// A request took an entry of a pending queue at DRAM cycle `cycle`.
+    pub fn queued(&mut self, channel: u16, queue: Pending, cycle: u64) {
+        let capacity = self.capacity(queue);
+        self.cells.channels[usize::from(channel)].queues[queue as usize].enter(cycle, capacity);
+    }
+
+    /// An entry that came at `entered` was given back at `cycle`.
+    pub fn unqueued(&mut self, channel: u16, queue: Pending, entered: u64, cycle: u64) {
+        let capacity = self.capacity(queue);
+        self.cells.channels[usize::from(channel)].queues[queue as usize].leave(entered, cycle, capacity);
+    }
+
+    /// A read was answered from a pending write.
+    pub fn forwarded(&mut self, channel: u16) {
+        self.cells.channels[usize::from(channel)].forwards += 1;
+    }
+
+    /// A write replaced a pending write.
+    pub fn merged(&mut self, channel: u16) {
+        self.cells.channels[usize::from(channel)].merges += 1;
+    }
+
+    /// A channel entered a major mode at DRAM cycle `cycle`.
+    pub fn mode(&mut self, channel: u16, mode: MajorMode, cycle: u64) {
+        self.cells.channels[usize::from(channel)].enter_mode(mode, cycle);
+    }
+
+    /// The account as of `now`: the closed records, the part so far of the `live` requests, and of the entries of the pending
+    /// queues, whose arrival cycles `entries` gives.
+    pub fn snapshot<'a, I: Iterator<Item = u64>>(
+        &self,
+        now: Tick,
+        live: impl Iterator<Item = &'a Record>,
+        entries: impl Fn(usize, Pending) -> I,
+    ) -> Snapshot {
+        let mut cells = self.cells.clone();
+        for record in live {
+            cells.fold(record, now, self.clocks.uclk);
+        }
+        let cycle = self.clocks.dclk.cycles(now);
+        for (index, channel) in cells.channels.iter_mut().enumerate() {
+            for queue in [Pending::Reads, Pending::Writes] {
+                channel.queues[queue as usize].settle(entries(index, queue), cycle, self.capacity(queue));
+            }
+        }
+        cells.settle_modes(cycle);
+        Snapshot { now, clocks: self.clocks, opcodes: self.opcodes, cells }
+    }
+
+    const fn capacity(&self, queue: Pending) -> u64 {
+        match queue {
+            Pending::Reads => self.shape.reads,
+            Pending::Writes => self.shape.writes,
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! What the guide's event names mean, in terms of what happened: an independent reading of sections 2.3.7, 2.4.7 and 2.5.8,
+//! written without the catalogue's decode rows.
+
+use super::cells::{NODES, SliceCells, Stay, THREADS};
+use super::record::{Command, LineState, Message, Opcodes, Pending, RequestKind};
+use super::window::Snapshot;
+
+/// The events, by unit, that [`value`] knows; an event with subevents is listed once for each.
+pub const NAMES: &[(&str, &str, &[&str])] = &[
+    ("cbo", "CLOCKTICKS", &[]),
+    ("cbo", "LLC_LOOKUP", &["DATA_READ", "WRITE", "REMOTE_SNOOP", "ANY", "NID"]),
+    ("cbo", "LLC_VICTIMS", &["M_STATE", "E_STATE", "S_STATE", "MISS", "NID"]),
+    ("cbo", "RxR_INSERTS", &["IRQ"]),
+    ("cbo", "RxR_OCCUPANCY", &["IRQ"]),
+    ("cbo", "TOR_INSERTS", TOR),
+    ("cbo", "TOR_OCCUPANCY", TOR),
+    ("cbo", "TxR_INSERTS", &["AD_CACHE", "AK_CACHE", "BL_CACHE", "IV_CACHE", "AD_CORE", "AK_CORE", "BL_CORE"]),
+    ("ha", "CLOCKTICKS", &[]),
+    ("ha", "REQUESTS", &["READS", "WRITES"]),
+    ("ha", "TRACKER_INSERTS", &["ALL"]),
+    ("ha", "TRACKER_OCCUPANCY", &["ALL"]),
+    ("ha", "IMC_WRITES", &["FULL", "ALL"]),
+    ("ha", "DIRECT2CORE_COUNT", &[]),
+    ("ha", "TAD_REQUESTS_G0", &["REGION0"]),
+    ("ha", "TxR_AK_NDR", &[]),
+    ("ha", "TxR_BL", &["DRS_CACHE", "DRS_CORE"]),
+    ("imc", "CLOCKTICKS", &[]),
+    ("imc", "ACT_COUNT", &[]),
+    ("imc", "PRE_COUNT", &["PAGE_MISS", "PAGE_CLOSE"]),
+    ("imc", "CAS_COUNT", &["RD_REG", "RD", "WR_WMM", "WR_RMM", "WR", "ALL"]),
+    ("imc", "DRAM_REFRESH", &["PANIC", "HIGH"]),
+    ("imc", "DRAM_PRE_ALL", &[]),
+    ("imc", "MAJOR_MODES", &["READ", "WRITE"]),
+    ("imc", "RPQ_INSERTS", &[]),
+    ("imc", "RPQ_OCCUPANCY", &[]),
+    ("imc", "RPQ_CYCLES_NE", &[]),
+    ("imc", "RPQ_CYCLES_FULL", &[]),
+    ("imc", "WPQ_INSERTS", &[]),
+    ("imc", "WPQ_OCCUPANCY", &[]),
+    ("imc", "WPQ_CYCLES_NE", &[]),
+    ("imc", "WPQ_CYCLES_FULL", &[]),
+    ("imc", "WPQ_READ_HIT", &[]),
+    ("imc", "WPQ_WRITE_HIT", &[]),
+];
+
+const TOR: &[&str] = &[
+    "OPCODE",
+    "EVICTION",
+    "WB",
+    "ALL",
+    "MISS_OPCODE",
+    "MISS_ALL",
+    "NID_OPCODE",
+    "NID_EVICTION",
+    "NID_ALL",
+    "NID_WB",
+    "NID_MISS_OPCODE",
+    "NID_MISS_ALL",
+];
+
+/// Filter values by name.
+#[derive(Clone, Copy)]
+struct Filters<'a>(&'a [(&'a str, u64)]);
+
+impl Filters<'_> {
+    fn get(self, name: &str) -> Option<u64> {
+        self.0.iter().find(|(key, _)| *key == name).map(|&(_, value)| value)
+    }
+
+    fn state(self, state: usize) -> bool {
+        self.get("state").unwrap_or(u64::MAX) >> state & 1 == 1
+    }
+
+    fn thread(self, tid: usize) -> bool {
+        self.get("tid").is_none_or(|wanted| wanted == tid as u64)
+    }
+
+    /// An absent node filter reads as 0 and matches nothing, as the register does after reset.
+    fn node(self, nid: usize) -> bool {
+        self.get("nid").unwrap_or(0) >> nid & 1 == 1
+    }
+}
+
+/// An event's count from the beginning of time up to the snapshot.
+pub fn value(
+    at: &Snapshot,
+    unit: &str,
+    instance: u16,
+    event: &str,
+    subevent: Option<&str>,
+    filters: &[(&str, u64)],
+) -> Option<u64> {
+    let index = usize::from(instance);
+    let subevent = subevent.unwrap_or_default();
+    match unit {
+        "cbo" => match event {
+            "CLOCKTICKS" => Some(at.clocks.uclk.cycles(at.now)),
+            _ => slice(at.cells.slices.get(index)?, &at.opcodes, event, subevent, Filters(filters)),
+        },
+        "ha" => home(at, index, event, subevent),
+        "imc" => channel(at, index, event, subevent),
+        _ => None,
+    }
+}
+
+fn slice(cells: &SliceCells, opcodes: &Opcodes, event: &str, subevent: &str, filters: Filters<'_>) -> Option<u64> {
+    match event {
+        "LLC_LOOKUP" => lookups(cells, subevent, filters),
+        "LLC_VICTIMS" => victims(cells, subevent, filters),
+        "TOR_INSERTS" => tor(cells, opcodes, subevent, filters).map(|stay| stay.entries),
+        "TOR_OCCUPANCY" => tor(cells, opcodes, subevent, filters).map(|stay| stay.cycles),
+        "RxR_INSERTS" if subevent == "IRQ" => Some(ingress(cells, filters).entries),
+        "RxR_OCCUPANCY" if subevent == "IRQ" => Some(ingress(cells, filters).cycles),
+        "TxR_INSERTS" => {
+            let message = match subevent {
+                "AD_CACHE" => Message::AddressFromCache,
+                "AK_CACHE" => Message::AcknowledgeFromCache,
+                "BL_CACHE" => Message::DataFromCache,
+                "IV_CACHE" => Message::SnoopFromCache,
+                "AD_CORE" => Message::AddressFromCore,
+                "AK_CORE" => Message::AcknowledgeFromCore,
+                "BL_CORE" => Message::DataFromCore,
+                _ => return None,
+            };
+            Some(cells.messages[message as usize])
+        }
+        _ => None,
+    }
+}
+
+fn lookups(cells: &SliceCells, subevent: &str, filters: Filters<'_>) -> Option<u64> {
+    let wanted = |kind: RequestKind| match subevent {
+        "DATA_READ" => kind == RequestKind::DataRead,
+        "WRITE" => kind.is_writeback(),
+        "ANY" | "NID" => true,
+        _ => false,
+    };
+    if !["DATA_READ", "WRITE", "REMOTE_SNOOP", "ANY", "NID"].contains(&subevent) {
+        return None;
+    }
+    let mut sum = 0;
+    for kind in RequestKind::ALL.into_iter().filter(|&kind| wanted(kind)) {
+        for state in (0..LineState::COUNT).filter(|&state| filters.state(state)) {
+            for nid in (0..NODES).filter(|&nid| subevent != "NID" || filters.node(nid)) {
+                for tid in (0..THREADS).filter(|&tid| filters.thread(tid)) {
+                    sum += cells.lookups[kind as usize][state][nid][tid];
+                }
+            }
+        }
+    }
+    Some(sum)
+}
+
+fn victims(cells: &SliceCells, subevent: &str, filters: Filters<'_>) -> Option<u64> {
+    // Victims belong to no thread.
+    if !filters.thread(usize::from(super::NO_THREAD)) {
+        return Some(0);
+    }
+    let of = |state: LineState| cells.victims.iter().map(|node| node[state as usize]).sum();
+    match subevent {
+        "M_STATE" => Some(of(LineState::Modified)),
+        "E_STATE" => Some(of(LineState::Exclusive)),
+        "S_STATE" => Some(of(LineState::Shared)),
+        "MISS" => Some(of(LineState::Invalid)),
+        "NID" => {
+            let nodes = cells.victims.iter().enumerate().filter(|&(nid, _)| filters.node(nid));
+            Some(nodes.map(|(_, states)| states.iter().sum::<u64>()).sum())
+        }
+        _ => None,
+    }
+}
+
+fn tor(cells: &SliceCells, opcodes: &Opcodes, subevent: &str, filters: Filters<'_>) -> Option<Stay> {
+    let (by_node, what) = subevent.strip_prefix("NID_").map_or((false, subevent), |what| (true, what));
+    let (only_misses, what) = what.strip_prefix("MISS_").map_or((false, what), |what| (true, what));
+    let wanted = |kind: RequestKind| match what {
+        "OPCODE" => opcodes.of(kind).is_some_and(|opcode| filters.get("opc") == Some(opcode)),
+        "EVICTION" => kind == RequestKind::Eviction,
+        "WB" => kind.is_writeback(),
+        _ => true,
+    };
+    if !TOR.contains(&subevent) {
+        return None;
+    }
+    let mut sum = Stay::default();
+    for kind in RequestKind::ALL.into_iter().filter(|&kind| wanted(kind)) {
+        for miss in (0..2).filter(|&miss| !only_misses || miss == 1) {
+            for nid in (0..NODES).filter(|&nid| !by_node || filters.node(nid)) {
+                for tid in (0..THREADS).filter(|&tid| filters.thread(tid)) {
+                    let stay = cells.tor[kind as usize][miss][nid][tid];
+                    sum.entries += stay.entries;
+                    sum.cycles += stay.cycles;
+                }
+            }
+        }
+    }
+    Some(sum)
+}
+
+fn ingress(cells: &SliceCells, filters: Filters<'_>) -> Stay {
+    let mut sum = Stay::default();
+    for (_, stay) in cells.ingress.iter().enumerate().filter(|&(tid, _)| filters.thread(tid)) {
+        sum.entries += stay.entries;
+        sum.cycles += stay.cycles;
+    }
+    sum
+}
+
+fn home(at: &Snapshot, index: usize, event: &str, subevent: &str) -> Option<u64> {
+    let cells = at.cells.homes.get(index)?;
+    match (event, subevent) {
+        ("CLOCKTICKS", "") => Some(at.clocks.uclk.cycles(at.now)),
+        ("REQUESTS", "READS") => Some(cells.reads),
+        ("REQUESTS", "WRITES") => Some(cells.writes),
+        // All memory lies in one region: the model has no address decoder with several.
+        ("TRACKER_INSERTS", "ALL") | ("TAD_REQUESTS_G0", "REGION0") => Some(cells.tracker.entries),
+        // Not an event of the guide, but what its accumulator of 2.4.4.1 is made of, unscaled.
+        ("TRACKER_OCCUPANCY", "ALL") => Some(cells.tracker.cycles),
+        ("IMC_WRITES", "FULL" | "ALL") => Some(cells.written),
+        ("DIRECT2CORE_COUNT", "") | ("TxR_BL", "DRS_CORE") => Some(cells.to_core),
+        ("TxR_BL", "DRS_CACHE") => Some(cells.to_cache),
+        ("TxR_AK_NDR", "") => Some(cells.completions),
+        _ => None,
+    }
+}
+
+fn channel(at: &Snapshot, index: usize, event: &str, subevent: &str) -> Option<u64> {
+    let cells = at.cells.channels.get(index)?;
+    let reads = cells.command(Command::Read);
+    let (major, opportunistic) = (cells.command(Command::WriteMajor), cells.command(Command::WriteOpportunistic));
+    let (rpq, wpq) = (cells.queue(Pending::Reads), cells.queue(Pending::Writes));
+    Some(match (event, subevent) {
+        // The fixed counter counts the same cycles.
+        ("CLOCKTICKS" | "DCLK", "") => at.clocks.dclk.cycles(at.now),
+        ("ACT_COUNT", "") => cells.command(Command::Activate),
+        ("PRE_COUNT", "PAGE_MISS") => cells.command(Command::PrechargeMiss),
+        ("PRE_COUNT", "PAGE_CLOSE") => cells.command(Command::PrechargeIdle),
+        ("CAS_COUNT", "RD_REG" | "RD") => reads,
+        ("CAS_COUNT", "WR_WMM") => major,
+        ("CAS_COUNT", "WR_RMM") => opportunistic,
+        ("CAS_COUNT", "WR") => major + opportunistic,
+        ("CAS_COUNT", "ALL") => reads + major + opportunistic,
+        ("DRAM_REFRESH", "HIGH") => cells.command(Command::RefreshIdle),
+        ("DRAM_REFRESH", "PANIC") => cells.command(Command::RefreshForced),
+        ("DRAM_PRE_ALL", "") => cells.command(Command::PrechargeAll),
+        ("MAJOR_MODES", "READ") => cells.modes[0],
+        ("MAJOR_MODES", "WRITE") => cells.modes[1],
+        ("RPQ_INSERTS", "") => rpq.stay.entries,
+        ("RPQ_OCCUPANCY", "") => rpq.stay.cycles,
+        ("RPQ_CYCLES_NE", "") => rpq.nonempty,
+        ("RPQ_CYCLES_FULL", "") => rpq.full,
+        ("WPQ_INSERTS", "") => wpq.stay.entries,
+        ("WPQ_OCCUPANCY", "") => wpq.stay.cycles,
+        ("WPQ_CYCLES_NE", "") => wpq.nonempty,
+        ("WPQ_CYCLES_FULL", "") => wpq.full,
+        ("WPQ_READ_HIT", "") => cells.forwards,
+        ("WPQ_WRITE_HIT", "") => cells.merges,
+        _ => return None,
+    })
+}

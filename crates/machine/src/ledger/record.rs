@@ -1,0 +1,264 @@
+//! What the ledger is told: the life of a request, and the commands on a DRAM bus.
+
+use crate::engine::NEVER;
+use crate::signal::Tick;
+
+/// Kinds of transactions in the table of requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum RequestKind {
+    /// Demand load (DRd).
+    DataRead,
+    /// Demand store (RFO).
+    ReadForOwnership,
+    /// A core gives up a modified line (WbMtoI).
+    WritebackToInvalid,
+    /// A core writes a modified line back and keeps it (WbMtoE).
+    WritebackToExclusive,
+    /// The slice gives up a line to make room. Not from the IRQ: has no opcode.
+    Eviction,
+}
+
+impl RequestKind {
+    /// How many kinds there are.
+    pub const COUNT: usize = 5;
+    /// All kinds, by their number.
+    pub const ALL: [Self; Self::COUNT] =
+        [Self::DataRead, Self::ReadForOwnership, Self::WritebackToInvalid, Self::WritebackToExclusive, Self::Eviction];
+
+    /// Carries data from a core.
+    pub const fn is_writeback(self) -> bool {
+        matches!(self, Self::WritebackToInvalid | Self::WritebackToExclusive)
+    }
+}
+
+/// Values of the IDI opcodes that the model's requests carry, from the catalogue's value set `idi-opcodes`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Opcodes {
+    /// Demand data read.
+    pub drd: u64,
+    /// Demand read for ownership.
+    pub rfo: u64,
+    /// Writeback, line then invalid in the core.
+    pub wb_mto_i: u64,
+    /// Writeback, line then exclusive in the core.
+    pub wb_mto_e: u64,
+}
+
+impl Opcodes {
+    /// Takes the values by the names that the guide prints; the error is the first name without value.
+    ///
+    /// # Errors
+    /// The name that `value` does not know.
+    pub fn by_name(mut value: impl FnMut(&str) -> Option<u64>) -> Result<Self, &'static str> {
+        let mut take = |name: &'static str| value(name).ok_or(name);
+        Ok(Self { drd: take("DRd")?, rfo: take("RFO")?, wb_mto_i: take("WbMtoI")?, wb_mto_e: take("WbMtoE")? })
+    }
+
+    /// The opcode of a kind; evictions have none.
+    pub const fn of(&self, kind: RequestKind) -> Option<u64> {
+        match kind {
+            RequestKind::DataRead => Some(self.drd),
+            RequestKind::ReadForOwnership => Some(self.rfo),
+            RequestKind::WritebackToInvalid => Some(self.wb_mto_i),
+            RequestKind::WritebackToExclusive => Some(self.wb_mto_e),
+            RequestKind::Eviction => None,
+        }
+    }
+}
+
+/// State of a line in the LLC, numbered as the guide's state filter numbers its bits (2.3.7, `LLC_LOOKUP`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[repr(u8)]
+pub enum LineState {
+    /// Not there.
+    #[default]
+    Invalid,
+    /// Shared with another socket.
+    Shared,
+    /// Only in this socket, like memory.
+    Exclusive,
+    /// Only in this socket, newer than memory.
+    Modified,
+    /// Shared with another socket, this one answers.
+    Forward,
+}
+
+impl LineState {
+    /// How many states there are.
+    pub const COUNT: usize = 5;
+    /// By number; the numbers that three bits hold beyond the last state read as `Invalid`.
+    pub const ALL: [Self; 8] = [
+        Self::Invalid,
+        Self::Shared,
+        Self::Exclusive,
+        Self::Modified,
+        Self::Forward,
+        Self::Invalid,
+        Self::Invalid,
+        Self::Invalid,
+    ];
+}
+
+/// Thread ID of transactions that belong to no thread (2.3.3.3, Table 2-12).
+pub const NO_THREAD: u8 = 0xF;
+
+/// The life of one transaction: when it was where, and what was decided. Stamps are [`NEVER`] until they happen.
+#[derive(Debug, Clone)]
+pub struct Record {
+    /// What it is.
+    pub kind: RequestKind,
+    /// Thread it belongs to: core * 2 + hardware thread, or [`NO_THREAD`].
+    pub tid: u8,
+    /// Node whose memory holds the line.
+    pub nid: u8,
+    /// Slice that handles it.
+    pub slice: u16,
+    /// Home agent that handles it, if it goes to memory.
+    pub home: u16,
+    /// State in which the look-up found the line; for an eviction, the state that it left.
+    pub state: LineState,
+    /// It needs memory.
+    pub miss: bool,
+    /// State of what gave way to the filled line, once it has been filled.
+    pub victim: Option<LineState>,
+    /// Data went from the home agent straight to the core.
+    pub direct_to_core: bool,
+    /// Arrived in the slice's request queue.
+    pub ingress_in: Tick,
+    /// Left the slice's request queue; this is also when the tags are looked up.
+    pub ingress_out: Tick,
+    /// Entered the table of requests.
+    pub tor_in: Tick,
+    /// Left the table of requests.
+    pub tor_out: Tick,
+    /// Entered the home agent's tracker.
+    pub tracker_in: Tick,
+    /// Left the home agent's tracker.
+    pub tracker_out: Tick,
+    /// Write data went from the home agent to the memory controller.
+    pub written: Tick,
+}
+
+impl Record {
+    /// A record of which nothing has happened yet.
+    pub const fn new(kind: RequestKind, tid: u8, slice: u16, home: u16) -> Self {
+        Self {
+            kind,
+            tid,
+            nid: 0,
+            slice,
+            home,
+            state: LineState::Invalid,
+            miss: false,
+            victim: None,
+            direct_to_core: false,
+            ingress_in: NEVER,
+            ingress_out: NEVER,
+            tor_in: NEVER,
+            tor_out: NEVER,
+            tracker_in: NEVER,
+            tracker_out: NEVER,
+            written: NEVER,
+        }
+    }
+}
+
+/// Messages that a ring stop of a slice or its core sends (2.3.7, `TxR_INSERTS`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Message {
+    /// Slice: request to the home agent.
+    AddressFromCache,
+    /// Slice: global observation or completion to a core.
+    AcknowledgeFromCache,
+    /// Slice: data to a core or to the home agent.
+    DataFromCache,
+    /// Slice: snoop to cores.
+    SnoopFromCache,
+    /// Core: request to a slice.
+    AddressFromCore,
+    /// Core: answer to a snoop.
+    AcknowledgeFromCore,
+    /// Core: data of a writeback.
+    DataFromCore,
+}
+
+impl Message {
+    /// How many kinds there are.
+    pub const COUNT: usize = 7;
+    /// All kinds, by their number.
+    pub const ALL: [Self; Self::COUNT] = [
+        Self::AddressFromCache,
+        Self::AcknowledgeFromCache,
+        Self::DataFromCache,
+        Self::SnoopFromCache,
+        Self::AddressFromCore,
+        Self::AcknowledgeFromCore,
+        Self::DataFromCore,
+    ];
+}
+
+/// Pending queues of a memory channel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Pending {
+    /// Reads (RPQ).
+    Reads,
+    /// Writes (WPQ).
+    Writes,
+}
+
+/// What a memory channel prefers to serve (2.5.8, `MAJOR_MODES`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum MajorMode {
+    /// Reads; the default.
+    Read,
+    /// Writes, because many are pending.
+    Write,
+}
+
+/// A DRAM command and, where the events tell them apart, why it was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Command {
+    /// Opens a row.
+    Activate,
+    /// Closes a row in the way of another.
+    PrechargeMiss,
+    /// Closes a row that was idle for too long.
+    PrechargeIdle,
+    /// Closes all rows of a rank, before a refresh.
+    PrechargeAll,
+    /// Reads a line.
+    Read,
+    /// Writes a line in write major mode.
+    WriteMajor,
+    /// Writes a line in read major mode.
+    WriteOpportunistic,
+    /// Refresh of a rank that had nothing else to do.
+    RefreshIdle,
+    /// Refresh that had been put off as often as is allowed.
+    RefreshForced,
+}
+
+impl Command {
+    /// How many kinds there are.
+    pub const COUNT: usize = 9;
+}
+
+/// A command on a channel's bus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CommandRecord {
+    /// DRAM clock cycle.
+    pub cycle: u64,
+    /// Command.
+    pub command: Command,
+    /// Rank.
+    pub rank: u8,
+    /// Bank in the rank; 0 for commands to a whole rank.
+    pub bank: u8,
+    /// Row that the request wants, for activates, reads and writes; otherwise 0.
+    pub row: u32,
+}

@@ -1,0 +1,69 @@
+//! Questions to the ledger about a span of virtual time.
+
+use super::cells::Cells;
+use super::names;
+use super::record::Opcodes;
+use crate::engine::Clocks;
+use crate::signal::Tick;
+
+/// The account at one instant.
+#[derive(Debug, Clone)]
+pub struct Snapshot {
+    pub(super) now: Tick,
+    pub(super) clocks: Clocks,
+    pub(super) opcodes: Opcodes,
+    pub(super) cells: Cells,
+}
+
+impl Snapshot {
+    /// When it was taken: everything before this tick is in it.
+    pub const fn now(&self) -> Tick {
+        self.now
+    }
+}
+
+/// What an event's counter must read after the window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Truth(pub u64);
+
+/// The span `[from, to)` between two snapshots of one machine.
+#[derive(Debug, Clone, Copy)]
+pub struct Window<'a> {
+    pub(super) from: &'a Snapshot,
+    pub(super) to: &'a Snapshot,
+}
+
+impl<'a> Window<'a> {
+    /// The span between two snapshots; `from` must be the earlier one.
+    pub const fn between(from: &'a Snapshot, to: &'a Snapshot) -> Self {
+        Self { from, to }
+    }
+
+    /// Length in ticks.
+    pub const fn ticks(&self) -> Tick {
+        self.to.now - self.from.now
+    }
+
+    /// Length in virtual seconds.
+    pub fn seconds(&self) -> f64 {
+        self.to.clocks.seconds(self.from.now, self.to.now)
+    }
+
+    /// What an event of `unit` instance `instance` (numbered over the machine's sockets) counted, by the guide's names.
+    ///
+    /// `filters` restricts as the unit's filter register would: `state` and `nid` are bit masks, `opc` and `tid` values; a filter
+    /// that an event does not use is ignored, a missing `state` means every state. `None` if the ledger has no truth for the
+    /// event, or no such instance.
+    pub fn truth(
+        &self,
+        unit: &str,
+        instance: u16,
+        event: &str,
+        subevent: Option<&str>,
+        filters: &[(&str, u64)],
+    ) -> Option<Truth> {
+        let before = names::value(self.from, unit, instance, event, subevent, filters)?;
+        let after = names::value(self.to, unit, instance, event, subevent, filters)?;
+        Some(Truth(after - before))
+    }
+}

@@ -1,0 +1,112 @@
+//! `FAMILY|PRESET[:sockets=N,cores=N]`: which machine.
+
+use pericore_catalog::Family;
+
+use super::BuildError;
+use crate::chassis::Shape;
+use crate::uncore::Parameters;
+
+/// A machine as the command line names it.
+#[derive(Debug, Clone)]
+pub struct MachineSpec {
+    family: &'static Family,
+    preset: &'static str,
+    sockets: u16,
+}
+
+/// Text that names no machine.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SpecError {
+    /// Neither a family nor a preset.
+    #[error("no machine {name:?}; known: {known}")]
+    Unknown {
+        /// What was written.
+        name: String,
+        /// Families and presets.
+        known: String,
+    },
+    /// A key that machines do not have.
+    #[error("machines have no key {key:?}; known: sockets")]
+    UnknownKey {
+        /// What was written.
+        key: String,
+    },
+    /// A value that is no number in range.
+    #[error("{key}={value}: give a number from 1 to 8")]
+    BadValue {
+        /// Key.
+        key: &'static str,
+        /// What was written.
+        value: String,
+    },
+}
+
+/// Presets, and the families that they belong to.
+const PRESETS: [(&str, &str); 1] = [("e5-2680", "e5-2600")];
+
+impl MachineSpec {
+    /// One socket of a family, with its first preset.
+    pub fn of(family: &'static Family) -> Self {
+        let preset = PRESETS.iter().find(|(_, of)| *of == family.name).map_or(family.name, |(preset, _)| preset);
+        Self { family, preset, sockets: 1 }
+    }
+
+    /// Reads `NAME[:key=value,…]`.
+    ///
+    /// # Errors
+    /// [`SpecError`] for what cannot be understood.
+    pub fn parse(text: &str) -> Result<Self, SpecError> {
+        let (name, options) = text.split_once(':').unwrap_or((text, ""));
+        let preset = PRESETS.iter().find(|(preset, _)| preset.eq_ignore_ascii_case(name));
+        let family = pericore_catalog::family(preset.map_or(name, |(_, family)| family));
+        let mut spec = Self::of(family.ok_or_else(|| unknown(name))?);
+        if let Some((preset, _)) = preset {
+            spec.preset = preset;
+        }
+        for option in options.split(',').filter(|option| !option.is_empty()) {
+            let (key, value) = option.split_once('=').unwrap_or((option, ""));
+            if key != "sockets" {
+                return Err(SpecError::UnknownKey { key: key.to_owned() });
+            }
+            let number = value.parse().ok().filter(|number| (1..=8).contains(number));
+            spec.sockets = number.ok_or_else(|| SpecError::BadValue { key: "sockets", value: value.to_owned() })?;
+        }
+        Ok(spec)
+    }
+
+    /// The family.
+    pub const fn family(&self) -> &'static Family {
+        self.family
+    }
+
+    /// The preset, or the family's name where there is none.
+    pub const fn preset(&self) -> &'static str {
+        self.preset
+    }
+
+    /// The model's parameters.
+    ///
+    /// # Errors
+    /// [`BuildError::NoModel`] for a family without a model.
+    pub fn parameters(&self) -> Result<Parameters, BuildError> {
+        Parameters::preset(self.preset).ok_or(BuildError::NoModel { family: self.family.name })
+    }
+
+    /// Sockets, cores and threads.
+    ///
+    /// # Errors
+    /// [`BuildError`] if they do not fit together.
+    pub fn shape(&self) -> Result<Shape, BuildError> {
+        let (cores, threads) = match self.parameters() {
+            Ok(parameters) => (u16::from(parameters.cores), u16::from(parameters.threads_per_core)),
+            Err(_) => (8, 2),
+        };
+        Ok(Shape::new(self.family, self.sockets, cores, threads)?)
+    }
+}
+
+fn unknown(name: &str) -> SpecError {
+    let families = pericore_catalog::families().iter().map(|family| family.name);
+    let known: Vec<&str> = families.chain(PRESETS.iter().map(|(preset, _)| *preset)).collect();
+    SpecError::Unknown { name: name.to_owned(), known: known.join(", ") }
+}

@@ -1,0 +1,294 @@
+//! One PMON instance: the values of its registers, and what writing them does.
+
+use std::sync::Arc;
+
+use super::counter::{Conditioning, Counter, GateCondition};
+use super::layout::{Kind, Layout, SlotRef};
+use super::selection::{self, Selection};
+
+/// What a write asks of the bank, beyond the instance itself.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Effects {
+    /// Counters whose input changed, as a bit mask.
+    pub reprogrammed: u32,
+    /// The socket-wide freeze was written.
+    pub global_freeze: Option<bool>,
+    /// Which counters freeze or interrupt on overflow may have changed.
+    pub rearmed: bool,
+}
+
+/// What holds an instance's counters, beyond its own registers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Hold {
+    /// The socket-wide freeze.
+    pub frozen: bool,
+    /// The unit is powered down: its clock stands, free-running counters too (Emerald Rapids 2.3.2, 2.4.2).
+    pub powered_down: bool,
+    /// Counters that a fault keeps from moving, as a bit mask.
+    pub stuck: u32,
+}
+
+/// A PMON instance.
+#[derive(Debug)]
+pub struct Instance {
+    pub(super) layout: Arc<Layout>,
+    /// Ticks a cycle of the unit's clock.
+    pub(super) period: u64,
+    /// It neither hears the socket-wide freeze nor tells of overflows (Emerald Rapids 2.12.1).
+    pub(super) isolated: bool,
+    /// Values of all registers but counters.
+    pub(super) values: Box<[u64]>,
+    pub(super) counters: Vec<Counter>,
+    pub(super) selections: Vec<Selection>,
+    /// Counters that show what counter 0 sees, as a bit mask.
+    followers: u32,
+    pub(super) hold: Hold,
+    /// A counter is armed: its overflow freezes or interrupts.
+    pub(super) watched: bool,
+}
+
+impl Instance {
+    /// An instance after reset.
+    pub fn new(layout: Arc<Layout>, period: u64, isolated: bool) -> Self {
+        let values = layout.slots.iter().map(|slot| slot.register.reset).collect();
+        let mut counters = Vec::with_capacity(layout.counters.len());
+        let mut selections = Vec::with_capacity(layout.counters.len());
+        for (number, place) in layout.counters.iter().enumerate() {
+            let slot = &layout.slots[usize::from(place.slot)];
+            let selection = match (place.control, number < usize::from(layout.unit.counters)) {
+                (Some(_), true) => Selection::Nothing,
+                (Some(_), false) => Selection::Clock,
+                (None, _) => selection::free_running(layout.unit, slot.register, slot.member),
+            };
+            let mut counter = Counter::new(place.width);
+            counter.program(Conditioning::default(), u64::from(selection == Selection::Clock), 0, 0);
+            counter.set_running(place.control.is_none(), 0);
+            counters.push(counter);
+            selections.push(selection);
+        }
+        let hold = Hold::default();
+        Self { layout, period, isolated, values, counters, selections, followers: 0, hold, watched: false }
+    }
+
+    /// The cycle of the unit's clock at a tick.
+    pub const fn cycle(&self, tick: u64) -> u64 {
+        tick / self.period
+    }
+
+    /// The value of a register that is no counter.
+    pub(super) fn stored(&self, slot: u16) -> u64 {
+        self.values[usize::from(slot)]
+    }
+
+    /// Reads a whole register.
+    pub fn read(&mut self, at: SlotRef, tick: u64) -> u64 {
+        match self.layout.slots[usize::from(at.0)].kind {
+            Kind::Stored => self.values[usize::from(at.0)],
+            Kind::Counter(counter) => {
+                let cycle = self.cycle(tick);
+                self.counters[usize::from(counter)].value(cycle)
+            }
+        }
+    }
+
+    /// Writes a whole register; `written` says which bits the bus cycle carried.
+    pub fn write(&mut self, at: SlotRef, value: u64, written: u64, tick: u64) -> Effects {
+        let slot = &self.layout.slots[usize::from(at.0)];
+        let (kept, cleared) = (slot.kept & written, slot.cleared & written);
+        let cycle = self.cycle(tick);
+        if let Kind::Counter(counter) = slot.kind {
+            if kept != 0 {
+                let counter = &mut self.counters[usize::from(counter)];
+                let old = counter.value(cycle);
+                counter.set_value((old & !kept) | (value & kept), cycle);
+            }
+            return Effects { rearmed: self.watched, ..Effects::default() };
+        }
+        let stored = &mut self.values[usize::from(at.0)];
+        *stored = ((*stored & !kept) | (value & kept)) & !(cleared & value);
+        self.act(at.0, value & written, cycle)
+    }
+
+    /// What the written bits do besides being kept.
+    fn act(&mut self, slot: u16, value: u64, cycle: u64) -> Effects {
+        let layout = Arc::clone(&self.layout);
+        if let Some(control) = layout.unit_control.as_ref().filter(|control| control.slot == slot) {
+            if value & control.reset_counters != 0 {
+                self.counters[..layout.controlled].iter_mut().for_each(|counter| counter.set_value(0, cycle));
+            }
+            let reset = value & control.reset_controls != 0;
+            if reset {
+                layout.counters.iter().filter_map(|place| place.control).for_each(|control| {
+                    self.values[usize::from(control)] = layout.slots[usize::from(control)].register.reset;
+                });
+            }
+            self.update_running(cycle);
+            return Effects {
+                reprogrammed: if reset { self.programmable() } else { 0 },
+                rearmed: true,
+                global_freeze: None,
+            };
+        }
+        if let Some(control) = layout.global_control.as_ref().filter(|control| control.slot == slot) {
+            self.update_running(cycle);
+            let frozen = self.stored(slot) & control.freeze != 0;
+            return Effects { global_freeze: (control.freeze != 0).then_some(frozen), ..Effects::default() };
+        }
+        if let Some(control) = layout.overflow_control.as_ref().filter(|control| control.slot == slot) {
+            let clear =
+                control.clears.iter().filter(|(bit, _)| value & bit != 0).fold(0, |mask, (_, status)| mask | status);
+            if let Some((status, _)) = layout.global_status {
+                self.values[usize::from(status)] &= !clear;
+            }
+            return Effects::default();
+        }
+        if let Some(number) = layout.counters.iter().position(|place| place.control == Some(slot)) {
+            let bits = &layout.counters[number].bits;
+            if value & bits.reset != 0 {
+                self.counters[number].set_value(0, cycle);
+            }
+            self.update_running(cycle);
+            let programmable = number < usize::from(layout.unit.counters);
+            if value & bits.occupancy_reset != 0 {
+                // Entries that are in the queue now no longer show, until as many have left.
+                let level = self.counters[number].level() as i64;
+                self.counters[number].change_level(-level, cycle);
+            }
+            let kept_level = value & bits.occupancy_reset != 0;
+            let reprogrammed = if programmable && !kept_level { 1 << number } else { 0 };
+            return Effects { reprogrammed, rearmed: true, global_freeze: None };
+        }
+        if layout.slots[usize::from(slot)].register.role == pericore_catalog::Role::Filter {
+            return Effects { reprogrammed: self.programmable(), ..Effects::default() };
+        }
+        Effects::default()
+    }
+
+    /// All programmable counters, as a bit mask.
+    fn programmable(&self) -> u32 {
+        (1 << self.layout.unit.counters) - 1
+    }
+
+    /// True if the unit control freezes the counters.
+    pub fn is_frozen(&self) -> bool {
+        self.layout.unit_control.is_some_and(|control| {
+            let value = self.stored(control.slot);
+            value & control.freeze != 0 && value & control.freeze_enable == control.freeze_enable
+        })
+    }
+
+    /// Sets what holds the counters from outside.
+    pub(super) fn set_hold(&mut self, hold: Hold, cycle: u64) {
+        self.hold = hold;
+        self.update_running(cycle);
+    }
+
+    /// Starts and stops counters as controls, freezes and faults have it.
+    pub(super) fn update_running(&mut self, cycle: u64) {
+        let frozen = self.is_frozen() || (self.hold.frozen && !self.isolated);
+        let global = self.layout.global_control.as_ref().map(|control| self.stored(control.slot));
+        for (number, place) in self.layout.counters.iter().enumerate() {
+            let enabled = match place.control {
+                Some(control) => {
+                    let globally = global.is_none_or(|global| global & place.global_enable == place.global_enable);
+                    !frozen && globally && self.values[usize::from(control)] & place.bits.enable != 0
+                }
+                None => true,
+            };
+            let held = self.hold.powered_down || self.hold.stuck >> number & 1 == 1;
+            self.counters[number].set_running(enabled && !held, cycle);
+        }
+    }
+
+    /// Stops all counters by their global enables, as an overflow interrupt with pmi_frz does (Nehalem).
+    pub(super) fn disable_globally(&mut self, cycle: u64) {
+        let Some(control) = &self.layout.global_control else { return };
+        let enables = self.layout.counters.iter().fold(0, |mask, place| mask | place.global_enable);
+        self.values[usize::from(control.slot)] &= !enables;
+        self.update_running(cycle);
+    }
+
+    /// True if software must hear of the counter's overflow at once: it freezes or interrupts.
+    pub(super) fn is_armed(&self, counter: usize) -> bool {
+        let place = &self.layout.counters[counter];
+        let armed = place.bits.freeze_on_overflow | place.bits.interrupt;
+        place.control.is_some_and(|control| self.stored(control) & armed != 0)
+    }
+
+    /// Notes what a programmable counter listens to.
+    pub(super) fn select(&mut self, counter: u8, selection: Selection) {
+        self.followers &= !(1 << counter);
+        self.followers |= u32::from(selection == Selection::Counter0) << counter;
+        self.selections[usize::from(counter)] = selection;
+    }
+
+    /// Counters that show what counter 0 sees, as a bit mask.
+    pub(super) const fn followers(&self) -> u32 {
+        self.followers
+    }
+
+    /// Increments for a counter, and for its followers if it is counter 0.
+    pub(super) fn pulse(&mut self, counter: usize, count: u64, cycle: u64) {
+        self.counters[counter].pulse(count, cycle);
+        if counter == 0 && self.followers != 0 {
+            each(self.followers).for_each(|follower| self.counters[follower].pulse(count, cycle));
+        }
+    }
+
+    /// A change of a counter's level, and of its followers' if it is counter 0.
+    pub(super) fn change_level(&mut self, counter: usize, delta: i64, cycle: u64) {
+        self.counters[counter].change_level(delta, cycle);
+        if counter == 0 && self.followers != 0 {
+            each(self.followers).for_each(|follower| self.counters[follower].change_level(delta, cycle));
+        }
+    }
+
+    /// Compiles the input of a programmable counter from its control and the filters; the bank connects it.
+    pub(super) fn compile(&self, counter: u8, anywhere: bool) -> (Selection, Conditioning) {
+        let place = &self.layout.counters[usize::from(counter)];
+        let Some(slot) = place.control else { return (Selection::Nothing, Conditioning::default()) };
+        let (control, bits) = (self.stored(slot), &place.bits);
+        let selection = selection::compile(self.layout.unit, counter, control, anywhere, |name| self.filter(name));
+        let mut conditioning = Conditioning {
+            thresh: bits.thresh.map_or(0, |thresh| thresh.get(control)) as u32,
+            invert: control & bits.invert != 0,
+            edge: control & bits.edge != 0,
+            gate: None,
+        };
+        // Occupancies of the E5-2600 PCU have an invert and an edge bit of their own; a gate takes the threshold with it.
+        match &selection {
+            Selection::Signal { gate: Some(_), .. } => {
+                let invert = control & bits.occupancy_invert != 0;
+                let edge = control & bits.occupancy_edge != 0;
+                conditioning.gate = Some(GateCondition { thresh: conditioning.thresh, invert, edge });
+                conditioning.thresh = 1;
+            }
+            _ if control & bits.occupancy_select != 0 => {
+                conditioning.invert = control & bits.occupancy_invert != 0;
+                conditioning.edge = control & bits.occupancy_edge != 0;
+            }
+            _ => {}
+        }
+        (selection, conditioning)
+    }
+
+    fn filter(&self, name: &str) -> Option<u64> {
+        let slots =
+            self.layout.slots.iter().enumerate().filter(|(_, s)| s.register.role == pericore_catalog::Role::Filter);
+        slots.into_iter().find_map(|(slot, row)| Some(row.register.field(name)?.bits.get(self.values[slot])))
+    }
+
+    /// Sets a register from inside the machine, whatever software may do with it: identities, for example.
+    pub fn preset(&mut self, at: SlotRef, value: u64) {
+        self.values[usize::from(at.0)] = value;
+    }
+}
+
+/// The numbers of the bits that are set.
+pub(super) fn each(mut mask: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = (mask != 0).then(|| mask.trailing_zeros() as usize)?;
+        mask &= mask - 1;
+        Some(bit)
+    })
+}

@@ -1,0 +1,21 @@
+//! Emulated PMON hardware: counters, their controls and filters, unit by unit, driven by the catalogue.
+//!
+//! [`Bank`] holds every PMON instance of a machine. The model feeds it signals; software reads and writes its registers
+//! through the chassis. A control write compiles to a [`Selection`](selection::Selection): which signal the counter
+//! listens to and which of its pulses it takes.
+
+mod bank;
+mod counter;
+mod instance;
+mod layout;
+mod overflow;
+mod rules;
+mod selection;
+mod state;
+
+pub use bank::Bank;
+pub use counter::{Conditioning, Counter, GateCondition};
+pub use layout::{RegisterRef, SlotRef};
+pub use overflow::Interrupt;
+pub use rules::RuleBroken;
+pub use state::{CounterState, InstanceState};

@@ -1,0 +1,273 @@
+//! What a counter listens to: a control value and the unit's filters, compiled to tests of a signal's tags.
+
+use pericore_catalog::{
+    Attribute, BitRange, DecodeRole, Event, Measure, Operand, Register, Relation, Role, Selector, Term, Unit,
+};
+
+/// A counter's input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Selection {
+    /// Nothing: no such event, or not on this counter.
+    Nothing,
+    /// One each cycle.
+    Clock,
+    /// The increment that counter 0 of the instance sees.
+    Counter0,
+    /// A signal.
+    Signal {
+        /// Index into the unit's signals.
+        signal: u16,
+        /// What is taken from it.
+        measure: Measure,
+        /// Which of its pulses.
+        predicate: Predicate,
+        /// A level that must meet a comparison in the same cycle, where the counter joins two conditions.
+        gate: Option<Gate>,
+    },
+}
+
+/// The second condition of a counter that joins two (E5-2600 Table 2-80, cases 5 and 6).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gate {
+    /// Index into the unit's signals.
+    pub signal: u16,
+    /// Which of its entries.
+    pub predicate: Predicate,
+}
+
+/// Which tags match: all of `all`, and one conjunction of each group of `any`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Predicate {
+    never: bool,
+    all: Vec<Test>,
+    /// Groups of alternatives: one conjunction of each group must hold.
+    any: Vec<(u8, Vec<Vec<Test>>)>,
+}
+
+impl Predicate {
+    /// True if a pulse with this tag counts.
+    pub fn matches(&self, tag: u64) -> bool {
+        !self.never
+            && self.all.iter().all(|test| test.holds(tag))
+            && self.any.iter().all(|(_, group)| group.iter().any(|tests| tests.iter().all(|test| test.holds(tag))))
+    }
+
+    /// The alternatives of a group.
+    fn group(&mut self, number: u8) -> &mut Vec<Vec<Test>> {
+        let found = self.any.iter().position(|(group, _)| *group == number).unwrap_or_else(|| {
+            self.any.push((number, Vec::new()));
+            self.any.len() - 1
+        });
+        &mut self.any[found].1
+    }
+}
+
+/// A test of one attribute.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Test {
+    bits: BitRange,
+    relation: Relation,
+    operand: u64,
+    mask: u64,
+}
+
+impl Test {
+    /// The attribute is exactly `operand`.
+    const fn equals(bits: BitRange, operand: u64) -> Self {
+        Self { bits, relation: Relation::Equals, operand, mask: u64::MAX }
+    }
+
+    /// The attribute, a bit mask, shares a bit with `operand`.
+    const fn has(bits: BitRange, operand: u64) -> Self {
+        Self { bits, relation: Relation::Has, operand, mask: u64::MAX }
+    }
+
+    fn holds(self, tag: u64) -> bool {
+        let value = self.bits.get(tag);
+        match self.relation {
+            Relation::Equals => (value ^ self.operand) & self.mask == 0,
+            Relation::Differs => value != self.operand,
+            Relation::In => value < 64 && self.operand >> value & 1 == 1,
+            Relation::Has => value & self.operand != 0,
+            Relation::AtLeast => value >= self.operand,
+        }
+    }
+}
+
+/// Compiles counter `counter`'s control value; `filter` gives the value of a filter field of the same instance.
+///
+/// With `anywhere` the counter takes events that only others may take.
+pub fn compile(
+    unit: &'static Unit,
+    counter: u8,
+    control: u64,
+    anywhere: bool,
+    filter: impl Fn(&str) -> Option<u64>,
+) -> Selection {
+    let Some(register) = unit.register(Role::Control) else { return Selection::Nothing };
+    let (control, gate) = match split_gate(unit, register, control) {
+        Some((rest, gate)) => (rest, Some(gate)),
+        None => (control, None),
+    };
+    let Some((event, counters)) = find(unit, register, control) else { return Selection::Nothing };
+    if !anywhere && counters >> counter & 1 == 0 {
+        return Selection::Nothing;
+    }
+    let signal = match (event.measure, event.signal) {
+        (Measure::Clock, _) => return Selection::Clock,
+        (Measure::Counter0, _) => return Selection::Counter0,
+        (_, Some(signal)) => signal,
+        (_, None) => return Selection::Nothing,
+    };
+    let attributes = unit.signals[usize::from(signal)].attributes;
+    // A filter stands over bits of the control register, in a filter register, or is a field of the control itself.
+    let overlaid = event.field_set.map_or(&[][..], |index| unit.field_sets[usize::from(index)].fields);
+    let filter = |name: &str| match overlaid.iter().find(|field| field.name == name) {
+        Some(field) => field.bits.get(control),
+        None => filter(name).or_else(|| Some(register.field(name)?.bits.get(control))).unwrap_or(0),
+    };
+    let mut predicate = if event.decode.is_empty() {
+        by_fields(event, register, attributes, control)
+    } else {
+        by_rows(event, register, attributes, control, &filter)
+    };
+    if register.field("tid_en").is_some_and(|field| field.bits.get(control) != 0) {
+        match attributes.iter().find(|attribute| attribute.name == "tid") {
+            Some(tid) => predicate.all.push(Test::equals(tid.bits, filter("tid"))),
+            // Nothing of this signal belongs to a thread.
+            None => predicate.never = true,
+        }
+    }
+    Selection::Signal { signal, measure: event.measure, predicate, gate }
+}
+
+/// A free-running counter's input.
+pub fn free_running(unit: &Unit, register: &Register, member: u8) -> Selection {
+    let Some(signal) = register.signal else { return Selection::Clock };
+    let attributes = unit.signals[usize::from(signal)].attributes;
+    let mut predicate = Predicate::default();
+    predicate.all.extend(register.when.iter().map(|term| test(term, attributes, &|_| 0)));
+    if let Some(attribute) = attributes.iter().find(|attribute| attribute.name == "member") {
+        predicate.all.push(Test::equals(attribute.bits, u64::from(member)));
+    }
+    Selection::Signal { signal, measure: register.measure, predicate, gate: None }
+}
+
+/// The event whose subevents choose among occupancies: its code is the bit of the event select that joins an occupancy to
+/// another event (E5-2600 2.6.3.2).
+fn occupancy_event(unit: &'static Unit, register: &Register) -> Option<&'static Event> {
+    let choice = register.field("occ_sel")?.bits;
+    unit.events.iter().find(|event| event.subevents.iter().any(|subevent| choice.get(subevent.config) != 0))
+}
+
+/// Splits a control value that joins an occupancy to an event: the event's part, and the gate.
+fn split_gate(unit: &'static Unit, register: &Register, control: u64) -> Option<(u64, Gate)> {
+    let occupancy = occupancy_event(unit, register)?;
+    let ev_sel = register.field("ev_sel")?.bits;
+    let joined = control & occupancy.config == occupancy.config && ev_sel.get(control) != ev_sel.get(occupancy.config);
+    let signal = occupancy.signal.filter(|_| joined)?;
+    let attributes = unit.signals[usize::from(signal)].attributes;
+    let choice = register.field("occ_sel")?.bits;
+    let mut predicate = Predicate::default();
+    predicate.all.extend(attributes.first().map(|state| Test::equals(state.bits, choice.get(control))));
+    Some((choice.set(control & !occupancy.config, 0), Gate { signal, predicate }))
+}
+
+/// The event that a control value selects, and the counters that may take it.
+fn find(unit: &'static Unit, register: &Register, control: u64) -> Option<(&'static Event, u16)> {
+    let ev_sel = register.field("ev_sel")?.bits;
+    let mut candidates = unit.events.iter().filter(|event| ev_sel.get(event.config) == ev_sel.get(control));
+    let first = candidates.next()?;
+    // Events that share a code differ in further bits of the control register.
+    let event = std::iter::once(first)
+        .chain(candidates)
+        .max_by_key(|event| {
+            let extra = event.config & !ev_sel.mask();
+            (control & extra == extra, extra.count_ones())
+        })
+        .filter(|event| control & event.config == event.config)?;
+    let exact = event.subevents.iter().find(|subevent| control & selecting(register) == subevent.config);
+    Some((event, exact.map_or(event.counters, |subevent| subevent.counters)))
+}
+
+/// The bits of a control register that select; the rest shape, enable and report.
+fn selecting(register: &Register) -> u64 {
+    let shaping = [
+        "thresh",
+        "invert",
+        "en",
+        "edge_det",
+        "rst",
+        "tid_en",
+        "frz_ovf",
+        "pmi_en",
+        "occ_invert",
+        "occ_edge_det",
+        "occ_ctr_rst",
+    ];
+    let fields = register.fields.iter().filter(|field| field.name != "rsv" && !shaping.contains(&field.name));
+    fields.fold(0, |mask, field| mask | field.bits.mask())
+}
+
+/// Without decode rows each attribute is named after the control field that selects by it.
+fn by_fields(event: &Event, register: &Register, attributes: &[Attribute], control: u64) -> Predicate {
+    let mut predicate = Predicate::default();
+    if event.subevents.is_empty() {
+        return predicate;
+    }
+    for attribute in attributes {
+        let field = match attribute.name {
+            "sub" => "umask",
+            "state" => "occ_sel",
+            other => other,
+        };
+        let Some(field) = register.field(field) else { continue };
+        let value = field.bits.get(control);
+        predicate.all.push(match attribute.name {
+            // A two-bit choice, not a mask.
+            "occ_sel" | "state" => Test::equals(attribute.bits, value),
+            _ => Test::has(attribute.bits, value),
+        });
+    }
+    predicate
+}
+
+fn by_rows(
+    event: &Event,
+    register: &Register,
+    attributes: &[Attribute],
+    control: u64,
+    filter: &impl Fn(&str) -> u64,
+) -> Predicate {
+    let umask = register.field("umask").map_or(0, |field| field.bits.get(control));
+    let extension = register.field("umask_ext").map_or(0, |field| field.bits.get(control));
+    let umask = umask | extension << 8;
+    let mut predicate = Predicate::default();
+    for row in event.decode {
+        let selected = match row.selector {
+            Selector::Always => true,
+            Selector::Umask(bit) => umask >> bit & 1 == 1,
+            Selector::Field(field, bit) => filter(field) >> bit & 1 == 1,
+        };
+        let tests = row.terms.iter().map(|term| test(term, attributes, filter));
+        match (row.role, selected) {
+            (DecodeRole::Any, true) => predicate.group(row.group).push(tests.collect()),
+            (DecodeRole::Some, true) => predicate.group(row.group).push(tests.collect()),
+            // An empty group holds for nothing.
+            (DecodeRole::Some, false) => drop(predicate.group(row.group)),
+            (DecodeRole::All | DecodeRole::Required, true) => predicate.all.extend(tests),
+            (DecodeRole::Required, false) => predicate.never = true,
+            (DecodeRole::Any | DecodeRole::All, false) => {}
+        }
+    }
+    predicate
+}
+
+fn test(term: &Term, attributes: &[Attribute], filter: &impl Fn(&str) -> u64) -> Test {
+    let value = |operand: Operand| match operand {
+        Operand::Value(value) => value,
+        Operand::Field(field) => filter(field),
+    };
+    let bits = attributes[usize::from(term.attribute)].bits;
+    Test { bits, relation: term.relation, operand: value(term.operand), mask: value(term.mask) }
+}

@@ -1,0 +1,197 @@
+//! The interface between the traffic model and the PMON hardware.
+//!
+//! The model says what happens, by signal; the PMON side decides what of it a counter sees. Neither knows the other:
+//! signals are bound by name through the catalogue when a machine is built, and from then on a [`Wire`] is two small integers.
+
+use pericore_catalog::{BitRange, Event, Family, Unit};
+
+/// Virtual time. A machine fixes how many ticks a second has so that every clock's period is a whole number of ticks.
+pub type Tick = u64;
+
+/// One signal of one PMON instance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Wire {
+    /// PMON instance, numbered over the whole machine.
+    pub instance: u16,
+    /// Index into the unit's signals.
+    pub signal: u16,
+}
+
+/// Receives what the model emits. Calls come in order of time; `tag` packs the signal's attributes.
+pub trait SignalSink {
+    /// `count` increments at `tick`.
+    fn pulse(&mut self, wire: Wire, tag: u64, tick: Tick, count: u32);
+    /// An entry arrives: a level rises by one.
+    fn enter(&mut self, wire: Wire, tag: u64, tick: Tick);
+    /// An entry leaves; `tag` is the one that it entered with.
+    fn leave(&mut self, wire: Wire, tag: u64, tick: Tick);
+}
+
+/// Names that the model asked for and the catalogue does not have: a defect of the model or of the catalogue.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WiringError {
+    /// No such unit.
+    #[error("{family} has no unit {unit:?}: correct the name in the model or add catalog/units/{family}/{unit}.toml")]
+    NoUnit {
+        /// Family.
+        family: &'static str,
+        /// Unit asked for.
+        unit: String,
+    },
+    /// No such signal or event.
+    #[error(
+        "unit {unit} has no signal or event {name:?}: correct the name in the model or add it to the unit's catalogue files"
+    )]
+    NoSignal {
+        /// Unit.
+        unit: &'static str,
+        /// Signal, event or attribute asked for.
+        name: String,
+    },
+    /// An instance beyond the unit's last.
+    #[error("unit {unit} has {count} instances a socket; the model asked for number {instance}")]
+    NoInstance {
+        /// Unit.
+        unit: &'static str,
+        /// Instances that there are.
+        count: u16,
+        /// Instance asked for.
+        instance: u16,
+    },
+}
+
+/// Where in the machine-wide numbering each unit's instances start, and which signals the model has bound.
+#[derive(Debug)]
+pub struct Wiring {
+    family: &'static Family,
+    sockets: u16,
+    /// First machine-wide instance number of each unit, in socket 0.
+    starts: Vec<u16>,
+    per_socket: u16,
+    bound: Vec<(usize, u16, u64)>,
+}
+
+impl Wiring {
+    /// Numbers all PMON instances of `sockets` sockets: socket by socket, unit by unit in catalogue order.
+    pub fn new(family: &'static Family, sockets: u16) -> Self {
+        let mut next = 0;
+        let starts = family
+            .units
+            .iter()
+            .map(|unit| {
+                let start = next;
+                next += unit.instances;
+                start
+            })
+            .collect();
+        Self { family, sockets, starts, per_socket: next, bound: Vec::new() }
+    }
+
+    /// The family.
+    pub const fn family(&self) -> &'static Family {
+        self.family
+    }
+
+    /// Sockets.
+    pub const fn sockets(&self) -> u16 {
+        self.sockets
+    }
+
+    /// Instances of the whole machine.
+    pub const fn instances(&self) -> u16 {
+        self.per_socket * self.sockets
+    }
+
+    /// Machine-wide number of an instance. `unit` is an index into the family's units.
+    pub fn instance(&self, socket: u16, unit: usize, instance: u16) -> u16 {
+        socket * self.per_socket + self.starts[unit] + instance
+    }
+
+    /// Socket, unit index and instance of a machine-wide number.
+    pub fn locate(&self, number: u16) -> (u16, usize, u16) {
+        let (socket, within) = (number / self.per_socket, number % self.per_socket);
+        let unit = self.starts.partition_point(|&start| start <= within) - 1;
+        // Units without instances share their successor's start: take the one that really holds the number.
+        let unit = (0..=unit).rev().find(|&u| within - self.starts[u] < self.family.units[u].instances).unwrap_or(unit);
+        (socket, unit, within - self.starts[unit])
+    }
+
+    /// Binds a signal by its name in the unit's `[[signal]]` rows, or by the name of an event that has a signal of its own.
+    ///
+    /// # Errors
+    /// [`WiringError`] if the catalogue does not have the name.
+    pub fn signal(&mut self, socket: u16, unit: &str, instance: u16, signal: &str) -> Result<Wire, WiringError> {
+        let (unit_index, unit) = self.unit(unit)?;
+        if instance >= unit.instances {
+            return Err(WiringError::NoInstance { unit: unit.name, count: unit.instances, instance });
+        }
+        let index = unit
+            .signals
+            .iter()
+            .position(|s| s.name == signal)
+            .ok_or_else(|| WiringError::NoSignal { unit: unit.name, name: signal.to_owned() })?;
+        let signal = index as u16;
+        if !self.bound.iter().any(|&(u, s, _)| (u, s) == (unit_index, signal)) {
+            self.bound.push((unit_index, signal, 0));
+        }
+        Ok(Wire { instance: self.instance(socket, unit_index, instance), signal })
+    }
+
+    /// Binds the signal behind an event and gives the tag that selects one subevent of it: the subevent's bits in the
+    /// signal's `sub` attribute. For signals that events share, any event of the signal may name the subevent.
+    ///
+    /// # Errors
+    /// [`WiringError`] if the catalogue does not have the names, or the signal carries no `sub`.
+    pub fn subevent(
+        &mut self,
+        socket: u16,
+        unit: &str,
+        instance: u16,
+        event: &str,
+        subevent: &str,
+    ) -> Result<(Wire, u64), WiringError> {
+        let (unit_index, unit_row) = self.unit(unit)?;
+        let missing = |name: String| WiringError::NoSignal { unit: unit_row.name, name };
+        let event_row = unit_row.event(event).ok_or_else(|| missing(event.to_owned()))?;
+        let row = event_row.subevent(subevent).ok_or_else(|| missing(format!("{event}.{subevent}")))?;
+        let signal = unit_row.signal_of(event_row).ok_or_else(|| missing(format!("{event}, a clock")))?;
+        let bits = self.attribute(unit, signal.name, "sub")?;
+        let tag = bits.set(0, u64::from(row.umask.unwrap_or(0)));
+        let wire = self.signal(socket, unit, instance, signal.name)?;
+        self.bound.push((unit_index, wire.signal, tag));
+        Ok((wire, tag))
+    }
+
+    /// The bits of a tag that hold an attribute.
+    ///
+    /// # Errors
+    /// [`WiringError`] if the catalogue does not have the name.
+    pub fn attribute(&self, unit: &str, signal: &str, attribute: &str) -> Result<BitRange, WiringError> {
+        let (_, unit) = self.unit(unit)?;
+        let missing = || WiringError::NoSignal { unit: unit.name, name: format!("{signal}.{attribute}") };
+        let signal = unit.signals.iter().find(|s| s.name == signal).ok_or_else(missing)?;
+        Ok(signal.attributes.iter().find(|a| a.name == attribute).ok_or_else(missing)?.bits)
+    }
+
+    /// True if the model emits what the event (and, if given, subevent) counts.
+    pub fn is_modelled(&self, unit: usize, event: &Event, umask: Option<u8>) -> bool {
+        let row = &self.family.units[unit];
+        let Some(index) = event.signal else { return true };
+        let signal = &row.signals[usize::from(index)];
+        let sub = signal.attributes.iter().find(|a| a.name == "sub");
+        self.bound.iter().filter(|&&(u, s, _)| (u, s) == (unit, index)).any(|&(_, _, tag)| match (sub, umask) {
+            (Some(sub), Some(umask)) => sub.bits.get(tag) & u64::from(umask) != 0,
+            _ => true,
+        })
+    }
+
+    /// Every signal that the model bound, once for each tag it asked for: unit index, signal, tag.
+    pub fn bound(&self) -> &[(usize, u16, u64)] {
+        &self.bound
+    }
+
+    fn unit(&self, name: &str) -> Result<(usize, &'static Unit), WiringError> {
+        let found = self.family.unit_index(name).map(|index| (index, self.family.units[index]));
+        found.ok_or_else(|| WiringError::NoUnit { family: self.family.name, unit: name.to_owned() })
+    }
+}

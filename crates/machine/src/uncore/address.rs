@@ -1,0 +1,127 @@
+//! Where a line lies: slice, channel, bank, row.
+
+use super::Parameters;
+use super::dram::{BANKS_PER_RANK, LINES_PER_ROW, RANKS};
+
+/// Bytes of a line.
+pub const LINE_BYTES: u64 = 64;
+
+/// Address bits whose parity gives each bit of the slice number, for the eight-slice part. Published by Maurice et al., "Reverse
+/// Engineering Intel Last-Level Cache Complex Addressing Using Performance Counters" (RAID 2015), Table 2.
+const SLICE_BITS: [&[u32]; 3] = [
+    &[6, 10, 12, 14, 16, 17, 18, 20, 22, 24, 25, 26, 27, 28, 30, 32, 33, 35, 36],
+    &[7, 11, 13, 15, 17, 19, 20, 21, 22, 23, 24, 26, 28, 29, 31, 33, 34, 35, 37],
+    &[8, 12, 13, 16, 19, 22, 23, 26, 27, 30, 31, 34, 35, 36, 37],
+];
+
+/// What each byte of a line number adds to the slice number.
+static SLICE_OF_BYTE: [[u8; 256]; 4] = slice_of_byte();
+
+const fn slice_of_byte() -> [[u8; 256]; 4] {
+    let mut table = [[0; 256]; 4];
+    let mut slice_bit = 0;
+    while slice_bit < SLICE_BITS.len() {
+        let mut index = 0;
+        while index < SLICE_BITS[slice_bit].len() {
+            let line_bit = SLICE_BITS[slice_bit][index] - 6;
+            let mut byte = 0;
+            while byte < 256 {
+                if byte >> (line_bit % 8) & 1 == 1 {
+                    table[(line_bit / 8) as usize][byte] ^= 1 << slice_bit;
+                }
+                byte += 1;
+            }
+            index += 1;
+        }
+        slice_bit += 1;
+    }
+    table
+}
+
+/// A line's place in a memory channel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Place {
+    /// Channel of the socket.
+    pub channel: u16,
+    /// Bank of the channel, ranks counted in.
+    pub bank: u8,
+    /// Row of the bank.
+    pub row: u32,
+}
+
+/// Address decoding of a socket.
+#[derive(Debug, Clone, Copy)]
+pub struct AddressMap {
+    slice_mask: u8,
+    channel_bits: u32,
+}
+
+impl AddressMap {
+    /// The decoding of a parameter set; slices and channels are powers of two.
+    pub const fn new(parameters: &Parameters) -> Self {
+        Self { slice_mask: parameters.cores - 1, channel_bits: parameters.channels.trailing_zeros() }
+    }
+
+    /// The slice that handles a line.
+    pub fn slice(&self, line: u32) -> u16 {
+        let bytes = line.to_le_bytes().map(usize::from);
+        let t = &SLICE_OF_BYTE;
+        u16::from((t[0][bytes[0]] ^ t[1][bytes[1]] ^ t[2][bytes[2]] ^ t[3][bytes[3]]) & self.slice_mask)
+    }
+
+    /// Where a line lies in memory. Lines go round the channels, then along a row; the channel and the bank are folded with
+    /// higher bits so that strides and several streams spread (assumption: the real hash is not published).
+    pub const fn place(&self, line: u32) -> Place {
+        let channels = 1 << self.channel_bits;
+        let channel = (line ^ (line >> 7) ^ (line >> 13) ^ (line >> 20)) & (channels - 1);
+        let within = line >> self.channel_bits;
+        let above_column = within / LINES_PER_ROW as u32;
+        let (banks, ranks) = (BANKS_PER_RANK as u32, RANKS as u32);
+        let row = above_column / (banks * ranks);
+        let bank = (above_column ^ row ^ (row >> 7)) % banks;
+        let rank = ((above_column / banks) ^ (row >> 3)) % ranks;
+        Place { channel: channel as u16, bank: (rank * banks + bank) as u8, row }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AddressMap, SLICE_BITS};
+    use crate::uncore::Parameters;
+    use std::collections::HashMap;
+
+    #[test]
+    fn lines_spread_evenly_over_slices_channels_and_banks() {
+        let map = AddressMap::new(&Parameters::e5_2680());
+        let (mut slices, mut banks) = ([0; 8], HashMap::new());
+        for line in 0..1 << 18 {
+            slices[usize::from(map.slice(line))] += 1;
+            let place = map.place(line);
+            *banks.entry((place.channel, place.bank)).or_insert(0) += 1;
+        }
+        assert_eq!(slices, [1 << 15; 8]);
+        assert_eq!(banks.len(), 64);
+        assert!(banks.values().all(|&lines| lines == 1 << 12), "{banks:?}");
+    }
+
+    #[test]
+    fn the_table_is_the_published_parity() {
+        let map = AddressMap::new(&Parameters::e5_2680());
+        for line in (0..1_u64 << 30).step_by(999_983) {
+            let parity = |bits: &[u32]| bits.iter().filter(|&&bit| (line << 6) >> bit & 1 == 1).count() as u16 & 1;
+            let expected = SLICE_BITS.iter().enumerate().map(|(n, bits)| parity(bits) << n).sum::<u16>();
+            assert_eq!(map.slice(line as u32), expected);
+        }
+    }
+
+    #[test]
+    fn no_two_lines_share_a_place() {
+        let map = AddressMap::new(&Parameters::e5_2680());
+        let mut rows: HashMap<(u16, u8, u32), u32> = HashMap::new();
+        for line in 0..1 << 16 {
+            let place = map.place(line);
+            *rows.entry((place.channel, place.bank, place.row)).or_insert(0) += 1;
+        }
+        assert!(rows.values().all(|&lines| lines == 128));
+    }
+}

@@ -1,0 +1,169 @@
+//! The tags of a core's private caches.
+
+use super::search::matches;
+
+/// Ways of the L1D and of the L2 (Intel optimization manual, Sandy Bridge: both 8-way).
+const WAYS: usize = 8;
+/// An empty way: a tag that no line number has, and a right that does not exist.
+const FREE: u32 = u32::MAX;
+
+/// What a core may do with a line that it holds. The order is the order of rights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Right {
+    /// Read; others may hold it too.
+    Shared,
+    /// Write without asking.
+    Exclusive,
+    /// Written: newer than the levels below.
+    Modified,
+}
+
+/// A line that gave way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Evicted {
+    pub line: u32,
+    pub right: Right,
+}
+
+/// Right in the two top bits, tag below: a set is half a cache line of the host.
+type Set = [u32; WAYS];
+const RIGHT_SHIFT: u32 = 30;
+const TAG: u32 = (1 << RIGHT_SHIFT) - 1;
+/// Line number bits that every cache's set number covers: all have at least 64 sets.
+const SET_BITS: u32 = 6;
+
+const fn pack(line: u32, right: Right) -> u32 {
+    (line >> SET_BITS) | ((right as u32) << RIGHT_SHIFT)
+}
+
+const fn line_of(word: u32, set: u32) -> u32 {
+    ((word & TAG) << SET_BITS) | (set % (1 << SET_BITS))
+}
+
+const fn right_of(word: u32) -> Right {
+    match word >> RIGHT_SHIFT {
+        0 => Right::Shared,
+        1 => Right::Exclusive,
+        _ => Right::Modified,
+    }
+}
+
+/// A set-associative tag array with tree pseudo-LRU replacement (assumption; the real policy is not published).
+#[derive(Debug)]
+pub struct Cache {
+    sets: Vec<Set>,
+    /// For each set, bit `n` is the node `n` of a heap-ordered tree and points to the older half.
+    trees: Vec<u8>,
+    mask: u32,
+}
+
+/// Where a line was found.
+#[derive(Debug, Clone, Copy)]
+pub struct Found {
+    set: u32,
+    way: u8,
+}
+
+impl Cache {
+    /// An empty cache of a power of two of bytes.
+    pub fn new(bytes: usize) -> Self {
+        let sets = bytes / 64 / WAYS;
+        Self { sets: vec![[FREE; WAYS]; sets], trees: vec![0; sets], mask: sets as u32 - 1 }
+    }
+
+    /// Finds a line without counting it as used.
+    pub fn find(&self, line: u32) -> Option<Found> {
+        let set = line & self.mask;
+        let found = matches(&self.sets[set as usize], TAG, line >> SET_BITS);
+        (found != 0).then(|| Found { set, way: found.trailing_zeros() as u8 })
+    }
+
+    /// The right to a line.
+    pub fn right(&self, found: Found) -> Right {
+        right_of(self.sets[found.set as usize][usize::from(found.way)])
+    }
+
+    /// Changes the right to a line.
+    pub fn set_right(&mut self, found: Found, right: Right) {
+        let word = &mut self.sets[found.set as usize][usize::from(found.way)];
+        *word = (*word & TAG) | ((right as u32) << RIGHT_SHIFT);
+    }
+
+    /// Counts a line as used.
+    pub fn touch(&mut self, found: Found) {
+        touch(&mut self.trees[found.set as usize], found.way);
+    }
+
+    /// Adds a line that is not there, and says what gave way.
+    pub fn insert(&mut self, line: u32, right: Right) -> Option<Evicted> {
+        let index = (line & self.mask) as usize;
+        let (set, tree) = (&mut self.sets[index], &mut self.trees[index]);
+        let free = matches(set, u32::MAX, FREE);
+        let way = if free != 0 { free.trailing_zeros() as u8 } else { oldest(*tree) };
+        let word = std::mem::replace(&mut set[usize::from(way)], pack(line, right));
+        touch(tree, way);
+        (word != FREE).then(|| Evicted { line: line_of(word, line), right: right_of(word) })
+    }
+
+    /// Drops a line, and says what the core had of it.
+    pub fn remove(&mut self, line: u32) -> Option<Right> {
+        let found = self.find(line)?;
+        let right = self.right(found);
+        self.sets[found.set as usize][usize::from(found.way)] = FREE;
+        Some(right)
+    }
+}
+
+fn touch(tree: &mut u8, way: u8) {
+    // Each node on the way from the root points away from the way that was used.
+    let mut node = 1;
+    for level in (0..3).rev() {
+        let right = way >> level & 1;
+        *tree = (*tree & !(1 << node)) | ((1 - right) << node);
+        node = 2 * node + right;
+    }
+}
+
+const fn oldest(tree: u8) -> u8 {
+    let mut node = 1;
+    let mut level = 0;
+    while level < 3 {
+        node = 2 * node + (tree >> node & 1);
+        level += 1;
+    }
+    node - 8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cache, Right};
+
+    #[test]
+    fn a_set_holds_eight_lines_and_the_last_used_stays() {
+        let mut cache = Cache::new(32 << 10);
+        // 64 sets: lines a multiple of 64 apart share one.
+        for n in 0..8 {
+            assert_eq!(cache.insert(n * 64, Right::Exclusive), None);
+        }
+        let kept = cache.find(0).unwrap();
+        cache.touch(kept);
+        for n in 8..11 {
+            let evicted = cache.insert(n * 64, Right::Shared).unwrap();
+            assert_ne!(evicted.line, 0);
+        }
+        assert!(cache.find(0).is_some());
+        assert_eq!(cache.remove(0), Some(Right::Exclusive));
+        assert!(cache.find(0).is_none());
+    }
+
+    #[test]
+    fn lines_of_a_fresh_set_leave_in_the_order_of_their_last_use() {
+        let mut cache = Cache::new(32 << 10);
+        for n in 0..8 {
+            cache.insert(n * 64, Right::Shared);
+        }
+        // The tree is exact for a plain walk.
+        assert_eq!(cache.insert(8 * 64, Right::Shared).unwrap().line, 0);
+    }
+}

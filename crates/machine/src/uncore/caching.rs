@@ -1,0 +1,302 @@
+//! The caching agents: request queue, look-up, table of requests, fills and evictions.
+//!
+//! A slice's pipeline takes one thing a cycle: a line that has come from memory, or a request. So look-ups, insertions into the table
+//! of requests and victims are each at most one a cycle, as the guide says (Table 2-14).
+
+use super::Model;
+use super::event::Event;
+use super::llc::{Victim, Way};
+use super::request::{NO_REQUEST, RequestId};
+use crate::engine::NEVER;
+use crate::ledger::{LineState, Message, NO_THREAD, Record, RequestKind};
+use crate::signal::SignalSink;
+
+/// The numbers of the bits that are set.
+fn bits(mut mask: u8) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = mask.trailing_zeros() as usize;
+        mask &= mask.wrapping_sub(1);
+        (bit < 8).then_some(bit)
+    })
+}
+
+impl Model {
+    /// A request arrives in its slice's queue, which takes one in a cycle: others come a cycle later.
+    pub(super) fn arrive<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let record = &mut self.pool[request].record;
+        let (slice, tid) = (record.slice, record.tid);
+        let queue_free = &mut self.slices[usize::from(slice)].queue_free;
+        if *queue_free > self.now {
+            self.wheel.schedule(*queue_free, Event::Arrive.of(request));
+            return;
+        }
+        *queue_free = self.now + self.latency.uclk;
+        record.ingress_in = self.now;
+        sink.enter(self.wires.slices[usize::from(slice)].ingress, self.wires.tags.ingress(tid), self.now);
+        self.slices[usize::from(slice)].ingress.push_back((self.now + self.latency.ingress, request));
+        self.wake(slice, sink);
+    }
+
+    /// A line arrives from memory.
+    pub(super) fn fill<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let slice = self.pool[request].record.slice;
+        self.slices[usize::from(slice)].fills.push_back(request);
+        self.wake(slice, sink);
+    }
+
+    /// The event that a slice set for itself.
+    pub(super) fn pump<S: SignalSink>(&mut self, slice: u16, sink: &mut S) {
+        if self.slices[usize::from(slice)].pump_at == self.now {
+            self.slices[usize::from(slice)].pump_at = NEVER;
+            self.wake(slice, sink);
+        }
+    }
+
+    /// Lets the pipeline work now if it can, and sets its next event.
+    pub(super) fn wake<S: SignalSink>(&mut self, slice: u16, sink: &mut S) {
+        let index = usize::from(slice);
+        if self.slices[index].pipeline_free <= self.now && !self.take_fill(slice, sink) {
+            self.take_request(slice, sink);
+        }
+        let state = &mut self.slices[index];
+        let next = if !state.fills.is_empty() || (!state.retries.is_empty() && state.has_tor_entry()) {
+            state.pipeline_free
+        } else if let Some(&(ready, _)) = state.ingress.front().filter(|_| state.has_tor_entry()) {
+            ready.max(state.pipeline_free)
+        } else {
+            return;
+        };
+        // If something could go now but did not, it lacks a tracker entry, and the home agent wakes the slice.
+        if next > self.now && next < state.pump_at {
+            state.pump_at = next;
+            self.wheel.schedule(next, Event::Pump.of(slice));
+        }
+    }
+
+    /// Takes a line that has come from memory; false if none can be taken.
+    fn take_fill<S: SignalSink>(&mut self, slice: u16, sink: &mut S) -> bool {
+        let index = usize::from(slice);
+        let Some(&request) = self.slices[index].fills.front() else { return false };
+        let line = self.pool[request].line;
+        let (way, victim) = self.slices[index].llc.victim(line);
+        if (victim.state == LineState::Modified || victim.cores != 0) && !self.tracker_entry(slice) {
+            return false;
+        }
+        let state = &mut self.slices[index];
+        state.fills.pop_front();
+        state.pipeline_free = self.now + self.latency.uclk;
+        state.llc.fill(way, line, LineState::Exclusive, 1 << self.pool[request].core);
+        let record = &mut self.pool[request].record;
+        record.victim = Some(victim.state);
+        let tag = self.wires.tags.victim(victim.state, record.nid);
+        sink.pulse(self.wires.slices[index].victim, tag, self.now, 1);
+        // First out, then in: the eviction can always have the entry that the filled request gives up.
+        self.leave_tor(request, sink);
+        if victim.state != LineState::Invalid {
+            self.evict(slice, victim, sink);
+        }
+        if self.pool[request].record.direct_to_core {
+            self.message(slice, Message::AcknowledgeFromCache, sink);
+        } else {
+            self.send_data(request, 0, sink);
+        }
+        self.end_step(request);
+        true
+    }
+
+    /// Takes the next request; false if none can be taken.
+    fn take_request<S: SignalSink>(&mut self, slice: u16, sink: &mut S) -> bool {
+        let state = &self.slices[usize::from(slice)];
+        let retry = state.retries.front().copied();
+        let fresh = state.ingress.front().filter(|(ready, _)| *ready <= self.now).map(|&(_, request)| request);
+        let Some(request) = retry.or(fresh).filter(|_| state.has_tor_entry()) else { return false };
+        if !self.tracker_entry(slice) {
+            return false;
+        }
+        let state = &mut self.slices[usize::from(slice)];
+        state.pipeline_free = self.now + self.latency.uclk;
+        if retry.is_some() {
+            state.retries.pop_front();
+        } else {
+            state.ingress.pop_front();
+        }
+        let line = self.pool[request].line;
+        if let Some(owner) = state.busy(line) {
+            // The line has a request under way: requests to one address do not pass each other.
+            let mut last = owner;
+            while self.pool[last].next != NO_REQUEST {
+                last = self.pool[last].next;
+            }
+            self.pool[last].next = request;
+        } else {
+            self.look_up(slice, request, sink);
+        }
+        true
+    }
+
+    fn look_up<S: SignalSink>(&mut self, slice: u16, request: RequestId, sink: &mut S) {
+        let index = usize::from(slice);
+        let way = self.slices[index].llc.find(self.pool[request].line);
+        let record = &mut self.pool[request].record;
+        record.ingress_out = self.now;
+        record.state = way.map_or(LineState::Invalid, |way| self.slices[index].llc.state(way));
+        record.miss = way.is_none();
+        let kind = record.kind;
+        let wires = &self.wires.slices[index];
+        sink.leave(wires.ingress, self.wires.tags.ingress(record.tid), self.now);
+        sink.pulse(wires.lookup, self.wires.tags.lookup(record), self.now, 1);
+        self.enter_tor(request, sink);
+        self.return_credit(slice);
+        match way {
+            None => {
+                if kind.is_writeback() {
+                    // The line was given up while its writeback was on the way: the data goes on to memory.
+                    self.message(slice, Message::DataFromCache, sink);
+                }
+                self.message(slice, Message::AddressFromCache, sink);
+                self.request_home(request);
+            }
+            Some(way) if kind.is_writeback() => {
+                self.take_writeback(slice, request, way);
+                self.message(slice, Message::AcknowledgeFromCache, sink);
+                self.wheel.schedule(self.now + self.latency.llc_quick, Event::Step.of(request));
+            }
+            Some(way) => self.grant(slice, request, way, sink),
+        }
+    }
+
+    /// A core's modified line is taken into the LLC.
+    fn take_writeback(&mut self, slice: u16, request: RequestId, way: Way) {
+        let llc = &mut self.slices[usize::from(slice)].llc;
+        llc.set_state(way, LineState::Modified);
+        llc.touch(way);
+        if self.pool[request].record.kind == RequestKind::WritebackToInvalid {
+            llc.set_cores(way, llc.cores(way) & !(1 << self.pool[request].core));
+        }
+    }
+
+    /// A load or store hits: snoops other cores if they may hold the line, and answers.
+    fn grant<S: SignalSink>(&mut self, slice: u16, request: RequestId, way: Way, sink: &mut S) {
+        let entry = &mut self.pool[request];
+        let own = 1_u8 << entry.core;
+        let llc = &mut self.slices[usize::from(slice)].llc;
+        let cores = llc.cores(way);
+        let others = cores & !own;
+        let store = entry.record.kind == RequestKind::ReadForOwnership;
+        llc.touch(way);
+        llc.set_cores(way, if store { own } else { cores | own });
+        entry.shared = others != 0;
+        // A load need not ask when several cores share the line: then none of them can have written it.
+        let snooped = if store || others.count_ones() == 1 { others } else { 0 };
+        if snooped == 0 {
+            self.send_data(request, self.latency.llc_data, sink);
+            return;
+        }
+        entry.snooped = snooped;
+        let line = entry.line;
+        let mut modified = false;
+        for core in bits(snooped) {
+            let core = &mut self.cores[core];
+            modified |= if store { core.invalidate(line) } else { core.share(line) };
+        }
+        if modified {
+            self.slices[usize::from(slice)].llc.set_state(way, LineState::Modified);
+        }
+        self.message(slice, Message::SnoopFromCache, sink);
+        self.wheel.schedule(self.now + self.latency.core_snoop, Event::Step.of(request));
+    }
+
+    /// A line gives way to another.
+    fn evict<S: SignalSink>(&mut self, slice: u16, victim: Victim, sink: &mut S) {
+        let mut modified = victim.state == LineState::Modified;
+        for core in bits(victim.cores) {
+            modified |= self.cores[core].invalidate(victim.line);
+        }
+        let mut record = Record::new(RequestKind::Eviction, NO_THREAD, slice, 0);
+        record.state = victim.state;
+        record.miss = modified;
+        let request = self.pool.add(record, victim.line, 0);
+        self.pool[request].snooped = victim.cores;
+        self.enter_tor(request, sink);
+        if modified {
+            self.home.trackers_free -= 1;
+        }
+        let delay = if victim.cores == 0 {
+            self.latency.llc_quick
+        } else {
+            self.message(slice, Message::SnoopFromCache, sink);
+            self.latency.core_snoop
+        };
+        self.wheel.schedule(self.now + delay, Event::Step.of(request));
+    }
+
+    /// The next step of a request in the slice.
+    pub(super) fn step<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let entry = &mut self.pool[request];
+        let snooped = std::mem::take(&mut entry.snooped);
+        let (kind, slice, core, miss) = (entry.record.kind, entry.record.slice, entry.core, entry.record.miss);
+        let completed = entry.record.tracker_out != NEVER;
+        for answering in bits(snooped) {
+            self.message(answering as u16, Message::AcknowledgeFromCore, sink);
+        }
+        if matches!(kind, RequestKind::DataRead | RequestKind::ReadForOwnership) {
+            self.send_data(request, 0, sink);
+        } else if kind == RequestKind::Eviction && miss && !completed {
+            self.message(slice, Message::AddressFromCache, sink);
+            self.message(slice, Message::DataFromCache, sink);
+            self.send_home(request);
+        } else {
+            self.leave_tor(request, sink);
+            self.end_step(request);
+            if kind.is_writeback() {
+                self.cores[usize::from(core)].writebacks -= 1;
+                self.resume(core, None, sink);
+            }
+        }
+    }
+
+    fn send_data<S: SignalSink>(&mut self, request: RequestId, delay: u64, sink: &mut S) {
+        let (core, slice) = (self.pool[request].core, self.pool[request].record.slice);
+        self.message(slice, Message::DataFromCache, sink);
+        let at = self.now + delay + self.latency.core_slice(core, slice);
+        self.wheel.schedule(at, Event::Data.of(request));
+    }
+
+    /// A queue entry of the slice is free: the next stalled request may come.
+    fn return_credit(&mut self, slice: u16) {
+        let state = &mut self.slices[usize::from(slice)];
+        match state.stalled.pop_front() {
+            None => state.credits += 1,
+            Some(stalled) => {
+                let at = self.now + self.latency.core_slice(self.pool[stalled].core, slice);
+                self.wheel.schedule(at, Event::Arrive.of(stalled));
+            }
+        }
+    }
+
+    fn enter_tor<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let entry = &mut self.pool[request];
+        let slice = usize::from(entry.record.slice);
+        entry.record.tor_in = self.now;
+        entry.tor_tag = self.wires.tags.tor(&entry.record);
+        entry.tor_slot = self.slices[slice].take_tor_entry(entry.line, request);
+        sink.enter(self.wires.slices[slice].tor, entry.tor_tag, self.now);
+    }
+
+    /// A request leaves the table; those that waited for its line may try again.
+    pub(super) fn leave_tor<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let entry = &mut self.pool[request];
+        entry.record.tor_out = self.now;
+        let slice = entry.record.slice;
+        let state = &mut self.slices[usize::from(slice)];
+        state.free_tor_entry(entry.tor_slot);
+        sink.leave(self.wires.slices[usize::from(slice)].tor, entry.tor_tag, self.now);
+        let mut waiting = std::mem::replace(&mut entry.next, NO_REQUEST);
+        while waiting != NO_REQUEST {
+            let next = std::mem::replace(&mut self.pool[waiting].next, NO_REQUEST);
+            self.slices[usize::from(slice)].retries.push_back(waiting);
+            waiting = next;
+        }
+        self.wake(slice, sink);
+    }
+}

@@ -1,0 +1,236 @@
+//! A core: private caches, line-fill buffers, and the threads that run on it.
+
+use super::cache::{Cache, Evicted, Right};
+use super::request::RequestId;
+use super::search::matches;
+use crate::signal::Tick;
+use crate::workload::{Access, Generator};
+
+/// Bytes of the L1 data cache (Intel optimization manual, Sandy Bridge).
+const L1_BYTES: usize = 32 << 10;
+/// Bytes of the L2 (same).
+const L2_BYTES: usize = 256 << 10;
+const FREE: u32 = u32::MAX;
+const MOST_BUFFERS: usize = 16;
+
+/// Why a thread does not issue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ThreadState {
+    /// It has an event under way.
+    Running,
+    /// It waits for a line-fill or writeback buffer.
+    ForBuffer,
+    /// It waits for the data of a request.
+    ForData(RequestId),
+    /// It has issued all its accesses.
+    Finished,
+}
+
+/// A hardware thread with its share of the workload.
+#[derive(Debug)]
+pub struct Thread {
+    pub generator: Generator,
+    pub core: u8,
+    /// Thread ID on the wire: core * 2 + hardware thread (2.3.3.3, Table 2-12).
+    pub tid: u8,
+    /// When the next access can start.
+    pub ready: Tick,
+    /// An access that was made but could not start.
+    pub held: Option<Access>,
+    pub state: ThreadState,
+}
+
+/// Where an access finds its line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// In the L1.
+    L1,
+    /// In the L2.
+    L2,
+    /// Not there, or without the right to write.
+    Miss,
+}
+
+/// How a miss gets a line-fill buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Buffer {
+    /// A new one: a request must go out.
+    Taken,
+    /// The line is already on its way and will do.
+    Joined,
+    /// It must wait.
+    Full,
+}
+
+/// Private caches and buffers of a core.
+#[derive(Debug)]
+pub struct Core {
+    l1: Cache,
+    l2: Cache,
+    /// Lines on their way.
+    buffers: [u32; MOST_BUFFERS],
+    /// Buffers in use.
+    used: u32,
+    /// Buffers whose line will come with the right to write.
+    writable: u32,
+    all: u32,
+    /// Writebacks under way.
+    pub writebacks: u8,
+}
+
+impl Core {
+    /// A core with empty caches.
+    pub fn new(fill_buffers: u8) -> Self {
+        Self {
+            l1: Cache::new(L1_BYTES),
+            l2: Cache::new(L2_BYTES),
+            buffers: [FREE; MOST_BUFFERS],
+            used: 0,
+            writable: 0,
+            all: (1 << fill_buffers) - 1,
+            writebacks: 0,
+        }
+    }
+
+    /// Looks an access up, and moves its line to the L1 if it is found. Also gives the line that must be written back for it.
+    pub fn access(&mut self, line: u32, store: bool) -> (Level, Option<Evicted>) {
+        if let Some(found) = self.l1.find(line) {
+            if store {
+                if self.l1.right(found) == Right::Shared {
+                    return (Level::Miss, None);
+                }
+                self.l1.set_right(found, Right::Modified);
+            }
+            self.l1.touch(found);
+            return (Level::L1, None);
+        }
+        let Some(found) = self.l2.find(line) else { return (Level::Miss, None) };
+        let right = self.l2.right(found);
+        if store && right == Right::Shared {
+            return (Level::Miss, None);
+        }
+        self.l2.touch(found);
+        let right = if store { Right::Modified } else { right.min(Right::Exclusive) };
+        (Level::L2, self.insert_l1(line, right))
+    }
+
+    /// Gets a line-fill buffer for a miss.
+    pub fn take_buffer(&mut self, line: u32, store: bool) -> Buffer {
+        let same = matches(&self.buffers, u32::MAX, line);
+        if same != 0 {
+            return if !store || same & self.writable != 0 { Buffer::Joined } else { Buffer::Full };
+        }
+        let free = self.all & !self.used;
+        if free == 0 {
+            return Buffer::Full;
+        }
+        let index = free.trailing_zeros();
+        self.buffers[index as usize] = line;
+        self.used |= 1 << index;
+        self.writable |= u32::from(store) << index;
+        Buffer::Taken
+    }
+
+    /// A line has come: gives its buffer back and fills the caches. Gives the lines that must be written back for it.
+    pub fn fill(&mut self, line: u32, right: Right) -> [Option<Evicted>; 2] {
+        let buffer = matches(&self.buffers, u32::MAX, line);
+        if buffer != 0 {
+            self.buffers[buffer.trailing_zeros() as usize] = FREE;
+            self.used &= !buffer;
+            self.writable &= !buffer;
+        }
+        let below = right.min(Right::Exclusive);
+        let from_l2 = match self.l2.find(line) {
+            Some(found) => {
+                self.l2.set_right(found, self.l2.right(found).max(below));
+                None
+            }
+            None => self.l2.insert(line, below).filter(|evicted| evicted.right == Right::Modified),
+        };
+        let from_l1 = match self.l1.find(line) {
+            Some(found) => {
+                self.l1.set_right(found, self.l1.right(found).max(right));
+                None
+            }
+            None => self.insert_l1(line, right),
+        };
+        [from_l2, from_l1]
+    }
+
+    /// True if the L1 has a line.
+    pub fn keeps(&self, line: u32) -> bool {
+        self.l1.find(line).is_some()
+    }
+
+    /// Takes a line away; true if it was modified.
+    pub fn invalidate(&mut self, line: u32) -> bool {
+        let (l1, l2) = (self.l1.remove(line), self.l2.remove(line));
+        l1 == Some(Right::Modified) || l2 == Some(Right::Modified)
+    }
+
+    /// Leaves a line for reading only; true if it was modified.
+    pub fn share(&mut self, line: u32) -> bool {
+        let mut modified = false;
+        for cache in [&mut self.l1, &mut self.l2] {
+            if let Some(found) = cache.find(line) {
+                modified |= cache.right(found) == Right::Modified;
+                cache.set_right(found, Right::Shared);
+            }
+        }
+        modified
+    }
+
+    /// Puts a line into the L1. What gives way goes to the L2 if it is modified; what gives way there is the result.
+    fn insert_l1(&mut self, line: u32, right: Right) -> Option<Evicted> {
+        let evicted = self.l1.insert(line, right).filter(|evicted| evicted.right == Right::Modified)?;
+        if let Some(found) = self.l2.find(evicted.line) {
+            self.l2.set_right(found, Right::Modified);
+            return None;
+        }
+        self.l2.insert(evicted.line, Right::Modified).filter(|evicted| evicted.right == Right::Modified)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Buffer, Core, Level, Right};
+
+    #[test]
+    fn a_store_needs_the_right_to_write() {
+        let mut core = Core::new(10);
+        assert_eq!(core.access(5, false).0, Level::Miss);
+        core.fill(5, Right::Shared);
+        assert_eq!(core.access(5, false).0, Level::L1);
+        assert_eq!(core.access(5, true).0, Level::Miss);
+        core.fill(5, Right::Modified);
+        assert_eq!(core.access(5, true).0, Level::L1);
+        assert!(core.share(5));
+        assert_eq!(core.access(5, true).0, Level::Miss);
+        assert!(!core.invalidate(5));
+    }
+
+    #[test]
+    fn modified_lines_come_back_out_and_clean_ones_do_not() {
+        let mut core = Core::new(10);
+        let mut written = 0;
+        // Twice the L2: everything in the first half must leave.
+        for line in 0..8192 {
+            let out = core.fill(line, if line % 2 == 0 { Right::Modified } else { Right::Exclusive });
+            written += out.iter().flatten().inspect(|evicted| assert_eq!(evicted.line % 2, 0)).count();
+        }
+        assert!((1900..=2304).contains(&written), "{written}");
+    }
+
+    #[test]
+    fn buffers_run_out_and_are_shared_by_accesses_to_one_line() {
+        let mut core = Core::new(2);
+        assert_eq!(core.take_buffer(1, false), Buffer::Taken);
+        assert_eq!(core.take_buffer(1, false), Buffer::Joined);
+        assert_eq!(core.take_buffer(1, true), Buffer::Full);
+        assert_eq!(core.take_buffer(2, true), Buffer::Taken);
+        assert_eq!(core.take_buffer(2, true), Buffer::Joined);
+        assert_eq!(core.take_buffer(3, false), Buffer::Full);
+        core.fill(1, Right::Exclusive);
+        assert_eq!(core.take_buffer(3, false), Buffer::Taken);
+    }
+}

@@ -1,0 +1,432 @@
+//! The channel: arrivals, the two queues, major modes, and the commands that go out.
+
+use super::banks::{Banks, banks_of, rank_of};
+use super::plan::{Action, Candidates, Plan, gates};
+use super::queue::{NONE, PendingQueue};
+use super::refresh::Refresh;
+use super::timing::{BANKS_PER_RANK, Timing};
+use crate::engine::{NEVER, Period};
+use crate::ledger::{Command, CommandRecord, Ledger, MajorMode, Pending};
+use crate::signal::{SignalSink, Tick};
+use crate::uncore::wires::ChannelWires;
+use std::collections::VecDeque;
+
+/// A request on its way from the home agent.
+#[derive(Debug, Clone, Copy)]
+pub struct Arrival {
+    /// DRAM cycle of arrival; one request arrives in a cycle.
+    pub cycle: u64,
+    /// The request.
+    pub owner: u16,
+    /// Line number.
+    pub line: u32,
+    /// Bank of the channel.
+    pub bank: u8,
+    /// Row of the bank.
+    pub row: u32,
+    /// Reads or writes.
+    pub queue: Pending,
+}
+
+/// What the channel tells the home agent.
+#[derive(Debug, Clone, Copy)]
+pub enum Outcome {
+    /// The last data of a read will be there at `cycle`; its queue entry is free.
+    Data {
+        /// The request.
+        owner: u16,
+        /// DRAM cycle after the last data.
+        cycle: u64,
+    },
+    /// A write has been taken over.
+    Posted {
+        /// The request.
+        owner: u16,
+    },
+    /// A write's queue entry is free.
+    WriteCredit,
+}
+
+/// A read that a pending write answers.
+#[derive(Debug, Clone, Copy)]
+struct Forward {
+    done: u64,
+    entered: u64,
+    owner: u16,
+}
+
+/// One memory channel.
+#[derive(Debug)]
+pub struct Channel {
+    number: u16,
+    clock: Period,
+    timing: Timing,
+    wires: ChannelWires,
+    arrivals: VecDeque<Arrival>,
+    forwards: VecDeque<Forward>,
+    reads: PendingQueue,
+    writes: PendingQueue,
+    /// Of the reads, of the writes.
+    candidates: [Candidates; 2],
+    banks: Banks,
+    refresh: Refresh,
+    mode: MajorMode,
+    /// Since when no reads are pending.
+    no_reads_since: u64,
+    sequence: u64,
+    /// First cycle in which the command bus is free.
+    bus_free: u64,
+    plan: Plan,
+    /// No row is closed for idleness before this cycle.
+    no_idle_before: u64,
+    next: u64,
+}
+
+impl Channel {
+    /// An idle channel with closed banks.
+    pub fn new(number: u16, clock: Period, timing: &Timing, wires: ChannelWires) -> Self {
+        let refresh = Refresh::new(timing);
+        let next = refresh.next_due();
+        Self {
+            number,
+            clock,
+            timing: timing.clone(),
+            wires,
+            arrivals: VecDeque::with_capacity(64),
+            forwards: VecDeque::with_capacity(32),
+            reads: PendingQueue::new(),
+            writes: PendingQueue::new(),
+            candidates: [Candidates::new(), Candidates::new()],
+            banks: Banks::new(),
+            refresh,
+            mode: MajorMode::Read,
+            no_reads_since: 0,
+            sequence: 0,
+            bus_free: 0,
+            plan: Plan::SLEEP,
+            no_idle_before: u64::MAX,
+            next,
+        }
+    }
+
+    /// Emits the levels that hold from the start.
+    pub fn start<S: SignalSink>(&self, sink: &mut S) {
+        sink.enter(self.wires.mode.0, self.wires.mode.1[MajorMode::Read as usize], 0);
+    }
+
+    /// The tick of the channel's next action.
+    pub const fn next_tick(&self) -> Tick {
+        if self.next == u64::MAX { NEVER } else { self.next * self.clock.ticks() }
+    }
+
+    /// The last cycle for which an arrival has been announced; the next must come later.
+    pub fn last_arrival(&self) -> Option<u64> {
+        self.arrivals.back().map(|arrival| arrival.cycle)
+    }
+
+    /// Announces a request. Arrivals come in order, at most one in a cycle, and not in the past.
+    pub fn announce(&mut self, arrival: Arrival) {
+        self.next = self.next.min(arrival.cycle);
+        self.arrivals.push_back(arrival);
+    }
+
+    /// True if nothing is pending or on its way.
+    pub fn is_idle(&self) -> bool {
+        self.reads.len() == 0 && self.writes.len() == 0 && self.arrivals.is_empty() && self.forwards.is_empty()
+    }
+
+    /// Arrival cycles of what is in a queue.
+    pub fn entries(&self, queue: Pending) -> Box<dyn Iterator<Item = u64> + '_> {
+        match queue {
+            Pending::Reads => {
+                Box::new(self.reads.arrivals().chain(self.forwards.iter().map(|forward| forward.entered)))
+            }
+            Pending::Writes => Box::new(self.writes.arrivals()),
+        }
+    }
+
+    /// Does what is due at the cycle of [`Channel::next_tick`].
+    pub fn step<S: SignalSink>(&mut self, sink: &mut S, ledger: &mut Ledger, out: &mut Vec<Outcome>) {
+        let cycle = self.next;
+        let mut changed = false;
+        while let Some(&forward) = self.forwards.front().filter(|forward| forward.done <= cycle) {
+            self.forwards.pop_front();
+            out.push(Outcome::Data { owner: forward.owner, cycle });
+            self.leave(Pending::Reads, forward.entered, cycle, sink, ledger);
+        }
+        if let Some(&arrival) = self.arrivals.front().filter(|arrival| arrival.cycle == cycle) {
+            self.arrivals.pop_front();
+            changed = self.arrive(arrival, sink, ledger, out);
+        }
+        if self.refresh.next_due() <= cycle {
+            self.refresh.fall_due(cycle, &self.timing);
+            changed = true;
+        }
+        if changed {
+            self.replan(cycle);
+        }
+        if self.plan.cycle == cycle {
+            self.send(cycle, sink, ledger, out);
+            self.replan(cycle);
+        }
+        let arrival = self.arrivals.front().map_or(u64::MAX, |arrival| arrival.cycle);
+        let forward = self.forwards.front().map_or(u64::MAX, |forward| forward.done);
+        self.next = self.plan.cycle.min(arrival).min(forward).min(self.refresh.next_due());
+    }
+
+    /// Takes a request in; true if the plan must be made anew.
+    fn arrive<S: SignalSink>(
+        &mut self,
+        new: Arrival,
+        sink: &mut S,
+        ledger: &mut Ledger,
+        out: &mut Vec<Outcome>,
+    ) -> bool {
+        let Arrival { cycle, owner, line, bank, row, queue } = new;
+        let tick = cycle * self.clock.ticks();
+        let pending_write = self.writes.len() > 0 && self.writes.find(line).is_some();
+        let starved = cycle.saturating_sub(self.timing.starvation);
+        let open_row = self.banks.open_row[usize::from(bank)];
+        self.sequence += 1;
+        match queue {
+            Pending::Reads => {
+                self.enter(queue, cycle, sink, ledger);
+                if pending_write {
+                    sink.pulse(self.wires.read_hit, 0, tick, 1);
+                    ledger.forwarded(self.number);
+                    self.forwards.push_back(Forward { done: cycle + self.timing.forward, entered: cycle, owner });
+                    return false;
+                }
+                let slot = self.reads.push(line, bank, row, owner, self.sequence, cycle);
+                self.reads.note_hit(bank, slot, open_row, starved);
+                self.candidates[0].update(&self.banks, &self.reads, bank);
+                // The first read takes over from the writes.
+                self.reads.len() == 1 || self.consider(Pending::Reads, bank, cycle)
+            }
+            Pending::Writes => {
+                out.push(Outcome::Posted { owner });
+                if pending_write {
+                    sink.pulse(self.wires.write_hit, 0, tick, 1);
+                    ledger.merged(self.number);
+                    out.push(Outcome::WriteCredit);
+                    return false;
+                }
+                self.enter(queue, cycle, sink, ledger);
+                let slot = self.writes.push(line, bank, row, owner, self.sequence, cycle);
+                self.writes.note_hit(bank, slot, open_row, starved);
+                self.candidates[1].update(&self.banks, &self.writes, bank);
+                if self.writes.len() >= self.timing.write_high && self.mode == MajorMode::Read {
+                    self.set_mode(MajorMode::Write, cycle, sink, ledger);
+                    return true;
+                }
+                self.consider(Pending::Writes, bank, cycle)
+            }
+        }
+    }
+
+    /// Lets the plan know that a bank has a new candidate; true if the plan must be made anew instead.
+    fn consider(&mut self, queue: Pending, bank: u8, cycle: u64) -> bool {
+        if self.refresh.is_owed() || self.plan.action == Action::PrechargeIdle {
+            return true;
+        }
+        let (serving, floor) = self.serving(cycle);
+        if serving == queue {
+            let gates = gates(&self.banks, queue);
+            self.plan.offer(self.candidates[queue as usize].of(bank, &gates, floor, queue));
+        }
+        false
+    }
+
+    /// The queue that is served, and from which cycle on.
+    fn serving(&self, cycle: u64) -> (Pending, u64) {
+        let floor = cycle.max(self.bus_free);
+        match self.mode {
+            MajorMode::Write => (Pending::Writes, floor),
+            MajorMode::Read if self.reads.len() > 0 => (Pending::Reads, floor),
+            MajorMode::Read => (Pending::Writes, floor.max(self.no_reads_since + self.timing.write_patience)),
+        }
+    }
+
+    /// Finds the next command, on the bus after the last one.
+    fn replan(&mut self, cycle: u64) {
+        if self.refresh.is_owed() {
+            self.refresh.decide(self.reads.pending | self.writes.pending, &self.timing);
+        }
+        let blocked = self.refresh.blocked();
+        let (queue, floor) = self.serving(cycle);
+        let gates = gates(&self.banks, queue);
+        let banks = if queue == Pending::Reads { self.reads.pending } else { self.writes.pending };
+        let mut plan = self.candidates[queue as usize].best(&gates, floor, banks & !blocked, queue);
+        let floor = cycle.max(self.bus_free);
+        if plan.cycle >= self.no_idle_before {
+            let idle = self.banks.open & !(self.reads.pending | self.writes.pending | blocked);
+            self.no_idle_before = plan.offer_idle(&self.banks, idle, floor, &self.timing);
+        }
+        if blocked != 0 {
+            plan.offer_refresh(&self.banks, &self.refresh, floor);
+        }
+        self.plan = plan;
+    }
+
+    /// Sends the planned command.
+    fn send<S: SignalSink>(&mut self, cycle: u64, sink: &mut S, ledger: &mut Ledger, out: &mut Vec<Outcome>) {
+        let Plan { bank, action, queue, .. } = self.plan;
+        let rank = rank_of(bank);
+        self.bus_free = cycle + 1;
+        let mut row = 0;
+        let command = match action {
+            Action::Column if queue == Pending::Reads => {
+                row = self.read(bank, cycle, sink, ledger, out);
+                Command::Read
+            }
+            Action::Column => {
+                let mode = self.mode;
+                row = self.write(bank, cycle, sink, ledger, out);
+                if mode == MajorMode::Write { Command::WriteMajor } else { Command::WriteOpportunistic }
+            }
+            Action::Activate => {
+                let queue = if queue == Pending::Reads { &self.reads } else { &self.writes };
+                row = queue.row[usize::from(queue.head[usize::from(bank)])];
+                self.banks.activated(bank, row, cycle, &self.timing);
+                self.choose_hits(bank, row, cycle);
+                self.update(bank);
+                Command::Activate
+            }
+            Action::PrechargeMiss | Action::PrechargeIdle => {
+                self.close(bank, cycle);
+                if action == Action::PrechargeMiss { Command::PrechargeMiss } else { Command::PrechargeIdle }
+            }
+            Action::PrechargeAll => {
+                let mut open = self.banks.open & banks_of(rank);
+                while open != 0 {
+                    self.close(open.trailing_zeros() as u8, cycle);
+                    open &= open - 1;
+                }
+                Command::PrechargeAll
+            }
+            Action::Refresh => {
+                self.banks.refreshed(rank, cycle, &self.timing);
+                for bank in 0..BANKS_PER_RANK {
+                    self.update((rank * BANKS_PER_RANK + bank) as u8);
+                }
+                self.refresh.send(rank)
+            }
+        };
+        let (wire, tag) = self.wires.commands[command as usize];
+        sink.pulse(wire, tag, cycle * self.clock.ticks(), 1);
+        let bank = bank % BANKS_PER_RANK as u8;
+        ledger.command(self.number, CommandRecord { cycle, command, rank: rank as u8, bank, row });
+    }
+
+    /// Serves the bank's row hit among the reads, and says which row it wanted.
+    fn read<S: SignalSink>(
+        &mut self,
+        bank: u8,
+        cycle: u64,
+        sink: &mut S,
+        ledger: &mut Ledger,
+        out: &mut Vec<Outcome>,
+    ) -> u32 {
+        let slot = self.reads.hit[usize::from(bank)];
+        let s = usize::from(slot);
+        out.push(Outcome::Data { owner: self.reads.owner[s], cycle: cycle + self.timing.cl + self.timing.burst });
+        self.banks.read(bank, cycle, &self.timing);
+        self.reads.remove(bank, slot);
+        let starved = cycle.saturating_sub(self.timing.starvation);
+        self.reads.choose_hit(bank, self.banks.open_row[usize::from(bank)], starved);
+        self.update(bank);
+        if self.reads.len() == 0 {
+            self.no_reads_since = cycle;
+        }
+        self.leave(Pending::Reads, self.reads.entered[s], cycle, sink, ledger);
+        self.reads.row[s]
+    }
+
+    /// Serves the bank's row hit among the writes, and says which row it wanted.
+    fn write<S: SignalSink>(
+        &mut self,
+        bank: u8,
+        cycle: u64,
+        sink: &mut S,
+        ledger: &mut Ledger,
+        out: &mut Vec<Outcome>,
+    ) -> u32 {
+        let slot = self.writes.hit[usize::from(bank)];
+        out.push(Outcome::WriteCredit);
+        self.banks.written(bank, cycle, &self.timing);
+        self.writes.remove(bank, slot);
+        let starved = cycle.saturating_sub(self.timing.starvation);
+        self.writes.choose_hit(bank, self.banks.open_row[usize::from(bank)], starved);
+        self.update(bank);
+        self.leave(Pending::Writes, self.writes.entered[usize::from(slot)], cycle, sink, ledger);
+        if self.writes.len() <= self.timing.write_low {
+            self.set_mode(MajorMode::Read, cycle, sink, ledger);
+        }
+        self.writes.row[usize::from(slot)]
+    }
+
+    fn close(&mut self, bank: u8, cycle: u64) {
+        self.banks.precharged(bank, cycle, &self.timing);
+        self.reads.hit[usize::from(bank)] = NONE;
+        self.writes.hit[usize::from(bank)] = NONE;
+        self.update(bank);
+    }
+
+    /// A command has gone to a bank, or an entry has left it.
+    fn update(&mut self, bank: u8) {
+        self.candidates[0].update(&self.banks, &self.reads, bank);
+        self.candidates[1].update(&self.banks, &self.writes, bank);
+        // Only a bank that was used or closed just now can become idle before the others.
+        self.no_idle_before = self.no_idle_before.min(self.banks.last_use[usize::from(bank)] + self.timing.page_idle);
+    }
+
+    fn choose_hits(&mut self, bank: u8, row: u32, cycle: u64) {
+        let starved = cycle.saturating_sub(self.timing.starvation);
+        for queue in [&mut self.reads, &mut self.writes] {
+            if queue.pending >> bank & 1 == 1 {
+                queue.choose_hit(bank, row, starved);
+            }
+        }
+    }
+
+    fn set_mode<S: SignalSink>(&mut self, mode: MajorMode, cycle: u64, sink: &mut S, ledger: &mut Ledger) {
+        if mode == self.mode {
+            return;
+        }
+        let (wire, tags) = self.wires.mode;
+        let tick = cycle * self.clock.ticks();
+        sink.leave(wire, tags[self.mode as usize], tick);
+        sink.enter(wire, tags[mode as usize], tick);
+        ledger.mode(self.number, mode, cycle);
+        self.mode = mode;
+    }
+
+    fn live(&self, queue: Pending) -> (usize, u8) {
+        match queue {
+            Pending::Reads => (usize::from(self.reads.len()) + self.forwards.len(), self.timing.reads),
+            Pending::Writes => (usize::from(self.writes.len()), self.timing.writes),
+        }
+    }
+
+    /// An entry is about to be added to a queue.
+    fn enter<S: SignalSink>(&self, queue: Pending, cycle: u64, sink: &mut S, ledger: &mut Ledger) {
+        let tick = cycle * self.clock.ticks();
+        sink.enter(self.wires.queue[queue as usize], 0, tick);
+        let (live, capacity) = self.live(queue);
+        if live + 1 == usize::from(capacity) {
+            sink.enter(self.wires.full[queue as usize], 0, tick);
+        }
+        ledger.queued(self.number, queue, cycle);
+    }
+
+    /// An entry has been taken from a queue.
+    fn leave<S: SignalSink>(&self, queue: Pending, entered: u64, cycle: u64, sink: &mut S, ledger: &mut Ledger) {
+        let tick = cycle * self.clock.ticks();
+        sink.leave(self.wires.queue[queue as usize], 0, tick);
+        let (live, capacity) = self.live(queue);
+        if live + 1 == usize::from(capacity) {
+            sink.leave(self.wires.full[queue as usize], 0, tick);
+        }
+        ledger.unqueued(self.number, queue, entered, cycle);
+    }
+}

@@ -1,0 +1,52 @@
+//! Events of the model, packed into the queue's integers.
+
+/// What happens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Event {
+    /// A thread goes on issuing accesses.
+    Issue,
+    /// A request arrives in its slice's queue.
+    Arrive,
+    /// A slice's pipeline may take its next request.
+    Pump,
+    /// A ring stop sends the next of its messages.
+    Egress,
+    /// The home agent accepts a request.
+    Accept,
+    /// The home agent hands write data to the memory controller.
+    Write,
+    /// The home agent answers.
+    Answer,
+    /// A line arrives at its slice.
+    Fill,
+    /// Data arrives at the core.
+    Data,
+    /// The next step of a request in a slice: snoop answered, quick work done, or write completed.
+    Step,
+}
+
+impl Event {
+    const ALL: [Self; 10] = [
+        Self::Issue,
+        Self::Arrive,
+        Self::Pump,
+        Self::Egress,
+        Self::Accept,
+        Self::Write,
+        Self::Answer,
+        Self::Fill,
+        Self::Data,
+        Self::Step,
+    ];
+
+    /// An event of a thread, slice or request.
+    pub const fn of(self, subject: u16) -> u32 {
+        (self as u32) << 16 | subject as u32
+    }
+
+    /// The event and its subject.
+    pub const fn unpack(packed: u32) -> (Self, u16) {
+        (Self::ALL[(packed >> 16) as usize], packed as u16)
+    }
+}

@@ -1,0 +1,144 @@
+//! The core side of the model: threads issue accesses, misses become requests, data comes back.
+
+use super::Model;
+use super::address::LINE_BYTES;
+use super::cache::{Evicted, Right};
+use super::core::{Buffer, Level, ThreadState};
+use super::event::Event;
+use super::request::RequestId;
+use crate::ledger::{Message, Record, RequestKind};
+use crate::signal::SignalSink;
+
+/// Accesses that a thread may run ahead on hits before other events get their turn.
+const RUN_AHEAD: u32 = 64;
+
+impl Model {
+    /// Lets a thread issue until it must wait.
+    pub(super) fn issue<S: SignalSink>(&mut self, thread: u16, sink: &mut S) {
+        let index = usize::from(thread);
+        for _ in 0..RUN_AHEAD {
+            let state = &mut self.threads[index];
+            let Some(access) = state.held.take().or_else(|| state.generator.next_access()) else {
+                state.state = ThreadState::Finished;
+                return;
+            };
+            let at = state.ready.max(self.now);
+            let line = (access.address / LINE_BYTES) as u32;
+            let core = usize::from(state.core);
+            let (level, evicted) = self.cores[core].access(line, access.store);
+            let (interval, latency) = match level {
+                Level::L1 => (self.latency.l1_interval, self.latency.l1_latency),
+                Level::L2 => (self.latency.l2_interval, self.latency.l2_latency),
+                Level::Miss if at > self.now => {
+                    // Hits are private to the core and may run ahead of time; what others see may not.
+                    state.held = Some(access);
+                    self.wheel.schedule(at, Event::Issue.of(thread));
+                    return;
+                }
+                Level::Miss => {
+                    let full = self.cores[core].writebacks >= self.parameters.writeback_buffers;
+                    let buffer = if full { Buffer::Full } else { self.cores[core].take_buffer(line, access.store) };
+                    match buffer {
+                        Buffer::Taken => {
+                            let request = self.request(thread, line, access.store, sink);
+                            if access.blocking {
+                                self.threads[index].state = ThreadState::ForData(request);
+                                return;
+                            }
+                            self.threads[index].ready = at + self.latency.l1_interval;
+                            continue;
+                        }
+                        Buffer::Joined if !access.blocking => (self.latency.l1_interval, 0),
+                        Buffer::Joined | Buffer::Full => {
+                            let state = &mut self.threads[index];
+                            state.held = Some(access);
+                            state.state = ThreadState::ForBuffer;
+                            return;
+                        }
+                    }
+                }
+            };
+            self.threads[index].ready = at + if access.blocking { latency } else { interval };
+            self.done += 1;
+            self.write_back(core as u8, evicted, sink);
+        }
+        let ready = self.threads[index].ready;
+        self.wheel.schedule(ready.max(self.now), Event::Issue.of(thread));
+    }
+
+    fn request<S: SignalSink>(&mut self, thread: u16, line: u32, store: bool, sink: &mut S) -> RequestId {
+        let (core, tid) = (self.threads[usize::from(thread)].core, self.threads[usize::from(thread)].tid);
+        let kind = if store { RequestKind::ReadForOwnership } else { RequestKind::DataRead };
+        let slice = self.map.slice(line);
+        self.slices[usize::from(slice)].llc.prefetch(line);
+        let request = self.pool.add(Record::new(kind, tid, slice, 0), line, core);
+        self.message(u16::from(core), Message::AddressFromCore, sink);
+        self.send_to_slice(request, self.latency.miss_to_ring);
+        request
+    }
+
+    /// Sends a request to its slice, once the slice's queue has room for it.
+    fn send_to_slice(&mut self, request: RequestId, delay: u64) {
+        let (core, slice) = (self.pool[request].core, self.pool[request].record.slice);
+        let at = self.now + delay + self.latency.core_slice(core, slice);
+        let slice = &mut self.slices[usize::from(slice)];
+        if slice.credits == 0 {
+            slice.stalled.push_back(request);
+        } else {
+            slice.credits -= 1;
+            self.wheel.schedule(at, Event::Arrive.of(request));
+        }
+    }
+
+    fn write_back<S: SignalSink>(&mut self, core: u8, evicted: Option<Evicted>, sink: &mut S) {
+        let Some(Evicted { line, .. }) = evicted else { return };
+        let state = &mut self.cores[usize::from(core)];
+        state.writebacks += 1;
+        let kind = if state.keeps(line) { RequestKind::WritebackToExclusive } else { RequestKind::WritebackToInvalid };
+        // The L2 belongs to the core as a whole: its writebacks go under the core's first thread.
+        let record = Record::new(kind, core * 2, self.map.slice(line), 0);
+        let request = self.pool.add(record, line, core);
+        self.message(u16::from(core), Message::AddressFromCore, sink);
+        self.message(u16::from(core), Message::DataFromCore, sink);
+        self.send_to_slice(request, 0);
+    }
+
+    /// Data arrives at the core.
+    pub(super) fn data<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let entry = &self.pool[request];
+        let (core, line) = (entry.core, entry.line);
+        let right = match entry.record.kind {
+            RequestKind::ReadForOwnership => Right::Modified,
+            _ if entry.shared => Right::Shared,
+            _ => Right::Exclusive,
+        };
+        // A hit stays in the table of requests until its data is delivered; a miss left it when the line was filled.
+        if !entry.record.miss {
+            self.leave_tor(request, sink);
+        }
+        self.done += 1;
+        let evicted = self.cores[usize::from(core)].fill(line, right);
+        self.end_step(request);
+        for evicted in evicted {
+            self.write_back(core, evicted, sink);
+        }
+        self.resume(core, Some(request), sink);
+    }
+
+    /// A buffer of a core is free again, and perhaps a request's data has come: threads that waited for it go on.
+    pub(super) fn resume<S: SignalSink>(&mut self, core: u8, arrived: Option<RequestId>, sink: &mut S) {
+        for hardware_thread in 0..self.parameters.threads_per_core {
+            let thread = u16::from(core) + u16::from(hardware_thread) * u16::from(self.parameters.cores);
+            let Some(state) = self.threads.get_mut(usize::from(thread)) else { return };
+            match state.state {
+                ThreadState::ForBuffer => {}
+                ThreadState::ForData(request) if Some(request) == arrived => {
+                    state.ready = self.now + self.latency.ring_to_use;
+                }
+                _ => continue,
+            }
+            state.state = ThreadState::Running;
+            self.issue(thread, sink);
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Latencies in ticks, worked out once from the parameters.
+
+use super::Parameters;
+use crate::engine::Clocks;
+
+/// Delays between the places of a socket.
+#[derive(Debug, Clone)]
+pub struct Latency {
+    pub uclk: u64,
+    pub l1_interval: u64,
+    pub l1_latency: u64,
+    pub l2_interval: u64,
+    pub l2_latency: u64,
+    pub miss_to_ring: u64,
+    pub ring_to_use: u64,
+    pub ingress: u64,
+    pub llc_data: u64,
+    pub llc_miss: u64,
+    pub llc_quick: u64,
+    pub core_snoop: u64,
+    pub home_to_memory: u64,
+    pub memory_to_home: u64,
+    pub credit_return: u64,
+    /// Ring trips from each core to each slice, and back.
+    core_slice: [[u64; STOPS]; STOPS],
+    /// Ring trips from each slice's or core's stop to the home agent, and back.
+    home: [u64; STOPS],
+}
+
+/// Stops with a core and a slice.
+const STOPS: usize = 8;
+
+impl Latency {
+    /// The latencies of a parameter set.
+    pub fn new(p: &Parameters, clocks: &Clocks) -> Self {
+        let uclk = clocks.uclk.ticks();
+        let stops = usize::from(p.ring_stops);
+        // The ring runs both ways: the shorter way counts.
+        let trip = |from: usize, to: usize| {
+            let distance = from.abs_diff(to);
+            (p.ring_base + p.ring_hop * distance.min(stops - distance) as u64) * uclk
+        };
+        Self {
+            uclk,
+            l1_interval: p.l1_interval * uclk,
+            l1_latency: p.l1_latency * uclk,
+            l2_interval: p.l2_interval * uclk,
+            l2_latency: p.l2_latency * uclk,
+            miss_to_ring: p.miss_to_ring * uclk,
+            ring_to_use: p.ring_to_use * uclk,
+            ingress: p.ingress_latency * uclk,
+            llc_data: p.llc_data * uclk,
+            llc_miss: p.llc_miss * uclk,
+            llc_quick: p.llc_quick * uclk,
+            core_snoop: p.core_snoop * uclk,
+            home_to_memory: p.home_to_memory * uclk,
+            memory_to_home: p.memory_to_home * uclk,
+            credit_return: p.credit_return * uclk,
+            core_slice: std::array::from_fn(|core| std::array::from_fn(|slice| trip(core, slice))),
+            home: std::array::from_fn(|stop| trip(stop, usize::from(p.cores))),
+        }
+    }
+
+    /// From a core to a slice or back.
+    pub fn core_slice(&self, core: u8, slice: u16) -> u64 {
+        self.core_slice[usize::from(core)][usize::from(slice)]
+    }
+
+    /// From a slice, or a core, to the home agent or back.
+    pub fn to_home(&self, stop: u16) -> u64 {
+        self.home[usize::from(stop)]
+    }
+}

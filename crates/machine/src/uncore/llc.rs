@@ -1,0 +1,172 @@
+//! The tags of an LLC slice: 2.5 MB, 20 ways, MESIF state and core-valid bits for each line, inclusive of the cores' caches.
+//!
+//! A way is one 32-bit word. The eight slices then take 1.3 MB of the host, which stays in its caches; that decides the speed of
+//! the model, for look-ups at random are what it does most.
+
+use super::search::matches;
+use crate::ledger::LineState;
+
+/// Ways (guide 2.3.1: a slice can be up to 20-way set associative).
+pub const WAYS: usize = 20;
+/// Sets: 2.5 MB / 64 B / 20 ways.
+pub const SETS: usize = 1 << SET_BITS;
+const SET_BITS: u32 = 11;
+/// Bits of the tag: lines of up to 128 GiB of memory.
+const TAG_BITS: u32 = 20;
+const TAG: u32 = (1 << TAG_BITS) - 1;
+const STATE: u32 = 0x7 << STATE_SHIFT;
+const STATE_SHIFT: u32 = 20;
+const CORES: u32 = 0xFF << CORES_SHIFT;
+const CORES_SHIFT: u32 = 23;
+/// Not-recently-used replacement: set on use; when all ways have it, the others lose it. The victim is the first way without it
+/// (assumption; the real policy is not published).
+const USED: u32 = 1 << 31;
+/// An empty way: a tag that no line has, state `Invalid`.
+const EMPTY: u32 = TAG;
+
+/// Bytes of memory whose lines the tags can tell apart; the last line's tag means "empty".
+pub const MOST_MEMORY: u64 = 64 << (TAG_BITS + SET_BITS);
+
+type Set = [u32; WAYS];
+
+/// A way of a slice.
+#[derive(Debug, Clone, Copy)]
+pub struct Way {
+    set: u16,
+    way: u8,
+}
+
+/// What a way held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Victim {
+    pub line: u32,
+    pub state: LineState,
+    /// Cores that may hold the line.
+    pub cores: u8,
+}
+
+/// The tag array of a slice.
+#[derive(Debug)]
+pub struct Llc {
+    sets: Vec<Set>,
+}
+
+const fn set_of(line: u32) -> usize {
+    line as usize % SETS
+}
+
+impl Llc {
+    /// An empty slice.
+    pub fn new() -> Self {
+        Self { sets: vec![[EMPTY; WAYS]; SETS] }
+    }
+
+    /// Tells the host that a line is about to be looked up.
+    pub fn prefetch(&self, line: u32) {
+        let set = &self.sets[set_of(line)];
+        super::host::prefetch(&set[0]);
+        super::host::prefetch(&set[WAYS - 1]);
+    }
+
+    /// Finds a line.
+    pub fn find(&self, line: u32) -> Option<Way> {
+        let (set, tag) = (set_of(line), line >> SET_BITS);
+        let found = matches(&self.sets[set], TAG, tag);
+        (found != 0).then(|| Way { set: set as u16, way: found.trailing_zeros() as u8 })
+    }
+
+    fn word(&self, way: Way) -> u32 {
+        self.sets[usize::from(way.set)][usize::from(way.way)]
+    }
+
+    fn word_mut(&mut self, way: Way) -> &mut u32 {
+        &mut self.sets[usize::from(way.set)][usize::from(way.way)]
+    }
+
+    /// State of a line.
+    pub fn state(&self, way: Way) -> LineState {
+        LineState::ALL[((self.word(way) & STATE) >> STATE_SHIFT) as usize]
+    }
+
+    /// Changes the state of a line.
+    pub fn set_state(&mut self, way: Way, state: LineState) {
+        let word = self.word_mut(way);
+        *word = *word & !STATE | (state as u32) << STATE_SHIFT;
+    }
+
+    /// Cores that may hold a line, one bit each.
+    pub fn cores(&self, way: Way) -> u8 {
+        (self.word(way) >> CORES_SHIFT) as u8
+    }
+
+    /// Changes the core-valid bits of a line.
+    pub fn set_cores(&mut self, way: Way, cores: u8) {
+        let word = self.word_mut(way);
+        *word = *word & !CORES | u32::from(cores) << CORES_SHIFT;
+    }
+
+    /// Counts a line as used.
+    pub fn touch(&mut self, way: Way) {
+        let set = &mut self.sets[usize::from(way.set)];
+        set[usize::from(way.way)] |= USED;
+        if set.iter().fold(USED, |all, &word| all & word) != 0 {
+            set.iter_mut().for_each(|word| *word &= !USED);
+            set[usize::from(way.way)] |= USED;
+        }
+    }
+
+    /// The way that a line would take, and what it holds now: nothing is `Invalid`.
+    pub fn victim(&self, line: u32) -> (Way, Victim) {
+        let index = set_of(line);
+        let set = &self.sets[index];
+        let empty = matches(set, TAG, EMPTY);
+        let choice = if empty != 0 { empty } else { matches(set, USED, 0) };
+        let way = Way { set: index as u16, way: choice.trailing_zeros() as u8 };
+        let line = (self.word(way) & TAG) << SET_BITS | index as u32;
+        (way, Victim { line, state: self.state(way), cores: self.cores(way) })
+    }
+
+    /// Puts a line into a way, over whatever it held.
+    pub fn fill(&mut self, way: Way, line: u32, state: LineState, cores: u8) {
+        *self.word_mut(way) = line >> SET_BITS | (state as u32) << STATE_SHIFT | u32::from(cores) << CORES_SHIFT;
+        self.touch(way);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Llc, SETS, WAYS};
+    use crate::ledger::LineState;
+
+    #[test]
+    fn a_slice_is_two_and_a_half_megabytes() {
+        assert_eq!(SETS * WAYS * 64, 5 << 19);
+    }
+
+    #[test]
+    fn free_ways_go_first_then_the_not_recently_used() {
+        let mut llc = Llc::new();
+        for n in 0..WAYS as u32 {
+            let (way, victim) = llc.victim(n * SETS as u32);
+            assert_eq!(victim.state, LineState::Invalid);
+            llc.fill(way, n * SETS as u32, LineState::Exclusive, 1);
+        }
+        let (_, victim) = llc.victim(99 * SETS as u32);
+        assert_eq!((victim.line, victim.state, victim.cores), (0, LineState::Exclusive, 1));
+        llc.touch(llc.find(0).unwrap());
+        assert_eq!(llc.victim(99 * SETS as u32).1.line, SETS as u32);
+    }
+
+    #[test]
+    fn state_and_cores_do_not_disturb_each_other() {
+        let mut llc = Llc::new();
+        let line = (1 << 31) - 1 - SETS as u32;
+        let (way, _) = llc.victim(line);
+        llc.fill(way, line, LineState::Forward, 0xA5);
+        llc.set_state(way, LineState::Modified);
+        llc.set_cores(way, 0x5A);
+        let found = llc.find(line).unwrap();
+        assert_eq!((llc.state(found), llc.cores(found)), (LineState::Modified, 0x5A));
+        assert!(llc.find(line - SETS as u32).is_none());
+    }
+}

@@ -1,0 +1,210 @@
+//! Every number of the model, as data with its source. One set serves all workloads.
+
+use super::dram::Timing;
+use crate::engine::{ClockError, Clocks};
+
+/// Sizes and times of a socket. Latencies are in cycles of the clock that their comment names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parameters {
+    /// Uncore and core clock, MHz.
+    pub uclk_mhz: u64,
+    /// DRAM clock, MHz: half the transfer rate.
+    pub dclk_mhz: u64,
+    /// Cores, and LLC slices: one each at a ring stop.
+    pub cores: u8,
+    /// Hardware threads of a core.
+    pub threads_per_core: u8,
+    /// Line-fill buffers of a core: misses that it can have under way.
+    pub fill_buffers: u8,
+    /// Writebacks to the LLC that a core can have under way.
+    pub writeback_buffers: u8,
+    /// Core cycles between independent accesses of a thread that hit the L1.
+    pub l1_interval: u64,
+    /// Core cycles from an access to its data in the L1.
+    pub l1_latency: u64,
+    /// Core cycles between independent accesses of a thread that hit the L2.
+    pub l2_interval: u64,
+    /// Core cycles from an access to its data in the L2.
+    pub l2_latency: u64,
+    /// Core cycles from an access that misses L1 and L2 to its request on the ring.
+    pub miss_to_ring: u64,
+    /// Core cycles from data at the core's ring stop to its use.
+    pub ring_to_use: u64,
+    /// Uncore cycles to get on and off the ring.
+    pub ring_base: u64,
+    /// Uncore cycles from one ring stop to the next.
+    pub ring_hop: u64,
+    /// Ring stops: slices, then home agent and input-output.
+    pub ring_stops: u8,
+    /// Entries of a slice's request queue.
+    pub ingress_entries: u8,
+    /// Uncore cycles that a request spends in an idle slice's request queue.
+    pub ingress_latency: u64,
+    /// Entries of a slice's table of requests.
+    pub tor_entries: u8,
+    /// Uncore cycles from look-up to data on the ring, for a hit.
+    pub llc_data: u64,
+    /// Uncore cycles from look-up to the request on the ring, for a miss.
+    pub llc_miss: u64,
+    /// Uncore cycles that a clean line without core-valid bits takes to be given up, and that a writeback takes.
+    pub llc_quick: u64,
+    /// Uncore cycles for a snoop of cores and its answers.
+    pub core_snoop: u64,
+    /// Entries of the home agent's tracker; requests hold one from the slice on (an RTID).
+    pub tracker_entries: u16,
+    /// Uncore cycles from the home agent's acceptance of a request to the memory controller's.
+    pub home_to_memory: u64,
+    /// Uncore cycles from the last data on the memory bus, or from a posted write, to the home agent's egress.
+    pub memory_to_home: u64,
+    /// Uncore cycles for a credit of the memory controller to be of use at the home agent.
+    pub credit_return: u64,
+    /// Memory channels.
+    pub channels: u8,
+    /// Bytes of memory of a channel.
+    pub channel_bytes: u64,
+    /// DRAM timing and policies.
+    pub dram: Timing,
+}
+
+impl Parameters {
+    /// Xeon E5-2680: eight cores at 2.7 GHz, 20 MB of LLC, four channels of DDR3-1600.
+    pub const fn e5_2680() -> Self {
+        Self {
+            uclk_mhz: 2700, // nominal core clock; the ring runs with the cores on this family (vendor's product data)
+            dclk_mhz: 800,  // DDR3-1600 (published-numbers: 4 channels DDR3-1600)
+            cores: 8,       // guide 2.3.1: up to eight CBos of 2.5 MB
+            threads_per_core: 2, // vendor's product data
+            fill_buffers: 10, // Intel optimization manual, Sandy Bridge core: 10 line-fill buffers
+            writeback_buffers: 8, // assumption: half of the 16-entry super queue of the same manual
+            l1_interval: 1, // assumption: one access a cycle, below the two loads of the manual
+            l1_latency: 4,  // Intel optimization manual, Table "cache parameters", L1D
+            l2_interval: 2, // same, L2: 64 bytes a cycle at best, half of it sustained
+            l2_latency: 12, // same, L2
+            miss_to_ring: 8, // fitted: LLC hit of 30 core cycles (published-numbers, i7-3960X)
+            ring_to_use: 4, // fitted: same
+            ring_base: 2,   // fitted: same
+            ring_hop: 1,    // vendor's talk on the Sandy Bridge ring: one cycle a stop
+            ring_stops: 10, // guide 2.3.4.1 and figure of 1.1: eight CBos, home agent side, IO side
+            ingress_entries: 20, // guide Table 2-14: RxR_OCCUPANCY counts up to 20
+            ingress_latency: 2, // fitted with miss_to_ring
+            tor_entries: 20, // guide Table 2-14: TOR_OCCUPANCY counts up to 20
+            llc_data: 6,    // fitted with miss_to_ring
+            llc_miss: 5,    // fitted: idle latency of 62 to 80 ns (published-numbers, E5-2680 v2)
+            llc_quick: 4,   // assumption; "evictions can be quick" (guide, Table 2-30)
+            core_snoop: 24, // assumption: two ring trips and a tag access; hit in a peer's cache about twice an LLC hit
+            tracker_entries: 128, // guide 2.4.4.1
+            home_to_memory: 20, // fitted with llc_miss
+            memory_to_home: 20, // fitted with llc_miss
+            credit_return: 4, // assumption: half a ring trip
+            channels: 4,    // guide 2.5.3
+            channel_bytes: 16 << 30, // two ranks of 8 GiB
+            dram: Timing::ddr3_1600(),
+        }
+    }
+
+    /// A preset by its command-line name.
+    pub fn preset(name: &str) -> Option<Self> {
+        (name == "e5-2680").then(Self::e5_2680)
+    }
+
+    /// Bytes of memory of the socket.
+    pub const fn memory(&self) -> u64 {
+        self.channel_bytes * self.channels as u64
+    }
+
+    /// The clocks.
+    ///
+    /// # Errors
+    /// [`ClockError`] if the frequencies share no tick grid.
+    pub const fn clocks(&self) -> Result<Clocks, ClockError> {
+        Clocks::new(self.uclk_mhz, self.dclk_mhz)
+    }
+
+    /// What workloads can ask of the machine.
+    pub const fn limits(&self) -> crate::workload::Limits {
+        let threads = self.cores as u16 * self.threads_per_core as u16;
+        crate::workload::Limits { memory: self.memory(), threads, sockets: 1 }
+    }
+
+    /// Checks what the model's data structures take for granted.
+    ///
+    /// # Errors
+    /// [`ParameterError`] for the first value that is out of range.
+    pub fn check(&self) -> Result<(), ParameterError> {
+        let range = |name: &'static str, value: u64, least: u64, most: u64| {
+            let ok = (least..=most).contains(&value);
+            if ok { Ok(()) } else { Err(ParameterError { name, value, least, most }) }
+        };
+        let power = |name, value: u64, most| {
+            range(name, value, 1, most)?;
+            range(name, value, value.next_power_of_two(), most)
+        };
+        power("cores", self.cores.into(), 8)?;
+        range("threads_per_core", self.threads_per_core.into(), 1, 2)?;
+        range("fill_buffers", self.fill_buffers.into(), 1, 16)?;
+        range("writeback_buffers", self.writeback_buffers.into(), 1, 16)?;
+        range("ring_stops", self.ring_stops.into(), 9, 64)?;
+        range("ingress_entries", self.ingress_entries.into(), 1, 20)?;
+        range("tor_entries", self.tor_entries.into(), 1, 20)?;
+        range("tracker_entries", self.tracker_entries.into(), 1, 128)?;
+        for (name, value) in [
+            ("ingress_latency", self.ingress_latency),
+            ("llc_data", self.llc_data),
+            ("llc_miss", self.llc_miss),
+            ("llc_quick", self.llc_quick),
+            ("core_snoop", self.core_snoop),
+            ("miss_to_ring", self.miss_to_ring),
+            ("ring_to_use", self.ring_to_use),
+            ("ring_base", self.ring_base),
+            ("ring_hop", self.ring_hop),
+            ("home_to_memory", self.home_to_memory),
+            ("memory_to_home", self.memory_to_home),
+            ("l1_interval", self.l1_interval),
+            ("l1_latency", self.l1_latency),
+            ("l2_interval", self.l2_interval),
+            ("l2_latency", self.l2_latency),
+        ] {
+            range(name, value, 1, 10_000)?;
+        }
+        range("credit_return", self.credit_return, 0, 10_000)?;
+        power("channels", self.channels.into(), 4)?;
+        power("channel_bytes", self.channel_bytes, 1 << 36)?;
+        range("channel_bytes", self.channel_bytes, 1 << 24, super::llc::MOST_MEMORY / 2 / u64::from(self.channels))?;
+        self.dram.check()
+    }
+}
+
+/// A parameter outside what the model can represent.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("parameter {name} is {value}: it must lie between {least} and {most}")]
+pub struct ParameterError {
+    /// Name of the parameter.
+    pub name: &'static str,
+    /// The value given.
+    pub value: u64,
+    /// Least accepted value.
+    pub least: u64,
+    /// Greatest accepted value.
+    pub most: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Parameters;
+
+    #[test]
+    fn the_preset_is_sound() {
+        let parameters = Parameters::e5_2680();
+        assert_eq!(parameters.check(), Ok(()));
+        assert_eq!(parameters.memory(), 64 << 30);
+        // Vendor's guide for that server generation: 51.2 GB/s peak a socket.
+        assert_eq!(parameters.dclk_mhz * 2 * 8 * u64::from(parameters.channels), 51_200);
+    }
+
+    #[test]
+    fn absurd_values_are_named() {
+        let parameters = Parameters { tor_entries: 21, ..Parameters::e5_2680() };
+        let message = parameters.check().unwrap_err().to_string();
+        assert_eq!(message, "parameter tor_entries is 21: it must lie between 1 and 20");
+    }
+}

@@ -1,0 +1,101 @@
+//! Requests under way, in a pool of fixed size.
+
+use super::address::Place;
+use crate::ledger::Record;
+
+/// Index of a request in the pool.
+pub type RequestId = u16;
+/// No request.
+pub const NO_REQUEST: RequestId = RequestId::MAX;
+
+/// A request: its truth, and what the model needs to carry it on.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The truth about it.
+    pub record: Record,
+    /// Line number.
+    pub line: u32,
+    /// Core that it comes from, or that its victim's data came from.
+    pub core: u8,
+    /// Where its line lies in memory, once the home agent has it.
+    pub place: Place,
+    /// The tag of its entry in the table of requests.
+    pub tor_tag: u64,
+    /// Its entry in the table of requests.
+    pub tor_slot: u8,
+    /// Steps that must still happen before the request has ended.
+    pub open: u8,
+    /// Right with which the core gets the line: set when data is granted.
+    pub shared: bool,
+    /// Cores that are asked whether they hold the line.
+    pub snooped: u8,
+    /// Next in the chain of requests that wait for the same line; free requests are chained too.
+    pub next: RequestId,
+}
+
+/// All requests of a machine. Slots are reused; the pool grows to the machine's bound once and then no more.
+#[derive(Debug)]
+pub struct Pool {
+    slots: Vec<Request>,
+    live: Vec<bool>,
+    free: RequestId,
+}
+
+impl Pool {
+    /// An empty pool with room for `capacity` requests.
+    pub fn new(capacity: usize) -> Self {
+        Self { slots: Vec::with_capacity(capacity), live: Vec::with_capacity(capacity), free: NO_REQUEST }
+    }
+
+    /// A new request with one open step.
+    pub fn add(&mut self, record: Record, line: u32, core: u8) -> RequestId {
+        let request = Request {
+            record,
+            line,
+            core,
+            place: Place::default(),
+            tor_tag: 0,
+            tor_slot: 0,
+            open: 1,
+            shared: false,
+            snooped: 0,
+            next: NO_REQUEST,
+        };
+        if self.free == NO_REQUEST {
+            self.slots.push(request);
+            self.live.push(true);
+            return (self.slots.len() - 1) as RequestId;
+        }
+        let id = self.free;
+        self.free = self[id].next;
+        self[id] = request;
+        self.live[usize::from(id)] = true;
+        id
+    }
+
+    /// Gives a request's slot back.
+    pub fn remove(&mut self, id: RequestId) {
+        self[id].next = self.free;
+        self.live[usize::from(id)] = false;
+        self.free = id;
+    }
+
+    /// The records of all requests under way.
+    pub fn records(&self) -> impl Iterator<Item = &Record> {
+        self.slots.iter().zip(&self.live).filter(|&(_, &live)| live).map(|(request, _)| &request.record)
+    }
+}
+
+impl std::ops::Index<RequestId> for Pool {
+    type Output = Request;
+
+    fn index(&self, id: RequestId) -> &Request {
+        &self.slots[usize::from(id)]
+    }
+}
+
+impl std::ops::IndexMut<RequestId> for Pool {
+    fn index_mut(&mut self, id: RequestId) -> &mut Request {
+        &mut self.slots[usize::from(id)]
+    }
+}

@@ -1,0 +1,97 @@
+//! The state of an LLC slice and its caching agent.
+
+use super::llc::Llc;
+use super::request::RequestId;
+use super::search::matches;
+use crate::engine::NEVER;
+use crate::ledger::Message;
+use crate::signal::Tick;
+use std::collections::VecDeque;
+
+/// Entries that the table of requests has room for (guide Table 2-14: `TOR_OCCUPANCY` counts up to 20).
+const ROOM: usize = 20;
+const FREE: u32 = u32::MAX;
+
+/// A slice: tags, request queue, table of requests, egress.
+#[derive(Debug)]
+pub struct Slice {
+    pub llc: Llc,
+    /// Requests in order of arrival, with the tick from which they may be looked up.
+    pub ingress: VecDeque<(Tick, RequestId)>,
+    /// Requests that were turned away because their line was busy, and may now try again. They still count as queued.
+    pub retries: VecDeque<RequestId>,
+    /// Lines that have come from memory.
+    pub fills: VecDeque<RequestId>,
+    /// Free entries of the request queue, as the cores know it.
+    pub credits: u8,
+    /// Requests that wait in the cores for such an entry.
+    pub stalled: VecDeque<RequestId>,
+    lines: [u32; ROOM],
+    owners: [RequestId; ROOM],
+    used: u32,
+    all: u32,
+    /// First tick at which the request queue can take another entry.
+    pub queue_free: Tick,
+    /// First tick at which the pipeline can take another request: it takes one in a cycle.
+    pub pipeline_free: Tick,
+    /// Tick of the pipeline event that counts; others are stale.
+    pub pump_at: Tick,
+    /// Messages that wait for the ring stop, which takes one in a cycle.
+    pub egress: VecDeque<Message>,
+    /// First tick at which the ring stop can take another message.
+    pub egress_free: Tick,
+}
+
+impl Slice {
+    /// An empty slice.
+    pub fn new(ingress_entries: u8, tor_entries: u8) -> Self {
+        Self {
+            llc: Llc::new(),
+            ingress: VecDeque::with_capacity(32),
+            retries: VecDeque::with_capacity(32),
+            fills: VecDeque::with_capacity(32),
+            credits: ingress_entries,
+            stalled: VecDeque::with_capacity(256),
+            lines: [FREE; ROOM],
+            owners: [0; ROOM],
+            used: 0,
+            all: (1 << tor_entries) - 1,
+            queue_free: 0,
+            pipeline_free: 0,
+            pump_at: NEVER,
+            egress: VecDeque::with_capacity(64),
+            egress_free: 0,
+        }
+    }
+
+    /// True if the table of requests has a free entry.
+    pub const fn has_tor_entry(&self) -> bool {
+        self.used != self.all
+    }
+
+    /// Takes an entry of the table of requests. There must be one.
+    pub fn take_tor_entry(&mut self, line: u32, owner: RequestId) -> u8 {
+        let slot = (self.all & !self.used).trailing_zeros() as u8;
+        self.lines[usize::from(slot)] = line;
+        self.owners[usize::from(slot)] = owner;
+        self.used |= 1 << slot;
+        slot
+    }
+
+    /// Gives an entry of the table of requests back.
+    pub fn free_tor_entry(&mut self, slot: u8) {
+        self.lines[usize::from(slot)] = FREE;
+        self.used &= !(1 << slot);
+    }
+
+    /// The request in the table that is for a line.
+    pub fn busy(&self, line: u32) -> Option<RequestId> {
+        let found = matches(&self.lines, u32::MAX, line);
+        (found != 0).then(|| self.owners[found.trailing_zeros() as usize])
+    }
+
+    /// True if nothing waits anywhere.
+    pub fn is_idle(&self) -> bool {
+        self.used == 0 && self.ingress.is_empty() && self.retries.is_empty() && self.egress.is_empty()
+    }
+}

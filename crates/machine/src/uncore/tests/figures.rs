@@ -1,0 +1,72 @@
+//! Figures against published measurements (shared/reference/published-numbers.md).
+
+use super::recorder::Recorder;
+use super::{model, run};
+use crate::ledger::Window;
+use crate::signal::{SignalSink, Tick, Wire};
+use crate::uncore::Model;
+
+struct Nothing;
+
+impl SignalSink for Nothing {
+    fn pulse(&mut self, _: Wire, _: u64, _: Tick, _: u32) {}
+    fn enter(&mut self, _: Wire, _: u64, _: Tick) {}
+    fn leave(&mut self, _: Wire, _: u64, _: Tick) {}
+}
+
+/// Runs until a share of the accesses is done.
+fn run_share(model: &mut Model, per_cent: u64) {
+    while model.progress().done * 100 < model.progress().total * per_cent {
+        model.run_until(model.now() + 21_600, &mut Nothing);
+    }
+}
+
+#[test]
+fn idle_latency_is_that_of_the_part() {
+    let (mut model, _) = model("chase:requests=2000,footprint=4G");
+    run_share(&mut model, 100);
+    let nanoseconds = model.clocks().seconds(0, model.now()) * 1e9 / 2000.0;
+    // E5-2680 v2, a proxy: 61.7 ns; within 25 %.
+    assert!((61.7..=77.1).contains(&nanoseconds), "{nanoseconds}");
+}
+
+#[test]
+fn an_llc_hit_takes_about_30_core_cycles() {
+    // Larger than the L2; after three quarters of the run every line has been touched and hits the LLC.
+    let (mut model, _) = model("chase:requests=300000,footprint=1M");
+    run_share(&mut model, 75);
+    let (before, start, done) = (model.snapshot(), model.now(), model.progress().done);
+    run_share(&mut model, 100);
+    let after = model.snapshot();
+    let window = Window::between(&before, &after);
+    let lookups = window.data_reads();
+    assert_eq!(lookups.misses, 0);
+    let accesses = (model.progress().done - done) as f64;
+    let cycles = (model.now() - start) as f64 / 8.0;
+    // The rest hits the L2, in 12 cycles, or the L1, in 4: take all of it as L2.
+    let inner = (accesses - lookups.lookups as f64) * 12.0;
+    let hit = (cycles - inner) / lookups.lookups as f64;
+    // i7-3960X, a proxy: 30 cycles; within 25 %.
+    assert!((27.0..=33.0).contains(&hit), "{hit}");
+}
+
+#[test]
+fn eight_streams_reach_the_published_bandwidth() {
+    let (mut model, _) = model("stream:requests=60000");
+    run_share(&mut model, 20);
+    let before = model.snapshot();
+    run_share(&mut model, 95);
+    let after = model.snapshot();
+    let window = Window::between(&before, &after);
+    let bytes: u64 = (0..4).map(|channel| window.bytes(channel).unwrap().read).sum();
+    let bandwidth = bytes as f64 / window.seconds() / 1e9;
+    // E5-2680: 44.6 GB/s; within 10 %.
+    assert!((40.1..=49.1).contains(&bandwidth), "{bandwidth}");
+}
+
+#[test]
+fn progress_counts_every_access() {
+    let (mut model, _) = model("random:requests=777,threads=5,footprint=1M");
+    run(&mut model, &mut Recorder::default());
+    assert_eq!(model.progress().done, 777);
+}

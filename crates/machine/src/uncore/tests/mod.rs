@@ -1,0 +1,69 @@
+//! The model as a whole: its signals against its ledger, its laws, its figures.
+
+mod figures;
+mod laws;
+mod mutation;
+mod naive;
+mod recorder;
+mod truth;
+
+use crate::ledger::Opcodes;
+use crate::signal::{Tick, Wiring};
+use crate::uncore::{Model, Parameters};
+use crate::workload::Workload;
+use recorder::Recorder;
+
+/// Small enough for a quick test, and between them every path of the model: hits, shared lines, upgrades, evictions, writebacks,
+/// merges, forwards, full queues, conflicts, idle memory.
+const WORKLOADS: &[&str] = &[
+    "stream:requests=6000",
+    "stream:requests=6000,read=0,footprint=2M",
+    "stream:requests=3000,stride=8,threads=2",
+    "stream:requests=4000,stride=128k,threads=16,read=60",
+    "stream:requests=5000,stride=128k,footprint=24M,threads=1,read=0",
+    "stream:requests=6000,stride=128k,footprint=1G,read=0",
+    "copy:requests=6000",
+    "random:requests=8000,footprint=1M,read=60,threads=16",
+    "random:requests=4000,footprint=2k,read=50,threads=16",
+    "random:requests=6000,footprint=8G,read=50",
+    "random:requests=5000,footprint=64G",
+    "chase:requests=300",
+    "chase:requests=2000,footprint=256k,threads=16",
+    "mixed:requests=8000",
+    "quick-refresh mixed:requests=5000,read=50",
+];
+
+/// Marks workloads that run with refreshes so frequent that some are put off until they are forced.
+const QUICK_REFRESH: &str = "quick-refresh ";
+/// DRAM cycles between refreshes, then.
+const QUICK_TREFI: u64 = 700;
+
+/// DRAM cycles between the refreshes of a workload.
+fn trefi(workload: &str) -> u64 {
+    if workload.starts_with(QUICK_REFRESH) { QUICK_TREFI } else { Parameters::e5_2680().dram.trefi }
+}
+
+fn model(workload: &str) -> (Model, Wiring) {
+    let family = pericore_catalog::family("e5-2600").unwrap();
+    let mut parameters = Parameters::e5_2680();
+    parameters.dram.trefi = trefi(workload);
+    let workload = workload.trim_start_matches(QUICK_REFRESH);
+    let opcodes = Opcodes::by_name(|name| family.named_value("idi-opcodes", name)).unwrap();
+    let workload = Workload::parse(workload, &parameters.limits()).unwrap();
+    let mut wiring = Wiring::new(family, 1);
+    let model = Model::new(parameters, opcodes, &workload, &mut wiring).unwrap();
+    (model, wiring)
+}
+
+/// Runs a model to its end, and a little beyond.
+fn run(model: &mut Model, recorder: &mut Recorder) {
+    while !model.finished() {
+        model.run_until(model.now() + 10_000, recorder);
+        assert!(model.now() < 200_000_000, "the workload does not end: {:?}", model.progress());
+    }
+    let end = model.now() + 12_345;
+    model.run_until(end, recorder);
+}
+
+/// A prime number of ticks that falls on no clock's edge.
+const ODD: Tick = 1_000_003;

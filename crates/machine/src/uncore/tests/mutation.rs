@@ -1,0 +1,67 @@
+//! A lost or doubled emission must show.
+
+use super::recorder::{Change, Emission, Recorder};
+use super::truth::{Case, cases};
+use super::{WORKLOADS, model, run};
+use crate::ledger::Snapshot;
+use crate::signal::Wire;
+use std::collections::{BTreeMap, HashMap};
+
+/// True if some event of the wire's unit counts something else than the ledger says.
+fn shows(cases: &[Case], wire: Wire, emissions: &[Emission], snapshots: &[Snapshot]) -> bool {
+    cases.iter().any(|case| {
+        let instance = case.wires.iter().position(|&w| w == wire);
+        instance.is_some_and(|instance| case.differs(emissions, instance as u16, snapshots).is_some())
+    })
+}
+
+#[test]
+fn dropping_or_doubling_any_emission_shows() {
+    // Signals that no workload has emitted would escape the test: collect what was seen.
+    let mut seen = std::collections::HashSet::new();
+    let mut bound = Vec::new();
+    for workload in WORKLOADS {
+        let (mut model, mut wiring) = model(workload);
+        bound = wiring.bound().to_vec();
+        let mut recorder = Recorder::default();
+        let mut snapshots = vec![model.snapshot()];
+        run(&mut model, &mut recorder);
+        snapshots.push(model.snapshot());
+        let cases = cases(&mut wiring);
+        let mut by_wire = HashMap::<Wire, Vec<Emission>>::new();
+        for emission in &recorder.emissions {
+            by_wire.entry(emission.wire).or_default().push(*emission);
+        }
+        // For each instance's signal, each tag and each kind of change, one emission in the middle.
+        for (&wire, emissions) in &by_wire {
+            let (_, unit, instance) = wiring.locate(wire.instance);
+            let mut classes = BTreeMap::<(u64, Change), Vec<usize>>::new();
+            for (index, emission) in emissions.iter().enumerate() {
+                classes.entry((emission.tag, emission.change)).or_default().push(index);
+            }
+            for ((tag, _), members) in classes {
+                seen.insert((unit, wire.signal, tag));
+                // One instance is enough for the slices and channels: they are alike, and the loop is long.
+                if instance > 1 {
+                    continue;
+                }
+                let index = members[members.len() / 2];
+                let mut dropped = emissions.clone();
+                dropped.remove(index);
+                let mut doubled = emissions.clone();
+                doubled.insert(index, doubled[index]);
+                let what = (wiring.family().units[unit].name, wire, tag, emissions[index]);
+                assert!(shows(&cases, wire, &dropped, &snapshots), "{workload}: dropping {what:?} goes unnoticed");
+                assert!(shows(&cases, wire, &doubled, &snapshots), "{workload}: doubling {what:?} goes unnoticed");
+            }
+        }
+    }
+    let names = pericore_catalog::family("e5-2600").unwrap().units;
+    for (unit, signal, tag) in bound {
+        // A bound tag names a subevent; what is emitted has at least one of its bits, or other attributes.
+        let emitted = seen.iter().any(|&(u, s, t)| (u, s) == (unit, signal) && (tag == 0 || t & tag != 0));
+        let unit = names[unit];
+        let signal = unit.signals[usize::from(signal)].name;
+        assert!(emitted, "{}/{signal} with tag {tag:#x} is bound but no workload emits it", unit.name);
+    }
+}

@@ -1,0 +1,179 @@
+//! Counters that look at every cycle: what exact hardware would make of the emitted signals.
+
+use super::recorder::{Change, Emission};
+use crate::signal::{Tick, Wire, Wiring};
+
+/// Ticks of a cycle of each unit's clock, written again.
+fn period(unit: &str) -> Tick {
+    if unit == "imc" { 27 } else { 8 }
+}
+
+/// What a counter takes from a signal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Measure {
+    Arrivals,
+    Occupancy,
+    NonEmpty,
+}
+
+/// An event in terms of signals: hand-written, like the ledger's names, but from the other side.
+pub struct Meaning {
+    pub signal: String,
+    pub measure: Measure,
+    pub wanted: Box<dyn Fn(u64) -> bool>,
+}
+
+/// The meaning of an event; `None` for clocks.
+pub fn meaning(
+    wiring: &mut Wiring,
+    unit: &str,
+    event: &str,
+    subevent: &str,
+    filters: &[(&str, u64)],
+) -> Option<Meaning> {
+    let filter = |name: &str| filters.iter().find(|(key, _)| *key == name).map(|&(_, value)| value);
+    let (state, tid, nid, opc) =
+        (filter("state").unwrap_or(0x1F), filter("tid"), filter("nid").unwrap_or(0), filter("opc"));
+    let get = |signal: &str, name: &str| {
+        let bits = wiring.attribute(unit, signal, name).unwrap();
+        move |tag: u64| bits.get(tag)
+    };
+    let measure = match event {
+        _ if event.ends_with("OCCUPANCY") || event == "MAJOR_MODES" || event.ends_with("CYCLES_FULL") => {
+            Measure::Occupancy
+        }
+        _ if event.ends_with("CYCLES_NE") => Measure::NonEmpty,
+        _ => Measure::Arrivals,
+    };
+    let made =
+        |signal: &str, wanted: Box<dyn Fn(u64) -> bool>| Some(Meaning { signal: signal.to_owned(), measure, wanted });
+    let thread_is = move |thread: u64| tid.is_none_or(|tid| tid == thread);
+    match event {
+        "CLOCKTICKS" => None,
+        "LLC_LOOKUP" => {
+            let (read, write, snoop) =
+                (get("llc_lookup", "read"), get("llc_lookup", "write"), get("llc_lookup", "snoop"));
+            let (line, node, thread) = (get("llc_lookup", "state"), get("llc_lookup", "nid"), get("llc_lookup", "tid"));
+            let subevent = subevent.to_owned();
+            made(
+                "llc_lookup",
+                Box::new(move |tag| {
+                    let kind = match subevent.as_str() {
+                        "DATA_READ" => read(tag) == 1,
+                        "WRITE" => write(tag) == 1,
+                        "REMOTE_SNOOP" => snoop(tag) == 1,
+                        "NID" => nid >> node(tag) & 1 == 1,
+                        _ => true,
+                    };
+                    kind && state >> line(tag) & 1 == 1 && thread_is(thread(tag))
+                }),
+            )
+        }
+        "LLC_VICTIMS" => {
+            let (line, node, thread) = (get("llc_victim", "state"), get("llc_victim", "nid"), get("llc_victim", "tid"));
+            let wanted = match subevent {
+                "MISS" => Some(0),
+                "S_STATE" => Some(1),
+                "E_STATE" => Some(2),
+                "M_STATE" => Some(3),
+                _ => None,
+            };
+            made(
+                "llc_victim",
+                Box::new(move |tag| {
+                    wanted.map_or(nid >> node(tag) & 1 == 1, |wanted| line(tag) == wanted) && thread_is(thread(tag))
+                }),
+            )
+        }
+        "TOR_INSERTS" | "TOR_OCCUPANCY" => {
+            let (opcode, irq, miss) = (get("tor", "opc"), get("tor", "irq"), get("tor", "miss"));
+            let (eviction, writeback) = (get("tor", "eviction"), get("tor", "writeback"));
+            let (node, thread) = (get("tor", "nid"), get("tor", "tid"));
+            let subevent = subevent.to_owned();
+            made(
+                "tor",
+                Box::new(move |tag| {
+                    (!subevent.contains("OPCODE") || (irq(tag) == 1 && Some(opcode(tag)) == opc))
+                        && (!subevent.contains("EVICTION") || eviction(tag) == 1)
+                        && (!subevent.contains("WB") || writeback(tag) == 1)
+                        && (!subevent.contains("MISS") || miss(tag) == 1)
+                        && (!subevent.contains("NID") || nid >> node(tag) & 1 == 1)
+                        && thread_is(thread(tag))
+                }),
+            )
+        }
+        "RxR_INSERTS" | "RxR_OCCUPANCY" => {
+            let thread = get("ingress", "tid");
+            made("ingress", Box::new(move |tag| thread_is(thread(tag))))
+        }
+        "TRACKER_INSERTS" | "TRACKER_OCCUPANCY" => made("tracker", Box::new(|_| true)),
+        "RPQ_INSERTS" | "RPQ_OCCUPANCY" | "RPQ_CYCLES_NE" => made("rpq", Box::new(|_| true)),
+        "WPQ_INSERTS" | "WPQ_OCCUPANCY" | "WPQ_CYCLES_NE" => made("wpq", Box::new(|_| true)),
+        _ if subevent.is_empty() => made(event, Box::new(|_| true)),
+        _ => {
+            let (_, selected) = wiring.subevent(0, unit, 0, event, subevent).unwrap();
+            made(event, Box::new(move |tag| tag & selected != 0))
+        }
+    }
+}
+
+/// Counts an event cycle by cycle, from the beginning of time up to each of the `cuts`, which must rise.
+pub fn count(emissions: &[Emission], wire: Wire, unit: &str, meaning: &Meaning, cuts: &[Tick]) -> Vec<u64> {
+    let period = period(unit);
+    let mine: Vec<&Emission> = emissions.iter().filter(|e| e.wire == wire && (meaning.wanted)(e.tag)).collect();
+    if meaning.measure == Measure::Arrivals {
+        let arrivals = |e: &&Emission| match e.change {
+            Change::Pulse(count) => u64::from(count),
+            Change::Enter => 1,
+            Change::Leave => 0,
+        };
+        return cuts.iter().map(|&cut| mine.iter().take_while(|e| e.tick < cut).map(arrivals).sum()).collect();
+    }
+    let mut counts = Vec::new();
+    let mut changes = mine.iter().peekable();
+    // Signed, so that a level below zero shows in the sum.
+    let (mut cycle, mut level, mut sum) = (0, 0_i64, 0_i64);
+    for cut in cuts {
+        while cycle < cut / period {
+            // Counters sample at the end of a cycle, so a change shows in its own cycle.
+            while let Some(emission) = changes.next_if(|e| e.tick < (cycle + 1) * period) {
+                level += match emission.change {
+                    Change::Enter => 1,
+                    Change::Leave => -1,
+                    Change::Pulse(_) => panic!("pulse on a level"),
+                };
+            }
+            sum += if meaning.measure == Measure::NonEmpty { i64::from(level > 0) } else { level };
+            cycle += 1;
+        }
+        counts.push(sum as u64);
+    }
+    counts
+}
+
+/// The greatest sum of arrivals in a cycle, and the greatest and the last level, over all tags of a wire.
+pub fn peaks(emissions: &[Emission], wire: Wire, unit: &str) -> (u64, i64, i64) {
+    let period = period(unit);
+    let (mut cycle, mut arrivals, mut most_arrivals) = (u64::MAX, 0, 0);
+    let (mut level, mut most) = (0_i64, 0_i64);
+    let mut within = 0_i64;
+    for emission in emissions.iter().filter(|e| e.wire == wire) {
+        if emission.tick / period != cycle {
+            cycle = emission.tick / period;
+            arrivals = 0;
+            most = most.max(level);
+        }
+        match emission.change {
+            Change::Pulse(count) => arrivals += u64::from(count),
+            Change::Enter => {
+                arrivals += 1;
+                level += 1;
+            }
+            Change::Leave => level -= 1,
+        }
+        within = within.min(level);
+        most_arrivals = most_arrivals.max(arrivals);
+    }
+    assert!(within >= 0, "a level fell below zero");
+    (most_arrivals, most.max(level), level)
+}

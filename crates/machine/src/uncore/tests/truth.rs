@@ -1,0 +1,173 @@
+//! Every event that the ledger knows, counted naively from the signals, over windows that cut requests in two.
+
+use super::naive::{Meaning, count, meaning, peaks};
+use super::recorder::{Emission, Recorder};
+use super::{ODD, WORKLOADS, model, run};
+use crate::ledger::{NAMES, Snapshot, Window};
+use crate::signal::{Tick, Wire, Wiring};
+
+/// Instances of a unit in a socket.
+pub fn instances(unit: &str) -> u16 {
+    match unit {
+        "cbo" => 8,
+        "ha" => 1,
+        _ => 4,
+    }
+}
+
+/// Filter settings that tell everything apart that an event can tell apart.
+pub fn filters(unit: &str, event: &str, subevent: &str) -> Vec<Vec<(&'static str, u64)>> {
+    if unit != "cbo" || matches!(event, "CLOCKTICKS" | "TxR_INSERTS") {
+        return vec![vec![]];
+    }
+    let mut all = Vec::new();
+    for tid in [None, Some(6), Some(15)] {
+        let mut base = vec![("nid", 1)];
+        base.extend(tid.map(|tid| ("tid", tid)));
+        if subevent.contains("OPCODE") {
+            for opc in [0x180, 0x182, 0x1C4, 0x1C5] {
+                all.push([base.clone(), vec![("opc", opc)]].concat());
+            }
+        } else if event == "LLC_LOOKUP" {
+            for state in [0x1F, 0x01, 0x02, 0x04, 0x08, 0x10, 0x0C] {
+                all.push([base.clone(), vec![("state", state)]].concat());
+            }
+            all.push(base);
+        } else {
+            all.push(base);
+        }
+    }
+    // A node that nothing belongs to.
+    all.push(vec![("nid", 2), ("opc", 0x182), ("tid", 0)]);
+    all
+}
+
+/// An event with its filters, ready to be counted.
+pub struct Case {
+    pub unit: &'static str,
+    pub event: &'static str,
+    pub subevent: Option<&'static str>,
+    pub filters: Vec<(&'static str, u64)>,
+    pub meaning: Meaning,
+    pub wires: Vec<Wire>,
+}
+
+/// All events of the ledger but the clocks.
+pub fn cases(wiring: &mut Wiring) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for &(unit, event, subevents) in NAMES {
+        let named: Vec<Option<&str>> =
+            if subevents.is_empty() { vec![None] } else { subevents.iter().copied().map(Some).collect() };
+        for subevent in named {
+            for filters in filters(unit, event, subevent.unwrap_or("")) {
+                let Some(meaning) = meaning(wiring, unit, event, subevent.unwrap_or(""), &filters) else { continue };
+                let wires = (0..instances(unit)).map(|i| wiring.signal(0, unit, i, &meaning.signal).unwrap()).collect();
+                cases.push(Case { unit, event, subevent, filters, meaning, wires });
+            }
+        }
+    }
+    cases
+}
+
+impl Case {
+    /// The first snapshot at which the naive count of an instance differs from the truth: its index, the count, the truth.
+    pub fn differs(&self, emissions: &[Emission], instance: u16, snapshots: &[Snapshot]) -> Option<(usize, u64, u64)> {
+        let cuts: Vec<Tick> = snapshots.iter().map(Snapshot::now).collect();
+        let counts = count(emissions, self.wires[usize::from(instance)], self.unit, &self.meaning, &cuts);
+        (1..snapshots.len()).find_map(|index| {
+            let window = Window::between(&snapshots[index - 1], &snapshots[index]);
+            let truth = window.truth(self.unit, instance, self.event, self.subevent, &self.filters).unwrap().0;
+            let counted = counts[index].wrapping_sub(counts[index - 1]);
+            (counted != truth).then_some((index, counted, truth))
+        })
+    }
+}
+
+#[test]
+fn naive_counts_of_the_signals_equal_the_ledger() {
+    for workload in WORKLOADS {
+        let (mut model, mut wiring) = model(workload);
+        let mut recorder = Recorder::default();
+        let mut snapshots = vec![model.snapshot()];
+        // Windows that start and end within requests, on no clock's edge.
+        for tick in [150_001, 400_000, ODD] {
+            model.run_until(tick, &mut recorder);
+            snapshots.push(model.snapshot());
+        }
+        run(&mut model, &mut recorder);
+        snapshots.push(model.snapshot());
+        let mut by_wire = std::collections::HashMap::<Wire, Vec<Emission>>::new();
+        for emission in &recorder.emissions {
+            by_wire.entry(emission.wire).or_default().push(*emission);
+        }
+        for case in cases(&mut wiring) {
+            for instance in 0..instances(case.unit) {
+                let emissions = by_wire.get(&case.wires[usize::from(instance)]).map_or(&[][..], Vec::as_slice);
+                let differs = case.differs(emissions, instance, &snapshots);
+                let (unit, event, subevent, filters) = (case.unit, case.event, case.subevent, &case.filters);
+                assert_eq!(differs, None, "{workload}: {unit}{instance}/{event}.{subevent:?},{filters:?}");
+            }
+        }
+        increments(&mut wiring, &recorder.emissions, workload);
+    }
+}
+
+/// No more in a cycle than the guide's tables say, nothing below zero, nothing left behind.
+fn increments(wiring: &mut Wiring, emissions: &[Emission], workload: &str) {
+    for (unit, signal, arrivals, level) in [
+        ("cbo", "llc_lookup", 1, 0),
+        ("cbo", "llc_victim", 1, 0),
+        ("cbo", "tor", 1, 20),
+        ("cbo", "ingress", 1, 20),
+        ("cbo", "TxR_INSERTS", 1, 0),
+        ("ha", "REQUESTS", 1, 0),
+        ("ha", "tracker", 1, 128),
+        ("ha", "IMC_WRITES", 1, 0),
+        ("ha", "TAD_REQUESTS_G0", 2, 0),
+        ("ha", "TxR_AK_NDR", 1, 0),
+        ("ha", "TxR_BL", 1, 0),
+        ("ha", "DIRECT2CORE_COUNT", 1, 0),
+        ("imc", "ACT_COUNT", 1, 0),
+        ("imc", "PRE_COUNT", 1, 0),
+        ("imc", "CAS_COUNT", 1, 0),
+        ("imc", "DRAM_REFRESH", 1, 0),
+        ("imc", "DRAM_PRE_ALL", 1, 0),
+        ("imc", "rpq", 1, 22),
+        ("imc", "wpq", 1, 32),
+        ("imc", "WPQ_READ_HIT", 1, 0),
+        ("imc", "WPQ_WRITE_HIT", 1, 0),
+        ("imc", "RPQ_CYCLES_FULL", 1, 1),
+        ("imc", "WPQ_CYCLES_FULL", 1, 1),
+    ] {
+        for instance in 0..instances(unit) {
+            let wire = wiring.signal(0, unit, instance, signal).unwrap();
+            let (most, highest, last) = peaks(emissions, wire, unit);
+            assert!(most <= arrivals, "{workload}: {unit}{instance}/{signal}: {most} in a cycle");
+            assert!(highest <= level, "{workload}: {unit}{instance}/{signal}: level {highest}");
+            assert_eq!(last, 0, "{workload}: {unit}{instance}/{signal} keeps entries");
+        }
+    }
+}
+
+#[test]
+fn clocks_tick_with_time() {
+    let (mut model, _) = model("chase:requests=10");
+    let before = model.snapshot();
+    model.run_until(ODD, &mut Recorder::default());
+    let after = model.snapshot();
+    let window = Window::between(&before, &after);
+    let ticks = |unit| window.truth(unit, 0, "CLOCKTICKS", None, &[]).unwrap().0;
+    assert_eq!((ticks("cbo"), ticks("ha"), ticks("imc")), (ODD / 8, ODD / 8, ODD / 27));
+}
+
+#[test]
+fn the_ledger_knows_at_least_45_events() {
+    let named = NAMES.iter().map(|(_, _, subevents)| subevents.len().max(1)).sum::<usize>();
+    assert!(named >= 45, "{named}");
+    let (model, _) = model("chase:requests=10");
+    let at = model.snapshot();
+    let window = Window::between(&at, &at);
+    assert_eq!(window.truth("cbo", 8, "LLC_LOOKUP", Some("DATA_READ"), &[]), None);
+    assert_eq!(window.truth("cbo", 0, "LLC_LOOKUP", Some("NO_SUCH"), &[]), None);
+    assert_eq!(window.truth("cbo", 0, "NO_SUCH", None, &[]), None);
+}

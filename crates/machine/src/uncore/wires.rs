@@ -1,0 +1,227 @@
+//! The signals that the model emits, bound once by name.
+
+use crate::ledger::{Command, LineState, Message, NO_THREAD, Opcodes, Record, RequestKind};
+use crate::signal::{Wire, Wiring, WiringError};
+use crate::uncore::Parameters;
+
+/// A wire with the tag of one subevent.
+pub type Tagged = (Wire, u64);
+
+/// Wires of one slice.
+#[derive(Debug, Clone, Copy)]
+pub struct SliceWires {
+    pub lookup: Wire,
+    pub victim: Wire,
+    pub tor: Wire,
+    pub ingress: Wire,
+    pub messages: [Tagged; Message::COUNT],
+}
+
+/// The tags of the slices' signals, worked out as far as possible: the same for all slices.
+#[derive(Debug, Clone, Copy)]
+pub struct SliceTags {
+    lookup_kind: [u64; RequestKind::COUNT],
+    lookup_state: u8,
+    lookup_nid: u8,
+    lookup_tid: u8,
+    victim_state: u8,
+    victim_nid: u8,
+    /// Victims belong to no thread.
+    victim: u64,
+    tor_kind: [u64; RequestKind::COUNT],
+    tor_miss: u8,
+    tor_nid: u8,
+    tor_tid: u8,
+    ingress_queue: u64,
+    ingress_tid: u8,
+}
+
+impl SliceTags {
+    pub const fn lookup(&self, record: &Record) -> u64 {
+        let (state, nid, tid) = (record.state as u64, record.nid as u64, record.tid as u64);
+        let kind = self.lookup_kind[record.kind as usize];
+        kind | state << self.lookup_state | nid << self.lookup_nid | tid << self.lookup_tid
+    }
+
+    pub const fn victim(&self, state: LineState, nid: u8) -> u64 {
+        self.victim | (state as u64) << self.victim_state | (nid as u64) << self.victim_nid
+    }
+
+    pub const fn tor(&self, record: &Record) -> u64 {
+        let (miss, nid, tid) = (record.miss as u64, record.nid as u64, record.tid as u64);
+        self.tor_kind[record.kind as usize] | miss << self.tor_miss | nid << self.tor_nid | tid << self.tor_tid
+    }
+
+    pub const fn ingress(&self, tid: u8) -> u64 {
+        self.ingress_queue | (tid as u64) << self.ingress_tid
+    }
+}
+
+/// Wires of one home agent.
+#[derive(Debug, Clone, Copy)]
+pub struct HomeWires {
+    pub reads: Tagged,
+    pub writes: Tagged,
+    pub tracker: Tagged,
+    pub region: Tagged,
+    pub written: Tagged,
+    pub to_cache: Tagged,
+    pub to_core: Tagged,
+    pub completion: Wire,
+    pub direct: Wire,
+}
+
+/// Wires of one memory channel.
+#[derive(Debug, Clone, Copy)]
+pub struct ChannelWires {
+    /// By command.
+    pub commands: [Tagged; Command::COUNT],
+    /// Pending reads, pending writes.
+    pub queue: [Wire; 2],
+    /// The same queues, while they are full.
+    pub full: [Wire; 2],
+    /// Reads answered from a pending write.
+    pub read_hit: Wire,
+    /// Writes that replace a pending write.
+    pub write_hit: Wire,
+    /// Major mode, with the tags of read and write.
+    pub mode: (Wire, [u64; 2]),
+}
+
+/// All wires of a machine.
+#[derive(Debug)]
+pub struct Wires {
+    pub slices: Vec<SliceWires>,
+    pub tags: SliceTags,
+    pub homes: Vec<HomeWires>,
+    pub channels: Vec<ChannelWires>,
+}
+
+impl Wires {
+    /// Binds everything that the model emits, for one socket.
+    pub fn bind(wiring: &mut Wiring, parameters: &Parameters, opcodes: &Opcodes) -> Result<Self, WiringError> {
+        let slices =
+            (0..u16::from(parameters.cores)).map(|slice| bind_slice(wiring, slice)).collect::<Result<_, _>>()?;
+        let channels = (0..u16::from(parameters.channels))
+            .map(|channel| bind_channel(wiring, channel))
+            .collect::<Result<_, _>>()?;
+        Ok(Self { slices, tags: bind_tags(wiring, opcodes)?, homes: vec![bind_home(wiring)?], channels })
+    }
+}
+
+/// The first socket's instances; the model has one socket so far.
+const SOCKET: u16 = 0;
+
+fn bind_slice(wiring: &mut Wiring, slice: u16) -> Result<SliceWires, WiringError> {
+    // Binds the queue by its subevent, so that only this queue's events count as modelled.
+    wiring.subevent(SOCKET, "cbo", slice, "RxR_INSERTS", "IRQ")?;
+    let mut message = |name| wiring.subevent(SOCKET, "cbo", slice, "TxR_INSERTS", name);
+    let messages = [
+        message("AD_CACHE")?,
+        message("AK_CACHE")?,
+        message("BL_CACHE")?,
+        message("IV_CACHE")?,
+        message("AD_CORE")?,
+        message("AK_CORE")?,
+        message("BL_CORE")?,
+    ];
+    let mut signal = |name| wiring.signal(SOCKET, "cbo", slice, name);
+    Ok(SliceWires {
+        lookup: signal("llc_lookup")?,
+        victim: signal("llc_victim")?,
+        tor: signal("tor")?,
+        ingress: signal("ingress")?,
+        messages,
+    })
+}
+
+fn bind_tags(wiring: &mut Wiring, opcodes: &Opcodes) -> Result<SliceTags, WiringError> {
+    let (_, ingress_queue) = wiring.subevent(SOCKET, "cbo", 0, "RxR_INSERTS", "IRQ")?;
+    let attribute = |signal: &str, name: &str| wiring.attribute("cbo", signal, name);
+    let shift = |signal: &str, name: &str, most: u8| {
+        let bits = attribute(signal, name)?;
+        // Tags are put together without masks.
+        assert!(u64::from(most) <= bits.max(), "{signal}.{name} is too narrow for {most}");
+        Ok::<u8, WiringError>(bits.lsb)
+    };
+    let (read, write) = (attribute("llc_lookup", "read")?, attribute("llc_lookup", "write")?);
+    let lookup_kind = RequestKind::ALL
+        .map(|kind| write.set(read.set(0, (kind == RequestKind::DataRead).into()), kind.is_writeback().into()));
+    let tor_opcode = attribute("tor", "opc")?;
+    let (irq, eviction, writeback) =
+        (attribute("tor", "irq")?, attribute("tor", "eviction")?, attribute("tor", "writeback")?);
+    let tor_kind = RequestKind::ALL.map(|kind| {
+        let opcode = opcodes.of(kind);
+        let tag = irq.set(tor_opcode.set(0, opcode.unwrap_or(0)), opcode.is_some().into());
+        writeback.set(eviction.set(tag, (kind == RequestKind::Eviction).into()), kind.is_writeback().into())
+    });
+    let most_state = LineState::COUNT as u8 - 1;
+    Ok(SliceTags {
+        lookup_kind,
+        lookup_state: shift("llc_lookup", "state", most_state)?,
+        lookup_nid: shift("llc_lookup", "nid", 0)?,
+        lookup_tid: shift("llc_lookup", "tid", NO_THREAD)?,
+        victim_state: shift("llc_victim", "state", most_state)?,
+        victim_nid: shift("llc_victim", "nid", 0)?,
+        victim: u64::from(NO_THREAD) << shift("llc_victim", "tid", NO_THREAD)?,
+        tor_kind,
+        tor_miss: shift("tor", "miss", 1)?,
+        tor_nid: shift("tor", "nid", 0)?,
+        tor_tid: shift("tor", "tid", NO_THREAD)?,
+        ingress_queue,
+        ingress_tid: shift("ingress", "tid", NO_THREAD)?,
+    })
+}
+
+/// The part of a subevent that requests of this socket have: of the bits that together mean "from anywhere" it is the lowest.
+const fn of_this_socket((wire, tag): Tagged) -> Tagged {
+    (wire, tag & tag.wrapping_neg())
+}
+
+fn bind_home(wiring: &mut Wiring) -> Result<HomeWires, WiringError> {
+    let mut subevent = |event, name| wiring.subevent(SOCKET, "ha", 0, event, name);
+    let (reads, writes) = (subevent("REQUESTS", "READS")?, subevent("REQUESTS", "WRITES")?);
+    let tracker = subevent("TRACKER_INSERTS", "ALL")?;
+    let region = subevent("TAD_REQUESTS_G0", "REGION0")?;
+    let written = subevent("IMC_WRITES", "FULL")?;
+    let (to_cache, to_core) = (subevent("TxR_BL", "DRS_CACHE")?, subevent("TxR_BL", "DRS_CORE")?);
+    Ok(HomeWires {
+        reads: of_this_socket(reads),
+        writes: of_this_socket(writes),
+        tracker: of_this_socket(tracker),
+        region,
+        written,
+        to_cache,
+        to_core,
+        completion: wiring.signal(SOCKET, "ha", 0, "TxR_AK_NDR")?,
+        direct: wiring.signal(SOCKET, "ha", 0, "DIRECT2CORE_COUNT")?,
+    })
+}
+
+fn bind_channel(wiring: &mut Wiring, channel: u16) -> Result<ChannelWires, WiringError> {
+    let activate = (wiring.signal(SOCKET, "imc", channel, "ACT_COUNT")?, 0);
+    let precharge_all = (wiring.signal(SOCKET, "imc", channel, "DRAM_PRE_ALL")?, 0);
+    let mut subevent = |event, name| wiring.subevent(SOCKET, "imc", channel, event, name);
+    // In the order of `Command`.
+    let commands = [
+        activate,
+        subevent("PRE_COUNT", "PAGE_MISS")?,
+        subevent("PRE_COUNT", "PAGE_CLOSE")?,
+        precharge_all,
+        subevent("CAS_COUNT", "RD_REG")?,
+        subevent("CAS_COUNT", "WR_WMM")?,
+        subevent("CAS_COUNT", "WR_RMM")?,
+        subevent("DRAM_REFRESH", "HIGH")?,
+        subevent("DRAM_REFRESH", "PANIC")?,
+    ];
+    let ((mode, read), (_, write)) = (subevent("MAJOR_MODES", "READ")?, subevent("MAJOR_MODES", "WRITE")?);
+    let mut signal = |name| wiring.signal(SOCKET, "imc", channel, name);
+    Ok(ChannelWires {
+        commands,
+        queue: [signal("rpq")?, signal("wpq")?],
+        full: [signal("RPQ_CYCLES_FULL")?, signal("WPQ_CYCLES_FULL")?],
+        read_hit: signal("WPQ_READ_HIT")?,
+        write_hit: signal("WPQ_WRITE_HIT")?,
+        mode: (mode, [read, write]),
+    })
+}

@@ -1,0 +1,151 @@
+//! The accesses of one thread.
+
+use super::{Kind, Workload};
+use crate::engine::Random;
+
+const LINE: u64 = 64;
+
+/// One load or store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Access {
+    /// Byte address.
+    pub address: u64,
+    /// Store, not load.
+    pub store: bool,
+    /// True if the next access cannot start before this one has its data.
+    pub blocking: bool,
+}
+
+/// Makes the accesses of one thread, in order.
+#[derive(Debug, Clone)]
+pub struct Generator {
+    kind: Kind,
+    random: Random,
+    remaining: u64,
+    /// Lines of the whole footprint.
+    lines: u64,
+    /// First byte of the thread's own share, and its bytes; for copy, of the half that is read.
+    start: u64,
+    share: u64,
+    position: u64,
+    stride: u64,
+    read: u8,
+    /// Copy: the address to store to next.
+    store_to: Option<u64>,
+}
+
+impl Generator {
+    /// The generator of a workload's thread.
+    pub fn new(workload: &Workload, thread: u16) -> Self {
+        let halves = if workload.kind == Kind::Copy { 2 } else { 1 };
+        let share = workload.footprint / u64::from(workload.threads) / halves / LINE * LINE;
+        Self {
+            kind: workload.kind,
+            random: Random::new(workload.seed, u64::from(thread)),
+            remaining: workload.requests_of(thread),
+            lines: workload.footprint / LINE,
+            start: share * halves * u64::from(thread),
+            share,
+            position: 0,
+            stride: workload.stride,
+            read: workload.read,
+            store_to: None,
+        }
+    }
+
+    /// Accesses not yet made.
+    pub const fn remaining(&self) -> u64 {
+        self.remaining
+    }
+
+    /// The next access, until none remain.
+    pub fn next_access(&mut self) -> Option<Access> {
+        self.remaining = self.remaining.checked_sub(1)?;
+        Some(match self.kind {
+            Kind::Stream => self.sequential(),
+            Kind::Copy => self.copy(),
+            Kind::Random => self.random(false),
+            Kind::Chase => self.random(true),
+            Kind::Mixed => {
+                if self.random.next() >> 63 == 0 {
+                    self.sequential()
+                } else {
+                    self.random(false)
+                }
+            }
+        })
+    }
+
+    fn step(&mut self) -> u64 {
+        let address = self.start + self.position;
+        self.position += self.stride;
+        if self.position >= self.share {
+            self.position -= self.share;
+        }
+        address
+    }
+
+    fn sequential(&mut self) -> Access {
+        let address = self.step();
+        Access { address, store: !self.random.per_cent(self.read), blocking: false }
+    }
+
+    fn copy(&mut self) -> Access {
+        match self.store_to.take() {
+            Some(address) => Access { address, store: true, blocking: false },
+            None => {
+                let address = self.step();
+                self.store_to = Some(address + self.share);
+                Access { address, store: false, blocking: false }
+            }
+        }
+    }
+
+    fn random(&mut self, blocking: bool) -> Access {
+        let address = self.random.below(self.lines) * LINE;
+        Access { address, store: !self.random.per_cent(self.read), blocking }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Generator;
+    use crate::workload::{Kind, Workload};
+
+    fn all(workload: &Workload, thread: u16) -> Vec<super::Access> {
+        let mut generator = Generator::new(workload, thread);
+        std::iter::from_fn(|| generator.next_access()).collect()
+    }
+
+    #[test]
+    fn threads_share_the_requests_and_stay_in_the_footprint() {
+        for kind in Kind::ALL {
+            let workload = Workload { requests: 10_007, threads: 3, footprint: 1 << 16, ..Workload::new(kind) };
+            let accesses: Vec<_> = (0..3).flat_map(|thread| all(&workload, thread)).collect();
+            assert_eq!(accesses.len(), 10_007);
+            assert!(accesses.iter().all(|access| access.address < 1 << 16));
+        }
+    }
+
+    #[test]
+    fn a_stream_wraps_within_its_share() {
+        let workload = Workload { requests: 6, threads: 2, footprint: 512, ..Workload::new(Kind::Stream) };
+        let addresses: Vec<u64> = all(&workload, 1).iter().map(|access| access.address).collect();
+        assert_eq!(addresses, [256, 320, 384]);
+    }
+
+    #[test]
+    fn copy_reads_then_writes_the_other_half() {
+        let workload = Workload { requests: 4, threads: 1, footprint: 1024, ..Workload::new(Kind::Copy) };
+        let accesses: Vec<(u64, bool)> =
+            all(&workload, 0).iter().map(|access| (access.address, access.store)).collect();
+        assert_eq!(accesses, [(0, false), (512, true), (64, false), (576, true)]);
+    }
+
+    #[test]
+    fn the_read_share_holds() {
+        let workload = Workload { requests: 100_000, threads: 1, read: 70, ..Workload::new(Kind::Random) };
+        let loads = all(&workload, 0).iter().filter(|access| !access.store).count();
+        assert!((69_000..71_000).contains(&loads), "{loads}");
+    }
+}

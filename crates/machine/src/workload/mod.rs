@@ -1,0 +1,139 @@
+//! What the cores do: named workloads with parameters, and the address generators behind them.
+//!
+//! `NAME[:key=value,…]` on the command line becomes a [`Workload`]; a [`Generator`] for each thread makes its accesses.
+
+mod error;
+mod generator;
+mod nearest;
+mod number;
+mod parse;
+
+pub use error::WorkloadError;
+pub use generator::{Access, Generator};
+pub use parse::Limits;
+
+/// The shape of the accesses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Each thread walks its own share of the footprint in order.
+    Stream,
+    /// Each thread reads one half of its share in order and writes the other.
+    Copy,
+    /// Lines drawn at random from the whole footprint, independent of each other.
+    Random,
+    /// Loads whose address depends on the load before: one under way for each thread.
+    Chase,
+    /// Half of the accesses in order, half at random.
+    Mixed,
+}
+
+impl Kind {
+    /// All kinds, in the order of the documentation.
+    pub const ALL: [Self; 5] = [Self::Stream, Self::Copy, Self::Random, Self::Chase, Self::Mixed];
+
+    /// The name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Stream => "stream",
+            Self::Copy => "copy",
+            Self::Random => "random",
+            Self::Chase => "chase",
+            Self::Mixed => "mixed",
+        }
+    }
+
+    /// One line for help texts.
+    pub const fn description(self) -> &'static str {
+        match self {
+            Self::Stream => "each thread walks its own share of the footprint in order",
+            Self::Copy => "each thread reads one half of its share in order and writes the other",
+            Self::Random => "lines drawn at random from the whole footprint",
+            Self::Chase => "dependent loads at random, one under way for each thread",
+            Self::Mixed => "half of the accesses in order, half at random",
+        }
+    }
+
+    /// The keys that make sense for the kind.
+    pub const fn keys(self) -> &'static [&'static str] {
+        match self {
+            Self::Stream | Self::Mixed => &["requests", "threads", "footprint", "read", "stride", "remote", "seed"],
+            Self::Copy => &["requests", "threads", "footprint", "stride", "remote", "seed"],
+            Self::Random => &["requests", "threads", "footprint", "read", "remote", "seed"],
+            Self::Chase => &["requests", "threads", "footprint", "remote", "seed"],
+        }
+    }
+}
+
+/// A workload with all its parameters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Workload {
+    /// The shape of the accesses.
+    pub kind: Kind,
+    /// Accesses over all threads.
+    pub requests: u64,
+    /// Threads; thread `t` runs on core `t` modulo the number of cores.
+    pub threads: u16,
+    /// Bytes that are touched, over all threads.
+    pub footprint: u64,
+    /// Loads among the accesses, per cent; the rest are stores.
+    pub read: u8,
+    /// Bytes between accesses of a sequential walk.
+    pub stride: u64,
+    /// Accesses to memory of another socket, per cent.
+    pub remote: u8,
+    /// Seed of everything random.
+    pub seed: u64,
+}
+
+impl Workload {
+    /// The defaults of a kind.
+    pub const fn new(kind: Kind) -> Self {
+        let read = match kind {
+            Kind::Copy => 50,
+            Kind::Mixed => 67,
+            Kind::Stream | Kind::Random | Kind::Chase => 100,
+        };
+        let threads = match kind {
+            Kind::Chase => 1,
+            _ => 8,
+        };
+        let requests = match kind {
+            Kind::Chase => 100_000,
+            _ => 1_000_000,
+        };
+        Self { kind, requests, threads, footprint: 256 << 20, read, stride: 64, remote: 0, seed: 1 }
+    }
+
+    /// Parses `NAME[:key=value,…]` and checks it against a machine.
+    ///
+    /// # Errors
+    /// [`WorkloadError`] for the first thing that is wrong.
+    pub fn parse(text: &str, limits: &Limits) -> Result<Self, WorkloadError> {
+        parse::parse(text, limits)
+    }
+
+    /// Accesses of one thread: an even share, the first threads taking the remainder.
+    pub const fn requests_of(&self, thread: u16) -> u64 {
+        let (threads, thread) = (self.threads as u64, thread as u64);
+        self.requests / threads + if thread < self.requests % threads { 1 } else { 0 }
+    }
+}
+
+impl std::fmt::Display for Workload {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.kind.name())?;
+        for (index, key) in self.kind.keys().iter().enumerate() {
+            let value = match *key {
+                "requests" => self.requests,
+                "threads" => u64::from(self.threads),
+                "footprint" => self.footprint,
+                "read" => u64::from(self.read),
+                "stride" => self.stride,
+                "remote" => u64::from(self.remote),
+                _ => self.seed,
+            };
+            write!(f, "{}{key}={value}", if index == 0 { ':' } else { ',' })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,194 @@
+//! Reading a workload's text, and the checks that need to know the machine.
+
+use super::nearest::nearest;
+use super::{Kind, Workload, WorkloadError, number};
+
+/// What a machine can run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of memory.
+    pub memory: u64,
+    /// Hardware threads.
+    pub threads: u16,
+    /// Sockets.
+    pub sockets: u16,
+}
+
+/// Requests beyond which a run would outlast anyone's patience: 2^40 are four days at 300 ns each.
+const MOST_REQUESTS: u64 = 1 << 40;
+const LINE: u64 = 64;
+
+pub fn parse(text: &str, limits: &Limits) -> Result<Workload, WorkloadError> {
+    let (name, options) = text.split_once(':').map_or((text, None), |(name, options)| (name, Some(options)));
+    let kind = Kind::ALL.into_iter().find(|kind| kind.name() == name.trim()).ok_or_else(|| unknown_workload(name))?;
+    let mut workload = Workload::new(kind);
+    workload.threads = workload.threads.min(limits.threads);
+    let mut seen: Vec<(&'static str, String)> = Vec::new();
+    for option in options.into_iter().flat_map(|options| options.split(',')) {
+        let (key, value) = option.split_once('=').map_or((option, ""), |(key, value)| (key, value));
+        let (key, value) = (key.trim(), value.trim());
+        let key = *kind.keys().iter().find(|known| **known == key).ok_or_else(|| unknown_key(kind, key))?;
+        if value.is_empty() {
+            return Err(WorkloadError::NoValue { key: key.to_owned() });
+        }
+        if seen.iter().any(|(earlier, _)| *earlier == key) {
+            return Err(WorkloadError::Repeated { key, value: value.to_owned() });
+        }
+        let number = number::parse(value);
+        set(
+            &mut workload,
+            key,
+            number.ok_or_else(|| WorkloadError::NotANumber { key, value: value.to_owned() })?,
+            value,
+            limits,
+        )?;
+        seen.push((key, value.to_owned()));
+    }
+    check_together(&workload, limits, &seen)?;
+    Ok(workload)
+}
+
+fn set(
+    workload: &mut Workload,
+    key: &'static str,
+    number: u64,
+    value: &str,
+    limits: &Limits,
+) -> Result<(), WorkloadError> {
+    let range = |least: u64, most: u64, why: &'static str| {
+        if (least..=most).contains(&number) {
+            Ok(())
+        } else {
+            Err(WorkloadError::OutOfRange { key, value: value.to_owned(), least, most, why })
+        }
+    };
+    match key {
+        "requests" => {
+            range(1, MOST_REQUESTS, "")?;
+            workload.requests = number;
+        }
+        "threads" => {
+            range(1, u64::from(limits.threads), "hardware threads of the machine")?;
+            workload.threads = number as u16;
+        }
+        "footprint" => {
+            if number > limits.memory {
+                return Err(WorkloadError::FootprintBeyondMemory { value: value.to_owned(), memory: limits.memory });
+            }
+            range(LINE, limits.memory, "one cache line to the machine's memory")?;
+            workload.footprint = number;
+        }
+        "read" => {
+            range(0, 100, "per cent of the accesses")?;
+            workload.read = number as u8;
+        }
+        "stride" => {
+            range(1, limits.memory, "bytes")?;
+            workload.stride = number;
+        }
+        "remote" => {
+            range(0, if limits.sockets > 1 { 100 } else { 0 }, "per cent; more than 0 needs a second socket")?;
+            workload.remote = number as u8;
+        }
+        _ => workload.seed = number,
+    }
+    Ok(())
+}
+
+/// Checks of one value against another, once all are known.
+fn check_together(workload: &Workload, limits: &Limits, seen: &[(&'static str, String)]) -> Result<(), WorkloadError> {
+    let given = |key: &str, default: u64| {
+        seen.iter().find(|(k, _)| *k == key).map_or_else(|| default.to_string(), |(_, value)| value.clone())
+    };
+    let halves = if workload.kind == Kind::Copy { 2 } else { 1 };
+    let least = LINE * u64::from(workload.threads) * halves;
+    if workload.footprint < least {
+        let value = given("footprint", workload.footprint);
+        let why = "every thread needs a line of its own, and copy two";
+        return Err(WorkloadError::OutOfRange { key: "footprint", value, least, most: limits.memory, why });
+    }
+    if workload.footprint > limits.memory {
+        let value = given("footprint", workload.footprint);
+        return Err(WorkloadError::FootprintBeyondMemory { value, memory: limits.memory });
+    }
+    let share = workload.footprint / u64::from(workload.threads) / halves / LINE * LINE;
+    if workload.stride > share {
+        let value = given("stride", workload.stride);
+        let why = "a thread's share of the footprint";
+        return Err(WorkloadError::OutOfRange { key: "stride", value, least: 1, most: share, why });
+    }
+    Ok(())
+}
+
+fn unknown_workload(name: &str) -> WorkloadError {
+    let names = Kind::ALL.map(Kind::name);
+    WorkloadError::UnknownWorkload { name: name.to_owned(), nearest: nearest(name, &names), known: names.join(", ") }
+}
+
+fn unknown_key(kind: Kind, key: &str) -> WorkloadError {
+    WorkloadError::UnknownKey {
+        workload: kind.name(),
+        key: key.to_owned(),
+        nearest: nearest(key, kind.keys()),
+        known: kind.keys().join(", "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Limits, parse};
+    use crate::workload::{Kind, Workload, WorkloadError};
+
+    const LIMITS: Limits = Limits { memory: 64 << 30, threads: 16, sockets: 1 };
+
+    fn message(text: &str) -> String {
+        parse(text, &LIMITS).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_name_alone_takes_the_defaults() {
+        for kind in Kind::ALL {
+            assert_eq!(parse(kind.name(), &LIMITS), Ok(Workload::new(kind)));
+        }
+    }
+
+    #[test]
+    fn keys_and_suffixes() {
+        let workload =
+            parse("mixed:requests=2k,threads=3,footprint=1M,read=70,stride=128,remote=0,seed=9", &LIMITS).unwrap();
+        let expected = Workload {
+            kind: Kind::Mixed,
+            requests: 2048,
+            threads: 3,
+            footprint: 1 << 20,
+            read: 70,
+            stride: 128,
+            remote: 0,
+            seed: 9,
+        };
+        assert_eq!(workload, expected);
+        assert_eq!(parse(&workload.to_string(), &LIMITS), Ok(workload));
+    }
+
+    #[test]
+    fn messages_name_key_value_and_limits() {
+        assert!(message("steam").contains("did you mean stream?"));
+        assert!(message("random:stride=64").contains("its keys: requests, threads, footprint, read, remote, seed"));
+        assert!(message("stream:foot=1").contains("no key \"foot\""));
+        assert!(message("stream:thread=1").contains("did you mean threads?"));
+        assert_eq!(message("random:requests=0"), "requests=0 is out of range: requests goes from 1 to 1099511627776");
+        assert!(message("stream:threads=17").contains("threads goes from 1 to 16"));
+        assert!(message("stream:read=101").contains("read goes from 0 to 100"));
+        assert!(message("stream:remote=5").contains("needs a second socket"));
+        assert!(
+            message("chase:footprint=65G").contains("larger than memory: the machine has 68719476736 bytes (64 GiB)")
+        );
+        assert!(message("copy:footprint=512").contains("footprint goes from 1024 to"));
+        assert!(message("stream:footprint=1M,stride=1M").contains("stride goes from 1 to 131072"));
+        assert!(message("stream:requests").contains("has no value"));
+        assert!(message("stream:requests=1,requests=2").contains("given twice"));
+        assert!(message("stream:requests=many").contains("requests=many is no number"));
+        assert!(matches!(parse("", &LIMITS), Err(WorkloadError::UnknownWorkload { .. })));
+        assert!(matches!(parse("stream:", &LIMITS), Err(WorkloadError::UnknownKey { .. })));
+    }
+}
