@@ -1,0 +1,185 @@
+//! What there is: sockets, their uncore buses, and the unit instances that answer.
+//!
+//! Discovery only reads. Which way it takes follows from where the catalogue puts the units that are wanted.
+
+mod presence;
+mod sockets;
+mod topology;
+
+use pericore_catalog::{AddressSpace, Family, Unit};
+use pericore_registers::{AccessError, Bdf, RegisterSpace};
+
+pub use topology::{Cpu, LocateError, Place, Presence, Socket, Topology};
+
+/// Why a machine's uncore could not be made out.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DiscoverError {
+    /// No logical CPU is known.
+    #[error("no logical CPU is online to reach the sockets with; bring one online and try again")]
+    NoCpus,
+    /// The function that tells the socket of a bus is nowhere.
+    #[error(
+        "no PCI bus has the {family} uncore function {device:02x}.{function:x} (device ID {device_id:04x}): this is another \
+         processor, or firmware hides its uncore; compare with `lspci -nn`, or name a software machine with --machine"
+    )]
+    NoUncoreBus {
+        /// Family looked for.
+        family: &'static str,
+        /// PCI device number.
+        device: u8,
+        /// PCI function number.
+        function: u8,
+        /// PCI device ID.
+        device_id: u16,
+    },
+    /// The node registers of a bus are not usable.
+    #[error(
+        "{bdf}: {what}; the socket of this bus cannot be told, so nothing on it can be attributed; report the firmware fault"
+    )]
+    NodeId {
+        /// The function.
+        bdf: Bdf,
+        /// What is wrong.
+        what: String,
+    },
+    /// A bus belongs to a socket that no logical CPU is in.
+    #[error(
+        "bus {bus:02x} belongs to socket {socket}, but no online CPU is in that socket; bring one online and try again"
+    )]
+    NoCpuInSocket {
+        /// Bus.
+        bus: u8,
+        /// Socket.
+        socket: u16,
+    },
+    /// Two buses claim the same socket.
+    #[error("buses {first:02x} and {second:02x} both claim socket {socket}; report the firmware fault")]
+    TwoBuses {
+        /// Socket.
+        socket: u16,
+        /// One bus.
+        first: u8,
+        /// The other.
+        second: u8,
+    },
+    /// An access failed in a way that does not mean "absent".
+    #[error(transparent)]
+    Access(#[from] AccessError),
+    /// The units need a mechanism that is still to be written.
+    #[error("{unit} of {family} is found through {mechanism}, which this version cannot read yet; choose other units")]
+    NotYet {
+        /// Family.
+        family: &'static str,
+        /// Unit.
+        unit: &'static str,
+        /// Mechanism.
+        mechanism: &'static str,
+    },
+}
+
+/// How the sockets of a machine are told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mechanism {
+    /// All wanted registers are MSRs: a socket is a package with a logical CPU.
+    Packages,
+    /// Some lie on an uncore bus, whose socket the node registers tell.
+    NodeRegisters,
+}
+
+impl Mechanism {
+    fn choose(family: &'static Family, wanted: &[&'static Unit]) -> Result<Self, DiscoverError> {
+        let lies_in = |unit: &Unit, space| unit.placements.first().is_some_and(|placement| placement.space == space);
+        for unit in wanted {
+            if lies_in(unit, AddressSpace::Mmio) || (unit.discovery_type.is_some() && !lies_in(unit, AddressSpace::Msr))
+            {
+                return Err(DiscoverError::NotYet {
+                    family: family.name,
+                    unit: unit.name,
+                    mechanism: "discovery tables",
+                });
+            }
+        }
+        let is_pci = |unit: &&Unit| unit.placements.iter().any(|placement| placement.space == AddressSpace::PciConfig);
+        Ok(if wanted.iter().any(is_pci) { Self::NodeRegisters } else { Self::Packages })
+    }
+}
+
+/// Finds the sockets, and in each the instances of those units for which `wanted` holds.
+///
+/// `cpus` are the online logical CPUs with their packages; MSRs of a socket are reached through its first one.
+///
+/// # Errors
+/// [`DiscoverError`]. A unit instance that does not answer is no error: see [`Presence`].
+pub fn discover(
+    space: &mut impl RegisterSpace,
+    family: &'static Family,
+    cpus: &[Cpu],
+    wanted: impl Fn(&Unit) -> bool,
+) -> Result<Topology, DiscoverError> {
+    let units: Vec<&'static Unit> = family.units.iter().copied().filter(|unit| wanted(unit)).collect();
+    let mut sockets = match Mechanism::choose(family, &units)? {
+        Mechanism::Packages => sockets::by_package(cpus)?,
+        Mechanism::NodeRegisters => sockets::by_node_registers(space, family, cpus)?,
+    };
+    for socket in &mut sockets {
+        for unit in &units {
+            let instances = presence::probe(space, socket, unit)?;
+            socket.set_presence(unit, instances);
+        }
+    }
+    Ok(Topology { family, sockets })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{CPUS, Fake, e5_2600};
+    use pericore_registers::Address;
+
+    #[test]
+    fn two_sockets_are_told_apart_by_their_node_registers() {
+        let mut space = Fake::two_sockets();
+        let topology = discover(&mut space, e5_2600(), &CPUS, |_| true).unwrap();
+        let found: Vec<_> = topology.sockets.iter().map(|socket| (socket.number, socket.cpu, socket.bus)).collect();
+        // In the fake, the upper bus belongs to socket 0.
+        assert_eq!(found, [(0, 0, Some(0xff)), (1, 2, Some(0x7f))]);
+        assert!(space.writes.is_empty(), "discovery only reads");
+    }
+
+    #[test]
+    fn instances_that_do_not_answer_are_absent_and_say_why() {
+        let mut space = Fake::two_sockets();
+        space.functions.remove(&(0x7f, 16, 1));
+        space.msrs.retain(|&(socket, msr), _| socket == 0 || !(0xD20..0xD40).contains(&msr));
+        let topology = discover(&mut space, e5_2600(), &CPUS, |_| true).unwrap();
+        let [whole, part] = &topology.sockets[..] else { panic!("two sockets") };
+        let imc = e5_2600().unit("imc").unwrap();
+        let cbo = e5_2600().unit("cbo").unwrap();
+        assert_eq!((whole.present(imc), whole.present(cbo).len()), (vec![0, 1, 2, 3], 8));
+        assert_eq!((part.present(imc), part.present(cbo)), (vec![0, 2, 3], vec![0, 2, 3, 4, 5, 6, 7]));
+        assert!(matches!(&part.presence(imc)[1], Presence::Absent { why } if why.contains("0000:7f:10.1")));
+        assert!(matches!(&part.presence(cbo)[1], Presence::Absent { why } if why.contains("protection")));
+    }
+
+    #[test]
+    fn without_the_uncore_bus_the_error_says_what_was_looked_for() {
+        let error = discover(&mut Fake::default(), e5_2600(), &CPUS, |_| true).unwrap_err();
+        assert!(matches!(error, DiscoverError::NoUncoreBus { device: 11, function: 0, device_id: 0x3ce0, .. }));
+    }
+
+    #[test]
+    fn msr_units_need_no_bus() {
+        let mut space = Fake::two_sockets();
+        let topology = discover(&mut space, e5_2600(), &CPUS, |unit| unit.name == "cbo").unwrap();
+        assert!(topology.sockets.iter().all(|socket| socket.bus.is_none()));
+        assert!(!space.reads.iter().any(|address| matches!(address, Address::Pci { .. })));
+    }
+
+    #[test]
+    fn node_registers_that_read_all_ones_are_refused() {
+        let mut space = Fake::two_sockets();
+        space.set_pci((0x7f, 11, 0), 0x40, 0xffff_ffff);
+        let error = discover(&mut space, e5_2600(), &CPUS, |_| true).unwrap_err();
+        assert!(matches!(error, DiscoverError::NodeId { .. }), "{error}");
+    }
+}

@@ -1,0 +1,119 @@
+//! Which sockets there are, and which uncore bus is whose.
+
+use pericore_catalog::{Family, FieldAccess, Location, Register, Unit};
+use pericore_registers::{AccessError, Address, Bdf, RegisterSpace, Width};
+
+use super::{Cpu, DiscoverError, Socket};
+
+/// PCI vendor ID of Intel.
+const VENDOR_INTEL: u64 = 0x8086;
+
+/// One socket for each package that has a CPU.
+pub(super) fn by_package(cpus: &[Cpu]) -> Result<Vec<Socket>, DiscoverError> {
+    let mut sockets: Vec<Socket> = Vec::new();
+    for cpu in cpus {
+        match sockets.iter_mut().find(|socket| socket.number == cpu.package) {
+            Some(socket) => socket.cpu = socket.cpu.min(cpu.number),
+            None => sockets.push(Socket::new(cpu.package, cpu.number, None)),
+        }
+    }
+    sockets.sort_by_key(|socket| socket.number);
+    if sockets.is_empty() { Err(DiscoverError::NoCpus) } else { Ok(sockets) }
+}
+
+/// One socket for each bus that has the function with the node registers.
+pub(super) fn by_node_registers(
+    space: &mut impl RegisterSpace,
+    family: &'static Family,
+    cpus: &[Cpu],
+) -> Result<Vec<Socket>, DiscoverError> {
+    let packages = by_package(cpus)?;
+    let Some(node) = NodeRegisters::of(family) else {
+        let unit = family.units.first().map_or("the uncore", |unit| unit.name);
+        return Err(DiscoverError::NotYet { family: family.name, unit, mechanism: "PCI without node registers" });
+    };
+    let mut sockets: Vec<Socket> = Vec::new();
+    for bus in 0..=u8::MAX {
+        let Some(number) = node.socket_of(space, bus)? else { continue };
+        if let Some(other) = sockets.iter().find(|socket| socket.number == number) {
+            let first = other.bus.unwrap_or(bus);
+            return Err(DiscoverError::TwoBuses { socket: number, first, second: bus });
+        }
+        let package = packages.iter().find(|package| package.number == number);
+        let cpu = package.ok_or(DiscoverError::NoCpuInSocket { bus, socket: number })?.cpu;
+        sockets.push(Socket::new(number, cpu, Some(bus)));
+    }
+    sockets.sort_by_key(|socket| socket.number);
+    if sockets.is_empty() {
+        let NodeRegisters { device, function, device_id, .. } = node;
+        return Err(DiscoverError::NoUncoreBus { family: family.name, device, function, device_id });
+    }
+    Ok(sockets)
+}
+
+/// The function whose registers `cpunodeid` and `gidnidmap` tell which socket a bus belongs to.
+struct NodeRegisters {
+    device: u8,
+    function: u8,
+    device_id: u16,
+    node_id: &'static Register,
+    map: &'static Register,
+}
+
+impl NodeRegisters {
+    fn of(family: &'static Family) -> Option<Self> {
+        family.units.iter().find_map(|unit| Self::of_unit(unit))
+    }
+
+    fn of_unit(unit: &'static Unit) -> Option<Self> {
+        let node_id = unit.register_named("cpunodeid")?;
+        let map = unit.register_named("gidnidmap")?;
+        let placement = unit.placements.get(usize::from(node_id.placement))?;
+        let Location::Pci { device, function } = *placement.instances.first()? else { return None };
+        Some(Self { device, function, device_id: *placement.device_ids.first()?, node_id, map })
+    }
+
+    /// The socket of a bus, or nothing if the bus does not have the function.
+    fn socket_of(&self, space: &mut impl RegisterSpace, bus: u8) -> Result<Option<u16>, DiscoverError> {
+        let bdf = Bdf::new(bus, self.device, self.function);
+        let identity = match space.read(Address::Pci { bdf, offset: 0 }, Width::B4) {
+            Ok(identity) => identity,
+            Err(denied @ AccessError::Permission { .. }) => return Err(denied.into()),
+            // A bus that the system does not have.
+            Err(_) => return Ok(None),
+        };
+        if identity != u64::from(self.device_id) << 16 | VENDOR_INTEL {
+            return Ok(None);
+        }
+        let node_id = self.read(space, bdf, self.node_id)?;
+        let map = self.read(space, bdf, self.map)?;
+        let fault = |what: String| DiscoverError::NodeId { bdf, what };
+        let Some(node_bits) = self.node_id.fields.iter().map(|field| field.bits).find(|bits| bits.lsb == 0) else {
+            return Err(fault(format!("the catalogue describes no node ID in {}", self.node_id.name)));
+        };
+        let node = node_bits.get(node_id);
+        // The map's entries are node IDs, packed from bit 0; the socket is the number of the entry with this node.
+        let mapped = self
+            .map
+            .fields
+            .iter()
+            .filter(|field| field.access != FieldAccess::Reserved)
+            .map(|field| field.bits.msb() + 1);
+        let entries = u16::from(mapped.max().unwrap_or(0) / node_bits.width);
+        let entry = (0..entries).find(|entry| (map >> (entry * u16::from(node_bits.width))) & node_bits.max() == node);
+        match entry {
+            Some(entry) => Ok(Some(entry)),
+            None => Err(fault(format!("node ID {node} is not in the map of node IDs ({map:#x})"))),
+        }
+    }
+
+    fn read(&self, space: &mut impl RegisterSpace, bdf: Bdf, register: &Register) -> Result<u64, DiscoverError> {
+        let width = Width::for_bits(register.width);
+        let offset = u16::try_from(register.offset).unwrap_or(u16::MAX);
+        let value = space.read(Address::Pci { bdf, offset }, width)?;
+        if value == width.mask() {
+            return Err(DiscoverError::NodeId { bdf, what: format!("{} reads as all ones", register.name) });
+        }
+        Ok(value)
+    }
+}

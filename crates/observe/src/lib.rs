@@ -1,0 +1,24 @@
+//! Uncore counting: from a request to numbers with their validity, on any [`RegisterSpace`](pericore_registers::RegisterSpace).
+//!
+//! The way of a count:
+//!
+//! 1. [`discover`] finds the sockets and the unit instances that answer: a [`Topology`](discover::Topology).
+//! 2. [`selection`] turns what the user wrote into events with complete control values: a [`Selection`](selection::Selection).
+//! 3. [`plan`] gives each event a counter and lists every register access: a [`Plan`](plan::Plan), plain data.
+//! 4. [`session`] carries the plan out, and puts everything back: a [`Session`](session::Session).
+//! 5. [`results`] adds counts up and evaluates metrics.
+//!
+//! No event code, mask or address stands in this crate: all come from the catalogue, by the field names and roles that
+//! it fixes.
+
+pub mod discover;
+pub mod plan;
+pub mod results;
+pub mod selection;
+pub mod session;
+mod suggest;
+
+#[cfg(test)]
+mod testing;
+
+pub use suggest::nearest;

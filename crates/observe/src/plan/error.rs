@@ -1,0 +1,111 @@
+//! Why a selection cannot be counted here.
+
+use pericore_catalog::Unit;
+
+use super::assign::{Demand, Misfit, Reason};
+use crate::discover::{LocateError, Presence, Topology};
+use crate::selection::SelectedEvent;
+
+/// A selection that cannot be planned.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// The selection is empty.
+    #[error("nothing to count; choose events with -e or metrics with -M, `pericore list` shows them")]
+    NothingToCount,
+    /// No instance of the unit answers.
+    #[error("{label}: no {unit} answers on this machine ({why}); leave the event out")]
+    Absent {
+        /// The event.
+        label: String,
+        /// Unit and number.
+        unit: String,
+        /// What was seen.
+        why: String,
+    },
+    /// The unit has no programmable counters.
+    #[error("{unit} has no programmable counters; choose its fixed or free-running ones")]
+    NoCounters {
+        /// Unit.
+        unit: &'static str,
+    },
+    /// More than the unit can count at once.
+    #[error(
+        "{unit} cannot count all of this at once: {}; leave out {}, or count it in a run of its own; these fit together: {}",
+        reasons(.left_out), names(.left_out), join(.fits)
+    )]
+    OverSubscribed {
+        /// Unit.
+        unit: &'static str,
+        /// Instance.
+        instance: u16,
+        /// Events that fit together.
+        fits: Vec<String>,
+        /// Events that do not fit beside them, each with the reason.
+        left_out: Vec<(String, String)>,
+    },
+    /// A register cannot be reached.
+    #[error(transparent)]
+    Locate(#[from] LocateError),
+}
+
+impl PlanError {
+    pub(super) fn absent(topology: &Topology, event: &SelectedEvent) -> Self {
+        let number = event.instance.map_or_else(String::new, |number| number.to_string());
+        let seen = topology.sockets.iter().find_map(|socket| {
+            let instance = usize::from(event.instance.unwrap_or(0));
+            match socket.presence(event.unit).get(instance)? {
+                Presence::Absent { why } => Some(why.clone()),
+                Presence::Present => None,
+            }
+        });
+        let why = seen.unwrap_or_else(|| "it was not looked for".to_owned());
+        Self::Absent { label: event.label.clone(), unit: format!("{}{number}", event.unit.name), why }
+    }
+
+    pub(super) fn over_subscribed(unit: &Unit, instance: u16, demands: &[Demand<'_>], misfit: &Misfit) -> Self {
+        let label = |index: usize| demands[index].label.to_owned();
+        let fits = misfit.fits.iter().map(|&index| label(index)).collect();
+        let explain = |index: usize, reason: &Reason| match reason {
+            Reason::NoCounter => format!("{} counts on none of its {} counters", unit.name, unit.counters),
+            Reason::CountersTaken { by } => {
+                let others: Vec<String> = by.iter().map(|&other| label(other)).collect();
+                format!(
+                    "it counts only on {}, needed by {}",
+                    counters(demands[index].counters, unit.counters),
+                    join(&others)
+                )
+            }
+            Reason::Filter { field, needed, set, by } => {
+                format!(
+                    "it needs the filter {field}={needed:#x}, but {} sets {field}={set:#x} in the same register",
+                    label(*by)
+                )
+            }
+            Reason::NoCompanion => "the event that it repeats is not on counter 0".to_owned(),
+        };
+        let left_out = misfit.left_out.iter().map(|(index, reason)| (label(*index), explain(*index, reason))).collect();
+        Self::OverSubscribed { unit: unit.name, instance, fits, left_out }
+    }
+}
+
+fn counters(mask: u16, available: u8) -> String {
+    let numbers: Vec<String> = (0..available).filter(|n| mask >> n & 1 == 1).map(|n| n.to_string()).collect();
+    let plural = if numbers.len() == 1 { "" } else { "s" };
+    format!("counter{plural} {}", numbers.join(", "))
+}
+
+fn join(names: &[String]) -> String {
+    match names {
+        [] => "none".to_owned(),
+        [only] => only.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+fn names(left_out: &[(String, String)]) -> String {
+    join(&left_out.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>())
+}
+
+fn reasons(left_out: &[(String, String)]) -> String {
+    left_out.iter().map(|(name, reason)| format!("{name}: {reason}")).collect::<Vec<_>>().join("; ")
+}

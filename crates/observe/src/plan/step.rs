@@ -1,0 +1,90 @@
+//! A single register access of a plan, and what it is for.
+
+use std::fmt;
+
+use pericore_catalog::Register;
+use pericore_registers::Operation;
+
+/// A register access with its purpose.
+#[derive(Debug, Clone, Copy)]
+pub struct Step {
+    /// The access.
+    pub operation: Operation,
+    /// What it is for.
+    pub purpose: Purpose,
+    /// Index of the instance in [`SocketPlan::instances`](super::SocketPlan::instances).
+    pub instance: usize,
+    /// The register array.
+    pub register: &'static Register,
+    /// Member of the array.
+    pub member: u8,
+}
+
+/// What an access is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// Looks whether a counter is in use by someone else.
+    Inspect,
+    /// The same, and saves the value because it will be overwritten.
+    Save,
+    /// Makes the unit obey freezes.
+    EnableFreeze,
+    /// Stops the unit's counters.
+    Freeze,
+    /// Switches off a counter that no freeze stops.
+    Disable,
+    /// Sets a filter.
+    Filter,
+    /// Selects the event and enables the counter.
+    Select,
+    /// Zeroes counters.
+    Reset,
+    /// Reads the count that the first sample is compared with.
+    Baseline {
+        /// Index in [`InstancePlan::counters`](super::InstancePlan::counters).
+        counter: usize,
+    },
+    /// Reads a count.
+    Count {
+        /// Index in [`InstancePlan::counters`](super::InstancePlan::counters).
+        counter: usize,
+    },
+    /// Lets the unit's counters run.
+    Unfreeze,
+}
+
+impl Step {
+    /// Name of the register: `ctl2`.
+    pub fn register_name(&self) -> String {
+        self.register.member_name(self.member)
+    }
+}
+
+impl fmt::Display for Purpose {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Inspect => "in use?",
+            Self::Save => "save",
+            Self::EnableFreeze => "obey freezes",
+            Self::Freeze => "freeze",
+            Self::Disable => "disable",
+            Self::Filter => "filter",
+            Self::Select => "select and enable",
+            Self::Reset => "reset",
+            Self::Baseline { .. } => "baseline",
+            Self::Count { .. } => "count",
+            Self::Unfreeze => "unfreeze",
+        })
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.register_name();
+        match self.operation {
+            Operation::Read { address, width } => write!(f, "read  {name:<12} {address}, {} bytes", width.bytes())?,
+            Operation::Write { address, value, .. } => write!(f, "write {name:<12} {address} <- {value:#x}")?,
+        }
+        write!(f, "  ({})", self.purpose)
+    }
+}

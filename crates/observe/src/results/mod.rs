@@ -1,0 +1,108 @@
+//! Counts added up, and metrics evaluated, by instance, socket or system.
+
+mod metrics;
+
+use pericore_metrics::{Validity, Value};
+
+pub use metrics::{MetricTotal, metric_totals};
+
+use crate::plan::Plan;
+use crate::session::{Count, Sample};
+
+/// What to add up over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// Nothing: each instance by itself.
+    Instance,
+    /// The instances of a socket.
+    Socket,
+    /// All.
+    System,
+}
+
+/// A part of the machine that a number is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Part {
+    /// The socket; none for the whole system.
+    pub socket: Option<u16>,
+    /// The instance; none if several are added up.
+    pub instance: Option<u16>,
+}
+
+/// An event's count in a part of the machine.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EventTotal {
+    /// Where.
+    pub part: Part,
+    /// The exact count; none if any of the counts in it has no number.
+    pub count: Option<u64>,
+    /// How far it can be trusted: everything that is to be said of any count in it.
+    pub validity: Validity,
+    /// Number of instances in it.
+    pub instances: usize,
+}
+
+impl EventTotal {
+    /// The count as a number to compute with.
+    pub fn value(&self) -> Value {
+        match self.count {
+            #[expect(clippy::cast_precision_loss, reason = "metrics are computed in f64; `count` stays exact")]
+            Some(count) => Value::new(count as f64, self.validity.clone()),
+            None => Value::missing(self.validity.clone()),
+        }
+    }
+}
+
+impl Scope {
+    /// The part of the machine that an instance belongs to.
+    pub const fn part(self, socket: u16, instance: u16) -> Part {
+        match self {
+            Self::Instance => Part { socket: Some(socket), instance: Some(instance) },
+            Self::Socket => Part { socket: Some(socket), instance: None },
+            Self::System => Part { socket: None, instance: None },
+        }
+    }
+
+    fn part_of(self, count: &Count) -> Part {
+        self.part(count.socket, count.instance)
+    }
+}
+
+/// The counts of one event (an index in the selection's events), added up by `scope`; parts in ascending order.
+pub fn event_totals(sample: &Sample, event: usize, scope: Scope) -> Vec<EventTotal> {
+    let mut totals: Vec<EventTotal> = Vec::new();
+    for count in sample.counts.iter().filter(|count| count.event == event) {
+        let part = scope.part_of(count);
+        match totals.iter_mut().find(|total| total.part == part) {
+            Some(total) => {
+                total.count = total.count.zip(count.count).map(|(a, b)| a.saturating_add(b));
+                total.validity = std::mem::take(&mut total.validity).and(&count.validity);
+                total.instances += 1;
+            }
+            None => {
+                totals.push(EventTotal { part, count: count.count, validity: count.validity.clone(), instances: 1 })
+            }
+        }
+    }
+    totals.sort_by_key(|total| total.part);
+    totals
+}
+
+/// The parts of the machine in which a plan uses a unit, in ascending order, each with its number of instances.
+fn parts_of_unit(plan: &Plan, unit: &pericore_catalog::Unit, scope: Scope) -> Vec<(Part, usize)> {
+    let mut parts: Vec<(Part, usize)> = Vec::new();
+    for socket in &plan.sockets {
+        for instance in socket.instances.iter().filter(|instance| std::ptr::eq(instance.unit, unit)) {
+            let part = scope.part(socket.socket, instance.number);
+            match parts.iter_mut().find(|(known, _)| *known == part) {
+                Some((_, instances)) => *instances += 1,
+                None => parts.push((part, 1)),
+            }
+        }
+    }
+    parts.sort_by_key(|(part, _)| *part);
+    parts
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,87 @@
+//! Aggregates and metrics over hand-made samples.
+
+use pericore_metrics::{Grade, UnitOfMeasure};
+
+use super::*;
+use crate::discover::discover;
+use crate::selection::Selection;
+use crate::testing::{CPUS, Fake, e5_2600};
+
+fn planned(metrics: &str) -> Plan {
+    let topology = discover(&mut Fake::two_sockets(), e5_2600(), &CPUS, |unit| unit.name != "pcu").unwrap();
+    let mut selection = Selection::new(e5_2600());
+    selection.add_metrics(metrics).unwrap();
+    let cbo = e5_2600().unit("cbo").unwrap();
+    selection.add_expression("MIX", cbo, "CLOCKTICKS / instances + imc/CAS_COUNT.RD", UnitOfMeasure::Count).unwrap();
+    Plan::new(&topology, selection).unwrap()
+}
+
+/// Every instance counts 100 of each event, and socket 1 ten times that.
+fn sample(plan: &Plan) -> Sample {
+    let mut counts = Vec::new();
+    for socket in &plan.sockets {
+        for instance in &socket.instances {
+            for event in instance.counters.iter().flat_map(|counter| &counter.events) {
+                counts.push(Count {
+                    event: *event,
+                    socket: socket.socket,
+                    instance: instance.number,
+                    count: Some(if socket.socket == 0 { 100 } else { 1000 }),
+                    validity: Validity::MEASURED,
+                });
+            }
+        }
+    }
+    Sample { seconds: 0.5, tsc_cycles: 1_000_000, counts }
+}
+
+fn numbers(plan: &Plan, sample: &Sample, metric: usize, scope: Scope) -> Vec<Option<f64>> {
+    metric_totals(plan, sample, &plan.selection.metrics[metric], scope)
+        .iter()
+        .map(|total| total.value.number())
+        .collect()
+}
+
+#[test]
+fn counts_are_added_up_before_metrics_are_computed() {
+    let plan = planned("MEM_READ_BANDWIDTH,imc/PCT_RD_REQUESTS");
+    let sample = sample(&plan);
+    let event = plan.selection.events.iter().position(|event| event.label == "imc/CAS_COUNT.RD/").unwrap();
+    let counts: Vec<_> =
+        event_totals(&sample, event, Scope::Socket).iter().map(|total| (total.count, total.instances)).collect();
+    assert_eq!(counts, [(Some(400), 4), (Some(4000), 4)]);
+    assert_eq!(numbers(&plan, &sample, 0, Scope::Socket), [Some(400.0 * 128.0), Some(4000.0 * 128.0)]);
+    assert_eq!(numbers(&plan, &sample, 0, Scope::System), [Some(4400.0 * 128.0)]);
+    assert_eq!(numbers(&plan, &sample, 0, Scope::Instance).len(), 8);
+    assert_eq!(numbers(&plan, &sample, 1, Scope::System), [Some(0.5)]);
+}
+
+#[test]
+fn metrics_over_several_units_need_a_socket() {
+    let plan = planned("MEM_READ_BANDWIDTH");
+    let sample = sample(&plan);
+    assert_eq!(numbers(&plan, &sample, 1, Scope::Socket), [Some(100.0 + 400.0), Some(1000.0 + 4000.0)]);
+    let alone = metric_totals(&plan, &sample, &plan.selection.metrics[1], Scope::Instance);
+    assert!(alone.iter().all(|total| total.value.validity().to_string().contains("ask for sockets")));
+}
+
+#[test]
+fn one_unreadable_instance_spoils_its_aggregates_and_no_others() {
+    let plan = planned("MEM_READ_BANDWIDTH");
+    let mut sample = sample(&plan);
+    let event = plan.selection.events.iter().position(|event| event.label == "imc/CAS_COUNT.RD/").unwrap();
+    let broken = sample.counts.iter_mut().find(|count| count.event == event && count.socket == 0).unwrap();
+    broken.count = None;
+    broken.validity = Validity::unreadable("imc0 in socket 0", "reads as all ones");
+    assert_eq!(numbers(&plan, &sample, 0, Scope::Socket), [None, Some(4000.0 * 128.0)]);
+    let system = metric_totals(&plan, &sample, &plan.selection.metrics[0], Scope::System);
+    assert_eq!(system[0].value.validity().grade(), Grade::Unreadable);
+    assert!(system[0].value.validity().to_string().contains("imc0 in socket 0"));
+}
+
+#[test]
+fn an_empty_interval_gives_no_bandwidth() {
+    let plan = planned("MEM_READ_BANDWIDTH");
+    let sample = Sample { seconds: 0.0, ..sample(&plan) };
+    assert_eq!(numbers(&plan, &sample, 0, Scope::System), [None]);
+}

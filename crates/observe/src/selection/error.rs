@@ -1,0 +1,232 @@
+//! What can be wrong with a request, each with the place in the user's text.
+
+use pericore_metrics::{ParseError, Spot};
+
+use crate::suggest::hint;
+
+/// A request that cannot be understood.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{problem}")]
+pub struct SelectionError {
+    /// Where.
+    pub spot: Box<Spot>,
+    /// What.
+    pub problem: Box<Problem>,
+}
+
+impl SelectionError {
+    pub(super) fn new(spot: Spot, problem: Problem) -> Self {
+        Self { spot: Box::new(spot), problem: Box::new(problem) }
+    }
+
+    /// The user's text, and below it carets under the place.
+    pub fn caret(&self) -> String {
+        self.spot.caret()
+    }
+}
+
+/// What is wrong.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Problem {
+    /// The text does not fit the syntax.
+    #[error("expected {expected}, found {found}")]
+    Syntax {
+        /// What would have been right.
+        expected: &'static str,
+        /// What stands there.
+        found: String,
+    },
+    /// No such unit.
+    #[error("{family} has no unit {name:?}{}; its units are {units}", hint(.nearest))]
+    UnknownUnit {
+        /// Family.
+        family: &'static str,
+        /// Name as written.
+        name: String,
+        /// Names like it.
+        nearest: Vec<String>,
+        /// All units.
+        units: String,
+    },
+    /// No such event.
+    #[error("{place} has no event {name:?}{}", hint_or_list(.nearest))]
+    UnknownEvent {
+        /// Unit or family.
+        place: &'static str,
+        /// Name as written.
+        name: String,
+        /// Names like it.
+        nearest: Vec<String>,
+    },
+    /// No such subevent.
+    #[error("{event} has no subevent {name:?}{}; it has {subevents}", hint(.nearest))]
+    UnknownSubevent {
+        /// Event.
+        event: &'static str,
+        /// Name as written.
+        name: String,
+        /// Names like it.
+        nearest: Vec<String>,
+        /// All subevents.
+        subevents: String,
+    },
+    /// The event counts nothing without a subevent.
+    #[error("{event} needs a subevent or a umask; it has {subevents}")]
+    NeedsSubevent {
+        /// Event.
+        event: &'static str,
+        /// All subevents.
+        subevents: String,
+    },
+    /// Several units have the event.
+    #[error("{name} is an event of {units}; put the unit in front, such as {example}")]
+    Ambiguous {
+        /// Name as written.
+        name: String,
+        /// The units.
+        units: String,
+        /// How to write it.
+        example: String,
+    },
+    /// A unit without an event.
+    #[error("no event is chosen; name one first, or give event= or config=")]
+    NoEvent,
+    /// Two events between one pair of slashes.
+    #[error("one event is chosen already; write a second one apart, separated by a comma after the \"/\"")]
+    SecondEvent,
+    /// No such key.
+    #[error("{unit} has no field or filter {key:?}{}; its keys are {keys}", hint(.nearest))]
+    UnknownKey {
+        /// Unit.
+        unit: &'static str,
+        /// Key as written.
+        key: String,
+        /// Keys like it.
+        nearest: Vec<String>,
+        /// All keys.
+        keys: String,
+    },
+    /// A field that the session itself sets.
+    #[error("{key} is set by the session itself; leave it out")]
+    SessionKey {
+        /// Key.
+        key: String,
+    },
+    /// A filter that the event does not take.
+    #[error("{event} does not take the filter {key}; {allowed}")]
+    FilterNotTaken {
+        /// Event.
+        event: String,
+        /// Filter field.
+        key: String,
+        /// What it takes.
+        allowed: String,
+    },
+    /// A filter that the event counts nothing useful without.
+    #[error("{event} needs the filter {field}; add {example}")]
+    NeedsFilter {
+        /// Event.
+        event: String,
+        /// Filter field.
+        field: &'static str,
+        /// For example.
+        example: String,
+    },
+    /// The value is neither a number nor a name that the field knows.
+    #[error("{field} has no value {value:?}{}; write a number{names}", hint(.nearest))]
+    UnknownValue {
+        /// Field.
+        field: String,
+        /// Value as written.
+        value: String,
+        /// Names like it.
+        nearest: Vec<String>,
+        /// Examples of names.
+        names: String,
+    },
+    /// The value does not fit the field.
+    #[error("{value:#x} does not fit {field}, which holds at most {max:#x}")]
+    TooLarge {
+        /// Field.
+        field: String,
+        /// Value.
+        value: u64,
+        /// Largest value.
+        max: u64,
+    },
+    /// A raw control value with bits that are not the user's.
+    #[error(
+        "config={value:#x} sets bits {bits:#x} of the control register of {unit}, which are reserved or the session's; clear them"
+    )]
+    ForbiddenBits {
+        /// Unit.
+        unit: &'static str,
+        /// Value.
+        value: u64,
+        /// The bits.
+        bits: u64,
+    },
+    /// A field set twice with different values.
+    #[error("{field} is set to {first:#x} and to {second:#x}; keep one")]
+    Contradiction {
+        /// Field.
+        field: String,
+        /// One value.
+        first: u64,
+        /// The other.
+        second: u64,
+    },
+    /// No such instance in any socket of the family.
+    #[error("{unit} has {count} instances in a socket, numbered from 0; {number} is too high")]
+    NoSuchInstance {
+        /// Unit.
+        unit: &'static str,
+        /// Instances.
+        count: u16,
+        /// Number as written.
+        number: u64,
+    },
+    /// No such metric.
+    #[error("{family} has no metric {name:?}{}", hint_or_list(.nearest))]
+    UnknownMetric {
+        /// Family.
+        family: &'static str,
+        /// Name as written.
+        name: String,
+        /// Names like it.
+        nearest: Vec<String>,
+    },
+    /// A metric's expression does not parse.
+    #[error("the expression does not parse: {0}")]
+    Expression(ParseError),
+    /// Something in a metric's expression.
+    #[error("metric {metric} = {expression}: {problem}")]
+    InMetric {
+        /// Metric.
+        metric: String,
+        /// Its expression.
+        expression: String,
+        /// What is wrong in it.
+        problem: Box<Problem>,
+    },
+    /// Metrics that refer to each other, or too many levels of them.
+    #[error("metric {metric} refers to itself, or nests too deep; write it in terms of events")]
+    MetricTooDeep {
+        /// Metric.
+        metric: String,
+    },
+    /// COUNTER0_OCCUPANCY and the like without the event whose increments they repeat.
+    #[error(
+        "{event} repeats what counter 0 counts; {what}: put it in a group with that event, such as {{unit/EVENT/,unit/{event}/}}"
+    )]
+    NoCompanion {
+        /// Event.
+        event: &'static str,
+        /// What was found instead of one companion.
+        what: &'static str,
+    },
+}
+
+fn hint_or_list(nearest: &[String]) -> String {
+    if nearest.is_empty() { "; `pericore list` shows all".to_owned() } else { hint(nearest) }
+}

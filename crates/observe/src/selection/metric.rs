@@ -1,0 +1,200 @@
+//! Metrics: expressions in terms of events, expanded and resolved.
+
+use pericore_catalog::{Measure, Metric, Unit};
+use pericore_metrics::{Expression, MAX_DEPTH, Reference, SettingValue, Spot, UnitOfMeasure};
+
+use super::error::{Problem, SelectionError};
+use super::programming::{self, Setting};
+use super::settings::Given;
+use super::{SelectedEvent, Selection, names, nearest};
+
+/// The deepest chain of metrics that refer to metrics.
+const MAX_LEVELS: usize = 16;
+
+/// A metric whose references are all known.
+#[derive(Debug, Clone)]
+pub struct SelectedMetric {
+    /// Name.
+    pub name: String,
+    /// The unit that it belongs to.
+    pub unit: &'static Unit,
+    /// The catalogue's row, unless the expression came from elsewhere.
+    pub row: Option<&'static Metric>,
+    /// In terms of events and variables only; each event with its unit.
+    pub expression: Expression,
+    /// What the result is measured in.
+    pub unit_of_measure: UnitOfMeasure,
+    /// Each event reference of the expression, and its index in [`Selection::events`].
+    pub inputs: Vec<(Reference, usize)>,
+}
+
+impl Selection {
+    /// Adds metrics by name, `METRIC` or `unit/METRIC`, separated by commas, and the events that they need.
+    ///
+    /// # Errors
+    /// [`SelectionError`], which points at the place. Nothing is added then.
+    pub fn add_metrics(&mut self, text: &str) -> Result<(), SelectionError> {
+        let mut grown = self.clone();
+        let mut offset = 0;
+        for part in text.split(',') {
+            let name = part.trim();
+            let start = offset + (part.len() - part.trim_start().len());
+            offset += part.len() + 1;
+            let refuse = |problem| SelectionError::new(Spot::new(text, start, name.len()), problem);
+            let (unit, row) = grown.find_metric(name).map_err(refuse)?;
+            grown.add_row(unit, row).map_err(refuse)?;
+        }
+        *self = grown;
+        Ok(())
+    }
+
+    /// Adds a metric that is not in the catalogue; bare names in it are events and metrics of `unit`.
+    ///
+    /// # Errors
+    /// [`SelectionError`], which points into the expression if it does not parse.
+    pub fn add_expression(
+        &mut self,
+        name: &str,
+        unit: &'static Unit,
+        source: &str,
+        unit_of_measure: UnitOfMeasure,
+    ) -> Result<(), SelectionError> {
+        let expression = Expression::parse(source)
+            .map_err(|error| SelectionError::new(error.spot.clone(), Problem::Expression(error)))?;
+        let refuse = |problem| SelectionError::new(Spot::new(source, 0, source.len()), problem);
+        let mut grown = self.clone();
+        let expression = grown.expand(name, unit, &expression, 0).map_err(refuse)?;
+        grown.add_expanded(name, unit, None, expression, unit_of_measure).map_err(refuse)?;
+        *self = grown;
+        Ok(())
+    }
+
+    fn find_metric(&self, text: &str) -> Result<(&'static Unit, &'static Metric), Problem> {
+        let (place, name) = match text.split_once('/') {
+            Some((unit, name)) => (Some(names::unit(self.family, unit)?.0), name.trim_end_matches('/')),
+            None => (None, text),
+        };
+        let units = || {
+            self.family.units.iter().copied().filter(move |unit| place.is_none_or(|place| std::ptr::eq(place, *unit)))
+        };
+        let found: Vec<_> = units().filter_map(|unit| Some((unit, metric_named(unit, name)?))).collect();
+        match found[..] {
+            [only] => Ok(only),
+            [] => {
+                let all = units().flat_map(|unit| unit.metrics).map(|metric| metric.name);
+                Err(Problem::UnknownMetric {
+                    family: self.family.name,
+                    name: name.to_owned(),
+                    nearest: nearest(name, all),
+                })
+            }
+            [(first, _), ..] => {
+                let units: Vec<&str> = found.iter().map(|(unit, _)| unit.name).collect();
+                let example = format!("{}/{name}", first.name);
+                Err(Problem::Ambiguous { name: name.to_owned(), units: units.join(", "), example })
+            }
+        }
+    }
+
+    fn add_row(&mut self, unit: &'static Unit, row: &'static Metric) -> Result<(), Problem> {
+        let is_known = |known: &SelectedMetric| known.row.is_some_and(|known| std::ptr::eq(known, row));
+        if self.metrics.iter().any(is_known) {
+            return Ok(());
+        }
+        let in_metric = |problem| match problem {
+            problem @ (Problem::InMetric { .. } | Problem::MetricTooDeep { .. }) => problem,
+            problem => Problem::InMetric {
+                metric: format!("{}/{}", unit.name, row.name),
+                expression: row.expression.to_owned(),
+                problem: Box::new(problem),
+            },
+        };
+        let expression = Expression::parse(row.expression).map_err(|error| in_metric(Problem::Expression(error)))?;
+        let expression = self.expand(row.name, unit, &expression, 0).map_err(in_metric)?;
+        let unit_of_measure = UnitOfMeasure::from_symbol(row.unit_of_measure).unwrap_or(UnitOfMeasure::Count);
+        self.add_expanded(row.name, unit, Some(row), expression, unit_of_measure).map_err(in_metric)
+    }
+
+    /// The expression with metrics replaced by what they stand for, and each event with its unit.
+    fn expand(
+        &self,
+        name: &str,
+        unit: &'static Unit,
+        expression: &Expression,
+        level: usize,
+    ) -> Result<Expression, Problem> {
+        let too_deep = || Problem::MetricTooDeep { metric: name.to_owned() };
+        if level > MAX_LEVELS {
+            return Err(too_deep());
+        }
+        let expanded = expression.try_map(&mut |reference| {
+            if reference.is_variable() {
+                return Ok(Expression::Reference(reference.clone()));
+            }
+            let owner = match &reference.unit {
+                Some(name) => names::unit(self.family, name)?.0,
+                None => unit,
+            };
+            match metric_named(owner, &reference.name) {
+                Some(row) if reference.settings.is_empty() && owner.event(&reference.name).is_none() => {
+                    let inner = Expression::parse(row.expression).map_err(Problem::Expression)?;
+                    self.expand(name, owner, &inner, level + 1)
+                }
+                _ => {
+                    let unit = Some(reference.unit.clone().unwrap_or_else(|| owner.name.to_owned()));
+                    Ok(Expression::Reference(Reference { unit, ..reference.clone() }))
+                }
+            }
+        })?;
+        if expanded.depth() > MAX_DEPTH { Err(too_deep()) } else { Ok(expanded) }
+    }
+
+    fn add_expanded(
+        &mut self,
+        name: &str,
+        unit: &'static Unit,
+        row: Option<&'static Metric>,
+        expression: Expression,
+        unit_of_measure: UnitOfMeasure,
+    ) -> Result<(), Problem> {
+        let references: Vec<Reference> =
+            expression.references().into_iter().filter(|reference| !reference.is_variable()).cloned().collect();
+        let mut inputs: Vec<(Reference, usize)> = Vec::new();
+        let mut waiting = Vec::new();
+        for reference in references {
+            let event = self.resolve_reference(&reference)?;
+            if event.measure() == Some(Measure::Counter0) {
+                waiting.push((reference, event));
+            } else {
+                let index = self.add(event);
+                inputs.push((reference, index));
+            }
+        }
+        let together: Vec<usize> = inputs.iter().map(|(_, index)| *index).collect();
+        for (reference, mut event) in waiting {
+            self.give_companion(&mut event, &together)?;
+            let index = self.add(event);
+            inputs.push((reference, index));
+        }
+        self.metrics.push(SelectedMetric { name: name.to_owned(), unit, row, expression, unit_of_measure, inputs });
+        Ok(())
+    }
+
+    fn resolve_reference(&self, reference: &Reference) -> Result<SelectedEvent, Problem> {
+        let place = reference.unit.as_deref().map(|unit| names::unit(self.family, unit)).transpose()?;
+        let (unit, named) = names::event(self.family, place.map(|(unit, _)| unit), &reference.name)?;
+        let instance = place.and_then(|(_, instance)| instance);
+        let given = |value| match value {
+            &SettingValue::Number(number) => Given::Number(number),
+            SettingValue::Name(name) => Given::Text(name),
+        };
+        let settings: Vec<Setting<'_>> =
+            reference.settings.iter().map(|(key, value)| Setting { key, given: given(value) }).collect();
+        let source = programming::source(unit, Some(named), &settings).map_err(|(_, problem)| problem)?;
+        Ok(SelectedEvent { label: programming::label(unit, instance, &source, &settings), unit, instance, source })
+    }
+}
+
+fn metric_named(unit: &'static Unit, name: &str) -> Option<&'static Metric> {
+    unit.metrics.iter().find(|metric| metric.name.eq_ignore_ascii_case(name))
+}

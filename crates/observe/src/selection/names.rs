@@ -1,0 +1,148 @@
+//! Names of units, events and counters, in the catalogue's words, Intel's and perf's.
+
+use pericore_catalog::{Event, Family, Register, Role, Subevent, Unit};
+
+use super::error::Problem;
+use super::nearest;
+
+/// What a name stands for within a unit.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Named {
+    Event(&'static Event, Option<&'static Subevent>),
+    Fixed(&'static Register),
+    FreeRunning(&'static Register, u8),
+}
+
+/// A unit by its name or perf's, and the instance if a number follows: `cbo`, `cbo3`, `uncore_cbox_3`.
+pub(super) fn unit(family: &'static Family, name: &str) -> Result<(&'static Unit, Option<u16>), Problem> {
+    let by_name = |name: &str| {
+        let is_pmu = |unit: &&&'static Unit| unit.perf_pmu.is_some_and(|pmu| pmu.eq_ignore_ascii_case(name));
+        family.unit(name).or_else(|| family.units.iter().find(is_pmu).copied())
+    };
+    if let Some(unit) = by_name(name) {
+        return Ok((unit, None));
+    }
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let digits = &name[stem.len()..];
+    let unit = by_name(stem.strip_suffix('_').unwrap_or(stem)).filter(|_| !digits.is_empty());
+    let Some(unit) = unit else {
+        let units: Vec<&str> = family.units.iter().map(|unit| unit.name).collect();
+        return Err(Problem::UnknownUnit {
+            family: family.name,
+            name: name.to_owned(),
+            nearest: nearest(stem, units.iter().copied()),
+            units: units.join(" "),
+        });
+    };
+    let number: u64 = digits.parse().unwrap_or(u64::MAX);
+    match u16::try_from(number) {
+        Ok(instance) if instance < unit.instances => Ok((unit, Some(instance))),
+        _ => Err(Problem::NoSuchInstance { unit: unit.name, count: unit.instances, number }),
+    }
+}
+
+/// What a name stands for, in `unit` or, without one, in the only unit that has it.
+pub(super) fn event(
+    family: &'static Family,
+    unit: Option<&'static Unit>,
+    name: &str,
+) -> Result<(&'static Unit, Named), Problem> {
+    if let Some(unit) = unit {
+        return within(unit, name).map(|named| (unit, named));
+    }
+    let tried: Vec<_> = family.units.iter().map(|unit| (*unit, within(unit, name))).collect();
+    let found: Vec<_> = tried.iter().filter_map(|(unit, named)| Some((*unit, *named.as_ref().ok()?))).collect();
+    match found[..] {
+        [only] => Ok(only),
+        [] => {
+            // A unit that knows at least the event has the better message.
+            let near_miss = tried.into_iter().find_map(|(_, named)| match named {
+                Err(problem @ Problem::UnknownSubevent { .. }) => Some(problem),
+                _ => None,
+            });
+            let all = || family.units.iter().flat_map(|unit| known_names(unit, name));
+            Err(near_miss.unwrap_or_else(|| unknown_event(family.name, name, all())))
+        }
+        [(first, _), ..] => {
+            let units: Vec<&str> = found.iter().map(|(unit, _)| unit.name).collect();
+            let example = format!("{}/{name}/", first.name);
+            Err(Problem::Ambiguous { name: name.to_owned(), units: units.join(", "), example })
+        }
+    }
+}
+
+fn within(unit: &'static Unit, name: &str) -> Result<Named, Problem> {
+    let name = strip_intel_prefix(unit, name);
+    if let Some(event) = unit.event(name) {
+        return Ok(Named::Event(event, None));
+    }
+    for (dot, _) in name.match_indices('.') {
+        let Some(event) = unit.event(&name[..dot]) else { continue };
+        let wanted = &name[dot + 1..];
+        if let Some(subevent) = event.subevent(wanted) {
+            return Ok(Named::Event(event, Some(subevent)));
+        }
+        return Err(Problem::UnknownSubevent {
+            event: event.name,
+            name: wanted.to_owned(),
+            nearest: nearest(wanted, event.subevents.iter().map(|subevent| subevent.name)),
+            subevents: subevent_names(event),
+        });
+    }
+    for register in unit.with_role(Role::FixedCounter) {
+        if name.eq_ignore_ascii_case(fixed_name(register)) || name.eq_ignore_ascii_case(register.name) {
+            return Ok(Named::Fixed(register));
+        }
+    }
+    for register in unit.with_role(Role::FreeRunning) {
+        if let Some(member) =
+            (0..register.count).find(|&member| name.eq_ignore_ascii_case(&register.member_name(member)))
+        {
+            return Ok(Named::FreeRunning(register, member));
+        }
+    }
+    Err(unknown_event(unit.name, name, known_names(unit, name)))
+}
+
+fn unknown_event(place: &'static str, name: &str, known: impl IntoIterator<Item = String>) -> Problem {
+    let known: Vec<String> = known.into_iter().collect();
+    Problem::UnknownEvent { place, name: name.to_owned(), nearest: nearest(name, known.iter().map(String::as_str)) }
+}
+
+/// The event name of a fixed counter: `DCLK_FIXED`.
+pub(super) fn fixed_name(register: &Register) -> &'static str {
+    register.event.unwrap_or(register.name)
+}
+
+fn strip_intel_prefix<'n>(unit: &Unit, name: &'n str) -> &'n str {
+    let Some(prefix) = unit.intel_prefix else { return name };
+    match (name.get(..prefix.len()), name.get(prefix.len()..)) {
+        (Some(start), Some(rest)) if start.eq_ignore_ascii_case(prefix) => rest,
+        _ => name,
+    }
+}
+
+/// Names to suggest from: whole ones if the wanted one has a dot.
+fn known_names(unit: &'static Unit, wanted: &str) -> Vec<String> {
+    let with_subevents = wanted.contains('.');
+    let mut names = Vec::new();
+    for event in unit.events {
+        names.push(event.name.to_owned());
+        if with_subevents {
+            names.extend(event.subevents.iter().map(|subevent| format!("{}.{}", event.name, subevent.name)));
+        }
+    }
+    names.extend(unit.with_role(Role::FixedCounter).map(|register| fixed_name(register).to_owned()));
+    names
+}
+
+/// All subevents of an event, for messages; long lists are cut.
+pub(super) fn subevent_names(event: &Event) -> String {
+    const SHOWN: usize = 12;
+    let names: Vec<&str> = event.subevents.iter().map(|subevent| subevent.name).collect();
+    if names.is_empty() {
+        return "none".to_owned();
+    }
+    let more = if names.len() > SHOWN { format!(" and {} more", names.len() - SHOWN) } else { String::new() };
+    format!("{}{more}", names[..names.len().min(SHOWN)].join(" "))
+}

@@ -1,0 +1,171 @@
+//! Tests of the whole selection, over the E5-2600's catalogue. Codes are those of the guide's tables.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::testing::e5_2600;
+use pericore_metrics::UnitOfMeasure;
+
+fn select(text: &str) -> Selection {
+    let mut selection = Selection::new(e5_2600());
+    selection.add_events(text).unwrap_or_else(|error| panic!("{}\n{error}", error.caret()));
+    selection
+}
+
+fn control(text: &str) -> u64 {
+    select(text).events[0].programming().unwrap().control
+}
+
+fn refusal(text: &str) -> (usize, String) {
+    let error = Selection::new(e5_2600()).add_events(text).unwrap_err();
+    (error.spot.offset, error.to_string())
+}
+
+#[test]
+fn the_same_event_in_everybodys_words() {
+    for text in [
+        "imc/CAS_COUNT.RD/",
+        "imc/cas_count.rd/",
+        "CAS_COUNT.RD",
+        "UNC_M_CAS_COUNT.RD",
+        "unc_m_cas_count.rd",
+        "uncore_imc/event=0x4,umask=0x3/",
+        "imc/config=0x304/",
+        "imc/config=0x400304/",
+    ] {
+        assert_eq!(control(text), 0x304, "{text}");
+    }
+    let both = select("imc/CAS_COUNT.RD/,uncore_imc/event=0x4,umask=0x3,name=reads/");
+    assert_eq!(both.events.len(), 1, "equal counts are made once");
+    assert_eq!(both.listed[1].label, "reads");
+    assert_eq!(both.events[0].label, "imc/CAS_COUNT.RD/");
+}
+
+#[test]
+fn instances_are_named_by_number() {
+    let selection = select("imc2/CAS_COUNT.RD/,uncore_cbox_7/event=0x34,umask=0x3/,cbo/CLOCKTICKS/");
+    let instances: Vec<_> = selection.events.iter().map(|event| (event.unit.name, event.instance)).collect();
+    assert_eq!(instances, [("imc", Some(2)), ("cbo", Some(7)), ("cbo", None)]);
+    assert_eq!(selection.events[1].programming().unwrap().counters, 0b0011, "raw events keep their restrictions");
+    assert!(refusal("imc4/CAS_COUNT.RD/").1.contains("numbered from 0"));
+}
+
+#[test]
+fn settings_reach_control_and_filter() {
+    let selection = select("cbo/TOR_INSERTS.OPCODE,opc=DRd,tid=0x1E,thresh=1,edge_det/");
+    let programming = selection.events[0].programming().unwrap();
+    assert_eq!(programming.control, 0x0000_0135 | 1 << 24 | 1 << 18 | 1 << 19);
+    let filters: Vec<_> = programming.filters.iter().map(|filter| (filter.field.name, filter.value)).collect();
+    assert_eq!(filters, [("opc", 0x182), ("tid", 0x1e)]);
+    let lookup = select("cbo/LLC_LOOKUP.DATA_READ/");
+    assert_eq!(
+        lookup.events[0].programming().unwrap().filters[0].value,
+        0x1f,
+        "the default of a filter that must be set"
+    );
+}
+
+#[test]
+fn errors_point_at_the_token_and_suggest() {
+    let (offset, message) = refusal("imc/CAS_COUNT.RD/,cbo/LLC_VICTMS.M_STATE/");
+    assert_eq!(offset, 22);
+    assert!(message.contains("did you mean LLC_VICTIMS.M_STATE"), "{message}");
+    let (offset, message) = refusal("cob/CLOCKTICKS/");
+    assert_eq!(offset, 0);
+    assert!(message.contains("did you mean cbo"), "{message}");
+    let (offset, message) = refusal("cbo/CLOCKTICKS,treshold=1/");
+    assert_eq!(offset, 15);
+    assert!(message.contains("no field or filter \"treshold\""), "{message}");
+    let (offset, message) = refusal("cbo/TOR_INSERTS.OPCODE,opc=DRdd/");
+    assert_eq!(offset, 27);
+    assert!(message.contains("did you mean DRd"), "{message}");
+    assert_eq!(refusal("cbo/CLOCKTICKS,thresh=0x100/").0, 22);
+    assert!(refusal("cbo/TOR_INSERTS.OPCODE/").1.contains("add opc="));
+    assert!(refusal("cbo/CLOCKTICKS,opc=DRd/").1.contains("does not take the filter opc; it takes none"));
+    assert!(refusal("CLOCKTICKS").1.contains("put the unit in front"));
+    assert!(refusal("LLC_VICTIMS.M").1.contains("it has M_STATE"));
+    assert!(refusal("cbo/LLC_VICTIMS/").1.contains("needs a subevent"));
+    assert!(refusal("cbo/CLOCKTICKS,en=1/").1.contains("set by the session"));
+    assert!(refusal("cbo/config=0x100000/").1.contains("reserved"));
+    assert!(refusal("cbo/thresh=1/").1.contains("no event is chosen"));
+}
+
+#[test]
+fn a_failed_addition_leaves_the_selection_as_it_was() {
+    let mut selection = select("imc/CAS_COUNT.RD/");
+    selection.add_events("imc/CAS_COUNT.WR/,imc/NOPE/").unwrap_err();
+    assert_eq!((selection.events.len(), selection.listed.len()), (1, 1));
+}
+
+#[test]
+fn counter_0s_echo_finds_its_companion() {
+    let selection = select("{cbo/COUNTER0_OCCUPANCY,thresh=1/,cbo/RxR_OCCUPANCY.IRQ/},cbo/TOR_INSERTS.MISS_ALL/");
+    let labels: Vec<&str> = selection.listed.iter().map(|listed| listed.label.as_str()).collect();
+    assert_eq!(labels, ["cbo/COUNTER0_OCCUPANCY,thresh=1/", "cbo/RxR_OCCUPANCY.IRQ/", "cbo/TOR_INSERTS.MISS_ALL/"]);
+    let echo = &selection.events[selection.listed[0].event];
+    assert_eq!(echo.programming().unwrap().companion, Some(selection.listed[1].event));
+    assert!(refusal("cbo/COUNTER0_OCCUPANCY,thresh=1/").1.contains("put it in a group"));
+}
+
+#[test]
+fn metrics_bring_their_events_once() {
+    let mut selection = select("imc/CAS_COUNT.RD/");
+    selection.add_metrics("imc/MEM_BW_TOTAL, MEM_BW_READS").unwrap();
+    let labels: Vec<&str> = selection.events.iter().map(|event| event.label.as_str()).collect();
+    assert_eq!(labels, ["imc/CAS_COUNT.RD/", "imc/CAS_COUNT.WR/"]);
+    let total = &selection.metrics[0];
+    assert_eq!(total.expression.to_string(), "imc/CAS_COUNT.RD * 64 + imc/CAS_COUNT.WR * 64");
+    assert_eq!(total.unit_of_measure, UnitOfMeasure::Bytes);
+}
+
+#[test]
+fn metrics_reach_fixed_counters_and_companions() {
+    let mut selection = Selection::new(e5_2600());
+    selection.add_metrics("imc/PCT_CYCLES_PPD,AVG_INGRESS_LATENCY_WHEN_NE").unwrap();
+    assert!(selection.events.iter().any(|event| matches!(event.source, EventSource::Fixed(_))));
+    let echo = selection.events.iter().find(|event| event.measure() == Some(Measure::Counter0)).unwrap();
+    let companion = echo.programming().unwrap().companion.unwrap();
+    assert_eq!(selection.events[companion].label, "cbo/RxR_OCCUPANCY.IRQ/");
+}
+
+#[test]
+fn metrics_of_our_own_and_unknown_ones() {
+    let mut selection = Selection::new(e5_2600());
+    let imc = e5_2600().unit("imc").unwrap();
+    selection.add_expression("X", imc, "CAS_COUNT.RD / ha/REQUESTS.READS", UnitOfMeasure::Ratio).unwrap();
+    assert_eq!(selection.events.len(), 2);
+    let error = selection.add_expression("Y", imc, "CAS_COUNT.RD +", UnitOfMeasure::Ratio).unwrap_err();
+    assert_eq!(error.spot.offset, 14);
+    let error = selection.add_metrics("MEM_BW_TOTAL,MEM_BW_TOTALS").unwrap_err();
+    assert_eq!(error.spot.offset, 13);
+    assert!(error.to_string().contains("did you mean MEM_BW_TOTAL"), "{error}");
+}
+
+#[test]
+fn every_metric_of_the_family_resolves() {
+    for unit in e5_2600().units {
+        for metric in unit.metrics {
+            let mut selection = Selection::new(e5_2600());
+            let name = format!("{}/{}", unit.name, metric.name);
+            // The frequency bands need bounds that only the user knows.
+            if let Err(error) = selection.add_metrics(&name)
+                && !matches!(&*error.problem, Problem::InMetric { problem, .. } if matches!(**problem, Problem::NeedsFilter { .. }))
+            {
+                panic!("{name}: {error}");
+            }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_the_selection_panic(text in "\\PC{0,40}|[a-z0-9_./{},= \n]{0,40}|(cbo|imc2|uncore_imc_1)/(CAS_COUNT.RD|event=0x[0-9]{1,9}|TOR_INSERTS.OPCODE|config=[0-9]{1,20})(,(opc|thresh|umask|edge|nid)(=[0-9a-zA-Z]{0,6})?){0,3}/?") {
+        let mut selection = Selection::new(e5_2600());
+        if let Err(error) = selection.add_events(&text) {
+            prop_assert!(error.spot.offset + error.spot.length <= text.len());
+            prop_assert!(error.caret().contains('^') && !error.to_string().is_empty());
+            prop_assert!(selection.events.is_empty());
+        }
+        let _ = selection.add_metrics(&text);
+    }
+}

@@ -1,0 +1,53 @@
+//! What a session overwrites, and the values to put back.
+
+use std::fmt;
+
+use pericore_catalog::FieldAccess;
+use pericore_registers::{Address, Operation, Width};
+
+use crate::plan::{Plan, Step};
+
+/// A register's value from before the session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Saved {
+    /// Socket.
+    pub socket: u16,
+    /// Unit and number: `cbo3`.
+    pub instance: String,
+    /// Register: `ctl2`.
+    pub register: String,
+    /// Where.
+    pub address: Address,
+    /// Cycle width.
+    pub width: Width,
+    /// The value to put back.
+    pub value: u64,
+}
+
+impl Saved {
+    pub(super) fn new(plan: &Plan, socket: usize, step: &Step, seen: u64) -> Self {
+        let part = &plan.sockets[socket];
+        let (address, width) = match step.operation {
+            Operation::Read { address, width } | Operation::Write { address, width, .. } => (address, width),
+        };
+        // Some hardware shows reset bits that were written once; writing them again would reset counters and controls.
+        let is_reset = |name: &str| name.starts_with("rst") || name.ends_with("_rst");
+        let resets =
+            step.register.fields.iter().filter(|field| field.access == FieldAccess::WriteOnly && is_reset(field.name));
+        let value = resets.fold(seen, |value, field| value & !field.bits.mask());
+        let instance = part.instances[step.instance].name();
+        Self { socket: part.socket, instance, register: step.register_name(), address, width, value }
+    }
+
+    /// The write that puts the value back.
+    pub const fn restoring(&self) -> Operation {
+        Operation::Write { address: self.address, width: self.width, value: self.value }
+    }
+}
+
+impl fmt::Display for Saved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { socket, instance, register, address, value, .. } = self;
+        write!(f, "{register} of {instance} in socket {socket} ({address}) = {value:#x}")
+    }
+}
