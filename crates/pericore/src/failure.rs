@@ -1,0 +1,54 @@
+//! What went wrong, as the user sees it, and the exit status that says so.
+
+use std::fmt;
+use std::io;
+
+/// Exit status of a wrong command line: what perf uses.
+pub const USAGE: u8 = 129;
+
+/// Exit status of a run that failed: what perf uses.
+pub const FAILED: u8 = 255;
+
+/// An error that ends the program.
+#[derive(Debug)]
+pub struct Failure {
+    message: String,
+    status: u8,
+    /// True if nobody reads our output any more: end without a word.
+    quiet: bool,
+}
+
+impl Failure {
+    /// The command line asks for what cannot be.
+    pub fn usage(message: impl fmt::Display) -> Self {
+        Self { message: message.to_string(), status: USAGE, quiet: false }
+    }
+
+    /// The command line is right, but the run failed.
+    pub fn failed(message: impl fmt::Display) -> Self {
+        Self { message: message.to_string(), status: FAILED, quiet: false }
+    }
+
+    /// Exit status.
+    pub const fn status(&self) -> u8 {
+        self.status
+    }
+
+    /// True if it is to end without a word.
+    pub const fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        let quiet = error.kind() == io::ErrorKind::BrokenPipe;
+        Self { message: format!("cannot write the output: {error}"), status: FAILED, quiet }
+    }
+}

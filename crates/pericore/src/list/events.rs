@@ -1,0 +1,222 @@
+//! Events and subevents.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use pericore_catalog::search::Query;
+use pericore_catalog::{Event, Family, FilterNeed, FilterUse, Role, Subevent, Unit};
+use serde::Serialize;
+
+use super::{Request, counters, heading, line, paragraph};
+use crate::terminal::{Paint, counter_list};
+
+/// A line of the contract: one event, or one subevent.
+#[derive(Serialize)]
+struct EventLine<'a> {
+    family: &'a str,
+    unit: &'a str,
+    event: &'a str,
+    subevent: Option<&'a str>,
+    code: String,
+    umask: Option<String>,
+    config: String,
+    counters: Vec<u8>,
+    max_increment: Option<u16>,
+    filters: BTreeMap<&'a str, FilterInfo<'a>>,
+    modelled: bool,
+    source: &'a str,
+    description: &'a str,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    caveats: &'a [&'a str],
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    later: bool,
+}
+
+/// Where a filter stands and whether it must be set.
+#[derive(Serialize)]
+struct FilterInfo<'a> {
+    register: &'a str,
+    bits: String,
+    need: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    default: Option<String>,
+}
+
+/// Prints a family's events; gives the number of rows.
+pub fn print(out: &mut impl Write, family: &'static Family, request: &Request<'_>) -> io::Result<usize> {
+    let modelled = pericore_machine::modelled(family);
+    let mut rows = 0;
+    let mut marked = false;
+    for (index, unit, query) in request.units(family) {
+        let mut headed = false;
+        for event in unit.events {
+            let is_modelled = |umask| modelled.as_ref().is_some_and(|wiring| wiring.is_modelled(index, event, umask));
+            let shown = Shown::of(event, &query, |umask| !request.args.modelled || is_modelled(umask));
+            rows += shown.rows();
+            if shown.rows() == 0 {
+                continue;
+            }
+            if request.args.json {
+                json(out, family, unit, event, &shown, is_modelled)?;
+                continue;
+            }
+            if !headed {
+                heading(out, family, unit, request.paint)?;
+                headed = true;
+            }
+            marked |= human(out, event, &shown.subevents, request.paint, is_modelled)?;
+        }
+    }
+    if marked {
+        writeln!(out, "\n- in front: the emulated machine counts nothing for it")?;
+    }
+    Ok(rows)
+}
+
+/// The rows of an event that are asked for.
+struct Shown {
+    event: bool,
+    subevents: Vec<&'static Subevent>,
+}
+
+impl Shown {
+    fn of(event: &'static Event, query: &Query, is_wanted: impl Fn(Option<u8>) -> bool) -> Self {
+        let matches = |subevent: &&Subevent| {
+            let names = [event.name, subevent.name];
+            // Only a pattern can have a dot that joins the two.
+            let full = || format!("{}.{}", event.name, subevent.name);
+            query.matches(&names, &[event.description, subevent.description])
+                || (query.has_dot() && query.matches(&[&full()], &[event.description, subevent.description]))
+        };
+        let wanted = event.subevents.iter().filter(|subevent| is_wanted(subevent.umask));
+        let subevents: Vec<_> = wanted.filter(matches).collect();
+        let counts = if event.subevents.is_empty() {
+            is_wanted(None)
+        } else {
+            event.subevents.iter().any(|subevent| is_wanted(subevent.umask))
+        };
+        Self { event: counts && query.matches(&[event.name], &[event.description]), subevents }
+    }
+
+    fn rows(&self) -> usize {
+        usize::from(self.event) + self.subevents.len()
+    }
+}
+
+fn json(
+    out: &mut impl Write,
+    family: &Family,
+    unit: &Unit,
+    event: &Event,
+    shown: &Shown,
+    is_modelled: impl Fn(Option<u8>) -> bool,
+) -> io::Result<()> {
+    if shown.event {
+        let row = EventLine {
+            family: family.name,
+            unit: unit.name,
+            event: event.name,
+            subevent: None,
+            code: format!("{:#04x}", event.code),
+            umask: None,
+            config: format!("{:#x}", event.config),
+            counters: counters(event.counters),
+            max_increment: event.max_increment,
+            filters: filters(unit, event, event.filters),
+            modelled: if event.subevents.is_empty() {
+                is_modelled(None)
+            } else {
+                event.subevents.iter().any(|subevent| is_modelled(subevent.umask))
+            },
+            source: event.source,
+            description: event.description,
+            caveats: event.caveats,
+            later: event.later,
+        };
+        line(out, &row)?;
+    }
+    for subevent in &shown.subevents {
+        let row = EventLine {
+            family: family.name,
+            unit: unit.name,
+            event: event.name,
+            subevent: Some(subevent.name),
+            code: format!("{:#04x}", event.code),
+            umask: subevent.umask.map(|umask| format!("{umask:#04x}")),
+            config: format!("{:#x}", subevent.config),
+            counters: counters(subevent.counters),
+            max_increment: subevent.max_increment,
+            filters: filters(unit, event, subevent.filters),
+            modelled: is_modelled(subevent.umask),
+            source: subevent.source,
+            description: subevent.description,
+            caveats: subevent.caveats,
+            later: subevent.later,
+        };
+        line(out, &row)?;
+    }
+    Ok(())
+}
+
+fn filters<'a>(unit: &'a Unit, event: &Event, uses: &'a [FilterUse]) -> BTreeMap<&'a str, FilterInfo<'a>> {
+    let place = |field: &str| {
+        let in_filter = unit.filter_field(field).map(|(register, field)| (register.name, field.bits));
+        let control = unit.register(Role::Control);
+        let in_control = || control.and_then(|c| Some((c.name, c.field(field)?.bits)));
+        let set = event.field_set.map(|index| &unit.field_sets[usize::from(index)]);
+        let in_set = || {
+            let found = set?.fields.iter().find(|f| f.name == field)?;
+            Some((control?.name, found.bits))
+        };
+        in_filter.or_else(in_control).or_else(in_set)
+    };
+    let rows = uses.iter().filter_map(|filter| {
+        let (register, bits) = place(filter.field)?;
+        let (need, default) = match filter.need {
+            FilterNeed::Required => ("required", None),
+            FilterNeed::Optional => ("optional", None),
+            FilterNeed::Default(value) => ("default", Some(format!("{value:#x}"))),
+        };
+        Some((filter.field, FilterInfo { register, bits: bits.to_string(), need, default }))
+    });
+    rows.collect()
+}
+
+/// Gives true if a row is marked as not modelled.
+fn human(
+    out: &mut impl Write,
+    event: &Event,
+    subevents: &[&Subevent],
+    paint: Paint,
+    is_modelled: impl Fn(Option<u8>) -> bool,
+) -> io::Result<bool> {
+    let mut marked = false;
+    let mut mark = |umask| {
+        marked |= !is_modelled(umask);
+        if is_modelled(umask) { ' ' } else { '-' }
+    };
+    let first = if event.subevents.is_empty() { mark(None) } else { ' ' };
+    let select = format!("code {:#04x}  counters {}", event.code, counter_list(event.counters));
+    row(out, first, "", event.name, &select, paint)?;
+    paragraph(out, 6, event.description)?;
+    for subevent in subevents {
+        let other = subevent.counters != event.counters;
+        let counters = if other { format!("  counters {}", counter_list(subevent.counters)) } else { String::new() };
+        let select = format!("config {:#x}{counters}", subevent.config);
+        row(out, mark(subevent.umask), "  .", subevent.name, &select, paint)?;
+        paragraph(out, 8, subevent.description)?;
+    }
+    Ok(marked)
+}
+
+/// Name on the left, how it is selected on the right; below it, if there is no room.
+fn row(out: &mut impl Write, mark: char, indent: &str, name: &str, select: &str, paint: Paint) -> io::Result<()> {
+    const NAMES: usize = 42;
+    let shown = paint.strong(name);
+    let length = indent.len() + name.chars().count();
+    if length > NAMES {
+        writeln!(out, "{mark} {indent}{shown}")?;
+        return writeln!(out, "  {:NAMES$} {select}", "");
+    }
+    writeln!(out, "{mark} {indent}{shown}{:1$} {select}", "", NAMES - length)
+}

@@ -1,0 +1,135 @@
+//! `pericore list`: the catalogue, for people and for machines.
+
+mod events;
+mod metrics;
+mod nearest;
+mod registers;
+
+pub use registers::letters;
+
+use std::io::{self, Write};
+
+use clap::Args;
+use pericore_catalog::Family;
+use pericore_catalog::search::Query;
+
+use crate::event_files::EventFilesArg;
+use crate::failure::Failure;
+use crate::target;
+use crate::terminal::{ColorArg, Paint};
+
+/// Arguments of `pericore list`.
+#[derive(Debug, Args)]
+pub struct ListArgs {
+    /// Processor family (nehalem, e5-2600, emerald-rapids)
+    #[arg(long, alias = "family", value_name = "FAMILY")]
+    machine: Option<String>,
+    /// Only this unit
+    #[arg(long, value_name = "UNIT")]
+    unit: Option<String>,
+    /// List registers and their fields instead of events
+    #[arg(long, conflicts_with = "metrics")]
+    registers: bool,
+    /// List derived metrics instead of events
+    #[arg(long)]
+    metrics: bool,
+    /// Only events that the emulated machine models
+    #[arg(long, conflicts_with_all = ["registers", "metrics"])]
+    modelled: bool,
+    /// Print JSON lines
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    files: EventFilesArg,
+    #[command(flatten)]
+    color: ColorArg,
+    /// Only rows whose name or description has every one of these words; a word with a * is a pattern for names
+    #[arg(value_name = "WORD")]
+    words: Vec<String>,
+}
+
+/// What is asked for, and how to print it.
+pub struct Request<'a> {
+    args: &'a ListArgs,
+    query: Query,
+    paint: Paint,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// Unknown family or unit, an event file that cannot be used, or an output that cannot be written.
+pub fn run(args: &ListArgs) -> Result<(), Failure> {
+    let mut families = target::families(args.machine.as_deref())?;
+    let mut file_metrics = Vec::new();
+    if !args.files.is_empty() {
+        let [family] = families[..] else {
+            return Err(Failure::usage("--events needs the family that the file is for: add --machine"));
+        };
+        let extended = args.files.extend(family)?;
+        families = vec![extended.family];
+        file_metrics = extended.metrics;
+    }
+    if let Some(unit) = &args.unit {
+        target::check_unit(&families, unit)?;
+    }
+    let request = Request { args, query: Query::new(&args.words), paint: args.color.paint() };
+    let mut out = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let mut rows = 0;
+    for family in &families {
+        rows += if args.registers {
+            registers::print(&mut out, family, &request)?
+        } else if args.metrics {
+            metrics::print(&mut out, family, &request)?
+        } else {
+            events::print(&mut out, family, &request)?
+        };
+    }
+    if args.metrics && args.unit.is_none() {
+        rows += metrics::print_files(&mut out, &families, &file_metrics, &request)?;
+    }
+    if rows == 0 {
+        nearest::print(&mut out, &families, &request)?;
+    }
+    out.flush().map_err(Failure::from)
+}
+
+impl Request<'_> {
+    fn wants_unit(&self, name: &str) -> bool {
+        self.args.unit.as_ref().is_none_or(|unit| unit.eq_ignore_ascii_case(name))
+    }
+
+    /// The units of a family that are asked for, with their index and the query in the unit's own names.
+    fn units<'f>(
+        &self,
+        family: &'f Family,
+    ) -> impl Iterator<Item = (usize, &'static pericore_catalog::Unit, Query)> + use<'_, 'f> {
+        let wanted = family.units.iter().copied().enumerate().filter(|(_, unit)| self.wants_unit(unit.name));
+        wanted.map(|(index, unit)| (index, unit, self.query.without_prefix(unit.intel_prefix.unwrap_or(""))))
+    }
+}
+
+/// One JSON line.
+fn line<T: serde::Serialize>(out: &mut impl Write, row: &T) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, row)?;
+    out.write_all(b"\n")
+}
+
+/// Counters of a bit mask, lowest first.
+fn counters(mask: u16) -> Vec<u8> {
+    (0..16).filter(|counter| mask >> counter & 1 == 1).collect()
+}
+
+/// `text` below a row, `indent` to the right.
+fn paragraph(out: &mut impl Write, indent: usize, text: &str) -> io::Result<()> {
+    for text in crate::terminal::wrapped(text, crate::terminal::WIDTH - indent) {
+        writeln!(out, "{:indent$}{text}", "")?;
+    }
+    Ok(())
+}
+
+/// The line above a unit's rows.
+fn heading(out: &mut impl Write, family: &Family, unit: &pericore_catalog::Unit, paint: Paint) -> io::Result<()> {
+    let text = format!("{} / {}: {}", family.name, unit.name, unit.title);
+    writeln!(out, "\n{}", paint.strong(&text))
+}

@@ -1,0 +1,77 @@
+//! Pericore: observes the uncore of Intel Xeon servers, and can stand in for one.
+
+mod decode;
+mod encode;
+mod event_files;
+mod explain;
+mod failure;
+mod list;
+mod stat;
+mod target;
+mod terminal;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use failure::{Failure, USAGE};
+
+/// Observes the uncore of Intel Xeon servers, and can stand in for one.
+#[derive(Debug, Parser)]
+#[command(name = "pericore", version, max_term_width = 80)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Count events and evaluate metrics
+    Stat(stat::StatArgs),
+    /// List events, registers or metrics
+    List(list::ListArgs),
+    /// Explain an event, metric, unit, register, field or value
+    Explain(explain::ExplainArgs),
+    /// Say what a register's value means
+    Decode(decode::DecodeArgs),
+    /// Put a register's value together
+    Encode(encode::EncodeArgs),
+}
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            return if error.use_stderr() { ExitCode::from(USAGE) } else { ExitCode::SUCCESS };
+        }
+    };
+    match run(cli.command) {
+        Ok(status) => status,
+        Err(failure) => {
+            if !failure.is_quiet() {
+                eprintln!("pericore: {failure}");
+            }
+            ExitCode::from(failure.status())
+        }
+    }
+}
+
+fn run(command: Option<Command>) -> Result<ExitCode, Failure> {
+    match command {
+        None => {
+            println!(
+                "Three commands to start with:\n\n  \
+                 pericore list --machine e5-2600 bandwidth\n  \
+                 pericore stat --machine e5-2600 --workload stream\n  \
+                 pericore stat --machine e5-2600 --workload random --truth -M LLC_DRD_MISS_RATIO\n\n\
+                 pericore --help shows the rest."
+            );
+            Ok(ExitCode::SUCCESS)
+        }
+        Some(Command::Stat(args)) => stat::run(&args),
+        Some(Command::List(args)) => list::run(&args).map(|()| ExitCode::SUCCESS),
+        Some(Command::Explain(args)) => explain::run(&args).map(|()| ExitCode::SUCCESS),
+        Some(Command::Decode(args)) => decode::run(&args).map(|()| ExitCode::SUCCESS),
+        Some(Command::Encode(args)) => encode::run(&args).map(|()| ExitCode::SUCCESS),
+    }
+}

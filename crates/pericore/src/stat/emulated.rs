@@ -1,0 +1,197 @@
+//! Measuring a software machine: discovery, plan and session as on a real one, with virtual time in between.
+
+use std::cell::RefCell;
+use std::io::Write;
+use std::process::ExitCode;
+use std::rc::Rc;
+use std::time::Instant;
+
+use pericore_machine::chassis::Shape;
+use pericore_machine::ledger::{Snapshot, Window};
+use pericore_machine::workload::Workload;
+use pericore_machine::{Machine, MachineSpec};
+use pericore_observe::discover::{Cpu, discover};
+use pericore_observe::plan::Plan;
+use pericore_observe::session::{Moment, Options, Sample, Session};
+use pericore_registers::{Address, Operation, Outcome, RegisterSpace, Width};
+
+use super::interrupt::Interrupt;
+use super::progress::ProgressLine;
+use super::{StatArgs, rows, truth};
+use crate::failure::Failure;
+
+/// Virtual seconds between two looks at signals, progress and the end of the workload.
+const SLICE: f64 = 100e-6;
+
+/// Runs `pericore stat --machine`.
+///
+/// # Errors
+/// A command line that cannot be carried out, or a run that failed.
+pub fn run(args: &StatArgs, machine: &str) -> Result<ExitCode, Failure> {
+    let spec = MachineSpec::parse(machine).map_err(Failure::usage)?;
+    let workload_text = args.workload.as_deref().unwrap_or("stream");
+    let parameters = spec.parameters().map_err(Failure::usage)?;
+    let workload = Workload::parse(workload_text, &parameters.limits()).map_err(Failure::usage)?;
+    let selection = args.selection(spec.family())?;
+    let machine = Shared(Rc::new(RefCell::new(Machine::new(&spec, &workload).map_err(Failure::usage)?)));
+    let cpus = cpus(machine.0.borrow().chassis().shape());
+    let used: Vec<&str> = selection.events.iter().map(|event| event.unit.name).collect();
+    let topology = discover(&mut machine.clone(), spec.family(), &cpus, |unit| used.contains(&unit.name))
+        .map_err(Failure::failed)?;
+    let plan = Plan::new(&topology, selection).map_err(Failure::usage)?;
+    let mut out = args.open_output()?;
+    if args.dry_run {
+        return dry_run(&plan, &mut out).map(|()| ExitCode::SUCCESS);
+    }
+    if !args.json && args.separator.is_none() {
+        let sockets = machine.0.borrow().chassis().shape().sockets;
+        let plural = if sockets == 1 { "" } else { "s" };
+        writeln!(
+            out,
+            "\n EMULATED {} ({}), {sockets} socket{plural}: {workload_text}",
+            spec.family().name,
+            spec.preset()
+        )?;
+    }
+    let mut run = Measurement { args, machine, spec: &spec, started: Instant::now(), interrupt: Interrupt::watch()? };
+    run.measure(plan, &mut out)?;
+    out.flush()?;
+    Ok(run.interrupt.exit(ExitCode::SUCCESS))
+}
+
+/// The machine, shared by the session that reads its registers and the loop that runs its workload.
+#[derive(Clone)]
+struct Shared(Rc<RefCell<Machine>>);
+
+impl RegisterSpace for Shared {
+    fn read(&mut self, address: Address, width: Width) -> Outcome<u64> {
+        self.0.borrow_mut().read(address, width)
+    }
+
+    fn write(&mut self, address: Address, width: Width, value: u64) -> Outcome<()> {
+        self.0.borrow_mut().write(address, width, value)
+    }
+
+    fn batch(&mut self, operations: &[Operation], outcomes: &mut Vec<Outcome<u64>>) {
+        self.0.borrow_mut().batch(operations, outcomes);
+    }
+}
+
+impl Shared {
+    fn moment(&self) -> Moment {
+        let machine = self.0.borrow();
+        let clocks = machine.clocks();
+        // The time-stamp counter runs with the nominal core clock, which is this model's uncore clock.
+        Moment { seconds: clocks.seconds(0, machine.now()), tsc: clocks.uclk.cycles(machine.now()) }
+    }
+}
+
+fn cpus(shape: &Shape) -> Vec<Cpu> {
+    let package = |number| shape.socket_of_cpu(number).map(|package| Cpu { number, package });
+    (0..shape.cpus()).filter_map(package).collect()
+}
+
+fn dry_run(plan: &Plan, out: &mut dyn Write) -> Result<(), Failure> {
+    for socket in &plan.sockets {
+        let lists = [
+            ("inspect", &socket.inspect),
+            ("set up", &socket.setup),
+            ("sample: freeze", &socket.freeze),
+            ("sample: read", &socket.read),
+            ("sample: resume", &socket.resume),
+        ];
+        for (title, steps) in lists {
+            writeln!(out, "socket {}, {title}:", socket.socket)?;
+            for step in steps {
+                writeln!(out, "  {:<6} {step}", socket.instances[step.instance].name())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// One run of the command.
+struct Measurement<'a> {
+    args: &'a StatArgs,
+    machine: Shared,
+    spec: &'a MachineSpec,
+    started: Instant,
+    interrupt: Interrupt,
+}
+
+impl Measurement<'_> {
+    fn measure(&mut self, plan: Plan, out: &mut dyn Write) -> Result<(), Failure> {
+        let ticks = |seconds: f64| {
+            let per_second = self.machine.0.borrow().clocks().ticks_per_second as f64;
+            ((seconds * per_second) as u64).max(1)
+        };
+        let slice = ticks(SLICE);
+        let interval = self.args.interval.map(|milliseconds| ticks(milliseconds / 1e3));
+        let deadline = self.args.timeout.map(|milliseconds| ticks(milliseconds / 1e3));
+        let options = Options { take_over: self.args.take_over };
+        let mut session =
+            Session::start(self.machine.clone(), plan, options, |space| space.moment()).map_err(Failure::failed)?;
+        let start = self.machine.0.borrow().now();
+        let mut before = self.machine.0.borrow().snapshot();
+        let mut progress = ProgressLine::new();
+        let (mut next_print, mut printed) = (interval, false);
+        loop {
+            let now = self.machine.0.borrow().now() - start;
+            let ends = [Some(now + slice), next_print, deadline];
+            let until = ends.into_iter().flatten().min().unwrap_or(now + slice);
+            self.machine.0.borrow_mut().run_for(until - now);
+            let done = {
+                let machine = self.machine.0.borrow();
+                progress.show(machine.progress().done, machine.progress().total);
+                machine.finished()
+            };
+            let over = done || self.interrupt.signal().is_some() || deadline.is_some_and(|deadline| until >= deadline);
+            if next_print == Some(until) || over {
+                progress.clear();
+                let end = interval.map(|_| self.machine.0.borrow().clocks().seconds(0, until));
+                let sample = session.sample(|space| space.moment());
+                before = self.print(&session, &sample, &before, end, out)?;
+                printed = true;
+                next_print = interval.map(|interval| until + interval);
+            }
+            if over {
+                break;
+            }
+        }
+        debug_assert!(printed, "the last look prints");
+        self.footer(out)?;
+        session.stop().map_err(Failure::failed)
+    }
+
+    /// Prints a sample; returns the snapshot at its end.
+    fn print(
+        &self,
+        session: &Session<Shared>,
+        sample: &Sample,
+        before: &Snapshot,
+        interval_end: Option<f64>,
+        out: &mut dyn Write,
+    ) -> Result<Snapshot, Failure> {
+        let after = self.machine.0.borrow().snapshot();
+        let plan = session.plan();
+        let true_sample =
+            self.args.truth.then(|| truth::sample(&plan.selection, sample, &Window::between(before, &after)));
+        let report = rows::report(plan, sample, true_sample.as_ref(), self.args.scope(), interval_end);
+        self.args.print(out, &report, Some(self.spec.preset()))?;
+        Ok(after)
+    }
+
+    fn footer(&self, out: &mut dyn Write) -> Result<(), Failure> {
+        if self.args.json || self.args.separator.is_some() {
+            return Ok(());
+        }
+        let machine = self.machine.0.borrow();
+        let seconds = machine.clocks().seconds(0, machine.now());
+        let real = self.started.elapsed().as_secs_f64();
+        let progress = machine.progress();
+        let slower = real / seconds.max(1e-12);
+        writeln!(out, " accesses: {} of {}", progress.done, progress.total)?;
+        writeln!(out, " virtual time: {seconds:.6} s; real time: {real:.2} s, {slower:.0} times as long")?;
+        Ok(())
+    }
+}

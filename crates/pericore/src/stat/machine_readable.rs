@@ -1,0 +1,120 @@
+//! Output for programs: perf's JSON lines and perf's separated values, each with the validity.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::report::{Report, Row};
+
+/// A line in perf's keys, and ours after them.
+#[derive(Serialize)]
+struct JsonRow<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    interval: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    socket: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instance: Option<&'a str>,
+    #[serde(rename = "aggregate-number", skip_serializing_if = "Option::is_none")]
+    aggregate_number: Option<usize>,
+    #[serde(rename = "counter-value", skip_serializing_if = "Option::is_none")]
+    counter_value: Option<String>,
+    unit: &'a str,
+    event: &'a str,
+    #[serde(rename = "event-runtime")]
+    event_runtime: u64,
+    #[serde(rename = "pcnt-running")]
+    pcnt_running: f64,
+    #[serde(rename = "metric-value", skip_serializing_if = "Option::is_none")]
+    metric_value: Option<String>,
+    #[serde(rename = "metric-unit", skip_serializing_if = "Option::is_none")]
+    metric_unit: Option<&'a str>,
+    validity: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    concerns: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    truth: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    emulated: Option<&'a str>,
+}
+
+/// One JSON line for each row. `emulated` names the software machine, if it was one.
+pub fn json(out: &mut impl Write, report: &Report, emulated: Option<&str>) -> io::Result<()> {
+    for row in &report.rows {
+        let (value, truth, error) = in_symbol(row);
+        let is_metric = row.unit_of_measure.is_some();
+        let validity = row.value.validity();
+        let line = JsonRow {
+            interval: report.interval_end,
+            socket: row.place.as_ref().map(|place| format!("S{}", place.socket)),
+            instance: row.place.as_ref().and_then(|place| place.instance.as_deref()),
+            aggregate_number: row.place.as_ref().map(|place| place.instances),
+            counter_value: (!is_metric).then(|| value.clone()),
+            unit: "",
+            event: &row.name,
+            event_runtime: (report.seconds * validity.duty() * 1e9).round() as u64,
+            pcnt_running: (validity.duty() * 10_000.0).round() / 100.0,
+            metric_value: is_metric.then_some(value),
+            metric_unit: row.unit_of_measure.map(|unit| unit.symbol()),
+            validity: validity.grade().name(),
+            concerns: (!validity.concerns().is_empty()).then(|| validity.to_string()),
+            truth,
+            error,
+            emulated,
+        };
+        serde_json::to_writer(&mut *out, &line)?;
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+/// perf's `-x`: value, unit, event, run time, share of time, metric value, metric unit; then validity, truth and error.
+pub fn separated(out: &mut impl Write, report: &Report, separator: &str) -> io::Result<()> {
+    for row in &report.rows {
+        let (value, truth, error) = in_symbol(row);
+        let validity = row.value.validity();
+        let runtime = (report.seconds * validity.duty() * 1e9).round();
+        let share = format!("{:.2}", validity.duty() * 100.0);
+        let mut fields = Vec::new();
+        fields.extend(report.interval_end.map(|end| format!("{end:.9}")));
+        fields.extend(row.place.as_ref().map(ToString::to_string));
+        let symbol = row.unit_of_measure.map(|unit| unit.symbol().to_owned());
+        match symbol {
+            None => fields.extend([
+                value,
+                String::new(),
+                row.name.clone(),
+                runtime.to_string(),
+                share,
+                String::new(),
+                String::new(),
+            ]),
+            Some(symbol) => {
+                fields.extend([
+                    String::new(),
+                    String::new(),
+                    row.name.clone(),
+                    runtime.to_string(),
+                    share,
+                    value,
+                    symbol,
+                ]);
+            }
+        }
+        fields.push(validity.grade().name().to_owned());
+        fields.extend(truth.map(|truth| truth.to_string()));
+        fields.extend(error.map(|error| error.to_string()));
+        writeln!(out, "{}", fields.join(separator))?;
+    }
+    Ok(())
+}
+
+/// Value, truth and error in the symbol of the row's unit of measure.
+fn in_symbol(row: &Row) -> (String, Option<f64>, Option<f64>) {
+    let convert = |number: f64| row.unit_of_measure.map_or(number, |unit| unit.in_symbol(number));
+    let value =
+        row.value.number().map_or_else(|| row.placeholder().to_owned(), |number| format!("{:.6}", convert(number)));
+    (value, row.truth.map(convert), row.error().map(convert))
+}

@@ -1,0 +1,143 @@
+//! `pericore stat`: counts events and evaluates metrics while a workload runs.
+
+mod emulated;
+mod interrupt;
+mod machine_readable;
+mod progress;
+mod report;
+mod rows;
+mod table;
+mod truth;
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use pericore_catalog::Family;
+use pericore_observe::results::Scope;
+use pericore_observe::selection::Selection;
+
+use crate::failure::Failure;
+use report::Report;
+
+/// Arguments of `pericore stat`.
+#[derive(Debug, Args)]
+pub struct StatArgs {
+    /// Software machine: family or preset, `NAME[:key=value,…]`
+    #[arg(long, value_name = "MACHINE")]
+    machine: Option<String>,
+    /// What the software machine runs: `NAME[:key=value,…]`; names: stream copy random chase mixed
+    #[arg(long, value_name = "WORKLOAD")]
+    workload: Option<String>,
+    /// Events: `unit/EVENT.SUBEVENT,key=value/`, Intel's or perf's names; commas between, `{}` around groups
+    #[arg(short = 'e', long = "event", value_name = "EVENTS")]
+    events: Vec<String>,
+    /// Metrics: `METRIC` or `unit/METRIC`, commas between
+    #[arg(short = 'M', long = "metrics", value_name = "METRICS")]
+    metrics: Vec<String>,
+    /// Print every so many milliseconds (virtual ones on a software machine)
+    #[arg(short = 'I', long = "interval-print", value_name = "MS")]
+    interval: Option<f64>,
+    /// End after so many milliseconds (virtual ones on a software machine)
+    #[arg(long, value_name = "MS")]
+    timeout: Option<f64>,
+    /// Print JSON lines
+    #[arg(short = 'j', long = "json-output", conflicts_with = "separator")]
+    json: bool,
+    /// Print fields with this separator between
+    #[arg(short = 'x', long = "field-separator", value_name = "SEP")]
+    separator: Option<String>,
+    /// Write to this file instead of standard error
+    #[arg(short = 'o', long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Print what the model knows, and the difference, beside each number
+    #[arg(long, requires = "machine")]
+    truth: bool,
+    /// A line for each socket
+    #[arg(long)]
+    per_socket: bool,
+    /// A line for each unit instance
+    #[arg(long, visible_alias = "no-merge", conflicts_with = "per_socket")]
+    per_unit: bool,
+    /// Print the register accesses, in order, and do nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Use counters even if someone else has them running
+    #[arg(long)]
+    take_over: bool,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// A command line that cannot be carried out, or a run that failed.
+pub fn run(args: &StatArgs) -> Result<ExitCode, Failure> {
+    for (name, value) in [("-I", args.interval), ("--timeout", args.timeout)] {
+        if value.is_some_and(|value| !value.is_finite() || value <= 0.0) {
+            return Err(Failure::usage(format!("{name}: give a number of milliseconds above 0")));
+        }
+    }
+    match &args.machine {
+        Some(machine) => emulated::run(args, machine),
+        None => Err(Failure::failed(
+            "no uncore PMON is reachable from here: reading a real machine's counters is not in this version; \
+             name a software machine instead, for example --machine e5-2600 --workload stream",
+        )),
+    }
+}
+
+impl StatArgs {
+    /// What to count: what the user named, else the family's defaults.
+    fn selection(&self, family: &'static Family) -> Result<Selection, Failure> {
+        let mut selection = Selection::new(family);
+        for events in &self.events {
+            selection.add_events(events).map_err(Failure::usage)?;
+        }
+        for metrics in &self.metrics {
+            selection.add_metrics(metrics).map_err(Failure::usage)?;
+        }
+        if self.events.is_empty() && self.metrics.is_empty() {
+            if family.default_metrics.is_empty() {
+                return Err(Failure::usage(format!("{} has no default metrics; name some with -e or -M", family.name)));
+            }
+            for metric in family.default_metrics {
+                selection.add_metrics(metric).map_err(Failure::failed)?;
+            }
+        }
+        Ok(selection)
+    }
+
+    const fn scope(&self) -> Scope {
+        if self.per_unit {
+            Scope::Instance
+        } else if self.per_socket {
+            Scope::Socket
+        } else {
+            Scope::System
+        }
+    }
+
+    /// Where results go: standard error unless `-o`.
+    fn open_output(&self) -> Result<Box<dyn Write>, Failure> {
+        Ok(match &self.output {
+            None => Box::new(io::stderr()),
+            Some(path) => {
+                let refuse = |error| Failure::failed(format!("cannot create {}: {error}", path.display()));
+                Box::new(File::create(path).map_err(refuse)?)
+            }
+        })
+    }
+
+    fn print(&self, out: &mut dyn Write, report: &Report, emulated: Option<&str>) -> Result<(), Failure> {
+        let mut text = Vec::new();
+        match (&self.separator, self.json) {
+            (Some(separator), _) => machine_readable::separated(&mut text, report, separator),
+            (None, true) => machine_readable::json(&mut text, report, emulated),
+            (None, false) => table::print(&mut text, report, self.truth),
+        }?;
+        out.write_all(&text)?;
+        Ok(out.flush()?)
+    }
+}

@@ -1,0 +1,66 @@
+//! What a measurement came to: rows ready for any output form.
+
+use pericore_metrics::{UnitOfMeasure, Value};
+
+/// A measurement, or one interval of it.
+#[derive(Debug)]
+pub struct Report {
+    /// Seconds from the start to the end of this interval; `None` without `-I`.
+    pub interval_end: Option<f64>,
+    /// Length in seconds.
+    pub seconds: f64,
+    /// Events, then metrics, in the order that the user named them.
+    pub rows: Vec<Row>,
+}
+
+/// One line.
+#[derive(Debug)]
+pub struct Row {
+    /// Event or metric.
+    pub name: String,
+    /// Socket or instance, unless everything was added up.
+    pub place: Option<Place>,
+    /// The number and how far it can be trusted.
+    pub value: Value,
+    /// What a metric is measured in; `None` for an event's count.
+    pub unit_of_measure: Option<UnitOfMeasure>,
+    /// What the model knows, if it was asked for and the model knows it.
+    pub truth: Option<f64>,
+}
+
+/// Where a row's number comes from.
+#[derive(Debug, Clone)]
+pub struct Place {
+    /// Socket number.
+    pub socket: u16,
+    /// Instance, if rows are per instance: `cbo3`.
+    pub instance: Option<String>,
+    /// Instances that the number adds up.
+    pub instances: usize,
+}
+
+impl Row {
+    /// Difference to the truth in the row's unit of measure; `None` without truth or number.
+    pub fn error(&self) -> Option<f64> {
+        Some(self.value.number()? - self.truth?)
+    }
+
+    /// What stands for a number that there is not, in perf's words.
+    pub fn placeholder(&self) -> &'static str {
+        use pericore_metrics::Grade;
+        match self.value.validity().grade() {
+            Grade::Unreadable => "<not supported>",
+            _ => "<not counted>",
+        }
+    }
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "S{}", self.socket)?;
+        match &self.instance {
+            Some(instance) => write!(f, " {instance}"),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! The table for people: aligned, within 80 columns.
+
+use std::io::{self, Write};
+
+use super::report::{Report, Row};
+
+/// Widths of the columns of numbers; the name gets the rest of 80 columns.
+const VALUE: usize = 18;
+const TRUTH: usize = 18;
+const ERROR: usize = 9;
+const LINE: usize = 80;
+
+/// Prints a report. With `truth`, the model's figure and the difference stand beside each number.
+pub fn print(out: &mut impl Write, report: &Report, truth: bool) -> io::Result<()> {
+    if let Some(end) = report.interval_end {
+        writeln!(out, "\n at {:.6} s, the last {:.6} s:", end, report.seconds)?;
+    }
+    writeln!(out)?;
+    let numbers = |value: &str, truth_text: &str, error: &str| {
+        if truth { format!("{value:>VALUE$}{truth_text:>TRUTH$}{error:>ERROR$}") } else { format!("{value:>VALUE$}") }
+    };
+    let heading = numbers("measured", "truth", "error");
+    let name_width = LINE - heading.chars().count() - 2;
+    if truth {
+        writeln!(out, "{heading}")?;
+    }
+    for row in &report.rows {
+        let (value, true_value, error) = texts(row);
+        let mut name = row.name.clone();
+        if let Some(place) = &row.place {
+            name = format!("{place} {name}");
+        }
+        let figures = numbers(&value, &true_value, &error);
+        if name.chars().count() <= name_width {
+            writeln!(out, "{figures}  {name}")?;
+        } else {
+            // Too long for its column: a line of its own, the figures under it.
+            writeln!(out, "  {name}\n{figures}")?;
+        }
+    }
+    writeln!(out)?;
+    validity(out, report)
+}
+
+/// Value, truth and error as texts.
+fn texts(row: &Row) -> (String, String, String) {
+    let show = |number: f64| match row.unit_of_measure {
+        None => thousands(number),
+        Some(unit) => {
+            let (scaled, symbol) = unit.scaled(number);
+            let text = if scaled.abs() >= 1000.0 && scaled.fract() == 0.0 {
+                thousands(scaled)
+            } else {
+                format!("{scaled:.3}")
+            };
+            format!("{text} {symbol}").trim_end().to_owned()
+        }
+    };
+    let value = row.value.number().map_or_else(|| row.placeholder().to_owned(), show);
+    let truth = row.truth.map_or_else(|| "-".to_owned(), show);
+    let error = match (row.error(), row.unit_of_measure) {
+        (None, _) => "-".to_owned(),
+        (Some(0.0), _) => "0".to_owned(),
+        (Some(error), None) => thousands(error),
+        (Some(error), Some(_)) => {
+            let share = error / row.truth.unwrap_or(1.0);
+            if share.abs() < 5e-10 { "0".to_owned() } else { format!("{:+.1e}", share) }
+        }
+    };
+    (value, truth, error)
+}
+
+/// How far the numbers can be trusted: one line if all are plainly measured, else a line for each that is not.
+fn validity(out: &mut impl Write, report: &Report) -> io::Result<()> {
+    let doubtful: Vec<&Row> = report.rows.iter().filter(|row| !row.value.validity().concerns().is_empty()).collect();
+    if doubtful.is_empty() {
+        return writeln!(out, " validity: all measured, over {:.6} s", report.seconds);
+    }
+    let measured = report.rows.len() - doubtful.len();
+    writeln!(out, " validity: {measured} of {} measured, over {:.6} s", report.rows.len(), report.seconds)?;
+    for row in doubtful {
+        writeln!(out, "   {}: {}", row.name, row.value.validity())?;
+    }
+    Ok(())
+}
+
+/// A whole number with separators between thousands.
+pub fn thousands(number: f64) -> String {
+    let digits = format!("{:.0}", number.abs());
+    let mut text = String::with_capacity(digits.len() * 4 / 3 + 1);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    if number < 0.0 { format!("-{text}") } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn thousands_are_separated() {
+        assert_eq!(super::thousands(0.0), "0");
+        assert_eq!(super::thousands(999.0), "999");
+        assert_eq!(super::thousands(1000.0), "1,000");
+        assert_eq!(super::thousands(-1_234_567.0), "-1,234,567");
+    }
+}

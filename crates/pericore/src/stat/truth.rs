@@ -1,0 +1,45 @@
+//! The model's own figures for what was counted, from its ledger.
+
+use pericore_catalog::Role;
+use pericore_machine::ledger::Window;
+use pericore_metrics::Validity;
+use pericore_observe::selection::{EventSource, SelectedEvent, Selection};
+use pericore_observe::session::{Count, Sample};
+
+/// `sample` with every count replaced by the truth; without a number where the ledger has none.
+pub fn sample(selection: &Selection, sample: &Sample, window: &Window<'_>) -> Sample {
+    let counts = sample.counts.iter().map(|count| {
+        let truth = of(&selection.events[count.event], count.instance, window);
+        let validity =
+            truth.map_or_else(|| Validity::not_defined("the ledger has no truth for it"), |_| Validity::MEASURED);
+        Count { count: truth, validity, ..count.clone() }
+    });
+    Sample { counts: counts.collect(), ..sample.clone() }
+}
+
+fn of(event: &SelectedEvent, instance: u16, window: &Window<'_>) -> Option<u64> {
+    let truth = match &event.source {
+        EventSource::Fixed(register) => window.truth(event.unit.name, instance, register.event?, None, &[]),
+        EventSource::FreeRunning { .. } => None,
+        EventSource::Programmed(programming) => {
+            let row = programming.event?;
+            let control = event.unit.register(Role::Control)?;
+            let config = programming.subevent.map_or(row.config, |subevent| subevent.config);
+            let tid_en = control.field("tid_en").map_or(0, |field| field.bits.mask());
+            if programming.control & !tid_en != config {
+                // Thresholds, inversion and edges are the counter's doing: the ledger knows what happened, not how it was counted.
+                return None;
+            }
+            let by_thread = programming.control & tid_en != 0;
+            let filters: Vec<(&str, u64)> = programming
+                .filters
+                .iter()
+                .filter(|filter| by_thread || filter.field.name != "tid")
+                .map(|filter| (filter.field.name, filter.value))
+                .collect();
+            let subevent = programming.subevent.map(|subevent| subevent.name);
+            window.truth(event.unit.name, instance, row.name, subevent, &filters)
+        }
+    };
+    truth.map(|truth| truth.0)
+}

@@ -1,0 +1,49 @@
+//! Families and units that the command line names.
+
+use pericore_catalog::Family;
+
+use crate::failure::Failure;
+
+/// The family of that name.
+///
+/// # Errors
+/// An unknown name, with the nearest known one.
+pub fn family(name: &str) -> Result<&'static Family, Failure> {
+    pericore_catalog::family(name).ok_or_else(|| {
+        let names: Vec<&str> = pericore_catalog::families().iter().map(|family| family.name).collect();
+        let all = pericore_catalog::families().iter().flat_map(|f| f.aliases.iter().copied().chain([f.name]));
+        Failure::usage(format!("no processor family {name:?}{}; known: {}", did_you_mean(name, all), names.join(", ")))
+    })
+}
+
+/// The family of that name, or all.
+///
+/// # Errors
+/// An unknown name, with the nearest known one.
+pub fn families(name: Option<&str>) -> Result<Vec<&'static Family>, Failure> {
+    match name {
+        Some(name) => Ok(vec![family(name)?]),
+        None => Ok(pericore_catalog::families().iter().collect()),
+    }
+}
+
+/// Checks that one of the families has a unit.
+///
+/// # Errors
+/// An unknown name, with the nearest known one.
+pub fn check_unit(families: &[&'static Family], name: &str) -> Result<(), Failure> {
+    if families.iter().any(|family| family.unit(name).is_some()) {
+        return Ok(());
+    }
+    let known: Vec<&str> = families.iter().flat_map(|family| family.units.iter().map(|unit| unit.name)).collect();
+    let near = did_you_mean(name, known.iter().copied());
+    Err(Failure::usage(format!("no unit {name:?}{near}; known: {}", known.join(", "))))
+}
+
+/// `: did you mean "x"?`, or nothing.
+pub fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
+    let lower = name.to_ascii_lowercase();
+    let scored = known.map(|candidate| (strsim::jaro_winkler(&lower, &candidate.to_ascii_lowercase()), candidate));
+    let best = scored.filter(|&(score, _)| score > 0.8).max_by(|a, b| a.0.total_cmp(&b.0));
+    best.map_or_else(String::new, |(_, candidate)| format!(": did you mean {candidate:?}?"))
+}

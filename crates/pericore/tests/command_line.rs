@@ -1,0 +1,290 @@
+//! The program as a user meets it: output forms, exit statuses, and what it says to a wrong command line.
+
+use std::process::{Command, Output};
+
+const SMALL: &str = "random:requests=20k,footprint=64M";
+
+fn pericore(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_pericore")).args(arguments).output().expect("the program starts")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("UTF-8")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("UTF-8")
+}
+
+/// A wrong command line: perf's exit status, one message, and in it every one of these words.
+fn refused(arguments: &[&str], status: i32, words: &[&str]) {
+    let output = pericore(arguments);
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(status), "{arguments:?} said {said}");
+    for word in words {
+        assert!(said.contains(word), "{arguments:?} did not mention {word:?}: {said}");
+    }
+    assert!(stdout(&output).is_empty());
+}
+
+#[test]
+fn a_table_names_its_machine_and_its_validity() {
+    let output = pericore(&["stat", "--machine", "e5-2600", "--workload", SMALL, "--truth"]);
+    assert!(output.status.success());
+    let table = stderr(&output);
+    for word in ["EMULATED", "e5-2680", "imc/MEM_READ_BANDWIDTH", "GB/s", "truth", "all measured", "virtual time"] {
+        assert!(table.contains(word), "no {word:?} in {table}");
+    }
+    let too_wide = table.lines().find(|line| line.chars().count() > 80 && !line.contains("EMULATED"));
+    assert_eq!(too_wide, None);
+}
+
+#[test]
+fn json_has_perfs_keys_the_validity_and_the_truth() {
+    let events = "cbo/LLC_VICTIMS.M_STATE/,imc/CAS_COUNT.RD/";
+    let output = pericore(&[
+        "stat",
+        "--machine",
+        "e5-2600",
+        "--workload",
+        SMALL,
+        "-e",
+        events,
+        "-M",
+        "MEM_READ_BANDWIDTH",
+        "-j",
+        "--truth",
+        "-o",
+        "/dev/stdout",
+    ]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let rows: Vec<serde_json::Value> =
+        stdout(&output).lines().map(|line| serde_json::from_str(line).expect("a JSON line")).collect();
+    assert_eq!(rows.len(), 3);
+    for row in &rows[..2] {
+        let value: f64 = row["counter-value"].as_str().expect("perf prints a string").parse().expect("a number");
+        assert_eq!(Some(value), row["truth"].as_f64());
+        assert_eq!(row["error"].as_f64(), Some(0.0));
+        assert_eq!(row["validity"], "measured");
+        assert_eq!(row["pcnt-running"].as_f64(), Some(100.0));
+        assert!(row["event-runtime"].as_u64() > Some(0));
+        assert_eq!(row["emulated"], "e5-2680");
+    }
+    assert_eq!(rows[0]["event"], "cbo/LLC_VICTIMS.M_STATE/");
+    assert_eq!(rows[2]["metric-unit"], "B/s");
+    assert!(rows[2]["metric-value"].as_str().is_some());
+}
+
+#[test]
+fn separated_values_and_intervals() {
+    let output = pericore(&[
+        "stat",
+        "--machine",
+        "e5-2600",
+        "--workload",
+        SMALL,
+        "-e",
+        "ha/REQUESTS.READS/",
+        "-x",
+        ";",
+        "-I",
+        "0.02",
+        "-o",
+        "/dev/stdout",
+    ]);
+    let text = stdout(&output);
+    assert!(text.lines().count() >= 2, "{text}");
+    let mut last = 0.0;
+    for line in text.lines() {
+        let fields: Vec<&str> = line.split(';').collect();
+        let end: f64 = fields[0].parse().expect("the end of the interval");
+        assert!(end > last);
+        last = end;
+        fields[1].parse::<f64>().expect("a count");
+        assert_eq!(fields[3], "ha/REQUESTS.READS/");
+        assert_eq!(fields[8], "measured");
+    }
+}
+
+#[test]
+fn places_are_shown_when_asked_for() {
+    let run = |option: &str| {
+        let output = pericore(&["stat", "--machine", "e5-2600", "--workload", SMALL, "-e", "cbo/CLOCKTICKS/", option]);
+        stderr(&output)
+    };
+    assert!(run("--per-socket").contains("S0 cbo/CLOCKTICKS/"));
+    for slice in 0..8 {
+        assert!(run("--per-unit").contains(&format!("S0 cbo{slice} ")));
+    }
+}
+
+#[test]
+fn a_dry_run_prints_the_guides_steps_and_touches_nothing() {
+    let output = pericore(&["stat", "--machine", "e5-2600", "-e", "cbo0/LLC_VICTIMS.M_STATE/", "--dry-run"]);
+    let steps = stderr(&output);
+    for step in ["msr 0xd04", "0x10100", "0x400137", "freeze", "select and enable", "count"] {
+        assert!(steps.contains(step), "no {step:?} in {steps}");
+    }
+}
+
+#[test]
+fn same_seed_same_counts() {
+    let run = || {
+        let workload = "mixed:requests=20k,footprint=64M,seed=42";
+        let output = pericore(&["stat", "--machine", "e5-2600", "--workload", workload, "-j", "-o", "/dev/stdout"]);
+        stdout(&output)
+    };
+    assert_eq!(run(), run());
+}
+
+#[test]
+fn list_follows_its_contract() {
+    let output = pericore(&["list", "--machine", "snbep", "--json", "--unit", "cbo"]);
+    assert!(output.status.success());
+    let rows: Vec<serde_json::Value> =
+        stdout(&output).lines().map(|line| serde_json::from_str(line).expect("a JSON line")).collect();
+    let keys = [
+        "family",
+        "unit",
+        "event",
+        "subevent",
+        "code",
+        "umask",
+        "config",
+        "counters",
+        "max_increment",
+        "filters",
+        "modelled",
+        "source",
+        "description",
+    ];
+    for row in &rows {
+        for key in keys {
+            assert!(row.get(key).is_some(), "no {key} in {row}");
+        }
+    }
+    // Guide 2.3.7, Table 2-17: code 0x37, M_STATE is umask bit 0, counters 0 and 1.
+    let victims =
+        rows.iter().find(|row| row["event"] == "LLC_VICTIMS" && row["subevent"] == "M_STATE").expect("listed");
+    assert_eq!(victims["code"], "0x37");
+    assert_eq!(victims["umask"], "0x01");
+    assert_eq!(victims["config"], "0x137");
+    assert_eq!(victims["counters"], serde_json::json!([0, 1]));
+    assert_eq!(victims["max_increment"], 1);
+    assert_eq!(victims["modelled"], true);
+    let bounces = rows.iter().find(|row| row["event"] == "RING_BOUNCES").expect("listed");
+    assert_eq!(bounces["modelled"], false);
+}
+
+#[test]
+fn registers_and_metrics_follow_their_contracts() {
+    let lines = |option: &str| -> Vec<serde_json::Value> {
+        let output = pericore(&["list", "--machine", "e5-2600", option, "--json"]);
+        stdout(&output).lines().map(|line| serde_json::from_str(line).expect("a JSON line")).collect()
+    };
+    let registers = lines("--registers");
+    // Table 2-8: C3_MSR_PMON_CTL2 is MSR 0xD72, 32 bits.
+    let control =
+        registers.iter().find(|row| row["unit"] == "cbo" && row["instance"] == 3 && row["register"] == "ctl2");
+    let control = control.expect("listed");
+    assert_eq!(
+        (&control["space"], &control["address"], &control["width"]),
+        (&"msr".into(), &"0xd72".into(), &32.into())
+    );
+    assert!(control["fields"].as_array().expect("fields").iter().any(|f| f["name"] == "umask" && f["bits"] == "15:8"));
+    // Table 2-59: channel 2 is D16:F4, counter 1 at A8.
+    let counter =
+        registers.iter().find(|row| row["unit"] == "imc" && row["instance"] == 2 && row["register"] == "ctr1");
+    let counter = counter.expect("listed");
+    assert_eq!(
+        (&counter["space"], &counter["address"], &counter["bdf"]),
+        (&"pcicfg".into(), &"0xa8".into(), &"10.4".into())
+    );
+    for metric in lines("--metrics") {
+        for key in ["unit", "metric", "expression", "unit_of_measure", "description", "source"] {
+            assert!(metric.get(key).is_some(), "no {key} in {metric}");
+        }
+    }
+}
+
+#[test]
+fn wrong_command_lines_get_one_clear_message() {
+    let stat = |rest: &[&'static str]| [&["stat", "--machine", "e5-2600"], rest].concat();
+    refused(&stat(&["-e", "cbo/LLC_VICTIM.M_STATE/"]), 129, &["LLC_VICTIM", "LLC_VICTIMS"]);
+    refused(&stat(&["-e", "cbox/CLOCKTICKS/"]), 129, &["cbox", "cbo"]);
+    refused(&stat(&["-M", "MEM_READ_BANDWITH"]), 129, &["MEM_READ_BANDWITH", "MEM_READ_BANDWIDTH"]);
+    refused(&stat(&["-e", "cbo/TOR_INSERTS.OPCODE/"]), 129, &["opc"]);
+    refused(&stat(&["-e", "cbo/LLC_VICTIMS.M_STATE,thresh=999/"]), 129, &["thresh", "0x3e7"]);
+    refused(&stat(&["-e", "cbo/TOR_INSERTS.OPCODE,opc=0x182/,cbo/TOR_INSERTS.MISS_OPCODE,opc=0x180/"]), 129, &["opc"]);
+    refused(
+        &stat(&["-e", "cbo/LLC_VICTIMS.M_STATE/,cbo/LLC_VICTIMS.E_STATE/,cbo/LLC_VICTIMS.S_STATE/"]),
+        129,
+        &["counters 0, 1", "leave out"],
+    );
+    refused(&stat(&["--workload", "strem"]), 129, &["strem", "stream"]);
+    refused(&stat(&["--workload", "random:footprint=1000G"]), 129, &["footprint", "1000G"]);
+    refused(&stat(&["--workload", "random:threads=0"]), 129, &["threads", "0"]);
+    refused(&stat(&["--workload", "stream:colour=blue"]), 129, &["colour"]);
+    refused(&stat(&["-I", "0"]), 129, &["-I"]);
+    refused(&["stat", "--machine", "e5-2699"], 129, &["e5-2699", "e5-2600"]);
+    refused(&["stat", "--machine", "e5-2600:sockets=99"], 129, &["sockets", "99"]);
+    refused(&["list", "--machine", "e5-2600", "--unit", "cb"], 129, &["cb", "cbo"]);
+    refused(&["stat", "--no-such-option"], 129, &["--no-such-option"]);
+    refused(&["stat"], 255, &["--machine"]);
+    refused(&stat(&["--workload", SMALL, "-o", "/no/such/folder/out"]), 255, &["/no/such/folder/out"]);
+}
+
+/// Bare `pericore` shows three commands, and they run.
+#[test]
+fn the_bare_program_shows_commands_that_run() {
+    let output = pericore(&[]);
+    assert!(output.status.success());
+    let commands: Vec<String> =
+        stdout(&output).lines().filter_map(|line| Some(line.strip_prefix("  pericore ")?.to_owned())).collect();
+    assert_eq!(commands.len(), 3);
+    for command in commands {
+        let mut arguments: Vec<&str> = command.split(' ').collect();
+        if arguments[0] == "stat" {
+            arguments.extend(["--timeout", "0.05"]);
+        }
+        let output = pericore(&arguments);
+        assert!(output.status.success(), "{command}: {}", stderr(&output));
+    }
+}
+
+/// Ctrl-C ends the measurement, prints what was counted, and the program dies of the signal.
+#[test]
+fn interrupted_it_prints_what_was_counted() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_pericore"))
+        .args([
+            "stat",
+            "--machine",
+            "e5-2600",
+            "--workload",
+            "chase:requests=1G,footprint=1G",
+            "-e",
+            "ha/REQUESTS.READS/",
+        ])
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut header = [0_u8; 9];
+    let mut pipe = child.stderr.take().expect("piped");
+    std::io::Read::read_exact(&mut pipe, &mut header).expect("the header comes first");
+    let pid = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &pid]).status().expect("kill runs").success());
+    let mut rest = String::new();
+    std::io::Read::read_to_string(&mut pipe, &mut rest).expect("UTF-8");
+    let status = child.wait().expect("it ends");
+    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(2));
+    assert!(rest.contains("ha/REQUESTS.READS/") && rest.contains("validity"), "{rest}");
+}
+
+/// Nobody reads: the program ends without a word.
+#[test]
+fn a_closed_pipe_is_quiet() {
+    let script =
+        format!("{} list --json | head -n 1 >/dev/null; exit ${{PIPESTATUS[0]}}", env!("CARGO_BIN_EXE_pericore"));
+    let output = Command::new("bash").args(["-c", &script]).output().expect("bash runs");
+    assert!(stderr(&output).is_empty(), "{}", stderr(&output));
+}

@@ -1,0 +1,3 @@
+//! What the journeys share: a software machine whose signals can be tampered with.
+
+pub mod rig;

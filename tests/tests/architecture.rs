@@ -1,0 +1,66 @@
+//! The directions that the crates may depend in, checked against the manifests.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+/// Workspace crates that each crate may depend on. observe and machine never meet below `pericore` and `tests`.
+const ALLOWED: [(&str, &[&str]); 7] = [
+    ("registers", &[]),
+    ("metrics", &[]),
+    ("catalog-compiler", &["metrics"]),
+    ("catalog", &["registers", "metrics", "catalog-compiler"]),
+    ("observe", &["registers", "metrics", "catalog"]),
+    ("machine", &["registers", "metrics", "catalog"]),
+    ("pericore", &["registers", "metrics", "catalog", "observe", "machine"]),
+];
+
+fn manifests() -> BTreeMap<String, String> {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
+    let folders = fs::read_dir(crates).expect("crates/ is there").flatten();
+    folders
+        .filter_map(|folder| {
+            let manifest = fs::read_to_string(folder.path().join("Cargo.toml")).ok()?;
+            Some((folder.file_name().to_string_lossy().into_owned(), manifest))
+        })
+        .collect()
+}
+
+#[test]
+fn crates_depend_only_in_the_allowed_directions() {
+    let allowed: BTreeMap<_, _> = ALLOWED.into_iter().collect();
+    let manifests = manifests();
+    assert!(manifests.len() >= allowed.len(), "crates are missing: {:?}", manifests.keys());
+    for (name, manifest) in manifests {
+        let allowed =
+            allowed.get(name.as_str()).unwrap_or_else(|| panic!("crate {name} has no row in this test: add it"));
+        let used = manifest.lines().filter_map(|line| line.strip_prefix("pericore-"));
+        for dependency in used.filter_map(|rest| rest.split(['.', ' ', '=']).next()) {
+            assert!(allowed.contains(&dependency), "{name} must not depend on {dependency}");
+        }
+    }
+}
+
+/// A crate could still be reached by path: look at the sources too.
+#[test]
+fn observe_and_machine_never_import_each_other() {
+    fn sources(folder: &Path, found: &mut Vec<(String, String)>) {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                sources(&path, found);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                found.push((path.display().to_string(), fs::read_to_string(&path).expect("sources are readable")));
+            }
+        }
+    }
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
+    for (owner, stranger) in [("observe", "pericore_machine"), ("machine", "pericore_observe")] {
+        let mut files = Vec::new();
+        sources(&crates.join(owner), &mut files);
+        assert!(files.len() > 3, "no sources found in {owner}");
+        for (path, text) in files {
+            assert!(!text.contains(stranger), "{path} names {stranger}");
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! A broken catalogue: all defects at once, each with file, line and what to do.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A small catalogue that is right, in a folder of its own.
+struct Catalogue(PathBuf);
+
+const FAMILY: &str = r#"family = "toy"
+aliases = ["t"]
+title = "Toy"
+documents = [{ cite = "guide", title = "The toy guide" }]
+cpus = [{ family = 6, model = 1 }]
+clocks = [{ name = "uclk", description = "The clock." }]
+units = ["box"]
+"#;
+
+const UNIT: &str = r#"unit = "box"
+title = "Box"
+description = "A toy box."
+source = "1"
+clock = "uclk"
+counters = 2
+counter_width = 48
+
+[[placement]]
+space = "msr"
+base = 0x100
+
+[[register]]
+name = "ctl"
+guide_name = "CTL"
+role = "control"
+offset = 0
+count = 2
+stride = 1
+width = 32
+source = "1.1"
+description = "Selects."
+fields = [
+  { name = "thresh",   bits = "31:24", access = "RW", description = "Threshold." },
+  { name = "invert",   bits = "23",    access = "RW", description = "Inverts it." },
+  { name = "en",       bits = "22",    access = "RW", description = "Enables." },
+  { name = "rsv",      bits = "21:19", access = "RV" },
+  { name = "edge_det", bits = "18",    access = "RW", description = "Edges." },
+  { name = "rsv",      bits = "17:16", access = "RV" },
+  { name = "umask",    bits = "15:8",  access = "RW", description = "Subevents." },
+  { name = "ev_sel",   bits = "7:0",   access = "RW", description = "Event." },
+]
+
+[[register]]
+name = "ctr"
+guide_name = "CTR"
+role = "counter"
+offset = 8
+count = 2
+stride = 1
+width = 64
+source = "1.1"
+description = "Counts."
+fields = [
+  { name = "rsv",         bits = "63:48", access = "RV" },
+  { name = "event_count", bits = "47:0",  access = "RW-V", description = "The count." },
+]
+"#;
+
+const EVENTS: &str = r#"unit = "box"
+
+[[event]]
+name = "CLOCKTICKS"
+code = 0x00
+counters = [0, 1]
+source = "1.2"
+description = "Cycles of the clock."
+measure = "clock"
+
+[[event]]
+name = "TOYS"
+code = 0x01
+counters = [0, 1]
+source = "1.2"
+description = "Toys that come out."
+subevents = [
+  { name = "RED",  umask = 0x01, description = "Toys painted red." },
+  { name = "BLUE", umask = 0x02, description = "Toys painted blue." },
+]
+"#;
+
+const METRICS: &str = r#"unit = "box"
+
+[[metric]]
+name = "TOY_RATE"
+expression = "TOYS.RED / seconds"
+unit_of_measure = "/s"
+description = "Red toys in a second."
+source = "1.3"
+"#;
+
+impl Catalogue {
+    fn new(name: &str) -> Self {
+        let root = std::env::temp_dir().join(format!("pericore-catalogue-{}-{name}", std::process::id()));
+        let _ = fs::remove_dir_all(&root);
+        let files = [
+            ("families/toy.toml", FAMILY),
+            ("units/toy/box.toml", UNIT),
+            ("events/toy/box.toml", EVENTS),
+            ("metrics/toy/box.toml", METRICS),
+            ("deviations.toml", ""),
+            ("undefined.toml", ""),
+        ];
+        for (path, text) in files {
+            let path = root.join(path);
+            fs::create_dir_all(path.parent().expect("in a folder")).expect("a folder");
+            fs::write(path, text).expect("a file");
+        }
+        Self(root)
+    }
+
+    fn replace(self, path: &str, from: &str, to: &str) -> Self {
+        let path = self.0.join(path);
+        let text = fs::read_to_string(&path).expect("there");
+        assert!(text.contains(from), "{from:?} is not in {}", path.display());
+        fs::write(path, text.replacen(from, to, 1)).expect("written");
+        self
+    }
+
+    fn root(&self) -> &Path {
+        &self.0
+    }
+
+    /// What the compiler says, as one text.
+    fn says(&self) -> String {
+        match pericore_catalog_compiler::compile(self.root()) {
+            Ok(_) => "no defects".to_owned(),
+            Err(diagnostics) => diagnostics.to_string(),
+        }
+    }
+}
+
+impl Drop for Catalogue {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn the_toy_is_right() {
+    assert_eq!(Catalogue::new("right").says(), "no defects");
+}
+
+#[test]
+fn every_defect_is_named_with_file_line_and_fix() {
+    let unit = "units/toy/box.toml";
+    let events = "events/toy/box.toml";
+    let cases: [(&str, &str, &str, &[&str]); 17] = [
+        (unit, r#"bits = "22", "#, r#"bits = "23", "#, &["units/toy/box.toml:26", "overlaps", "fix:"]),
+        (unit, r#"  { name = "rsv",      bits = "21:19", access = "RV" },"#, "", &["0x380000", "rsv"]),
+        (unit, "offset = 8", "offset = 1", &["shares msr", "ctl"]),
+        (unit, "counters = 2", "counters = 3", &["3 counters and 2 registers"]),
+        (unit, "counter_width = 48", "counter_width = 44", &["44 bits", "event_count"]),
+        (unit, r#"clock = "uclk""#, r#"clock = "ulck""#, &["no clock", "ulck"]),
+        (unit, r#"role = "control""#, r#"role = "kontrol""#, &["no role", "kontrol"]),
+        (unit, r#"access = "RW-V""#, r#"access = "WR""#, &["no access", "RW"]),
+        (unit, "width = 32", "width = 32\nwitdh = 7", &["unknown key", "witdh", "did you mean \"width\""]),
+        (events, "counters = [0, 1]", "counters = [0, 5]", &["counter 5", "has 2"]),
+        (events, "umask = 0x02", "umask = 0x01", &["TOYS.BLUE and TOYS.RED both select 0x101", "same_as"]),
+        (events, "umask = 0x02", "umask = 0x102", &["0x102", "does not fit"]),
+        (events, r#"name = "BLUE""#, r#"name = "RED""#, &["subevent \"RED\" exists twice"]),
+        (events, "measure = \"clock\"", "signal = \"toys\"", &["no signal \"toys\""]),
+        (events, r#"description = "Toys painted red.""#, r#"description = "Red""#, &["only repeats its name"]),
+        ("metrics/toy/box.toml", "TOYS.RED /", "TOYS.RAD /", &["TOYS.RAD", "did you mean TOYS.RED"]),
+        ("metrics/toy/box.toml", "TOYS.RED / seconds", "TOYS.RED / (", &["TOY_RATE"]),
+    ];
+    for (index, (file, from, to, words)) in cases.into_iter().enumerate() {
+        let said = Catalogue::new(&format!("case{index}")).replace(file, from, to).says();
+        assert!(said.contains(&format!("{file}:")), "no place in: {said}");
+        assert!(said.contains("fix:"), "no fix in: {said}");
+        for word in words {
+            assert!(said.contains(word), "no {word:?} in: {said}");
+        }
+    }
+}
+
+#[test]
+fn all_defects_come_at_once() {
+    let said = Catalogue::new("many")
+        .replace("units/toy/box.toml", "offset = 8", "offset = 1")
+        .replace("events/toy/box.toml", "counters = [0, 1]", "counters = [9]")
+        .replace("events/toy/box.toml", "code = 0x01", "code = 0x1000")
+        .replace("metrics/toy/box.toml", "\"/s\"", "\"furlong\"")
+        .says();
+    for word in ["shares msr", "counter 9", "0x1000", "furlong"] {
+        assert!(said.contains(word), "no {word:?} in: {said}");
+    }
+}
+
+#[test]
+fn damaged_and_missing_files() {
+    let said = Catalogue::new("syntax").replace("events/toy/box.toml", "[[event]]", "[[event").says();
+    assert!(said.contains("events/toy/box.toml:3") && said.contains("TOML syntax"), "{said}");
+    let catalogue = Catalogue::new("missing");
+    fs::remove_file(catalogue.root().join("units/toy/box.toml")).expect("removed");
+    let said = catalogue.says();
+    assert!(said.contains("units/toy/box.toml") && said.contains("cannot be read"), "{said}");
+    let said =
+        Catalogue::new("dangling").replace("families/toy.toml", r#"units = ["box"]"#, r#"units = ["bax"]"#).says();
+    assert!(said.contains("units/toy/bax.toml") && said.contains("has no unit \"box\""), "{said}");
+    let empty = Catalogue(std::env::temp_dir().join(format!("pericore-no-catalogue-{}", std::process::id())));
+    assert!(empty.says().contains("no family"));
+}
