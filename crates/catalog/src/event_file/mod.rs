@@ -1,0 +1,74 @@
+//! Intel's public event and metric files, read at run time: JSON as in github.com/intel/perfmon, and Linux's lists of events,
+//! which are the same rows without the header.
+//!
+//! [`EventFile::parse`] reads the text and borrows from it; rows that cannot be used are reported with their line and the rest
+//! is kept. [`overlay`] makes a family that has the file's events next to the built-in ones, for all look-ups alike.
+
+mod document;
+mod metric;
+mod overlay;
+mod row;
+
+pub use document::{FileError, MAX_BYTES, MAX_ROWS};
+pub use metric::FileMetric;
+pub use overlay::{Overlay, Replaced, overlay};
+pub use row::{FileEvent, Problem};
+
+use crate::model::Family;
+use document::Document;
+
+/// What a file has for a family.
+#[derive(Debug, Clone, Default)]
+pub struct EventFile<'t> {
+    /// Events of the family's units, in file order.
+    pub events: Vec<FileEvent<'t>>,
+    /// Metrics, in file order. Their formulas are not evaluated yet.
+    pub metrics: Vec<FileMetric<'t>>,
+    /// Rows that cannot be used, in file order.
+    pub problems: Vec<RowProblem>,
+}
+
+/// A row that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {name}: {problem}")]
+pub struct RowProblem {
+    /// Line of the file, from 1, on which the row begins.
+    pub line: usize,
+    /// The event's or metric's name, as far as it could be read.
+    pub name: String,
+    /// What is wrong.
+    pub problem: Problem,
+}
+
+impl<'t> EventFile<'t> {
+    /// Reads a file for a family.
+    ///
+    /// # Errors
+    /// [`FileError`]: no JSON, damaged, too large, or not a file of events or metrics. A bad row is no error, see
+    /// [`EventFile::problems`].
+    pub fn parse(text: &'t str, family: &'static Family) -> Result<Self, FileError> {
+        let document = Document::parse(text)?;
+        let mut file = Self::default();
+        for (line, raw) in document.events() {
+            match row::read(raw, family) {
+                Ok(event) => file.events.push(FileEvent { line, ..event }),
+                Err((name, problem)) => file.problems.push(RowProblem { line, name, problem }),
+            }
+        }
+        for (line, raw) in document.metrics() {
+            match metric::read(raw) {
+                Ok(metric) => file.metrics.push(FileMetric { line, ..metric }),
+                Err((name, problem)) => file.problems.push(RowProblem { line, name, problem }),
+            }
+        }
+        Ok(file)
+    }
+}
+
+/// `text` without what could upset a terminal or the event syntax's reader: control characters become spaces.
+fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests;

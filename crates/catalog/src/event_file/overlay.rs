@@ -1,0 +1,234 @@
+//! A family with a file's events next to its own.
+//!
+//! Everything that looks events up takes a `&'static Family`. So the overlay is one: new units with longer lists of events
+//! around the same registers. What is new is leaked: a command reads a file or two and ends, and a lifetime on every type of
+//! the catalogue would be the price of giving a few hundred kilobytes back at the very end.
+
+use std::collections::BTreeMap;
+
+use super::row::Problem;
+use super::{EventFile, FileEvent, RowProblem, printable};
+use crate::model::{Event, Family, FilterNeed, FilterUse, Measure, Role, Subevent, Unit};
+
+/// A family with a file's events, and what became of each row.
+#[derive(Debug)]
+pub struct Overlay {
+    /// The family to look things up in.
+    pub family: &'static Family,
+    /// Events and subevents that the family did not have.
+    pub added: usize,
+    /// Rows that say what the family says.
+    pub same: usize,
+    /// Rows that took the place of a built-in row: the file is the user's word.
+    pub replaced: Vec<Replaced>,
+    /// Rows that have no place.
+    pub problems: Vec<RowProblem>,
+}
+
+/// A row that took the place of a built-in one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replaced {
+    /// Line of the file.
+    pub line: usize,
+    /// `unit/EVENT.SUBEVENT`.
+    pub name: String,
+    /// The built-in control value and counters.
+    pub built_in: (u64, u16),
+    /// The file's.
+    pub file: (u64, u16),
+}
+
+/// A family that has the file's events too. `source` is what they give as their source, such as the file's name. The result
+/// lives as long as the program: for commands, not for loops.
+pub fn overlay(family: &'static Family, file: &EventFile<'_>, source: &str) -> Overlay {
+    let source: &'static str = leak(source);
+    let mut result = Overlay { family, added: 0, same: 0, replaced: Vec::new(), problems: Vec::new() };
+    let mut units: Vec<&'static Unit> = family.units.to_vec();
+    for unit in &mut units {
+        // By event name, in file order within one.
+        let mut rows: BTreeMap<String, Vec<&FileEvent<'_>>> = BTreeMap::new();
+        for row in file.events.iter().filter(|row| row.unit.name == unit.name) {
+            rows.entry(row.event.to_ascii_uppercase()).or_default().push(row);
+        }
+        if !rows.is_empty() {
+            let events = merge(unit, rows, source, &mut result);
+            *unit = Box::leak(Box::new(Unit { events, ..**unit }));
+        }
+    }
+    result.problems.sort_by_key(|problem| problem.line);
+    result.family = Box::leak(Box::new(Family { units: units.leak(), ..*family }));
+    result
+}
+
+fn merge(
+    unit: &'static Unit,
+    mut rows: BTreeMap<String, Vec<&FileEvent<'_>>>,
+    source: &'static str,
+    result: &mut Overlay,
+) -> &'static [Event] {
+    let mut events = Vec::with_capacity(unit.events.len() + rows.len());
+    for event in unit.events {
+        let mut draft = Draft::of(event);
+        for row in rows.remove(&event.name.to_ascii_uppercase()).unwrap_or_default() {
+            draft.take(row, unit, source, result);
+        }
+        events.push(draft.finish());
+    }
+    for rows in rows.values() {
+        let first = rows[0];
+        let mut draft = Draft { event: new_event(unit, first, rows.len() > 1, source), subevents: Vec::new() };
+        for row in rows {
+            draft.take(row, unit, source, result);
+        }
+        events.push(draft.finish());
+    }
+    events.leak()
+}
+
+/// An event whose subevents may still grow.
+struct Draft {
+    event: Event,
+    subevents: Vec<Subevent>,
+}
+
+impl Draft {
+    fn of(event: &Event) -> Self {
+        Self {
+            event: Event { ..*event },
+            subevents: event.subevents.iter().map(|subevent| Subevent { ..*subevent }).collect(),
+        }
+    }
+
+    fn finish(self) -> Event {
+        Event { subevents: self.subevents.leak(), ..self.event }
+    }
+
+    fn take(&mut self, row: &FileEvent<'_>, unit: &'static Unit, source: &'static str, result: &mut Overlay) {
+        let (has, event) = (self.event.code, self.event.name.to_owned());
+        let full = format!(
+            "{event}{}{}",
+            if row.subevent.is_some() { "." } else { "" },
+            row.subevent.as_deref().unwrap_or("")
+        );
+        let mut refuse = |problem| {
+            let name = printable(&full);
+            result.problems.push(RowProblem { line: row.line, name, problem });
+        };
+        let Some(name) = row.subevent.as_deref() else {
+            // An event with subevents is chosen by one of them: the bare name would be ambiguous.
+            if self.event.subevents.is_empty() && self.subevents.is_empty() {
+                return self.take_plain(row, unit, source, result);
+            }
+            let is_known =
+                self.subevents.iter().any(|subevent| subevent.config == row.config) || self.event.config == row.config;
+            return if is_known {
+                result.same += 1
+            } else {
+                refuse(Problem::BesideSubevents { event, umask: row.umask })
+            };
+        };
+        if row.code != has {
+            return refuse(Problem::OtherCode { event, code: row.code, known: has });
+        }
+        match self.subevents.iter_mut().find(|subevent| subevent.name.eq_ignore_ascii_case(name)) {
+            Some(known) if known.config == row.config && known.counters == row.counters => result.same += 1,
+            Some(known) => {
+                let name = format!("{}/{full}", unit.name);
+                let (built_in, file) = ((known.config, known.counters), (row.config, row.counters));
+                result.replaced.push(Replaced { line: row.line, name, built_in, file });
+                *known = subevent(row, &self.event, known.name, source);
+            }
+            None => {
+                result.added += 1;
+                let name = leak(name);
+                self.event.counters |= row.counters;
+                self.subevents.push(subevent(row, &self.event, name, source));
+            }
+        }
+    }
+
+    fn take_plain(&mut self, row: &FileEvent<'_>, unit: &'static Unit, source: &'static str, result: &mut Overlay) {
+        let is_new = std::ptr::eq(self.event.source, source);
+        if is_new {
+            result.added += 1;
+        } else if self.event.config == row.config && self.event.counters == row.counters {
+            result.same += 1;
+        } else {
+            let name = format!("{}/{}", unit.name, self.event.name);
+            let (built_in, file) = ((self.event.config, self.event.counters), (row.config, row.counters));
+            result.replaced.push(Replaced { line: row.line, name, built_in, file });
+            self.event = Event { name: self.event.name, ..new_event(unit, row, false, source) };
+        }
+    }
+}
+
+fn subevent(row: &FileEvent<'_>, event: &Event, name: &'static str, source: &'static str) -> Subevent {
+    // A built-in row with the same encoding knows the filters better than the file's column does.
+    let alike = event.subevents.iter().find(|known| known.config == row.config);
+    Subevent {
+        name,
+        umask: Some(row.umask),
+        config: row.config,
+        counters: row.counters,
+        max_increment: alike.and_then(|known| known.max_increment).or(event.max_increment),
+        description: leak(&printable(&row.description)),
+        source,
+        caveats: caveats(row),
+        filters: alike.map_or_else(|| filters(row), |known| known.filters),
+        later: true,
+    }
+}
+
+/// An event that the family does not have. One with the same code tells which signal it is and which filters it takes.
+fn new_event(unit: &'static Unit, row: &FileEvent<'_>, has_subevents: bool, source: &'static str) -> Event {
+    let plain = row.subevent.is_none() && !has_subevents;
+    let code_bits = unit.register(Role::Control).map_or(0, |register| {
+        ["ev_sel", "ev_sel_ext"]
+            .iter()
+            .filter_map(|name| register.field(name))
+            .fold(0, |mask, field| mask | field.bits.mask())
+    });
+    let alike = unit.events.iter().find(|known| known.config & code_bits == row.config & code_bits);
+    let template = alike.map(|known| Event { ..*known });
+    Event {
+        name: leak(&row.event),
+        code: row.code,
+        config: if plain { row.config } else { row.config & code_bits },
+        counters: row.counters,
+        max_increment: template.as_ref().and_then(|known| known.max_increment),
+        description: if plain {
+            leak(&printable(&row.description))
+        } else {
+            "An event of the file, chosen by its subevents."
+        },
+        source,
+        caveats: if plain { caveats(row) } else { &[] },
+        filters: if plain && alike.is_none() {
+            filters(row)
+        } else {
+            template.as_ref().map_or(&[], |known| known.filters)
+        },
+        field_set: template.as_ref().and_then(|known| known.field_set),
+        signal: template.as_ref().and_then(|known| known.signal),
+        measure: template.as_ref().map_or(Measure::Arrivals, |known| known.measure),
+        decode: template.as_ref().map_or(&[], |known| known.decode),
+        subevents: &[],
+        category: template.as_ref().map_or("", |known| known.category),
+        later: true,
+    }
+}
+
+fn filters(row: &FileEvent<'_>) -> &'static [FilterUse] {
+    // The file says that the filter matters; only the user can say to which value.
+    let uses: Vec<FilterUse> =
+        row.filters.iter().map(|field| FilterUse { field: field.name, need: FilterNeed::Required }).collect();
+    uses.leak()
+}
+
+const fn caveats(row: &FileEvent<'_>) -> &'static [&'static str] {
+    if row.deprecated { &["Deprecated by Intel."] } else { &[] }
+}
+
+fn leak(text: &str) -> &'static str {
+    Box::leak(text.to_owned().into_boxed_str())
+}

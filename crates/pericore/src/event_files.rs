@@ -1,0 +1,137 @@
+//! `--events FILE`: Intel's public event files, read at run time.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use pericore_catalog::Family;
+use pericore_catalog::event_file::{EventFile, FileMetric, MAX_BYTES, Problem, Replaced, RowProblem, overlay};
+
+use crate::failure::Failure;
+use crate::terminal::counter_list;
+
+/// Rows of a kind that are told one by one.
+const SHOWN: usize = 6;
+
+/// The option, for commands that look events up.
+#[derive(Debug, Clone, Default, Args)]
+pub struct EventFilesArg {
+    /// Also take events and metrics from an Intel event file (JSON, github.com/intel/perfmon)
+    #[arg(long = "events", value_name = "FILE")]
+    files: Vec<PathBuf>,
+}
+
+/// A family, with the files' events in it.
+#[derive(Debug)]
+pub struct Extended {
+    /// The family to look things up in: the built-in one if there are no files.
+    pub family: &'static Family,
+    /// The files' metrics, with the file's name. They are listed, not evaluated.
+    pub metrics: Vec<(String, FileMetric<'static>)>,
+}
+
+impl EventFilesArg {
+    /// True if no file is given.
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// The family with all files' events. What cannot be used is said on stderr.
+    ///
+    /// # Errors
+    /// A file that cannot be read or is no event file, or that has nothing for the family.
+    pub fn extend(&self, family: &'static Family) -> Result<Extended, Failure> {
+        let mut extended = Extended { family, metrics: Vec::new() };
+        for path in &self.files {
+            let fail = |problem: String| Failure::failed(format!("event file {}: {problem}", path.display()));
+            let text = read(path).map_err(fail)?;
+            // The family that comes out refers to the text and lives as long as the program.
+            let text: &'static str = Box::leak(text.into_boxed_str());
+            let file = EventFile::parse(text, extended.family).map_err(|error| fail(error.to_string()))?;
+            let name =
+                path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
+            if file.events.is_empty() && file.metrics.is_empty() {
+                let first =
+                    file.problems.first().map_or_else(String::new, |problem| format!("; the first row: {problem}"));
+                return Err(fail(format!("nothing in it is for {}{first}", family.name)));
+            }
+            let merged = overlay(extended.family, &file, &name);
+            extended.family = merged.family;
+            let mut problems = file.problems;
+            problems.extend(merged.problems);
+            problems.sort_by_key(|problem| problem.line);
+            report_replaced(&name, &merged.replaced);
+            report(&name, &problems);
+            extended.metrics.extend(file.metrics.into_iter().map(|metric| (name.clone(), metric)));
+        }
+        Ok(extended)
+    }
+}
+
+/// The file's text, or what is wrong with it.
+fn read(path: &Path) -> Result<String, String> {
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    let mut bytes = Vec::new();
+    // One byte more than is allowed tells a file that is too large, even one that never ends.
+    let limit = u64::try_from(MAX_BYTES).unwrap_or(u64::MAX).saturating_add(1);
+    file.take(limit).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    if bytes.len() > MAX_BYTES {
+        return Err(format!("it has more than {} MB; is it an event file?", MAX_BYTES >> 20));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let place = error.utf8_error().valid_up_to();
+        let line = error.as_bytes()[..place].iter().filter(|byte| **byte == b'\n').count() + 1;
+        format!("line {line}: it is no text (UTF-8)")
+    })
+}
+
+/// Says which built-in rows the file's take the place of.
+fn report_replaced(name: &str, replaced: &[Replaced]) {
+    let (configs, counters): (Vec<&Replaced>, Vec<&Replaced>) =
+        replaced.iter().partition(|row| row.built_in.0 != row.file.0);
+    for row in configs.iter().take(SHOWN) {
+        eprintln!(
+            "pericore: {name}:{}: {} is {:#x} in the file and {:#x} built in",
+            row.line, row.name, row.file.0, row.built_in.0
+        );
+    }
+    for row in counters.iter().take(SHOWN) {
+        let (file, built_in) = (counter_list(row.file.1), counter_list(row.built_in.1));
+        eprintln!(
+            "pericore: {name}:{}: {} takes counters {file} in the file and {built_in} built in",
+            row.line, row.name
+        );
+    }
+    let hidden = configs.len().saturating_sub(SHOWN) + counters.len().saturating_sub(SHOWN);
+    match (replaced.len(), hidden) {
+        (0, _) => {}
+        (_, 0) => eprintln!("pericore: {name}: the file's word is used"),
+        _ => eprintln!("pericore: {name}: {hidden} more such rows; the file's word is used"),
+    }
+}
+
+/// Says which rows cannot be used: rows of one missing unit together, of the others the first ones.
+fn report(name: &str, problems: &[RowProblem]) {
+    let mut units: Vec<(&str, usize, usize)> = Vec::new();
+    let mut others: Vec<&RowProblem> = Vec::new();
+    for problem in problems {
+        match &problem.problem {
+            Problem::UnknownUnit(unit) => match units.iter_mut().find(|(known, ..)| known == unit) {
+                Some((_, count, _)) => *count += 1,
+                None => units.push((unit, 1, problem.line)),
+            },
+            _ => others.push(problem),
+        }
+    }
+    for (unit, count, line) in units {
+        let rows = if count == 1 { "row" } else { "rows" };
+        eprintln!("pericore: {name}:{line}: {count} {rows} left out from here on: the family has no unit {unit:?}");
+    }
+    for problem in others.iter().take(SHOWN) {
+        eprintln!("pericore: {name}:{}: {} left out: {}", problem.line, problem.name, problem.problem);
+    }
+    if others.len() > SHOWN {
+        eprintln!("pericore: {name}: {} more rows left out", others.len() - SHOWN);
+    }
+}

@@ -1,0 +1,137 @@
+//! What a terminal asks of output: width, colour, nothing that upsets it.
+
+use std::io::IsTerminal;
+
+use clap::{Args, ValueEnum};
+
+/// Widest line of human output.
+pub const WIDTH: usize = 80;
+
+/// `--color`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum ColorChoice {
+    /// On a terminal, unless NO_COLOR is set
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// The option, for commands that print for people.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct ColorArg {
+    /// Colour the output
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
+    color: ColorChoice,
+}
+
+impl ColorArg {
+    /// How to paint standard output.
+    pub fn paint(self) -> Paint {
+        let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        Paint {
+            on: match self.color {
+                ColorChoice::Always => true,
+                ColorChoice::Never => false,
+                ColorChoice::Auto => std::io::stdout().is_terminal() && !is_set("NO_COLOR") && !is_dumb,
+            },
+        }
+    }
+}
+
+/// Paints words, or leaves them as they are. Widths must be seen to before: escape sequences take no room on the screen.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Paint {
+    on: bool,
+}
+
+impl Paint {
+    /// A heading or a name.
+    pub fn strong(self, text: &str) -> String {
+        self.with("1", text)
+    }
+
+    /// What matters less.
+    pub fn faint(self, text: &str) -> String {
+        self.with("2", text)
+    }
+
+    /// What is wrong.
+    pub fn alarm(self, text: &str) -> String {
+        self.with("31", text)
+    }
+
+    fn with(self, code: &str, text: &str) -> String {
+        if self.on { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+}
+
+/// `text` in lines of at most `width` characters, broken at spaces; a word that is longer is broken too.
+pub fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let width = width.max(1);
+    let mut lines = vec![String::new()];
+    let mut used = 0;
+    for word in text.split_whitespace() {
+        let mut rest: Vec<char> = word.chars().collect();
+        let room = if used == 0 { width } else { width.saturating_sub(used + 1) };
+        if used > 0 && rest.len() > room {
+            lines.push(String::new());
+            used = 0;
+        }
+        while rest.len() > width {
+            let tail = rest.split_off(width);
+            push(&mut lines, &rest, 0);
+            lines.push(String::new());
+            rest = tail;
+        }
+        push(&mut lines, &rest, used);
+        used += rest.len() + usize::from(used > 0);
+    }
+    lines
+}
+
+fn push(lines: &mut [String], word: &[char], used: usize) {
+    if let Some(last) = lines.last_mut() {
+        if used > 0 {
+            last.push(' ');
+        }
+        last.extend(word);
+    }
+}
+
+/// Counters of a bit mask as people write them: `0-3`, `0,2`.
+pub fn counter_list(mask: u16) -> String {
+    let counters: Vec<u8> = (0..16).filter(|counter| mask >> counter & 1 == 1).collect();
+    let is_run = counters.len() > 2 && counters.windows(2).all(|pair| pair[1] == pair[0] + 1);
+    match (is_run, counters.first(), counters.last()) {
+        (true, Some(first), Some(last)) => format!("{first}-{last}"),
+        _ => counters.iter().map(u8::to_string).collect::<Vec<_>>().join(","),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wraps_at_spaces_and_cuts_only_what_is_too_long() {
+        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrapped("abcdefghij k", 4), ["abcd", "efgh", "ij k"]);
+        assert_eq!(wrapped("", 7), [""]);
+        assert_eq!(wrapped("äöü ß", 5), ["äöü ß"]);
+    }
+
+    #[test]
+    fn counters_are_runs_or_lists() {
+        assert_eq!([0b1111, 0b0011, 0b0101, 0b1110, 0].map(counter_list), ["0-3", "0,1", "0,2", "1-3", ""]);
+    }
+
+    #[test]
+    fn paint_is_off_by_default() {
+        assert_eq!(Paint::default().strong("x"), "x");
+        assert_eq!(Paint { on: true }.alarm("x"), "\x1b[31mx\x1b[0m");
+    }
+}
