@@ -5,7 +5,7 @@ use std::fmt;
 /// A line of a catalogue file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Place {
-    /// Index into [`Diagnostics::files`].
+    /// Number of the file, in the order of registration.
     pub file: u16,
     /// Line, from 1; 0 stands for the whole file.
     pub line: u32,
