@@ -6,6 +6,7 @@ mod event_files;
 mod explain;
 mod failure;
 mod list;
+mod machine;
 mod stat;
 mod target;
 mod terminal;
@@ -35,6 +36,8 @@ enum Command {
     Decode(decode::DecodeArgs),
     /// Put a register's value together
     Encode(encode::EncodeArgs),
+    /// The software Xeon: its registers and its snapshots
+    Machine(machine::MachineArgs),
 }
 
 fn main() -> ExitCode {
@@ -73,5 +76,6 @@ fn run(command: Option<Command>) -> Result<ExitCode, Failure> {
         Some(Command::Explain(args)) => explain::run(&args).map(|()| ExitCode::SUCCESS),
         Some(Command::Decode(args)) => decode::run(&args).map(|()| ExitCode::SUCCESS),
         Some(Command::Encode(args)) => encode::run(&args).map(|()| ExitCode::SUCCESS),
+        Some(Command::Machine(args)) => machine::run(&args),
     }
 }

@@ -252,6 +252,35 @@ fn the_bare_program_shows_commands_that_run() {
     }
 }
 
+/// A machine's registers by name, and its snapshot there and back.
+#[test]
+fn a_machine_is_poked_dumped_loaded_and_peeked() {
+    let folder = std::env::temp_dir().join(format!("pericore-machine-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let file = folder.join("snapshot");
+    let path = file.to_str().expect("UTF-8");
+    let output = pericore(&["machine", "poke", "--machine", "e5-2600", "cbo3/ctl1=0x400137", "-o", path]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let output = pericore(&["machine", "peek", "--machine", path, "cbo3/ctl1", "cbo2/ctl1"]);
+    // Table 2-8: C3_MSR_PMON_CTL1 is MSR 0xD71.
+    let shown = stdout(&output);
+    assert!(shown.contains("msr 0xd71") && shown.contains("0x400137") && shown.contains("ev_sel"), "{shown}");
+    assert!(shown.contains("0/cbo2/ctl1"), "{shown}");
+    let loaded = stdout(&pericore(&["machine", "load", path]));
+    assert!(loaded.contains("0/cbo3/ctl1") && !loaded.contains("0/cbo2/ctl1"), "{loaded}");
+    let again = pericore(&["machine", "dump", "--machine", path]);
+    assert_eq!(stdout(&again), std::fs::read_to_string(&file).expect("written"));
+    std::fs::write(&file, "pericore-machine 7\n").expect("written");
+    refused(&["machine", "load", path], 255, &["version 1"]);
+    refused(&["machine", "peek", "--machine", "e5-2600", "cbo99/ctl1"], 129, &["cbo99/ctl1"]);
+    refused(&["machine", "poke", "--machine", "e5-2600", "cbo0/ctl0"], 129, &["NAME=VALUE"]);
+    refused(&["machine", "show", "--machine", "no-such-machine"], 129, &["no-such-machine"]);
+    for family in ["e5-2600:sockets=4", "nehalem", "emerald-rapids:sockets=2"] {
+        assert!(pericore(&["machine", "show", "--machine", family]).status.success());
+    }
+    std::fs::remove_dir_all(folder).expect("removed");
+}
+
 /// Ctrl-C ends the measurement, prints what was counted, and the program dies of the signal.
 #[test]
 fn interrupted_it_prints_what_was_counted() {

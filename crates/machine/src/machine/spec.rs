@@ -3,7 +3,8 @@
 use pericore_catalog::Family;
 
 use super::BuildError;
-use crate::chassis::Shape;
+use crate::chassis::{Chassis, Shape};
+use crate::signal::Wiring;
 use crate::uncore::Parameters;
 
 /// A machine as the command line names it.
@@ -90,6 +91,18 @@ impl MachineSpec {
     /// [`BuildError::NoModel`] for a family without a model.
     pub fn parameters(&self) -> Result<Parameters, BuildError> {
         Parameters::preset(self.preset).ok_or(BuildError::NoModel { family: self.family.name })
+    }
+
+    /// The hardware alone, without a model, after reset.
+    ///
+    /// # Errors
+    /// [`BuildError`] if the size does not allow it.
+    pub fn chassis(&self) -> Result<Chassis, BuildError> {
+        let clocks = self.parameters().ok().map(|parameters| parameters.clocks()).transpose()?;
+        let shape = self.shape()?;
+        let wiring = Wiring::new(shape.family, shape.sockets);
+        // Without a model nothing moves time on: any grid will do.
+        Ok(Chassis::new(shape, wiring, |clock| clocks.as_ref().map_or(1, |clocks| super::period(clocks, clock))))
     }
 
     /// Sockets, cores and threads.

@@ -1,0 +1,105 @@
+//! Looking at a machine's registers and writing them.
+
+use std::io::{self, Write};
+
+use pericore_catalog::decode;
+use pericore_machine::chassis::{Chassis, RegisterPlace};
+
+use crate::failure::Failure;
+
+/// Prints shape and blocks, and the registers whose value is not the reset value.
+///
+/// # Errors
+/// Output that cannot be written.
+pub fn show(machine: &mut Chassis) -> Result<(), Failure> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    let shape = machine.shape().clone();
+    writeln!(
+        out,
+        "EMULATED {}: {} sockets of {} cores with {} threads",
+        shape.family.name, shape.sockets, shape.cores, shape.threads
+    )?;
+    for socket in 0..shape.sockets {
+        writeln!(
+            out,
+            "  socket {socket}: CPU {} first, uncore bus {:#04x}",
+            shape.first_cpu(socket),
+            shape.uncore_bus(socket)
+        )?;
+    }
+    for unit in shape.family.units {
+        let present = (0..unit.instances).filter(|&instance| shape.has(unit, instance)).count();
+        writeln!(
+            out,
+            "  {:<8} {present:>3} a socket, {} counters of {} bits: {}",
+            unit.name, unit.counters, unit.counter_width, unit.title
+        )?;
+    }
+    let places: Vec<RegisterPlace> = machine.registers().collect();
+    let mut changed = 0;
+    for place in &places {
+        let value = machine.peek(place).map_err(Failure::failed)?;
+        if value != place.register.reset {
+            changed += 1;
+            writeln!(out, "  {:<22} {value:#x}", place.name())?;
+        }
+    }
+    writeln!(out, "{} registers, {changed} not as after reset", places.len())?;
+    Ok(out.flush()?)
+}
+
+/// Prints registers with their fields.
+///
+/// # Errors
+/// A name that no register has.
+pub fn peek(machine: &mut Chassis, names: &[String]) -> Result<(), Failure> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    for name in names {
+        for place in find(machine, name)? {
+            let value = machine.peek(&place).map_err(Failure::failed)?;
+            writeln!(out, "{:<22} {:<26} {value:#x}", place.name(), place.address)?;
+            let family = machine.shape().family;
+            let decoded =
+                decode::register(family, place.unit, place.register, place.member, value).map_err(Failure::failed)?;
+            for field in decoded.fields().filter(|field| field.value != 0) {
+                writeln!(out, "    {:<7} {:<14} {:#x}", field.field.bits.to_string(), field.field.name, field.value)?;
+            }
+        }
+    }
+    Ok(out.flush()?)
+}
+
+/// Carries out `NAME=VALUE` writes, in order.
+///
+/// # Errors
+/// A text that is no write, a name that no register has, or a register that refuses the value.
+pub fn poke(machine: &mut Chassis, writes: &[String]) -> Result<(), Failure> {
+    for write in writes {
+        let wrong =
+            || Failure::usage(format!("{write:?} is no write; give NAME=VALUE, for example cbo0/ctl0=0x400137"));
+        let (name, value) = write.split_once('=').ok_or_else(wrong)?;
+        let value = match value.strip_prefix("0x") {
+            Some(digits) => u64::from_str_radix(digits, 16),
+            None => value.parse(),
+        };
+        let value = value.map_err(|_| wrong())?;
+        for place in find(machine, name)? {
+            if value & !place.width.mask() != 0 {
+                return Err(Failure::usage(format!("{write}: {} holds {} bytes", place.name(), place.width.bytes())));
+            }
+            machine.poke(&place, value).map_err(Failure::failed)?;
+        }
+    }
+    Ok(())
+}
+
+fn find(machine: &Chassis, name: &str) -> Result<Vec<RegisterPlace>, Failure> {
+    let places = machine.find_registers(name);
+    if places.is_empty() {
+        let family = machine.shape().family.name;
+        return Err(Failure::usage(format!(
+            "no register {name:?}; write [SOCKET/]UNIT[N]/REGISTER[M]; pericore list --registers --machine {family} shows the names"
+        )));
+    }
+    Ok(places)
+}
