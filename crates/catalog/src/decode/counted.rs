@@ -96,7 +96,7 @@ impl Decoded {
         }
         let selected = self.value & selecting_bits(self.register);
         let (event, condition) = find(self.unit, self.register, selected)?;
-        let (subevents, is_exact) = subevents(event, condition, selected);
+        let (subevents, is_exact) = subevents(self.register, event, condition, selected);
         let named = subevents.iter().fold(event.config, |bits, subevent| bits | subevent.config);
         let named = condition.map_or(named, |condition| named | condition.config);
         let own = event.field_set.and_then(|index| self.unit.field_sets.get(usize::from(index)));
@@ -151,11 +151,16 @@ fn find(unit: &Unit, register: &Register, selected: u64) -> Option<(&'static Eve
     let code_bits =
         register.field("ev_sel")?.bits.mask() | register.field("ev_sel_ext").map_or(0, |field| field.bits.mask());
     let code = selected & code_bits;
+    let umask = register.field("umask").map_or(0, |field| field.bits.mask());
     let with_code = |wanted: u64| {
-        let candidates = unit.events.iter().filter(move |event| event.config & code_bits == wanted);
-        // Events that share a code differ in further bits: the one that asks for most of those that are set.
-        let fitting = candidates.filter(move |event| selected & event.config == event.config);
-        fitting.max_by_key(|event| (event.config & !code_bits).count_ones())
+        // A row of its own may have umask bits that its subevents do not have; other bits must be there.
+        let fits = move |event: &&Event| event.config & code_bits == wanted && event.config & !umask & !selected == 0;
+        let rank = move |event: &&Event| {
+            let is_row = event.subevents.iter().any(|subevent| subevent.config == selected);
+            // Events that share a code differ in further bits: the one that asks for most of those that are set.
+            (is_row, event.config & !selected == 0, (event.config & !code_bits).count_ones())
+        };
+        unit.events.iter().filter(fits).max_by_key(rank)
     };
     if let Some(event) = with_code(code) {
         return Some((event, None));
@@ -171,13 +176,20 @@ fn find(unit: &Unit, register: &Register, selected: u64) -> Option<(&'static Eve
 }
 
 /// The subevent that the bits select exactly, or all whose bits are set and no larger one's.
-fn subevents(event: &'static Event, condition: Option<&Event>, selected: u64) -> (Vec<&'static Subevent>, bool) {
+fn subevents(
+    register: &Register,
+    event: &'static Event,
+    condition: Option<&Event>,
+    selected: u64,
+) -> (Vec<&'static Subevent>, bool) {
     let wanted = selected & !condition.map_or(0, |condition| condition.config & !event.config);
     if let Some(exact) = event.subevents.iter().find(|subevent| subevent.config == wanted) {
         return (vec![exact], condition.is_none());
     }
     if event.config == wanted {
-        return (Vec::new(), event.subevents.is_empty());
+        // Beside subevents only a row with a umask of its own counts something by itself.
+        let umask = register.field("umask").map_or(0, |field| field.bits.mask());
+        return (Vec::new(), event.subevents.is_empty() || event.config & umask != 0);
     }
     let fits = |subevent: &&Subevent| subevent.config & !wanted == 0 && subevent.config != event.config;
     let all: Vec<&'static Subevent> = event.subevents.iter().filter(fits).collect();

@@ -1,6 +1,6 @@
 //! Putting a register's value together from its fields: the inverse of [`decode`](crate::decode). Pure.
 //!
-//! [`register`] sets fields by name; [`example`] writes an event in the event syntax, with everything that it needs to count.
+//! [`register`] sets fields by name; [`event_text`] writes an event in the event syntax, with everything that it needs to count.
 
 mod example;
 mod number;

@@ -111,12 +111,10 @@ fn in_family(family: &'static Family, text: &str, found: &mut Vec<Found>) {
     if let Ok((unit, _)) = parse_unit(family, text) {
         found.push(Found { family, unit: Some(unit), topic: Topic::Unit });
     }
-    if let Some((front, rest)) = text.split_once('/') {
-        if let Some(unit) = unit_or_pmu(family, front) {
-            let name = rest.split([',', '/']).next().unwrap_or("");
-            in_unit(family, unit, name, found);
-        }
-        return;
+    let slashed = text.split_once('/').and_then(|(front, rest)| Some((unit_or_pmu(family, front)?, rest)));
+    if let Some((unit, rest)) = slashed {
+        let name = rest.split([',', '/']).next().unwrap_or("");
+        return in_unit(family, unit, name, found);
     }
     let dotted = text.split_once('.').and_then(|(front, rest)| Some((parse_unit(family, front).ok()?.0, rest)));
     if let Some((unit, rest)) = dotted {

@@ -20,7 +20,7 @@ pub fn print(out: &mut impl Write, families: &[&'static Family], request: &Reque
     }
     let ranked = if request.args.registers || request.args.metrics { Vec::new() } else { rank(families, request) };
     if request.args.json || ranked.is_empty() {
-        let names = known_names(families, &wanted);
+        let names = names(families, request, &wanted);
         let near = nearest(&wanted, names.iter().map(String::as_str));
         let hint = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) };
         eprintln!("pericore: nothing matches {wanted:?}{hint}");
@@ -37,6 +37,18 @@ pub fn print(out: &mut impl Write, families: &[&'static Family], request: &Reque
         }
     }
     Ok(())
+}
+
+/// The names of what is listed.
+fn names(families: &[&'static Family], request: &Request<'_>, wanted: &str) -> Vec<String> {
+    let units = || families.iter().flat_map(|family| family.units.iter());
+    if request.args.registers {
+        units().flat_map(|unit| unit.registers).map(|register| register.name.to_owned()).collect()
+    } else if request.args.metrics {
+        units().flat_map(|unit| unit.metrics).map(|metric| metric.name.to_owned()).collect()
+    } else {
+        known_names(families, wanted)
+    }
 }
 
 type Row = (&'static Family, &'static Unit, &'static Event, Option<&'static Subevent>);

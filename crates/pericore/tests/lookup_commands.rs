@@ -1,0 +1,206 @@
+//! `list`, `explain`, `decode` and `encode` as a user meets them.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn pericore(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_pericore")).args(arguments).output().expect("the program starts")
+}
+
+fn stdout(arguments: &[&str]) -> String {
+    let output = pericore(arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+/// A command line that is refused: with this status, nothing on stdout, and every one of these words.
+fn refused(arguments: &[&str], status: i32, words: &[&str]) {
+    let output = pericore(arguments);
+    let said = String::from_utf8(output.stderr).expect("UTF-8");
+    assert_eq!(output.status.code(), Some(status), "{arguments:?} said {said}");
+    assert!(output.stdout.is_empty(), "{arguments:?} printed something");
+    for word in words {
+        assert!(said.contains(word), "{arguments:?} did not mention {word:?}: {said}");
+    }
+}
+
+fn rows(arguments: &[&str]) -> Vec<serde_json::Value> {
+    stdout(arguments).lines().map(|line| serde_json::from_str(line).expect("a JSON line")).collect()
+}
+
+/// An event file of this test's own.
+fn file(name: &str, text: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&path, text).expect("the file is written");
+    path
+}
+
+#[test]
+fn lists_keep_the_contracts_keys() {
+    for row in rows(&["list", "--machine", "e5-2600", "--unit", "cbo", "--json"]) {
+        for key in [
+            "family",
+            "unit",
+            "event",
+            "subevent",
+            "code",
+            "umask",
+            "config",
+            "counters",
+            "max_increment",
+            "filters",
+            "modelled",
+            "source",
+            "description",
+        ] {
+            assert!(row.get(key).is_some(), "no {key} in {row}");
+        }
+    }
+    for row in rows(&["list", "--registers", "--machine", "e5-2600", "--json"]) {
+        for key in ["unit", "instance", "register", "space", "address", "bdf", "width", "reset", "fields"] {
+            assert!(row.get(key).is_some(), "no {key} in {row}");
+        }
+    }
+    for row in rows(&["list", "--metrics", "--machine", "e5-2600", "--json"]) {
+        for key in ["unit", "metric", "expression", "unit_of_measure", "description", "source"] {
+            assert!(row.get(key).is_some(), "no {key} in {row}");
+        }
+    }
+}
+
+#[test]
+fn every_list_fits_the_terminal() {
+    for kind in
+        [&["list"][..], &["list", "--registers"], &["list", "--metrics"], &["list", "--machine", "e5-2600", "lokup"]]
+    {
+        let text = stdout(kind);
+        let too_wide: Vec<&str> = text.lines().filter(|line| line.chars().count() > 80).collect();
+        assert!(too_wide.is_empty(), "{kind:?}: {too_wide:#?}");
+    }
+}
+
+#[test]
+fn words_and_patterns_filter() {
+    let names = |words: &[&str]| {
+        let arguments: Vec<&str> = ["list", "--machine", "e5-2600", "--json"].iter().chain(words).copied().collect();
+        let rows = rows(&arguments);
+        rows.iter()
+            .map(|row| format!("{}.{}", row["event"].as_str().unwrap_or(""), row["subevent"].as_str().unwrap_or("")))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(names(&["TOR_OCCUPANCY.MISS*"]), ["TOR_OCCUPANCY.MISS_OPCODE", "TOR_OCCUPANCY.MISS_ALL"]);
+    assert_eq!(names(&["cas_count.rd"]), ["CAS_COUNT.RD_REG", "CAS_COUNT.RD_UNDERFILL", "CAS_COUNT.RD"]);
+    assert!(names(&["unc_m_cas_count"]).contains(&"CAS_COUNT.WR".to_owned()));
+    assert!(names(&["zzzzz"]).is_empty());
+    let all = rows(&["list", "--machine", "e5-2600", "--json"]);
+    let modelled = rows(&["list", "--machine", "e5-2600", "--modelled", "--json"]);
+    assert!(modelled.len() < all.len() && modelled.iter().all(|row| row["modelled"] == true));
+}
+
+#[test]
+fn typing_errors_get_the_nearest_rows() {
+    let text = stdout(&["list", "--machine", "e5-2600", "lokup"]);
+    assert!(text.starts_with("Nothing has every word of \"lokup\". Nearest:\n  cbo/LLC_LOOKUP\n"), "{text}");
+    let output = pericore(&["list", "--machine", "e5-2600", "--registers", "filtr"]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("did you mean filter?"));
+}
+
+#[test]
+fn decode_and_encode_are_inverse() {
+    let encoded =
+        rows(&["encode", "--machine", "e5-2600", "cbo.ctl1", "thresh=3", "umask=0x3", "ev_sel=0x35", "en=1", "--json"]);
+    assert_eq!(
+        (&encoded[0]["value"], &encoded[0]["address"]),
+        (&"0x3400335".into(), &"msr:0xd11 in the first of 8".into())
+    );
+    let decoded = rows(&["decode", "--machine", "e5-2600", "0xd11", "0x3400335", "--filter", "0xc1000000", "--json"]);
+    let counts = &decoded[0]["counts"];
+    assert_eq!((&counts["event"], &counts["subevents"][0]), (&"TOR_INSERTS".into(), &"MISS_OPCODE".into()));
+    assert_eq!((&counts["threshold"], &counts["filters"][0]["names"][0]), (&3.into(), &"DRd".into()));
+    let event = rows(&["encode", "cbo/TOR_INSERTS.MISS_OPCODE,opc=DRd,thresh=3/", "--json"]);
+    assert_eq!((&event[0]["enabled"], &event[0]["filters"]["filter"]), (&"0x3400335".into(), &"0xc1000000".into()));
+}
+
+#[test]
+fn wrong_command_lines_say_what_to_do() {
+    refused(&["explain", "--machine", "e5-2600", "LLC_LOKUP"], 129, &["did you mean LLC_LOOKUP?"]);
+    refused(&["explain", "--machine", "e5-2600", "thresh"], 129, &["cbo.ctl.thresh", "name one in full"]);
+    refused(&["decode", "--machine", "e5-2600", "0x99999", "1"], 129, &["belongs to no register", "list --registers"]);
+    refused(&["decode", "--machine", "e5-2600", "cbo.ctl0", "0x100000000"], 129, &["32 bits"]);
+    refused(&["decode", "--machine", "e5-2600", "cbo.ctl0", "many"], 129, &["no number"]);
+    refused(
+        &["decode", "--machine", "e5-2600", "imc.ctl0", "1", "--filter", "1"],
+        129,
+        &["imc has no filter register"],
+    );
+    refused(
+        &["decode", "--machine", "e5-2600", "qpi.ctl0", "1", "--filter", "1"],
+        129,
+        &["which filter register", "match0"],
+    );
+    refused(&["encode", "--machine", "e5-2600", "cbo.ctl0", "thrsh=1"], 129, &["did you mean thresh?"]);
+    refused(&["encode", "--machine", "e5-2600", "cbo.ctl0", "thresh=256"], 129, &["at most 0xff"]);
+    refused(&["encode", "--machine", "e5-2600", "cbo.ctl0", "rsv=1"], 129, &["reserved"]);
+    refused(&["encode", "--machine", "e5-2600", "cbo.ctl0", "en"], 129, &["FIELD=VALUE"]);
+    refused(&["encode", "cbo/TOR_INSERTS.OPCODE/"], 129, &["needs the filter opc"]);
+    refused(&["encode", "imc/CLOCKTICKS/"], 129, &["choose one with --machine"]);
+}
+
+#[test]
+fn event_files_join_the_catalogue() {
+    let path = file(
+        "good.json",
+        r#"{"Header": {}, "Events": [
+            {"Unit": "CBO", "EventName": "UNC_C_TOR_INSERTS.MY_OWN", "EventCode": "0x35", "UMask": "0x42", "Counter": "0,1", "BriefDescription": "Mine."},
+            {"Unit": "CBO", "EventName": "UNC_C_BRAND_NEW", "EventCode": 62, "Counter": "2", "Surprise": [1, {"a": null}]},
+            {"Unit": "CBO", "EventName": "UNC_C_BAD", "EventCode": "x"},
+            {"Unit": "IRP", "EventName": "UNC_I_X", "EventCode": "1"}],
+            "Metrics": [{"MetricName": "mine", "Formula": "a * 64", "Events": [{"Name": "UNC_C_BRAND_NEW", "Alias": "a"}], "UnitOfMeasure": "B"}]}"#,
+    );
+    let path = path.to_str().expect("UTF-8");
+    let e5_2600 = ["--machine", "e5-2600", "--events", path];
+    let with = |front: &[&'static str], back: &[&'static str]| -> Vec<String> {
+        front.iter().chain(&e5_2600[..]).chain(back).map(|text| (*text).to_owned()).collect()
+    };
+    let run = |arguments: Vec<String>| pericore(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+    let listed = run(with(&["list"], &["--json", "my_own"]));
+    let row: serde_json::Value = serde_json::from_slice(&listed.stdout).expect("one JSON line");
+    assert_eq!(
+        (&row["config"], &row["source"], &row["description"]),
+        (&"0x4235".into(), &"good.json".into(), &"Mine.".into())
+    );
+    let said = String::from_utf8_lossy(&listed.stderr);
+    assert!(said.contains("good.json:4: UNC_C_BAD left out: EventCode is \"x\""), "{said}");
+    assert!(said.contains("good.json:5: 1 row left out from here on: the family has no unit \"IRP\""), "{said}");
+    let explained = run(with(&["explain"], &["UNC_C_BRAND_NEW"]));
+    assert!(String::from_utf8_lossy(&explained.stdout).contains("code 0x3e; control register 0x3e"));
+    let encoded = run(with(&["encode"], &["--json", "cbo/BRAND_NEW,thresh=1/"]));
+    let row: serde_json::Value = serde_json::from_slice(&encoded.stdout).expect("one JSON line");
+    assert_eq!((&row["control"], &row["counters"]), (&"0x100003e".into(), &serde_json::json!([2])));
+    let metrics = run(with(&["list"], &["--metrics", "mine"]));
+    assert!(String::from_utf8_lossy(&metrics.stdout).contains("= UNC_C_BRAND_NEW * 64"));
+}
+
+#[test]
+fn event_files_that_are_none_are_refused() {
+    let e5_2600 = |path: &str, words: &[&str]| refused(&["list", "--machine", "e5-2600", "--events", path], 255, words);
+    e5_2600(
+        file("damaged.json", "{\"Events\": [\n{\"Unit\":").to_str().expect("UTF-8"),
+        &["damaged.json", "line 2", "fetch the file again"],
+    );
+    e5_2600(file("other.json", "{\"a\": 1}").to_str().expect("UTF-8"), &["neither \"Events\" nor \"Metrics\""]);
+    e5_2600(file("empty.json", "[]").to_str().expect("UTF-8"), &["nothing in it is for e5-2600"]);
+    e5_2600("/dev/zero", &["more than 64 MB"]);
+    e5_2600("/nowhere.json", &["/nowhere.json", "No such file"]);
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bytes.json");
+    std::fs::write(&path, b"[\n\xff]").expect("the file is written");
+    e5_2600(path.to_str().expect("UTF-8"), &["line 2", "no text (UTF-8)"]);
+    refused(&["list", "--events", "x.json"], 129, &["add --machine"]);
+}
+
+#[test]
+fn colour_is_for_those_who_ask() {
+    assert!(!stdout(&["explain", "--machine", "e5-2600", "imc"]).contains('\x1b'));
+    assert!(stdout(&["explain", "--machine", "e5-2600", "--color", "always", "imc"]).contains('\x1b'));
+    assert!(!stdout(&["list", "--machine", "e5-2600", "--color", "never", "cas"]).contains('\x1b'));
+}
