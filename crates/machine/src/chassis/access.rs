@@ -5,6 +5,7 @@ use pericore_registers::{AccessError, Address, Bdf, Outcome, RegisterSpace, Widt
 use super::map::Place;
 use super::variant::{Presence, Rules};
 use super::{Chassis, discovery, mmio, pci};
+use crate::pmon::SlotRef;
 use crate::signal::Tick;
 
 /// What a cycle reaches.
@@ -27,7 +28,8 @@ impl Chassis {
     pub(super) fn reach(&self, address: Address, width: Width) -> Result<Reached, AccessError> {
         match address {
             Address::Msr { cpu, msr } => {
-                let socket = self.shape.socket_of_cpu(cpu).ok_or(AccessError::Unreachable { address })?;
+                let socket = self.socket_of_cpu.get(cpu as usize).ok_or(AccessError::Unreachable { address })?;
+                let socket = u16::from(*socket);
                 if width != Width::B8 {
                     return Err(AccessError::BadCycle { address, width });
                 }
@@ -38,17 +40,14 @@ impl Chassis {
                 }
             }
             Address::Pci { bdf, offset } => {
-                let aligned = match width {
-                    Width::B8 => offset % 4 == 0,
-                    narrow => offset % narrow.bytes() == 0,
-                };
+                let aligned = offset & (width.bytes().min(4) - 1) == 0;
                 if !aligned || u32::from(offset) + u32::from(width.bytes()) > u32::from(pci::CONFIG_BYTES) {
                     return Err(AccessError::BadCycle { address, width });
                 }
                 Ok(self.reach_function(bdf, offset))
             }
             Address::Mmio { physical } => {
-                if physical % u64::from(width.bytes()) != 0 {
+                if physical & u64::from(width.bytes() - 1) != 0 {
                     return Err(AccessError::BadCycle { address, width });
                 }
                 let sockets = if self.tables.is_empty() { 0 } else { self.shape.sockets };
@@ -89,21 +88,22 @@ impl Chassis {
         });
         let Some((socket, function)) = function else { return Reached::Absent };
         match function.register(offset) {
-            // A function is 4 bytes wide: a register of 8 takes two cycles.
-            Some((place, byte)) => Reached::Register { socket, place, byte, bytes: 8 },
+            Some((place, byte, bytes)) => Reached::Register { socket, place, byte, bytes },
             None => Reached::Config(function.config(offset & !3)),
         }
     }
 
     /// The socket whose discovery table a PCI function leads to.
     fn discovery_owner(&self, bdf: Bdf) -> Option<u16> {
-        let owner = !self.tables.is_empty() && (bdf.device, bdf.function) == discovery::OWNER;
-        (0..self.shape.sockets).find(|&socket| owner && self.shape.first_bus(socket) == bdf.bus)
+        if self.tables.is_empty() || (bdf.device, bdf.function) != discovery::OWNER {
+            return None;
+        }
+        (0..self.shape.sockets).find(|&socket| self.shape.first_bus(socket) == bdf.bus)
     }
 
     #[inline]
     fn number(&self, socket: u16, block: u16) -> u16 {
-        self.wiring.instance(socket, 0, 0) + block
+        socket * self.per_socket + block
     }
 
     #[inline]
@@ -161,10 +161,10 @@ impl Chassis {
                 }
                 let number = self.number(socket, place.block);
                 let (value, written) = ((value & width.mask()) << (8 * byte), width.mask() << (8 * byte));
-                if self.rules == Rules::Strict
-                    && let Some(broken) = self.bank.breaks_rule(number, place.slot, value, written)
-                {
-                    return Err(refusal(address, &broken));
+                if self.rules == Rules::Strict {
+                    if let Some(broken) = self.bank.breaks_rule(number, place.slot, value, written) {
+                        return Err(refusal(address, &broken));
+                    }
                 }
                 self.bank.write(number, place.slot, value, written, at);
             }
@@ -185,14 +185,33 @@ impl Chassis {
         }
     }
 
+    /// The short way to what is read most: an MSR, or a register of 8 bytes in a function. Time stands between the two dword cycles
+    /// that the latter comes to.
+    #[inline]
+    fn whole_register(&self, address: Address, width: Width) -> Option<(u16, SlotRef)> {
+        let (socket, place) = match address {
+            _ if width != Width::B8 => return None,
+            Address::Msr { cpu, msr } => (u16::from(*self.socket_of_cpu.get(cpu as usize)?), self.map.msr(msr)?),
+            Address::Pci { bdf, offset } => {
+                let (socket, bus) = self.shape.socket_of_bus(bdf.bus)?;
+                let function = self.map.function(bus, bdf.device, bdf.function).filter(|_| bdf.segment == 0)?;
+                let (place, byte, bytes) = function.register(offset)?;
+                (socket, (byte, bytes).eq(&(0, 8)).then_some(place)?)
+            }
+            Address::Mmio { .. } => return None,
+        };
+        let number = self.number(socket, place.block);
+        (self.presence[usize::from(number)] == Presence::Present).then_some((number, place.slot))
+    }
+
     /// True if the rules let the cycle be carried out byte by byte.
     fn bytewise(&self, address: Address, width: Width) -> bool {
-        let misaligned = match address {
+        let misaligned = || match address {
             Address::Msr { .. } => false,
-            Address::Pci { offset, .. } => offset % width.bytes().min(4) != 0,
-            Address::Mmio { physical } => physical % u64::from(width.bytes()) != 0,
+            Address::Pci { offset, .. } => offset & (width.bytes().min(4) - 1) != 0,
+            Address::Mmio { physical } => physical & u64::from(width.bytes() - 1) != 0,
         };
-        misaligned && self.rules == Rules::Lenient
+        self.rules == Rules::Lenient && misaligned()
     }
 }
 
@@ -217,24 +236,26 @@ fn refusal(address: Address, broken: &crate::pmon::RuleBroken) -> AccessError {
 
 impl RegisterSpace for Chassis {
     fn read(&mut self, address: Address, width: Width) -> Outcome<u64> {
+        if let Some((number, slot)) = self.whole_register(address, width) {
+            return Ok(self.bank.read(number, slot, self.now));
+        }
         match (address, width) {
-            // A quadword is two dword cycles, low first.
-            (Address::Pci { .. }, Width::B8) if !self.bytewise(address, width) => {
-                self.reach(address, width)?;
-                let low = self.read_cycle(address, Width::B4)?;
-                Ok(low | self.read_cycle(address.plus(4), Width::B4)? << 32)
-            }
             _ if self.bytewise(address, width) => (0..width.bytes()).try_fold(0, |value, byte| {
                 let next = later_byte(address, byte).ok_or(AccessError::BadCycle { address, width })?;
                 Ok(value | self.read_cycle(next, Width::B1)? << (8 * byte))
             }),
+            // A quadword is two dword cycles, low first.
+            (Address::Pci { .. }, Width::B8) => {
+                self.reach(address, width)?;
+                let low = self.read_cycle(address, Width::B4)?;
+                Ok(low | self.read_cycle(address.plus(4), Width::B4)? << 32)
+            }
             _ => self.read_cycle(address, width),
         }
     }
 
     fn write(&mut self, address: Address, width: Width, value: u64) -> Outcome<()> {
-        if self.write_delay > 0 {
-            self.reach(address, width)?;
+        if self.write_delay > 0 && matches!(self.reach(address, width)?, Reached::Register { .. }) {
             self.later.put_off(self.now.saturating_add(self.write_delay), address, width, value);
             self.next_due = self.later.next_due();
             return Ok(());

@@ -30,19 +30,22 @@ enum Kind {
 
 struct Row {
     msr: u32,
+    name: &'static str,
     scope: Scope,
     kind: Kind,
     reset: u64,
-    families: &'static [&'static str],
+    families: Families,
 }
 
-const ALL: &[&str] = &["nehalem", "e5-2600", "emerald-rapids"];
-const JKT: &[&str] = &["e5-2600"];
-const EMR: &[&str] = &["emerald-rapids"];
-const RAPL: &[&str] = &["e5-2600", "emerald-rapids"];
+const ALL: Families = &["nehalem", "e5-2600", "emerald-rapids"];
+const JKT: Families = &["e5-2600"];
+const EMR: Families = &["emerald-rapids"];
+const RAPL: Families = &["e5-2600", "emerald-rapids"];
 
-const fn row(msr: u32, scope: Scope, kind: Kind, reset: u64, families: &'static [&'static str]) -> Row {
-    Row { msr, scope, kind, reset, families }
+type Families = &'static [&'static str];
+
+const fn row(msr: u32, name: &'static str, scope: Scope, kind: Kind, reset: u64, families: Families) -> Row {
+    Row { msr, name, scope, kind, reset, families }
 }
 
 /// Bits of `IA32_PERFEVTSELx` that can be written.
@@ -59,84 +62,76 @@ const FIRST_FIXED: u8 = 32;
 /// Names and layout: SDM volume 4, tables 2-2 (architectural), 2-20 and 2-23 (06_2DH). Values of 06_2DH: an E5-2680, 2.7 GHz, eight
 /// cores, 130 W, from its data sheet (turbo steps 8 8 7 5 5 5 4 4 above 27); of Emerald Rapids: an 8592+, 1.9 GHz, 350 W.
 const ROWS: &[Row] = &[
-    // IA32_TIME_STAMP_COUNTER, IA32_MPERF, IA32_APERF.
-    row(0x10, Scope::Cpu, Kind::Cycles, 0, ALL),
-    row(0xE7, Scope::Cpu, Kind::Cycles, 0, ALL),
-    row(0xE8, Scope::Cpu, Kind::Cycles, 0, ALL),
-    // IA32_PLATFORM_ID, MSR_SMI_COUNT, IA32_BIOS_SIGN_ID (a tool writes 0, runs CPUID and reads the microcode's revision).
-    row(0x17, Scope::Package, Kind::Kept(0), 0, ALL),
-    row(0x34, Scope::Cpu, Kind::Kept(0), 0, ALL),
-    row(0x8B, Scope::Cpu, Kind::Kept(u64::MAX), 0x710 << 32, JKT),
-    row(0x8B, Scope::Cpu, Kind::Kept(u64::MAX), 0x2100_0000 << 32, EMR),
-    // MSR_PLATFORM_INFO: ratio 15:8, most efficient ratio 47:40.
-    row(0xCE, Scope::Package, Kind::Kept(0), 0x0C00_0000_1B00, JKT),
-    row(0xCE, Scope::Package, Kind::Kept(0), 0x0800_0000_1300, EMR),
-    // IA32_PERF_STATUS, IA32_PERF_CTL: the nominal ratio.
-    row(0x198, Scope::Cpu, Kind::Kept(0), 0x1B00, JKT),
-    row(0x199, Scope::Cpu, Kind::Kept(0xFFFF), 0x1B00, JKT),
-    // IA32_THERM_STATUS, IA32_PACKAGE_THERM_STATUS: valid, 51 degrees below the limit; MSR_TEMPERATURE_TARGET: 95 degrees.
-    row(0x19C, Scope::Cpu, Kind::Kept(0), 0x8833_0000, RAPL),
-    row(0x1B1, Scope::Package, Kind::Kept(0), 0x8833_0000, RAPL),
-    row(0x1A2, Scope::Package, Kind::Kept(0), 95 << 16, RAPL),
-    // IA32_MISC_ENABLE: fast strings, performance monitoring available. IA32_MISC_FEATURES prefetcher switches.
-    row(0x1A0, Scope::Cpu, Kind::Kept(u64::MAX), 0x89, ALL),
-    row(0x1A4, Scope::Cpu, Kind::Kept(0xF), 0, RAPL),
-    // MSR_OFFCORE_RSP_0 and _1.
-    row(0x1A6, Scope::Cpu, Kind::Kept(u64::MAX), 0, ALL),
-    row(0x1A7, Scope::Cpu, Kind::Kept(u64::MAX), 0, RAPL),
-    // MSR_TURBO_RATIO_LIMIT: one byte for each number of active cores, one core lowest.
-    row(0x1AD, Scope::Package, Kind::Kept(0), 0x1F1F_2020_2022_2323, JKT),
-    // IA32_ENERGY_PERF_BIAS.
-    row(0x1B0, Scope::Cpu, Kind::Kept(0xF), 6, RAPL),
-    // IA32_PERF_CAPABILITIES, IA32_PEBS_ENABLE.
-    row(0x345, Scope::Cpu, Kind::Kept(0), 0x31C3, RAPL),
-    row(0x3F1, Scope::Cpu, Kind::Kept(u64::MAX), 0, ALL),
-    // Package C-state residencies C3, C6, C7, C2; core C-state residencies. The machine never sleeps.
-    row(0x3F8, Scope::Package, Kind::Kept(0), 0, ALL),
-    row(0x3F9, Scope::Package, Kind::Kept(0), 0, ALL),
-    row(0x3FA, Scope::Package, Kind::Kept(0), 0, ALL),
-    row(0x60D, Scope::Package, Kind::Kept(0), 0, RAPL),
-    row(0x3FC, Scope::Cpu, Kind::Kept(0), 0, ALL),
-    row(0x3FD, Scope::Cpu, Kind::Kept(0), 0, ALL),
-    row(0x3FE, Scope::Cpu, Kind::Kept(0), 0, RAPL),
-    // MSR_RAPL_POWER_UNIT: 1/8 W, 2^-16 J, 1/1024 s. Package: limit, energy, throttling, info (130 W, 75 W, 135 W).
-    row(0x606, Scope::Package, Kind::Kept(0), 0xA_1003, RAPL),
-    row(0x610, Scope::Package, Kind::Kept(0), 0x0007_8518_0015_8410, RAPL),
-    row(0x611, Scope::Package, Kind::Energy(95), 0, RAPL),
-    row(0x613, Scope::Package, Kind::Kept(0), 0, RAPL),
-    row(0x614, Scope::Package, Kind::Kept(0), 0x0168_0438_0258_0410, JKT),
-    row(0x614, Scope::Package, Kind::Kept(0), 0x0168_1000_0258_0AF0, EMR),
-    // DRAM: limit, energy, throttling, info.
-    row(0x618, Scope::Package, Kind::Kept(0), 0, RAPL),
-    row(0x619, Scope::Package, Kind::Energy(18), 0, RAPL),
-    row(0x61B, Scope::Package, Kind::Kept(0), 0, RAPL),
-    row(0x61C, Scope::Package, Kind::Kept(0), 0, RAPL),
-    // Cores (PP0): limit, energy, policy, throttling.
-    row(0x638, Scope::Package, Kind::Kept(0), 0, JKT),
-    row(0x639, Scope::Package, Kind::Energy(70), 0, JKT),
-    row(0x63A, Scope::Package, Kind::Kept(0x1F), 0, JKT),
-    row(0x63B, Scope::Package, Kind::Kept(0), 0, JKT),
-    // MSR_UNCORE_RATIO_LIMIT, MSR_UNCORE_PERF_STATUS.
-    row(0x620, Scope::Package, Kind::Kept(0x7F7F), 0x0816, EMR),
-    row(0x621, Scope::Package, Kind::Kept(0), 0x16, EMR),
-    row(0x64D, Scope::Package, Kind::Energy(350), 0, EMR),
+    row(0x10, "IA32_TIME_STAMP_COUNTER", Scope::Cpu, Kind::Cycles, 0, ALL),
+    row(0xE7, "IA32_MPERF", Scope::Cpu, Kind::Cycles, 0, ALL),
+    row(0xE8, "IA32_APERF", Scope::Cpu, Kind::Cycles, 0, ALL),
+    // Tools write 0, run CPUID and read the microcode's revision: it always shows.
+    row(0x17, "IA32_PLATFORM_ID", Scope::Package, Kind::Kept(0), 0, ALL),
+    row(0x34, "MSR_SMI_COUNT", Scope::Cpu, Kind::Kept(0), 0, ALL),
+    row(0x8B, "IA32_BIOS_SIGN_ID", Scope::Cpu, Kind::Kept(0), 0x710 << 32, JKT),
+    row(0x8B, "IA32_BIOS_SIGN_ID", Scope::Cpu, Kind::Kept(0), 0x2100_0000 << 32, EMR),
+    // Ratio 15:8, most efficient ratio 47:40.
+    row(0xCE, "MSR_PLATFORM_INFO", Scope::Package, Kind::Kept(0), 0x0C00_0000_1B00, JKT),
+    row(0xCE, "MSR_PLATFORM_INFO", Scope::Package, Kind::Kept(0), 0x0800_0000_1300, EMR),
+    // The nominal ratio.
+    row(0x198, "IA32_PERF_STATUS", Scope::Cpu, Kind::Kept(0), 0x1B00, JKT),
+    row(0x199, "IA32_PERF_CTL", Scope::Cpu, Kind::Kept(0xFFFF), 0x1B00, JKT),
+    // Valid, 51 degrees below the limit of 95.
+    row(0x19C, "IA32_THERM_STATUS", Scope::Cpu, Kind::Kept(0), 0x8833_0000, RAPL),
+    row(0x1B1, "IA32_PACKAGE_THERM_STATUS", Scope::Package, Kind::Kept(0), 0x8833_0000, RAPL),
+    row(0x1A2, "MSR_TEMPERATURE_TARGET", Scope::Package, Kind::Kept(0), 95 << 16, RAPL),
+    // Fast strings, performance monitoring available.
+    row(0x1A0, "IA32_MISC_ENABLE", Scope::Cpu, Kind::Kept(u64::MAX), 0x89, ALL),
+    row(0x1A4, "MSR_MISC_FEATURE_CONTROL", Scope::Cpu, Kind::Kept(0xF), 0, RAPL),
+    row(0x1A6, "MSR_OFFCORE_RSP_0", Scope::Cpu, Kind::Kept(u64::MAX), 0, ALL),
+    row(0x1A7, "MSR_OFFCORE_RSP_1", Scope::Cpu, Kind::Kept(u64::MAX), 0, RAPL),
+    // One byte for each number of active cores, one core lowest.
+    row(0x1AD, "MSR_TURBO_RATIO_LIMIT", Scope::Package, Kind::Kept(0), 0x1F1F_2020_2022_2323, JKT),
+    row(0x1B0, "IA32_ENERGY_PERF_BIAS", Scope::Cpu, Kind::Kept(0xF), 6, RAPL),
+    row(0x345, "IA32_PERF_CAPABILITIES", Scope::Cpu, Kind::Kept(0), 0x31C3, RAPL),
+    row(0x3F1, "IA32_PEBS_ENABLE", Scope::Cpu, Kind::Kept(u64::MAX), 0, ALL),
+    // The machine never sleeps.
+    row(0x3F8, "MSR_PKG_C3_RESIDENCY", Scope::Package, Kind::Kept(0), 0, ALL),
+    row(0x3F9, "MSR_PKG_C6_RESIDENCY", Scope::Package, Kind::Kept(0), 0, ALL),
+    row(0x3FA, "MSR_PKG_C7_RESIDENCY", Scope::Package, Kind::Kept(0), 0, ALL),
+    row(0x60D, "MSR_PKG_C2_RESIDENCY", Scope::Package, Kind::Kept(0), 0, RAPL),
+    row(0x3FC, "MSR_CORE_C3_RESIDENCY", Scope::Cpu, Kind::Kept(0), 0, ALL),
+    row(0x3FD, "MSR_CORE_C6_RESIDENCY", Scope::Cpu, Kind::Kept(0), 0, ALL),
+    row(0x3FE, "MSR_CORE_C7_RESIDENCY", Scope::Cpu, Kind::Kept(0), 0, RAPL),
+    // Units of 1/8 W, 2^-16 J, 1/1024 s; package of 130 W (75 to 135).
+    row(0x606, "MSR_RAPL_POWER_UNIT", Scope::Package, Kind::Kept(0), 0xA_1003, RAPL),
+    row(0x610, "MSR_PKG_POWER_LIMIT", Scope::Package, Kind::Kept(0), 0x0007_8518_0015_8410, RAPL),
+    row(0x611, "MSR_PKG_ENERGY_STATUS", Scope::Package, Kind::Energy(95), 0, RAPL),
+    row(0x613, "MSR_PKG_PERF_STATUS", Scope::Package, Kind::Kept(0), 0, RAPL),
+    row(0x614, "MSR_PKG_POWER_INFO", Scope::Package, Kind::Kept(0), 0x0168_0438_0258_0410, JKT),
+    row(0x614, "MSR_PKG_POWER_INFO", Scope::Package, Kind::Kept(0), 0x0168_1000_0258_0AF0, EMR),
+    row(0x618, "MSR_DRAM_POWER_LIMIT", Scope::Package, Kind::Kept(0), 0, RAPL),
+    row(0x619, "MSR_DRAM_ENERGY_STATUS", Scope::Package, Kind::Energy(18), 0, RAPL),
+    row(0x61B, "MSR_DRAM_PERF_STATUS", Scope::Package, Kind::Kept(0), 0, RAPL),
+    row(0x61C, "MSR_DRAM_POWER_INFO", Scope::Package, Kind::Kept(0), 0, RAPL),
+    row(0x638, "MSR_PP0_POWER_LIMIT", Scope::Package, Kind::Kept(0), 0, JKT),
+    row(0x639, "MSR_PP0_ENERGY_STATUS", Scope::Package, Kind::Energy(70), 0, JKT),
+    row(0x63A, "MSR_PP0_POLICY", Scope::Package, Kind::Kept(0x1F), 0, JKT),
+    row(0x63B, "MSR_PP0_PERF_STATUS", Scope::Package, Kind::Kept(0), 0, JKT),
+    row(0x620, "MSR_UNCORE_RATIO_LIMIT", Scope::Package, Kind::Kept(0x7F7F), 0x0816, EMR),
+    row(0x621, "MSR_UNCORE_PERF_STATUS", Scope::Package, Kind::Kept(0), 0x16, EMR),
+    row(0x64D, "MSR_PLATFORM_ENERGY_COUNTER", Scope::Package, Kind::Energy(350), 0, EMR),
     // The core's performance monitoring.
-    row(EVENT_SELECT0, Scope::Cpu, Kind::Kept(EVENT_SELECT), 0, ALL),
-    row(0x187, Scope::Cpu, Kind::Kept(EVENT_SELECT), 0, ALL),
-    row(0x188, Scope::Cpu, Kind::Kept(EVENT_SELECT), 0, ALL),
-    row(0x189, Scope::Cpu, Kind::Kept(EVENT_SELECT), 0, ALL),
-    row(0xC1, Scope::Cpu, Kind::Counter(0), 0, ALL),
-    row(0xC2, Scope::Cpu, Kind::Counter(1), 0, ALL),
-    row(0xC3, Scope::Cpu, Kind::Counter(2), 0, ALL),
-    row(0xC4, Scope::Cpu, Kind::Counter(3), 0, ALL),
-    row(0x309, Scope::Cpu, Kind::Counter(FIRST_FIXED), 0, ALL),
-    row(0x30A, Scope::Cpu, Kind::Counter(FIRST_FIXED + 1), 0, ALL),
-    row(0x30B, Scope::Cpu, Kind::Counter(FIRST_FIXED + 2), 0, ALL),
-    row(FIXED_CTRL, Scope::Cpu, Kind::Kept(0xFFF), 0, ALL),
-    row(GLOBAL_CTRL, Scope::Cpu, Kind::Kept(0x7_0000_00FF), 0, ALL),
-    // IA32_PERF_GLOBAL_STATUS, IA32_PERF_GLOBAL_OVF_CTRL.
-    row(0x38E, Scope::Cpu, Kind::Kept(0), 0, ALL),
-    row(0x390, Scope::Cpu, Kind::Kept(0), 0, ALL),
+    row(EVENT_SELECT0, "IA32_PERFEVTSEL0", Scope::Cpu, Kind::Kept(EVENT_SELECT), 0, ALL),
+    row(0x187, "IA32_PERFEVTSEL1", Scope::Cpu, Kind::Kept(EVENT_SELECT), 0, ALL),
+    row(0x188, "IA32_PERFEVTSEL2", Scope::Cpu, Kind::Kept(EVENT_SELECT), 0, ALL),
+    row(0x189, "IA32_PERFEVTSEL3", Scope::Cpu, Kind::Kept(EVENT_SELECT), 0, ALL),
+    row(0xC1, "IA32_PMC0", Scope::Cpu, Kind::Counter(0), 0, ALL),
+    row(0xC2, "IA32_PMC1", Scope::Cpu, Kind::Counter(1), 0, ALL),
+    row(0xC3, "IA32_PMC2", Scope::Cpu, Kind::Counter(2), 0, ALL),
+    row(0xC4, "IA32_PMC3", Scope::Cpu, Kind::Counter(3), 0, ALL),
+    row(0x309, "IA32_FIXED_CTR0", Scope::Cpu, Kind::Counter(FIRST_FIXED), 0, ALL),
+    row(0x30A, "IA32_FIXED_CTR1", Scope::Cpu, Kind::Counter(FIRST_FIXED + 1), 0, ALL),
+    row(0x30B, "IA32_FIXED_CTR2", Scope::Cpu, Kind::Counter(FIRST_FIXED + 2), 0, ALL),
+    row(FIXED_CTRL, "IA32_FIXED_CTR_CTRL", Scope::Cpu, Kind::Kept(0xFFF), 0, ALL),
+    row(GLOBAL_CTRL, "IA32_PERF_GLOBAL_CTRL", Scope::Cpu, Kind::Kept(0x7_0000_00FF), 0, ALL),
+    row(0x38E, "IA32_PERF_GLOBAL_STATUS", Scope::Cpu, Kind::Kept(0), 0, ALL),
+    row(0x390, "IA32_PERF_GLOBAL_OVF_CTRL", Scope::Cpu, Kind::Kept(0), 0, ALL),
 ];
 
 /// Bits of a core counter.
@@ -270,6 +265,11 @@ impl CoreMsrs {
             self.values.insert(key(row, cpu, socket), settled);
         }
     }
+}
+
+/// Intel's name of an MSR of the core's side; `None` if the family has no such MSR.
+pub fn name(family: &str, msr: u32) -> Option<&'static str> {
+    find(family, msr).map(|row| row.name)
 }
 
 fn find(family: &str, msr: u32) -> Option<&'static Row> {

@@ -54,8 +54,8 @@ impl Later {
             return None;
         }
         let write = self.writes.remove(0);
-        // If time has leapt, it came in between as well: the last time is what matters.
         if let Some(missed) = (now - write.due).checked_div(write.every) {
+            // If time has leapt, it came in between as well: the last time is what matters.
             self.insert(Write { due: write.due.saturating_add((missed + 1).saturating_mul(write.every)), ..write });
         }
         Some(write)

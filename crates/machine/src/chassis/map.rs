@@ -113,6 +113,7 @@ impl AddressMap {
     }
 
     /// A PCI function; `bus` counts from the socket's uncore bus.
+    #[inline]
     pub fn function(&self, bus: u8, device: u8, function: u8) -> Option<&Function> {
         if device >= 32 || function >= 8 {
             return None;

@@ -39,7 +39,7 @@ pub const fn mmio_base_register(socket: u16) -> u64 {
 
 /// The value of a memory controller's BAR register: address bits 22:12 in bits 10:0.
 pub const fn memory_bar_register(controller: u16) -> u64 {
-    (controller as u64 * MEMORY_STRIDE) >> 12 & 0x7ff
+    ((controller as u64 * MEMORY_STRIDE) >> 12) & 0x7ff
 }
 
 /// What a physical address reaches.

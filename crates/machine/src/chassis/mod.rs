@@ -33,6 +33,10 @@ pub use variant::{Block, DiscoveryFault, Faults, Intrusion, Rules, Variant};
 pub struct Chassis {
     shape: Shape,
     wiring: Wiring,
+    /// PMON instances of a socket.
+    per_socket: u16,
+    /// By logical CPU.
+    socket_of_cpu: Vec<u8>,
     map: AddressMap,
     bank: Bank,
     /// Discovery tables, one per socket; none on families without discovery.
@@ -62,6 +66,11 @@ impl Chassis {
         let core = CoreMsrs::new(&shape, period(shape.family.clocks[0].name));
         let presence = (0..wiring.instances()).map(|number| presence(&shape, &wiring, number)).collect();
         Self {
+            per_socket: wiring.instances() / wiring.sockets(),
+            socket_of_cpu: (0..shape.cpus())
+                .filter_map(|cpu| shape.socket_of_cpu(cpu))
+                .map(|socket| socket as u8)
+                .collect(),
             shape,
             wiring,
             map,
@@ -144,6 +153,11 @@ impl Chassis {
         cpuid::answer(&self.shape, cpu, leaf, subleaf)
     }
 
+    /// Intel's name of an MSR outside the PMON; `None` if the family has no such MSR.
+    pub fn core_msr_name(&self, msr: u32) -> Option<&'static str> {
+        core_msrs::name(self.shape.family.name, msr)
+    }
+
     /// The PMON register behind an address: socket, register, and the byte of it that the address names.
     pub fn locate(&self, address: Address) -> Option<(u16, Target, u16)> {
         let width = if matches!(address, Address::Msr { .. }) { Width::B8 } else { Width::B1 };
@@ -187,6 +201,7 @@ fn presence(shape: &Shape, wiring: &Wiring, number: u16) -> Presence {
 }
 
 impl SignalSink for Chassis {
+    #[inline]
     fn pulse(&mut self, wire: Wire, tag: u64, tick: Tick, count: u32) {
         if tick >= self.next_due {
             self.carry_out(tick);

@@ -56,11 +56,12 @@ impl Function {
         self.registers.insert(at, (offset, u16::from(width / 8), place));
     }
 
-    /// The register that holds the byte at `offset`, and the byte's place in it.
-    pub fn register(&self, offset: u16) -> Option<(Place, u16)> {
+    /// The register that holds the byte at `offset`, the byte's place in it, and its bytes.
+    #[inline]
+    pub fn register(&self, offset: u16) -> Option<(Place, u16, u16)> {
         let after = self.registers.partition_point(|&(first, _, _)| first <= offset);
         let &(first, bytes, place) = self.registers.get(after.checked_sub(1)?)?;
-        (offset < first + bytes).then_some((place, offset - first))
+        (offset < first + bytes).then_some((place, offset - first, bytes))
     }
 
     /// A dword of the header or of its capabilities, or 0 elsewhere.

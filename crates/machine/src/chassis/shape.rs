@@ -21,6 +21,8 @@ pub struct Shape {
     pub threads: u16,
     /// LLC slices of a socket that are in use: the first so many.
     pub slices: u16,
+    /// Buses that a socket's uncore takes: one, or two where a unit has a placement on the next bus.
+    uncore_buses: u16,
 }
 
 /// A machine that cannot be.
@@ -61,7 +63,9 @@ impl Shape {
         if !(1..=128).contains(&cores) || !(1..=2).contains(&threads) {
             return Err(ShapeError::Cores { cores, threads });
         }
-        Ok(Self { family, sockets, cores, threads, slices: most_slices(family) })
+        let placements = family.units.iter().flat_map(|unit| unit.placements);
+        let uncore_buses = 1 + placements.map(|placement| u16::from(placement.bus)).max().unwrap_or(0);
+        Ok(Self { family, sockets, cores, threads, slices: most_slices(family), uncore_buses })
     }
 
     /// The same machine with only the first `slices` LLC slices of each socket in use. On E5-2600 the monitors of the others
@@ -89,6 +93,7 @@ impl Shape {
     }
 
     /// The socket that a logical CPU belongs to.
+    #[inline]
     pub fn socket_of_cpu(&self, cpu: u32) -> Option<u16> {
         (cpu < self.cpus()).then(|| (cpu / u32::from(self.cores) % u32::from(self.sockets)) as u16)
     }
@@ -98,16 +103,11 @@ impl Shape {
         socket as u32 * self.cores as u32
     }
 
-    /// Buses that a socket's uncore takes: one, or two where a unit has a placement on the next bus.
-    fn uncore_buses(&self) -> u16 {
-        let placements = self.family.units.iter().flat_map(|unit| unit.placements);
-        1 + placements.map(|placement| u16::from(placement.bus)).max().unwrap_or(0)
-    }
-
     /// The uncore bus of a socket. Firmware puts it at the end of each socket's share of the buses: 0xff alone, 0x7f and 0xff
     /// for two sockets of E5-2600; 0x7e and 0xfe where the uncore has two buses.
-    pub fn uncore_bus(&self, socket: u16) -> u8 {
-        ((socket + 1) * (256 / self.sockets) - self.uncore_buses()) as u8
+    #[inline]
+    pub const fn uncore_bus(&self, socket: u16) -> u8 {
+        ((socket + 1) * (256 / self.sockets) - self.uncore_buses) as u8
     }
 
     /// The first bus of a socket's share.
@@ -116,6 +116,7 @@ impl Shape {
     }
 
     /// The socket whose share a bus belongs to, and how many buses it lies after the socket's uncore bus, if it does.
+    #[inline]
     pub fn socket_of_bus(&self, bus: u8) -> Option<(u16, u8)> {
         let socket = u16::from(bus) / (256 / self.sockets);
         Some((socket, bus.checked_sub(self.uncore_bus(socket))?))

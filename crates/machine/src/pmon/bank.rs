@@ -5,9 +5,10 @@ use std::sync::Arc;
 use pericore_catalog::{Family, Measure};
 
 use super::instance::{Hold, Instance, each};
-use super::layout::{Layout, SlotRef};
+use super::layout::{Kind, Layout, SlotRef};
 use super::overflow::Overflows;
-use super::selection::{Predicate, Selection};
+use super::predicate::Predicate;
+use super::selection::Selection;
 use crate::signal::{SignalSink, Tick, Wire, Wiring};
 
 /// Every PMON instance of a machine.
@@ -66,7 +67,7 @@ impl Bank {
 
     /// Ticks of a cycle of an instance's clock.
     pub fn period(&self, number: u16) -> Tick {
-        self.instances[usize::from(number)].period
+        self.instances[usize::from(number)].clock.period()
     }
 
     /// Sets a register from inside the machine.
@@ -85,12 +86,21 @@ impl Bank {
     }
 
     /// Reads a register of an instance.
+    #[inline]
     pub fn read(&mut self, number: u16, at: SlotRef, tick: Tick) -> u64 {
         self.reach(tick);
-        if self.instances[usize::from(number)].shows_overflows(at) {
-            self.collect_overflows(number, tick);
+        let instance = &mut self.instances[usize::from(number)];
+        match instance.layout.slots[usize::from(at.0)].kind {
+            Kind::Counter(counter) => {
+                let cycle = instance.cycle(tick);
+                instance.counters[usize::from(counter)].value(cycle)
+            }
+            Kind::Stored => instance.values[usize::from(at.0)],
+            Kind::Status => {
+                self.collect_overflows(number, tick);
+                self.instances[usize::from(number)].values[usize::from(at.0)]
+            }
         }
-        self.instances[usize::from(number)].read(at, tick)
     }
 
     /// Writes a register of an instance; `written` masks the bits that the bus cycle carried.
@@ -100,6 +110,11 @@ impl Bank {
         let effects = self.instances[usize::from(number)].write(at, value, written, tick);
         for counter in each(effects.reprogrammed) {
             self.connect(number, counter as u8, tick);
+        }
+        for counter in each(effects.emptied) {
+            let instance = &mut self.instances[usize::from(number)];
+            let (level, cycle) = (instance.counters[counter].level() as i64, instance.cycle(tick));
+            instance.change_level(counter, -level, cycle);
         }
         if let Some(frozen) = effects.global_freeze {
             self.freeze_socket(number, frozen, tick);
@@ -157,8 +172,23 @@ impl Bank {
         start..start + self.instances[usize::from(number)].layout.unit.signals.len()
     }
 
+    #[inline]
     fn index(&self, wire: Wire) -> usize {
         self.signal_starts[usize::from(wire.instance)] as usize + usize::from(wire.signal)
+    }
+
+    /// Increments reach the counters that listen.
+    fn deliver(&mut self, wire: Wire, listeners: u32, tag: u64, tick: Tick, count: u32) {
+        self.reach(tick);
+        let instance = &mut self.instances[usize::from(wire.instance)];
+        let cycle = instance.cycle(tick);
+        for counter in each(listeners) {
+            let Selection::Signal { predicate, .. } = &instance.selections[counter] else { continue };
+            if predicate.matches(tag) {
+                instance.pulse(counter, u64::from(count), cycle);
+            }
+        }
+        self.settle(wire.instance, tick);
     }
 
     /// An entry arrives at a level, or leaves it.
@@ -166,7 +196,7 @@ impl Bank {
         self.reach(tick);
         let index = self.index(wire);
         let instance = &mut self.instances[usize::from(wire.instance)];
-        let cycle = tick / instance.period;
+        let cycle = instance.cycle(tick);
         let step = if arrival { 1 } else { -1 };
         for counter in each(listeners) {
             let Selection::Signal { signal, measure, predicate, gate } = &instance.selections[counter] else {
@@ -211,23 +241,15 @@ fn listen(listeners: &mut [u32], start: u32, counter: u8, selection: &Selection)
 }
 
 impl SignalSink for Bank {
+    #[inline]
     fn pulse(&mut self, wire: Wire, tag: u64, tick: Tick, count: u32) {
         let listeners = self.listeners[self.index(wire)];
-        if listeners == 0 {
-            return;
+        if listeners != 0 {
+            self.deliver(wire, listeners, tag, tick, count);
         }
-        self.reach(tick);
-        let instance = &mut self.instances[usize::from(wire.instance)];
-        let cycle = tick / instance.period;
-        for counter in each(listeners) {
-            let Selection::Signal { predicate, .. } = &instance.selections[counter] else { continue };
-            if predicate.matches(tag) {
-                instance.pulse(counter, u64::from(count), cycle);
-            }
-        }
-        self.settle(wire.instance, tick);
     }
 
+    #[inline]
     fn enter(&mut self, wire: Wire, tag: u64, tick: Tick) {
         let index = self.index(wire);
         match self.live[index].iter_mut().find(|(live, _)| *live == tag) {
@@ -240,6 +262,7 @@ impl SignalSink for Bank {
         }
     }
 
+    #[inline]
     fn leave(&mut self, wire: Wire, tag: u64, tick: Tick) {
         let index = self.index(wire);
         let live = &mut self.live[index];

@@ -188,12 +188,12 @@ impl Counter {
         let (now, then) = (conditioning.asserted(first, self.gate), conditioning.asserted(self.level, self.gate));
         let before = std::mem::replace(&mut self.asserted, if rest > 0 { then } else { now });
         let open = conditioning.gate.is_some_and(|condition| condition.open(self.gate));
-        let opened = open && !std::mem::replace(&mut self.open, open);
+        let was_open = std::mem::replace(&mut self.open, open);
         let cycles = |now: bool, then: bool| u128::from(now) + if then { u128::from(rest) } else { 0 };
         if conditioning.adds_gate() {
             u128::from(self.gate) * cycles(conditioning.holds(first), conditioning.holds(self.level))
         } else if conditioning.gate.is_some_and(|condition| condition.edge) {
-            u128::from(opened && now)
+            u128::from(open && !was_open && now)
         } else if conditioning.edge {
             u128::from(!before && now) + u128::from(rest > 0 && !now && then)
         } else {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::clock::Clock;
 use super::counter::{Conditioning, Counter, GateCondition};
 use super::layout::{Kind, Layout, SlotRef};
 use super::selection::{self, Selection};
@@ -11,6 +12,8 @@ use super::selection::{self, Selection};
 pub struct Effects {
     /// Counters whose input changed, as a bit mask.
     pub reprogrammed: u32,
+    /// Counters that forget the entries that are in their queue, as a bit mask (Nehalem's OCC_CTR_RST).
+    pub emptied: u32,
     /// The socket-wide freeze was written.
     pub global_freeze: Option<bool>,
     /// Which counters freeze or interrupt on overflow may have changed.
@@ -32,8 +35,8 @@ pub struct Hold {
 #[derive(Debug)]
 pub struct Instance {
     pub(super) layout: Arc<Layout>,
-    /// Ticks a cycle of the unit's clock.
-    pub(super) period: u64,
+    /// The unit's clock.
+    pub(super) clock: Clock,
     /// It neither hears the socket-wide freeze nor tells of overflows (Emerald Rapids 2.12.1).
     pub(super) isolated: bool,
     /// Values of all registers but counters.
@@ -67,28 +70,28 @@ impl Instance {
             selections.push(selection);
         }
         let hold = Hold::default();
-        Self { layout, period, isolated, values, counters, selections, followers: 0, hold, watched: false }
+        Self {
+            layout,
+            clock: Clock::new(period),
+            isolated,
+            values,
+            counters,
+            selections,
+            followers: 0,
+            hold,
+            watched: false,
+        }
     }
 
     /// The cycle of the unit's clock at a tick.
+    #[inline]
     pub const fn cycle(&self, tick: u64) -> u64 {
-        tick / self.period
+        self.clock.cycle(tick)
     }
 
     /// The value of a register that is no counter.
     pub(super) fn stored(&self, slot: u16) -> u64 {
         self.values[usize::from(slot)]
-    }
-
-    /// Reads a whole register.
-    pub fn read(&mut self, at: SlotRef, tick: u64) -> u64 {
-        match self.layout.slots[usize::from(at.0)].kind {
-            Kind::Stored => self.values[usize::from(at.0)],
-            Kind::Counter(counter) => {
-                let cycle = self.cycle(tick);
-                self.counters[usize::from(counter)].value(cycle)
-            }
-        }
     }
 
     /// Writes a whole register; `written` says which bits the bus cycle carried.
@@ -123,11 +126,8 @@ impl Instance {
                 });
             }
             self.update_running(cycle);
-            return Effects {
-                reprogrammed: if reset { self.programmable() } else { 0 },
-                rearmed: true,
-                global_freeze: None,
-            };
+            let reprogrammed = if reset { self.programmable() } else { 0 };
+            return Effects { reprogrammed, rearmed: true, ..Effects::default() };
         }
         if let Some(control) = layout.global_control.as_ref().filter(|control| control.slot == slot) {
             self.update_running(cycle);
@@ -149,14 +149,12 @@ impl Instance {
             }
             self.update_running(cycle);
             let programmable = number < usize::from(layout.unit.counters);
-            if value & bits.occupancy_reset != 0 {
-                // Entries that are in the queue now no longer show, until as many have left.
-                let level = self.counters[number].level() as i64;
-                self.counters[number].change_level(-level, cycle);
-            }
-            let kept_level = value & bits.occupancy_reset != 0;
-            let reprogrammed = if programmable && !kept_level { 1 << number } else { 0 };
-            return Effects { reprogrammed, rearmed: true, global_freeze: None };
+            return Effects {
+                reprogrammed: u32::from(programmable) << number,
+                emptied: u32::from(value & bits.occupancy_reset != 0) << number,
+                rearmed: true,
+                global_freeze: None,
+            };
         }
         if layout.slots[usize::from(slot)].register.role == pericore_catalog::Role::Filter {
             return Effects { reprogrammed: self.programmable(), ..Effects::default() };

@@ -20,6 +20,8 @@ pub struct SlotRef(pub u16);
 pub enum Kind {
     /// Stored bits.
     Stored,
+    /// Stored bits that tell of overflows.
+    Status,
     /// A counter, by its number in the instance.
     Counter(u8),
 }
@@ -170,7 +172,10 @@ impl Layout {
             layout.slots.extend((0..register.count).map(|member| Slot {
                 register,
                 member,
-                kind: Kind::Stored,
+                kind: match register.role {
+                    Role::UnitStatus | Role::GlobalStatus => Kind::Status,
+                    _ => Kind::Stored,
+                },
                 kept,
                 cleared,
                 reserved,
@@ -272,7 +277,8 @@ impl Layout {
 
     /// A register that is no counter, by the name of the array member.
     pub fn stored_named(&self, name: &str) -> Option<SlotRef> {
-        let named = |slot: &Slot| slot.kind == Kind::Stored && slot.register.member_name(slot.member) == name;
+        let named =
+            |slot: &Slot| !matches!(slot.kind, Kind::Counter(_)) && slot.register.member_name(slot.member) == name;
         self.slots.iter().position(named).map(|slot| SlotRef(slot as u16))
     }
 

@@ -1,14 +1,16 @@
 //! Emulated PMON hardware: counters, their controls and filters, unit by unit, driven by the catalogue.
 //!
 //! [`Bank`] holds every PMON instance of a machine. The model feeds it signals; software reads and writes its registers
-//! through the chassis. A control write compiles to a [`Selection`](selection::Selection): which signal the counter
-//! listens to and which of its pulses it takes.
+//! through the chassis. A control write compiles to a selection: which signal the counter listens to and which of its pulses
+//! it takes.
 
 mod bank;
+mod clock;
 mod counter;
 mod instance;
 mod layout;
 mod overflow;
+mod predicate;
 mod rules;
 mod selection;
 mod state;

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::bank::Bank;
 use super::instance::{Instance, each};
-use super::layout::{Layout, SlotRef};
+use super::layout::Layout;
 use crate::signal::{Tick, Wiring};
 
 /// Bits of a global status register.
@@ -66,12 +66,6 @@ impl Overflows {
 }
 
 impl Instance {
-    /// True if the register tells of overflows.
-    pub(super) fn shows_overflows(&self, at: SlotRef) -> bool {
-        self.layout.unit_status == Some(at.0)
-            || self.layout.global_status.is_some_and(|(first, count)| (first..first + count).contains(&at.0))
-    }
-
     /// Sets bits of a status register; true if they were clear.
     fn raise(&mut self, slot: u16, bits: u64) -> bool {
         let status = &mut self.values[usize::from(slot)];
@@ -112,7 +106,7 @@ impl Bank {
         self.overflows.stale = false;
         let ticks = self.overflows.armed.iter().filter_map(|&(number, counter)| {
             let instance = &self.instances[usize::from(number)];
-            Some(instance.counters[usize::from(counter)].wraps_at()?.saturating_mul(instance.period))
+            Some(instance.counters[usize::from(counter)].wraps_at()?.saturating_mul(instance.clock.period()))
         });
         self.overflows.deadline = ticks.min().unwrap_or(Tick::MAX);
     }

@@ -1,8 +1,8 @@
 //! What a counter listens to: a control value and the unit's filters, compiled to tests of a signal's tags.
 
-use pericore_catalog::{
-    Attribute, BitRange, DecodeRole, Event, Measure, Operand, Register, Relation, Role, Selector, Term, Unit,
-};
+use pericore_catalog::{Attribute, DecodeRole, Event, Measure, Operand, Register, Role, Selector, Term, Unit};
+
+use super::predicate::{Predicate, Test};
 
 /// A counter's input.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,65 +33,6 @@ pub struct Gate {
     pub signal: u16,
     /// Which of its entries.
     pub predicate: Predicate,
-}
-
-/// Which tags match: all of `all`, and one conjunction of each group of `any`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Predicate {
-    never: bool,
-    all: Vec<Test>,
-    /// Groups of alternatives: one conjunction of each group must hold.
-    any: Vec<(u8, Vec<Vec<Test>>)>,
-}
-
-impl Predicate {
-    /// True if a pulse with this tag counts.
-    pub fn matches(&self, tag: u64) -> bool {
-        !self.never
-            && self.all.iter().all(|test| test.holds(tag))
-            && self.any.iter().all(|(_, group)| group.iter().any(|tests| tests.iter().all(|test| test.holds(tag))))
-    }
-
-    /// The alternatives of a group.
-    fn group(&mut self, number: u8) -> &mut Vec<Vec<Test>> {
-        let found = self.any.iter().position(|(group, _)| *group == number).unwrap_or_else(|| {
-            self.any.push((number, Vec::new()));
-            self.any.len() - 1
-        });
-        &mut self.any[found].1
-    }
-}
-
-/// A test of one attribute.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Test {
-    bits: BitRange,
-    relation: Relation,
-    operand: u64,
-    mask: u64,
-}
-
-impl Test {
-    /// The attribute is exactly `operand`.
-    const fn equals(bits: BitRange, operand: u64) -> Self {
-        Self { bits, relation: Relation::Equals, operand, mask: u64::MAX }
-    }
-
-    /// The attribute, a bit mask, shares a bit with `operand`.
-    const fn has(bits: BitRange, operand: u64) -> Self {
-        Self { bits, relation: Relation::Has, operand, mask: u64::MAX }
-    }
-
-    fn holds(self, tag: u64) -> bool {
-        let value = self.bits.get(tag);
-        match self.relation {
-            Relation::Equals => (value ^ self.operand) & self.mask == 0,
-            Relation::Differs => value != self.operand,
-            Relation::In => value < 64 && self.operand >> value & 1 == 1,
-            Relation::Has => value & self.operand != 0,
-            Relation::AtLeast => value >= self.operand,
-        }
-    }
 }
 
 /// Compiles counter `counter`'s control value; `filter` gives the value of a filter field of the same instance.
@@ -133,9 +74,9 @@ pub fn compile(
     };
     if register.field("tid_en").is_some_and(|field| field.bits.get(control) != 0) {
         match attributes.iter().find(|attribute| attribute.name == "tid") {
-            Some(tid) => predicate.all.push(Test::equals(tid.bits, filter("tid"))),
+            Some(tid) => predicate.require(Test::equals(tid.bits, filter("tid"))),
             // Nothing of this signal belongs to a thread.
-            None => predicate.never = true,
+            None => predicate.exclude_all(),
         }
     }
     Selection::Signal { signal, measure: event.measure, predicate, gate }
@@ -145,10 +86,9 @@ pub fn compile(
 pub fn free_running(unit: &Unit, register: &Register, member: u8) -> Selection {
     let Some(signal) = register.signal else { return Selection::Clock };
     let attributes = unit.signals[usize::from(signal)].attributes;
-    let mut predicate = Predicate::default();
-    predicate.all.extend(register.when.iter().map(|term| test(term, attributes, &|_| 0)));
+    let mut predicate = Predicate::all(register.when.iter().map(|term| test(term, attributes, &|_| 0)));
     if let Some(attribute) = attributes.iter().find(|attribute| attribute.name == "member") {
-        predicate.all.push(Test::equals(attribute.bits, u64::from(member)));
+        predicate.require(Test::equals(attribute.bits, u64::from(member)));
     }
     Selection::Signal { signal, measure: register.measure, predicate, gate: None }
 }
@@ -168,26 +108,25 @@ fn split_gate(unit: &'static Unit, register: &Register, control: u64) -> Option<
     let signal = occupancy.signal.filter(|_| joined)?;
     let attributes = unit.signals[usize::from(signal)].attributes;
     let choice = register.field("occ_sel")?.bits;
-    let mut predicate = Predicate::default();
-    predicate.all.extend(attributes.first().map(|state| Test::equals(state.bits, choice.get(control))));
+    let state = attributes.first().map(|state| Test::equals(state.bits, choice.get(control)));
+    let predicate = Predicate::all(state);
     Some((choice.set(control & !occupancy.config, 0), Gate { signal, predicate }))
 }
 
 /// The event that a control value selects, and the counters that may take it.
 fn find(unit: &'static Unit, register: &Register, control: u64) -> Option<(&'static Event, u16)> {
     let ev_sel = register.field("ev_sel")?.bits;
-    let mut candidates = unit.events.iter().filter(|event| ev_sel.get(event.config) == ev_sel.get(control));
-    let first = candidates.next()?;
-    // Events that share a code differ in further bits of the control register.
-    let event = std::iter::once(first)
-        .chain(candidates)
-        .max_by_key(|event| {
-            let extra = event.config & !ev_sel.mask();
-            (control & extra == extra, extra.count_ones())
-        })
-        .filter(|event| control & event.config == event.config)?;
+    let coded = unit.events.iter().filter(|event| ev_sel.get(event.config) == ev_sel.get(control));
+    // Events that share a code differ in further bits of the control register; the one that needs most of them is meant.
+    let selected = coded.filter(|event| control & needed(event) == needed(event));
+    let event = selected.rev().max_by_key(|event| needed(event).count_ones())?;
     let exact = event.subevents.iter().find(|subevent| control & selecting(register) == subevent.config);
     Some((event, exact.map_or(event.counters, |subevent| subevent.counters)))
+}
+
+/// The bits that an event needs whatever its subevent.
+fn needed(event: &Event) -> u64 {
+    event.subevents.iter().fold(event.config, |bits, subevent| bits & subevent.config)
 }
 
 /// The bits of a control register that select; the rest shape, enable and report.
@@ -212,9 +151,6 @@ fn selecting(register: &Register) -> u64 {
 /// Without decode rows each attribute is named after the control field that selects by it.
 fn by_fields(event: &Event, register: &Register, attributes: &[Attribute], control: u64) -> Predicate {
     let mut predicate = Predicate::default();
-    if event.subevents.is_empty() {
-        return predicate;
-    }
     for attribute in attributes {
         let field = match attribute.name {
             "sub" => "umask",
@@ -222,8 +158,12 @@ fn by_fields(event: &Event, register: &Register, attributes: &[Attribute], contr
             other => other,
         };
         let Some(field) = register.field(field) else { continue };
+        // An event without subevents takes everything, unless it fixes the field.
+        if event.subevents.is_empty() && field.bits.get(event.config) == 0 {
+            continue;
+        }
         let value = field.bits.get(control);
-        predicate.all.push(match attribute.name {
+        predicate.require(match attribute.name {
             // A two-bit choice, not a mask.
             "occ_sel" | "state" => Test::equals(attribute.bits, value),
             _ => Test::has(attribute.bits, value),
@@ -253,10 +193,10 @@ fn by_rows(
         match (row.role, selected) {
             (DecodeRole::Any, true) => predicate.group(row.group).push(tests.collect()),
             (DecodeRole::Some, true) => predicate.group(row.group).push(tests.collect()),
-            // An empty group holds for nothing.
-            (DecodeRole::Some, false) => drop(predicate.group(row.group)),
-            (DecodeRole::All | DecodeRole::Required, true) => predicate.all.extend(tests),
-            (DecodeRole::Required, false) => predicate.never = true,
+
+            (DecodeRole::Some, false) => _ = predicate.group(row.group),
+            (DecodeRole::All | DecodeRole::Required, true) => tests.for_each(|test| predicate.require(test)),
+            (DecodeRole::Required, false) => predicate.exclude_all(),
             (DecodeRole::Any | DecodeRole::All, false) => {}
         }
     }

@@ -61,7 +61,8 @@ impl Bank {
         let signals = self.signals_of(number);
         let instance = &mut self.instances[usize::from(number)];
         let cycle = instance.cycle(tick);
-        let stored = instance.layout.slots.iter().enumerate().filter(|(_, slot)| slot.kind == Kind::Stored);
+        let stored =
+            instance.layout.slots.iter().enumerate().filter(|(_, slot)| !matches!(slot.kind, Kind::Counter(_)));
         let values = stored
             .filter(|&(slot, row)| instance.values[slot] != row.register.reset)
             .map(|(slot, _)| (SlotRef(slot as u16), instance.values[slot]))

@@ -1,0 +1,166 @@
+//! A dumped and loaded machine is the same machine: it dumps the same, and goes on the same.
+
+use pericore_machine::chassis::{Chassis, RegisterPlace, Shape, SnapshotError};
+use pericore_machine::signal::{SignalSink, Wire, Wiring};
+use pericore_registers::RegisterSpace;
+use proptest::prelude::*;
+
+/// Something that happens to a machine.
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    /// Writes a register, by its number among all.
+    Write(u32, u64),
+    /// Writes a control so that an event is selected, by number of the control and of the unit's subevents.
+    Select(u32, u32, u64),
+    Pulse(u32, u64, u32),
+    Enter(u32, u64),
+    Leave(u32),
+    Run(u64),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        2 => (any::<u32>(), any::<u64>()).prop_map(|(at, value)| Step::Write(at, value)),
+        4 => (any::<u32>(), any::<u32>(), any::<u64>()).prop_map(|(at, event, shape)| Step::Select(at, event, shape)),
+        4 => (any::<u32>(), any::<u64>(), 1u32..100).prop_map(|(wire, tag, count)| Step::Pulse(wire, tag, count)),
+        4 => (any::<u32>(), any::<u64>()).prop_map(|(wire, tag)| Step::Enter(wire, tag)),
+        2 => any::<u32>().prop_map(Step::Leave),
+        4 => (0u64..3000).prop_map(Step::Run),
+    ];
+    prop::collection::vec(step, 1..80)
+}
+
+/// A machine, its registers, and the entries that are in its levels.
+struct Bench {
+    machine: Chassis,
+    places: Vec<RegisterPlace>,
+    entries: Vec<(Wire, u64)>,
+}
+
+impl Bench {
+    fn new(machine: Chassis) -> Self {
+        Self { places: machine.registers().collect(), machine, entries: Vec::new() }
+    }
+
+    fn wire(&self, number: u32) -> (Wire, u64) {
+        let instances = u32::from(self.machine.wiring().instances());
+        let instance = (number % instances) as u16;
+        let unit = self.machine.shape().family.units[self.machine.wiring().locate(instance).1];
+        let signals = unit.signals.len().max(1) as u32;
+        let signal = (number / instances % signals) as u16;
+        let bits = unit
+            .signals
+            .get(usize::from(signal))
+            .map_or(0, |signal| signal.attributes.iter().fold(0, |mask, attribute| mask | attribute.bits.mask()));
+        (Wire { instance, signal }, bits)
+    }
+
+    fn step(&mut self, step: Step) {
+        let now = self.machine.now();
+        match step {
+            Step::Write(at, value) => {
+                let place = self.places[at as usize % self.places.len()];
+                let _ = self.machine.poke(&place, value & place.width.mask());
+            }
+            Step::Select(at, event, shape) => {
+                let controls: Vec<&RegisterPlace> =
+                    self.places.iter().filter(|place| place.register.name == "ctl").collect();
+                let place = *controls[at as usize % controls.len()];
+                let subevents: Vec<u64> =
+                    place.unit.events.iter().flat_map(|event| event.subevents).map(|s| s.config).collect();
+                let Some(config) = subevents.get(event as usize % subevents.len().max(1)) else { return };
+                let enable = place.register.field("en").map_or(0, |field| field.bits.mask());
+                let thresh =
+                    place.register.field("thresh").map_or(0, |field| field.bits.mask() & (shape % 4) << field.bits.lsb);
+                let edges = shape >> 8 & 0x0094_0000;
+                let _ = self.machine.poke(&place, (config | enable | thresh | edges) & place.width.mask());
+            }
+            Step::Pulse(wire, tag, count) => {
+                let (wire, bits) = self.wire(wire);
+                self.machine.pulse(wire, tag & bits, now + tag % 64, count);
+                self.machine.set_now(now + 64);
+            }
+            Step::Enter(wire, tag) => {
+                let (wire, bits) = self.wire(wire);
+                self.machine.enter(wire, tag & bits, now);
+                self.entries.push((wire, tag & bits));
+            }
+            Step::Leave(number) => {
+                if !self.entries.is_empty() {
+                    let (wire, tag) = self.entries.swap_remove(number as usize % self.entries.len());
+                    self.machine.leave(wire, tag, now);
+                }
+            }
+            Step::Run(ticks) => self.machine.set_now(now + ticks),
+        }
+    }
+}
+
+fn fresh(family: &str, sockets: u16) -> Chassis {
+    let family = pericore_catalog::family(family).expect("in the catalogue");
+    let shape = Shape::new(family, sockets, 4, 2).expect("a machine");
+    Chassis::new(shape, Wiring::new(family, sockets), |clock| if clock == "dclk" { 7 } else { 3 })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    #[test]
+    fn dump_and_load_are_identity(
+        family in prop_oneof![Just("nehalem"), Just("e5-2600"), Just("emerald-rapids")],
+        before in steps(),
+        after in steps(),
+    ) {
+        let mut original = Bench::new(fresh(family, 1));
+        before.iter().for_each(|step| original.step(*step));
+        let text = original.machine.dump();
+        let mut loaded = Bench::new(Chassis::load(&text).expect("what was dumped loads"));
+        prop_assert_eq!(loaded.machine.dump(), text.clone());
+        loaded.entries.clone_from(&original.entries);
+        for step in after {
+            original.step(step);
+            loaded.step(step);
+        }
+        prop_assert_eq!(loaded.machine.dump(), original.machine.dump());
+        prop_assert_eq!(loaded.machine.take_interrupts(), original.machine.take_interrupts());
+    }
+}
+
+#[test]
+fn a_fresh_machine_is_a_short_text() {
+    let text = fresh("emerald-rapids", 2).dump();
+    assert!(
+        text.starts_with(
+            "pericore-machine 1\nmachine emerald-rapids sockets=2 cores=4 threads=2 slices=64 rules=documented\n"
+        ),
+        "{text}"
+    );
+    // Clocks, time, and the registers that tell who a socket is.
+    assert!(text.lines().count() < 40, "{text}");
+}
+
+#[test]
+fn bad_text_is_refused_with_its_line() {
+    let good = fresh("e5-2600", 1).dump();
+    assert!(matches!(Chassis::load("pericore-machine 2\n"), Err(SnapshotError::Version)));
+    assert!(matches!(Chassis::load(""), Err(SnapshotError::Version)));
+    for (line, expected) in [
+        ("block 0/cbx0", "a unit of the family"),
+        ("  ctl9 = 0x1", "a register of the block that is no counter"),
+        ("  counter 9 value=0", "a counter of the block"),
+        ("  ctl0 = many", "a number in range"),
+        ("  live nothing 0 1", "a signal of the block"),
+        ("what is this", "REGISTER = VALUE, counter, hold or live"),
+    ] {
+        let text = format!("{good}block 0/cbo0\n{line}\n");
+        let Err(SnapshotError::Line { line, expected: told, .. }) = Chassis::load(&text) else {
+            panic!("{text} loads")
+        };
+        assert_eq!((line, told), (text.lines().count(), expected));
+    }
+    let mut machine = Chassis::load(&good).expect("it is good");
+    let place = machine.find_registers("cbo3/ctl1")[0];
+    machine.poke(&place, 0x0040_0334).expect("it is there");
+    let again = Chassis::load(&machine.dump()).map(|mut machine| machine.read(place.address, place.width));
+    assert_eq!(again.expect("it loads"), Ok(0x0040_0334));
+}
