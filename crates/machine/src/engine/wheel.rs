@@ -12,6 +12,10 @@ use std::collections::BinaryHeap;
 const SLOTS: usize = 4096;
 const WORDS: usize = SLOTS / 64;
 const NONE: u16 = u16::MAX;
+/// Earlier than any event: the next one must be looked for.
+const STALE: Tick = 0;
+/// Events within the wheel's reach at one time: far more than a machine has under way.
+const NODES: usize = 4096;
 
 #[derive(Clone, Copy)]
 struct Slot {
@@ -28,16 +32,20 @@ struct Node {
 /// An event queue of small integers.
 pub struct Wheel {
     now: Tick,
+    /// The tick of the next event, unless the last event of its slot has been taken since: then [`STALE`].
+    next: Tick,
     slots: Box<[Slot; SLOTS]>,
     /// One bit for each slot that holds events.
     occupied: [u64; WORDS],
     /// One bit for each word of `occupied` that is not zero.
     summary: u64,
-    nodes: Vec<Node>,
+    nodes: Box<[Node; NODES]>,
     free: u16,
     /// Events beyond the wheel. They move in as soon as their tick comes within reach, before anything can be scheduled
     /// there directly, so that the order of scheduling holds.
     far: BinaryHeap<Reverse<(Tick, u64, u32)>>,
+    /// The first tick of those.
+    far_next: Tick,
     sequence: u64,
 }
 
@@ -46,12 +54,17 @@ impl Wheel {
     pub fn new() -> Self {
         Self {
             now: 0,
+            next: NEVER,
             slots: Box::new([Slot { head: NONE, tail: NONE }; SLOTS]),
             occupied: [0; WORDS],
             summary: 0,
-            nodes: Vec::with_capacity(1024),
-            free: NONE,
+            nodes: Box::new(std::array::from_fn(|index| Node {
+                event: 0,
+                next: if index + 1 < NODES { index as u16 + 1 } else { NONE },
+            })),
+            free: 0,
             far: BinaryHeap::with_capacity(64),
+            far_next: NEVER,
             sequence: 0,
         }
     }
@@ -59,18 +72,28 @@ impl Wheel {
     /// Puts an event at `tick`, which must not lie in the past.
     pub fn schedule(&mut self, tick: Tick, event: u32) {
         debug_assert!(tick >= self.now, "event {event:#x} at {tick}, now {}", self.now);
+        // A stale value stays the least.
+        self.next = self.next.min(tick);
         if tick - self.now < SLOTS as u64 {
             self.insert(tick, event);
         } else {
             self.sequence += 1;
             self.far.push(Reverse((tick, self.sequence, event)));
+            self.far_next = self.far_next.min(tick);
         }
     }
 
     /// The tick of the next event, or [`NEVER`].
-    pub fn next_tick(&self) -> Tick {
+    pub fn next_tick(&mut self) -> Tick {
+        if self.next == STALE {
+            self.next = self.find();
+        }
+        self.next
+    }
+
+    fn find(&self) -> Tick {
         if self.summary == 0 {
-            return self.far.peek().map_or(NEVER, |Reverse((tick, ..))| *tick);
+            return self.far_next;
         }
         let at = self.now as usize % SLOTS;
         let word = at / 64;
@@ -88,13 +111,18 @@ impl Wheel {
     /// Moves time forward to `tick`; no event may lie before it.
     pub fn advance(&mut self, tick: Tick) {
         self.now = tick;
-        while let Some(&Reverse((far, _, event))) = self.far.peek() {
-            if far - tick >= SLOTS as u64 {
-                break;
-            }
+        if self.far_next - tick < SLOTS as u64 {
+            self.move_in();
+        }
+    }
+
+    #[cold]
+    fn move_in(&mut self) {
+        while let Some(&Reverse((far, _, event))) = self.far.peek().filter(|far| far.0.0 - self.now < SLOTS as u64) {
             self.far.pop();
             self.insert(far, event);
         }
+        self.far_next = self.far.peek().map_or(NEVER, |far| far.0.0);
     }
 
     /// Takes the next event of the current tick.
@@ -105,31 +133,27 @@ impl Wheel {
             return None;
         }
         let taken = slot.head;
-        let Node { event, next } = self.nodes[taken as usize];
+        let node = &mut self.nodes[usize::from(taken) % NODES];
+        let Node { event, next } = *node;
+        node.next = self.free;
+        self.free = taken;
         slot.head = next;
         if next == NONE {
+            self.next = STALE;
             self.occupied[index / 64] &= !(1 << (index % 64));
             if self.occupied[index / 64] == 0 {
                 self.summary &= !(1 << (index / 64));
             }
         }
-        self.nodes[taken as usize].next = self.free;
-        self.free = taken;
         Some(event)
     }
 
     fn insert(&mut self, tick: Tick, event: u32) {
-        let node = Node { event, next: NONE };
         let taken = self.free;
-        let taken = if taken == NONE {
-            self.nodes.push(node);
-            assert!(self.nodes.len() < NONE as usize, "more events under way than the wheel has nodes");
-            (self.nodes.len() - 1) as u16
-        } else {
-            self.free = self.nodes[taken as usize].next;
-            self.nodes[taken as usize] = node;
-            taken
-        };
+        assert!(taken != NONE, "more events under way than the wheel has nodes");
+        let node = &mut self.nodes[usize::from(taken) % NODES];
+        self.free = node.next;
+        *node = Node { event, next: NONE };
         let index = tick as usize % SLOTS;
         let slot = &mut self.slots[index];
         if slot.head == NONE {
@@ -137,7 +161,7 @@ impl Wheel {
             self.occupied[index / 64] |= 1 << (index % 64);
             self.summary |= 1 << (index / 64);
         } else {
-            self.nodes[slot.tail as usize].next = taken;
+            self.nodes[usize::from(slot.tail) % NODES].next = taken;
         }
         slot.tail = taken;
     }
@@ -151,7 +175,7 @@ impl Default for Wheel {
 
 impl std::fmt::Debug for Wheel {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Wheel").field("now", &self.now).field("next", &self.next_tick()).finish_non_exhaustive()
+        f.debug_struct("Wheel").field("now", &self.now).field("next", &self.next).finish_non_exhaustive()
     }
 }
 
@@ -167,12 +191,12 @@ mod tests {
         let mut expected: Vec<(u64, u32)> = Vec::new();
         let mut got = Vec::new();
         let mut now = 0;
-        for event in 0..20_000 {
+        for event in 0..5000 {
             let reach = if event % 7 == 0 { 200_000 } else { 5000 };
             let tick = now + random.below(reach);
             wheel.schedule(tick, event);
             expected.push((tick, event));
-            if event % 3 == 0 {
+            if event % 2 == 0 {
                 now = wheel.next_tick();
                 wheel.advance(now);
                 while let Some(event) = wheel.pop() {

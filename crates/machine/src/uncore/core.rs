@@ -131,6 +131,11 @@ impl Core {
         Buffer::Taken
     }
 
+    /// True if all line-fill buffers are taken, none of them by a line.
+    pub fn is_full(&self, line: u32) -> bool {
+        self.used == self.all && matches(&self.buffers, u32::MAX, line) == 0
+    }
+
     /// A line has come: gives its buffer back and fills the caches. Gives the lines that must be written back for it.
     pub fn fill(&mut self, line: u32, right: Right) -> [Option<Evicted>; 2] {
         let buffer = matches(&self.buffers, u32::MAX, line);

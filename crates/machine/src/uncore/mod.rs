@@ -197,16 +197,19 @@ impl Model {
     }
 
     /// A ring stop is to send a message: at once, or when those before it are gone. It sends one in a cycle (Table 2-14).
-    fn message<S: SignalSink>(&mut self, stop: u16, message: Message, sink: &mut S) {
+    /// Gives the tick at which it goes.
+    fn message<S: SignalSink>(&mut self, stop: u16, message: Message, sink: &mut S) -> Tick {
         let slice = &mut self.slices[usize::from(stop)];
         if slice.egress_free <= self.now && slice.egress.is_empty() {
             self.send_message(stop, message, sink);
-            return;
+            return self.now;
         }
+        let before = slice.egress.len();
         slice.egress.push_back(message);
-        if slice.egress.len() == 1 {
+        if before == 0 {
             self.wheel.schedule(slice.egress_free, Event::Egress.of(stop));
         }
+        slice.egress_free + before as u64 * self.latency.uclk
     }
 
     fn next_message<S: SignalSink>(&mut self, stop: u16, sink: &mut S) {
