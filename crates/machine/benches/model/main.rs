@@ -2,8 +2,9 @@
 //!
 //! `cargo bench -p pericore-machine` prints nanoseconds of processor time for each request; with `-- --instructions` also the
 //! instructions, counted by callgrind as the difference of two runs, which no other load on the machine disturbs. Other arguments
-//! choose cases by a part of their name.
+//! choose cases by a part of their name. `-- --calibration` prints the model's figures beside published measurements instead.
 
+mod calibration;
 mod controller;
 mod instructions;
 mod path;
@@ -100,6 +101,9 @@ fn main() -> ExitCode {
         let (Some(case), Ok(requests)) = (case, requests.parse()) else { return ExitCode::FAILURE };
         (case.run)(requests);
         return ExitCode::SUCCESS;
+    }
+    if arguments.iter().any(|argument| argument == "--calibration") {
+        return if calibration::print() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     }
     let count = arguments.iter().any(|argument| argument == "--instructions");
     let chosen = |case: &&Case| {

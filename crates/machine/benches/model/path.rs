@@ -48,7 +48,8 @@ pub fn hit_counted(requests: u64) -> Measured {
     run(HIT, requests, 50, &mut counters())
 }
 
-const FAMILY: &str = "e5-2600";
+/// The family that has a model.
+pub const FAMILY: &str = "e5-2600";
 
 /// Runs a workload and measures what comes after `warm` per cent of it. At least a million requests go before that where
 /// caches must be warm, so that runs of different length differ by warm requests only.

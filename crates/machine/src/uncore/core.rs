@@ -76,6 +76,8 @@ pub struct Core {
     all: u32,
     /// Writebacks under way.
     pub writebacks: u8,
+    /// First tick at which the next request can leave for the ring.
+    pub request_free: Tick,
 }
 
 impl Core {
@@ -89,6 +91,7 @@ impl Core {
             writable: 0,
             all: (1 << fill_buffers) - 1,
             writebacks: 0,
+            request_free: 0,
         }
     }
 

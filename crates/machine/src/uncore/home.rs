@@ -136,14 +136,16 @@ impl Model {
         let cycle = channel.last_arrival().map_or(earliest, |last| earliest.max(last + 1));
         let (line, bank, row) = (entry.line, place.bank, place.row);
         channel.announce(Arrival { cycle, owner: request, line, bank, row, queue });
-        self.memory_next = self.memory_next.min(cycle * clock.ticks());
+        let tick = cycle * clock.ticks();
+        let next = &mut self.channel_next[usize::from(place.channel)];
+        *next = (*next).min(tick);
+        self.memory_next = self.memory_next.min(tick);
     }
 
     /// What a channel has just told the home agent.
     pub(super) fn take_outcomes<S: SignalSink>(&mut self, channel: usize, sink: &mut S) {
-        let mut outcomes = std::mem::take(&mut self.outcomes);
-        for outcome in outcomes.drain(..) {
-            match outcome {
+        for index in 0..self.outcomes.len() {
+            match self.outcomes[index] {
                 Outcome::Data { owner, cycle } => {
                     self.plan_answer(owner, cycle * self.clocks.dclk.ticks());
                     match self.home.reads[channel].pop() {
@@ -161,7 +163,7 @@ impl Model {
                 },
             }
         }
-        self.outcomes = outcomes;
+        self.outcomes.clear();
     }
 
     fn plan_answer(&mut self, request: RequestId, from: Tick) {

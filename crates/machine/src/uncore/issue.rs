@@ -78,7 +78,10 @@ impl Model {
         self.slices[usize::from(slice)].llc.prefetch(line);
         let request = self.pool.add(Record::new(kind, tid, slice, 0), line, core);
         let sent = self.message(u16::from(core), Message::AddressFromCore, sink);
-        self.send_to_slice(request, sent + self.latency.miss_to_ring);
+        let request_free = &mut self.cores[usize::from(core)].request_free;
+        let leaves = (sent + self.latency.miss_to_ring).max(*request_free);
+        *request_free = leaves + self.latency.request_interval;
+        self.send_to_slice(request, leaves);
         request
     }
 

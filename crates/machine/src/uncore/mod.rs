@@ -78,7 +78,8 @@ pub struct Model {
     slices: Vec<Slice>,
     home: HomeAgent,
     channels: Vec<Channel>,
-    /// The next tick at which a channel acts.
+    /// The next tick at which each channel acts, and the least of them.
+    channel_next: [Tick; home::CHANNELS],
     memory_next: Tick,
     outcomes: Vec<Outcome>,
     wires: Wires,
@@ -134,6 +135,7 @@ impl Model {
             slices: (0..cores).map(|_| Slice::new(parameters.ingress_entries, parameters.tor_entries)).collect(),
             home: HomeAgent::new(parameters.tracker_entries, timing.reads, timing.writes),
             memory_next: channels.iter().map(Channel::next_tick).fold(Tick::MAX, Tick::min),
+            channel_next: std::array::from_fn(|index| channels.get(index).map_or(Tick::MAX, Channel::next_tick)),
             channels,
             outcomes: Vec::with_capacity(16),
             wires,
@@ -171,13 +173,16 @@ impl Model {
     }
 
     fn step_channels<S: SignalSink>(&mut self, sink: &mut S) {
-        for index in 0..self.channels.len() {
-            if self.channels[index].next_tick() == self.now {
+        for index in 0..home::CHANNELS {
+            if self.channel_next[index] == self.now {
                 self.channels[index].step(sink, &mut self.ledger, &mut self.outcomes);
-                self.take_outcomes(index, sink);
+                self.channel_next[index] = self.channels[index].next_tick();
+                if !self.outcomes.is_empty() {
+                    self.take_outcomes(index, sink);
+                }
             }
         }
-        self.memory_next = self.channels.iter().map(Channel::next_tick).fold(Tick::MAX, Tick::min);
+        self.memory_next = self.channel_next.iter().fold(Tick::MAX, |least, &next| least.min(next));
     }
 
     fn dispatch<S: SignalSink>(&mut self, packed: u32, sink: &mut S) {
