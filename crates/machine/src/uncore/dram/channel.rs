@@ -230,7 +230,7 @@ impl Channel {
         }
         let (serving, floor) = self.serving(cycle);
         if serving == queue {
-            let gates = gates(&self.banks, queue);
+            let gates = gates(&self.banks, queue, floor);
             self.plan.offer(self.candidates[queue as usize].of(bank, &gates, floor, queue));
         }
         false
@@ -253,7 +253,7 @@ impl Channel {
         }
         let blocked = self.refresh.blocked();
         let (queue, floor) = self.serving(cycle);
-        let gates = gates(&self.banks, queue);
+        let gates = gates(&self.banks, queue, floor);
         let banks = if queue == Pending::Reads { self.reads.pending } else { self.writes.pending };
         let mut plan = self.candidates[queue as usize].best(&gates, floor, banks & !blocked, queue);
         let floor = cycle.max(self.bus_free);
