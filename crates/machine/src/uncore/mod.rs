@@ -121,7 +121,7 @@ impl Model {
             held: None,
             state: ThreadState::Running,
         };
-        let mut wheel = Wheel::new();
+        let mut wheel = Wheel::new(clocks.uclk);
         (0..workload.threads).for_each(|thread| wheel.schedule(0, Event::Issue.of(thread)));
         Ok(Self {
             latency: Latency::new(&parameters, &clocks),
