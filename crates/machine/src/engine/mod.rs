@@ -4,10 +4,12 @@
 
 pub mod clock;
 pub mod random;
+pub mod ring;
 pub mod wheel;
 
 pub use clock::{ClockError, Clocks, Period};
 pub use random::Random;
+pub use ring::Ring;
 pub use wheel::Wheel;
 
 /// A tick that never comes.

@@ -100,7 +100,7 @@ impl Cache {
         let index = (line & self.mask) as usize;
         let (set, tree) = (&mut self.sets[index], &mut self.trees[index]);
         let free = matches(set, u32::MAX, FREE);
-        let way = if free != 0 { free.trailing_zeros() as u8 } else { oldest(*tree) };
+        let way = if free != 0 { free.trailing_zeros() as u8 } else { OLDEST[usize::from(*tree)] };
         let word = std::mem::replace(&mut set[usize::from(way)], pack(line, right));
         touch(tree, way);
         (word != FREE).then(|| Evicted { line: line_of(word, line), right: right_of(word) })
@@ -115,24 +115,47 @@ impl Cache {
     }
 }
 
+/// For each way, the nodes on its path from the root, and those of them that then point to their right half: each points away
+/// from the way that was used.
+static PATHS: [(u8, u8); WAYS] = paths();
+/// For each state of the tree, the way that its nodes point to.
+static OLDEST: [u8; 256] = oldest();
+
 fn touch(tree: &mut u8, way: u8) {
-    // Each node on the way from the root points away from the way that was used.
-    let mut node = 1;
-    for level in (0..3).rev() {
-        let right = way >> level & 1;
-        *tree = (*tree & !(1 << node)) | ((1 - right) << node);
-        node = 2 * node + right;
-    }
+    let (path, right) = PATHS[usize::from(way) % WAYS];
+    *tree = *tree & !path | right;
 }
 
-const fn oldest(tree: u8) -> u8 {
-    let mut node = 1;
-    let mut level = 0;
-    while level < 3 {
-        node = 2 * node + (tree >> node & 1);
-        level += 1;
+const fn paths() -> [(u8, u8); WAYS] {
+    let mut paths = [(0, 0); WAYS];
+    let mut way = 0;
+    while way < WAYS {
+        let (mut node, mut level) = (1, 3);
+        while level > 0 {
+            level -= 1;
+            let right = way >> level & 1;
+            paths[way].0 |= 1 << node;
+            paths[way].1 |= ((1 - right) as u8) << node;
+            node = 2 * node + right;
+        }
+        way += 1;
     }
-    node - 8
+    paths
+}
+
+const fn oldest() -> [u8; 256] {
+    let mut oldest = [0; 256];
+    let mut tree = 0;
+    while tree < 256 {
+        let (mut node, mut level) = (1, 0);
+        while level < 3 {
+            node = 2 * node + (tree >> node & 1);
+            level += 1;
+        }
+        oldest[tree] = (node - WAYS) as u8;
+        tree += 1;
+    }
+    oldest
 }
 
 #[cfg(test)]

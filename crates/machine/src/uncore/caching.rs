@@ -33,14 +33,14 @@ impl Model {
         *queue_free = self.now + self.latency.uclk;
         record.ingress_in = self.now;
         sink.enter(self.wires.slices[usize::from(slice)].ingress, self.wires.tags.ingress(tid), self.now);
-        self.slices[usize::from(slice)].ingress.push_back((self.now + self.latency.ingress, request));
+        self.slices[usize::from(slice)].ingress.push((self.now + self.latency.ingress, request));
         self.wake(slice, sink);
     }
 
     /// A line arrives from memory.
     pub(super) fn fill<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let slice = self.pool[request].record.slice;
-        self.slices[usize::from(slice)].fills.push_back(request);
+        self.slices[usize::from(slice)].fills.push(request);
         self.wake(slice, sink);
     }
 
@@ -61,7 +61,7 @@ impl Model {
         let state = &mut self.slices[index];
         let next = if !state.fills.is_empty() || (!state.retries.is_empty() && state.has_tor_entry()) {
             state.pipeline_free
-        } else if let Some(&(ready, _)) = state.ingress.front().filter(|_| state.has_tor_entry()) {
+        } else if let Some((ready, _)) = state.ingress.front().filter(|_| state.has_tor_entry()) {
             ready.max(state.pipeline_free)
         } else {
             return;
@@ -76,14 +76,14 @@ impl Model {
     /// Takes a line that has come from memory; false if none can be taken.
     fn take_fill<S: SignalSink>(&mut self, slice: u16, sink: &mut S) -> bool {
         let index = usize::from(slice);
-        let Some(&request) = self.slices[index].fills.front() else { return false };
+        let Some(request) = self.slices[index].fills.front() else { return false };
         let line = self.pool[request].line;
         let (way, victim) = self.slices[index].llc.victim(line);
         if (victim.state == LineState::Modified || victim.cores != 0) && !self.tracker_entry(slice) {
             return false;
         }
         let state = &mut self.slices[index];
-        state.fills.pop_front();
+        state.fills.pop();
         state.pipeline_free = self.now + self.latency.uclk;
         state.llc.fill(way, line, LineState::Exclusive, 1 << self.pool[request].core);
         let record = &mut self.pool[request].record;
@@ -107,8 +107,8 @@ impl Model {
     /// Takes the next request; false if none can be taken.
     fn take_request<S: SignalSink>(&mut self, slice: u16, sink: &mut S) -> bool {
         let state = &self.slices[usize::from(slice)];
-        let retry = state.retries.front().copied();
-        let fresh = state.ingress.front().filter(|(ready, _)| *ready <= self.now).map(|&(_, request)| request);
+        let retry = state.retries.front();
+        let fresh = state.ingress.front().filter(|(ready, _)| *ready <= self.now).map(|(_, request)| request);
         let Some(request) = retry.or(fresh).filter(|_| state.has_tor_entry()) else { return false };
         if !self.tracker_entry(slice) {
             return false;
@@ -116,9 +116,9 @@ impl Model {
         let state = &mut self.slices[usize::from(slice)];
         state.pipeline_free = self.now + self.latency.uclk;
         if retry.is_some() {
-            state.retries.pop_front();
+            state.retries.pop();
         } else {
-            state.ingress.pop_front();
+            state.ingress.pop();
         }
         let line = self.pool[request].line;
         if let Some(owner) = state.busy(line) {
@@ -257,15 +257,15 @@ impl Model {
 
     fn send_data<S: SignalSink>(&mut self, request: RequestId, delay: u64, sink: &mut S) {
         let (core, slice) = (self.pool[request].core, self.pool[request].record.slice);
-        self.message(slice, Message::DataFromCache, sink);
-        let at = self.now + delay + self.latency.core_slice(core, slice);
+        let sent = self.message(slice, Message::DataFromCache, sink);
+        let at = sent + delay + self.latency.core_slice(core, slice);
         self.wheel.schedule(at, Event::Data.of(request));
     }
 
     /// A queue entry of the slice is free: the next stalled request may come.
     fn return_credit(&mut self, slice: u16) {
         let state = &mut self.slices[usize::from(slice)];
-        match state.stalled.pop_front() {
+        match state.stalled.pop() {
             None => state.credits += 1,
             Some(stalled) => {
                 let at = self.now + self.latency.core_slice(self.pool[stalled].core, slice);
@@ -294,7 +294,7 @@ impl Model {
         let mut waiting = std::mem::replace(&mut entry.next, NO_REQUEST);
         while waiting != NO_REQUEST {
             let next = std::mem::replace(&mut self.pool[waiting].next, NO_REQUEST);
-            self.slices[usize::from(slice)].retries.push_back(waiting);
+            self.slices[usize::from(slice)].retries.push(waiting);
             waiting = next;
         }
         self.wake(slice, sink);

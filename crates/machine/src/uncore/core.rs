@@ -76,6 +76,8 @@ pub struct Core {
     all: u32,
     /// Writebacks under way.
     pub writebacks: u8,
+    /// First tick at which the next request can leave for the ring.
+    pub request_free: Tick,
 }
 
 impl Core {
@@ -89,6 +91,7 @@ impl Core {
             writable: 0,
             all: (1 << fill_buffers) - 1,
             writebacks: 0,
+            request_free: 0,
         }
     }
 
@@ -129,6 +132,11 @@ impl Core {
         self.used |= 1 << index;
         self.writable |= u32::from(store) << index;
         Buffer::Taken
+    }
+
+    /// True if all line-fill buffers are taken, none of them by a line.
+    pub fn is_full(&self, line: u32) -> bool {
+        self.used == self.all && matches(&self.buffers, u32::MAX, line) == 0
     }
 
     /// A line has come: gives its buffer back and fills the caches. Gives the lines that must be written back for it.

@@ -4,12 +4,14 @@ use super::Model;
 use super::dram::{Arrival, Outcome};
 use super::event::Event;
 use super::request::RequestId;
+use crate::engine::Ring;
 use crate::ledger::{Pending, RequestKind};
 use crate::signal::{SignalSink, Tick};
-use std::collections::VecDeque;
 
 /// Memory channels that a home agent serves at most.
 pub const CHANNELS: usize = 4;
+/// Tracker entries that the data structures have room for (guide 2.4.4.1).
+pub const TRACKER: usize = 128;
 
 /// The state of a home agent.
 #[derive(Debug)]
@@ -25,14 +27,13 @@ pub struct HomeAgent {
     read_credits: [u8; CHANNELS],
     write_credits: [u8; CHANNELS],
     /// Requests that wait for a credit.
-    reads: [VecDeque<RequestId>; CHANNELS],
-    writes: [VecDeque<RequestId>; CHANNELS],
+    reads: [Ring<RequestId, TRACKER>; CHANNELS],
+    writes: [Ring<RequestId, TRACKER>; CHANNELS],
 }
 
 impl HomeAgent {
     /// An idle home agent.
     pub fn new(trackers: u16, reads: u8, writes: u8) -> Self {
-        let queues = || std::array::from_fn(|_| VecDeque::with_capacity(usize::from(trackers)));
         Self {
             trackers_free: trackers,
             waiting: 0,
@@ -41,8 +42,8 @@ impl HomeAgent {
             answer_free: 0,
             read_credits: [reads; CHANNELS],
             write_credits: [writes; CHANNELS],
-            reads: queues(),
-            writes: queues(),
+            reads: std::array::from_fn(|_| Ring::new(0)),
+            writes: std::array::from_fn(|_| Ring::new(0)),
         }
     }
 }
@@ -95,7 +96,7 @@ impl Model {
             (&mut home.write_credits[channel], &mut home.writes[channel])
         };
         if *credits == 0 {
-            queue.push_back(request);
+            queue.push(request);
             return;
         }
         *credits -= 1;
@@ -135,23 +136,25 @@ impl Model {
         let cycle = channel.last_arrival().map_or(earliest, |last| earliest.max(last + 1));
         let (line, bank, row) = (entry.line, place.bank, place.row);
         channel.announce(Arrival { cycle, owner: request, line, bank, row, queue });
-        self.memory_next = self.memory_next.min(cycle * clock.ticks());
+        let tick = cycle * clock.ticks();
+        let next = &mut self.channel_next[usize::from(place.channel)];
+        *next = (*next).min(tick);
+        self.memory_next = self.memory_next.min(tick);
     }
 
     /// What a channel has just told the home agent.
     pub(super) fn take_outcomes<S: SignalSink>(&mut self, channel: usize, sink: &mut S) {
-        let mut outcomes = std::mem::take(&mut self.outcomes);
-        for outcome in outcomes.drain(..) {
-            match outcome {
+        for index in 0..self.outcomes.len() {
+            match self.outcomes[index] {
                 Outcome::Data { owner, cycle } => {
                     self.plan_answer(owner, cycle * self.clocks.dclk.ticks());
-                    match self.home.reads[channel].pop_front() {
+                    match self.home.reads[channel].pop() {
                         Some(next) => self.request_memory(next, self.now + self.latency.credit_return),
                         None => self.home.read_credits[channel] += 1,
                     }
                 }
                 Outcome::Posted { owner } => self.plan_answer(owner, self.now),
-                Outcome::WriteCredit => match self.home.writes[channel].pop_front() {
+                Outcome::WriteCredit => match self.home.writes[channel].pop() {
                     Some(next) => {
                         let edge = self.clocks.uclk.align_up(self.now + self.latency.credit_return);
                         self.plan_write(next, edge, sink);
@@ -160,7 +163,7 @@ impl Model {
                 },
             }
         }
-        self.outcomes = outcomes;
+        self.outcomes.clear();
     }
 
     fn plan_answer(&mut self, request: RequestId, from: Tick) {

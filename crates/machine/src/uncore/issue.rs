@@ -7,7 +7,7 @@ use super::core::{Buffer, Level, ThreadState};
 use super::event::Event;
 use super::request::RequestId;
 use crate::ledger::{Message, Record, RequestKind};
-use crate::signal::SignalSink;
+use crate::signal::{SignalSink, Tick};
 
 /// Accesses that a thread may run ahead on hits before other events get their turn.
 const RUN_AHEAD: u32 = 64;
@@ -30,9 +30,14 @@ impl Model {
                 Level::L1 => (self.latency.l1_interval, self.latency.l1_latency),
                 Level::L2 => (self.latency.l2_interval, self.latency.l2_latency),
                 Level::Miss if at > self.now => {
-                    // Hits are private to the core and may run ahead of time; what others see may not.
+                    // Hits are private to the core and may run ahead of time; what others see may not. If there is no buffer
+                    // for the miss anyway, the thread need not wait for the time, only for the buffer.
                     state.held = Some(access);
-                    self.wheel.schedule(at, Event::Issue.of(thread));
+                    if self.cores[core].is_full(line) {
+                        state.state = ThreadState::ForBuffer;
+                    } else {
+                        self.wheel.schedule(at, Event::Issue.of(thread));
+                    }
                     return;
                 }
                 Level::Miss => {
@@ -72,18 +77,21 @@ impl Model {
         let slice = self.map.slice(line);
         self.slices[usize::from(slice)].llc.prefetch(line);
         let request = self.pool.add(Record::new(kind, tid, slice, 0), line, core);
-        self.message(u16::from(core), Message::AddressFromCore, sink);
-        self.send_to_slice(request, self.latency.miss_to_ring);
+        let sent = self.message(u16::from(core), Message::AddressFromCore, sink);
+        let request_free = &mut self.cores[usize::from(core)].request_free;
+        let leaves = (sent + self.latency.miss_to_ring).max(*request_free);
+        *request_free = leaves + self.latency.request_interval;
+        self.send_to_slice(request, leaves);
         request
     }
 
     /// Sends a request to its slice, once the slice's queue has room for it.
-    fn send_to_slice(&mut self, request: RequestId, delay: u64) {
+    fn send_to_slice(&mut self, request: RequestId, sent: Tick) {
         let (core, slice) = (self.pool[request].core, self.pool[request].record.slice);
-        let at = self.now + delay + self.latency.core_slice(core, slice);
+        let at = sent + self.latency.core_slice(core, slice);
         let slice = &mut self.slices[usize::from(slice)];
         if slice.credits == 0 {
-            slice.stalled.push_back(request);
+            slice.stalled.push(request);
         } else {
             slice.credits -= 1;
             self.wheel.schedule(at, Event::Arrive.of(request));
@@ -99,8 +107,8 @@ impl Model {
         let record = Record::new(kind, core * 2, self.map.slice(line), 0);
         let request = self.pool.add(record, line, core);
         self.message(u16::from(core), Message::AddressFromCore, sink);
-        self.message(u16::from(core), Message::DataFromCore, sink);
-        self.send_to_slice(request, 0);
+        let sent = self.message(u16::from(core), Message::DataFromCore, sink);
+        self.send_to_slice(request, sent);
     }
 
     /// Data arrives at the core.

@@ -78,7 +78,8 @@ pub struct Model {
     slices: Vec<Slice>,
     home: HomeAgent,
     channels: Vec<Channel>,
-    /// The next tick at which a channel acts.
+    /// The next tick at which each channel acts, and the least of them.
+    channel_next: [Tick; home::CHANNELS],
     memory_next: Tick,
     outcomes: Vec<Outcome>,
     wires: Wires,
@@ -120,7 +121,7 @@ impl Model {
             held: None,
             state: ThreadState::Running,
         };
-        let mut wheel = Wheel::new();
+        let mut wheel = Wheel::new(clocks.uclk);
         (0..workload.threads).for_each(|thread| wheel.schedule(0, Event::Issue.of(thread)));
         Ok(Self {
             latency: Latency::new(&parameters, &clocks),
@@ -134,6 +135,7 @@ impl Model {
             slices: (0..cores).map(|_| Slice::new(parameters.ingress_entries, parameters.tor_entries)).collect(),
             home: HomeAgent::new(parameters.tracker_entries, timing.reads, timing.writes),
             memory_next: channels.iter().map(Channel::next_tick).fold(Tick::MAX, Tick::min),
+            channel_next: std::array::from_fn(|index| channels.get(index).map_or(Tick::MAX, Channel::next_tick)),
             channels,
             outcomes: Vec::with_capacity(16),
             wires,
@@ -171,13 +173,16 @@ impl Model {
     }
 
     fn step_channels<S: SignalSink>(&mut self, sink: &mut S) {
-        for index in 0..self.channels.len() {
-            if self.channels[index].next_tick() == self.now {
+        for index in 0..home::CHANNELS {
+            if self.channel_next[index] == self.now {
                 self.channels[index].step(sink, &mut self.ledger, &mut self.outcomes);
-                self.take_outcomes(index, sink);
+                self.channel_next[index] = self.channels[index].next_tick();
+                if !self.outcomes.is_empty() {
+                    self.take_outcomes(index, sink);
+                }
             }
         }
-        self.memory_next = self.channels.iter().map(Channel::next_tick).fold(Tick::MAX, Tick::min);
+        self.memory_next = self.channel_next.iter().fold(Tick::MAX, |least, &next| least.min(next));
     }
 
     fn dispatch<S: SignalSink>(&mut self, packed: u32, sink: &mut S) {
@@ -197,16 +202,19 @@ impl Model {
     }
 
     /// A ring stop is to send a message: at once, or when those before it are gone. It sends one in a cycle (Table 2-14).
-    fn message<S: SignalSink>(&mut self, stop: u16, message: Message, sink: &mut S) {
+    /// Gives the tick at which it goes.
+    fn message<S: SignalSink>(&mut self, stop: u16, message: Message, sink: &mut S) -> Tick {
         let slice = &mut self.slices[usize::from(stop)];
         if slice.egress_free <= self.now && slice.egress.is_empty() {
             self.send_message(stop, message, sink);
-            return;
+            return self.now;
         }
+        let before = slice.egress.len();
         slice.egress.push_back(message);
-        if slice.egress.len() == 1 {
+        if before == 0 {
             self.wheel.schedule(slice.egress_free, Event::Egress.of(stop));
         }
+        slice.egress_free + before as u64 * self.latency.uclk
     }
 
     fn next_message<S: SignalSink>(&mut self, stop: u16, sink: &mut S) {

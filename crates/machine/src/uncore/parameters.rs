@@ -30,6 +30,8 @@ pub struct Parameters {
     pub miss_to_ring: u64,
     /// Core cycles from data at the core's ring stop to its use.
     pub ring_to_use: u64,
+    /// Core cycles between two requests of a core to the ring: the width of its way out of the L2.
+    pub request_interval: u64,
     /// Uncore cycles to get on and off the ring.
     pub ring_base: u64,
     /// Uncore cycles from one ring stop to the next.
@@ -82,6 +84,7 @@ impl Parameters {
             l2_latency: 12, // same, L2
             miss_to_ring: 8, // fitted: LLC hit of 30 core cycles (published-numbers, i7-3960X)
             ring_to_use: 4, // fitted: same
+            request_interval: 7, // fitted: LLC load bandwidth of one core, 23.5 GB/s (published-numbers, E5-2680)
             ring_base: 2,   // fitted: same
             ring_hop: 1,    // vendor's talk on the Sandy Bridge ring: one cycle a stop
             ring_stops: 10, // guide 2.3.4.1 and figure of 1.1: eight CBos, home agent side, IO side
@@ -155,6 +158,7 @@ impl Parameters {
             ("core_snoop", self.core_snoop),
             ("miss_to_ring", self.miss_to_ring),
             ("ring_to_use", self.ring_to_use),
+            ("request_interval", self.request_interval),
             ("ring_base", self.ring_base),
             ("ring_hop", self.ring_hop),
             ("home_to_memory", self.home_to_memory),

@@ -3,7 +3,7 @@
 use super::llc::Llc;
 use super::request::RequestId;
 use super::search::matches;
-use crate::engine::NEVER;
+use crate::engine::{NEVER, Ring};
 use crate::ledger::Message;
 use crate::signal::Tick;
 use std::collections::VecDeque;
@@ -17,15 +17,15 @@ const FREE: u32 = u32::MAX;
 pub struct Slice {
     pub llc: Llc,
     /// Requests in order of arrival, with the tick from which they may be looked up.
-    pub ingress: VecDeque<(Tick, RequestId)>,
+    pub ingress: Ring<(Tick, RequestId), 32>,
     /// Requests that were turned away because their line was busy, and may now try again. They still count as queued.
-    pub retries: VecDeque<RequestId>,
+    pub retries: Ring<RequestId, 32>,
     /// Lines that have come from memory.
-    pub fills: VecDeque<RequestId>,
+    pub fills: Ring<RequestId, 32>,
     /// Free entries of the request queue, as the cores know it.
     pub credits: u8,
     /// Requests that wait in the cores for such an entry.
-    pub stalled: VecDeque<RequestId>,
+    pub stalled: Ring<RequestId, 256>,
     lines: [u32; ROOM],
     owners: [RequestId; ROOM],
     used: u32,
@@ -47,11 +47,11 @@ impl Slice {
     pub fn new(ingress_entries: u8, tor_entries: u8) -> Self {
         Self {
             llc: Llc::new(),
-            ingress: VecDeque::with_capacity(32),
-            retries: VecDeque::with_capacity(32),
-            fills: VecDeque::with_capacity(32),
+            ingress: Ring::new((0, 0)),
+            retries: Ring::new(0),
+            fills: Ring::new(0),
             credits: ingress_entries,
-            stalled: VecDeque::with_capacity(256),
+            stalled: Ring::new(0),
             lines: [FREE; ROOM],
             owners: [0; ROOM],
             used: 0,

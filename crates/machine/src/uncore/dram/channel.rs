@@ -1,15 +1,14 @@
 //! The channel: arrivals, the two queues, major modes, and the commands that go out.
 
-use super::banks::{Banks, banks_of, rank_of};
+use super::banks::Banks;
 use super::plan::{Action, Candidates, Plan, gates};
-use super::queue::{NONE, PendingQueue};
+use super::queue::PendingQueue;
 use super::refresh::Refresh;
-use super::timing::{BANKS_PER_RANK, Timing};
-use crate::engine::{NEVER, Period};
-use crate::ledger::{Command, CommandRecord, Ledger, MajorMode, Pending};
+use super::timing::Timing;
+use crate::engine::{NEVER, Period, Ring};
+use crate::ledger::{Ledger, MajorMode, Pending};
 use crate::signal::{SignalSink, Tick};
 use crate::uncore::wires::ChannelWires;
-use std::collections::VecDeque;
 
 /// A request on its way from the home agent.
 #[derive(Debug, Clone, Copy)]
@@ -49,7 +48,7 @@ pub enum Outcome {
 
 /// A read that a pending write answers.
 #[derive(Debug, Clone, Copy)]
-struct Forward {
+pub(super) struct Forward {
     done: u64,
     entered: u64,
     owner: u16,
@@ -58,28 +57,28 @@ struct Forward {
 /// One memory channel.
 #[derive(Debug)]
 pub struct Channel {
-    number: u16,
-    clock: Period,
-    timing: Timing,
-    wires: ChannelWires,
-    arrivals: VecDeque<Arrival>,
-    forwards: VecDeque<Forward>,
-    reads: PendingQueue,
-    writes: PendingQueue,
+    pub(super) number: u16,
+    pub(super) clock: Period,
+    pub(super) timing: Timing,
+    pub(super) wires: ChannelWires,
+    pub(super) arrivals: Ring<Arrival, 64>,
+    pub(super) forwards: Ring<Forward, 32>,
+    pub(super) reads: PendingQueue,
+    pub(super) writes: PendingQueue,
     /// Of the reads, of the writes.
-    candidates: [Candidates; 2],
-    banks: Banks,
-    refresh: Refresh,
-    mode: MajorMode,
+    pub(super) candidates: [Candidates; 2],
+    pub(super) banks: Banks,
+    pub(super) refresh: Refresh,
+    pub(super) mode: MajorMode,
     /// Since when no reads are pending.
-    no_reads_since: u64,
-    sequence: u64,
+    pub(super) no_reads_since: u64,
+    pub(super) sequence: u64,
     /// First cycle in which the command bus is free.
-    bus_free: u64,
-    plan: Plan,
+    pub(super) bus_free: u64,
+    pub(super) plan: Plan,
     /// No row is closed for idleness before this cycle.
-    no_idle_before: u64,
-    next: u64,
+    pub(super) no_idle_before: u64,
+    pub(super) next: u64,
 }
 
 impl Channel {
@@ -92,8 +91,8 @@ impl Channel {
             clock,
             timing: timing.clone(),
             wires,
-            arrivals: VecDeque::with_capacity(64),
-            forwards: VecDeque::with_capacity(32),
+            arrivals: Ring::new(Arrival { cycle: 0, owner: 0, line: 0, bank: 0, row: 0, queue: Pending::Reads }),
+            forwards: Ring::new(Forward { done: 0, entered: 0, owner: 0 }),
             reads: PendingQueue::new(),
             writes: PendingQueue::new(),
             candidates: [Candidates::new(), Candidates::new()],
@@ -127,7 +126,7 @@ impl Channel {
     /// Announces a request. Arrivals come in order, at most one in a cycle, and not in the past.
     pub fn announce(&mut self, arrival: Arrival) {
         self.next = self.next.min(arrival.cycle);
-        self.arrivals.push_back(arrival);
+        self.arrivals.push(arrival);
     }
 
     /// True if nothing is pending or on its way.
@@ -149,13 +148,13 @@ impl Channel {
     pub fn step<S: SignalSink>(&mut self, sink: &mut S, ledger: &mut Ledger, out: &mut Vec<Outcome>) {
         let cycle = self.next;
         let mut changed = false;
-        while let Some(&forward) = self.forwards.front().filter(|forward| forward.done <= cycle) {
-            self.forwards.pop_front();
+        while let Some(forward) = self.forwards.front().filter(|forward| forward.done <= cycle) {
+            self.forwards.pop();
             out.push(Outcome::Data { owner: forward.owner, cycle });
             self.leave(Pending::Reads, forward.entered, cycle, sink, ledger);
         }
-        if let Some(&arrival) = self.arrivals.front().filter(|arrival| arrival.cycle == cycle) {
-            self.arrivals.pop_front();
+        if let Some(arrival) = self.arrivals.front().filter(|arrival| arrival.cycle == cycle) {
+            self.arrivals.pop();
             changed = self.arrive(arrival, sink, ledger, out);
         }
         if self.refresh.next_due() <= cycle {
@@ -194,7 +193,7 @@ impl Channel {
                 if pending_write {
                     sink.pulse(self.wires.read_hit, 0, tick, 1);
                     ledger.forwarded(self.number);
-                    self.forwards.push_back(Forward { done: cycle + self.timing.forward, entered: cycle, owner });
+                    self.forwards.push(Forward { done: cycle + self.timing.forward, entered: cycle, owner });
                     return false;
                 }
                 let slot = self.reads.push(line, bank, row, owner, self.sequence, cycle);
@@ -231,7 +230,7 @@ impl Channel {
         }
         let (serving, floor) = self.serving(cycle);
         if serving == queue {
-            let gates = gates(&self.banks, queue);
+            let gates = gates(&self.banks, queue, floor);
             self.plan.offer(self.candidates[queue as usize].of(bank, &gates, floor, queue));
         }
         false
@@ -254,7 +253,7 @@ impl Channel {
         }
         let blocked = self.refresh.blocked();
         let (queue, floor) = self.serving(cycle);
-        let gates = gates(&self.banks, queue);
+        let gates = gates(&self.banks, queue, floor);
         let banks = if queue == Pending::Reads { self.reads.pending } else { self.writes.pending };
         let mut plan = self.candidates[queue as usize].best(&gates, floor, banks & !blocked, queue);
         let floor = cycle.max(self.bus_free);
@@ -268,128 +267,7 @@ impl Channel {
         self.plan = plan;
     }
 
-    /// Sends the planned command.
-    fn send<S: SignalSink>(&mut self, cycle: u64, sink: &mut S, ledger: &mut Ledger, out: &mut Vec<Outcome>) {
-        let Plan { bank, action, queue, .. } = self.plan;
-        let rank = rank_of(bank);
-        self.bus_free = cycle + 1;
-        let mut row = 0;
-        let command = match action {
-            Action::Column if queue == Pending::Reads => {
-                row = self.read(bank, cycle, sink, ledger, out);
-                Command::Read
-            }
-            Action::Column => {
-                let mode = self.mode;
-                row = self.write(bank, cycle, sink, ledger, out);
-                if mode == MajorMode::Write { Command::WriteMajor } else { Command::WriteOpportunistic }
-            }
-            Action::Activate => {
-                let queue = if queue == Pending::Reads { &self.reads } else { &self.writes };
-                row = queue.row[usize::from(queue.head[usize::from(bank)])];
-                self.banks.activated(bank, row, cycle, &self.timing);
-                self.choose_hits(bank, row, cycle);
-                self.update(bank);
-                Command::Activate
-            }
-            Action::PrechargeMiss | Action::PrechargeIdle => {
-                self.close(bank, cycle);
-                if action == Action::PrechargeMiss { Command::PrechargeMiss } else { Command::PrechargeIdle }
-            }
-            Action::PrechargeAll => {
-                let mut open = self.banks.open & banks_of(rank);
-                while open != 0 {
-                    self.close(open.trailing_zeros() as u8, cycle);
-                    open &= open - 1;
-                }
-                Command::PrechargeAll
-            }
-            Action::Refresh => {
-                self.banks.refreshed(rank, cycle, &self.timing);
-                for bank in 0..BANKS_PER_RANK {
-                    self.update((rank * BANKS_PER_RANK + bank) as u8);
-                }
-                self.refresh.send(rank)
-            }
-        };
-        let (wire, tag) = self.wires.commands[command as usize];
-        sink.pulse(wire, tag, cycle * self.clock.ticks(), 1);
-        let bank = bank % BANKS_PER_RANK as u8;
-        ledger.command(self.number, CommandRecord { cycle, command, rank: rank as u8, bank, row });
-    }
-
-    /// Serves the bank's row hit among the reads, and says which row it wanted.
-    fn read<S: SignalSink>(
-        &mut self,
-        bank: u8,
-        cycle: u64,
-        sink: &mut S,
-        ledger: &mut Ledger,
-        out: &mut Vec<Outcome>,
-    ) -> u32 {
-        let slot = self.reads.hit[usize::from(bank)];
-        let s = usize::from(slot);
-        out.push(Outcome::Data { owner: self.reads.owner[s], cycle: cycle + self.timing.cl + self.timing.burst });
-        self.banks.read(bank, cycle, &self.timing);
-        self.reads.remove(bank, slot);
-        let starved = cycle.saturating_sub(self.timing.starvation);
-        self.reads.choose_hit(bank, self.banks.open_row[usize::from(bank)], starved);
-        self.update(bank);
-        if self.reads.len() == 0 {
-            self.no_reads_since = cycle;
-        }
-        self.leave(Pending::Reads, self.reads.entered[s], cycle, sink, ledger);
-        self.reads.row[s]
-    }
-
-    /// Serves the bank's row hit among the writes, and says which row it wanted.
-    fn write<S: SignalSink>(
-        &mut self,
-        bank: u8,
-        cycle: u64,
-        sink: &mut S,
-        ledger: &mut Ledger,
-        out: &mut Vec<Outcome>,
-    ) -> u32 {
-        let slot = self.writes.hit[usize::from(bank)];
-        out.push(Outcome::WriteCredit);
-        self.banks.written(bank, cycle, &self.timing);
-        self.writes.remove(bank, slot);
-        let starved = cycle.saturating_sub(self.timing.starvation);
-        self.writes.choose_hit(bank, self.banks.open_row[usize::from(bank)], starved);
-        self.update(bank);
-        self.leave(Pending::Writes, self.writes.entered[usize::from(slot)], cycle, sink, ledger);
-        if self.writes.len() <= self.timing.write_low {
-            self.set_mode(MajorMode::Read, cycle, sink, ledger);
-        }
-        self.writes.row[usize::from(slot)]
-    }
-
-    fn close(&mut self, bank: u8, cycle: u64) {
-        self.banks.precharged(bank, cycle, &self.timing);
-        self.reads.hit[usize::from(bank)] = NONE;
-        self.writes.hit[usize::from(bank)] = NONE;
-        self.update(bank);
-    }
-
-    /// A command has gone to a bank, or an entry has left it.
-    fn update(&mut self, bank: u8) {
-        self.candidates[0].update(&self.banks, &self.reads, bank);
-        self.candidates[1].update(&self.banks, &self.writes, bank);
-        // Only a bank that was used or closed just now can become idle before the others.
-        self.no_idle_before = self.no_idle_before.min(self.banks.last_use[usize::from(bank)] + self.timing.page_idle);
-    }
-
-    fn choose_hits(&mut self, bank: u8, row: u32, cycle: u64) {
-        let starved = cycle.saturating_sub(self.timing.starvation);
-        for queue in [&mut self.reads, &mut self.writes] {
-            if queue.pending >> bank & 1 == 1 {
-                queue.choose_hit(bank, row, starved);
-            }
-        }
-    }
-
-    fn set_mode<S: SignalSink>(&mut self, mode: MajorMode, cycle: u64, sink: &mut S, ledger: &mut Ledger) {
+    pub(super) fn set_mode<S: SignalSink>(&mut self, mode: MajorMode, cycle: u64, sink: &mut S, ledger: &mut Ledger) {
         if mode == self.mode {
             return;
         }
@@ -420,7 +298,14 @@ impl Channel {
     }
 
     /// An entry has been taken from a queue.
-    fn leave<S: SignalSink>(&self, queue: Pending, entered: u64, cycle: u64, sink: &mut S, ledger: &mut Ledger) {
+    pub(super) fn leave<S: SignalSink>(
+        &self,
+        queue: Pending,
+        entered: u64,
+        cycle: u64,
+        sink: &mut S,
+        ledger: &mut Ledger,
+    ) {
         let tick = cycle * self.clock.ticks();
         sink.leave(self.wires.queue[queue as usize], 0, tick);
         let (live, capacity) = self.live(queue);

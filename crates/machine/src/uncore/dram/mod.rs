@@ -7,6 +7,7 @@ mod banks;
 mod channel;
 #[cfg(test)]
 pub mod checker;
+mod commands;
 mod plan;
 mod queue;
 mod refresh;

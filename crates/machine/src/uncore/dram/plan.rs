@@ -70,14 +70,17 @@ pub struct Candidates {
 /// a power of two.
 pub type Gates = [u64; 8];
 
-/// The limits of the ranks for a queue.
-pub const fn gates(banks: &Banks, queue: Pending) -> Gates {
+/// The limits of the ranks for a queue, from `floor` on.
+pub fn gates(banks: &Banks, queue: Pending, floor: u64) -> Gates {
     let column = match queue {
         Pending::Reads => &banks.rank_read,
         Pending::Writes => &banks.rank_write,
     };
     const { assert!(RANKS == 2) };
-    [0, column[0], banks.rank_activate[0], 0, 0, column[1], banks.rank_activate[1], 0]
+    let from = |cycle: u64| cycle.max(floor);
+    let (first, second) = (from(column[0]), from(column[1]));
+    let [third, fourth] = banks.rank_activate.map(from);
+    [floor, first, third, floor, floor, second, fourth, floor]
 }
 
 impl Candidates {
@@ -105,7 +108,7 @@ impl Candidates {
     }
 
     fn pack(&self, bank: usize, gates: &Gates, floor: u64) -> u64 {
-        let ready = self.ready[bank].max(gates[usize::from(self.gate[bank]) % 8]).max(floor);
+        let ready = self.ready[bank].max(gates[usize::from(self.gate[bank]) % 8]);
         (ready - floor) << WAIT_SHIFT | self.key[bank]
     }
 
@@ -206,13 +209,14 @@ mod tests {
         queue.note_hit(3, slot, 7, 0);
         candidates.update(&banks, &queue, 5);
         candidates.update(&banks, &queue, 3);
-        let plan = |floor| candidates.best(&gates(&banks, Pending::Reads), floor, 1 << 3 | 1 << 5, Pending::Reads);
+        let plan =
+            |floor| candidates.best(&gates(&banks, Pending::Reads, floor), floor, 1 << 3 | 1 << 5, Pending::Reads);
         // The activate of bank 5 is ready after tRRD, the read of bank 3 after tRCD.
         assert_eq!((plan(1).cycle, plan(1).bank, plan(1).action), (5, 5, Action::Activate));
         assert_eq!((plan(20).cycle, plan(20).bank, plan(20).action), (20, 3, Action::Column));
-        let only = candidates.best(&gates(&banks, Pending::Reads), 20, 1 << 5, Pending::Reads);
+        let only = candidates.best(&gates(&banks, Pending::Reads, 20), 20, 1 << 5, Pending::Reads);
         assert_eq!((only.bank, only.action), (5, Action::Activate));
-        let none = candidates.best(&gates(&banks, Pending::Reads), 20, 0, Pending::Reads);
+        let none = candidates.best(&gates(&banks, Pending::Reads, 20), 20, 0, Pending::Reads);
         assert_eq!(none.cycle, u64::MAX);
     }
 }

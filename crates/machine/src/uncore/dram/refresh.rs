@@ -11,13 +11,15 @@ pub struct Refresh {
     owed: [u64; RANKS],
     /// The refresh that a rank is getting ready for.
     wanted: [Option<Command>; RANKS],
+    /// Banks of the ranks that are getting ready.
+    blocked: u32,
 }
 
 impl Refresh {
     /// Debts fall due in turn, so that no two ranks refresh together.
     pub fn new(timing: &Timing) -> Self {
         let due = std::array::from_fn(|rank| timing.trefi * (rank as u64 + 1) / RANKS as u64);
-        Self { due, owed: [0; RANKS], wanted: [None; RANKS] }
+        Self { due, owed: [0; RANKS], wanted: [None; RANKS], blocked: 0 }
     }
 
     /// The next cycle at which a refresh falls due.
@@ -46,6 +48,9 @@ impl Refresh {
             } else if self.owed[rank] >= timing.refresh_debt {
                 self.wanted[rank] = Some(Command::RefreshForced);
             }
+            if self.wanted[rank].is_some() {
+                self.blocked |= banks_of(rank);
+            }
         }
     }
 
@@ -61,13 +66,14 @@ impl Refresh {
     }
 
     /// Banks of the ranks that are getting ready: they take no other command.
-    pub fn blocked(&self) -> u32 {
-        self.wanting().fold(0, |mask, rank| mask | banks_of(rank))
+    pub const fn blocked(&self) -> u32 {
+        self.blocked
     }
 
     /// The refresh of a rank goes out: says which kind it was.
     pub fn send(&mut self, rank: usize) -> Command {
         self.owed[rank] -= 1;
+        self.blocked &= !banks_of(rank);
         self.wanted[rank].take().unwrap_or(Command::RefreshIdle)
     }
 }

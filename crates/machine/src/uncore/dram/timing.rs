@@ -93,11 +93,11 @@ impl Timing {
             refresh_debt: 4,    // JESD79-3 allows eight; assumption: half of it
             reads: 22,          // guide Table 2-64: RPQ_OCCUPANCY counts up to 22
             writes: 32,         // guide Table 2-64: WPQ_OCCUPANCY counts up to 32
-            write_high: 26,     // fitted: copy and mixed bandwidth (published-numbers, E5-2680)
-            write_low: 10,      // fitted with write_high
+            write_high: 26,     // assumption: room for the writes under way when the mode starts
+            write_low: 10,      // assumption: two thirds of the queue are written at a time
             write_patience: 24, // assumption: about a row miss, so that a pause between reads is not mistaken for idleness
             page_idle: 200,     // assumption: 250 ns
-            starvation: 400,    // assumption: 500 ns
+            starvation: 2000,   // fitted: copy of 26.5 GB/s (published-numbers, E5-2680)
             forward: 4,         // assumption: a burst's time
         }
     }

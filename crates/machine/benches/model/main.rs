@@ -1,0 +1,127 @@
+//! What a simulated request costs, beside the figures of other simulators.
+//!
+//! `cargo bench -p pericore-machine` prints nanoseconds of processor time for each request; with `-- --instructions` also the
+//! instructions, counted by callgrind as the difference of two runs, which no other load on the machine disturbs. Other arguments
+//! choose cases by a part of their name. `-- --calibration` prints the model's figures beside published measurements instead.
+
+mod calibration;
+mod controller;
+mod instructions;
+mod path;
+mod stopwatch;
+
+use std::process::ExitCode;
+
+/// Peers' figures are those of `published-numbers`: one channel of DDR4-3200, a 2-core virtual machine, ns for each request.
+struct Case {
+    name: &'static str,
+    /// What the project promises, ns.
+    limit: Option<f64>,
+    /// The fastest peer on the same traffic: name and ns.
+    peer: Option<(&'static str, f64)>,
+    /// Runs so many requests; gives the time of the measured part and its requests.
+    run: fn(u64) -> Measured,
+    /// Requests of a timed run.
+    requests: u64,
+}
+
+/// A measured part of a run.
+pub struct Measured {
+    seconds: f64,
+    requests: u64,
+    /// Simulated DRAM cycles for each request, where that tells something.
+    cycles: Option<f64>,
+}
+
+const RAMULATOR: &str = "Ramulator 2.1";
+
+const CASES: &[Case] = &[
+    Case {
+        name: "controller/random",
+        limit: Some(200.0),
+        peer: Some((RAMULATOR, 3743.0)),
+        run: controller::random,
+        requests: 2_000_000,
+    },
+    Case {
+        name: "controller/sequential",
+        limit: Some(50.0),
+        peer: Some(("DRAMSys 5.1", 2380.0)),
+        run: controller::sequential,
+        requests: 4_000_000,
+    },
+    Case {
+        name: "controller/random-32",
+        limit: None,
+        peer: Some((RAMULATOR, 2746.0)),
+        run: controller::random_32,
+        requests: 2_000_000,
+    },
+    Case {
+        name: "controller/every-8",
+        limit: None,
+        peer: Some((RAMULATOR, 2149.0)),
+        run: controller::every_8,
+        requests: 2_000_000,
+    },
+    Case {
+        name: "controller/chase",
+        limit: None,
+        peer: Some((RAMULATOR, 2937.0)),
+        run: controller::chase,
+        requests: 2_000_000,
+    },
+    Case { name: "path/miss", limit: None, peer: None, run: path::miss, requests: 1_000_000 },
+    Case {
+        name: "path/miss-16-counters",
+        limit: Some(350.0),
+        peer: Some(("ChampSim", 163_934.0)),
+        run: path::miss_counted,
+        requests: 1_000_000,
+    },
+    Case { name: "path/stream", limit: None, peer: None, run: path::stream, requests: 1_000_000 },
+    Case { name: "path/stream-16-counters", limit: None, peer: None, run: path::stream_counted, requests: 1_000_000 },
+    Case { name: "path/hit", limit: None, peer: None, run: path::hit, requests: 3_000_000 },
+    Case {
+        name: "path/hit-16-counters",
+        limit: Some(120.0),
+        peer: Some(("ChampSim", 41_152.0)),
+        run: path::hit_counted,
+        requests: 3_000_000,
+    },
+];
+
+fn main() -> ExitCode {
+    // Cargo adds --bench.
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    if let [only, name, requests] = &arguments[..]
+        && only == instructions::ONE
+    {
+        let case = CASES.iter().find(|case| case.name == name);
+        let (Some(case), Ok(requests)) = (case, requests.parse()) else { return ExitCode::FAILURE };
+        (case.run)(requests);
+        return ExitCode::SUCCESS;
+    }
+    if arguments.iter().any(|argument| argument == "--calibration") {
+        return if calibration::print() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    }
+    let count = arguments.iter().any(|argument| argument == "--instructions");
+    let chosen = |case: &&Case| {
+        let mut parts = arguments.iter().filter(|argument| !argument.starts_with("--")).peekable();
+        parts.peek().is_none() || parts.any(|part| case.name.contains(part.as_str()))
+    };
+    println!("{:<26}{:>8}{:>8}{:>9}{:>9}  fastest peer", "", "ns", "limit", "instr.", "cycles");
+    for case in CASES.iter().filter(chosen) {
+        // The least of three disturbs least.
+        let runs: Vec<Measured> = (0..3).map(|_| (case.run)(case.requests)).collect();
+        let ns = |run: &Measured| run.seconds * 1e9 / run.requests as f64;
+        let best = runs.iter().map(ns).fold(f64::INFINITY, f64::min);
+        let limit = case.limit.map_or(String::new(), |limit| format!("{limit:.0}"));
+        let cycles = runs[0].cycles.map_or(String::new(), |cycles| format!("{cycles:.2}"));
+        let counted = if count { instructions::each(case.name) } else { None };
+        let counted = counted.map_or(String::new(), |count| count.to_string());
+        let peer = case.peer.map_or(String::new(), |(name, ns)| format!("{name} {ns:.0} ns, {:.0} x", ns / best));
+        println!("{:<26}{best:>8.0}{limit:>8}{counted:>9}{cycles:>9}  {peer}", case.name);
+    }
+    ExitCode::SUCCESS
+}
