@@ -6,6 +6,7 @@ mod event_files;
 mod explain;
 mod failure;
 mod list;
+mod program;
 mod stat;
 mod target;
 mod terminal;
