@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-const EVENTS: &str = "cbo/LLC_LOOKUP.DATA_READ,state=0x1F/,cbo/LLC_VICTIMS.M_STATE/,cbo/TOR_INSERTS.WB/,\
+const EVENTS: &str = "cbo/LLC_LOOKUP.DATA_READ,state=0x1F/,cbo/LLC_VICTIMS.M_STATE/,\
                       ha/REQUESTS.READS/,ha/REQUESTS.WRITES/,imc/CAS_COUNT.RD/,imc/CAS_COUNT.WR/";
 
 fn pericore(arguments: &[&str]) -> Command {
@@ -43,7 +43,7 @@ fn a_program_above_the_llc_and_one_within_it() {
     let python = "print((b'x' * (64 << 20)).count(b'y'))";
     let output = run(&["-j", "--truth", "-e", EVENTS, "--", "python3", "-c", python]);
     assert_eq!(text(&output.stdout), "0\n", "{}", text(&output.stderr));
-    let [_, victims, _, reads, writes, ..] = counts(&output)[..] else { panic!("seven events") };
+    let [_, victims, reads, writes, ..] = counts(&output)[..] else { panic!("six events") };
     // 1048576 lines are written and read again, and the LLC keeps 327680 of them at most.
     assert!(reads > 2 * 720_896 && writes >= 720_896 && victims > 0, "{reads} reads, {writes} writes");
 
@@ -54,7 +54,7 @@ fn a_program_above_the_llc_and_one_within_it() {
     let output = run(&["-j", "--truth", "-e", EVENTS, "--", "sort", path]);
     assert!(output.status.success());
     assert_eq!(text(&output.stdout).lines().count(), 20_000);
-    let [lookups, victims, _, reads, writes, ..] = counts(&output)[..] else { panic!("seven events") };
+    let [lookups, victims, reads, writes, ..] = counts(&output)[..] else { panic!("six events") };
     // A few MiB: they come in once, and are found in the LLC from then on.
     assert!(
         victims == 0 && writes == 0 && reads < 327_680 && lookups > reads,
@@ -75,7 +75,7 @@ fn a_saved_trace_replays_to_the_same_table() {
         lines.map(str::to_owned).collect::<Vec<_>>()
     };
     for settings in ["", "cpi=2,prefetch=off,pages=2M,misses=4"] {
-        let events = format!("{EVENTS},cbo/TOR_OCCUPANCY.MISS_ALL/");
+        let events = format!("{EVENTS},imc/RPQ_OCCUPANCY/,cbo/CLOCKTICKS/");
         let common = ["--core", settings, "--truth", "-e", &events];
         let live = run(&[&common[..], &["--save-trace", path, "--", "sh", "-c", &script]].concat());
         let replay = run(&[&common[..], &["--trace", path]].concat());
@@ -149,7 +149,8 @@ fn an_instruction_that_qemu_lacks_is_named() {
 
 #[test]
 fn a_measurement_that_ends_first_ends_the_program() {
-    let output = run(&["--timeout", "1", "-e", "imc/CAS_COUNT.RD/", "--", "sh", "-c", "while :; do ls > /dev/null; done"]);
+    let output =
+        run(&["--timeout", "1", "-e", "imc/CAS_COUNT.RD/", "--", "sh", "-c", "while :; do ls > /dev/null; done"]);
     assert!(output.status.success());
     assert!(text(&output.stderr).contains("ended before the program"), "{}", text(&output.stderr));
 }
