@@ -29,6 +29,11 @@ impl Failure {
         Self { message: message.to_string(), status: FAILED, quiet: false }
     }
 
+    /// A run that failed with a status of its own.
+    pub fn with_status(message: impl fmt::Display, status: u8) -> Self {
+        Self { message: message.to_string(), status, quiet: false }
+    }
+
     /// Exit status.
     pub const fn status(&self) -> u8 {
         self.status

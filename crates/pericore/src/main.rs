@@ -7,6 +7,7 @@ mod explain;
 mod failure;
 mod list;
 mod machine;
+mod program;
 mod stat;
 mod target;
 mod terminal;

@@ -9,8 +9,8 @@ use crate::chassis::{Chassis, ShapeError};
 use crate::engine::{ClockError, Clocks};
 use crate::ledger::{Opcodes, Snapshot};
 use crate::signal::{Tick, Wiring};
-use crate::uncore::{Model, ModelError, Progress};
-use crate::workload::Workload;
+use crate::uncore::{Model, ModelError, Parameters, ProgramCounts, Progress};
+use crate::workload::{ProgramSettings, ProgramSource, Workload};
 pub use spec::{MachineSpec, SpecError};
 
 /// Why a machine cannot be built.
@@ -63,6 +63,27 @@ impl Machine {
     /// # Errors
     /// [`BuildError`] if the size, a parameter or the catalogue does not allow it.
     pub fn new(spec: &MachineSpec, workload: &Workload) -> Result<Self, BuildError> {
+        Self::build(spec, |parameters, opcodes, wiring| Model::new(parameters, opcodes, workload, wiring))
+    }
+
+    /// A machine after reset, about to run a program.
+    ///
+    /// # Errors
+    /// As [`Machine::new`].
+    pub fn for_program(
+        spec: &MachineSpec,
+        source: Box<dyn ProgramSource>,
+        settings: ProgramSettings,
+    ) -> Result<Self, BuildError> {
+        Self::build(spec, |parameters, opcodes, wiring| {
+            Model::for_program(parameters, opcodes, source, settings, wiring)
+        })
+    }
+
+    fn build(
+        spec: &MachineSpec,
+        model: impl FnOnce(Parameters, Opcodes, &mut Wiring) -> Result<Model, ModelError>,
+    ) -> Result<Self, BuildError> {
         let parameters = spec.parameters()?;
         let shape = spec.shape()?;
         if shape.sockets != 1 {
@@ -70,7 +91,7 @@ impl Machine {
         }
         let clocks = parameters.clocks()?;
         let mut wiring = Wiring::new(shape.family, shape.sockets);
-        let model = Model::new(parameters, opcodes(shape.family)?, workload, &mut wiring)?;
+        let model = model(parameters, opcodes(shape.family)?, &mut wiring)?;
         let chassis = Chassis::new(shape, wiring, |clock| period(&clocks, clock));
         Ok(Self { chassis, model, clocks })
     }
@@ -95,6 +116,11 @@ impl Machine {
     /// How far the workload has come.
     pub const fn progress(&self) -> Progress {
         self.model.progress()
+    }
+
+    /// What the program has done so far, if the machine runs one.
+    pub fn program(&self) -> Option<ProgramCounts> {
+        self.model.program()
     }
 
     /// True when the workload is done and nothing is under way.

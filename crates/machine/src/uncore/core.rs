@@ -22,6 +22,8 @@ pub enum ThreadState {
     ForBuffer,
     /// It waits for the data of a request.
     ForData(RequestId),
+    /// It waits for the program that it runs to give it an access.
+    ForAccess,
     /// It has issued all its accesses.
     Finished,
 }
@@ -65,8 +67,8 @@ pub enum Buffer {
 /// Private caches and buffers of a core.
 #[derive(Debug)]
 pub struct Core {
-    l1: Cache,
-    l2: Cache,
+    pub(super) l1: Cache,
+    pub(super) l2: Cache,
     /// Lines on their way.
     buffers: [u32; MOST_BUFFERS],
     /// Buffers in use.
@@ -141,12 +143,7 @@ impl Core {
 
     /// A line has come: gives its buffer back and fills the caches. Gives the lines that must be written back for it.
     pub fn fill(&mut self, line: u32, right: Right) -> [Option<Evicted>; 2] {
-        let buffer = matches(&self.buffers, u32::MAX, line);
-        if buffer != 0 {
-            self.buffers[buffer.trailing_zeros() as usize] = FREE;
-            self.used &= !buffer;
-            self.writable &= !buffer;
-        }
+        self.give_buffer(line);
         let below = right.min(Right::Exclusive);
         let from_l2 = match self.l2.find(line) {
             Some(found) => {
@@ -163,6 +160,26 @@ impl Core {
             None => self.insert_l1(line, right),
         };
         [from_l2, from_l1]
+    }
+
+    /// A line has come: its buffer is free.
+    pub(super) fn give_buffer(&mut self, line: u32) {
+        let buffer = matches(&self.buffers, u32::MAX, line);
+        if buffer != 0 {
+            self.buffers[buffer.trailing_zeros() as usize] = FREE;
+            self.used &= !buffer;
+            self.writable &= !buffer;
+        }
+    }
+
+    /// True if a line is on its way.
+    pub(super) fn expects(&self, line: u32) -> bool {
+        matches(&self.buffers, u32::MAX, line) != 0
+    }
+
+    /// Line-fill buffers that are free.
+    pub(super) const fn free_buffers(&self) -> u32 {
+        (self.all & !self.used).count_ones()
     }
 
     /// True if the L1 has a line.
@@ -189,7 +206,7 @@ impl Core {
     }
 
     /// Puts a line into the L1. What gives way goes to the L2 if it is modified; what gives way there is the result.
-    fn insert_l1(&mut self, line: u32, right: Right) -> Option<Evicted> {
+    pub(super) fn insert_l1(&mut self, line: u32, right: Right) -> Option<Evicted> {
         let evicted = self.l1.insert(line, right).filter(|evicted| evicted.right == Right::Modified)?;
         if let Some(found) = self.l2.find(evicted.line) {
             self.l2.set_right(found, Right::Modified);

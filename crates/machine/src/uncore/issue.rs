@@ -15,6 +15,10 @@ const RUN_AHEAD: u32 = 64;
 impl Model {
     /// Lets a thread issue until it must wait.
     pub(super) fn issue<S: SignalSink>(&mut self, thread: u16, sink: &mut S) {
+        if self.program.is_some() {
+            self.issue_program(thread, sink);
+            return;
+        }
         let index = usize::from(thread);
         for _ in 0..RUN_AHEAD {
             let state = &mut self.threads[index];
@@ -71,7 +75,7 @@ impl Model {
         self.wheel.schedule(ready.max(self.now), Event::Issue.of(thread));
     }
 
-    fn request<S: SignalSink>(&mut self, thread: u16, line: u32, store: bool, sink: &mut S) -> RequestId {
+    pub(super) fn request<S: SignalSink>(&mut self, thread: u16, line: u32, store: bool, sink: &mut S) -> RequestId {
         let (core, tid) = (self.threads[usize::from(thread)].core, self.threads[usize::from(thread)].tid);
         let kind = if store { RequestKind::ReadForOwnership } else { RequestKind::DataRead };
         let slice = self.map.slice(line);
@@ -86,7 +90,7 @@ impl Model {
     }
 
     /// Sends a request to its slice, once the slice's queue has room for it.
-    fn send_to_slice(&mut self, request: RequestId, sent: Tick) {
+    pub(super) fn send_to_slice(&mut self, request: RequestId, sent: Tick) {
         let (core, slice) = (self.pool[request].core, self.pool[request].record.slice);
         let at = sent + self.latency.core_slice(core, slice);
         let slice = &mut self.slices[usize::from(slice)];
@@ -98,7 +102,7 @@ impl Model {
         }
     }
 
-    fn write_back<S: SignalSink>(&mut self, core: u8, evicted: Option<Evicted>, sink: &mut S) {
+    pub(super) fn write_back<S: SignalSink>(&mut self, core: u8, evicted: Option<Evicted>, sink: &mut S) {
         let Some(Evicted { line, .. }) = evicted else { return };
         let state = &mut self.cores[usize::from(core)];
         state.writebacks += 1;
@@ -124,8 +128,14 @@ impl Model {
         if !entry.record.miss {
             self.leave_tor(request, sink);
         }
-        self.done += 1;
-        let evicted = self.cores[usize::from(core)].fill(line, right);
+        let cache = &mut self.cores[usize::from(core)];
+        let evicted = if self.program.is_some() {
+            // Its accesses were done when they were sent out.
+            [cache.fill_l2(line, right), None]
+        } else {
+            self.done += 1;
+            cache.fill(line, right)
+        };
         self.end_step(request);
         for evicted in evicted {
             self.write_back(core, evicted, sink);

@@ -16,6 +16,7 @@ mod issue;
 mod latency;
 mod llc;
 mod parameters;
+mod program;
 mod request;
 mod search;
 mod slice;
@@ -24,12 +25,13 @@ mod tests;
 mod wires;
 
 pub use parameters::{ParameterError, Parameters};
+pub use program::ProgramCounts;
 pub use wires::ChannelWires;
 
 use crate::engine::{ClockError, Clocks, Wheel};
 use crate::ledger::{Ledger, Message, Opcodes, Shape, Snapshot};
 use crate::signal::{SignalSink, Tick, Wiring, WiringError};
-use crate::workload::{Generator, Workload};
+use crate::workload::{Generator, Kind, ProgramSettings, ProgramSource, Workload};
 use address::AddressMap;
 use core::{Core, Thread, ThreadState};
 use dram::{Channel, Outcome};
@@ -87,6 +89,8 @@ pub struct Model {
     done: u64,
     total: u64,
     started: bool,
+    /// A program that the threads run instead of a generated workload.
+    program: Option<program::Program>,
 }
 
 impl Model {
@@ -143,9 +147,37 @@ impl Model {
             done: 0,
             total: workload.requests,
             started: false,
+            program: None,
             clocks,
             parameters,
         })
+    }
+
+    /// A socket at tick 0 with empty caches, about to run a program.
+    ///
+    /// # Errors
+    /// As [`Model::new`].
+    pub fn for_program(
+        parameters: Parameters,
+        opcodes: Opcodes,
+        source: Box<dyn ProgramSource>,
+        settings: ProgramSettings,
+        wiring: &mut Wiring,
+    ) -> Result<Self, ModelError> {
+        let parameters = Parameters { fill_buffers: settings.misses, ..parameters };
+        let threads = parameters.limits().threads;
+        let nothing = Workload { requests: 0, threads, ..Workload::new(Kind::Random) };
+        let (cores, memory) = (usize::from(parameters.cores), parameters.memory());
+        let mut model = Self::new(parameters, opcodes, &nothing, wiring)?;
+        // Not known before the program has ended.
+        model.total = u64::MAX;
+        model.program = Some(program::Program::new(source, settings, usize::from(threads), cores, memory));
+        Ok(model)
+    }
+
+    /// What the program has done so far, if one runs.
+    pub fn program(&self) -> Option<ProgramCounts> {
+        self.program.as_ref().map(program::Program::counts)
     }
 
     /// Runs everything that happens before `until`; afterwards it is `until`.

@@ -6,11 +6,15 @@ mod error;
 mod generator;
 mod nearest;
 mod number;
+mod pages;
 mod parse;
+mod program;
 
 pub use error::WorkloadError;
 pub use generator::{Access, Generator};
+pub use pages::Pages;
 pub use parse::Limits;
+pub use program::{PageSize, ProgramAccess, ProgramKind, ProgramSettings, ProgramSource, SettingsError};
 
 /// The shape of the accesses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -19,6 +19,7 @@ use super::interrupt::Interrupt;
 use super::progress::ProgressLine;
 use super::{StatArgs, rows, truth};
 use crate::failure::Failure;
+use crate::program::Program;
 
 /// Virtual seconds between two looks at signals, progress and the end of the workload.
 const SLICE: f64 = 100e-6;
@@ -33,7 +34,12 @@ pub fn run(args: &StatArgs, machine: &str) -> Result<ExitCode, Failure> {
     let parameters = spec.parameters().map_err(Failure::usage)?;
     let workload = Workload::parse(workload_text, &parameters.limits()).map_err(Failure::usage)?;
     let selection = args.selection(spec.family())?;
-    let machine = Shared(Rc::new(RefCell::new(Machine::new(&spec, &workload).map_err(Failure::usage)?)));
+    let program = Program::of(&args.program)?;
+    let machine = match &program {
+        Some(program) => Machine::for_program(&spec, program.source(), program.settings()),
+        None => Machine::new(&spec, &workload),
+    };
+    let machine = Shared(Rc::new(RefCell::new(machine.map_err(Failure::usage)?)));
     let cpus = cpus(machine.0.borrow().chassis().shape());
     let used: Vec<&str> = selection.events.iter().map(|event| event.unit.name).collect();
     let topology = discover(&mut machine.clone(), spec.family(), &cpus, |unit| used.contains(&unit.name))
@@ -43,6 +49,12 @@ pub fn run(args: &StatArgs, machine: &str) -> Result<ExitCode, Failure> {
     if args.dry_run {
         return dry_run(&plan, &mut out).map(|()| ExitCode::SUCCESS);
     }
+    // A program that runs gets the signals: this comes after, and so finds them taken.
+    let interrupt = Interrupt::watch()?;
+    let workload_text = match &program {
+        Some(program) => program.start().map(|()| program.title())?,
+        None => workload_text.to_owned(),
+    };
     if !args.json && args.separator.is_none() {
         let sockets = machine.0.borrow().chassis().shape().sockets;
         let plural = if sockets == 1 { "" } else { "s" };
@@ -53,10 +65,10 @@ pub fn run(args: &StatArgs, machine: &str) -> Result<ExitCode, Failure> {
             spec.preset()
         )?;
     }
-    let mut run = Measurement { args, machine, spec: &spec, started: Instant::now(), interrupt: Interrupt::watch()? };
-    run.measure(plan, &mut out)?;
+    let mut run = Measurement { args, machine, spec: &spec, started: Instant::now(), interrupt, program };
+    let status = run.measure(plan, &mut out)?;
     out.flush()?;
-    Ok(run.interrupt.exit(ExitCode::SUCCESS))
+    Ok(run.interrupt.exit(status))
 }
 
 /// The machine, shared by the session that reads its registers and the loop that runs its workload.
@@ -117,10 +129,11 @@ struct Measurement<'a> {
     spec: &'a MachineSpec,
     started: Instant,
     interrupt: Interrupt,
+    program: Option<Program>,
 }
 
 impl Measurement<'_> {
-    fn measure(&mut self, plan: Plan, out: &mut dyn Write) -> Result<(), Failure> {
+    fn measure(&mut self, plan: Plan, out: &mut dyn Write) -> Result<ExitCode, Failure> {
         let ticks = |seconds: f64| {
             let per_second = self.machine.0.borrow().clocks().ticks_per_second as f64;
             ((seconds * per_second) as u64).max(1)
@@ -142,9 +155,14 @@ impl Measurement<'_> {
             self.machine.0.borrow_mut().run_for(until - now);
             let done = {
                 let machine = self.machine.0.borrow();
-                progress.show(machine.progress().done, machine.progress().total);
+                if self.program.is_none() {
+                    progress.show(machine.progress().done, machine.progress().total);
+                }
                 machine.finished()
             };
+            if let Some(program) = &self.program {
+                program.check()?;
+            }
             let over = done || self.interrupt.signal().is_some() || deadline.is_some_and(|deadline| until >= deadline);
             if next_print == Some(until) || over {
                 progress.clear();
@@ -159,8 +177,9 @@ impl Measurement<'_> {
             }
         }
         debug_assert!(printed, "the last look prints");
-        self.footer(out)?;
-        session.stop().map_err(Failure::failed)
+        let status = self.footer(out)?;
+        session.stop().map_err(Failure::failed)?;
+        Ok(status)
     }
 
     /// Prints a sample; returns the snapshot at its end.
@@ -181,17 +200,25 @@ impl Measurement<'_> {
         Ok(after)
     }
 
-    fn footer(&self, out: &mut dyn Write) -> Result<(), Failure> {
+    fn footer(&self, out: &mut dyn Write) -> Result<ExitCode, Failure> {
+        let said = self.program.as_ref().map(Program::end);
+        let status = said.as_ref().map_or(ExitCode::SUCCESS, |said| said.exit());
+        if let Some(said) = &said {
+            said.warn();
+        }
         if self.args.json || self.args.separator.is_some() {
-            return Ok(());
+            return Ok(status);
         }
         let machine = self.machine.0.borrow();
         let seconds = machine.clocks().seconds(0, machine.now());
         let real = self.started.elapsed().as_secs_f64();
         let progress = machine.progress();
         let slower = real / seconds.max(1e-12);
-        writeln!(out, " accesses: {} of {}", progress.done, progress.total)?;
+        match (&said, machine.program()) {
+            (Some(said), Some(counts)) => said.print(out, &counts)?,
+            _ => writeln!(out, " accesses: {} of {}", progress.done, progress.total)?,
+        }
         writeln!(out, " virtual time: {seconds:.6} s; real time: {real:.2} s, {slower:.0} times as long")?;
-        Ok(())
+        Ok(status)
     }
 }

@@ -20,6 +20,7 @@ use pericore_observe::results::Scope;
 use pericore_observe::selection::Selection;
 
 use crate::failure::Failure;
+use crate::program::ProgramArgs;
 use report::Report;
 
 /// Arguments of `pericore stat`.
@@ -67,6 +68,8 @@ pub struct StatArgs {
     /// Use counters even if someone else has them running
     #[arg(long)]
     take_over: bool,
+    #[command(flatten)]
+    program: ProgramArgs,
 }
 
 /// Runs the command.

@@ -1,0 +1,63 @@
+//! A core's caches when its first level is the program's tracer: the L2 does its work, and the L1 only remembers which lines are dirty
+//! there, so that snoops and evictions find them.
+
+use super::super::cache::{Evicted, Right};
+use super::super::core::Core;
+
+impl Core {
+    /// Looks up an access that missed the first level. False if a request must go out.
+    pub(super) fn access_l2(&mut self, line: u32, store: bool) -> bool {
+        let Some(found) = self.l2.find(line) else { return false };
+        if store && self.l2.right(found) == Right::Shared {
+            return false;
+        }
+        self.l2.touch(found);
+        true
+    }
+
+    /// True if the L2 has a line, or it is on its way.
+    pub(super) fn has_or_expects(&self, line: u32) -> bool {
+        self.l2.find(line).is_some() || self.expects(line)
+    }
+
+    /// The first level's copy of a line is written to. What gives way for it in the L2 must be written back.
+    ///
+    /// The tracer drops lines without a word when a process ends, and its caches are a thread's, not a core's: then more lines can be
+    /// dirty than fit, and the oldest go to the L2.
+    pub(super) fn dirty_l1(&mut self, line: u32) -> Option<Evicted> {
+        match self.l1.find(line) {
+            Some(found) => {
+                self.l1.set_right(found, Right::Modified);
+                None
+            }
+            None => self.insert_l1(line, Right::Modified),
+        }
+    }
+
+    /// The first level gives a dirty line up. What gives way for it in the L2 must be written back.
+    pub(super) fn write_back_l1(&mut self, line: u32) -> Option<Evicted> {
+        // A snoop or an eviction has taken the data already if the line is not dirty here any more.
+        self.l1.remove(line).filter(|&right| right == Right::Modified)?;
+        match self.l2.find(line) {
+            Some(found) => {
+                self.l2.set_right(found, Right::Modified);
+                None
+            }
+            None => self.l2.insert(line, Right::Modified).filter(|evicted| evicted.right == Right::Modified),
+        }
+    }
+
+    /// A line has come: gives its buffer back and fills the L2. What gives way must be written back.
+    pub(in super::super) fn fill_l2(&mut self, line: u32, right: Right) -> Option<Evicted> {
+        self.give_buffer(line);
+        // A store's line is dirty in the first level only.
+        let right = right.min(Right::Exclusive);
+        match self.l2.find(line) {
+            Some(found) => {
+                self.l2.set_right(found, self.l2.right(found).max(right));
+                None
+            }
+            None => self.l2.insert(line, right).filter(|evicted| evicted.right == Right::Modified),
+        }
+    }
+}

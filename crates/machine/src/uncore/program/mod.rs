@@ -1,0 +1,163 @@
+//! A program's accesses on the model's cores: in place of a generator, the threads take them from a [`ProgramSource`].
+//!
+//! The source has been through a first-level cache for each thread already, so these accesses begin at the L2. Threads go to
+//! hardware threads in turn. The stream is read in its own order, one access at a time, whatever its batches were, and so far ahead at
+//! most that a thread which has nothing to do does not make others run away.
+
+mod caches;
+mod issue;
+mod prefetch;
+
+use super::address::LINE_BYTES;
+use crate::signal::Tick;
+use crate::workload::{Pages, ProgramKind, ProgramSettings, ProgramSource};
+use prefetch::Prefetcher;
+use std::collections::VecDeque;
+
+/// Accesses that are read ahead for all threads together.
+const AHEAD: usize = 4096;
+
+/// An access that waits for its turn on a hardware thread.
+#[derive(Debug, Clone, Copy)]
+struct Waiting {
+    line: u32,
+    kind: ProgramKind,
+    /// Instructions since the thread's access before.
+    instructions: u64,
+}
+
+/// A hardware thread's share of the program.
+#[derive(Debug, Default)]
+struct Slot {
+    queue: VecDeque<Waiting>,
+    /// Thousandths of a core cycle that instructions have taken beyond whole cycles.
+    thousandths: u64,
+    starving: bool,
+}
+
+/// A program on the cores of a socket.
+#[derive(Debug)]
+pub(super) struct Program {
+    source: Box<dyn ProgramSource>,
+    settings: ProgramSettings,
+    pages: Pages,
+    slots: Vec<Slot>,
+    prefetchers: Vec<Prefetcher>,
+    /// Instructions of each of the program's threads, as of its last access.
+    instructions: Vec<u64>,
+    waiting: usize,
+    ended: bool,
+    /// Hardware threads that starved and have an access now.
+    woken: Vec<u16>,
+    counts: ProgramCounts,
+}
+
+/// What a program did to the model.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ProgramCounts {
+    /// Accesses taken from the source, by [`ProgramKind`].
+    pub kinds: [u64; 7],
+    /// L2 prefetches sent out.
+    pub prefetches: u64,
+    /// Bytes of the pages that were touched.
+    pub touched: u64,
+    /// The source has ended.
+    pub ended: bool,
+}
+
+impl ProgramCounts {
+    /// Accesses of a kind.
+    pub const fn of(&self, kind: ProgramKind) -> u64 {
+        self.kinds[kind as usize]
+    }
+}
+
+impl Program {
+    /// A program before its first access.
+    pub fn new(
+        source: Box<dyn ProgramSource>,
+        settings: ProgramSettings,
+        threads: usize,
+        cores: usize,
+        memory: u64,
+    ) -> Self {
+        Self {
+            source,
+            settings,
+            pages: Pages::new(settings.pages, memory),
+            slots: (0..threads).map(|_| Slot::default()).collect(),
+            prefetchers: (0..cores).map(|_| Prefetcher::default()).collect(),
+            instructions: Vec::new(),
+            waiting: 0,
+            ended: false,
+            woken: Vec::new(),
+            counts: ProgramCounts::default(),
+        }
+    }
+
+    /// What it has done.
+    pub fn counts(&self) -> ProgramCounts {
+        ProgramCounts { touched: self.pages.touched(), ended: self.ended, ..self.counts }
+    }
+
+    /// True if every access has had its turn.
+    pub const fn drained(&self) -> bool {
+        self.ended && self.waiting == 0
+    }
+
+    /// The access whose turn it is on a hardware thread. `None` if there is none for now; the thread is told when there is.
+    fn front(&mut self, slot: usize) -> Option<Waiting> {
+        while self.slots[slot].queue.is_empty() && !self.ended && self.waiting < AHEAD {
+            self.pull();
+        }
+        let front = self.slots[slot].queue.front().copied();
+        self.slots[slot].starving = front.is_none() && !self.ended;
+        front
+    }
+
+    /// The time from the access before to the one at the front, in core cycles. Taken once.
+    fn cycles(&mut self, slot: usize) -> Tick {
+        let slot = &mut self.slots[slot];
+        let Some(front) = slot.queue.front_mut() else { return 0 };
+        let thousandths = slot.thousandths + std::mem::take(&mut front.instructions) * self.settings.cycles;
+        slot.thousandths = thousandths % 1000;
+        thousandths / 1000
+    }
+
+    /// The front access has had its turn.
+    fn pop(&mut self, slot: usize) {
+        self.slots[slot].queue.pop_front();
+        self.waiting -= 1;
+        while self.waiting < AHEAD && !self.ended && self.slots.iter().any(|slot| slot.starving) {
+            self.pull();
+        }
+    }
+
+    /// Reads one access and gives it to its hardware thread.
+    fn pull(&mut self) {
+        let Some(access) = self.source.next_access() else {
+            self.ended = true;
+            return;
+        };
+        self.counts.kinds[access.kind as usize] += 1;
+        if access.kind == ProgramKind::Unmap {
+            self.pages.unmap(access.process, access.address, access.size);
+            return;
+        }
+        let thread = access.thread as usize;
+        if self.instructions.len() <= thread {
+            self.instructions.resize(thread + 1, 0);
+        }
+        let instructions = access.instructions.saturating_sub(self.instructions[thread]);
+        self.instructions[thread] = access.instructions.max(self.instructions[thread]);
+        let store = matches!(access.kind, ProgramKind::Store | ProgramKind::Upgrade | ProgramKind::NonTemporal);
+        let physical = self.pages.touch(access.process, access.forked_from, access.address, store);
+        let number = thread % self.slots.len();
+        let slot = &mut self.slots[number];
+        slot.queue.push_back(Waiting { line: (physical / LINE_BYTES) as u32, kind: access.kind, instructions });
+        self.waiting += 1;
+        if std::mem::take(&mut slot.starving) {
+            self.woken.push(number as u16);
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! A program's own accesses in place of a generator's: what the model takes them from, and how its cores run them.
+
+use std::fmt::Debug;
+
+/// What left a thread's first-level caches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ProgramKind {
+    /// A load that missed.
+    Load,
+    /// A store that missed: the line is read for ownership, and dirty in the first level from now on.
+    Store,
+    /// The first store to a line that a load had brought.
+    Upgrade,
+    /// A dirty line that had to make room in the first level.
+    WriteBack,
+    /// A line of instructions that missed.
+    Fetch,
+    /// Stores around the caches to one line, combined.
+    NonTemporal,
+    /// No access: the pages of a range are gone.
+    Unmap,
+}
+
+/// One access of a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProgramAccess {
+    /// Virtual address of the first byte.
+    pub address: u64,
+    /// Bytes; for [`ProgramKind::Unmap`], of the range.
+    pub size: u64,
+    /// Instructions that the thread had begun. Never falls within a thread.
+    pub instructions: u64,
+    /// The thread, numbered from 0 in the order of their first accesses.
+    pub thread: u32,
+    /// Address space.
+    pub process: u32,
+    /// Address space that this one began as a copy of.
+    pub forked_from: Option<u32>,
+    /// What it is.
+    pub kind: ProgramKind,
+}
+
+/// A stream of a program's accesses, in an order of its own that the model keeps to: the same stream gives the same counts.
+pub trait ProgramSource: Debug + Send {
+    /// The next access, waiting for it if need be; `None` at the end, and ever after.
+    fn next_access(&mut self) -> Option<ProgramAccess>;
+}
+
+/// Sizes of pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PageSize {
+    /// 4 KiB.
+    Small,
+    /// 2 MiB.
+    Large,
+}
+
+impl PageSize {
+    /// Bytes, as a power of two.
+    pub const fn bits(self) -> u32 {
+        match self {
+            Self::Small => 12,
+            Self::Large => 21,
+        }
+    }
+}
+
+/// How the model's cores run a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProgramSettings {
+    /// Core cycles of a thousand instructions when nothing misses the first-level caches.
+    pub cycles: u64,
+    /// Misses that a core can have under way, L2 prefetches among them.
+    pub misses: u8,
+    /// Whether the L2's prefetchers are on.
+    pub prefetch: bool,
+    /// Size of all pages.
+    pub pages: PageSize,
+}
+
+/// Settings of a program's cores that cannot be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SettingsError {
+    /// No such key.
+    #[error("cores have no setting {key:?}; known: cpi=0.05 to 100, misses=1 to 16, prefetch=on|off, pages=4k|2M")]
+    UnknownKey {
+        /// The key given.
+        key: String,
+    },
+    /// No such value.
+    #[error("{key}={value}: give {accepted}")]
+    BadValue {
+        /// The key.
+        key: &'static str,
+        /// The value given.
+        value: String,
+        /// What would do.
+        accepted: &'static str,
+    },
+}
+
+impl Default for ProgramSettings {
+    /// A superscalar core on ordinary code: 0.5 cycles an instruction is an assumption between the width of 4 and typical integer
+    /// code's 1; ten misses are the line-fill buffers of Intel's optimization manual for this core.
+    fn default() -> Self {
+        Self { cycles: 500, misses: 10, prefetch: true, pages: PageSize::Small }
+    }
+}
+
+impl ProgramSettings {
+    /// Reads `key=value,…`.
+    ///
+    /// # Errors
+    /// [`SettingsError`] for the first thing that is wrong.
+    pub fn parse(text: &str) -> Result<Self, SettingsError> {
+        let mut settings = Self::default();
+        for option in text.split(',').map(str::trim).filter(|option| !option.is_empty()) {
+            let (key, value) = option.split_once('=').unwrap_or((option, ""));
+            let bad = |key, accepted| SettingsError::BadValue { key, value: value.to_owned(), accepted };
+            match key {
+                "cpi" => {
+                    let cycles = value.parse::<f64>().ok().filter(|cpi| (0.05..=100.0).contains(cpi));
+                    settings.cycles = (cycles.ok_or_else(|| bad("cpi", "0.05 to 100"))? * 1000.0).round() as u64;
+                }
+                "misses" => {
+                    let misses = value.parse().ok().filter(|misses| (1..=16).contains(misses));
+                    settings.misses = misses.ok_or_else(|| bad("misses", "1 to 16"))?;
+                }
+                "prefetch" => {
+                    settings.prefetch = match value {
+                        "on" => true,
+                        "off" => false,
+                        _ => return Err(bad("prefetch", "on or off")),
+                    };
+                }
+                "pages" => {
+                    settings.pages = match value {
+                        "4k" | "4K" => PageSize::Small,
+                        "2m" | "2M" => PageSize::Large,
+                        _ => return Err(bad("pages", "4k or 2M")),
+                    };
+                }
+                _ => return Err(SettingsError::UnknownKey { key: key.to_owned() }),
+            }
+        }
+        Ok(settings)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PageSize, ProgramSettings};
+
+    #[test]
+    fn settings_and_their_errors() {
+        let all = ProgramSettings::parse("cpi=1.25,misses=4,prefetch=off,pages=2M").unwrap();
+        assert_eq!(all, ProgramSettings { cycles: 1250, misses: 4, prefetch: false, pages: PageSize::Large });
+        assert_eq!(ProgramSettings::parse(""), Ok(ProgramSettings::default()));
+        for (text, words) in [
+            ("cpi=0", "cpi=0: give 0.05 to 100"),
+            ("misses=17", "misses=17: give 1 to 16"),
+            ("prefetch", "prefetch=: give on or off"),
+            ("pages=1G", "pages=1G: give 4k or 2M"),
+            ("page=4k", "no setting \"page\""),
+        ] {
+            assert!(ProgramSettings::parse(text).unwrap_err().to_string().contains(words), "{text}");
+        }
+    }
+}

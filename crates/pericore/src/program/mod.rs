@@ -1,0 +1,104 @@
+//! A real program, or a trace of one, as what the software machine runs.
+
+mod feed;
+mod said;
+#[cfg(test)]
+mod tests;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use clap::Args;
+use pericore_machine::workload::{ProgramSettings, ProgramSource};
+
+use crate::failure::Failure;
+use feed::{Feed, Handle};
+pub use said::Said;
+
+/// What of the command line is about the program.
+#[derive(Debug, Args)]
+pub struct ProgramArgs {
+    /// Run the accesses of a trace file that --save-trace wrote
+    #[arg(long, value_name = "FILE", requires = "machine", conflicts_with_all = ["workload", "command"])]
+    trace: Option<PathBuf>,
+    /// Write the program's accesses to a file, for --trace
+    #[arg(long, value_name = "FILE", requires = "command")]
+    save_trace: Option<PathBuf>,
+    /// How the software machine's cores run a program: `cpi=0.5,misses=10,prefetch=on,pages=4k`
+    #[arg(long, value_name = "SETTINGS", requires = "machine")]
+    core: Option<String>,
+    /// Program to run on the software machine, and its arguments
+    #[arg(last = true, value_name = "PROGRAM", requires = "machine", conflicts_with = "workload")]
+    command: Vec<OsString>,
+}
+
+/// A program that is to run, runs or has run.
+#[derive(Debug, Clone)]
+pub struct Program {
+    feed: Arc<Mutex<Feed>>,
+    settings: ProgramSettings,
+}
+
+impl Program {
+    /// The program that the command line names, if it names one. It is not started yet.
+    ///
+    /// # Errors
+    /// Settings that cannot be, or a trace that cannot be read.
+    pub fn of(args: &ProgramArgs) -> Result<Option<Self>, Failure> {
+        let settings = args
+            .core
+            .as_deref()
+            .map_or_else(|| Ok(ProgramSettings::default()), ProgramSettings::parse)
+            .map_err(|e| Failure::usage(format!("--core: {e}")))?;
+        let feed = match (&args.trace, args.command.is_empty()) {
+            (Some(trace), _) => Feed::of_trace(trace)?,
+            (None, false) => Feed::of_program(&args.command, args.save_trace.as_deref()),
+            (None, true) if args.core.is_some() => {
+                return Err(Failure::usage("--core is about a program: name one after --, or a --trace"));
+            }
+            (None, true) => return Ok(None),
+        };
+        Ok(Some(Self { feed: Arc::new(Mutex::new(feed)), settings }))
+    }
+
+    /// How the cores run it.
+    pub const fn settings(&self) -> ProgramSettings {
+        self.settings
+    }
+
+    /// What the machine takes its accesses from.
+    pub fn source(&self) -> Box<dyn ProgramSource> {
+        Box::new(Handle::new(Arc::clone(&self.feed)))
+    }
+
+    fn with<T>(&self, act: impl FnOnce(&mut Feed) -> T) -> T {
+        act(&mut self.feed.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Command line, and where it comes from.
+    pub fn title(&self) -> String {
+        self.with(|feed| feed.title())
+    }
+
+    /// Starts it.
+    ///
+    /// # Errors
+    /// It cannot be run under the tracer, or its trace cannot be written.
+    pub fn start(&self) -> Result<(), Failure> {
+        self.with(Feed::start)
+    }
+
+    /// Fails if its accesses could not all be had.
+    ///
+    /// # Errors
+    /// That.
+    pub fn check(&self) -> Result<(), Failure> {
+        self.with(|feed| feed.error().map_or(Ok(()), |error| Err(Failure::failed(error))))
+    }
+
+    /// Ends it, if it has not ended, and gives what is to be said of it.
+    pub fn end(&self) -> Said {
+        self.with(Feed::end)
+    }
+}

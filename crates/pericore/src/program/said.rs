@@ -1,0 +1,95 @@
+//! What is said of a program when its measurement is over.
+
+use std::io::{self, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{ExitCode, ExitStatus};
+
+use pericore_machine::uncore::ProgramCounts;
+use pericore_machine::workload::ProgramKind;
+use pericore_tracer::Summary;
+
+/// What shells add to a signal's number.
+const KILLED: i32 = 128;
+
+/// How a program ended, and what was not seen of it.
+#[derive(Debug)]
+pub struct Said {
+    /// Its exit status; `None` for a trace, or if it was ended early.
+    pub status: Option<ExitStatus>,
+    /// Why it died, if emulation is to blame.
+    pub cause: Option<String>,
+    /// Totals and notes, once it has ended.
+    pub summary: Option<Summary>,
+    /// The measurement ended first.
+    pub cut_short: bool,
+    /// … and so did its trace.
+    pub trace_cut_short: bool,
+    /// It was a trace.
+    pub replay: bool,
+}
+
+impl Said {
+    /// The program's own exit status, as a shell would report it.
+    pub fn exit(&self) -> ExitCode {
+        let number = self.status.map_or(0, |status| status.code().unwrap_or(KILLED + status.signal().unwrap_or(0)));
+        ExitCode::from(u8::try_from(number).unwrap_or(u8::MAX))
+    }
+
+    /// The lines under a table.
+    pub fn print(&self, out: &mut dyn Write, counts: &ProgramCounts) -> io::Result<()> {
+        if let Some(summary) = &self.summary {
+            let total = summary.total;
+            let plural = |number: u32, one: &'static str, more: &'static str| if number == 1 { one } else { more };
+            let threads = plural(summary.threads, "thread", "threads");
+            let processes = plural(summary.processes, "process", "processes");
+            let figures = [total.instructions, total.loads, total.stores].map(grouped);
+            let [instructions, loads, stores] = &figures;
+            writeln!(out, " program: {instructions} instructions, {loads} loads, {stores} stores")?;
+            writeln!(out, "   in {} {threads} of {} {processes}", summary.threads, summary.processes)?;
+        }
+        let of = |kind| grouped(counts.of(kind));
+        let (loads, stores, upgrades) = (of(ProgramKind::Load), of(ProgramKind::Store), of(ProgramKind::Upgrade));
+        writeln!(out, " beyond the first-level caches: {loads} loads, {stores} stores,")?;
+        let fetches = of(ProgramKind::Fetch);
+        writeln!(out, "   {upgrades} upgrades, {fetches} fetches, {} write-backs;", of(ProgramKind::WriteBack))?;
+        let touched = counts.touched.div_ceil(1 << 20);
+        writeln!(out, "   {} L2 prefetches; {touched} MiB touched", grouped(counts.prefetches))?;
+        if counts.of(ProgramKind::Fetch) > 0 {
+            writeln!(out, " instruction fetches go to the LLC as data reads (DRd)")?;
+        }
+        if counts.of(ProgramKind::NonTemporal) > 0 {
+            let lines = of(ProgramKind::NonTemporal);
+            writeln!(out, " {lines} lines of non-temporal stores go there as WbMtoI")?;
+        }
+        writeln!(out, " not seen: what the kernel reads and writes for the program")?;
+        for note in self.summary.iter().flat_map(|summary| &summary.notes) {
+            writeln!(out, " not seen: {note}")?;
+        }
+        if self.cut_short && !self.replay {
+            writeln!(out, " the measurement ended before the program, which was ended too")?;
+        }
+        Ok(())
+    }
+
+    /// What must be said whatever the form of the output.
+    pub fn warn(&self) {
+        if let Some(cause) = &self.cause {
+            eprintln!("pericore: the program died under emulation: {cause}");
+        }
+        if self.trace_cut_short {
+            eprintln!("pericore: the trace was cut short with the program: it cannot be replayed");
+        }
+    }
+}
+
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3 + 1);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}

@@ -1,0 +1,156 @@
+//! Real programs on a software machine: counts against the ledger, replay, and what the program itself gets to see.
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+const EVENTS: &str = "cbo/LLC_LOOKUP.DATA_READ,state=0x1F/,cbo/LLC_VICTIMS.M_STATE/,\
+                      ha/REQUESTS.READS/,ha/REQUESTS.WRITES/,imc/CAS_COUNT.RD/,imc/CAS_COUNT.WR/";
+
+fn pericore(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pericore"));
+    command.args(["stat", "--machine", "e5-2600"]).args(arguments);
+    command
+}
+
+fn run(arguments: &[&str]) -> Output {
+    pericore(arguments).output().expect("it starts")
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).expect("UTF-8")
+}
+
+fn scratch(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{name}", std::process::id()))
+}
+
+/// Counts by event, each the same as the ledger's, from JSON lines.
+fn counts(output: &Output) -> Vec<u64> {
+    let lines = text(&output.stderr).lines();
+    let rows = lines.map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap_or_else(|_| panic!("{line}")));
+    rows.map(|row| {
+        let value: f64 = row["counter-value"].as_str().expect("a count").parse().expect("a number");
+        assert_eq!(Some(value), row["truth"].as_f64(), "{row}");
+        value as u64
+    })
+    .collect()
+}
+
+#[test]
+fn a_program_above_the_llc_and_one_within_it() {
+    let python = "print((b'x' * (64 << 20)).count(b'y'))";
+    let output = run(&["-j", "--truth", "-e", EVENTS, "--", "python3", "-c", python]);
+    assert_eq!(text(&output.stdout), "0\n", "{}", text(&output.stderr));
+    let [_, victims, reads, writes, ..] = counts(&output)[..] else { panic!("six events") };
+    // 1048576 lines are written and read again, and the LLC keeps 327680 of them at most.
+    assert!(reads > 2 * 720_896 && writes >= 720_896 && victims > 0, "{reads} reads, {writes} writes");
+
+    let words = scratch("words");
+    let numbers = (0..20_000_u32).map(|n| n.wrapping_mul(2_654_435_761).to_string() + "\n");
+    fs::write(&words, numbers.collect::<String>()).expect("a file");
+    let path = words.to_str().expect("text");
+    let output = run(&["-j", "--truth", "-e", EVENTS, "--", "sort", path]);
+    assert!(output.status.success());
+    assert_eq!(text(&output.stdout).lines().count(), 20_000);
+    let [lookups, victims, reads, writes, ..] = counts(&output)[..] else { panic!("six events") };
+    // A few MiB: they come in once, and are found in the LLC from then on.
+    assert!(
+        victims == 0 && writes == 0 && reads < 327_680 && lookups > reads,
+        "{lookups}, {reads}, {victims}, {writes}"
+    );
+}
+
+#[test]
+fn a_saved_trace_replays_to_the_same_table() {
+    let (trace, words) = (scratch("trace"), scratch("replayed"));
+    fs::write(&words, (0..3000).rev().map(|n| format!("{n}\n")).collect::<String>()).expect("a file");
+    let (path, words) = (trace.to_str().expect("text"), words.to_str().expect("text"));
+    let script = format!("sort {words} | sort -n > /dev/null & sort -r {words} > /dev/null; wait");
+    let figures = |output: &Output| {
+        let table = text(&output.stderr).to_owned();
+        assert!(output.status.success(), "{table}");
+        let lines = table.lines().filter(|line| !line.contains("real time") && !line.contains("EMULATED"));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    for settings in ["", "cpi=2,prefetch=off,pages=2M,misses=4"] {
+        let events = format!("{EVENTS},imc/RPQ_OCCUPANCY/,cbo/CLOCKTICKS/");
+        let common = ["--core", settings, "--truth", "-e", &events];
+        let live = run(&[&common[..], &["--save-trace", path, "--", "sh", "-c", &script]].concat());
+        let replay = run(&[&common[..], &["--trace", path]].concat());
+        assert!(text(&replay.stderr).contains("(trace "), "{}", text(&replay.stderr));
+        assert_eq!(figures(&live), figures(&replay));
+        // A file that ends too early is refused, with its place, and no table.
+        let whole = fs::read(&trace).expect("the trace");
+        fs::write(&trace, &whole[..whole.len() / 2]).expect("half of it");
+        let refused = run(&["--trace", path, "-e", EVENTS]);
+        assert_eq!(refused.status.code(), Some(255));
+        assert!(text(&refused.stderr).contains("byte "), "{}", text(&refused.stderr));
+        assert!(!text(&refused.stderr).contains("LLC_VICTIMS"), "{}", text(&refused.stderr));
+    }
+}
+
+#[test]
+fn streams_status_and_signals_are_the_programs_own() {
+    let mut child = pericore(&["-e", "imc/CAS_COUNT.RD/", "--", "sh", "-c", "cat; echo aside >&2; exit 7"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    child.stdin.take().expect("a pipe").write_all(b"through\n").expect("written");
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(7), "through\n"));
+    let said = text(&output.stderr);
+    for words in ["aside\n", "EMULATED", "sh -c cat", "the kernel", "instructions"] {
+        assert!(said.contains(words), "no {words:?} in {said}");
+    }
+    let killed = run(&["-e", "imc/CAS_COUNT.RD/", "--", "sh", "-c", "kill -TERM $$"]);
+    assert_eq!(killed.status.code(), Some(128 + 15));
+}
+
+#[test]
+fn what_cannot_run_is_refused_with_its_cause() {
+    let refused = |command: &mut Command, status: i32, words: &str| {
+        let output = command.output().expect("it starts");
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(status), "{said}");
+        assert!(said.contains(words), "no {words:?} in {said}");
+        assert!(!said.contains("EMULATED"), "{said}");
+    };
+    refused(&mut pericore(&["--", "no-such-program"]), 127, "there is no such program in the PATH");
+    refused(&mut pericore(&["--trace", "/proc/self/maps"]), 255, "no pericore trace");
+    refused(&mut pericore(&["--core", "cpi=0", "--", "true"]), 129, "cpi=0: give 0.05 to 100");
+    refused(&mut pericore(&["--core", "cpi=1"]), 129, "name one after --");
+    refused(&mut pericore(&["--save-trace", "/no/such/place", "--", "true"]), 255, "/no/such/place");
+    // A PATH without QEMU: the package that has it is named. The program itself is given by its path.
+    refused(pericore(&["--", "/bin/true"]).env("PATH", "/nowhere"), 255, "apt install qemu-user");
+}
+
+#[test]
+fn a_dry_run_starts_nothing() {
+    let mark = scratch("mark");
+    let output = run(&["--dry-run", "--", "touch", mark.to_str().expect("text")]);
+    assert!(output.status.success() && !mark.exists());
+}
+
+#[test]
+fn an_instruction_that_qemu_lacks_is_named() {
+    let source = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/programs/pattern.c");
+    let program = scratch("pattern");
+    let status =
+        Command::new("cc").args(["-O2", "-pthread", "-o"]).arg(&program).arg(source).status().expect("cc runs");
+    assert!(status.success());
+    let output = run(&["-j", "-e", "imc/CAS_COUNT.RD/", "--", program.to_str().expect("text"), "evex"]);
+    assert_eq!(output.status.code(), Some(128 + 4));
+    assert!(text(&output.stderr).contains("AVX-512"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_measurement_that_ends_first_ends_the_program() {
+    let output =
+        run(&["--timeout", "1", "-e", "imc/CAS_COUNT.RD/", "--", "sh", "-c", "while :; do ls > /dev/null; done"]);
+    assert!(output.status.success());
+    assert!(text(&output.stderr).contains("ended before the program"), "{}", text(&output.stderr));
+}

@@ -1,0 +1,44 @@
+//! Builds the QEMU plugin, a shared library without dependencies, so that the crate can embed it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, exit};
+
+/// Where the plugin's sources are.
+const SOURCES: [&str; 3] = ["plugin", "src/layout.rs", "src/program.rs"];
+
+fn main() {
+    for source in SOURCES {
+        println!("cargo::rerun-if-changed={source}");
+    }
+    let variable = |name| std::env::var_os(name).unwrap_or_else(|| stop(&format!("cargo did not set {name}")));
+    let output: PathBuf = Path::new(&variable("OUT_DIR")).join("libpericore_plugin.so");
+    let status = Command::new(variable("RUSTC"))
+        .args(["plugin/plugin.rs", "--crate-name", "pericore_plugin", "--crate-type", "cdylib", "--edition", "2024"])
+        .args([
+            "-C",
+            "opt-level=3",
+            "-C",
+            "panic=abort",
+            "-C",
+            "codegen-units=1",
+            "-C",
+            "strip=symbols",
+            "-C",
+            "lto=fat",
+        ])
+        .arg("--target")
+        .arg(variable("TARGET"))
+        .arg("-o")
+        .arg(&output)
+        .status();
+    match status {
+        Ok(status) if status.success() => {}
+        Ok(status) => stop(&format!("rustc ended with {status} on the plugin")),
+        Err(error) => stop(&format!("rustc did not start: {error}")),
+    }
+}
+
+fn stop(reason: &str) -> ! {
+    println!("cargo::error={reason}");
+    exit(1)
+}

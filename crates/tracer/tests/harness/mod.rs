@@ -1,0 +1,102 @@
+//! Compiles the test programs and runs them under the tracer.
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use pericore_tracer::{Access, Finished, Kind, Options, Source, Thread, Tracer};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::LazyLock;
+
+/// Where the programs put what counts.
+pub const BASE: u64 = 0x2000_0000_0000;
+
+static PATTERN: LazyLock<PathBuf> = LazyLock::new(|| compile("pattern", &["-pthread"]));
+static STATIC_PATTERN: LazyLock<PathBuf> = LazyLock::new(|| compile("pattern-static", &["-pthread", "-static"]));
+
+/// A path for a test's own file.
+pub fn scratch(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{name}", std::process::id()))
+}
+
+fn compile(name: &str, flags: &[&str]) -> PathBuf {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/programs/pattern.c");
+    let program = scratch(name);
+    let status =
+        Command::new("cc").args(["-O2", "-o"]).arg(&program).arg(source).args(flags).status().expect("cc runs");
+    assert!(status.success(), "cc: {status}");
+    program
+}
+
+pub fn pattern() -> &'static Path {
+    &PATTERN
+}
+
+pub fn static_pattern() -> &'static Path {
+    &STATIC_PATTERN
+}
+
+/// What a traced program did at [`BASE`].
+pub struct Traced {
+    pub accesses: Vec<Access>,
+    pub threads: Vec<Thread>,
+    pub finished: Finished,
+}
+
+impl Traced {
+    /// Accesses of a kind at [`BASE`].
+    pub fn of(&self, kind: Kind) -> usize {
+        self.accesses.iter().filter(|access| access.kind == kind).count()
+    }
+
+    /// Loads, stores, upgrades, write-backs and non-temporal stores at [`BASE`].
+    pub fn counts(&self) -> [usize; 5] {
+        [Kind::Load, Kind::Store, Kind::Upgrade, Kind::WriteBack, Kind::NonTemporal].map(|kind| self.of(kind))
+    }
+}
+
+pub fn words(arguments: &[&str]) -> Vec<OsString> {
+    arguments.iter().map(OsString::from).collect()
+}
+
+/// Reads a source to its end and keeps what happens at [`BASE`].
+pub fn at_base(source: &mut impl Source) -> Vec<Access> {
+    let (mut batch, mut kept) = (Vec::new(), Vec::new());
+    while source.next_batch(&mut batch).expect("accesses") {
+        assert!(!batch.is_empty());
+        kept.extend(batch.iter().filter(|access| (BASE..BASE + (1 << 43)).contains(&access.address)));
+    }
+    kept
+}
+
+/// Traces a program.
+pub fn trace_program(program: &Path, arguments: &[&str], options: Options) -> Traced {
+    let mut running = Tracer::launch(program.as_os_str(), &words(arguments), options).expect("starts");
+    let accesses = at_base(&mut running);
+    Traced { accesses, threads: running.threads().to_vec(), finished: running.finish().expect("ends") }
+}
+
+/// Traces the pattern program and expects it to end well.
+pub fn trace(arguments: &[&str]) -> Traced {
+    let traced = trace_program(pattern(), arguments, Options::default());
+    assert!(traced.finished.status.success(), "{:?}", traced.finished);
+    assert_eq!(traced.finished.summary.notes, []);
+    traced
+}
+
+/// Options with standard output to a file, and the file.
+pub fn captured(name: &str) -> (Options, File) {
+    let path = scratch(name);
+    let file = File::options().read(true).write(true).create(true).truncate(true).open(path).expect("a file");
+    let mut options = Options::default();
+    options.streams[1] = Some(file.try_clone().expect("a descriptor").into());
+    (options, file)
+}
+
+pub fn contents(mut file: File) -> String {
+    let mut text = String::new();
+    file.rewind().expect("seeks");
+    file.read_to_string(&mut text).expect("text");
+    text
+}
