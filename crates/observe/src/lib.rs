@@ -12,6 +12,8 @@
 //! it fixes.
 
 pub mod discover;
+#[cfg(target_os = "linux")]
+pub mod linux;
 pub mod plan;
 pub mod results;
 pub mod selection;

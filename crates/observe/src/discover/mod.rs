@@ -2,14 +2,21 @@
 //!
 //! Discovery only reads. Which way it takes follows from where the catalogue puts the units that are wanted.
 
+mod identity;
+mod owner;
 mod presence;
 mod sockets;
+mod table;
+mod tables;
 mod topology;
 
-use pericore_catalog::{AddressSpace, Family, Unit};
+use pericore_catalog::{AddressSpace, Family, Location, Unit};
 use pericore_registers::{AccessError, Bdf, RegisterSpace};
 
-pub use topology::{Cpu, LocateError, Place, Presence, Socket, Topology};
+pub use identity::SliceCount;
+pub use table::{Block, BlockPlace, RecordFault, TableError};
+pub use tables::TableReport;
+pub use topology::{Cpu, LocateError, Place, Presence, Socket, Topology, owns};
 
 /// Why a machine's uncore could not be made out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -65,15 +72,16 @@ pub enum DiscoverError {
     /// An access failed in a way that does not mean "absent".
     #[error(transparent)]
     Access(#[from] AccessError),
-    /// The units need a mechanism that is still to be written.
-    #[error("{unit} of {family} is found through {mechanism}, which this version cannot read yet; choose other units")]
-    NotYet {
+    /// The catalogue does not say how to tell the socket of a bus.
+    #[error(
+        "{unit} of {family} lies in PCI configuration space, but the catalogue has no node registers that tell the socket of a bus; \
+         add them to catalog/units/{family}"
+    )]
+    NoNodeRegisters {
         /// Family.
         family: &'static str,
         /// Unit.
         unit: &'static str,
-        /// Mechanism.
-        mechanism: &'static str,
     },
 }
 
@@ -87,21 +95,20 @@ enum Mechanism {
 }
 
 impl Mechanism {
-    fn choose(family: &'static Family, wanted: &[&'static Unit]) -> Result<Self, DiscoverError> {
-        let lies_in = |unit: &Unit, space| unit.placements.first().is_some_and(|placement| placement.space == space);
-        for unit in wanted {
-            if lies_in(unit, AddressSpace::Mmio) || (unit.discovery_type.is_some() && !lies_in(unit, AddressSpace::Msr))
-            {
-                return Err(DiscoverError::NotYet {
-                    family: family.name,
-                    unit: unit.name,
-                    mechanism: "discovery tables",
-                });
-            }
-        }
-        let is_pci = |unit: &&Unit| unit.placements.iter().any(|placement| placement.space == AddressSpace::PciConfig);
-        Ok(if wanted.iter().any(is_pci) { Self::NodeRegisters } else { Self::Packages })
+    fn choose(wanted: &[&'static Unit]) -> Self {
+        // What lies in memory is found through PCI, and a companion placement is part of its unit.
+        let is_pci = |unit: &&Unit| {
+            let mut main = unit.placements.iter().take(if unit.discovery_type.is_some() { 1 } else { usize::MAX });
+            main.any(|placement| placement.space != AddressSpace::Msr)
+        };
+        if wanted.iter().any(is_pci) { Self::NodeRegisters } else { Self::Packages }
     }
+}
+
+/// True if only a discovery table tells where a unit lies.
+fn only_listed(unit: &Unit) -> bool {
+    let places = unit.placements.first().map_or(&[][..], |placement| placement.instances);
+    places.iter().any(|place| matches!(place, Location::Mmio { bar, .. } if *bar != identity::MEMORY_BAR))
 }
 
 /// Finds the sockets, and in each the instances of those units for which `wanted` holds.
@@ -117,11 +124,31 @@ pub fn discover(
     wanted: impl Fn(&Unit) -> bool,
 ) -> Result<Topology, DiscoverError> {
     let units: Vec<&'static Unit> = family.units.iter().copied().filter(|unit| wanted(unit)).collect();
-    let mut sockets = match Mechanism::choose(family, &units)? {
+    let mechanism = Mechanism::choose(&units);
+    let mut sockets = match mechanism {
         Mechanism::Packages => sockets::by_package(cpus)?,
         Mechanism::NodeRegisters => sockets::by_node_registers(space, family, cpus)?,
     };
+    // Units that are all MSRs are where the catalogue says, and need no access to PCI and memory.
+    if mechanism == Mechanism::NodeRegisters && units.iter().any(|unit| unit.discovery_type.is_some()) {
+        match tables::seek(space, family, &mut sockets) {
+            Err(denied) if units.iter().any(|unit| only_listed(unit)) => return Err(denied.into()),
+            Err(denied) => {
+                let report = TableReport { errors: vec![TableError::Access(denied)], ..TableReport::default() };
+                sockets.iter_mut().for_each(|socket| socket.set_table(report.clone()));
+            }
+            Ok(()) => {}
+        }
+    }
     for socket in &mut sockets {
+        if units.iter().any(|unit| identity::needs_memory(unit)) {
+            let bases = identity::memory_bases(space, family, socket)?;
+            socket.set_memory(bases);
+        }
+        if units.iter().any(|unit| identity::has_slices(unit)) {
+            let slices = identity::slices(space, family, socket)?;
+            socket.set_slices(slices);
+        }
         for unit in &units {
             let instances = presence::probe(space, socket, unit)?;
             socket.set_presence(unit, instances);

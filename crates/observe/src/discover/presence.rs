@@ -1,35 +1,59 @@
 //! Whether unit instances answer.
 
-use pericore_catalog::{Location, Register, Role, Unit};
+use pericore_catalog::{Register, Role, Unit};
 use pericore_registers::{AccessError, Address, Bdf, RegisterSpace, Width};
 
 use super::{DiscoverError, Presence, Socket};
 
-/// Asks each instance of a unit once: a PCI function for its identity, an MSR unit for its first control register.
+/// Asks each instance of a unit: a PCI function for its identity, and every instance for its first control register.
 pub(super) fn probe(
     space: &mut impl RegisterSpace,
     socket: &Socket,
     unit: &'static Unit,
 ) -> Result<Vec<Presence>, DiscoverError> {
     let Some(main) = unit.placements.first() else { return Ok(Vec::new()) };
+    let Some(register) = witness(unit) else {
+        let why = "the catalogue gives the unit no control register";
+        return Ok(vec![Presence::Absent { why: why.to_owned() }; main.instances.len()]);
+    };
     let mut found = Vec::with_capacity(main.instances.len());
-    for (number, location) in (0..).zip(main.instances) {
-        let presence = match *location {
-            Location::Pci { device, function } => {
-                let device_id = main.device_ids.get(usize::from(number)).or(main.device_ids.first()).copied();
-                match socket.bus_of(Some(main)) {
-                    Some(bus) => pci(space, Bdf::new(bus, device, function), device_id),
-                    None => Ok(Presence::Absent { why: "the socket's uncore bus is not known".to_owned() }),
-                }
-            }
-            Location::Msr { .. } => msr(space, socket, unit, number),
-            Location::Mmio { .. } => {
-                Ok(Presence::Absent { why: "memory-mapped units are not looked for yet".to_owned() })
-            }
-        };
-        found.push(presence?);
+    for number in (0..).take(main.instances.len()) {
+        found.push(ask(space, socket, unit, number, register)?);
     }
     Ok(found)
+}
+
+fn ask(
+    space: &mut impl RegisterSpace,
+    socket: &Socket,
+    unit: &'static Unit,
+    number: u16,
+    register: &'static Register,
+) -> Result<Presence, DiscoverError> {
+    if let Some(why) = socket.slices().and_then(|slices| slices.excludes(unit, number)) {
+        return Ok(Presence::Absent { why });
+    }
+    let place = match socket.locate(unit, number, register, 0) {
+        Ok(place) => place,
+        Err(error) => return Ok(Presence::Absent { why: error.to_string() }),
+    };
+    if let Address::Pci { bdf, .. } = place.address {
+        let ids = unit.placements.first().map_or(&[][..], |placement| placement.device_ids);
+        let device_id = ids.get(usize::from(number)).or(ids.first()).copied();
+        let presence = pci(space, bdf, device_id)?;
+        if presence != Presence::Present {
+            return Ok(presence);
+        }
+    }
+    match space.read(place.address, place.width) {
+        // Memory has no identity to ask for. Elsewhere all ones mean a block that is there and broken: a session names it, so that
+        // its count does not silently miss from a sum.
+        Ok(value) if value == place.width.mask() && matches!(place.address, Address::Mmio { .. }) => {
+            Ok(Presence::Absent { why: format!("{} reads as all ones at {}", register.name, place.address) })
+        }
+        Ok(_) => Ok(Presence::Present),
+        Err(error) => refused(error),
+    }
 }
 
 fn pci(space: &mut impl RegisterSpace, bdf: Bdf, device_id: Option<u16>) -> Result<Presence, DiscoverError> {
@@ -47,24 +71,6 @@ fn pci(space: &mut impl RegisterSpace, bdf: Bdf, device_id: Option<u16>) -> Resu
             Ok(Presence::Absent { why })
         }
         _ => Ok(Presence::Present),
-    }
-}
-
-fn msr(
-    space: &mut impl RegisterSpace,
-    socket: &Socket,
-    unit: &'static Unit,
-    number: u16,
-) -> Result<Presence, DiscoverError> {
-    let Some(register) = witness(unit) else {
-        return Ok(Presence::Absent { why: "the catalogue gives the unit no control register".to_owned() });
-    };
-    let Ok(place) = socket.locate(unit, number, register, 0) else {
-        return Ok(Presence::Absent { why: format!("the catalogue gives {} no place", register.name) });
-    };
-    match space.read(place.address, place.width) {
-        Ok(_) => Ok(Presence::Present),
-        Err(error) => refused(error),
     }
 }
 

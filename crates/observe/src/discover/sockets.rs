@@ -6,7 +6,7 @@ use pericore_registers::{AccessError, Address, Bdf, RegisterSpace, Width};
 use super::{Cpu, DiscoverError, Socket};
 
 /// PCI vendor ID of Intel.
-const VENDOR_INTEL: u64 = 0x8086;
+pub(super) const VENDOR_INTEL: u64 = 0x8086;
 
 /// One socket for each package that has a CPU.
 pub(super) fn by_package(cpus: &[Cpu]) -> Result<Vec<Socket>, DiscoverError> {
@@ -30,7 +30,7 @@ pub(super) fn by_node_registers(
     let packages = by_package(cpus)?;
     let Some(node) = NodeRegisters::of(family) else {
         let unit = family.units.first().map_or("the uncore", |unit| unit.name);
-        return Err(DiscoverError::NotYet { family: family.name, unit, mechanism: "PCI without node registers" });
+        return Err(DiscoverError::NoNodeRegisters { family: family.name, unit });
     };
     let mut sockets: Vec<Socket> = Vec::new();
     for bus in 0..=u8::MAX {
@@ -51,7 +51,10 @@ pub(super) fn by_node_registers(
     Ok(sockets)
 }
 
-/// The function whose registers `cpunodeid` and `gidnidmap` tell which socket a bus belongs to.
+/// Names of the two registers, by family: the node's own number, and the map of node numbers.
+const NODE_REGISTERS: [[&str; 2]; 2] = [["cpunodeid", "gidnidmap"], ["node_id", "node_map"]];
+
+/// The function whose [`NODE_REGISTERS`] tell which socket a bus belongs to.
 struct NodeRegisters {
     device: u8,
     function: u8,
@@ -66,8 +69,9 @@ impl NodeRegisters {
     }
 
     fn of_unit(unit: &'static Unit) -> Option<Self> {
-        let node_id = unit.register_named("cpunodeid")?;
-        let map = unit.register_named("gidnidmap")?;
+        let [node_id, map] = NODE_REGISTERS
+            .iter()
+            .find_map(|[node_id, map]| Some([unit.register_named(node_id)?, unit.register_named(map)?]))?;
         let placement = unit.placements.get(usize::from(node_id.placement))?;
         let Location::Pci { device, function } = *placement.instances.first()? else { return None };
         Some(Self { device, function, device_id: *placement.device_ids.first()?, node_id, map })

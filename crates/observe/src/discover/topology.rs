@@ -1,7 +1,11 @@
 //! The result of discovery, and where registers of an instance are.
 
-use pericore_catalog::{Family, Location, Placement, Register, Unit};
+use pericore_catalog::{Family, Location, Placement, Register, Role, Unit};
 use pericore_registers::{Address, Bdf, Width};
+
+use super::identity::{MEMORY_BAR, SliceCount};
+use super::table::Block;
+use super::tables::TableReport;
 
 /// An online logical CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +34,12 @@ pub struct Socket {
     pub cpu: u32,
     /// Uncore bus, if one was looked for.
     pub bus: Option<u8>,
+    /// Base addresses of the memory controllers, by number, as far as they were looked for.
+    memory: Vec<Option<u64>>,
+    /// LLC slices in use, if something tells.
+    slices: Option<SliceCount>,
+    /// Discovery tables, if they were looked for.
+    table: Option<TableReport>,
     units: Vec<(&'static str, Vec<Presence>)>,
 }
 
@@ -67,13 +77,31 @@ pub enum LocateError {
         /// Register.
         register: &'static str,
     },
-    /// Memory-mapped.
-    #[error("register {register} of {unit} is memory-mapped, which this version cannot reach yet; choose other events")]
-    NotYet {
+    /// The memory controller's base address is not known.
+    #[error(
+        "register {register} of {unit} lies behind the base address of memory controller {controller}, which firmware did not set or \
+         which was not looked for; discover {unit} first, and populate the controller's channels"
+    )]
+    NoMemory {
         /// Unit.
         unit: &'static str,
         /// Register.
         register: &'static str,
+        /// Memory controller.
+        controller: u8,
+    },
+    /// Only the discovery table tells, and it does not.
+    #[error(
+        "only the discovery table tells where {register} of {unit} {instance} lies, and it has no usable record of it; \
+         `pericore doctor` says why"
+    )]
+    NotListed {
+        /// Unit.
+        unit: &'static str,
+        /// Register.
+        register: &'static str,
+        /// Instance.
+        instance: u16,
     },
     /// The catalogue has no location for the instance.
     #[error(
@@ -92,7 +120,35 @@ pub enum LocateError {
 impl Socket {
     /// A socket whose units were not probed yet.
     pub const fn new(number: u16, cpu: u32, bus: Option<u8>) -> Self {
-        Self { number, cpu, bus, units: Vec::new() }
+        Self { number, cpu, bus, memory: Vec::new(), slices: None, table: None, units: Vec::new() }
+    }
+
+    /// What the socket's discovery tables came to; nothing if they were not looked for.
+    pub const fn table(&self) -> Option<&TableReport> {
+        self.table.as_ref()
+    }
+
+    /// How many LLC slices are in use, if something tells.
+    pub const fn slices(&self) -> Option<&SliceCount> {
+        self.slices.as_ref()
+    }
+
+    pub(super) fn set_table(&mut self, table: TableReport) {
+        self.table = Some(table);
+    }
+
+    pub(super) fn set_slices(&mut self, slices: Option<SliceCount>) {
+        self.slices = slices;
+    }
+
+    pub(super) fn set_memory(&mut self, bases: Vec<Option<u64>>) {
+        self.memory = bases;
+    }
+
+    /// The discovery record of an instance.
+    pub fn block(&self, unit: &Unit, instance: u16) -> Option<&Block> {
+        let mut blocks = self.table.iter().flat_map(|table| &table.blocks);
+        blocks.find(|block| block.unit.name == unit.name && block.instance == instance)
     }
 
     /// Records which instances of a unit answer.
@@ -117,7 +173,8 @@ impl Socket {
         self.bus?.checked_add(placement.map_or(0, |placement| placement.bus))
     }
 
-    /// Where a member of a register array is for an instance of a unit.
+    /// Where a member of a register array is for an instance of a unit: where the discovery table says, for the registers that
+    /// it covers, else at the catalogue's place.
     ///
     /// # Errors
     /// [`LocateError`] if it cannot be reached.
@@ -128,15 +185,17 @@ impl Socket {
         register: &'static Register,
         member: u8,
     ) -> Result<Place, LocateError> {
+        if let Some(place) = self.listed(unit, instance, register, member) {
+            return Ok(place);
+        }
+        let no_place = LocateError::NoPlace { unit: unit.name, register: register.name, instance };
         let placement = unit.placements.get(usize::from(register.placement));
-        let places = placement.map_or(&[][..], |placement| placement.instances);
-        // A companion placement with a single location serves all instances.
-        let location = places.get(usize::from(instance)).or(if places.len() == 1 { places.first() } else { None });
-        let Some(location) = location else {
-            return Err(LocateError::NoPlace { unit: unit.name, register: register.name, instance });
+        let Some(location) = placement.and_then(|placement| location(unit, placement, instance)) else {
+            return Err(no_place);
         };
         let offset = register.member_offset(member);
-        match *location {
+        let width = Width::for_bits(register.width);
+        match location {
             // RDMSR and WRMSR move 64 bits, whatever the register's width.
             Location::Msr { base } => {
                 Ok(Place { address: Address::Msr { cpu: self.cpu, msr: base + offset }, width: Width::B8 })
@@ -144,15 +203,77 @@ impl Socket {
             Location::Pci { device, function } => {
                 let bus =
                     self.bus_of(placement).ok_or(LocateError::NoBus { unit: unit.name, register: register.name })?;
-                let offset = u16::try_from(offset).map_err(|_| LocateError::NoPlace {
-                    unit: unit.name,
-                    register: register.name,
-                    instance,
-                })?;
-                let address = Address::Pci { bdf: Bdf::new(bus, device, function), offset };
-                Ok(Place { address, width: Width::for_bits(register.width) })
+                let offset = u16::try_from(offset).map_err(|_| no_place)?;
+                Ok(Place { address: Address::Pci { bdf: Bdf::new(bus, device, function), offset }, width })
             }
-            Location::Mmio { .. } => Err(LocateError::NotYet { unit: unit.name, register: register.name }),
+            Location::Mmio { bar, index, offset: within } if bar == MEMORY_BAR => {
+                let base = self.memory.get(usize::from(index)).copied().flatten();
+                match base {
+                    Some(base) => {
+                        Ok(Place { address: Address::Mmio { physical: base + within + u64::from(offset) }, width })
+                    }
+                    None => self.beside(unit, instance, register, member).ok_or(LocateError::NoMemory {
+                        unit: unit.name,
+                        register: register.name,
+                        controller: index,
+                    }),
+                }
+            }
+            Location::Mmio { .. } => self.beside(unit, instance, register, member).ok_or(LocateError::NotListed {
+                unit: unit.name,
+                register: register.name,
+                instance,
+            }),
         }
     }
+
+    /// A register where its block's discovery record puts it. Records cover control, status, controls and counters; how far apart
+    /// the members of an array are is in none of them.
+    fn listed(&self, unit: &Unit, instance: u16, register: &Register, member: u8) -> Option<Place> {
+        if register.placement != 0 {
+            return None;
+        }
+        let block = self.block(unit, instance)?;
+        let first = match register.role {
+            Role::UnitControl => 0,
+            Role::UnitStatus if block.status != 0 => block.status,
+            Role::Control => block.control,
+            Role::Counter => block.counter,
+            _ => return None,
+        };
+        self.place(block, first + u32::from(register.stride) * u32::from(member), register)
+    }
+
+    /// A register at the catalogue's distance from its block's unit control, where the discovery record puts that.
+    fn beside(&self, unit: &Unit, instance: u16, register: &Register, member: u8) -> Option<Place> {
+        if register.placement != 0 {
+            return None;
+        }
+        let distance = register.member_offset(member).checked_sub(unit.register(Role::UnitControl)?.offset)?;
+        self.place(self.block(unit, instance)?, distance, register)
+    }
+
+    fn place(&self, block: &Block, distance: u32, register: &Register) -> Option<Place> {
+        let address = block.place.plus(distance)?.address(self.cpu);
+        let width = match address {
+            Address::Msr { .. } => Width::B8,
+            Address::Pci { .. } | Address::Mmio { .. } => Width::for_bits(register.width),
+        };
+        Some(Place { address, width })
+    }
+}
+
+/// The location of an instance in a placement. A companion placement with fewer locations than the unit has instances serves
+/// so many neighbours with each.
+fn location(unit: &Unit, placement: &Placement, instance: u16) -> Option<Location> {
+    let share = usize::from(unit.instances) / placement.instances.len().max(1);
+    placement.instances.get(usize::from(instance) / share.max(1)).copied()
+}
+
+/// True if a register is the instance's own: one that serves several neighbours belongs to the first of them, and would be
+/// counted more than once otherwise.
+pub fn owns(unit: &Unit, instance: u16, register: &Register) -> bool {
+    let Some(placement) = unit.placements.get(usize::from(register.placement)) else { return false };
+    let share = (usize::from(unit.instances) / placement.instances.len().max(1)).max(1);
+    usize::from(instance) % share == 0
 }

@@ -1,0 +1,120 @@
+//! Finding the PCI functions that lead to discovery tables (Emerald Rapids 1.10.1).
+
+use pericore_registers::{AccessError, Address, Bdf, Operation, Outcome, RegisterSpace, Width};
+
+use super::sockets::VENDOR_INTEL;
+use super::table::TableError;
+
+/// Where extended capabilities start.
+const FIRST_CAPABILITY: u16 = 0x100;
+/// Extended capability: designated vendor-specific (DVSEC).
+const DVSEC: u64 = 0x23;
+/// The DVSEC's ID, in its third dword, that means "PMON discovery".
+const PMON_DISCOVERY: u64 = 1;
+/// The first base address register.
+const FIRST_BAR: u16 = 0x10;
+/// Extended capabilities that fit in configuration space; a longer list runs in a circle.
+const MOST_CAPABILITIES: usize = 480;
+/// Functions of a bus.
+const FUNCTIONS: u8 = u8::MAX;
+
+/// A PCI function that leads to a table, and the table's physical address.
+pub(super) type Owner = (Bdf, Result<u64, TableError>);
+
+/// All functions that lead to a table, by bus.
+///
+/// Function 0 may be hidden while others are there, so each is asked.
+pub(super) fn find(space: &mut impl RegisterSpace) -> Result<Vec<Owner>, AccessError> {
+    let mut owners = Vec::new();
+    for bus in 0..=u8::MAX {
+        for bdf in intel_functions(space, bus)? {
+            if let Some(indicator) = discovery_capability(space, bdf)? {
+                let base = base_address(space, bdf, indicator)?;
+                owners.push((bdf, base));
+            }
+        }
+    }
+    Ok(owners)
+}
+
+fn intel_functions(space: &mut impl RegisterSpace, bus: u8) -> Result<Vec<Bdf>, AccessError> {
+    let functions: Vec<Bdf> = (0..=FUNCTIONS).map(|number| Bdf::new(bus, number >> 3, number & 7)).collect();
+    let identity = |&bdf: &Bdf| Operation::Read { address: Address::Pci { bdf, offset: 0 }, width: Width::B4 };
+    let reads: Vec<Operation> = functions.iter().map(identity).collect();
+    let mut outcomes: Vec<Outcome<u64>> = Vec::with_capacity(reads.len());
+    space.batch(&reads, &mut outcomes);
+    let mut found = Vec::new();
+    for (bdf, outcome) in functions.into_iter().zip(outcomes) {
+        match outcome {
+            Ok(identity) if identity & Width::B2.mask() == VENDOR_INTEL => found.push(bdf),
+            Err(denied @ AccessError::Permission { .. }) => return Err(denied),
+            _ => {}
+        }
+    }
+    Ok(found)
+}
+
+/// The dword of the discovery capability that tells which base address register leads to the table.
+fn discovery_capability(space: &mut impl RegisterSpace, bdf: Bdf) -> Result<Option<u64>, AccessError> {
+    let mut offset = FIRST_CAPABILITY;
+    for _ in 0..MOST_CAPABILITIES {
+        let Some(header) = dword(space, bdf, offset)? else { return Ok(None) };
+        if header == 0 || header == Width::B4.mask() {
+            return Ok(None);
+        }
+        if header & Width::B2.mask() == DVSEC
+            && let Some(id) = dword(space, bdf, offset + 8)?
+            && id & Width::B2.mask() == PMON_DISCOVERY
+        {
+            return dword(space, bdf, offset + 12);
+        }
+        // The list's end, or a pointer back into the header, which no list has.
+        offset = (header >> 20) as u16 & !3;
+        if offset < FIRST_CAPABILITY {
+            return Ok(None);
+        }
+    }
+    Ok(None)
+}
+
+/// The address in the base address register that the capability's `indicator` names in bits 2:0.
+fn base_address(
+    space: &mut impl RegisterSpace,
+    owner: Bdf,
+    indicator: u64,
+) -> Result<Result<u64, TableError>, AccessError> {
+    let fault = |what| Ok(Err(TableError::BaseAddress { owner, what }));
+    let number = (indicator & 7) as u16;
+    if number > 5 {
+        return fault("its discovery capability names a base address register that does not exist");
+    }
+    let offset = FIRST_BAR + 4 * number;
+    let Some(low) = dword(space, owner, offset)? else {
+        return fault("its base address register cannot be read");
+    };
+    if low == Width::B4.mask() {
+        return fault("its base address register reads as all ones");
+    }
+    if low & 1 != 0 {
+        return fault("its base address register is for I/O ports, not for memory");
+    }
+    // Bits 2:1 tell whether the next register holds the upper half of the address.
+    let high = if low & 6 == 4 { dword(space, owner, offset + 4)?.unwrap_or(0) } else { 0 };
+    let base = (low & !0xfff) | high << 32;
+    if base == 0 {
+        return fault("its base address register was never set");
+    }
+    Ok(Ok(base))
+}
+
+/// A dword of configuration space; nothing where there is none.
+fn dword(space: &mut impl RegisterSpace, bdf: Bdf, offset: u16) -> Result<Option<u64>, AccessError> {
+    if offset > 0xffc {
+        return Ok(None);
+    }
+    match space.read(Address::Pci { bdf, offset }, Width::B4) {
+        Ok(value) => Ok(Some(value)),
+        Err(denied @ AccessError::Permission { .. }) => Err(denied),
+        Err(_) => Ok(None),
+    }
+}

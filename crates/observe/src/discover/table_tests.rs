@@ -1,0 +1,130 @@
+//! Tables made by hand from 1.9 and 1.10.1, whole and broken.
+
+use std::collections::HashMap;
+
+use super::*;
+
+const BASE: u64 = 0xe000_0000;
+
+/// Memory that holds qwords; the rest reads as zeros.
+struct Memory(HashMap<u64, u64>);
+
+impl RegisterSpace for Memory {
+    fn read(&mut self, address: Address, width: Width) -> Outcome<u64> {
+        assert_eq!(width, Width::B8);
+        let Address::Mmio { physical } = address else { return Err(AccessError::Unreachable { address }) };
+        Ok(self.0.get(&physical).copied().unwrap_or(0))
+    }
+
+    fn write(&mut self, address: Address, _: Width, _: u64) -> Outcome<()> {
+        panic!("discovery only reads, not {address}")
+    }
+}
+
+/// A table of 4 qwords a record.
+fn memory(announced: u64, records: &[[u64; 3]]) -> Memory {
+    let frame = [4 << 8 | announced << 16, 0x2ff0, 0x8002];
+    let all = [&[frame][..], records].concat();
+    let qwords = all.iter().enumerate().flat_map(|(record, qwords)| {
+        let place = move |(index, &qword): (usize, &u64)| (BASE + record as u64 * 32 + index as u64 * 8, qword);
+        qwords.iter().enumerate().map(place).collect::<Vec<_>>()
+    });
+    Memory(qwords.collect())
+}
+
+/// Four counters of 48 bits; controls at 2, counters at 8, status at 1: what caching agents have (Table 1-9).
+const CHA_LAYOUT: u64 = 1 << 32 | 8 << 24 | 48 << 16 | 2 << 8 | 4;
+/// M2M in PCI space: controls at 0x30, counters at 8, status at 0x70.
+const M2M_LAYOUT: u64 = 2 << 62 | 0x70 << 32 | 8 << 24 | 48 << 16 | 0x30 << 8 | 4;
+
+fn cha(number: u64) -> [u64; 3] {
+    [CHA_LAYOUT, 0x2000 + 0x10 * number, number << 16 | (number + 7) << 32]
+}
+
+fn read(memory: &mut Memory) -> Result<Table, TableError> {
+    Table::read(memory, BASE)
+}
+
+fn emerald_rapids() -> &'static Family {
+    pericore_catalog::family("emerald-rapids").expect("the family is in the catalogue")
+}
+
+fn check(announced: u64, records: &[[u64; 3]]) -> (Vec<Block>, Vec<RecordFault>) {
+    let table = read(&mut memory(announced, records)).expect("the frame is sound");
+    blocks(emerald_rapids(), Some(0x7e), &[table])
+}
+
+#[test]
+fn a_sound_table_gives_its_blocks() {
+    let m2m = [M2M_LAYOUT, 0x7e << 20 | 12 << 15 | 0x438, 7];
+    let (blocks, faults) = check(3, &[cha(0), cha(5), m2m]);
+    assert_eq!(faults, []);
+    let found: Vec<_> = blocks.iter().map(|b| (b.unit.name, b.instance, b.place, b.control, b.counter)).collect();
+    let pci = BlockPlace::Pci(Bdf::new(0x7e, 12, 0), 0x438);
+    assert_eq!(
+        found,
+        [
+            ("cha", 0, BlockPlace::Msr(0x2000), 2, 8),
+            ("cha", 5, BlockPlace::Msr(0x2050), 2, 8),
+            ("m2m", 0, pci, 0x30, 8)
+        ]
+    );
+    assert_eq!((blocks[1].status, blocks[1].status_position), (1, 12));
+}
+
+#[test]
+fn tables_that_cannot_be_are_refused_as_a_whole() {
+    let error = |memory: &mut Memory| read(memory).unwrap_err();
+    let ones = |count: u64| Memory((0..count).map(|index| (BASE + 8 * index, u64::MAX)).collect());
+    assert_eq!(error(&mut ones(64)), TableError::AllOnes { base: BASE });
+    assert_eq!(error(&mut Memory(HashMap::new())), TableError::Empty { base: BASE });
+    assert_eq!(error(&mut memory(9, &[])), TableError::Empty { base: BASE });
+    let framed = |stride: u64, blocks: u64| Memory(HashMap::from([(BASE, stride << 8 | blocks << 16)]));
+    assert_eq!(error(&mut framed(0, 5)), TableError::Stride { base: BASE, stride: 0 });
+    assert_eq!(error(&mut framed(2, 5)), TableError::Stride { base: BASE, stride: 2 });
+    assert_eq!(error(&mut framed(255, 1023)), TableError::TooLong { base: BASE, blocks: 1023, stride: 255 });
+}
+
+#[test]
+fn records_of_zeros_hold_no_block() {
+    let mut memory = memory(5, &[cha(0), [0; 3], cha(2)]);
+    let table = read(&mut memory).unwrap();
+    assert_eq!((table.announced, table.records.len()), (5, 2));
+}
+
+#[test]
+fn records_that_cannot_be_are_left_out_and_say_why() {
+    let [layout, address, id] = cha(1);
+    let broken: [([u64; 3], &str); 12] = [
+        ([u64::MAX; 3], "all ones"),
+        ([layout, address, id | 0x8000], "type 0x8000"),
+        ([layout, address, 64 << 16], "64 instances"),
+        ([layout | 3 << 62, address, id], "access type 3"),
+        ([layout | 1 << 62, address, id], "mmio space"),
+        ([layout, 1 << 32, id], "cannot be"),
+        ([layout, 0, id], "cannot be"),
+        ([layout & !0xff | 3, address, id], "4 counters of 48 bits, not 3 of 48"),
+        ([layout & !0xff_0000 | 64 << 16, address, id], "not 4 of 64"),
+        ([layout & !0xff00, address, id], "controls at 0x0"),
+        // Controls over counters.
+        ([layout & !0xff00 | 9 << 8, address, id], "counters at 0x8"),
+        // PCI: beyond the end of configuration space, and a foreign bus.
+        ([M2M_LAYOUT, 0x7e << 20 | 12 << 15 | 0xff8, 7], "beyond"),
+    ];
+    for (record, words) in broken {
+        let (blocks, faults) = check(2, &[cha(0), record]);
+        assert_eq!(blocks.len(), 1, "{words}");
+        assert_eq!((faults.len(), faults[0].record), (1, 2), "{words}");
+        assert!(faults[0].what.contains(words), "{:?} does not say {words:?}", faults[0].what);
+    }
+    let (_, faults) = check(1, &[[M2M_LAYOUT, 0xfe << 20 | 12 << 15 | 0x438, 7]]);
+    assert!(faults[0].what.contains("bus fe"), "{}", faults[0]);
+}
+
+#[test]
+fn a_block_is_listed_once_and_no_two_share_a_place() {
+    let [layout, address, _] = cha(3);
+    let (blocks, faults) = check(3, &[cha(3), [layout, address + 0x400, 3 << 16], [layout, address, 4 << 16]]);
+    assert_eq!(blocks.len(), 1);
+    assert!(faults[0].what.contains("already") && faults[1].what.contains("cannot both"), "{faults:?}");
+}

@@ -1,0 +1,82 @@
+//! Which discovery table belongs to which socket.
+
+use pericore_catalog::Family;
+use pericore_registers::{AccessError, Bdf, RegisterSpace};
+
+use super::Socket;
+use super::owner;
+use super::table::{self, Block, RecordFault, Table, TableError};
+
+/// What a socket's discovery tables came to.
+#[derive(Debug, Clone, Default)]
+pub struct TableReport {
+    /// PCI functions that lead to the tables.
+    pub owners: Vec<Bdf>,
+    /// Physical addresses of the tables that could be read.
+    pub bases: Vec<u64>,
+    /// Blocks that the tables announce.
+    pub announced: u64,
+    /// Records of zeros among them.
+    pub blank: u64,
+    /// Blocks that are believed.
+    pub blocks: Vec<Block>,
+    /// Records that are not.
+    pub faults: Vec<RecordFault>,
+    /// Why a table is of no use.
+    pub errors: Vec<TableError>,
+}
+
+impl TableReport {
+    /// True if every announced block is believed.
+    pub fn is_sound(&self) -> bool {
+        self.errors.is_empty() && self.faults.is_empty() && self.blank == 0
+    }
+}
+
+/// Reads all tables and gives each socket a report.
+pub(super) fn seek(
+    space: &mut impl RegisterSpace,
+    family: &'static Family,
+    sockets: &mut [Socket],
+) -> Result<(), AccessError> {
+    let mut tables: Vec<Vec<Table>> = sockets.iter().map(|_| Vec::new()).collect();
+    let mut reports: Vec<TableReport> = sockets.iter().map(|_| TableReport::default()).collect();
+    for (bdf, base) in owner::find(space)? {
+        let table = base.and_then(|base| Table::read(space, base));
+        if let Err(TableError::Access(denied @ AccessError::Permission { .. })) = table {
+            return Err(denied);
+        }
+        let named = table.as_ref().ok().and_then(|table| by_records(sockets, table));
+        let Some(index) = named.or_else(|| by_bus(sockets, bdf)) else { continue };
+        reports[index].owners.push(bdf);
+        match table {
+            Ok(table) => tables[index].push(table),
+            Err(error) => reports[index].errors.push(error),
+        }
+    }
+    for ((socket, mut report), tables) in sockets.iter_mut().zip(reports).zip(tables) {
+        if report.owners.is_empty() {
+            report.errors.push(TableError::NoOwner);
+        }
+        report.bases = tables.iter().map(|table| table.base).collect();
+        report.announced = tables.iter().map(|table| table.announced).sum();
+        report.blank = tables.iter().map(|table| table.announced - table.records.len() as u64).sum();
+        (report.blocks, report.faults) = table::blocks(family, socket.bus, &tables);
+        socket.set_table(report);
+    }
+    Ok(())
+}
+
+/// The socket on whose uncore bus the table itself puts blocks. On a part of several dies this holds for the table of each die.
+fn by_records(sockets: &[Socket], table: &Table) -> Option<usize> {
+    let votes = |socket: &Socket| table.records.iter().filter(|record| record.bus() == socket.bus).count();
+    let votes = sockets.iter().map(|socket| if socket.bus.is_some() { votes(socket) } else { 0 });
+    let (index, most) = votes.enumerate().max_by_key(|&(index, votes)| (votes, std::cmp::Reverse(index)))?;
+    (most > 0).then_some(index)
+}
+
+/// The socket in whose share of the buses the table's owner lies: firmware puts the uncore at the end of each share.
+fn by_bus(sockets: &[Socket], owner: Bdf) -> Option<usize> {
+    let at_or_after = sockets.iter().enumerate().filter(|(_, socket)| socket.bus.is_some_and(|bus| bus >= owner.bus));
+    at_or_after.min_by_key(|(_, socket)| socket.bus).map(|(index, _)| index)
+}

@@ -1,0 +1,119 @@
+//! The machine that this runs on: its processor, its CPUs, and the way to its registers.
+
+use std::fs;
+
+use pericore_catalog::Family;
+
+use super::{LinuxSpace, Processor, Root};
+use crate::discover::Cpu;
+
+/// Why this machine's uncore cannot be observed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum HostError {
+    /// The catalogue does not have the processor.
+    #[error(
+        "this processor ({vendor}, family {family}, model {model}{}) has no uncore that pericore knows; name a software machine \
+         instead, for example --machine e5-2600, or see `pericore doctor`",
+        if *.is_virtual { ", in a virtual machine" } else { "" }
+    )]
+    UnknownProcessor {
+        /// CPUID vendor.
+        vendor: String,
+        /// Display family.
+        family: u16,
+        /// Display model.
+        model: u16,
+        /// True in a virtual machine.
+        is_virtual: bool,
+    },
+    /// The system does not tell which CPUs there are.
+    #[error("cannot tell the online CPUs and their packages from {path}: {why}; mount sysfs and try again")]
+    NoTopology {
+        /// File.
+        path: String,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+/// This machine.
+#[derive(Debug, Clone)]
+pub struct Host {
+    root: Root,
+    /// Processor.
+    pub processor: Processor,
+    /// Online logical CPUs.
+    pub cpus: Vec<Cpu>,
+}
+
+impl Host {
+    /// Looks at the processor and at the CPUs; opens no register.
+    ///
+    /// # Errors
+    /// [`HostError::NoTopology`] if sysfs does not tell.
+    pub fn new(root: Root, processor: Processor) -> Result<Self, HostError> {
+        let cpus = online(&root)?;
+        Ok(Self { root, processor, cpus })
+    }
+
+    /// The family of the catalogue that the processor belongs to.
+    ///
+    /// # Errors
+    /// [`HostError::UnknownProcessor`] if it belongs to none.
+    pub fn family(&self) -> Result<&'static Family, HostError> {
+        let Processor { vendor, family, model, is_virtual, .. } = &self.processor;
+        self.processor.known_as().ok_or_else(|| HostError::UnknownProcessor {
+            vendor: vendor.clone(),
+            family: *family,
+            model: *model,
+            is_virtual: *is_virtual,
+        })
+    }
+
+    /// The registers. Nothing is opened yet.
+    pub fn space(&self) -> LinuxSpace {
+        LinuxSpace::new(self.root.clone())
+    }
+
+    /// Where the system's files are.
+    pub const fn root(&self) -> &Root {
+        &self.root
+    }
+}
+
+/// The online CPUs and their packages. Packages, not dies nor memory nodes: a part of several dies or clusters is one socket.
+fn online(root: &Root) -> Result<Vec<Cpu>, HostError> {
+    let read = |path: &str| {
+        let text = fs::read_to_string(root.join(path));
+        text.map_err(|error| HostError::NoTopology { path: format!("/{path}"), why: error.to_string() })
+    };
+    let path = "sys/devices/system/cpu/online";
+    let text = read(path)?;
+    let not_understood =
+        |path: &str, text: &str| HostError::NoTopology { path: format!("/{path}"), why: format!("it reads {text:?}") };
+    let numbers = list(text.trim()).ok_or_else(|| not_understood(path, &text))?;
+    let mut cpus = Vec::with_capacity(numbers.len());
+    for number in numbers {
+        let path = format!("sys/devices/system/cpu/cpu{number}/topology/physical_package_id");
+        let text = read(&path)?;
+        let package = text.trim().parse().map_err(|_| not_understood(&path, &text))?;
+        cpus.push(Cpu { number, package });
+    }
+    Ok(cpus)
+}
+
+/// Reads `0-3,8,10-11`.
+fn list(text: &str) -> Option<Vec<u32>> {
+    /// More CPUs than Linux supports: a list that says so is no list.
+    const MOST: u32 = 1 << 16;
+    let mut numbers = Vec::new();
+    for part in text.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
+        if first > last || last >= MOST {
+            return None;
+        }
+        numbers.extend(first..=last);
+    }
+    Some(numbers)
+}

@@ -1,0 +1,129 @@
+//! PCI configuration space through the files that the kernel keeps for each function.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+
+use pericore_registers::{AccessError, Address, Bdf, Outcome, Width};
+
+use super::Root;
+use super::refusal::{REMEDY_PCI, meaning};
+
+/// Bytes of a function's configuration space with extended capabilities.
+const CONFIG_BYTES: u64 = 4096;
+
+/// The open files, and which functions there are.
+#[derive(Debug, Default)]
+pub(super) struct Functions {
+    /// What sysfs lists; none if it lists nothing, and then every function is tried.
+    listed: Option<Option<HashSet<Bdf>>>,
+    files: HashMap<Bdf, Open>,
+}
+
+#[derive(Debug)]
+struct Open {
+    file: File,
+    writable: bool,
+    size: u64,
+}
+
+impl Functions {
+    /// True if the system has no such function. One that firmware hides from the kernel counts as absent too.
+    fn is_absent(&mut self, root: &Root, bdf: Bdf) -> bool {
+        let listed = self.listed.get_or_insert_with(|| list(root));
+        listed.as_ref().is_some_and(|listed| !listed.contains(&bdf))
+    }
+
+    /// Reads `bytes.len()` bytes in a row with one system call. False if nothing answers there.
+    pub(super) fn read(&mut self, root: &Root, bdf: Bdf, offset: u16, bytes: &mut [u8]) -> Outcome<bool> {
+        let address = Address::Pci { bdf, offset };
+        if self.is_absent(root, bdf) {
+            return Ok(false);
+        }
+        let Some(open) = self.open(root, bdf, address, false)? else { return Ok(false) };
+        let end = u64::from(offset) + bytes.len() as u64;
+        if end > open.size {
+            // Conventional functions end at byte 256: the bus answers all ones beyond.
+            return Ok(false);
+        }
+        match open.file.read_exact_at(bytes, offset.into()) {
+            Ok(()) => Ok(true),
+            // Without the capability the file ends after the header.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                Err(AccessError::Permission { address, remedy: REMEDY_PCI })
+            }
+            Err(error) => Err(meaning(address, &error, REMEDY_PCI)),
+        }
+    }
+
+    /// Writes up to 8 bytes with one system call; the kernel makes dword cycles of it, low one first.
+    pub(super) fn write(&mut self, root: &Root, bdf: Bdf, offset: u16, bytes: &[u8]) -> Outcome<()> {
+        let address = Address::Pci { bdf, offset };
+        if self.is_absent(root, bdf) {
+            return Ok(());
+        }
+        let Some(open) = self.open(root, bdf, address, true)? else { return Ok(()) };
+        if u64::from(offset) + bytes.len() as u64 > open.size {
+            return Ok(());
+        }
+        open.file.write_all_at(bytes, offset.into()).map_err(|error| meaning(address, &error, REMEDY_PCI))
+    }
+
+    fn open(&mut self, root: &Root, bdf: Bdf, address: Address, write: bool) -> Outcome<Option<&Open>> {
+        let known = self.files.get(&bdf).is_some_and(|open| open.writable || !write);
+        if !known {
+            let mut outcome = Err(io::Error::from(io::ErrorKind::NotFound));
+            for path in paths(root, bdf) {
+                outcome = OpenOptions::new().read(true).write(write).open(path);
+                if !matches!(&outcome, Err(error) if error.kind() == io::ErrorKind::NotFound) {
+                    break;
+                }
+            }
+            let file = match outcome {
+                Ok(file) => file,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                Err(error) => return Err(meaning(address, &error, REMEDY_PCI)),
+            };
+            let size = file.metadata().map_or(CONFIG_BYTES, |data| data.len());
+            // Files of /proc may not tell their size.
+            let size = if size == 0 { CONFIG_BYTES } else { size };
+            self.files.insert(bdf, Open { file, writable: write, size });
+        }
+        Ok(self.files.get(&bdf))
+    }
+}
+
+/// Where the kernel may have a function's configuration space. Sysfs always names the segment; /proc names it only where there
+/// are several.
+fn paths(root: &Root, bdf: Bdf) -> [PathBuf; 3] {
+    let Bdf { segment, bus, device, function } = bdf;
+    [
+        root.join(format!("sys/bus/pci/devices/{bdf}/config")),
+        root.join(format!("proc/bus/pci/{segment:04x}:{bus:02x}/{device:02x}.{function:x}")),
+        root.join(format!("proc/bus/pci/{bus:02x}/{device:02x}.{function:x}")),
+    ]
+}
+
+fn list(root: &Root) -> Option<HashSet<Bdf>> {
+    let entries = fs::read_dir(root.join("sys/bus/pci/devices")).ok()?;
+    Some(entries.flatten().filter_map(|entry| parse(entry.file_name().to_str()?)).collect())
+}
+
+/// Reads `SSSS:BB:DD.F`.
+fn parse(name: &str) -> Option<Bdf> {
+    let mut parts = name.split([':', '.']);
+    let mut number = || u16::from_str_radix(parts.next()?, 16).ok();
+    let (segment, bus, device, function) = (number()?, number()?, number()?, number()?);
+    let small = |value: u16| u8::try_from(value).ok();
+    Some(Bdf { segment, bus: small(bus)?, device: small(device)?, function: small(function)? })
+}
+
+/// Checks a cycle before it becomes a system call.
+pub(super) fn check(bdf: Bdf, offset: u16, width: Width) -> Outcome<()> {
+    let address = Address::Pci { bdf, offset };
+    let aligned = offset % width.bytes().min(4) == 0;
+    let fits = u64::from(offset) + u64::from(width.bytes()) <= CONFIG_BYTES;
+    if aligned && fits { Ok(()) } else { Err(AccessError::BadCycle { address, width }) }
+}

@@ -1,0 +1,78 @@
+//! Which processor this is.
+
+use pericore_catalog::Family;
+
+/// What CPUID says of a processor.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Processor {
+    /// Vendor, for example `GenuineIntel`.
+    pub vendor: String,
+    /// Product name, if the processor tells one.
+    pub brand: String,
+    /// Display family.
+    pub family: u16,
+    /// Display model.
+    pub model: u16,
+    /// Stepping.
+    pub stepping: u8,
+    /// True if a hypervisor says that it is there.
+    pub is_virtual: bool,
+}
+
+/// EAX, EBX, ECX and EDX.
+pub(super) type Leaf = [u32; 4];
+
+impl Processor {
+    /// The one that this runs on.
+    #[cfg(target_arch = "x86_64")]
+    pub fn here() -> Self {
+        Self::read(|leaf| {
+            let answer = std::arch::x86_64::__cpuid(leaf);
+            [answer.eax, answer.ebx, answer.ecx, answer.edx]
+        })
+    }
+
+    /// The one that this runs on.
+    #[cfg(not(target_arch = "x86_64"))]
+    pub fn here() -> Self {
+        Self { vendor: std::env::consts::ARCH.to_owned(), ..Self::default() }
+    }
+
+    /// What a CPUID instruction says.
+    pub fn read(mut cpuid: impl FnMut(u32) -> Leaf) -> Self {
+        let text = |registers: &[u32]| {
+            let bytes: Vec<u8> = registers.iter().flat_map(|register| register.to_le_bytes()).collect();
+            String::from_utf8_lossy(&bytes).trim_matches(['\0', ' ']).to_owned()
+        };
+        let [_, b, c, d] = cpuid(0);
+        let [signature, _, features, _] = cpuid(1);
+        let (base_family, base_model) = (signature >> 8 & 0xf, signature >> 4 & 0xf);
+        let family = if base_family == 0xf { base_family + (signature >> 20 & 0xff) } else { base_family };
+        let extended = matches!(base_family, 0x6 | 0xf);
+        let model = if extended { base_model | (signature >> 16 & 0xf) << 4 } else { base_model };
+        let brand = if cpuid(0x8000_0000)[0] >= 0x8000_0004 {
+            let words: Vec<u32> = (0x8000_0002..=0x8000_0004).flat_map(&mut cpuid).collect();
+            text(&words)
+        } else {
+            String::new()
+        };
+        Self {
+            vendor: text(&[b, d, c]),
+            brand,
+            family: family as u16,
+            model: model as u16,
+            stepping: (signature & 0xf) as u8,
+            is_virtual: features >> 31 != 0,
+        }
+    }
+
+    /// The family of the catalogue that the processor belongs to.
+    pub fn known_as(&self) -> Option<&'static Family> {
+        let is_this =
+            |family: &&Family| family.cpus.iter().any(|cpu| (cpu.family, cpu.model) == (self.family, self.model));
+        if self.vendor != "GenuineIntel" {
+            return None;
+        }
+        pericore_catalog::families().iter().find(is_this)
+    }
+}

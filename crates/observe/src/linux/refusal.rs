@@ -1,0 +1,32 @@
+//! What the system's refusals mean, and what the user can do about each.
+
+use std::io;
+
+use pericore_registers::{AccessError, Address};
+
+/// For MSRs.
+pub const REMEDY_MSR: &str = "run with the capability CAP_SYS_RAWIO and rights to /dev/cpu/*/msr (`sudo`, or `setcap cap_sys_rawio+ep` on the binary and a \
+     group for the files); if that does not help, kernel lockdown or secure boot forbids it";
+
+/// For MSRs without a device file.
+pub const REMEDY_MSR_MODULE: &str = "there is no /dev/cpu/*/msr: load the module with `modprobe msr`";
+
+/// For PCI configuration space.
+pub const REMEDY_PCI: &str = "run with the capability CAP_SYS_ADMIN, and as root to write (`sudo`); if that does not help, kernel lockdown or secure boot \
+     forbids it";
+
+/// For memory.
+pub const REMEDY_MEM: &str = "run as root with the capability CAP_SYS_RAWIO; if that does not help, kernel lockdown, secure boot or CONFIG_IO_STRICT_DEVMEM \
+     forbids it (boot with iomem=relaxed)";
+
+/// The meaning of a failed access; `remedy` is for refusals.
+pub(super) fn meaning(address: Address, error: &io::Error, remedy: &'static str) -> AccessError {
+    match error.raw_os_error() {
+        Some(libc::EACCES | libc::EPERM) => AccessError::Permission { address, remedy },
+        // The msr driver's word for #GP.
+        Some(libc::EIO) if matches!(address, Address::Msr { .. }) => AccessError::GeneralProtection { address },
+        // The CPU is offline.
+        Some(libc::ENXIO) => AccessError::Unreachable { address },
+        _ => AccessError::Io { address, message: error.to_string() },
+    }
+}

@@ -1,0 +1,123 @@
+//! All three spaces, and batches that save system calls.
+
+use pericore_registers::{Address, Bdf, Operation, Outcome, RegisterSpace, Width};
+
+use super::Root;
+use super::memory::Memory;
+use super::msr::Msrs;
+use super::pci::{self, Functions};
+
+/// Bytes that one read of configuration space may take together.
+const MOST_TOGETHER: usize = 256;
+
+/// The registers of this machine. Opens what accesses need, when they need it.
+#[derive(Debug, Default)]
+pub struct LinuxSpace {
+    root: Root,
+    msrs: Msrs,
+    functions: Functions,
+    memory: Memory,
+    calls: u64,
+}
+
+impl LinuxSpace {
+    /// The registers behind the files below `root`.
+    pub fn new(root: Root) -> Self {
+        Self { root, ..Self::default() }
+    }
+
+    /// Reads and writes so far that took a system call each.
+    pub const fn system_calls(&self) -> u64 {
+        self.calls
+    }
+
+    /// Reads of one PCI function that follow each other without a gap, with one system call.
+    fn read_together(&mut self, bdf: Bdf, first: u16, widths: &[Width], outcomes: &mut Vec<Outcome<u64>>) {
+        let total: usize = widths.iter().map(|width| usize::from(width.bytes())).sum();
+        let mut bytes = [0; MOST_TOGETHER];
+        self.calls += 1;
+        let outcome = self.functions.read(&self.root, bdf, first, &mut bytes[..total]);
+        let mut at = 0;
+        for &width in widths {
+            let end = at + usize::from(width.bytes());
+            outcomes.push(outcome.clone().map(|answers| if answers { number(&bytes[at..end]) } else { width.mask() }));
+            at = end;
+        }
+    }
+}
+
+fn number(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte))
+}
+
+impl RegisterSpace for LinuxSpace {
+    fn read(&mut self, address: Address, width: Width) -> Outcome<u64> {
+        match address {
+            Address::Msr { cpu, msr } => {
+                self.calls += 1;
+                self.msrs.read(&self.root, cpu, msr, width)
+            }
+            Address::Pci { bdf, offset } => {
+                pci::check(bdf, offset, width)?;
+                let mut outcomes = Vec::with_capacity(1);
+                self.read_together(bdf, offset, &[width], &mut outcomes);
+                outcomes.pop().unwrap_or(Ok(width.mask()))
+            }
+            Address::Mmio { physical } => self.memory.read(&self.root, physical, width),
+        }
+    }
+
+    fn write(&mut self, address: Address, width: Width, value: u64) -> Outcome<()> {
+        match address {
+            Address::Msr { cpu, msr } => {
+                self.calls += 1;
+                self.msrs.write(&self.root, cpu, msr, width, value)
+            }
+            Address::Pci { bdf, offset } => {
+                pci::check(bdf, offset, width)?;
+                self.calls += 1;
+                let bytes = value.to_le_bytes();
+                self.functions.write(&self.root, bdf, offset, &bytes[..usize::from(width.bytes())])
+            }
+            Address::Mmio { physical } => self.memory.write(&self.root, physical, width, value),
+        }
+    }
+
+    fn batch(&mut self, operations: &[Operation], outcomes: &mut Vec<Outcome<u64>>) {
+        let mut rest = operations;
+        while let Some(operation) = rest.first() {
+            let run = together(rest);
+            match *operation {
+                Operation::Read { address: Address::Pci { bdf, offset }, .. } if run.len() > 1 => {
+                    self.read_together(bdf, offset, &run, outcomes);
+                }
+                Operation::Read { address, width } => outcomes.push(self.read(address, width)),
+                Operation::Write { address, width, value } => {
+                    outcomes.push(self.write(address, width, value).map(|()| 0));
+                }
+            }
+            rest = &rest[run.len().max(1)..];
+        }
+    }
+}
+
+/// The widths of the reads at the front of `operations` that lie side by side in one PCI function. The kernel turns one read of
+/// them into the same cycles in the same order.
+fn together(operations: &[Operation]) -> Vec<Width> {
+    let mut widths = Vec::new();
+    let mut next: Option<(Bdf, u16)> = None;
+    let mut total = 0;
+    for operation in operations {
+        let &Operation::Read { address: Address::Pci { bdf, offset }, width } = operation else { break };
+        let follows = next.is_none_or(|place| place == (bdf, offset));
+        total += usize::from(width.bytes());
+        // Cycles narrower than a dword would be merged into wider ones.
+        let whole = matches!(width, Width::B4 | Width::B8);
+        if !follows || !whole || total > MOST_TOGETHER || pci::check(bdf, offset, width).is_err() {
+            break;
+        }
+        widths.push(width);
+        next = Some((bdf, offset.saturating_add(width.bytes())));
+    }
+    widths
+}

@@ -1,0 +1,239 @@
+//! Folders that stand for `/`, and the system's own refusals.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use pericore_registers::{AccessError, Address, Bdf, Operation, RegisterSpace, Width};
+
+use super::refusal::meaning;
+use super::*;
+use crate::discover::Cpu;
+
+/// A folder that goes when it is dropped.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("pericore-linux-{}-{number}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn put(&self, path: &str, contents: &[u8]) -> PathBuf {
+        let path = self.0.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, contents).unwrap();
+        path
+    }
+
+    fn space(&self) -> LinuxSpace {
+        LinuxSpace::new(Root::at(&self.0))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Bytes whose value is their offset, modulo 256.
+fn ramp(length: usize) -> Vec<u8> {
+    (0..length).map(|byte| byte as u8).collect()
+}
+
+const IMC: &str = "sys/bus/pci/devices/0000:ff:10.0/config";
+
+fn imc(offset: u16) -> Address {
+    Address::Pci { bdf: Bdf::new(0xff, 0x10, 0), offset }
+}
+
+#[test]
+fn msrs_are_8_bytes_at_their_number() {
+    let folder = Folder::new();
+    let path = folder.put("dev/cpu/3/msr", &[0; 0x2000]);
+    File::options()
+        .write(true)
+        .open(&path)
+        .unwrap()
+        .write_all_at(&0x1122_3344_5566_7788_u64.to_le_bytes(), 0xd16)
+        .unwrap();
+    let mut space = folder.space();
+    let counter = Address::Msr { cpu: 3, msr: 0xd16 };
+    assert_eq!(space.read(counter, Width::B8), Ok(0x1122_3344_5566_7788));
+    space.write(counter, Width::B8, 0xabcd).unwrap();
+    assert_eq!(space.read(counter, Width::B8), Ok(0xabcd));
+    assert_eq!(fs::read(&path).unwrap()[0xd16..0xd1f], [0xcd, 0xab, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(space.read(counter, Width::B4), Err(AccessError::BadCycle { address: counter, width: Width::B4 }));
+}
+
+#[test]
+fn without_the_module_the_remedy_is_modprobe() {
+    let address = Address::Msr { cpu: 0, msr: 0xd16 };
+    let error = Folder::new().space().read(address, Width::B8).unwrap_err();
+    assert!(error.to_string().contains("modprobe msr"), "{error}");
+}
+
+#[test]
+fn errors_of_the_system_keep_their_meaning() {
+    let msr = Address::Msr { cpu: 0, msr: 1 };
+    let kind = |address, code| meaning(address, &io::Error::from_raw_os_error(code), REMEDY_MSR);
+    assert_eq!(kind(msr, libc::EIO), AccessError::GeneralProtection { address: msr });
+    assert_eq!(kind(msr, libc::ENXIO), AccessError::Unreachable { address: msr });
+    for code in [libc::EACCES, libc::EPERM] {
+        assert_eq!(kind(msr, code), AccessError::Permission { address: msr, remedy: REMEDY_MSR });
+    }
+    assert!(matches!(kind(imc(0), libc::EIO), AccessError::Io { .. }));
+    assert!(REMEDY_MSR.contains("CAP_SYS_RAWIO"));
+}
+
+#[test]
+fn a_file_without_rights_is_a_refusal() {
+    let folder = Folder::new();
+    let path = folder.put("dev/cpu/0/msr", &[0; 64]);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0)).unwrap();
+    if File::open(&path).is_ok() {
+        // Root, or the capability to override: nothing is refused.
+        return;
+    }
+    let error = folder.space().read(Address::Msr { cpu: 0, msr: 0 }, Width::B8).unwrap_err();
+    assert!(matches!(error, AccessError::Permission { remedy: REMEDY_MSR, .. }), "{error}");
+}
+
+#[test]
+fn configuration_space_is_read_and_written_at_its_offset() {
+    let folder = Folder::new();
+    let path = folder.put(IMC, &ramp(4096));
+    let mut space = folder.space();
+    assert_eq!(space.read(imc(0xa0), Width::B8), Ok(0xa7a6_a5a4_a3a2_a1a0));
+    assert_eq!(space.read(imc(0xd8), Width::B4), Ok(0xdbda_d9d8));
+    assert_eq!(space.read(imc(0x3), Width::B1), Ok(0x03));
+    space.write(imc(0xd8), Width::B4, 0x0040_0304).unwrap();
+    assert_eq!(fs::read(&path).unwrap()[0xd7..0xdd], [0xd7, 0x04, 0x03, 0x40, 0x00, 0xdc]);
+    for (offset, width) in [(0xa2, Width::B4), (0xa2, Width::B8), (0xffe, Width::B8), (0x1, Width::B2)] {
+        assert!(matches!(space.read(imc(offset), width), Err(AccessError::BadCycle { .. })), "{offset:x}");
+    }
+}
+
+#[test]
+fn counters_side_by_side_take_one_system_call() {
+    let folder = Folder::new();
+    folder.put(IMC, &ramp(4096));
+    folder.put("dev/cpu/0/msr", &ramp(64));
+    let mut space = folder.space();
+    let read = |address, width| Operation::Read { address, width };
+    let batch = [
+        read(imc(0xa0), Width::B8),
+        read(imc(0xa8), Width::B8),
+        read(imc(0xb0), Width::B4),
+        // A gap, another space, and a write end a run.
+        read(imc(0xc0), Width::B8),
+        read(Address::Msr { cpu: 0, msr: 8 }, Width::B8),
+        Operation::Write { address: imc(0xf4), width: Width::B4, value: 1 },
+        read(imc(0xf4), Width::B4),
+    ];
+    let mut outcomes = Vec::new();
+    space.batch(&batch, &mut outcomes);
+    let expected =
+        [0xa7a6_a5a4_a3a2_a1a0, 0xafae_adac_abaa_a9a8, 0xb3b2_b1b0, 0xc7c6_c5c4_c3c2_c1c0, 0x0f0e_0d0c_0b0a_0908, 0, 1];
+    assert_eq!(outcomes, expected.map(Ok));
+    assert_eq!(space.system_calls(), 5);
+}
+
+#[test]
+fn functions_that_are_not_there_read_as_all_ones() {
+    let folder = Folder::new();
+    folder.put(IMC, &ramp(256));
+    let mut space = folder.space();
+    let absent = Address::Pci { bdf: Bdf::new(0xff, 0x10, 1), offset: 0 };
+    assert_eq!(space.read(absent, Width::B4), Ok(0xffff_ffff));
+    assert_eq!(space.write(absent, Width::B4, 0), Ok(()));
+    assert_eq!(space.read(imc(0x100), Width::B4), Ok(0xffff_ffff), "a conventional function ends at byte 256");
+}
+
+#[test]
+fn procfs_serves_where_sysfs_is_missing() {
+    let folder = Folder::new();
+    folder.put("proc/bus/pci/ff/10.0", &ramp(256));
+    assert_eq!(folder.space().read(imc(0x10), Width::B4), Ok(0x1312_1110));
+}
+
+#[test]
+fn memory_is_mapped_page_by_page() {
+    let folder = Folder::new();
+    let path = folder.put("dev/mem", &ramp(3 * 4096));
+    let mut space = folder.space();
+    let at = |physical| Address::Mmio { physical };
+    assert_eq!(space.read(at(0x1008), Width::B8), Ok(0x0f0e_0d0c_0b0a_0908));
+    assert_eq!(space.read(at(0x2004), Width::B4), Ok(0x0706_0504));
+    assert_eq!((space.read(at(0x2003), Width::B1), space.read(at(0x2006), Width::B2)), (Ok(3), Ok(0x0706)));
+    space.write(at(0x1010), Width::B4, 0xdead_beef).unwrap();
+    assert_eq!(space.read(at(0x1010), Width::B8), Ok(0x1716_1514_dead_beef));
+    assert_eq!(fs::read(&path).unwrap()[0x1010..0x1014], [0xef, 0xbe, 0xad, 0xde]);
+    assert!(matches!(space.read(at(0x1002), Width::B4), Err(AccessError::BadCycle { .. })));
+    assert!(matches!(space.read(at(0x9000), Width::B4), Err(AccessError::Unreachable { .. })));
+}
+
+#[test]
+fn nothing_is_opened_that_is_not_read() {
+    let folder = Folder::new();
+    folder.put(IMC, &ramp(256));
+    let mut space = folder.space();
+    assert_eq!(space.read(imc(0), Width::B4), Ok(0x0302_0100));
+    // There is neither an msr file nor a mem file, and nobody has missed them.
+    assert_eq!(space.system_calls(), 1);
+}
+
+/// Two packages of one core with two threads; CPU 2 is offline. Dies and memory nodes are there and do not matter.
+#[test]
+fn cpus_belong_to_packages() {
+    let folder = Folder::new();
+    folder.put("sys/devices/system/cpu/online", b"0-1,3\n");
+    for (cpu, package) in [(0, 0), (1, 1), (3, 1)] {
+        let topology = format!("sys/devices/system/cpu/cpu{cpu}/topology");
+        folder.put(&format!("{topology}/physical_package_id"), format!("{package}\n").as_bytes());
+        folder.put(&format!("{topology}/die_id"), format!("{cpu}\n").as_bytes());
+    }
+    let host = Host::new(Root::at(&folder.0), Processor::default()).unwrap();
+    let expected = [(0, 0), (1, 1), (3, 1)].map(|(number, package)| Cpu { number, package });
+    assert_eq!(host.cpus, expected);
+}
+
+#[test]
+fn a_topology_that_makes_no_sense_is_refused() {
+    let folder = Folder::new();
+    let look = || Host::new(Root::at(&folder.0), Processor::default()).unwrap_err().to_string();
+    assert!(look().contains("/sys/devices/system/cpu/online"), "{}", look());
+    for text in ["", "3-1", "0-99999999", "x"] {
+        folder.put("sys/devices/system/cpu/online", text.as_bytes());
+        assert!(look().contains(&format!("{text:?}")), "{}", look());
+    }
+}
+
+fn processor(vendor: &str, signature: u32) -> Processor {
+    let bytes = vendor.as_bytes().to_vec();
+    let word = move |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+    Processor::read(move |leaf| match leaf {
+        0 => [1, word(0), word(8), word(4)],
+        1 => [signature, 0, 0, 0],
+        _ => [0; 4],
+    })
+}
+
+#[test]
+fn cpuid_names_the_family() {
+    let name = |signature| processor("GenuineIntel", signature).known_as().map(|family| family.name);
+    assert_eq!(name(0x206d7), Some("e5-2600"));
+    assert_eq!(name(0x106a5), Some("nehalem"));
+    assert_eq!(name(0xc06f2), Some("emerald-rapids"));
+    // Sapphire Rapids.
+    assert_eq!(name(0x806f8), None);
+    assert!(processor("AuthenticAMD", 0x206d7).known_as().is_none());
+    let host_error = HostError::UnknownProcessor { vendor: "x".into(), family: 25, model: 1, is_virtual: true };
+    assert!(host_error.to_string().contains("virtual machine") && host_error.to_string().contains("--machine"));
+}
