@@ -7,6 +7,7 @@ mod explain;
 mod failure;
 mod list;
 mod machine;
+mod restore;
 mod stat;
 mod target;
 mod terminal;
@@ -28,6 +29,8 @@ struct Cli {
 enum Command {
     /// Count events and evaluate metrics
     Stat(stat::StatArgs),
+    /// Put back what a killed session left behind
+    Restore(restore::RestoreArgs),
     /// List events, registers or metrics
     List(list::ListArgs),
     /// Explain an event, metric, unit, register, field or value
@@ -72,6 +75,7 @@ fn run(command: Option<Command>) -> Result<ExitCode, Failure> {
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::Stat(args)) => stat::run(&args),
+        Some(Command::Restore(args)) => restore::run(&args).map(|()| ExitCode::SUCCESS),
         Some(Command::List(args)) => list::run(&args).map(|()| ExitCode::SUCCESS),
         Some(Command::Explain(args)) => explain::run(&args).map(|()| ExitCode::SUCCESS),
         Some(Command::Decode(args)) => decode::run(&args).map(|()| ExitCode::SUCCESS),
