@@ -8,7 +8,6 @@ use pericore_observe::plan::Plan;
 use pericore_observe::results::{Scope, event_totals, metric_totals};
 use pericore_observe::selection::Selection;
 use pericore_observe::session::{Moment, Options, Session};
-use pericore_registers::RegisterSpace;
 
 /// Ticks of a uclk; ticks of a second of this machine.
 const UCLK: u64 = 8;
