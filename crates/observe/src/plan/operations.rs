@@ -111,7 +111,8 @@ impl Writer<'_> {
         let mut seen = Vec::new();
         for (_, counter) in turns() {
             let Some((control, _)) = counter.control else { continue };
-            if !seen.contains(&counter.member) && !(stands && chosen(counter.member)) {
+            let stays = stands && chosen(counter.member);
+            if !stays && !seen.contains(&counter.member) {
                 steps.push(self.step(control, counter.member, Some(0), Purpose::Disable)?);
             }
             seen.push(counter.member);

@@ -122,7 +122,7 @@ impl<S: RegisterSpace> Session<S> {
         &self.journal
     }
 
-    /// Samples after which every control in use has been looked at again: a change by others is noticed within that many.
+    /// Samples after which every control in use has been looked at again: a change by others is noticed within that many. 0 if none is.
     pub const fn samples_to_notice(&self) -> usize {
         self.watch.samples_to_notice()
     }
@@ -257,9 +257,21 @@ impl<S: RegisterSpace> Session<S> {
         }
     }
 
-    /// Reads some controls again, and marks the counts of those that someone has changed.
+    /// Reads all controls and filters in use again; the next sample says if someone has changed any. Meant for the last sample, which none
+    /// follows in which a change could still be noticed.
+    pub fn check_controls(&mut self) {
+        self.look_at(Guard::All);
+    }
+
+    /// Reads some controls again, as the session's guard says.
     fn look_around(&mut self) {
-        let due = self.watch.due(|socket, instance| self.state.instance(socket, instance).fault().is_none());
+        self.look_at(self.watch.guard());
+    }
+
+    /// Reads controls again, and marks the counts of those that someone has changed.
+    fn look_at(&mut self, which: Guard) {
+        let state = &self.state;
+        let due = self.watch.due(which, |socket, instance| state.instance(socket, instance).fault().is_none());
         let operations: Vec<Operation> = due.iter().map(|&index| self.watch.reading(index)).collect();
         if operations.is_empty() {
             return;
@@ -345,6 +357,11 @@ pub fn survey(space: &mut impl RegisterSpace, plan: &Plan) -> Result<Occupied, S
         }
     }
     Ok(in_use::occupied(plan, &seen))
+}
+
+/// Samples within which a session on this plan notices a change of its controls by others; 0 if it never does.
+pub fn samples_to_notice(plan: &Plan, guard: Guard) -> usize {
+    Watch::new(plan, guard).samples_to_notice()
 }
 
 /// The lists of steps that a session carries out.

@@ -241,9 +241,22 @@ fn a_change_by_someone_else_is_named() {
     let mut session = Session::start(&mut space, plan, Options::default(), at_(0.0)).unwrap();
     let within = session.samples_to_notice();
     assert_eq!(within, 6);
+    assert_eq!(samples_to_notice(session.plan(), Guard::All), 1);
     session.space_mut().msrs.insert((1, 0xd14), 0);
     let mut samples = (1..=within).map(|second| session.sample(at_(second as f64)));
     assert!(samples.any(|sample| sample.counts.iter().any(|count| count.validity.grade() == Grade::Suspect)));
+}
+
+#[test]
+fn the_last_look_sees_every_control() {
+    let mut space = Fake::two_sockets();
+    let plan = plan(&mut space, "cbo/CLOCKTICKS/");
+    let mut session = Session::start(&mut space, plan, Options::default(), at_(0.0)).unwrap();
+    session.space_mut().msrs.insert((1, 0xdf0), 0);
+    session.check_controls();
+    let sample = session.sample(at_(1.0));
+    let suspects: Vec<_> = sample.counts.iter().filter(|count| count.validity.grade() == Grade::Suspect).collect();
+    assert_eq!(suspects.iter().map(|count| (count.socket, count.instance)).collect::<Vec<_>>(), [(1, 7)]);
 }
 
 fn at_(seconds: f64) -> impl FnOnce(&mut &mut Fake) -> Moment {

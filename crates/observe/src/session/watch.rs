@@ -28,7 +28,7 @@ struct Watched {
 impl Watch {
     pub(super) fn new(plan: &Plan, guard: Guard) -> Self {
         let mut watched = Vec::new();
-        for (socket, part) in plan.sockets.iter().enumerate().filter(|_| guard != Guard::Off) {
+        for (socket, part) in plan.sockets.iter().enumerate() {
             for step in part.inspect.iter().filter(|step| step.purpose == Purpose::Save) {
                 let lasting = |access| matches!(access, FieldAccess::ReadWrite | FieldAccess::ReadWriteVolatile);
                 let fields = step.register.fields.iter().filter(|field| lasting(field.access));
@@ -58,14 +58,18 @@ impl Watch {
         }
     }
 
+    pub(super) const fn guard(&self) -> Guard {
+        self.guard
+    }
+
     /// Which registers to look at now, of instances that answer.
-    pub(super) fn due(&mut self, answers: impl Fn(usize, usize) -> bool) -> Vec<usize> {
+    pub(super) fn due(&mut self, which: Guard, answers: impl Fn(usize, usize) -> bool) -> Vec<usize> {
         let count = self.watched.len();
         let candidates: Vec<usize> = (0..count)
             .map(|offset| (self.next + offset) % count)
             .filter(|&index| answers(self.watched[index].socket, self.watched[index].step.instance))
             .collect();
-        match self.guard {
+        match which {
             Guard::All => candidates,
             Guard::Off => Vec::new(),
             Guard::InTurn => {

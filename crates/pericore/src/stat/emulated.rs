@@ -178,6 +178,9 @@ impl Measurement<'_> {
             if next_print == Some(until) || over {
                 progress.clear();
                 let end = interval.map(|_| self.machine.0.borrow().clocks().seconds(0, until));
+                if over {
+                    session.check_controls();
+                }
                 let sample = session.sample(|space| space.moment());
                 before = self.print(&session, &sample, &before, end, out)?;
                 printed = true;
