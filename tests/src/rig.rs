@@ -141,7 +141,7 @@ pub fn family() -> &'static Family {
     pericore_catalog::family("e5-2600").expect("the family is in the catalogue")
 }
 
-/// The plan that counts these events and metrics on a rig; `None` if they do not fit together.
+/// The plan that counts these events and metrics on a rig; `None` if they cannot all be counted all the time.
 pub fn plan(rig: &mut Rig, events: &[String], metrics: &[&str]) -> Option<Plan> {
     let cpus: Vec<Cpu> = (0..16).map(|number| Cpu { number, package: 0 }).collect();
     let topology = discover(rig, family(), &cpus, |unit| matches!(unit.name, "cbo" | "ha" | "imc"))
@@ -153,7 +153,7 @@ pub fn plan(rig: &mut Rig, events: &[String], metrics: &[&str]) -> Option<Plan> 
     for metric in metrics {
         selection.add_metrics(metric).unwrap_or_else(|error| panic!("{metric}: {error}"));
     }
-    Plan::new(&topology, selection).ok()
+    Plan::new(&topology, selection).ok().filter(|plan| plan.rounds() == 1)
 }
 
 /// What a measurement gave.

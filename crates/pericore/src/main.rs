@@ -8,6 +8,7 @@ mod failure;
 mod list;
 mod machine;
 mod program;
+mod restore;
 mod stat;
 mod target;
 mod terminal;
@@ -29,6 +30,8 @@ struct Cli {
 enum Command {
     /// Count events and evaluate metrics
     Stat(stat::StatArgs),
+    /// Put back what a killed session left behind
+    Restore(restore::RestoreArgs),
     /// List events, registers or metrics
     List(list::ListArgs),
     /// Explain an event, metric, unit, register, field or value
@@ -73,6 +76,7 @@ fn run(command: Option<Command>) -> Result<ExitCode, Failure> {
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::Stat(args)) => stat::run(&args),
+        Some(Command::Restore(args)) => restore::run(&args).map(|()| ExitCode::SUCCESS),
         Some(Command::List(args)) => list::run(&args).map(|()| ExitCode::SUCCESS),
         Some(Command::Explain(args)) => explain::run(&args).map(|()| ExitCode::SUCCESS),
         Some(Command::Decode(args)) => decode::run(&args).map(|()| ExitCode::SUCCESS),

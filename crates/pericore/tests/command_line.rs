@@ -207,6 +207,52 @@ fn registers_and_metrics_follow_their_contracts() {
     }
 }
 
+/// Two values of one filter register: the events take turns, the metric is scaled, and the model's figure stands beside it.
+#[test]
+fn what_excludes_each_other_takes_turns() {
+    let output = pericore(&[
+        "stat",
+        "--machine",
+        "e5-2600",
+        "--workload",
+        "random:requests=30k,footprint=64M,seed=3",
+        "--truth",
+        "-j",
+        "-M",
+        "LLC_DRD_MISS_PCT",
+    ]);
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stderr).unwrap();
+    let row: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    assert_eq!(row["validity"], "scaled", "{text}");
+    let number = |key: &str| row[key].as_f64().unwrap_or_else(|| panic!("no {key}: {text}"));
+    let share = number("pcnt-running");
+    assert!((30.0..=50.0).contains(&share), "the duty of the event with the fewer turns: {share}");
+    assert!(number("error").abs() < 5.0 * number("standard-error").max(0.01), "{text}");
+    let cost = pericore(&["stat", "--machine", "e5-2600", "--cost", "-M", "LLC_DRD_MISS_PCT"]);
+    let text = String::from_utf8(cost.stderr).unwrap();
+    assert!(text.contains("a sample: 8 reads and 16 writes, 24 system calls"), "{text}");
+    assert!(text.contains("2 rounds, the fewest possible: the filter state is needed with 2 values"), "{text}");
+}
+
+/// The journal is there while a session runs, and gone when it has put everything back.
+#[test]
+fn journals_are_kept_removed_and_checked() {
+    let directory = std::env::temp_dir().join(format!("pericore-cli-journal-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let path = directory.join("stat.journal");
+    let file = path.to_str().unwrap();
+    let output = pericore(&["stat", "--machine", "e5-2600", "--workload", SMALL, "--journal", file]);
+    assert!(output.status.success() && !path.exists());
+    std::fs::write(&path, "pericore journal 1\nboot x\n").unwrap();
+    let output = pericore(&["stat", "--machine", "e5-2600", "--workload", SMALL, "--journal", file]);
+    assert_eq!(output.status.code(), Some(255));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("pericore restore --journal"));
+    let output = pericore(&["restore", "--machine", "e5-2600", "--journal", file]);
+    assert!(String::from_utf8(output.stderr).unwrap().contains("checksum"));
+    std::fs::remove_dir_all(directory).unwrap();
+}
+
 #[test]
 fn wrong_command_lines_get_one_clear_message() {
     let stat = |rest: &[&'static str]| [&["stat", "--machine", "e5-2600"], rest].concat();
@@ -215,11 +261,15 @@ fn wrong_command_lines_get_one_clear_message() {
     refused(&stat(&["-M", "MEM_READ_BANDWITH"]), 129, &["MEM_READ_BANDWITH", "MEM_READ_BANDWIDTH"]);
     refused(&stat(&["-e", "cbo/TOR_INSERTS.OPCODE/"]), 129, &["opc"]);
     refused(&stat(&["-e", "cbo/LLC_VICTIMS.M_STATE,thresh=999/"]), 129, &["thresh", "0x3e7"]);
-    refused(&stat(&["-e", "cbo/TOR_INSERTS.OPCODE,opc=0x182/,cbo/TOR_INSERTS.MISS_OPCODE,opc=0x180/"]), 129, &["opc"]);
     refused(
-        &stat(&["-e", "cbo/LLC_VICTIMS.M_STATE/,cbo/LLC_VICTIMS.E_STATE/,cbo/LLC_VICTIMS.S_STATE/"]),
+        &stat(&["-e", "{cbo/TOR_INSERTS.OPCODE,opc=0x182/,cbo/TOR_INSERTS.MISS_OPCODE,opc=0x180/}"]),
         129,
-        &["counters 0, 1", "leave out"],
+        &["opc"],
+    );
+    refused(
+        &stat(&["-e", "{cbo/LLC_VICTIMS.M_STATE/,cbo/LLC_VICTIMS.E_STATE/,cbo/LLC_VICTIMS.S_STATE/}"]),
+        129,
+        &["counters 0, 1", "out of the group"],
     );
     refused(&stat(&["--workload", "strem"]), 129, &["strem", "stream"]);
     refused(&stat(&["--workload", "random:footprint=1000G"]), 129, &["footprint", "1000G"]);

@@ -24,6 +24,22 @@ pub struct Misfit {
     pub left_out: Vec<(usize, Reason)>,
 }
 
+impl Misfit {
+    /// The same in other numbers: `numbers[i]` stands for demand `i`.
+    pub(super) fn renumbered(self, numbers: &[usize]) -> Self {
+        let new = |old: usize| numbers.get(old).copied().unwrap_or(old);
+        let reason = |reason| match reason {
+            Reason::CountersTaken { by } => Reason::CountersTaken { by: by.into_iter().map(new).collect() },
+            Reason::Filter { field, needed, set, by } => Reason::Filter { field, needed, set, by: new(by) },
+            other => other,
+        };
+        Self {
+            fits: self.fits.into_iter().map(new).collect(),
+            left_out: self.left_out.into_iter().map(|(index, why)| (new(index), reason(why))).collect(),
+        }
+    }
+}
+
 /// Why a demand does not fit beside others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reason {
@@ -49,11 +65,11 @@ pub enum Reason {
     NoCompanion,
 }
 
-/// Gives each demand a counter of its own below `counters`.
+/// Gives each demand a counter of its own among `available`, a bit mask.
 ///
 /// # Errors
 /// [`Misfit`] exactly if there is no way to meet all demands.
-pub fn assign(demands: &[Demand<'_>], counters: u8) -> Result<Vec<u8>, Misfit> {
+pub fn assign(demands: &[Demand<'_>], available: u16) -> Result<Vec<u8>, Misfit> {
     let mut kept: Vec<usize> = Vec::new();
     let mut left_out = Vec::new();
     // Companions first: an event that repeats another can only be judged once that one is placed.
@@ -61,7 +77,7 @@ pub fn assign(demands: &[Demand<'_>], counters: u8) -> Result<Vec<u8>, Misfit> {
     let order = order.chain((0..demands.len()).filter(|&i| demands[i].companion.is_some()));
     let mut places = Vec::new();
     for index in order {
-        match admit(demands, counters, &kept, index) {
+        match admit(demands, available, &kept, index) {
             Ok(found) => {
                 kept.push(index);
                 places = found;
@@ -82,8 +98,7 @@ pub fn assign(demands: &[Demand<'_>], counters: u8) -> Result<Vec<u8>, Misfit> {
 }
 
 /// Counters for `kept` and then `index`, if that is possible.
-fn admit(demands: &[Demand<'_>], counters: u8, kept: &[usize], index: usize) -> Result<Vec<u8>, Reason> {
-    let available = ((1_u32 << counters.min(16)) - 1) as u16;
+fn admit(demands: &[Demand<'_>], available: u16, kept: &[usize], index: usize) -> Result<Vec<u8>, Reason> {
     let demand = &demands[index];
     if demand.counters & available == 0 {
         return Err(Reason::NoCounter);
@@ -99,7 +114,7 @@ fn admit(demands: &[Demand<'_>], counters: u8, kept: &[usize], index: usize) -> 
     let pinned: Vec<usize> = all.iter().filter_map(|&member| demands[member].companion).collect();
     let masks: Vec<u16> = all
         .iter()
-        .map(|member| demands[*member].counters & if pinned.contains(member) { 1 } else { available })
+        .map(|member| demands[*member].counters & available & if pinned.contains(member) { 1 } else { !0 })
         .collect();
     matching(&masks).ok_or_else(|| {
         let in_the_way =
@@ -122,7 +137,7 @@ fn conflict(demands: &[Demand<'_>], kept: &[usize], demand: &Demand<'_>) -> Opti
 }
 
 /// A counter for each mask, all different, or nothing if there is no way (augmenting paths).
-fn matching(masks: &[u16]) -> Option<Vec<u8>> {
+pub(super) fn matching(masks: &[u16]) -> Option<Vec<u8>> {
     let mut holders: [Option<usize>; 16] = [None; 16];
     for member in 0..masks.len() {
         let mut tried = 0;
@@ -172,21 +187,21 @@ mod tests {
     #[test]
     fn later_events_move_earlier_ones() {
         let demands = [demand(0b0011, None), demand(0b0001, None), demand(0b1111, None)];
-        assert_eq!(assign(&demands, 4).unwrap(), [1, 0, 2]);
+        assert_eq!(assign(&demands, 0b1111).unwrap(), [1, 0, 2]);
     }
 
     #[test]
     fn a_companion_is_pinned_to_counter_0() {
         let demands = [demand(0b1110, Some(2)), demand(0b0011, None), demand(0b0011, None)];
-        assert_eq!(assign(&demands, 4).unwrap(), [2, 1, 0]);
-        let misfit = assign(&[demand(0b1110, Some(usize::MAX))], 4).unwrap_err();
+        assert_eq!(assign(&demands, 0b1111).unwrap(), [2, 1, 0]);
+        let misfit = assign(&[demand(0b1110, Some(usize::MAX))], 0b1111).unwrap_err();
         assert_eq!(misfit.left_out, [(0, Reason::NoCompanion)]);
     }
 
     #[test]
     fn what_is_left_out_is_as_little_as_possible() {
         let demands = [demand(0b0011, None), demand(0b0011, None), demand(0b0011, None), demand(0b1100, None)];
-        let misfit = assign(&demands, 4).unwrap_err();
+        let misfit = assign(&demands, 0b1111).unwrap_err();
         assert_eq!(misfit.fits, [0, 1, 3]);
         assert_eq!(misfit.left_out, [(2, Reason::CountersTaken { by: vec![0, 1] })]);
     }
@@ -237,7 +252,7 @@ mod tests {
                 })
                 .collect();
             let possible = brute_force(&demands, counters, 0, &mut Vec::new());
-            match assign(&demands, counters) {
+            match assign(&demands, (1 << counters) - 1) {
                 Ok(places) => {
                     prop_assert!(possible);
                     for (index, demand) in demands.iter().enumerate() {

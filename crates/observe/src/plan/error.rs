@@ -28,10 +28,13 @@ pub enum PlanError {
         /// Unit.
         unit: &'static str,
     },
-    /// More than the unit can count at once.
+    /// An event that the unit cannot count, or a group that it cannot count at once.
     #[error(
-        "{unit} cannot count all of this at once: {}; leave out {}, or count it in a run of its own; these fit together: {}",
-        reasons(.left_out), names(.left_out), join(.fits)
+        "{unit} cannot count {} at the same time: {}{}; {}",
+        if .fits.is_empty() { names(.left_out) } else { "this group".to_owned() },
+        reasons(.left_out),
+        if .fits.is_empty() { String::new() } else { format!("; these fit together: {}", join(.fits)) },
+        if .fits.is_empty() { "leave it out" } else { "take events out of the group: outside they take turns" },
     )]
     OverSubscribed {
         /// Unit.
@@ -62,10 +65,22 @@ impl PlanError {
         Self::Absent { label: event.label.clone(), unit: format!("{}{number}", event.unit.name), why }
     }
 
-    pub(super) fn over_subscribed(unit: &Unit, instance: u16, demands: &[Demand<'_>], misfit: &Misfit) -> Self {
+    pub(super) fn does_not_fit(
+        unit: &Unit,
+        instance: u16,
+        demands: &[Demand<'_>],
+        available: u16,
+        misfit: &Misfit,
+    ) -> Self {
         let label = |index: usize| demands[index].label.to_owned();
         let fits = misfit.fits.iter().map(|&index| label(index)).collect();
         let explain = |index: usize, reason: &Reason| match reason {
+            Reason::NoCounter if demands[index].counters & ((1_u32 << unit.counters) - 1) as u16 & !available != 0 => {
+                format!(
+                    "it counts only on {}, which another tool uses (--take-over takes them)",
+                    counters(demands[index].counters, unit.counters)
+                )
+            }
             Reason::NoCounter => format!("{} counts on none of its {} counters", unit.name, unit.counters),
             Reason::CountersTaken { by } => {
                 let others: Vec<String> = by.iter().map(|&other| label(other)).collect();

@@ -3,23 +3,33 @@
 //! Planning is pure: the same selection on the same topology gives the same plan, and nothing is read or written.
 
 mod assign;
+mod bound;
+mod conflict;
+mod cost;
 mod error;
+mod instance;
+mod occupied;
 mod operations;
+mod rounds;
 mod step;
 
-use pericore_catalog::{Register, Role, Unit};
+use pericore_catalog::{Register, Unit};
 
 use crate::discover::{Socket, Topology};
-use crate::selection::{EventSource, SelectedEvent, Selection};
+use crate::selection::Selection;
 pub use assign::{Demand, Misfit, Reason, assign};
+pub use bound::{Bound, Why};
+pub use conflict::{Conflict, why_not};
+pub use cost::Cost;
 pub use error::PlanError;
+use instance::Planner;
+pub use instance::rounds_of;
+pub use occupied::{Occupied, Taken};
+pub use rounds::{BUDGET, Rounds, Seat, spread};
 pub use step::{Purpose, Step};
 
 /// No uncore clock is faster: the bound for how soon a counter can wrap.
 const FASTEST_CLOCK_HZ: f64 = 5e9;
-
-/// Assumed for events whose largest increment no document gives.
-const UNKNOWN_INCREMENT: u16 = 64;
 
 /// What a session will do.
 #[derive(Debug, Clone)]
@@ -39,11 +49,11 @@ pub struct SocketPlan {
     pub instances: Vec<InstancePlan>,
     /// Reads before the first write: what will be overwritten, and whether a counter is in use already.
     pub inspect: Vec<Step>,
-    /// Guide 2.1.1, a to f: from freezing to the start of counting.
+    /// Guide 2.1.1, a to f: from freezing to the start of counting, with the first round of each instance.
     pub setup: Vec<Step>,
     /// Guide 2.1.2: stops the counters for reading.
     pub freeze: Vec<Step>,
-    /// Reads each counter in use, once.
+    /// Reads each counter in use, once; of counters that take turns only those of the round that runs.
     pub read: Vec<Step>,
     /// Lets the counters go on.
     pub resume: Vec<Step>,
@@ -56,8 +66,16 @@ pub struct InstancePlan {
     pub unit: &'static Unit,
     /// Instance within the socket.
     pub number: u16,
-    /// Its counters in use.
+    /// Its counters in use; one that takes turns stands here once for each round.
     pub counters: Vec<CounterUse>,
+    /// Rounds that take turns: 1 if everything is counted all the time.
+    pub rounds: usize,
+    /// No plan for this instance has fewer rounds.
+    pub bound: Bound,
+    /// For each round the steps that change to it, while the counters stand; empty if there is one round.
+    pub switch: Vec<Vec<Step>>,
+    /// What others use of the instance.
+    pub taken: Taken,
 }
 
 /// A counter in use.
@@ -71,6 +89,8 @@ pub struct CounterUse {
     pub control: Option<(&'static Register, u64)>,
     /// Indexes in [`Selection::events`] of the events that the counter serves.
     pub events: Vec<usize>,
+    /// The round in which it is counted; none if it always is.
+    pub round: Option<usize>,
     /// Seconds within which the counter cannot wrap twice.
     pub safe_seconds: f64,
 }
@@ -83,6 +103,11 @@ impl InstancePlan {
 }
 
 impl CounterUse {
+    /// True if the counter runs in a round of its instance.
+    pub fn runs_in(&self, round: usize) -> bool {
+        self.round.is_none_or(|own| own == round)
+    }
+
     /// The bits of the register that count.
     pub fn bits(&self) -> pericore_catalog::BitRange {
         let whole = pericore_catalog::BitRange::new(self.register.width.clamp(1, 64) - 1, 0);
@@ -91,22 +116,33 @@ impl CounterUse {
 }
 
 impl Plan {
-    /// Gives each event of the selection a counter in each instance that answers, and lists all accesses.
+    /// Gives each event of the selection a counter in each instance that answers, in as few rounds as can be, and lists
+    /// all accesses.
     ///
     /// # Errors
-    /// [`PlanError`] if a unit does not answer anywhere, or if its counters and filters cannot serve everything at once.
+    /// [`PlanError`] if a unit does not answer anywhere, or if an event or group does not fit its counters and filters.
     pub fn new(topology: &Topology, selection: Selection) -> Result<Self, PlanError> {
+        Self::beside(topology, selection, &Occupied::default())
+    }
+
+    /// The same, without the counters that others use; instances in which others count are neither frozen nor reset.
+    ///
+    /// # Errors
+    /// As [`Plan::new`].
+    pub fn beside(topology: &Topology, selection: Selection, occupied: &Occupied) -> Result<Self, PlanError> {
         if selection.events.is_empty() {
             return Err(PlanError::NothingToCount);
         }
+        let mut planner = Planner::new(&selection);
         let mut sockets = Vec::with_capacity(topology.sockets.len());
         for socket in &topology.sockets {
             let mut instances = Vec::new();
             for unit in topology.family.units {
                 for number in socket.present(unit) {
-                    let events: Vec<usize> = wanted(&selection, unit, number);
+                    let events = planner.wanted(unit, number);
                     if !events.is_empty() {
-                        instances.push(instance_plan(&selection, unit, number, &events)?);
+                        let taken = occupied.of(socket.number, unit, number);
+                        instances.push(planner.instance(unit, number, &events, taken)?);
                     }
                 }
             }
@@ -124,18 +160,20 @@ impl Plan {
         counters.map(|counter| counter.safe_seconds).fold(f64::INFINITY, f64::min)
     }
 
-    /// Accesses that one sample costs.
-    pub fn accesses_per_sample(&self) -> usize {
-        self.sockets.iter().map(|socket| socket.freeze.len() + socket.read.len() + socket.resume.len()).sum()
+    /// Rounds after which every event has had its turn: 1 if everything is counted all the time.
+    pub fn rounds(&self) -> usize {
+        self.instances().map(|instance| instance.rounds).max().unwrap_or(1)
     }
-}
 
-/// The events to count in an instance.
-fn wanted(selection: &Selection, unit: &'static Unit, number: u16) -> Vec<usize> {
-    let is_wanted = |event: &SelectedEvent| {
-        std::ptr::eq(event.unit, unit) && event.instance.is_none_or(|instance| instance == number)
-    };
-    (0..selection.events.len()).filter(|&index| is_wanted(&selection.events[index])).collect()
+    /// All instances in use.
+    pub fn instances(&self) -> impl Iterator<Item = &InstancePlan> {
+        self.sockets.iter().flat_map(|socket| &socket.instances)
+    }
+
+    /// Register accesses that one sample costs at most.
+    pub fn accesses_per_sample(&self) -> usize {
+        self.cost().accesses()
+    }
 }
 
 fn check_presence(topology: &Topology, selection: &Selection) -> Result<(), PlanError> {
@@ -147,96 +185,6 @@ fn check_presence(topology: &Topology, selection: &Selection) -> Result<(), Plan
         }
     }
     Ok(())
-}
-
-fn instance_plan(
-    selection: &Selection,
-    unit: &'static Unit,
-    number: u16,
-    events: &[usize],
-) -> Result<InstancePlan, PlanError> {
-    let mut counters: Vec<CounterUse> = Vec::new();
-    // Events of this instance that one programming serves stand together in a slot.
-    let mut slots: Vec<Vec<usize>> = Vec::new();
-    for &index in events {
-        let event = &selection.events[index];
-        match &event.source {
-            EventSource::Programmed(programming) => {
-                let serves = |slot: &Vec<usize>| {
-                    selection.events[slot[0]].programming().is_some_and(|known| known.same_as(programming))
-                };
-                match slots.iter_mut().find(|slot| serves(slot)) {
-                    Some(slot) => slot.push(index),
-                    None => slots.push(vec![index]),
-                }
-            }
-            EventSource::Fixed(register) => share(&mut counters, index, register, 0, fixed_control(unit)),
-            EventSource::FreeRunning { register, member } => share(&mut counters, index, register, *member, None),
-        }
-    }
-    let slot_of = |event: usize| slots.iter().position(|slot| slot.contains(&event));
-    let demands: Vec<Demand<'_>> = slots
-        .iter()
-        .filter_map(|slot| {
-            let event = &selection.events[slot[0]];
-            let programming = event.programming()?;
-            Some(Demand {
-                label: &event.label,
-                counters: programming.counters,
-                filters: &programming.filters,
-                // A companion that is not counted here leaves the mark that no demand has.
-                companion: programming.companion.map(|companion| slot_of(companion).unwrap_or(usize::MAX)),
-            })
-        })
-        .collect();
-    let places = assign(&demands, unit.counters)
-        .map_err(|misfit| PlanError::over_subscribed(unit, number, &demands, &misfit))?;
-    let (Some(control), Some(counter)) = (unit.register(Role::Control), unit.register(Role::Counter)) else {
-        if slots.is_empty() {
-            return Ok(InstancePlan { unit, number, counters });
-        }
-        return Err(PlanError::NoCounters { unit: unit.name });
-    };
-    let enable = control.field("en").map_or(0, |field| field.bits.mask());
-    for (slot, member) in slots.into_iter().zip(places) {
-        let Some(programming) = selection.events[slot[0]].programming() else { continue };
-        let increment = programming.subevent.and_then(|subevent| subevent.max_increment);
-        let increment =
-            increment.or(programming.event.and_then(|event| event.max_increment)).unwrap_or(UNKNOWN_INCREMENT);
-        let mut counter = CounterUse {
-            register: counter,
-            member,
-            control: Some((control, programming.control | enable)),
-            events: slot,
-            safe_seconds: 0.0,
-        };
-        counter.safe_seconds = safe_seconds(&counter, increment);
-        counters.push(counter);
-    }
-    Ok(InstancePlan { unit, number, counters })
-}
-
-fn fixed_control(unit: &'static Unit) -> Option<(&'static Register, u64)> {
-    let register = unit.register(Role::FixedControl)?;
-    Some((register, register.field("en")?.bits.mask()))
-}
-
-/// Adds an event to a counter that needs no choice.
-fn share(
-    counters: &mut Vec<CounterUse>,
-    event: usize,
-    register: &'static Register,
-    member: u8,
-    control: Option<(&'static Register, u64)>,
-) {
-    let is_same = |counter: &&mut CounterUse| std::ptr::eq(counter.register, register) && counter.member == member;
-    if let Some(counter) = counters.iter_mut().find(is_same) {
-        counter.events.push(event);
-        return;
-    }
-    let mut counter = CounterUse { register, member, control, events: vec![event], safe_seconds: 0.0 };
-    counter.safe_seconds = safe_seconds(&counter, 1);
-    counters.push(counter);
 }
 
 fn safe_seconds(counter: &CounterUse, increment: u16) -> f64 {

@@ -13,12 +13,18 @@ use crate::selection::Selection;
 /// nearly the same time.
 pub(super) fn socket_plan(
     socket: &Socket,
-    instances: Vec<InstancePlan>,
+    mut instances: Vec<InstancePlan>,
     selection: &Selection,
 ) -> Result<SocketPlan, PlanError> {
     let mut phases = Phases::default();
-    for (index, instance) in instances.iter().enumerate() {
-        Writer { socket, instance, index, selection, phases: &mut phases }.write()?;
+    for (index, instance) in instances.iter_mut().enumerate() {
+        let mut writer = Writer { socket, instance, index, selection, phases: &mut phases };
+        let gate = writer.write()?;
+        if instance.rounds > 1 {
+            let writer = Writer { socket, instance, index, selection, phases: &mut phases };
+            let switch = (0..instance.rounds).map(|round| writer.switch(round, gate.is_some()));
+            instance.switch = switch.collect::<Result<_, _>>()?;
+        }
     }
     let Phases { inspect, setup, freeze, read, resume } = phases;
     let setup = setup.into_iter().flatten().collect();
@@ -66,10 +72,12 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    fn write(&mut self) -> Result<(), PlanError> {
+    fn write(&mut self) -> Result<Option<Gate>, PlanError> {
         let unit = self.instance.unit;
         let is_programmed = self.instance.counters.iter().any(|counter| counter.control.is_some());
-        let gate = if is_programmed { Gate::of(self.instance) } else { None };
+        // A freeze or reset would disturb whoever counts beside us.
+        let is_ours = is_programmed && !self.instance.taken.any();
+        let gate = if is_ours { Gate::of(self.instance) } else { None };
         if is_programmed {
             self.inspect(unit, gate.as_ref())?;
         }
@@ -86,8 +94,52 @@ impl Writer<'_> {
             self.phases.freeze.push(frozen);
             self.phases.resume.push(running);
         }
-        self.filters()?;
-        self.counters(gate.as_ref())
+        for (register, value) in self.filter_values(Some(0)) {
+            let step = self.step(register, 0, Some(value), Purpose::Filter)?;
+            self.at(Phase::Filter, step);
+        }
+        self.counters(gate.as_ref())?;
+        Ok(gate)
+    }
+
+    /// The steps from any round to this one. With a freeze they are carried out while the unit stands; without one the
+    /// counters are off from the first step to the last.
+    fn switch(&self, round: usize, stands: bool) -> Result<Vec<Step>, PlanError> {
+        let mut steps = Vec::new();
+        let turns = || self.instance.counters.iter().enumerate().filter(|(_, counter)| counter.round.is_some());
+        let chosen = |member: u8| turns().any(|(_, counter)| counter.member == member && counter.runs_in(round));
+        let mut seen = Vec::new();
+        for (_, counter) in turns() {
+            let Some((control, _)) = counter.control else { continue };
+            let stays = stands && chosen(counter.member);
+            if !stays && !seen.contains(&counter.member) {
+                steps.push(self.step(control, counter.member, Some(0), Purpose::Disable)?);
+            }
+            seen.push(counter.member);
+        }
+        for (register, value) in self.filter_values(Some(round)) {
+            steps.push(self.step(register, 0, Some(value), Purpose::Filter)?);
+        }
+        let of_round: Vec<_> = turns().filter(|(_, counter)| counter.runs_in(round)).collect();
+        let select = |steps: &mut Vec<Step>| -> Result<(), PlanError> {
+            for (_, counter) in &of_round {
+                if let Some((control, value)) = counter.control {
+                    steps.push(self.step(control, counter.member, Some(value), Purpose::Select)?);
+                }
+            }
+            Ok(())
+        };
+        if stands {
+            select(&mut steps)?;
+        }
+        for (index, counter) in &of_round {
+            let purpose = Purpose::Baseline { counter: *index };
+            steps.push(self.step(counter.register, counter.member, None, purpose)?);
+        }
+        if !stands {
+            select(&mut steps)?;
+        }
+        Ok(steps)
     }
 
     /// Reads what is about to be overwritten, and every control of the unit: a freeze or reset would disturb whoever
@@ -105,7 +157,7 @@ impl Writer<'_> {
                 self.phases.inspect.push(step);
             }
         }
-        let filters = self.filter_values().into_iter().map(|(register, _)| register);
+        let filters = self.filter_values(None).into_iter().map(|(register, _)| register);
         for register in filters.chain(gate.map(|gate| gate.register)) {
             let step = self.step(register, 0, None, Purpose::Save)?;
             self.phases.inspect.push(step);
@@ -113,10 +165,11 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Each filter register in use with the value that all events agree on.
-    fn filter_values(&self) -> Vec<(&'static Register, u64)> {
+    /// Each filter register in use in a round (or in any) with the value that all its events agree on.
+    fn filter_values(&self, round: Option<usize>) -> Vec<(&'static Register, u64)> {
         let mut values: Vec<(&'static Register, u64)> = Vec::new();
-        let events = self.instance.counters.iter().flat_map(|counter| &counter.events);
+        let in_round = |counter: &&super::CounterUse| round.is_none_or(|round| counter.runs_in(round));
+        let events = self.instance.counters.iter().filter(in_round).flat_map(|counter| &counter.events);
         for filter in events.filter_map(|&event| self.selection.events[event].programming()).flat_map(|p| &p.filters) {
             match values.iter_mut().find(|(register, _)| std::ptr::eq(*register, filter.register)) {
                 Some((_, value)) => *value = filter.field.bits.set(*value, filter.value),
@@ -124,14 +177,6 @@ impl Writer<'_> {
             }
         }
         values
-    }
-
-    fn filters(&mut self) -> Result<(), PlanError> {
-        for (register, value) in self.filter_values() {
-            let step = self.step(register, 0, Some(value), Purpose::Filter)?;
-            self.at(Phase::Filter, step);
-        }
-        Ok(())
     }
 
     fn counters(&mut self, gate: Option<&Gate>) -> Result<(), PlanError> {
@@ -142,6 +187,11 @@ impl Writer<'_> {
         }
         let instance = self.instance;
         for (index, counter) in instance.counters.iter().enumerate() {
+            let read = self.step(counter.register, counter.member, None, Purpose::Count { counter: index })?;
+            self.phases.read.push(read);
+            if !counter.runs_in(0) {
+                continue;
+            }
             if let Some((control, value)) = counter.control {
                 let select = self.step(control, counter.member, Some(value), Purpose::Select)?;
                 if gate.is_some() {
@@ -158,8 +208,6 @@ impl Writer<'_> {
             }
             let baseline = self.step(counter.register, counter.member, None, Purpose::Baseline { counter: index })?;
             self.at(Phase::Baseline, baseline);
-            let read = self.step(counter.register, counter.member, None, Purpose::Count { counter: index })?;
-            self.phases.read.push(read);
         }
         Ok(())
     }

@@ -54,6 +54,14 @@ pub enum Purpose {
 }
 
 impl Step {
+    /// The counter that it reads, if it does: an index in [`InstancePlan::counters`](super::InstancePlan::counters).
+    pub const fn counter(&self) -> Option<usize> {
+        match self.purpose {
+            Purpose::Baseline { counter } | Purpose::Count { counter } => Some(counter),
+            _ => None,
+        }
+    }
+
     /// Name of the register: `ctl2`.
     pub fn register_name(&self) -> String {
         self.register.member_name(self.member)

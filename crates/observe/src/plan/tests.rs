@@ -87,20 +87,69 @@ fn events_for_all_and_for_one_instance_share_a_counter() {
     assert!(plan.sockets[0].instances.iter().all(|instance| instance.counters.len() == 1));
 }
 
+const VICTIMS: &str = "cbo0/LLC_VICTIMS.M_STATE/,cbo0/LLC_VICTIMS.E_STATE/,cbo0/LLC_VICTIMS.S_STATE/,cbo0/CLOCKTICKS/";
+
 #[test]
-fn too_much_is_refused_with_what_to_leave_out() {
-    let error =
-        plan("cbo/LLC_VICTIMS.M_STATE/,cbo/LLC_VICTIMS.E_STATE/,cbo/LLC_VICTIMS.S_STATE/,cbo/RING_AD_USED.UP_EVEN/")
-            .unwrap_err();
-    let message = error.to_string();
-    assert!(message.contains("leave out cbo/LLC_VICTIMS.S_STATE/"), "{message}");
-    assert!(message.contains("only on counters 0, 1"), "{message}");
+fn too_much_takes_turns_with_the_bound_that_it_meets() {
+    let plan = plan(VICTIMS).unwrap();
+    let instance = &plan.sockets[0].instances[0];
+    assert_eq!((plan.rounds(), instance.rounds, instance.bound.rounds), (2, 2, 2));
+    assert_eq!(instance.bound.to_string(), "3 events count only on counters 0, 1");
+    let mut served: Vec<usize> = instance.counters.iter().flat_map(|counter| counter.events.clone()).collect();
+    served.sort_unstable();
+    assert_eq!(served, [0, 1, 2, 3]);
+}
+
+#[test]
+fn a_change_of_rounds_sets_what_differs_and_reads_where_counters_stand() {
+    let plan = plan("cbo0/LLC_LOOKUP.DATA_READ,state=0x1/,cbo0/LLC_LOOKUP.DATA_READ,state=0x1F/").unwrap();
+    let socket = &plan.sockets[1];
+    let instance = &socket.instances[0];
+    assert_eq!(accesses(&socket.inspect), ["2:d10", "2:d11", "2:d12", "2:d13", "2:d14", "2:d04"]);
+    let switches: Vec<Vec<String>> = instance.switch.iter().map(|steps| accesses(steps)).collect();
+    // States 4:0 lie in bits 22:18 of the filter.
+    assert_eq!(switches[0], ["2:d14=40000", "2:d10=400334", "2:d16"]);
+    assert_eq!(switches[1], ["2:d14=7c0000", "2:d10=400334", "2:d16"]);
+    assert_eq!(instance.bound.to_string(), "the filter state is needed with 2 values, by events on counters 0, 1");
+    // Freeze, one counter, resume; and for a change the filter, the control and the new baseline as well: in two sockets.
+    let costs = [plan.cost(), plan.switch_cost()].map(|cost| (cost.reads, cost.writes, cost.system_calls));
+    assert_eq!(costs, [(2, 4, 6), (4, 8, 12)]);
+}
+
+#[test]
+fn a_group_that_does_not_fit_is_refused_with_the_reason() {
     let message =
-        plan("cbo/LLC_LOOKUP.DATA_READ,state=0x1/,cbo/LLC_LOOKUP.DATA_READ,state=0x1F/").unwrap_err().to_string();
+        plan("{cbo/LLC_LOOKUP.DATA_READ,state=0x1/,cbo/LLC_LOOKUP.DATA_READ,state=0x1F/}").unwrap_err().to_string();
     assert!(
         message.contains("it needs the filter state=0x1f, but cbo/LLC_LOOKUP.DATA_READ,state=0x1/ sets state=0x1"),
         "{message}"
     );
+    assert!(message.contains("take events out of the group"), "{message}");
+}
+
+#[test]
+fn why_not_names_the_constraint() {
+    let conflicts = |events: &str| {
+        let mut selection = Selection::new(e5_2600());
+        selection.add_events(events).unwrap();
+        why_not(&selection).iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let [only] = &conflicts(VICTIMS)[..] else { panic!("one unit") };
+    assert!(only.contains("LLC_VICTIMS.S_STATE/: it counts only on counters 0, 1, needed by"), "{only}");
+    assert!(conflicts("cbo/CLOCKTICKS/,imc/CAS_COUNT.RD/").is_empty());
+}
+
+#[test]
+fn beside_others_nothing_is_frozen_or_reset() {
+    let topology = discover(&mut Fake::two_sockets(), e5_2600(), &CPUS, |unit| unit.name != "pcu").unwrap();
+    let mut selection = Selection::new(e5_2600());
+    selection.add_events("cbo0/LLC_VICTIMS.M_STATE/").unwrap();
+    let mut occupied = Occupied::default();
+    occupied.note(1, e5_2600().unit("cbo").unwrap(), 0, Some(0));
+    let plan = Plan::beside(&topology, selection, &occupied).unwrap();
+    assert_eq!(accesses(&plan.sockets[0].freeze), ["0:d04=10100"], "the other socket is ours");
+    assert!(plan.sockets[1].freeze.is_empty() && plan.sockets[1].resume.is_empty());
+    assert_eq!(accesses(&plan.sockets[1].setup), ["2:d11=0", "2:d17=0", "2:d17", "2:d11=400137"]);
 }
 
 #[test]

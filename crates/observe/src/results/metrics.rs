@@ -2,7 +2,7 @@
 
 use pericore_metrics::{Reference, Resolver, Validity, Value, evaluate};
 
-use super::{Part, Scope, event_totals, parts_of_unit};
+use super::{EventTotal, Part, Scope, event_totals, parts_of_unit};
 use crate::plan::Plan;
 use crate::selection::SelectedMetric;
 use crate::session::Sample;
@@ -16,6 +16,8 @@ pub struct MetricTotal {
     pub value: Value,
     /// Number of instances of the metric's unit in it.
     pub instances: usize,
+    /// If any of its counts is scaled, the standard error that follows from theirs; none if nothing can be said.
+    pub standard_error: Option<f64>,
 }
 
 /// A metric of the plan's selection, evaluated over the counts of each part: first added up, then computed.
@@ -31,8 +33,10 @@ pub fn metric_totals(plan: &Plan, sample: &Sample, metric: &SelectedMetric, scop
     parts
         .into_iter()
         .map(|(part, instances)| {
-            let counts = Counts { plan, sample, metric, scope, part, instances };
-            MetricTotal { part, value: evaluate(&metric.expression, &counts), instances }
+            let counts = Counts { plan, sample, metric, scope, part, instances, shifted: None };
+            let value = evaluate(&metric.expression, &counts);
+            let standard_error = value.number().and_then(|number| counts.standard_error(number));
+            MetricTotal { part, value, instances, standard_error }
         })
         .collect()
 }
@@ -45,6 +49,33 @@ struct Counts<'a> {
     scope: Scope,
     part: Part,
     instances: usize,
+    /// An event whose count is taken one standard error larger.
+    shifted: Option<usize>,
+}
+
+impl Counts<'_> {
+    fn total(&self, event: usize) -> Option<EventTotal> {
+        event_totals(self.sample, event, self.scope).into_iter().find(|total| total.part == self.part)
+    }
+
+    /// How far the metric moves with each scaled count's standard error, in the root of the sum of squares; nothing if no count is
+    /// scaled, or if the error of one is not known.
+    fn standard_error(&self, number: f64) -> Option<f64> {
+        let mut events: Vec<usize> = self.metric.inputs.iter().map(|(_, event)| *event).collect();
+        events.sort_unstable();
+        events.dedup();
+        let scaled: Vec<usize> =
+            events.into_iter().filter(|&event| self.total(event).is_some_and(|t| t.validity.duty() < 1.0)).collect();
+        if scaled.is_empty() {
+            return None;
+        }
+        let moves = scaled.into_iter().map(|event| {
+            self.total(event)?.standard_error?;
+            let shifted = Counts { shifted: Some(event), ..*self };
+            Some((evaluate(&self.metric.expression, &shifted).number()? - number).powi(2))
+        });
+        moves.sum::<Option<f64>>().map(f64::sqrt)
+    }
 }
 
 impl Resolver for Counts<'_> {
@@ -65,8 +96,11 @@ impl Resolver for Counts<'_> {
         if self.scope == Scope::Instance && !std::ptr::eq(unit, self.metric.unit) {
             return missing(format!("{reference} is counted in other instances; ask for sockets or the system"));
         }
-        let totals = event_totals(self.sample, *event, self.scope);
-        match totals.iter().find(|total| total.part == self.part) {
+        match self.total(*event) {
+            Some(total) if self.shifted == Some(*event) => {
+                let shift = total.standard_error.unwrap_or(0.0);
+                total.value().number().map_or_else(|| total.value(), |number| Value::measured(number + shift))
+            }
             Some(total) => total.value(),
             None => missing(format!("{reference} is not counted here")),
         }

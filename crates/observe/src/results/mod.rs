@@ -7,7 +7,7 @@ use pericore_metrics::{Validity, Value};
 pub use metrics::{MetricTotal, metric_totals};
 
 use crate::plan::Plan;
-use crate::session::{Count, Sample};
+use crate::session::{Count, Sample, Slices};
 
 /// What to add up over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +40,8 @@ pub struct EventTotal {
     pub validity: Validity,
     /// Number of instances in it.
     pub instances: usize,
+    /// For a scaled count its standard error; none if nothing can be said.
+    pub standard_error: Option<f64>,
 }
 
 impl EventTotal {
@@ -70,22 +72,67 @@ impl Scope {
 
 /// The counts of one event (an index in the selection's events), added up by `scope`; parts in ascending order.
 pub fn event_totals(sample: &Sample, event: usize, scope: Scope) -> Vec<EventTotal> {
-    let mut totals: Vec<EventTotal> = Vec::new();
+    let mut totals: Vec<(EventTotal, Errors)> = Vec::new();
     for count in sample.counts.iter().filter(|count| count.event == event) {
         let part = scope.part_of(count);
-        match totals.iter_mut().find(|total| total.part == part) {
-            Some(total) => {
+        match totals.iter_mut().find(|(total, _)| total.part == part) {
+            Some((total, errors)) => {
                 total.count = total.count.zip(count.count).map(|(a, b)| a.saturating_add(b));
                 total.validity = std::mem::take(&mut total.validity).and(&count.validity);
                 total.instances += 1;
+                errors.add(count);
             }
             None => {
-                totals.push(EventTotal { part, count: count.count, validity: count.validity.clone(), instances: 1 })
+                let (count_here, validity) = (count.count, count.validity.clone());
+                let total = EventTotal { part, count: count_here, validity, instances: 1, standard_error: None };
+                let mut errors = Errors::default();
+                errors.add(count);
+                totals.push((total, errors));
             }
         }
     }
+    let finish = |(total, errors): (EventTotal, Errors)| {
+        let standard_error = total.count.and_then(|_| errors.standard_error(sample.seconds));
+        EventTotal { standard_error, ..total }
+    };
+    let mut totals: Vec<EventTotal> = totals.into_iter().map(finish).collect();
     totals.sort_by_key(|total| total.part);
     totals
+}
+
+/// The errors of counts in the making of their sum.
+#[derive(Default)]
+struct Errors {
+    /// What ran at the same times is added up part by part: its errors go together.
+    sums: Vec<Slices>,
+    /// True if some count's error is not known.
+    unknown: bool,
+}
+
+impl Errors {
+    fn add(&mut self, count: &Count) {
+        if count.slices.is_empty() {
+            return;
+        }
+        self.unknown |= count.standard_error.is_none();
+        let together = self.sums.iter_mut().find_map(|sum| {
+            let added = sum.beside(&count.slices)?;
+            *sum = added;
+            Some(())
+        });
+        if together.is_none() {
+            self.sums.push(count.slices.clone());
+        }
+    }
+
+    /// Nothing if no count is scaled, or if an error is not known. Errors of what ran at different times are added up: that they
+    /// cancel out cannot be relied on.
+    fn standard_error(&self, seconds: f64) -> Option<f64> {
+        if self.unknown || self.sums.is_empty() {
+            return None;
+        }
+        self.sums.iter().map(|sum| sum.standard_error(seconds)).sum()
+    }
 }
 
 /// The parts of the machine in which a plan uses a unit, in ascending order, each with its number of instances.

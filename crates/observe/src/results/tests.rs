@@ -28,6 +28,8 @@ fn sample(plan: &Plan) -> Sample {
                     instance: instance.number,
                     count: Some(if socket.socket == 0 { 100 } else { 1000 }),
                     validity: Validity::MEASURED,
+                    slices: Slices::default(),
+                    standard_error: None,
                 });
             }
         }

@@ -2,6 +2,7 @@
 
 use pericore_registers::AccessError;
 
+use super::JournalError;
 use crate::plan::Purpose;
 
 /// A session that failed.
@@ -16,6 +17,9 @@ pub enum SessionError {
     /// The user lacks rights.
     #[error(transparent)]
     Access(#[from] AccessError),
+    /// The journal cannot be kept.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
     /// A register refused a value during set-up. Everything has been put back.
     #[error(
         "socket {socket}, {instance}: register {register} refused the write to {purpose}: {error}; everything was put back, leave this unit out or report it"

@@ -2,16 +2,49 @@
 
 use pericore_catalog::{Register, Role, Unit};
 
-use super::SessionError;
-use crate::plan::{Plan, Step};
+use pericore_registers::Operation;
 
-/// Refuses if any control seen is that of a running counter.
+use super::SessionError;
+use crate::plan::{InstancePlan, Occupied, Plan, Purpose, SocketPlan, Step};
+
+/// The counters that others have running in the instances of a plan, from the values that its `inspect` steps have seen.
+pub(super) fn occupied(plan: &Plan, seen: &[(usize, Step, u64)]) -> Occupied {
+    let mut occupied = Occupied::default();
+    for (socket, step, value) in seen {
+        let part = &plan.sockets[*socket];
+        let instance = &part.instances[step.instance];
+        if is_running(instance.unit, step.register, *value) {
+            let counter = (step.register.role == Role::Control).then_some(step.member);
+            occupied.note(part.socket, instance.unit, instance.number, counter);
+        }
+    }
+    occupied
+}
+
+/// Refuses if any control seen is that of a running counter that the plan does not leave alone, or if a filter would change under
+/// counters of others.
 pub(super) fn check(plan: &Plan, seen: &[(usize, Step, u64)]) -> Result<(), SessionError> {
     let mut counters = Vec::new();
     for (socket, step, value) in seen {
         let part = &plan.sockets[*socket];
         let instance = &part.instances[step.instance];
+        if step.register.role == Role::Filter && instance.taken.any() && changes(instance, part, step, *value) {
+            counters.push(format!(
+                "{} of {} in socket {} (= {value:#x}), beside counters of another tool that may use it",
+                step.register_name(),
+                instance.name(),
+                part.socket
+            ));
+            continue;
+        }
         if !is_running(instance.unit, step.register, *value) {
+            continue;
+        }
+        let is_known = match step.register.role {
+            Role::FixedControl => instance.taken.fixed,
+            _ => instance.taken.counters >> step.member.min(15) & 1 == 1,
+        };
+        if is_known && step.purpose == Purpose::Inspect {
             continue;
         }
         let which = match step.register.role {
@@ -28,6 +61,15 @@ pub(super) fn check(plan: &Plan, seen: &[(usize, Step, u64)]) -> Result<(), Sess
         ));
     }
     if counters.is_empty() { Ok(()) } else { Err(SessionError::InUse { counters }) }
+}
+
+/// True if some step writes another value to the register than it holds.
+fn changes(instance: &InstancePlan, part: &SocketPlan, seen: &Step, value: u64) -> bool {
+    let mut steps = part.setup.iter().chain(instance.switch.iter().flatten());
+    steps.any(|step| match step.operation {
+        Operation::Write { address, value: new, .. } => address == seen.operation.address() && new != value,
+        Operation::Read { .. } => false,
+    })
 }
 
 /// True if a control register with this value makes its counter count something.

@@ -6,22 +6,46 @@
 mod error;
 mod in_use;
 mod journal;
+mod on_disk;
 mod sample;
+mod slices;
 mod state;
+mod watch;
+
+use std::path::PathBuf;
 
 use pericore_registers::{AccessError, AddressSpace, Operation, Outcome, RegisterSpace, Width};
 
-use crate::plan::{Plan, Purpose, Step};
+use crate::plan::{Occupied, Plan, Purpose, Step};
 pub use error::SessionError;
 pub use journal::Saved;
+pub use on_disk::{Journal, JournalError, JournalFile, Restored};
 pub use sample::{Count, Moment, Sample};
+pub use slices::Slices;
 use state::{InstanceState, State};
+use watch::Watch;
 
 /// How a session treats others.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options {
     /// Use counters even if someone else has them running.
     pub take_over: bool,
+    /// How closely controls are watched for changes by others.
+    pub guard: Guard,
+    /// Where to journal what will be overwritten; without it a killed session cannot be undone.
+    pub journal: Option<JournalFile>,
+}
+
+/// How many of the controls and filters in use each sample reads again.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Guard {
+    /// One, in turn.
+    #[default]
+    InTurn,
+    /// All.
+    All,
+    /// None.
+    Off,
 }
 
 /// Running counters.
@@ -31,13 +55,18 @@ pub struct Session<S: RegisterSpace> {
     plan: Plan,
     state: State,
     journal: Vec<Saved>,
+    /// The journal on disk, once it is written.
+    on_disk: Option<PathBuf>,
+    watch: Watch,
     last: Moment,
+    /// Since when the current rounds run, in seconds.
+    turn_began: f64,
     /// True from the first write until everything is put back.
     is_dirty: bool,
 }
 
 /// A step and where it belongs.
-type Placed<'p> = (usize, &'p Step);
+type Placed = (usize, Step);
 
 impl<S: RegisterSpace> Session<S> {
     /// Looks whether the plan's counters are free, saves what will be overwritten, sets up and starts counting.
@@ -54,10 +83,27 @@ impl<S: RegisterSpace> Session<S> {
         now: impl FnOnce(&mut S) -> Moment,
     ) -> Result<Self, SessionError> {
         let state = State::new(&plan);
-        let mut session = Self { space, plan, state, journal: Vec::new(), last: Moment::default(), is_dirty: false };
-        session.inspect(options)?;
+        let watch = Watch::new(&plan, options.guard);
+        let last = Moment::default();
+        let mut session = Self {
+            space,
+            plan,
+            state,
+            journal: Vec::new(),
+            on_disk: None,
+            watch,
+            last,
+            turn_began: 0.0,
+            is_dirty: false,
+        };
+        session.inspect(&options)?;
+        if let Some(JournalFile { path, boot, machine }) = options.journal {
+            Journal { boot, machine, saved: session.journal.clone() }.write(&path)?;
+            session.on_disk = Some(path);
+        }
         session.set_up()?;
         session.last = now(&mut session.space);
+        session.turn_began = session.last.seconds;
         Ok(session)
     }
 
@@ -76,25 +122,59 @@ impl<S: RegisterSpace> Session<S> {
         &self.journal
     }
 
+    /// Samples after which every control in use has been looked at again: a change by others is noticed within that many. 0 if none is.
+    pub const fn samples_to_notice(&self) -> usize {
+        self.watch.samples_to_notice()
+    }
+
     /// Stops the counters, reads each in use once, and lets them go on. `now` is asked for the time while they stand.
     ///
-    /// Counts are those since the last sample, exact across a wrap. What could not be read says so in its validity.
+    /// Counts are those since the last sample, exact across a wrap; those of events that take turns are scaled up. What could
+    /// not be read says so in its validity.
     pub fn sample(&mut self, now: impl FnOnce(&mut S) -> Moment) -> Sample {
-        let frozen = self.carry_out(|plan| &plan.freeze);
+        let frozen = self.carry_out(List::Freeze);
         let moment = now(&mut self.space);
-        let read = self.carry_out(|plan| &plan.read);
-        let resumed = self.carry_out(|plan| &plan.resume);
-        self.note_doubts(&frozen, "could not be frozen for reading");
-        for ((socket, step), outcome) in placed(&self.plan, &self.state, |plan| &plan.read).into_iter().zip(&read) {
-            if let Purpose::Count { counter } = step.purpose {
-                let value = readable(step, outcome);
-                self.state.instance_mut(socket, step.instance).record(counter, value);
+        self.read(List::Read);
+        self.look_around();
+        let resumed = self.carry_out(List::Resume);
+        self.note_doubts(List::Freeze, &frozen, "could not be frozen for reading");
+        let always = (moment.seconds - self.last.seconds).max(0.0);
+        let turns = (moment.seconds - self.turn_began).max(0.0);
+        sample::close(&self.plan, &mut self.state, Some(always), turns);
+        let sample = sample::take(&self.plan, &mut self.state, self.last, moment);
+        self.note_doubts(List::Resume, &resumed, "did not resume after an earlier reading");
+        self.last = moment;
+        self.turn_began = moment.seconds;
+        sample
+    }
+
+    /// Changes to the next round in each instance whose events take turns; does nothing if none do.
+    ///
+    /// `now` is asked for the time when the counters stand, and again when the next round begins. Call it at even intervals,
+    /// each much shorter than a sample.
+    pub fn rotate(&mut self, mut now: impl FnMut(&mut S) -> Moment) {
+        if self.plan.rounds() == 1 {
+            return;
+        }
+        let frozen = self.carry_out(List::FreezeTurns);
+        let ended = now(&mut self.space);
+        self.read(List::ReadTurns);
+        self.note_doubts(List::FreezeTurns, &frozen, "could not be frozen for a change of rounds");
+        let turns = (ended.seconds - self.turn_began).max(0.0);
+        sample::close(&self.plan, &mut self.state, None, turns);
+        for (socket, part) in self.plan.sockets.iter().enumerate() {
+            for (index, instance) in part.instances.iter().enumerate() {
+                let state = self.state.instance_mut(socket, index);
+                state.round = (state.round + 1) % instance.rounds;
             }
         }
-        let sample = sample::take(&self.plan, &mut self.state, self.last, moment);
-        self.note_doubts(&resumed, "did not resume after an earlier reading");
-        self.last = moment;
-        sample
+        let changed = self.carry_out(List::Switch);
+        self.set_baselines(List::Switch, &changed);
+        self.note_doubts(List::Switch, &changed, "refused a change of rounds");
+        self.note_written(List::Switch);
+        let resumed = self.carry_out(List::ResumeTurns);
+        self.note_doubts(List::ResumeTurns, &resumed, "did not resume after a change of rounds");
+        self.turn_began = now(&mut self.space).seconds;
     }
 
     /// Stops counting and puts back every control and filter that was overwritten.
@@ -105,14 +185,14 @@ impl<S: RegisterSpace> Session<S> {
         self.put_back()
     }
 
-    fn inspect(&mut self, options: Options) -> Result<(), SessionError> {
-        let outcomes = self.carry_out(|plan| &plan.inspect);
-        let steps = placed(&self.plan, &self.state, |plan| &plan.inspect);
+    fn inspect(&mut self, options: &Options) -> Result<(), SessionError> {
+        let outcomes = self.carry_out(List::Inspect);
+        let steps = placed(&self.plan, &self.state, List::Inspect);
         let mut seen = Vec::new();
         let mut faults = Vec::new();
         for (&(socket, step), outcome) in steps.iter().zip(&outcomes) {
-            match readable(step, outcome) {
-                Ok(value) => seen.push((socket, *step, value)),
+            match readable(&step, outcome) {
+                Ok(value) => seen.push((socket, step, value)),
                 Err(Unreadable::Denied(error)) => return Err(error.into()),
                 Err(Unreadable::Fault(why)) => faults.push((socket, step.instance, why)),
             }
@@ -131,28 +211,76 @@ impl<S: RegisterSpace> Session<S> {
 
     fn set_up(&mut self) -> Result<(), SessionError> {
         self.is_dirty = true;
-        let outcomes = self.carry_out(|plan| &plan.setup);
-        for ((socket, step), outcome) in placed(&self.plan, &self.state, |plan| &plan.setup).into_iter().zip(&outcomes)
-        {
-            match (step.purpose, outcome) {
-                (Purpose::Baseline { counter }, outcome) => {
-                    let value = readable(step, outcome);
-                    self.state.instance_mut(socket, step.instance).set_baseline(counter, value);
-                }
-                (_, Err(error)) => {
-                    let part = &self.plan.sockets[socket];
-                    return Err(SessionError::SetUp {
-                        socket: part.socket,
-                        instance: part.instances[step.instance].name(),
-                        register: step.register_name(),
-                        purpose: step.purpose,
-                        error: error.clone(),
-                    });
-                }
-                (_, Ok(_)) => {}
+        let outcomes = self.carry_out(List::Setup);
+        self.set_baselines(List::Setup, &outcomes);
+        self.note_written(List::Setup);
+        let steps = placed(&self.plan, &self.state, List::Setup);
+        let refused = steps.iter().zip(&outcomes).find_map(|((socket, step), outcome)| {
+            let error = outcome.as_ref().err().filter(|_| step.counter().is_none())?;
+            Some((*socket, *step, error))
+        });
+        let Some((socket, step, error)) = refused else { return Ok(()) };
+        let part = &self.plan.sockets[socket];
+        Err(SessionError::SetUp {
+            socket: part.socket,
+            instance: part.instances[step.instance].name(),
+            register: step.register_name(),
+            purpose: step.purpose,
+            error: error.clone(),
+        })
+    }
+
+    fn set_baselines(&mut self, list: List, outcomes: &[Outcome<u64>]) {
+        for ((socket, step), outcome) in placed(&self.plan, &self.state, list).into_iter().zip(outcomes) {
+            if let Purpose::Baseline { counter } = step.purpose {
+                let value = readable(&step, outcome);
+                self.state.instance_mut(socket, step.instance).set_baseline(counter, value);
             }
         }
-        Ok(())
+    }
+
+    /// Remembers what controls and filters hold now.
+    fn note_written(&mut self, list: List) {
+        for (_, step) in placed(&self.plan, &self.state, list) {
+            self.watch.note(&step);
+        }
+    }
+
+    /// Reads counters.
+    fn read(&mut self, list: List) {
+        let outcomes = self.carry_out(list);
+        for ((socket, step), outcome) in placed(&self.plan, &self.state, list).into_iter().zip(&outcomes) {
+            if let Purpose::Count { counter } = step.purpose {
+                let value = readable(&step, outcome);
+                self.state.instance_mut(socket, step.instance).record(counter, value);
+            }
+        }
+    }
+
+    /// Reads all controls and filters in use again; the next sample says if someone has changed any. Meant for the last sample, which none
+    /// follows in which a change could still be noticed.
+    pub fn check_controls(&mut self) {
+        self.look_at(Guard::All);
+    }
+
+    /// Reads some controls again, as the session's guard says.
+    fn look_around(&mut self) {
+        self.look_at(self.watch.guard());
+    }
+
+    /// Reads controls again, and marks the counts of those that someone has changed.
+    fn look_at(&mut self, which: Guard) {
+        let state = &self.state;
+        let due = self.watch.due(which, |socket, instance| state.instance(socket, instance).fault().is_none());
+        let operations: Vec<Operation> = due.iter().map(|&index| self.watch.reading(index)).collect();
+        if operations.is_empty() {
+            return;
+        }
+        let mut outcomes = Vec::with_capacity(operations.len());
+        self.space.batch(&operations, &mut outcomes);
+        for (index, outcome) in due.into_iter().zip(outcomes) {
+            self.watch.judge(&self.plan, &mut self.state, index, &outcome);
+        }
     }
 
     fn put_back(&mut self) -> Result<(), SessionError> {
@@ -161,22 +289,14 @@ impl<S: RegisterSpace> Session<S> {
         }
         self.is_dirty = false;
         // A unit that cannot be frozen still stops when its controls are put back.
-        self.carry_out(|plan| &plan.freeze);
-        let writes: Vec<Operation> = self.journal.iter().map(Saved::restoring).collect();
-        let mut outcomes = Vec::with_capacity(writes.len());
-        self.space.batch(&writes, &mut outcomes);
-        let refused = |(saved, outcome): (&Saved, Outcome<u64>)| outcome.err().map(|error| (saved.clone(), error));
-        let failures: Vec<(Saved, AccessError)> = self.journal.iter().zip(outcomes).filter_map(refused).collect();
-        match failures.first() {
-            None => Ok(()),
-            Some((first, error)) => {
-                Err(SessionError::Restore { refused: failures.len(), first: first.to_string(), error: error.clone() })
-            }
-        }
+        self.carry_out(List::Freeze);
+        restore_all(&mut self.space, &self.journal)?;
+        // A journal whose registers refused stays for `pericore restore`.
+        Ok(self.on_disk.take().map_or(Ok(()), |path| Journal::remove(&path))?)
     }
 
     /// Carries out one list of steps in all sockets, without instances that have failed, as one batch.
-    fn carry_out(&mut self, list: impl Fn(&crate::plan::SocketPlan) -> &Vec<Step>) -> Vec<Outcome<u64>> {
+    fn carry_out(&mut self, list: List) -> Vec<Outcome<u64>> {
         let operations: Vec<Operation> =
             placed(&self.plan, &self.state, list).into_iter().map(|(_, step)| step.operation).collect();
         let mut outcomes = Vec::with_capacity(operations.len());
@@ -186,20 +306,13 @@ impl<S: RegisterSpace> Session<S> {
         outcomes
     }
 
-    /// Marks instances whose freeze or unfreeze was refused.
-    fn note_doubts(&mut self, outcomes: &[Outcome<u64>], what: &str) {
-        // Both lists run through the same instances in the same order.
-        let steps = placed(&self.plan, &self.state, |plan| &plan.freeze);
-        let refused: Vec<(usize, usize, String)> = steps
-            .iter()
-            .zip(outcomes)
-            .filter_map(|((socket, step), outcome)| {
-                let error = outcome.as_ref().err()?;
-                Some((*socket, step.instance, format!("{what}: {error}")))
-            })
-            .collect();
-        for (socket, instance, doubt) in refused {
-            self.state.instance_mut(socket, instance).doubt(doubt);
+    /// Marks instances in which a step of the list was refused.
+    fn note_doubts(&mut self, list: List, outcomes: &[Outcome<u64>], what: &str) {
+        for ((socket, step), outcome) in placed(&self.plan, &self.state, list).into_iter().zip(outcomes) {
+            // A counter that could not be read speaks for itself.
+            if let Some(error) = outcome.as_ref().err().filter(|_| step.counter().is_none()) {
+                self.state.instance_mut(socket, step.instance).doubt(format!("{what}: {error}"));
+            }
         }
     }
 }
@@ -211,16 +324,93 @@ impl<S: RegisterSpace> Drop for Session<S> {
     }
 }
 
-/// The steps of one list in all sockets, without instances that have failed.
-fn placed<'p>(
-    plan: &'p Plan,
-    state: &State,
-    list: impl Fn(&'p crate::plan::SocketPlan) -> &'p Vec<Step>,
-) -> Vec<Placed<'p>> {
-    let in_socket =
-        |(socket, part): (usize, &'p crate::plan::SocketPlan)| list(part).iter().map(move |step| (socket, step));
-    let all = plan.sockets.iter().enumerate().flat_map(in_socket);
-    all.filter(|(socket, step)| state.instance(*socket, step.instance).fault().is_none()).collect()
+/// Writes all old values, in order.
+fn restore_all(space: &mut impl RegisterSpace, saved: &[Saved]) -> Result<(), SessionError> {
+    let writes: Vec<Operation> = saved.iter().map(Saved::restoring).collect();
+    let mut outcomes = Vec::with_capacity(writes.len());
+    space.batch(&writes, &mut outcomes);
+    let refused = |(saved, outcome): (&Saved, Outcome<u64>)| outcome.err().map(|error| (saved.clone(), error));
+    let failures: Vec<(Saved, AccessError)> = saved.iter().zip(outcomes).filter_map(refused).collect();
+    match failures.first() {
+        None => Ok(()),
+        Some((first, error)) => {
+            Err(SessionError::Restore { refused: failures.len(), first: first.to_string(), error: error.clone() })
+        }
+    }
+}
+
+/// Looks which counters others have running in the instances of a plan, for [`Plan::beside`]. Only reads.
+///
+/// # Errors
+/// [`SessionError::Access`] if the user lacks rights. Registers that do not answer are the session's to report.
+pub fn survey(space: &mut impl RegisterSpace, plan: &Plan) -> Result<Occupied, SessionError> {
+    let steps = placed(plan, &State::new(plan), List::Inspect);
+    let operations: Vec<Operation> = steps.iter().map(|(_, step)| step.operation).collect();
+    let mut outcomes = Vec::with_capacity(operations.len());
+    space.batch(&operations, &mut outcomes);
+    let mut seen = Vec::new();
+    for ((socket, step), outcome) in steps.into_iter().zip(&outcomes) {
+        match readable(&step, outcome) {
+            Ok(value) => seen.push((socket, step, value)),
+            Err(Unreadable::Denied(error)) => return Err(error.into()),
+            Err(Unreadable::Fault(_)) => {}
+        }
+    }
+    Ok(in_use::occupied(plan, &seen))
+}
+
+/// Samples within which a session on this plan notices a change of its controls by others; 0 if it never does.
+pub fn samples_to_notice(plan: &Plan, guard: Guard) -> usize {
+    Watch::new(plan, guard).samples_to_notice()
+}
+
+/// The lists of steps that a session carries out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum List {
+    Inspect,
+    Setup,
+    Freeze,
+    Read,
+    Resume,
+    /// Of instances whose events take turns only.
+    FreezeTurns,
+    ReadTurns,
+    Switch,
+    ResumeTurns,
+}
+
+/// The steps of one list in all sockets as things stand now, without instances that have failed.
+fn placed(plan: &Plan, state: &State, list: List) -> Vec<Placed> {
+    let mut all = Vec::new();
+    for (socket, part) in plan.sockets.iter().enumerate() {
+        let takes_turns = |step: &&Step| part.instances[step.instance].rounds > 1;
+        let counter = |step: &Step| step.counter().map(|counter| &part.instances[step.instance].counters[counter]);
+        let runs = |step: &&Step| {
+            counter(step).is_some_and(|counter| counter.runs_in(state.instance(socket, step.instance).round))
+        };
+        let switches = || {
+            let turning = part.instances.iter().enumerate().filter(|(_, instance)| instance.rounds > 1);
+            turning.flat_map(|(index, instance)| &instance.switch[state.instance(socket, index).round])
+        };
+        let steps: Box<dyn Iterator<Item = &Step>> = match list {
+            List::Inspect => Box::new(part.inspect.iter()),
+            List::Setup => Box::new(part.setup.iter()),
+            List::Freeze => Box::new(part.freeze.iter()),
+            List::Read => Box::new(part.read.iter().filter(runs)),
+            List::Resume => Box::new(part.resume.iter()),
+            List::FreezeTurns => Box::new(part.freeze.iter().filter(takes_turns)),
+            List::ReadTurns => {
+                let in_turn = |step: &&Step| counter(step).is_some_and(|counter| counter.round.is_some());
+                Box::new(part.read.iter().filter(runs).filter(in_turn))
+            }
+            List::Switch => Box::new(switches()),
+            List::ResumeTurns => Box::new(part.resume.iter().filter(takes_turns)),
+        };
+        all.extend(
+            steps.filter(|step| state.instance(socket, step.instance).fault().is_none()).map(|step| (socket, *step)),
+        );
+    }
+    all
 }
 
 /// Why a register gave no value.

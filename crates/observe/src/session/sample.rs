@@ -3,7 +3,8 @@
 use pericore_metrics::Validity;
 
 use super::InstanceState;
-use super::state::State;
+use super::slices::Slices;
+use super::state::{CounterState, State};
 use crate::plan::{CounterUse, InstancePlan, Plan};
 
 /// A point in time.
@@ -39,6 +40,10 @@ pub struct Count {
     pub count: Option<u64>,
     /// How far the number can be trusted.
     pub validity: Validity,
+    /// For a scaled count the parts of the interval that it was scaled up from.
+    pub slices: Slices,
+    /// For a scaled count its standard error, from the variation between the parts; none if they are too few.
+    pub standard_error: Option<f64>,
 }
 
 impl Sample {
@@ -53,67 +58,155 @@ impl Sample {
         for (count, later) in self.counts.iter_mut().zip(&other.counts) {
             debug_assert_eq!((count.event, count.socket, count.instance), (later.event, later.socket, later.instance));
             count.count = count.count.zip(later.count).map(|(a, b)| a.saturating_add(b));
+            count.standard_error = match (count.slices.is_empty(), later.slices.is_empty()) {
+                (true, true) => None,
+                // Intervals err apart from each other.
+                _ => {
+                    let error = |of: &Count| if of.slices.is_empty() { Some(0.0) } else { of.standard_error };
+                    error(count).zip(error(later)).map(|(a, b)| a.hypot(b))
+                }
+            };
+            count.slices.extend(&later.slices);
             count.validity = std::mem::take(&mut count.validity).and(&later.validity);
         }
     }
 }
 
-/// Turns the readings in `state` into counts since `last`.
+/// Turns the readings in `state` of all counters that run, or only of those that take turns, into slices since the readings before.
+///
+/// `always` is the time since the readings before of counters that run all the time, `turns` that of the others.
+pub(super) fn close(plan: &Plan, state: &mut State, always: Option<f64>, turns: f64) {
+    for (socket, part) in plan.sockets.iter().enumerate() {
+        for (index, instance) in part.instances.iter().enumerate() {
+            let instance_state = state.instance_mut(socket, index);
+            let round = instance_state.round;
+            let fails = instance_state.fault().is_some();
+            for (number, counter) in instance.counters.iter().enumerate() {
+                let seconds = if counter.round.is_some() { Some(turns) } else { always };
+                let Some(seconds) = seconds.filter(|_| counter.runs_in(round) && !fails) else { continue };
+                let readings = instance_state.counter_mut(number);
+                let which = || {
+                    let register = counter.register.member_name(counter.member);
+                    format!("{register} of {} in socket {}", instance.name(), part.socket)
+                };
+                match difference(readings, counter, seconds, which) {
+                    Ok((count, validity)) => {
+                        readings.slices.push(seconds, count);
+                        readings.validity = std::mem::take(&mut readings.validity).and(&validity);
+                    }
+                    Err(validity) => readings.validity = std::mem::take(&mut readings.validity).and(&validity),
+                }
+            }
+        }
+    }
+}
+
+/// Turns the slices in `state` into counts since `last`, and begins anew.
 pub(super) fn take(plan: &Plan, state: &mut State, last: Moment, moment: Moment) -> Sample {
     let seconds = (moment.seconds - last.seconds).max(0.0);
     let mut counts = Vec::new();
     for (socket, part) in plan.sockets.iter().enumerate() {
         for (index, instance) in part.instances.iter().enumerate() {
             let instance_state = state.instance_mut(socket, index);
-            for (number, counter) in instance.counters.iter().enumerate() {
-                let (count, validity) = difference(part.socket, instance, instance_state, number, counter, seconds);
-                counts.extend(counter.events.iter().map(|&event| Count {
-                    event,
-                    socket: part.socket,
-                    instance: instance.number,
-                    count,
-                    validity: validity.clone(),
-                }));
+            let mut events: Vec<usize> = Vec::new();
+            for event in instance.counters.iter().flat_map(|counter| &counter.events) {
+                if !events.contains(event) {
+                    events.push(*event);
+                }
+            }
+            for event in events {
+                counts.push(count(part.socket, instance, instance_state, event, seconds));
+            }
+            for number in 0..instance.counters.len() {
+                let readings = instance_state.counter_mut(number);
+                readings.slices = Slices::default();
+                readings.validity = Validity::MEASURED;
             }
         }
     }
     Sample { seconds, tsc_cycles: moment.tsc.wrapping_sub(last.tsc), counts }
 }
 
+/// An event's count from all counters that serve it in turn.
+fn count(socket: u16, instance: &InstancePlan, state: &mut InstanceState, event: usize, seconds: f64) -> Count {
+    let nothing = |validity| Count {
+        event,
+        socket,
+        instance: instance.number,
+        count: None,
+        validity,
+        slices: Slices::default(),
+        standard_error: None,
+    };
+    if let Some(why) = state.fault() {
+        return nothing(Validity::unreadable(format!("{} in socket {socket}", instance.name()), why));
+    }
+    let mut validity = match state.doubts() {
+        Some(why) => Validity::suspect(format!("{} {why}", instance.name())),
+        None => Validity::MEASURED,
+    };
+    let mut slices = Slices::default();
+    let mut takes_turns = false;
+    for (number, counter) in instance.counters.iter().enumerate().filter(|(_, c)| c.events.contains(&event)) {
+        takes_turns |= counter.round.is_some();
+        let readings = state.counter_mut(number);
+        slices.extend(&readings.slices);
+        validity = validity.and(&readings.validity);
+        if let Some(doubt) = &readings.doubt {
+            validity = validity.and(&Validity::suspect(doubt.clone()));
+        }
+    }
+    if !validity.grade().has_number() {
+        return nothing(validity);
+    }
+    let counted = slices.count();
+    let duty = if seconds > 0.0 { slices.seconds() / seconds } else { 1.0 };
+    if !takes_turns || duty > 1.0 - 1e-9 {
+        let standard_error = None;
+        return Count { count: Some(counted), slices: Slices::default(), standard_error, ..nothing(validity) };
+    }
+    if slices.is_empty() || duty <= 0.0 {
+        let why = format!("its turn among {} rounds did not come; measure longer", instance.rounds);
+        return nothing(validity.and(&Validity::not_defined(why)));
+    }
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "an estimate"
+    )]
+    let scaled = (counted as f64 / duty).round() as u64;
+    let standard_error = slices.standard_error(seconds);
+    let validity = Validity::scaled(duty).and(&validity);
+    Count { count: Some(scaled), slices, standard_error, ..nothing(validity) }
+}
+
+/// The increments since the reading before, which it replaces.
 fn difference(
-    socket: u16,
-    instance: &InstancePlan,
-    state: &mut InstanceState,
-    number: usize,
+    readings: &mut CounterState,
     counter: &CounterUse,
     seconds: f64,
-) -> (Option<u64>, Validity) {
-    let which =
-        || format!("{} of {} in socket {socket}", counter.register.member_name(counter.member), instance.name());
-    if let Some(why) = state.fault() {
-        return (None, Validity::unreadable(format!("{} in socket {socket}", instance.name()), why));
-    }
-    let doubt = state.doubts().map(|why| Validity::suspect(format!("{} {why}", instance.name())));
-    let readings = state.counter_mut(number);
+    which: impl Fn() -> String,
+) -> Result<(u64, Validity), Validity> {
     let current = readings.current.take();
     let before = readings.last.take();
     let (now, before) = match (current, before) {
         (Some(Ok(now)), Some(before)) => (now, before),
         (Some(Ok(now)), None) => {
             readings.last = Some(now);
-            return (None, Validity::unreadable(which(), "the reading before this one failed"));
+            return Err(Validity::unreadable(which(), "the reading before this one failed"));
         }
-        (Some(Err(why)), _) => return (None, Validity::unreadable(which(), why)),
-        (None, _) => return (None, Validity::unreadable(which(), "it was not read")),
+        (Some(Err(why)), _) => return Err(Validity::unreadable(which(), why)),
+        (None, _) => return Err(Validity::unreadable(which(), "it was not read")),
     };
     readings.last = Some(now);
     if seconds > counter.safe_seconds {
-        return (None, Validity::wrapped_unknown(which()));
+        return Err(Validity::wrapped_unknown(which()));
     }
     let bits = counter.bits();
-    let mut validity = doubt.unwrap_or_default();
+    let mut validity = Validity::MEASURED;
     if now & !bits.mask() != 0 {
-        validity = validity.and(&Validity::suspect(format!("{} has reserved bits set ({now:#x})", which())));
+        validity = Validity::suspect(format!("{} has reserved bits set ({now:#x})", which()));
     }
-    (Some(bits.get(now).wrapping_sub(bits.get(before)) & bits.max()), validity)
+    Ok((bits.get(now).wrapping_sub(bits.get(before)) & bits.max(), validity))
 }

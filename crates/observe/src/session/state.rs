@@ -1,6 +1,9 @@
 //! What a session remembers of each instance between samples.
 
+use pericore_metrics::Validity;
+
 use super::Unreadable;
+use super::slices::Slices;
 use crate::plan::Plan;
 
 /// All instances, by socket and index in the socket's plan.
@@ -14,6 +17,8 @@ pub(super) struct State {
 pub(super) struct InstanceState {
     fault: Option<String>,
     doubt: Option<String>,
+    /// The round that runs.
+    pub(super) round: usize,
     counters: Vec<CounterState>,
 }
 
@@ -24,6 +29,12 @@ pub(super) struct CounterState {
     pub(super) last: Option<u64>,
     /// The reading of the current sample, or why there is none.
     pub(super) current: Option<Result<u64, String>>,
+    /// What was counted since the last sample.
+    pub(super) slices: Slices,
+    /// What is to be said of it.
+    pub(super) validity: Validity,
+    /// Why the counter is in doubt for good.
+    pub(super) doubt: Option<String>,
 }
 
 impl State {

@@ -1,6 +1,6 @@
 //! Sessions on a register space that only remembers: the test plays the counters.
 
-use pericore_metrics::Grade;
+use pericore_metrics::{Grade, Validity};
 use pericore_registers::{Address, Bdf, Counting};
 
 use super::*;
@@ -91,7 +91,9 @@ fn counters_of_others_are_seen_before_the_first_write() {
     let message = error.to_string();
     assert!(message.contains("counter 3 of cbo1 in socket 1 (ctl3 = 0x400134, counting LLC_LOOKUP)"), "{message}");
     assert!(space.writes.is_empty());
-    let session = Session::start(&mut space, plan, Options { take_over: true }, |_| Moment::default()).unwrap();
+    let session =
+        Session::start(&mut space, plan, Options { take_over: true, ..Options::default() }, |_| Moment::default())
+            .unwrap();
     session.stop().unwrap();
     assert_eq!(space.msrs[&(1, 0xd33)], 0x0040_0134, "taken over, then given back");
 }
@@ -169,6 +171,124 @@ fn a_sample_costs_what_the_plan_says() {
     let before = session.space_mut().counts();
     session.sample(|_| Moment::default());
     let after = session.space_mut().counts();
-    assert_eq!((after.reads() - before.reads(), after.writes() - before.writes()), (16, 16));
+    // 16 counters, and one control in turn.
+    assert_eq!((after.reads() - before.reads(), after.writes() - before.writes()), (17, 16));
     assert_eq!(expected, 32);
+}
+
+#[test]
+fn rounds_take_turns_and_counts_are_scaled_with_duty_and_error() {
+    let mut session = start("cbo0/LLC_LOOKUP.DATA_READ,state=0x1/,cbo0/LLC_LOOKUP.DATA_READ,state=0x1F/");
+    let mut total = 0;
+    let mut time = 1.0;
+    // Counter 0 of socket 0 takes the look-ups in turn: 10 more in each slice of the first event, 30 and 50 in the second's.
+    for added in [10, 30, 10, 50] {
+        total += added;
+        let space = session.space_mut();
+        let filter = space.msrs[&(0, 0xd14)];
+        assert_eq!(filter, if added == 10 { 0x1 << 18 } else { 0x1f << 18 });
+        space.msrs.insert((0, 0xd16), total);
+        time += 0.25;
+        session.rotate(|_| Moment { seconds: time, tsc: 0 });
+    }
+    let sample = session.sample(at(2.0));
+    let of = |event: usize| sample.counts.iter().find(|count| count.event == event && count.socket == 0).unwrap();
+    assert_eq!((of(0).count, of(0).validity.duty()), (Some(40), 0.5));
+    assert_eq!((of(1).count, of(1).validity.grade()), (Some(160), Grade::Scaled));
+    assert!(of(0).standard_error.unwrap() < 1e-6, "its slices agree");
+    // Slices of 0.25 s with 30 and 50: residuals 10, variance 2 * 100 / 0.25 = 800 per second; 1 s of which half was counted.
+    assert!((of(1).standard_error.unwrap() - 800_f64.sqrt()).abs() < 1e-6, "{:?}", of(1).standard_error);
+    session.stop().unwrap();
+}
+
+#[test]
+fn what_had_no_turn_has_no_number() {
+    let mut session = start("cbo0/LLC_LOOKUP.DATA_READ,state=0x1/,cbo0/LLC_LOOKUP.DATA_READ,state=0x1F/");
+    let sample = session.sample(at(2.0));
+    let grades: Vec<_> = sample.counts.iter().map(|count| count.validity.grade()).collect();
+    assert!(grades.contains(&Grade::NotDefined) && grades.contains(&Grade::Measured), "{grades:?}");
+}
+
+#[test]
+fn all_rounds_are_put_back() {
+    let mut space = Fake::two_sockets();
+    space.msrs.insert((1, 0xd14), 0x0012_0000);
+    let before = space.msrs.clone();
+    let plan = plan(&mut space, "cbo/LLC_LOOKUP.DATA_READ,state=0x1/,cbo/LLC_LOOKUP.DATA_READ,state=0x1F/");
+    let mut session = Session::start(&mut space, plan, Options::default(), |_| Moment::default()).unwrap();
+    session.rotate(|_| Moment::default());
+    session.stop().unwrap();
+    assert_eq!(space.msrs, before);
+}
+
+#[test]
+fn a_change_by_someone_else_is_named() {
+    let mut space = Fake::two_sockets();
+    let plan = plan(&mut space, "cbo0/CLOCKTICKS/,cbo0/TOR_INSERTS.OPCODE,opc=DRd/");
+    let options = Options { guard: Guard::All, ..Options::default() };
+    let mut session = Session::start(&mut space, plan.clone(), options, at_(0.0)).unwrap();
+    assert_eq!(session.samples_to_notice(), 1);
+    assert!(session.sample(at_(1.0)).counts.iter().all(|count| count.validity == Validity::MEASURED));
+    let control = session.space_mut().msrs[&(0, 0xd11)];
+    session.space_mut().msrs.insert((0, 0xd11), control ^ 0xff);
+    let sample = session.sample(at_(2.0));
+    let suspects: Vec<_> = sample.counts.iter().filter(|count| count.validity.grade() == Grade::Suspect).collect();
+    assert_eq!(suspects.len(), 1);
+    let text = suspects[0].validity.to_string();
+    assert!(text.contains("someone else changed ctl1 of cbo0 in socket 0"), "{text}");
+    session.stop().unwrap();
+    // In turn: noticed within as many samples as there are controls and filters, two controls and a filter in each socket.
+    let mut session = Session::start(&mut space, plan, Options::default(), at_(0.0)).unwrap();
+    let within = session.samples_to_notice();
+    assert_eq!(within, 6);
+    assert_eq!(samples_to_notice(session.plan(), Guard::All), 1);
+    session.space_mut().msrs.insert((1, 0xd14), 0);
+    let mut samples = (1..=within).map(|second| session.sample(at_(second as f64)));
+    assert!(samples.any(|sample| sample.counts.iter().any(|count| count.validity.grade() == Grade::Suspect)));
+}
+
+#[test]
+fn the_last_look_sees_every_control() {
+    let mut space = Fake::two_sockets();
+    let plan = plan(&mut space, "cbo/CLOCKTICKS/");
+    let mut session = Session::start(&mut space, plan, Options::default(), at_(0.0)).unwrap();
+    session.space_mut().msrs.insert((1, 0xdf0), 0);
+    session.check_controls();
+    let sample = session.sample(at_(1.0));
+    let suspects: Vec<_> = sample.counts.iter().filter(|count| count.validity.grade() == Grade::Suspect).collect();
+    assert_eq!(suspects.iter().map(|count| (count.socket, count.instance)).collect::<Vec<_>>(), [(1, 7)]);
+}
+
+fn at_(seconds: f64) -> impl FnOnce(&mut &mut Fake) -> Moment {
+    move |_| Moment { seconds, tsc: 0 }
+}
+
+#[test]
+fn counters_of_others_are_left_alone_in_their_unit() {
+    let mut space = Fake::two_sockets();
+    // Counter 1 of CBo 0 in socket 0 counts for someone else, who also set the filter.
+    space.msrs.insert((0, 0xd11), 0x0040_0334);
+    space.msrs.insert((0, 0xd14), 0x007c_0000);
+    let first = plan(&mut space, "cbo0/LLC_VICTIMS.M_STATE/");
+    let occupied = survey(&mut space, &first).unwrap();
+    let topology = discover(&mut space, e5_2600(), &CPUS, |unit| unit.name != "pcu").unwrap();
+    let beside = |events: &str| {
+        let mut selection = Selection::new(e5_2600());
+        selection.add_events(events).unwrap();
+        Plan::beside(&topology, selection, &occupied).unwrap()
+    };
+    let mut session =
+        Session::start(&mut space, beside("cbo0/LLC_VICTIMS.M_STATE/"), Options::default(), at_(0.0)).unwrap();
+    session.sample(at_(1.0));
+    session.stop().unwrap();
+    let foreign = [0xd04, 0xd11, 0xd14, 0xd17].map(|msr| Address::Msr { cpu: 0, msr });
+    assert!(space.writes.iter().all(|(address, _)| !foreign.contains(address)), "{:?}", space.written());
+    space.writes.clear();
+    // The same filter value is shared, another is refused.
+    let shared = beside("cbo0/LLC_LOOKUP.DATA_READ,state=0x1F/");
+    Session::start(&mut space, shared, Options::default(), at_(0.0)).unwrap().stop().unwrap();
+    let other = beside("cbo0/LLC_LOOKUP.DATA_READ,state=0x1/");
+    let error = Session::start(&mut space, other, Options::default(), at_(0.0)).unwrap_err();
+    assert!(error.to_string().contains("filter of cbo0 in socket 0 (= 0x7c0000), beside counters"), "{error}");
+    assert_eq!(space.msrs[&(0, 0xd11)], 0x0040_0334);
 }

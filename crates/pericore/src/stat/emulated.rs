@@ -10,19 +10,23 @@ use pericore_machine::chassis::Shape;
 use pericore_machine::ledger::{Snapshot, Window};
 use pericore_machine::workload::Workload;
 use pericore_machine::{Machine, MachineSpec};
-use pericore_observe::discover::{Cpu, discover};
+use pericore_observe::discover::{Cpu, Topology, discover};
 use pericore_observe::plan::Plan;
-use pericore_observe::session::{Moment, Options, Sample, Session};
+use pericore_observe::session::{Guard, JournalFile, Moment, Options, Sample, Session, survey};
 use pericore_registers::{Address, Operation, Outcome, RegisterSpace, Width};
 
 use super::interrupt::Interrupt;
 use super::progress::ProgressLine;
-use super::{StatArgs, rows, truth};
+use super::{StatArgs, forecast, rows, truth};
 use crate::failure::Failure;
 use crate::program::Program;
+use crate::restore;
 
 /// Virtual seconds between two looks at signals, progress and the end of the workload.
 const SLICE: f64 = 100e-6;
+
+/// Virtual seconds of a round, unless the user says: workloads often end within a virtual millisecond.
+const TURN: f64 = 10e-6;
 
 /// Runs `pericore stat --machine`.
 ///
@@ -34,6 +38,7 @@ pub fn run(args: &StatArgs, machine: &str) -> Result<ExitCode, Failure> {
     let parameters = spec.parameters().map_err(Failure::usage)?;
     let workload = Workload::parse(workload_text, &parameters.limits()).map_err(Failure::usage)?;
     let selection = args.selection(spec.family())?;
+    let machine_name = machine;
     let program = Program::of(&args.program)?;
     let machine = match &program {
         Some(program) => Machine::for_program(&spec, program.source(), program.settings()),
@@ -45,9 +50,15 @@ pub fn run(args: &StatArgs, machine: &str) -> Result<ExitCode, Failure> {
     let topology = discover(&mut machine.clone(), spec.family(), &cpus, |unit| used.contains(&unit.name))
         .map_err(Failure::failed)?;
     let plan = Plan::new(&topology, selection).map_err(Failure::usage)?;
+    let plan = if args.take_over { plan } else { avoid_others(&machine, &topology, plan)? };
     let mut out = args.open_output()?;
     if args.dry_run {
-        return dry_run(&plan, &mut out).map(|()| ExitCode::SUCCESS);
+        forecast::operations(&plan, &mut out)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if args.cost {
+        forecast::cost(&plan, &mut out)?;
+        return Ok(ExitCode::SUCCESS);
     }
     // A program that runs gets the signals: this comes after, and so finds them taken.
     let interrupt = Interrupt::watch()?;
@@ -65,7 +76,8 @@ pub fn run(args: &StatArgs, machine: &str) -> Result<ExitCode, Failure> {
             spec.preset()
         )?;
     }
-    let mut run = Measurement { args, machine, spec: &spec, started: Instant::now(), interrupt, program };
+    let mut run =
+        Measurement { args, machine, machine_name, spec: &spec, started: Instant::now(), interrupt, program };
     let status = run.measure(plan, &mut out)?;
     out.flush()?;
     Ok(run.interrupt.exit(status))
@@ -98,34 +110,26 @@ impl Shared {
     }
 }
 
+/// The plan without the counters that others have running.
+fn avoid_others(machine: &Shared, topology: &Topology, plan: Plan) -> Result<Plan, Failure> {
+    let occupied = survey(&mut machine.clone(), &plan).map_err(Failure::failed)?;
+    if occupied.is_empty() {
+        return Ok(plan);
+    }
+    Plan::beside(topology, plan.selection, &occupied).map_err(Failure::usage)
+}
+
 fn cpus(shape: &Shape) -> Vec<Cpu> {
     let package = |number| shape.socket_of_cpu(number).map(|package| Cpu { number, package });
     (0..shape.cpus()).filter_map(package).collect()
-}
-
-fn dry_run(plan: &Plan, out: &mut dyn Write) -> Result<(), Failure> {
-    for socket in &plan.sockets {
-        let lists = [
-            ("inspect", &socket.inspect),
-            ("set up", &socket.setup),
-            ("sample: freeze", &socket.freeze),
-            ("sample: read", &socket.read),
-            ("sample: resume", &socket.resume),
-        ];
-        for (title, steps) in lists {
-            writeln!(out, "socket {}, {title}:", socket.socket)?;
-            for step in steps {
-                writeln!(out, "  {:<6} {step}", socket.instances[step.instance].name())?;
-            }
-        }
-    }
-    Ok(())
 }
 
 /// One run of the command.
 struct Measurement<'a> {
     args: &'a StatArgs,
     machine: Shared,
+    /// As the user wrote it.
+    machine_name: &'a str,
     spec: &'a MachineSpec,
     started: Instant,
     interrupt: Interrupt,
@@ -141,16 +145,31 @@ impl Measurement<'_> {
         let slice = ticks(SLICE);
         let interval = self.args.interval.map(|milliseconds| ticks(milliseconds / 1e3));
         let deadline = self.args.timeout.map(|milliseconds| ticks(milliseconds / 1e3));
-        let options = Options { take_over: self.args.take_over };
+        if let Some(interval) = self.args.interval.filter(|interval| interval / 1e3 > plan.safe_interval()) {
+            eprintln!(
+                "pericore: -I {interval}: a counter may wrap twice within {:.0} s: such counts will not be shown; choose a shorter interval",
+                plan.safe_interval()
+            );
+        }
+        let rotation =
+            (plan.rounds() > 1).then(|| ticks(self.args.rotate.map_or(TURN, |milliseconds| milliseconds / 1e3)));
+        let guard = if self.args.guard { Guard::All } else { Guard::InTurn };
+        let journal = match &self.args.journal {
+            Some(path) => {
+                Some(JournalFile { path: path.clone(), boot: restore::boot()?, machine: self.machine_name.to_owned() })
+            }
+            None => None,
+        };
+        let options = Options { take_over: self.args.take_over, guard, journal };
         let mut session =
             Session::start(self.machine.clone(), plan, options, |space| space.moment()).map_err(Failure::failed)?;
         let start = self.machine.0.borrow().now();
         let mut before = self.machine.0.borrow().snapshot();
         let mut progress = ProgressLine::new();
-        let (mut next_print, mut printed) = (interval, false);
+        let (mut next_print, mut next_round, mut printed) = (interval, rotation, false);
         loop {
             let now = self.machine.0.borrow().now() - start;
-            let ends = [Some(now + slice), next_print, deadline];
+            let ends = [Some(now + slice), next_print, next_round, deadline];
             let until = ends.into_iter().flatten().min().unwrap_or(now + slice);
             self.machine.0.borrow_mut().run_for(until - now);
             let done = {
@@ -164,9 +183,16 @@ impl Measurement<'_> {
                 program.check()?;
             }
             let over = done || self.interrupt.signal().is_some() || deadline.is_some_and(|deadline| until >= deadline);
+            if next_round == Some(until) && !over {
+                session.rotate(|space| space.moment());
+                next_round = rotation.map(|rotation| until + rotation);
+            }
             if next_print == Some(until) || over {
                 progress.clear();
                 let end = interval.map(|_| self.machine.0.borrow().clocks().seconds(0, until));
+                if over {
+                    session.check_controls();
+                }
                 let sample = session.sample(|space| space.moment());
                 before = self.print(&session, &sample, &before, end, out)?;
                 printed = true;

@@ -32,6 +32,8 @@ struct JsonRow<'a> {
     validity: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     concerns: Option<String>,
+    #[serde(rename = "standard-error", skip_serializing_if = "Option::is_none")]
+    standard_error: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     truth: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -60,6 +62,9 @@ pub fn json(out: &mut impl Write, report: &Report, emulated: Option<&str>) -> io
             metric_unit: row.unit_of_measure.map(|unit| unit.symbol()),
             validity: validity.grade().name(),
             concerns: (!validity.concerns().is_empty()).then(|| validity.to_string()),
+            standard_error: row
+                .standard_error
+                .map(|error| row.unit_of_measure.map_or(error, |unit| unit.in_symbol(error))),
             truth,
             error,
             emulated,

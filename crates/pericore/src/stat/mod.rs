@@ -1,6 +1,7 @@
 //! `pericore stat`: counts events and evaluates metrics while a workload runs.
 
 mod emulated;
+mod forecast;
 mod interrupt;
 mod machine_readable;
 mod progress;
@@ -65,6 +66,19 @@ pub struct StatArgs {
     /// Print the register accesses, in order, and do nothing
     #[arg(long)]
     dry_run: bool,
+    /// Print what a sample costs, and do nothing
+    #[arg(long)]
+    cost: bool,
+    /// Change rounds every so many milliseconds, where events have to take turns (on a software machine virtual ones, and 0.01
+    /// unless given: its registers cost no virtual time)
+    #[arg(long, value_name = "MS")]
+    rotate: Option<f64>,
+    /// Read all controls in use again with each sample, to notice changes by others at once
+    #[arg(long)]
+    guard: bool,
+    /// Journal what is overwritten in this file until everything is put back; `pericore restore` undoes a killed run
+    #[arg(long, value_name = "FILE")]
+    journal: Option<PathBuf>,
     /// Use counters even if someone else has them running
     #[arg(long)]
     take_over: bool,
@@ -77,7 +91,7 @@ pub struct StatArgs {
 /// # Errors
 /// A command line that cannot be carried out, or a run that failed.
 pub fn run(args: &StatArgs) -> Result<ExitCode, Failure> {
-    for (name, value) in [("-I", args.interval), ("--timeout", args.timeout)] {
+    for (name, value) in [("-I", args.interval), ("--timeout", args.timeout), ("--rotate", args.rotate)] {
         if value.is_some_and(|value| !value.is_finite() || value <= 0.0) {
             return Err(Failure::usage(format!("{name}: give a number of milliseconds above 0")));
         }

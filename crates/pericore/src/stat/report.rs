@@ -24,6 +24,8 @@ pub struct Row {
     pub value: Value,
     /// What a metric is measured in; `None` for an event's count.
     pub unit_of_measure: Option<UnitOfMeasure>,
+    /// For a scaled number its standard error, in the row's unit of measure, if it can be told.
+    pub standard_error: Option<f64>,
     /// What the model knows, if it was asked for and the model knows it.
     pub truth: Option<f64>,
 }
@@ -43,6 +45,19 @@ impl Row {
     /// Difference to the truth in the row's unit of measure; `None` without truth or number.
     pub fn error(&self) -> Option<f64> {
         Some(self.value.number()? - self.truth?)
+    }
+
+    /// What is to be said of a scaled number's error: nothing for others.
+    pub fn precision(&self) -> Option<String> {
+        let number = self.value.number()?;
+        if self.value.validity().duty() >= 1.0 {
+            return None;
+        }
+        Some(match self.standard_error {
+            None => "standard error not known, too few rounds".to_owned(),
+            Some(error) if number == 0.0 => format!("standard error {error:.1}"),
+            Some(error) => format!("standard error {:.2} %", 100.0 * (error / number).abs()),
+        })
     }
 
     /// What stands for a number that there is not, in perf's words.

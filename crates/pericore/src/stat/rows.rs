@@ -19,6 +19,7 @@ pub fn report(plan: &Plan, sample: &Sample, truth: Option<&Sample>, scope: Scope
                 place: place(plan, total.part, total.instances, plan.selection.events[listed.event].unit),
                 value: total.value(),
                 unit_of_measure: None,
+                standard_error: total.standard_error,
                 truth: true_totals.as_ref().and_then(same),
             });
         }
@@ -32,6 +33,7 @@ pub fn report(plan: &Plan, sample: &Sample, truth: Option<&Sample>, scope: Scope
                 place: place(plan, total.part, total.instances, metric.unit),
                 value: total.value,
                 unit_of_measure: Some(metric.unit_of_measure),
+                standard_error: total.standard_error,
                 truth: same.and_then(|total| total.value.number()),
             });
         }

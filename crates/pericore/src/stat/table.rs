@@ -79,7 +79,8 @@ fn validity(out: &mut impl Write, report: &Report) -> io::Result<()> {
     let measured = report.rows.len() - doubtful.len();
     writeln!(out, " validity: {measured} of {} measured, over {:.6} s", report.rows.len(), report.seconds)?;
     for row in doubtful {
-        writeln!(out, "   {}: {}", row.name, row.value.validity())?;
+        write!(out, "   {}: {}", row.name, row.value.validity())?;
+        writeln!(out, "{}", row.precision().map_or_else(String::new, |precision| format!(", {precision}")))?;
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use pericore_catalog::Role;
 use pericore_machine::ledger::Window;
 use pericore_metrics::Validity;
 use pericore_observe::selection::{EventSource, SelectedEvent, Selection};
-use pericore_observe::session::{Count, Sample};
+use pericore_observe::session::{Count, Sample, Slices};
 
 /// `sample` with every count replaced by the truth; without a number where the ledger has none.
 pub fn sample(selection: &Selection, sample: &Sample, window: &Window<'_>) -> Sample {
@@ -12,7 +12,7 @@ pub fn sample(selection: &Selection, sample: &Sample, window: &Window<'_>) -> Sa
         let truth = of(&selection.events[count.event], count.instance, window);
         let validity =
             truth.map_or_else(|| Validity::not_defined("the ledger has no truth for it"), |_| Validity::MEASURED);
-        Count { count: truth, validity, ..count.clone() }
+        Count { count: truth, validity, slices: Slices::default(), standard_error: None, ..count.clone() }
     });
     Sample { counts: counts.collect(), ..sample.clone() }
 }

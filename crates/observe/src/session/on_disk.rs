@@ -1,0 +1,293 @@
+//! The journal on disk: what a session overwrites, written and synced before the first write, so that even a killed session
+//! can be undone.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use pericore_registers::{Address, Bdf, Outcome, RegisterSpace, Width};
+
+use super::journal::Saved;
+use super::{SessionError, restore_all};
+
+/// First line of every journal; the number is the version of the format.
+const HEADER: &str = "pericore journal 1";
+
+/// Where a session keeps its journal, and what tells this machine and boot from others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JournalFile {
+    /// The file; it must not exist yet.
+    pub path: PathBuf,
+    /// Identity of this boot, for example `/proc/sys/kernel/random/boot_id`.
+    pub boot: String,
+    /// The machine as the user names it; `local` for the one that this program runs on.
+    pub machine: String,
+}
+
+/// A journal's contents.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Journal {
+    /// The boot in which it was written.
+    pub boot: String,
+    /// The machine.
+    pub machine: String,
+    /// The registers that were to be overwritten, in the order of putting them back.
+    pub saved: Vec<Saved>,
+}
+
+/// A journal that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum JournalError {
+    /// The file is there already.
+    #[error(
+        "{path} exists: a session that used it was killed, or still runs; end it, then put its registers back with `pericore restore --journal {path}`"
+    )]
+    Exists {
+        /// File.
+        path: String,
+    },
+    /// The file cannot be written, read or removed.
+    #[error("cannot {action} the journal {path}: {message}; name another with --journal FILE")]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// File.
+        path: String,
+        /// The system's message.
+        message: String,
+    },
+    /// The file is not a whole journal.
+    #[error(
+        "line {line} of the journal: {what}; it was damaged, so its values cannot be trusted: nothing was written, compare by hand or restart the machine"
+    )]
+    Damaged {
+        /// Line, from 1.
+        line: usize,
+        /// What is wrong.
+        what: String,
+    },
+}
+
+/// What `restore` did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Restored {
+    /// All registers hold their old values again.
+    PutBack {
+        /// Number of registers.
+        registers: usize,
+    },
+    /// The machine was started anew since: nothing was written. What the registers hold now.
+    OtherBoot {
+        /// Each register and its value.
+        found: Vec<(Saved, Outcome<u64>)>,
+    },
+}
+
+impl Journal {
+    /// Reads a journal.
+    ///
+    /// # Errors
+    /// [`JournalError`] if the file cannot be read or is damaged.
+    pub fn read(path: &Path) -> Result<Self, JournalError> {
+        let text = fs::read_to_string(path).map_err(|error| io_error("read", path, &error))?;
+        Self::parse(&text)
+    }
+
+    /// Writes the journal and waits until it is on disk. The file appears whole or not at all.
+    ///
+    /// # Errors
+    /// [`JournalError`] if the file exists or cannot be written.
+    pub fn write(&self, path: &Path) -> Result<(), JournalError> {
+        let fail = |error: &io::Error| io_error("write", path, error);
+        let directory = match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        fs::create_dir_all(directory).map_err(|error| fail(&error))?;
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(format!(".{}.part", std::process::id()));
+        let part = directory.join(name);
+        let write = || -> io::Result<()> {
+            let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(&part)?;
+            file.write_all(self.to_text().as_bytes())?;
+            file.sync_all()?;
+            // Unlike a rename, a link never replaces another session's journal.
+            fs::hard_link(&part, path)
+        };
+        let written = write();
+        let _ = fs::remove_file(&part);
+        written.map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => JournalError::Exists { path: path.display().to_string() },
+            _ => fail(&error),
+        })?;
+        File::open(directory).and_then(|directory| directory.sync_all()).map_err(|error| fail(&error))
+    }
+
+    /// Removes a journal whose registers are put back.
+    ///
+    /// # Errors
+    /// [`JournalError`] if it cannot be removed.
+    pub fn remove(path: &Path) -> Result<(), JournalError> {
+        fs::remove_file(path).map_err(|error| io_error("remove", path, &error))
+    }
+
+    /// Puts the registers back, in order; on another boot only looks at them.
+    ///
+    /// # Errors
+    /// [`SessionError::Restore`] if registers refuse their old values.
+    pub fn restore(&self, space: &mut impl RegisterSpace, boot: &str) -> Result<Restored, SessionError> {
+        if self.boot != boot {
+            let found =
+                self.saved.iter().map(|saved| (saved.clone(), space.read(saved.address, saved.width))).collect();
+            return Ok(Restored::OtherBoot { found });
+        }
+        restore_all(space, &self.saved)?;
+        Ok(Restored::PutBack { registers: self.saved.len() })
+    }
+
+    /// The file's text.
+    pub fn to_text(&self) -> String {
+        let one_line = |text: &str| text.replace(['\n', '\r'], " ");
+        let mut text = format!("{HEADER}\nboot {}\nmachine {}\n", one_line(&self.boot), one_line(&self.machine));
+        for Saved { socket, instance, register, address, width, value } in &self.saved {
+            let place = match address {
+                Address::Msr { cpu, msr } => format!("msr {cpu} {msr:#x}"),
+                Address::Pci { bdf: Bdf { segment, bus, device, function }, offset } => {
+                    format!("pcicfg {segment:#x} {bus:#x} {device:#x} {function:#x} {offset:#x}")
+                }
+                Address::Mmio { physical } => format!("mmio {physical:#x}"),
+            };
+            text += &format!("save {socket} {instance} {register} {} {value:#x} {place}\n", width.bytes());
+        }
+        let sum = checksum(&text);
+        text + &format!("checksum {sum:#018x}\n")
+    }
+
+    /// Reads a journal's text.
+    ///
+    /// # Errors
+    /// [`JournalError::Damaged`].
+    pub fn parse(text: &str) -> Result<Self, JournalError> {
+        let damaged = |line: usize, what: &str| JournalError::Damaged { line, what: what.to_owned() };
+        let body = text.strip_suffix('\n').and_then(|text| text.rfind('\n')).map_or(0, |end| end + 1);
+        let (body, last) = text.split_at(body);
+        let lines = body.lines().count();
+        if !body.starts_with(HEADER) || body.lines().next() != Some(HEADER) {
+            return Err(damaged(1, "it is no journal of this version"));
+        }
+        if last != format!("checksum {:#018x}\n", checksum(body)) {
+            return Err(damaged(lines + 1, "the checksum does not fit the lines above"));
+        }
+        let mut journal = Self { boot: String::new(), machine: String::new(), saved: Vec::new() };
+        for (at, line) in body.lines().enumerate().skip(1) {
+            match line.split_once(' ') {
+                Some(("boot", boot)) => boot.clone_into(&mut journal.boot),
+                Some(("machine", machine)) => machine.clone_into(&mut journal.machine),
+                Some(("save", entry)) => {
+                    journal.saved.push(saved(entry).ok_or_else(|| damaged(at + 1, "it names no register"))?);
+                }
+                _ => return Err(damaged(at + 1, "it starts with no known word")),
+            }
+        }
+        Ok(journal)
+    }
+}
+
+fn saved(entry: &str) -> Option<Saved> {
+    let words: Vec<&str> = entry.split(' ').collect();
+    let [socket, instance, register, width, value, space, place @ ..] = &words[..] else { return None };
+    let number = |text: &str| match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    };
+    let place: Vec<u64> = place.iter().map(|word| number(word)).collect::<Option<_>>()?;
+    let address = match (*space, &place[..]) {
+        ("msr", &[cpu, msr]) => Address::Msr { cpu: cpu.try_into().ok()?, msr: msr.try_into().ok()? },
+        ("pcicfg", &[segment, bus, device, function, offset]) => Address::Pci {
+            bdf: Bdf {
+                segment: segment.try_into().ok()?,
+                bus: bus.try_into().ok()?,
+                device: device.try_into().ok()?,
+                function: function.try_into().ok()?,
+            },
+            offset: offset.try_into().ok()?,
+        },
+        ("mmio", &[physical]) => Address::Mmio { physical },
+        _ => return None,
+    };
+    let width = match number(width)? {
+        1 => Width::B1,
+        2 => Width::B2,
+        4 => Width::B4,
+        8 => Width::B8,
+        _ => return None,
+    };
+    let value = number(value).filter(|value| value & !width.mask() == 0)?;
+    let (instance, register) = ((*instance).to_owned(), (*register).to_owned());
+    Some(Saved { socket: socket.parse().ok()?, instance, register, address, width, value })
+}
+
+/// FNV-1a, 64 bits: against torn and edited files, not against forgers.
+fn checksum(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+fn io_error(action: &'static str, path: &Path, error: &io::Error) -> JournalError {
+    JournalError::Io { action, path: path.display().to_string(), message: error.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn journal() -> Journal {
+        let saved = |address, width, value| Saved {
+            socket: 1,
+            instance: "cbo3".to_owned(),
+            register: "ctl0".to_owned(),
+            address,
+            width,
+            value,
+        };
+        Journal {
+            boot: "0f1e".to_owned(),
+            machine: "e5-2600:sockets=2".to_owned(),
+            saved: vec![
+                saved(Address::Msr { cpu: 8, msr: 0xd70 }, Width::B8, 0x40_0136),
+                saved(Address::Pci { bdf: Bdf::new(0x7f, 16, 1), offset: 0xd8 }, Width::B4, 0),
+                saved(Address::Mmio { physical: 0xfe00_0000_1234 }, Width::B8, u64::MAX),
+            ],
+        }
+    }
+
+    #[test]
+    fn text_and_back() {
+        assert_eq!(Journal::parse(&journal().to_text()), Ok(journal()));
+    }
+
+    #[test]
+    fn any_cut_and_any_changed_byte_is_noticed() {
+        let text = journal().to_text();
+        for end in 0..text.len() {
+            assert!(Journal::parse(&text[..end]).is_err(), "cut at {end}");
+        }
+        for at in 0..text.len() {
+            let mut bytes = text.clone().into_bytes();
+            bytes[at] ^= 1;
+            let changed = String::from_utf8(bytes).unwrap();
+            assert!(Journal::parse(&changed).is_err(), "changed at {at}");
+        }
+    }
+
+    #[test]
+    fn a_second_session_does_not_take_the_file() {
+        let directory = std::env::temp_dir().join(format!("pericore-journal-{}", std::process::id()));
+        let path = directory.join("deep/journal");
+        journal().write(&path).unwrap();
+        assert!(matches!(journal().write(&path), Err(JournalError::Exists { .. })));
+        assert_eq!(Journal::read(&path), Ok(journal()));
+        Journal::remove(&path).unwrap();
+        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 0, "nothing is left behind");
+        fs::remove_dir_all(directory).unwrap();
+    }
+}
