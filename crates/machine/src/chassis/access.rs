@@ -198,6 +198,12 @@ impl Chassis {
                 let (place, byte, bytes) = function.register(offset)?;
                 (socket, (byte, bytes).eq(&(0, 8)).then_some(place)?)
             }
+            Address::Mmio { physical } if !self.tables.is_empty() => {
+                match self.map.mmio().reach(physical, self.shape.sockets)? {
+                    mmio::Reached::Register { socket, place, byte: 0, bytes: 8 } => (socket, place),
+                    _ => return None,
+                }
+            }
             Address::Mmio { .. } => return None,
         };
         let number = self.number(socket, place.block);

@@ -67,10 +67,7 @@ impl Chassis {
         let presence = (0..wiring.instances()).map(|number| presence(&shape, &wiring, number)).collect();
         Self {
             per_socket: wiring.instances() / wiring.sockets(),
-            socket_of_cpu: (0..shape.cpus())
-                .filter_map(|cpu| shape.socket_of_cpu(cpu))
-                .map(|socket| socket as u8)
-                .collect(),
+            socket_of_cpu: (0..shape.cpus()).filter_map(|cpu| Some(shape.socket_of_cpu(cpu)? as u8)).collect(),
             shape,
             wiring,
             map,

@@ -107,7 +107,7 @@ impl Shape {
     /// for two sockets of E5-2600; 0x7e and 0xfe where the uncore has two buses.
     #[inline]
     pub const fn uncore_bus(&self, socket: u16) -> u8 {
-        ((socket + 1) * (256 / self.sockets) - self.uncore_buses) as u8
+        (((socket + 1) << (8 - self.sockets.trailing_zeros())) - self.uncore_buses) as u8
     }
 
     /// The first bus of a socket's share.
@@ -118,7 +118,8 @@ impl Shape {
     /// The socket whose share a bus belongs to, and how many buses it lies after the socket's uncore bus, if it does.
     #[inline]
     pub fn socket_of_bus(&self, bus: u8) -> Option<(u16, u8)> {
-        let socket = u16::from(bus) / (256 / self.sockets);
+        // There are 1, 2, 4 or 8 sockets.
+        let socket = u16::from(bus) >> (8 - self.sockets.trailing_zeros());
         Some((socket, bus.checked_sub(self.uncore_bus(socket))?))
     }
 }

@@ -1,0 +1,29 @@
+//! The ways in for other people's tools: an unmodified program finds the registers of an emulated machine where it would find
+//! those of a real one.
+//!
+//! [`run`](run()) starts a program in private mount and process namespaces. There, FUSE files stand for `/dev/cpu/N/{msr,cpuid}`,
+//! PCI configuration space, MCFG and `/dev/mem`, and a preloaded library answers CPUID. Behind them is a [`Backend`]:
+//! [`Paced`] drives a chassis in real time, [`Logged`](log::Logged) notes every access on the way.
+
+mod backend;
+mod bystanders;
+mod clock;
+mod error;
+mod files;
+mod fuse;
+pub mod log;
+mod machine_run;
+mod namespace;
+mod paced;
+mod platform;
+mod rates;
+mod run;
+
+pub use backend::{Answer, Backend};
+pub use error::DoorsError;
+pub use machine_run::{LiveMachine, LiveMachineError, run_machine};
+pub use namespace::{Command, Outcome};
+pub use paced::{Idle, Paced, Traffic};
+pub use platform::{Cpu, Function, Platform, place_cpus, usable_cpus};
+pub use rates::ConstantRates;
+pub use run::{Finished, Options, run};

@@ -1,0 +1,144 @@
+//! The accesses that a run should make.
+
+use std::collections::VecDeque;
+use std::fs;
+use std::path::Path;
+
+use super::entry::Entry;
+use crate::error::DoorsError;
+
+/// How many accesses before a difference the message shows.
+const CONTEXT: usize = 3;
+
+/// Accesses to come, in order.
+#[derive(Debug, Default)]
+pub struct Expectation {
+    /// Line number, access.
+    remaining: VecDeque<(usize, Entry)>,
+    /// What was met last.
+    before: VecDeque<Entry>,
+    mismatch: Option<Mismatch>,
+}
+
+/// The first difference between a run and what was expected of it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the accesses differ from the expectation{}: expected {}, but {}{context}",
+    line.map_or(String::new(), |line| format!(" in line {line}")),
+    expected.map_or("the end".to_owned(), |entry| entry.to_string()),
+    found.map_or("the program made no further access".to_owned(), |entry| format!("found {entry}"))
+)]
+pub struct Mismatch {
+    /// Line of the expectation; none past its end.
+    pub line: Option<usize>,
+    /// What should have come.
+    pub expected: Option<Entry>,
+    /// What came.
+    pub found: Option<Entry>,
+    /// The accesses before, as text.
+    pub context: String,
+}
+
+impl Expectation {
+    /// Reads a log, or a file of access lines. Empty lines and those that start with `#` are skipped.
+    ///
+    /// # Errors
+    /// [`DoorsError`] if the file cannot be read or a line not be understood.
+    pub fn read(path: &Path) -> Result<Self, DoorsError> {
+        let text = fs::read_to_string(path).map_err(|source| DoorsError::LogFile { path: path.to_owned(), source })?;
+        let mut remaining = VecDeque::new();
+        for (index, line) in text.lines().enumerate() {
+            if line.trim().is_empty() || line.trim_start().starts_with('#') {
+                continue;
+            }
+            let entry = Entry::parse(line).ok_or_else(|| DoorsError::BadExpectation {
+                path: path.to_owned(),
+                line: index + 1,
+                text: line.to_owned(),
+            })?;
+            remaining.push_back((index + 1, entry));
+        }
+        Ok(Self { remaining, ..Self::default() })
+    }
+
+    /// Compares the next access. Only the first difference counts: what follows it is noise.
+    pub fn meet(&mut self, found: Entry) {
+        if self.mismatch.is_some() {
+            return;
+        }
+        match self.remaining.pop_front() {
+            Some((_, expected)) if expected == found => {
+                self.before.push_back(found);
+                if self.before.len() > CONTEXT {
+                    self.before.pop_front();
+                }
+            }
+            next => self.differ(next, Some(found)),
+        }
+    }
+
+    /// The first difference, if there is one; accesses that never came are one too.
+    pub fn finish(&mut self) -> Option<Mismatch> {
+        if self.mismatch.is_none()
+            && let Some(next) = self.remaining.pop_front()
+        {
+            self.differ(Some(next), None);
+        }
+        self.mismatch.take()
+    }
+
+    fn differ(&mut self, expected: Option<(usize, Entry)>, found: Option<Entry>) {
+        let before = self.before.iter().map(|entry| format!("\n  after {entry}"));
+        self.mismatch = Some(Mismatch {
+            line: expected.map(|(line, _)| line),
+            expected: expected.map(|(_, entry)| entry),
+            found,
+            context: before.collect(),
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn expectation(lines: &[&str]) -> Expectation {
+        let entries = lines.iter().enumerate().map(|(index, line)| (index + 1, Entry::parse(line).unwrap()));
+        Expectation { remaining: entries.collect(), ..Expectation::default() }
+    }
+
+    fn entry(line: &str) -> Entry {
+        Entry::parse(line).unwrap()
+    }
+
+    #[test]
+    fn times_and_values_read_do_not_matter() {
+        let mut expected = expectation(&["0.1 rdmsr cpu0 0xd16 -> 0x5 ; counter", "wrmsr cpu0 0xd10 <- 0x1"]);
+        expected.meet(entry("3.0 rdmsr cpu0 0xd16 -> 0x7"));
+        expected.meet(entry("wrmsr cpu0 0xd10 <- 0x1"));
+        assert_eq!(expected.finish(), None);
+    }
+
+    #[test]
+    fn a_different_value_written_is_the_first_difference() {
+        let mut expected = expectation(&["rdmsr cpu0 0xd16", "wrmsr cpu0 0xd10 <- 0x1"]);
+        expected.meet(entry("rdmsr cpu0 0xd16"));
+        expected.meet(entry("wrmsr cpu0 0xd10 <- 0x2"));
+        expected.meet(entry("wrmsr cpu0 0xd10 <- 0x3"));
+        let message = expected.finish().unwrap().to_string();
+        assert!(
+            message.contains("in line 2: expected wrmsr cpu0 0xd10 <- 0x1, but found wrmsr cpu0 0xd10 <- 0x2"),
+            "{message}"
+        );
+        assert!(message.contains("after rdmsr cpu0 0xd16"), "{message}");
+    }
+
+    #[test]
+    fn too_few_and_too_many_accesses_are_differences() {
+        let mut short = expectation(&["rdmsr cpu0 0xd16"]);
+        assert!(short.finish().unwrap().to_string().contains("no further access"));
+        let mut long = expectation(&[]);
+        long.meet(entry("rdmsr cpu0 0xd16"));
+        assert!(long.finish().unwrap().to_string().contains("expected the end, but found rdmsr"));
+    }
+}

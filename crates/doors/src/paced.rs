@@ -1,0 +1,145 @@
+//! A machine whose virtual time follows wall time, for tools that measure while they sleep.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use pericore_machine::chassis::{Chassis, Shape};
+use pericore_machine::signal::Tick;
+use pericore_registers::{Address, Bdf, Operation, RegisterSpace, Width};
+
+use crate::backend::{Answer, Backend};
+use crate::bystanders;
+use crate::clock;
+use crate::error::DoorsError;
+use crate::platform::{Function, Platform, place_cpus};
+
+/// What happens on the machine while time passes.
+pub trait Traffic: Send {
+    /// Brings everything that the hardware has seen up to `to`. The chassis' own time is moved afterwards.
+    fn advance(&mut self, chassis: &mut Chassis, to: Tick);
+}
+
+/// Nothing happens: only clocks run.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Idle;
+
+impl Traffic for Idle {
+    fn advance(&mut self, _: &mut Chassis, _: Tick) {}
+}
+
+impl Traffic for Box<dyn Traffic> {
+    fn advance(&mut self, chassis: &mut Chassis, to: Tick) {
+        (**self).advance(chassis, to);
+    }
+}
+
+/// A machine in real time.
+pub struct Paced<T> {
+    platform: Platform,
+    ticks_per_second: u64,
+    live: Mutex<Live<T>>,
+}
+
+struct Live<T> {
+    chassis: Chassis,
+    traffic: T,
+}
+
+impl<T: Traffic> Paced<T> {
+    /// Starts the machine's time now. `host` lists the CPUs of the host to show, `hertz` is the cores' nominal frequency.
+    ///
+    /// # Errors
+    /// [`DoorsError::TooFewCpus`] if a socket would have no CPU.
+    pub fn start(
+        mut chassis: Chassis,
+        traffic: T,
+        ticks_per_second: u64,
+        hertz: u64,
+        host: &[u32],
+    ) -> Result<Self, DoorsError> {
+        let shape = chassis.shape().clone();
+        let cpus = place_cpus(host, &shape)?;
+        let functions = find_functions(&mut chassis);
+        let origin = clock::monotonic();
+        let platform = Platform { shape, cpus, functions, hertz, origin };
+        let live = Mutex::new(Live { chassis, traffic });
+        Ok(Self { platform, ticks_per_second, live })
+    }
+
+    fn live(&self) -> MutexGuard<'_, Live<T>> {
+        // A panic elsewhere leaves registers readable; the tool's run is lost anyway.
+        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn ticks(&self, at: Duration) -> Tick {
+        (at.as_nanos() * u128::from(self.ticks_per_second) / 1_000_000_000) as Tick
+    }
+}
+
+impl<T: Traffic> Backend for Paced<T> {
+    fn platform(&self) -> &Platform {
+        &self.platform
+    }
+
+    fn access(&self, operation: Operation) -> Answer {
+        let mut live = self.live();
+        // Read under the lock, so that time goes forward.
+        let at = Duration::from_nanos(clock::monotonic() - self.platform.origin);
+        let to = self.ticks(at);
+        let Live { chassis, traffic } = &mut *live;
+        traffic.advance(chassis, to);
+        chassis.set_now(to);
+        let outcome = match operation {
+            Operation::Read { address, width } => match bystander(&self.platform.shape, address, width) {
+                Some(value) => Ok(value),
+                None => chassis.read(address, width),
+            },
+            Operation::Write { address, width, value } => chassis.write(address, width, value).map(|()| 0),
+        };
+        Answer { outcome, at }
+    }
+
+    fn cpuid(&self, cpu: u32, leaf: u32, subleaf: u32) -> [u32; 4] {
+        self.live().chassis.cpuid(cpu, leaf, subleaf)
+    }
+}
+
+fn bystander(shape: &Shape, address: Address, width: Width) -> Option<u64> {
+    let Address::Pci { bdf, offset } = address else { return None };
+    let (socket, _) = shape.socket_of_bus(bdf.bus)?;
+    let dword = |offset| bystanders::dword(shape.family.name, shape.uncore_bus(socket), bdf, offset);
+    let low = u64::from(dword(offset & !3)?) >> (8 * (offset % 4));
+    let high = if width == Width::B8 { u64::from(dword(offset + 4)?) << 32 } else { 0 };
+    Some((low | high) & width.mask())
+}
+
+/// All functions that answer on any bus of the machine.
+fn find_functions(chassis: &mut Chassis) -> Vec<Function> {
+    let shape = chassis.shape().clone();
+    let buses = (0..=u8::MAX).filter(|&bus| {
+        shape.socket_of_bus(bus).is_some() || (0..shape.sockets).any(|socket| shape.first_bus(socket) == bus)
+    });
+    let bdfs = buses.flat_map(|bus| (0..32).flat_map(move |device| (0..8).map(move |f| Bdf::new(bus, device, f))));
+    bdfs.filter_map(|bdf| find_function(chassis, &shape, bdf)).collect()
+}
+
+fn find_function(chassis: &mut Chassis, shape: &Shape, bdf: Bdf) -> Option<Function> {
+    let mut dword = |offset| {
+        let address = Address::Pci { bdf, offset };
+        let value = match bystander(shape, address, Width::B4) {
+            Some(value) => value,
+            None => chassis.read(address, Width::B4).unwrap_or(u64::MAX),
+        };
+        value as u32
+    };
+    let id = dword(0);
+    if id == u32::MAX {
+        return None;
+    }
+    let is_express = dword(0x34) != 0;
+    let registers =
+        shape.family.units.iter().flat_map(|unit| unit.registers).filter(|register| register.offset >= 0x100);
+    let is_extended = is_express || registers.count() > 0;
+    let config_bytes = if is_extended { 4096 } else { 256 };
+    Some(Function { bdf, id, class: dword(8), subsystem: dword(0x2c), config_bytes })
+}

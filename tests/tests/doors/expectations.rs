@@ -1,0 +1,95 @@
+//! The access logs of LIKWID and PCM, kept as golden files: what these tools do to the hardware.
+//!
+//! `PERICORE_BLESS=1` writes them anew.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::{env, fs};
+
+use pericore_doors::DoorsError;
+use pericore_doors::log::Entry;
+use pericore_registers::Address;
+
+use super::rig::{Rig, require, scratch};
+
+fn golden(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("golden/doors").join(name)
+}
+
+/// The log without times and values read.
+fn stable(text: &str, keep: impl Fn(&Entry) -> bool) -> String {
+    let mut lines = String::new();
+    for line in text.lines() {
+        match Entry::parse(line) {
+            Some(entry) if keep(&entry) => {
+                let meaning = line.split_once("  ; ").map_or("", |(_, meaning)| meaning);
+                // The meaning of a read is its value.
+                let meaning = if line.contains(" -> ") {
+                    meaning.split([':', '=']).next().unwrap_or("").trim_end()
+                } else {
+                    meaning
+                };
+                let _ = writeln!(lines, "{:<44}  ; {meaning}", entry.to_string());
+            }
+            Some(_) => {}
+            None => {
+                let _ = writeln!(lines, "{line}");
+            }
+        }
+    }
+    lines
+}
+
+fn check(name: &str, text: &str, keep: impl Fn(&Entry) -> bool) {
+    let (path, found) = (golden(name), stable(text, keep));
+    if env::var_os("PERICORE_BLESS").is_some() {
+        fs::write(path, found).expect("golden files are writable");
+        return;
+    }
+    let expected = fs::read_to_string(&path)
+        .unwrap_or_else(|error| panic!("{}: {error}; PERICORE_BLESS=1 writes it", path.display()));
+    for (number, (expected, found)) in expected.lines().zip(found.lines()).enumerate() {
+        assert_eq!(found, expected, "{} line {}", path.display(), number + 1);
+    }
+    assert_eq!(found.lines().count(), expected.lines().count(), "{}", path.display());
+}
+
+#[test]
+fn likwids_mem_group_does_what_it_did() {
+    require("likwid-perfctr", "likwid");
+    // With a program to run, LIKWID sometimes reads once more at the start.
+    let arguments = ["-M", "0", "-C", "0", "-g", "MEM", "-S", "100ms"];
+    let run = Rig::default().succeed("likwid-perfctr", &arguments);
+    check("likwid-mem.log", &run.text, |_| true);
+    // The same file serves --expect.
+    let mut rig = Rig::default();
+    rig.options.expect = Some(golden("likwid-mem.log"));
+    rig.succeed("likwid-perfctr", &arguments);
+}
+
+/// PCM's MSR accesses depend on the number of CPUs; those to the memory channels do not.
+#[test]
+fn pcm_memory_does_what_it_did() {
+    require("pcm-memory", "pcm");
+    let run = Rig::default().succeed("pcm-memory", &["0.1", "-i=2"]);
+    check("pcm-memory.log", &run.text, |entry| matches!(entry.address, Address::Pci { bdf, .. } if bdf.device == 16));
+}
+
+#[test]
+fn a_difference_fails_the_run_and_says_where() {
+    require("rdmsr", "msr-tools");
+    let expected = scratch("expect");
+    let mut rig = Rig::default();
+    rig.options.expect = Some(expected.clone());
+    fs::write(&expected, "# two accesses\nrdmsr cpu0 0xd16\nwrmsr cpu0 0xd10 <- 0x1\n").unwrap();
+    rig.succeed("sh", &["-c", "rdmsr 0xd16; wrmsr 0xd10 1"]);
+    let error = rig.try_run("sh", &["-c", "rdmsr 0xd16; wrmsr 0xd10 2"]).unwrap_err();
+    let message = error.to_string();
+    assert!(message.contains("line 3") && message.contains("found wrmsr cpu0 0xd10 <- 0x2"), "{message}");
+    let error = rig.try_run("rdmsr", &["0xd16"]).unwrap_err();
+    assert!(error.to_string().contains("no further access"), "{error}");
+    fs::write(&expected, "rdmsr cpu0\n").unwrap();
+    let error = rig.try_run("true", &[]).unwrap_err();
+    assert!(matches!(error, DoorsError::BadExpectation { line: 1, .. }), "{error}");
+    fs::remove_file(expected).unwrap();
+}

@@ -1,0 +1,189 @@
+//! Nothing leaks to the host, nothing stays, and what goes wrong is said.
+
+use std::fs;
+use std::io::Read;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use pericore_doors::{DoorsError, Outcome};
+
+use super::rig::{Rig, require, scratch};
+
+/// Set in a copy of this test program that is to run a program on a machine and be treated badly.
+const VICTIM: &str = "PERICORE_VICTIM";
+
+/// Not a test by itself: what the others start in a process of its own.
+#[test]
+fn victim() {
+    if let Ok(script) = std::env::var(VICTIM) {
+        match Rig::default().try_run("sh", &["-c", &script]) {
+            Ok(run) => print!("{}[{:?}]", run.stdout, run.outcome),
+            Err(error) => print!("error: {error}"),
+        }
+    }
+}
+
+/// The killed leave their scratch files behind: they get a folder for them.
+struct Folder(std::path::PathBuf);
+
+impl Folder {
+    fn new() -> Self {
+        let folder = Self(scratch("victim"));
+        fs::create_dir(&folder.0).unwrap();
+        folder
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn victim_command(script: &str, before: &[&str], folder: &Folder) -> Command {
+    let program = std::env::current_exe().unwrap();
+    let mut words = before.iter().map(std::ffi::OsString::from).collect::<Vec<_>>();
+    words.push(program.into());
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]).args(["--exact", "hygiene::victim", "--nocapture", "--test-threads=1"]);
+    command
+        .env(VICTIM, script)
+        .env("TMPDIR", &folder.0)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+/// True if a process with a word on its command line is there.
+fn is_running(word: &str) -> bool {
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    let mut lines = entries.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
+    lines.any(|line| line.split(|&byte| byte == 0).any(|argument| argument == word.as_bytes()))
+}
+
+fn wait_until(what: &str, condition: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !condition() {
+        assert!(Instant::now() < deadline, "still not: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn host_mounts() -> usize {
+    fs::read_to_string("/proc/self/mounts").unwrap().matches("pericore").count()
+}
+
+#[test]
+fn the_exit_status_passes_through() {
+    assert_eq!(Rig::default().run("sh", &["-c", "exit 42"]).outcome, Outcome::Exited(42));
+    let killed = Rig::default().run("sh", &["-c", "kill -SEGV $$"]).outcome;
+    assert_eq!((killed, killed.shell_status()), (Outcome::Killed(11), 139));
+}
+
+#[test]
+fn a_program_that_is_not_there_is_named() {
+    let error = Rig::default().try_run("no-such-tool", &[]).unwrap_err();
+    assert!(matches!(&error, DoorsError::Program { program, .. } if program == "no-such-tool"), "{error}");
+    let error = Rig::default().try_run("/etc/passwd", &[]).unwrap_err();
+    assert!(error.to_string().contains("Permission denied"), "{error}");
+}
+
+#[test]
+fn a_program_that_hangs_is_killed_with_all_its_children() {
+    let mut rig = Rig::default();
+    rig.options.timeout = Some(Duration::from_millis(700));
+    let error =
+        rig.try_run("sh", &["-c", "trap '' TERM INT; sleep 71234 & setsid sleep 71235 & sleep 71236"]).unwrap_err();
+    assert!(matches!(error, DoorsError::TimedOut(_)), "{error}");
+    assert!(["71234", "71235", "71236"].iter().all(|word| !is_running(word)));
+}
+
+#[test]
+fn what_a_program_leaves_behind_ends_with_it() {
+    let run = Rig::default().succeed("sh", &["-c", "setsid sleep 71237 >/dev/null 2>&1 & echo started"]);
+    assert_eq!(run.stdout, "started\n");
+    assert!(!is_running("71237"));
+}
+
+/// While a tool runs, its view is its own.
+#[test]
+fn the_host_sees_no_mount_and_no_file() {
+    let had = fs::exists("/etc/likwid_topo.cfg").unwrap();
+    let before = host_mounts();
+    let folder = Folder::new();
+    let mut child = victim_command("test -e /etc/likwid_topo.cfg && sleep 71238", &[], &folder).spawn().unwrap();
+    wait_until("the tool runs", || is_running("71238"));
+    assert_eq!(host_mounts(), before);
+    assert_eq!(fs::exists("/etc/likwid_topo.cfg").unwrap(), had);
+    assert!(!fs::exists("/dev/cpu/.pericore").unwrap());
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// SIGKILL leaves no time to clean up: the kernel does it.
+#[test]
+fn after_sigkill_of_the_server_nothing_is_left() {
+    let folder = Folder::new();
+    let mut child = victim_command("setsid sleep 71239 & sleep 71240", &[], &folder).spawn().unwrap();
+    wait_until("the tool runs", || is_running("71239") && is_running("71240"));
+    let connections = || fs::read_dir("/sys/fs/fuse/connections").map(|entries| entries.count()).unwrap_or(0);
+    let before = connections();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    wait_until("all processes are gone", || !is_running("71239") && !is_running("71240"));
+    wait_until("the FUSE connection is gone", || before == 0 || connections() < before);
+}
+
+/// Reads of absurd places and sizes give errors or nothing, and the door stays open.
+#[test]
+fn absurd_accesses_do_no_harm() {
+    require("rdmsr", "msr-tools");
+    let script = "cd /dev/cpu/0; for skip in 9223372036854775800 4294967296 99999999999; do \
+                    dd if=msr bs=8 count=1 iflag=skip_bytes skip=$skip 2>&1 >/dev/null | tail -1; done; \
+                  dd if=msr bs=1048576 count=1 iflag=skip_bytes skip=206 2>/dev/null | wc -c; \
+                  echo x > cpuid; echo x > /proc/bus/pci/devices; mkdir d; rm msr; : > msr; cat /dev/cpu; rdmsr 0xce";
+    let run = Rig::default().succeed("sh", &["-c", script]);
+    assert!(run.stdout.ends_with("c0000001b00\n"), "{}{}", run.stdout, run.stderr);
+}
+
+/// Without capabilities the run goes through a user namespace, in which the program is root.
+#[test]
+fn without_privileges_a_user_namespace_serves() {
+    require("setpriv", "util-linux");
+    require("rdmsr", "msr-tools");
+    // Root without capabilities can open /dev/fuse, and nothing else that is needed. CAP_SETFCAP lets it map itself.
+    let without = ["setpriv", "--bounding-set", "-all,+setfcap", "--inh-caps", "-all"];
+    let output = victim_command("id -u; rdmsr 0xce", &without, &Folder::new()).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("0\nc0000001b00\n[Exited(0)]"), "{text}{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Where /dev/fuse is closed to a user, the message says what to do.
+#[test]
+fn a_closed_fuse_device_is_named() {
+    require("setpriv", "util-linux");
+    let copy = scratch("nobody");
+    let open = fs::metadata("/dev/fuse")
+        .map(|data| std::os::unix::fs::PermissionsExt::mode(&data.permissions()) & 0o006 == 0o006);
+    fs::copy(std::env::current_exe().unwrap(), &copy).unwrap();
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups", "--inh-caps", "-all"]).arg(&copy);
+    command.args(["--exact", "hygiene::victim", "--nocapture"]).env(VICTIM, "rdmsr 0xce").stdout(Stdio::piped());
+    let mut child = command.stderr(Stdio::null()).spawn().unwrap();
+    let mut text = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
+    child.wait().unwrap();
+    fs::remove_file(copy).unwrap();
+    let is_open = open.unwrap_or(false);
+    let expected = if is_open { "c0000001b00" } else { "cannot open /dev/fuse" };
+    assert!(text.contains(expected), "{text}");
+}
+
+#[test]
+fn more_sockets_than_cpus_are_refused() {
+    let cpus = pericore_doors::usable_cpus().unwrap().len();
+    let Some(sockets) = [2, 4, 8].into_iter().find(|&sockets| usize::from(sockets) > cpus) else { return };
+    let error = Rig { sockets, ..Rig::default() }.try_run("true", &[]).unwrap_err();
+    assert!(matches!(error, DoorsError::TooFewCpus { .. }), "{error}");
+}
