@@ -27,11 +27,11 @@ const CASES: [(&str, Case); 9] = [
 
 fn main() {
     let arguments: Vec<String> = env::args().collect();
-    if let [_, mode, case, count] = arguments.as_slice() {
-        if mode == "--case" {
-            let (index, count): (usize, u64) = (case.parse().expect("a case"), count.parse().expect("a count"));
-            return CASES[index].1(count);
-        }
+    if let [_, mode, case, count] = arguments.as_slice()
+        && mode == "--case"
+    {
+        let (index, count): (usize, u64) = (case.parse().expect("a case"), count.parse().expect("a count"));
+        return CASES[index].1(count);
     }
     // First, before what the others leave behind in memory.
     construction();

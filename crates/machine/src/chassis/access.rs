@@ -161,10 +161,10 @@ impl Chassis {
                 }
                 let number = self.number(socket, place.block);
                 let (value, written) = ((value & width.mask()) << (8 * byte), width.mask() << (8 * byte));
-                if self.rules == Rules::Strict {
-                    if let Some(broken) = self.bank.breaks_rule(number, place.slot, value, written) {
-                        return Err(refusal(address, &broken));
-                    }
+                if self.rules == Rules::Strict
+                    && let Some(broken) = self.bank.breaks_rule(number, place.slot, value, written)
+                {
+                    return Err(refusal(address, &broken));
                 }
                 self.bank.write(number, place.slot, value, written, at);
             }
