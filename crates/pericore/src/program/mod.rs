@@ -29,7 +29,7 @@ pub struct ProgramArgs {
     #[arg(long, value_name = "SETTINGS", requires = "machine")]
     core: Option<String>,
     /// Program to run on the software machine, and its arguments
-    #[arg(last = true, value_name = "PROGRAM", requires = "machine", conflicts_with = "workload")]
+    #[arg(last = true, value_name = "PROGRAM", conflicts_with = "workload")]
     command: Vec<OsString>,
 }
 

@@ -8,6 +8,8 @@ use pericore_machine::uncore::ProgramCounts;
 use pericore_machine::workload::ProgramKind;
 use pericore_tracer::Summary;
 
+use crate::stat::thousands;
+
 /// What shells add to a signal's number.
 const KILLED: i32 = 128;
 
@@ -83,13 +85,5 @@ impl Said {
 }
 
 fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() * 4 / 3 + 1);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    thousands(number as f64)
 }

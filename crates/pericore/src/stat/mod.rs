@@ -23,6 +23,7 @@ use pericore_observe::selection::Selection;
 use crate::failure::Failure;
 use crate::program::ProgramArgs;
 use report::Report;
+pub use table::thousands;
 
 /// Arguments of `pericore stat`.
 #[derive(Debug, Args)]
