@@ -1,6 +1,7 @@
 //! Pericore: observes the uncore of Intel Xeon servers, and can stand in for one.
 
 mod decode;
+mod doctor;
 mod encode;
 mod event_files;
 mod explain;
@@ -35,6 +36,8 @@ enum Command {
     Decode(decode::DecodeArgs),
     /// Put a register's value together
     Encode(encode::EncodeArgs),
+    /// Say what can be counted on this machine, and what to do about what cannot
+    Doctor(doctor::DoctorArgs),
 }
 
 fn main() -> ExitCode {
@@ -73,5 +76,6 @@ fn run(command: Option<Command>) -> Result<ExitCode, Failure> {
         Some(Command::Explain(args)) => explain::run(&args).map(|()| ExitCode::SUCCESS),
         Some(Command::Decode(args)) => decode::run(&args).map(|()| ExitCode::SUCCESS),
         Some(Command::Encode(args)) => encode::run(&args).map(|()| ExitCode::SUCCESS),
+        Some(Command::Doctor(args)) => doctor::run(&args).map(|()| ExitCode::SUCCESS),
     }
 }

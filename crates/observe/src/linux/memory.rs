@@ -66,7 +66,7 @@ impl Memory {
 
 /// The place in its page, if the cycle is possible.
 fn check(physical: u64, width: Width) -> Outcome<usize> {
-    if physical % u64::from(width.bytes()) != 0 {
+    if !physical.is_multiple_of(u64::from(width.bytes())) {
         return Err(AccessError::BadCycle { address: Address::Mmio { physical }, width });
     }
     Ok((physical % PAGE) as usize)

@@ -123,7 +123,7 @@ fn parse(name: &str) -> Option<Bdf> {
 /// Checks a cycle before it becomes a system call.
 pub(super) fn check(bdf: Bdf, offset: u16, width: Width) -> Outcome<()> {
     let address = Address::Pci { bdf, offset };
-    let aligned = offset % width.bytes().min(4) == 0;
+    let aligned = offset.is_multiple_of(width.bytes().min(4));
     let fits = u64::from(offset) + u64::from(width.bytes()) <= CONFIG_BYTES;
     if aligned && fits { Ok(()) } else { Err(AccessError::BadCycle { address, width }) }
 }

@@ -96,7 +96,7 @@ fn errors_of_the_system_keep_their_meaning() {
 fn a_file_without_rights_is_a_refusal() {
     let folder = Folder::new();
     let path = folder.put("dev/cpu/0/msr", &[0; 64]);
-    fs::set_permissions(&path, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
     if File::open(&path).is_ok() {
         // Root, or the capability to override: nothing is refused.
         return;
