@@ -160,7 +160,8 @@ fn slices_that_the_part_does_not_have_are_absent() {
 /// Bad tables: what has a documented place is found all the same, the CXL blocks are not, and the report says why.
 #[test]
 fn bad_tables_leave_the_documented_places() {
-    let cases: [(DiscoveryFault, fn(&TableError) -> bool); 4] = [
+    type IsRight = fn(&TableError) -> bool;
+    let cases: [(DiscoveryFault, IsRight); 4] = [
         (DiscoveryFault::Absent, |error| *error == TableError::NoOwner),
         (DiscoveryFault::AllOnes, |error| matches!(error, TableError::AllOnes { .. })),
         (DiscoveryFault::Zeros, |error| matches!(error, TableError::Empty { .. })),

@@ -1,6 +1,7 @@
 //! Pericore: observes the uncore of Intel Xeon servers, and can stand in for one.
 
 mod decode;
+mod doctor;
 mod encode;
 mod event_files;
 mod explain;
@@ -42,6 +43,8 @@ enum Command {
     Encode(encode::EncodeArgs),
     /// The software Xeon: its registers and its snapshots
     Machine(machine::MachineArgs),
+    /// Say what can be counted on this machine, and what to do about what cannot
+    Doctor(doctor::DoctorArgs),
 }
 
 fn main() -> ExitCode {
@@ -82,5 +85,6 @@ fn run(command: Option<Command>) -> Result<ExitCode, Failure> {
         Some(Command::Decode(args)) => decode::run(&args).map(|()| ExitCode::SUCCESS),
         Some(Command::Encode(args)) => encode::run(&args).map(|()| ExitCode::SUCCESS),
         Some(Command::Machine(args)) => machine::run(&args),
+        Some(Command::Doctor(args)) => doctor::run(&args).map(|()| ExitCode::SUCCESS),
     }
 }

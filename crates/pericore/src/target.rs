@@ -1,8 +1,17 @@
-//! Families and units that the command line names.
+//! The machine to observe, and the families and units that the command line names.
 
 use pericore_catalog::Family;
+use pericore_observe::linux::{Host, Processor, Root};
 
 use crate::failure::Failure;
+
+/// The machine that this runs on. `Host::family` tells whether its uncore is known, `Host::space` is the way to its registers.
+///
+/// # Errors
+/// A system that does not tell its CPUs.
+pub fn host() -> Result<Host, Failure> {
+    Host::new(Root::default(), Processor::here()).map_err(Failure::failed)
+}
 
 /// The family of that name.
 ///

@@ -1,0 +1,141 @@
+//! `pericore doctor`: what stands between the user and the counters, and what to do about it.
+
+mod finding;
+mod system;
+mod units;
+
+use std::io::{self, Write};
+
+use clap::Args;
+use pericore_machine::MachineSpec;
+use pericore_machine::chassis::Chassis;
+use pericore_machine::signal::Wiring;
+use pericore_observe::discover::Cpu;
+use pericore_observe::linux::{Host, Processor};
+use pericore_registers::RegisterSpace;
+
+use crate::failure::Failure;
+use crate::target;
+use crate::terminal::ColorArg;
+use finding::Finding;
+
+/// Arguments of `pericore doctor`.
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// Examine a software machine instead of this one: `NAME[:key=value,…]`
+    #[arg(long, value_name = "MACHINE")]
+    machine: Option<String>,
+    /// Print JSON lines
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    color: ColorArg,
+}
+
+/// Runs the command. What it finds is its answer, not its failure.
+///
+/// # Errors
+/// A machine that does not exist, a system that does not tell its CPUs, or an output that cannot be written.
+pub fn run(args: &DoctorArgs) -> Result<(), Failure> {
+    let findings = match &args.machine {
+        Some(machine) => software(machine)?,
+        None => this_machine(&target::host()?),
+    };
+    let mut text = Vec::new();
+    if args.json {
+        for finding in &findings {
+            finding.json(&mut text)?;
+        }
+    } else {
+        let paint = args.color.paint();
+        for finding in &findings {
+            finding.print(&mut text, paint)?;
+        }
+        writeln!(text, "\n{}", verdict(&findings, args.machine.is_some()))?;
+    }
+    let mut out = io::stdout().lock();
+    out.write_all(&text)?;
+    Ok(out.flush()?)
+}
+
+/// The conclusion.
+fn verdict(findings: &[Finding], is_software: bool) -> &'static str {
+    match (findings.iter().any(Finding::is_problem), is_software) {
+        (false, _) => "Everything that pericore stat needs is there.",
+        (true, true) => "This software machine has faults; what they cost is said above.",
+        (true, false) => {
+            "pericore stat cannot count everything here until the problems are solved.\n\
+             On a software machine it can: pericore stat --machine e5-2600"
+        }
+    }
+}
+
+/// This machine's processor, access paths and units.
+fn this_machine(host: &Host) -> Vec<Finding> {
+    let mut findings = vec![processor(&host.processor)];
+    match host.family() {
+        Ok(family) => {
+            findings.push(Finding::good("family", format!("{} ({})", family.name, family.title)));
+            findings.extend(system::examine(host.root(), true));
+            findings.extend(units::examine(&mut host.space(), family, &host.cpus));
+        }
+        Err(_) => {
+            let is_intel = host.processor.vendor == "GenuineIntel";
+            let remedy = match (is_intel, host.processor.is_virtual) {
+                (true, true) => {
+                    "virtual machines do not show the uncore: run on the host, or name a software machine with --machine"
+                }
+                _ => "observe on a Xeon of a family that pericore knows, or name a software machine with --machine",
+            };
+            let known: Vec<&str> = pericore_catalog::families().iter().map(|family| family.name).collect();
+            let says = format!("this processor has no uncore that pericore knows; known: {}", known.join(", "));
+            findings.push(Finding::bad("family", says, remedy));
+            findings.extend(system::examine(host.root(), false));
+        }
+    }
+    findings
+}
+
+/// A software machine, through the same eyes.
+fn software(machine: &str) -> Result<Vec<Finding>, Failure> {
+    let spec = MachineSpec::parse(machine).map_err(Failure::usage)?;
+    let shape = spec.shape().map_err(Failure::usage)?;
+    let package = |number| shape.socket_of_cpu(number).map(|package| Cpu { number, package });
+    let cpus: Vec<Cpu> = (0..shape.cpus()).filter_map(package).collect();
+    let wiring = Wiring::new(spec.family(), shape.sockets);
+    let mut chassis = Chassis::new(shape, wiring, |_| 1);
+    let answers = Processor::read(|leaf| chassis.cpuid(0, leaf, 0));
+    Ok(emulated(&mut chassis, &answers, &cpus))
+}
+
+fn emulated(space: &mut impl RegisterSpace, answers: &Processor, cpus: &[Cpu]) -> Vec<Finding> {
+    let mut findings = vec![processor(answers)];
+    match answers.known_as() {
+        Some(family) => {
+            findings.push(Finding::good("family", format!("{} ({}), emulated", family.name, family.title)));
+            findings.extend(units::examine(space, family, cpus));
+        }
+        None => findings.push(Finding::bad(
+            "family",
+            "the software machine's processor is in no family of the catalogue",
+            "report this fault",
+        )),
+    }
+    findings
+}
+
+fn processor(processor: &Processor) -> Finding {
+    let Processor { vendor, brand, family, model, stepping, is_virtual } = processor;
+    let place = if *is_virtual { ", in a virtual machine" } else { "" };
+    let named = if brand.is_empty() { String::new() } else { format!("{brand}: ") };
+    Finding::good("processor", format!("{named}{vendor}, family {family}, model {model}, stepping {stepping}{place}"))
+}
+
+/// The examination of a folder that stands for `/`, for tests.
+#[cfg(test)]
+fn examine_root(root: pericore_observe::linux::Root, processor: Processor) -> Result<Vec<Finding>, Failure> {
+    Host::new(root, processor).map(|host| this_machine(&host)).map_err(Failure::failed)
+}
+
+#[cfg(test)]
+mod tests;

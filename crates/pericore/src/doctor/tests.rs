@@ -1,0 +1,76 @@
+//! Software machines, and folders that stand for `/`.
+
+use std::fs;
+use std::path::Path;
+
+use pericore_machine::chassis::{DiscoveryFault, Faults, Shape, Variant};
+
+use pericore_observe::linux::Root;
+
+use super::*;
+
+fn state<'a>(findings: &'a [Finding], check: &str) -> Vec<&'a str> {
+    let of_check = findings.iter().filter(|finding| finding.key().0 == check);
+    of_check.map(|finding| finding.key().1).collect()
+}
+
+#[test]
+fn whole_software_machines_have_no_problem() {
+    for machine in ["nehalem:sockets=2", "e5-2600:sockets=2", "emerald-rapids:sockets=2"] {
+        let findings = software(machine).unwrap();
+        let problems: Vec<String> = findings.iter().filter(|f| f.is_problem()).map(Finding::words).collect();
+        assert!(problems.is_empty(), "{machine}: {problems:?}");
+        assert_eq!(state(&findings, "family"), ["ok"]);
+    }
+    assert_eq!(state(&software("emerald-rapids:sockets=2").unwrap(), "table"), ["ok", "ok"]);
+}
+
+#[test]
+fn a_bad_table_is_a_problem_with_a_remedy() {
+    let family = pericore_catalog::family("emerald-rapids").unwrap();
+    let faults = Faults { discovery: DiscoveryFault::AllOnes, ..Faults::default() };
+    let shape = Shape::new(family, 1, 4, 2).unwrap();
+    let chassis = Chassis::new(shape, Wiring::new(family, 1), |_| 1);
+    let mut chassis = chassis.with_variant(&Variant { faults, ..Variant::default() }).unwrap();
+    let answers = Processor::read(|leaf| chassis.cpuid(0, leaf, 0));
+    let cpus: Vec<Cpu> = (0..8).map(|number| Cpu { number, package: 0 }).collect();
+    let findings = emulated(&mut chassis, &answers, &cpus);
+    assert_eq!((state(&findings, "table"), state(&findings, "cha")), (vec!["problem"], vec!["ok"]));
+    let table = findings.iter().find(|finding| finding.key().0 == "table").unwrap();
+    assert!(table.words().contains("all ones") && table.words().contains("firmware"), "{}", table.words());
+    assert_eq!(state(&findings, "cxlcm"), ["problem"]);
+}
+
+/// A virtual machine of another maker, locked down.
+#[test]
+fn a_machine_without_uncore_says_so_and_points_at_software() {
+    let root = std::env::temp_dir().join(format!("pericore-doctor-{}", std::process::id()));
+    let put = |path: &str, text: &[u8]| {
+        let path = root.join(path);
+        fs::create_dir_all(path.parent().unwrap_or(Path::new("/"))).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    put("sys/devices/system/cpu/online", b"0\n");
+    put("sys/devices/system/cpu/cpu0/topology/physical_package_id", b"0\n");
+    put("sys/kernel/security/lockdown", b"none [integrity] confidentiality\n");
+    put("proc/self/status", b"Name:\tx\nCapEff:\t0000000000020000\n");
+    put("proc/sys/kernel/perf_event_paranoid", b"2\n");
+    let processor =
+        Processor { vendor: "AuthenticAMD".into(), family: 25, model: 1, is_virtual: true, ..Default::default() };
+    let here = examine_root(Root::at(&root), processor).unwrap();
+    // The same system with a processor that is known: now what bars the way is a problem.
+    let known = Processor { vendor: "GenuineIntel".into(), family: 6, model: 45, ..Default::default() };
+    let there = examine_root(Root::at(&root), known).unwrap();
+    fs::remove_dir_all(&root).unwrap();
+    assert_eq!(state(&here, "family"), ["problem"]);
+    let others: Vec<_> = here.iter().filter(|finding| finding.is_problem()).map(|finding| finding.key().0).collect();
+    assert_eq!(others, ["family"], "only one thing is wrong");
+    assert!(here[0].words().contains("virtual") && here[1].words().contains("--machine"));
+    assert_eq!(state(&there, "family"), ["ok"]);
+    for (check, word) in [("msr", "modprobe msr"), ("memory", "CAP_SYS_RAWIO"), ("lockdown", "secure boot")] {
+        let finding = there.iter().find(|finding| finding.key().0 == check).unwrap();
+        assert!(finding.is_problem() && finding.words().contains(word), "{check}: {}", finding.words());
+    }
+    let rights = there.iter().find(|finding| finding.key().0 == "rights").unwrap();
+    assert!(rights.words().contains("has CAP_SYS_RAWIO, and lacks CAP_SYS_ADMIN"), "{}", rights.words());
+}

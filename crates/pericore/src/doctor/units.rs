@@ -1,0 +1,137 @@
+//! Which units answer, and whether the discovery tables are sound.
+
+use std::fmt::Write;
+
+use pericore_catalog::{Family, Unit};
+use pericore_observe::discover::{Cpu, DiscoverError, Presence, Socket, TableReport, Topology, discover};
+use pericore_registers::RegisterSpace;
+
+use super::finding::Finding;
+
+/// Record faults that are spelt out.
+const SPELT_OUT: usize = 3;
+
+/// Looks for every unit of a family.
+pub fn examine(space: &mut impl RegisterSpace, family: &'static Family, cpus: &[Cpu]) -> Vec<Finding> {
+    match discover(space, family, cpus, |_| true) {
+        Ok(topology) => {
+            let mut findings = vec![sockets(&topology)];
+            findings.extend(topology.sockets.iter().flat_map(tables));
+            findings.extend(family.units.iter().map(|unit| instances(&topology, unit)));
+            findings
+        }
+        // What bars one unit need not bar the others.
+        Err(whole) => {
+            let mut findings = vec![refused("sockets", &whole)];
+            for unit in family.units {
+                match discover(space, family, cpus, |other| other.name == unit.name) {
+                    Ok(topology) => findings.push(instances(&topology, unit)),
+                    Err(error) if error == whole => {}
+                    Err(error) => findings.push(refused(unit.name, &error)),
+                }
+            }
+            findings
+        }
+    }
+}
+
+/// The errors of discovery end with what to do, after the last semicolon.
+fn refused(check: &str, error: &DiscoverError) -> Finding {
+    let text = error.to_string();
+    match text.rsplit_once("; ") {
+        Some((says, remedy)) => Finding::bad(check, says, remedy),
+        None => Finding::bad(
+            check,
+            text.as_str(),
+            "try again; if it stays, report it with the output of `pericore doctor --json`",
+        ),
+    }
+}
+
+fn sockets(topology: &Topology) -> Finding {
+    let place = |socket: &Socket| match socket.bus {
+        Some(bus) => format!("{} (cpu {}, uncore bus {bus:02x})", socket.number, socket.cpu),
+        None => format!("{} (cpu {})", socket.number, socket.cpu),
+    };
+    Finding::good("sockets", topology.sockets.iter().map(place).collect::<Vec<_>>().join(", "))
+}
+
+fn tables(socket: &Socket) -> Vec<Finding> {
+    let Some(table) = socket.table() else { return Vec::new() };
+    let number = socket.number;
+    let mut findings: Vec<Finding> = table
+        .errors
+        .iter()
+        .map(|error| {
+            let remedy =
+                "units with documented places are counted all the same; for the CXL blocks, update the firmware";
+            Finding::bad("table", format!("socket {number}: {error}"), remedy)
+        })
+        .collect();
+    if !table.bases.is_empty() {
+        findings.push(health(number, table));
+    }
+    findings.extend(slices(socket));
+    findings
+}
+
+fn health(number: u16, table: &TableReport) -> Finding {
+    let mut says = format!("socket {number}: the discovery table lists {} blocks", table.blocks.len());
+    if table.is_sound() {
+        return Finding::good("table", says);
+    }
+    if table.blank > 0 {
+        let _ = write!(says, "; {} of {} announced records are blank", table.blank, table.announced);
+    }
+    if !table.faults.is_empty() {
+        let _ = write!(says, "; {} records are not believed", table.faults.len());
+    }
+    for fault in table.faults.iter().take(SPELT_OUT) {
+        let _ = write!(says, "; {fault}");
+    }
+    // Gaps are allowed (1.9.1).
+    if table.faults.is_empty() && !table.blocks.is_empty() {
+        return Finding::note("table", says);
+    }
+    Finding::bad(
+        "table",
+        says,
+        "update the firmware; until then those blocks are looked for at their documented places",
+    )
+}
+
+fn slices(socket: &Socket) -> Option<Finding> {
+    let slices = socket.slices()?;
+    let (other, theirs) = slices.contradicted?;
+    let says = format!(
+        "socket {}: {} tells of {} LLC slices, {other} of {theirs}; the first is believed",
+        socket.number, slices.register, slices.slices
+    );
+    Some(Finding::note("slices", says))
+}
+
+fn instances(topology: &Topology, unit: &'static Unit) -> Finding {
+    let sockets = &topology.sockets;
+    let present: usize = sockets.iter().map(|socket| socket.present(unit).len()).sum();
+    let all: usize = sockets.iter().map(|socket| socket.presence(unit).len()).sum();
+    if all == 0 {
+        return Finding::note(unit.name, "has no counters with a known place");
+    }
+    let mut reasons = sockets.iter().flat_map(|socket| {
+        socket.presence(unit).iter().enumerate().filter_map(|(number, presence)| match presence {
+            Presence::Present => None,
+            Presence::Absent { why } => Some(format!("{}{number} of socket {}: {why}", unit.name, socket.number)),
+        })
+    });
+    let says = format!("{present} of {all} answer");
+    match (reasons.next(), present) {
+        (None, _) => Finding::good(unit.name, says),
+        (Some(first), 0) => Finding::bad(
+            unit.name,
+            format!("none of {all} answers; {first}"),
+            "the part may lack the unit; else look in the firmware's set-up for an option that hides performance monitors",
+        ),
+        // Fused-off slices, empty memory controllers and unused links are no fault.
+        (Some(first), _) => Finding::note(unit.name, format!("{says}; {first}")),
+    }
+}
