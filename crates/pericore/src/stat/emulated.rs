@@ -76,8 +76,7 @@ pub fn run(args: &StatArgs, machine: &str) -> Result<ExitCode, Failure> {
             spec.preset()
         )?;
     }
-    let mut run =
-        Measurement { args, machine, machine_name, spec: &spec, started: Instant::now(), interrupt, program };
+    let mut run = Measurement { args, machine, machine_name, spec: &spec, started: Instant::now(), interrupt, program };
     let status = run.measure(plan, &mut out)?;
     out.flush()?;
     Ok(run.interrupt.exit(status))
