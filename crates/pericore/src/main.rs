@@ -30,7 +30,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Count events and evaluate metrics
-    Stat(stat::StatArgs),
+    Stat(Box<stat::StatArgs>),
     /// Put back what a killed session left behind
     Restore(restore::RestoreArgs),
     /// List events, registers or metrics

@@ -26,7 +26,7 @@ use crate::restore;
 const SLICE: f64 = 100e-6;
 
 /// Virtual seconds of a round, unless the user says: workloads often end within a virtual millisecond.
-const TURN: f64 = 10e-6;
+const TURN: f64 = 2e-6;
 
 /// Runs `pericore stat --machine`.
 ///

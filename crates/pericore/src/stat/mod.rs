@@ -70,7 +70,7 @@ pub struct StatArgs {
     /// Print what a sample costs, and do nothing
     #[arg(long)]
     cost: bool,
-    /// Change rounds every so many milliseconds, where events have to take turns (on a software machine virtual ones, and 0.01
+    /// Change rounds every so many milliseconds, where events have to take turns (on a software machine virtual ones, and 0.002
     /// unless given: its registers cost no virtual time)
     #[arg(long, value_name = "MS")]
     rotate: Option<f64>,
