@@ -2,6 +2,7 @@
 
 mod opened;
 mod registers;
+mod run;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -51,6 +52,8 @@ enum MachineCommand {
         #[arg(short = 'o', long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
+    /// Run an unmodified program against a live software machine
+    Run(run::RunArgs),
     /// Check a snapshot file, and say what it holds
     Load {
         /// Snapshot
@@ -83,6 +86,7 @@ pub fn run(args: &MachineArgs) -> Result<ExitCode, Failure> {
         MachineCommand::Dump { target, output } => {
             opened::save(&mut opened::machine(&target.machine)?, output.as_deref())?;
         }
+        MachineCommand::Run(args) => return run::run(args),
         MachineCommand::Load { file } => registers::show(&mut opened::snapshot(file)?)?,
     }
     Ok(ExitCode::SUCCESS)
