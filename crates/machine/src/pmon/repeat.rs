@@ -103,7 +103,14 @@ impl Bank {
 
     /// Puts counters and levels where a stretch of time takes them whose outcome is known: `states` at `tick`, but for the
     /// registers, which go on by `gains`.
-    pub(crate) fn leap(&mut self, number: u16, states: &[CounterState], gains: &[u128], levels: &[Entries], tick: Tick) {
+    pub(crate) fn leap(
+        &mut self,
+        number: u16,
+        states: &[CounterState],
+        gains: &[u128],
+        levels: &[Entries],
+        tick: Tick,
+    ) {
         let signals = self.signals_of(number);
         self.live[signals.clone()].iter_mut().for_each(Vec::clear);
         for entries in levels {

@@ -33,7 +33,8 @@ impl Account {
     pub fn between(&self, from: Tick, to: Tick, count: impl Fn(&Snapshot, &Snapshot) -> Option<u64>) -> Option<u64> {
         let start = self.snapshots.get(&0)?;
         let whole = count(start, self.snapshots.get(&self.window)?)?;
-        let until = |tick: Tick| Some(tick / self.window * whole + count(start, self.snapshots.get(&(tick % self.window))?)?);
+        let until =
+            |tick: Tick| Some(tick / self.window * whole + count(start, self.snapshots.get(&(tick % self.window))?)?);
         until(to)?.checked_sub(until(from)?)
     }
 }

@@ -50,8 +50,7 @@ impl Orbit {
     /// Increments of a counter between the start of window 0 and the start of cell `cell`, numbered on over all windows.
     pub fn gained(&self, counter: usize, cell: u64) -> u128 {
         let cells = self.marks.len() as u64;
-        u128::from(self.whole[counter]) * u128::from(cell / cells)
-            + u128::from(self.mark(cell % cells).gained[counter])
+        u128::from(self.whole[counter]) * u128::from(cell / cells) + u128::from(self.mark(cell % cells).gained[counter])
     }
 }
 

@@ -28,7 +28,7 @@ pub struct Replay {
 
 impl Replay {
     /// At tick 0 of a chassis after reset.
-    pub(super) fn new(recording: Arc<Recording>) -> Self {
+    pub fn new(recording: Arc<Recording>) -> Self {
         let instances = 0..recording.instances();
         let tracked = instances.map(|_| Tracked { stale: true, ..Tracked::default() }).collect();
         Self { recording, tracked, before: Vec::new() }
