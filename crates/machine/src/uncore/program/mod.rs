@@ -56,7 +56,7 @@ pub(super) struct Program {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ProgramCounts {
     /// Accesses taken from the source, by [`ProgramKind`].
-    pub kinds: [u64; 7],
+    pub kinds: [u64; ProgramKind::COUNT],
     /// L2 prefetches sent out.
     pub prefetches: u64,
     /// Bytes of the pages that were touched.
@@ -151,7 +151,10 @@ impl Program {
         let instructions = access.instructions.saturating_sub(self.instructions[thread]);
         self.instructions[thread] = access.instructions.max(self.instructions[thread]);
         let store = matches!(access.kind, ProgramKind::Store | ProgramKind::Upgrade | ProgramKind::NonTemporal);
-        let physical = self.pages.touch(access.process, access.forked_from, access.address, store);
+        let physical = match access.kind {
+            ProgramKind::Progress => 0,
+            _ => self.pages.touch(access.process, access.forked_from, access.address, store),
+        };
         let number = thread % self.slots.len();
         let slot = &mut self.slots[number];
         slot.queue.push_back(Waiting { line: (physical / LINE_BYTES) as u32, kind: access.kind, instructions });
