@@ -131,7 +131,7 @@ fn value(place: &RegisterPlace, random: &mut Random) -> u64 {
     let field = |name: &str| place.register.field(name).map(|field| field.bits);
     let name = place.register.member_name(0);
     if name.starts_with("ctr") {
-        return if random.chance(50) { (1 << 44) - random.below(3000) | 0xf << 44 } else { random.below(100) };
+        return if random.chance(50) { (0x1_0000 << 32) - random.below(3000) } else { random.below(100) };
     }
     let Some(select) = field("ev_sel") else {
         return if random.chance(60) { 0 } else { random.next() & random.next() };

@@ -145,9 +145,9 @@ impl Replay {
         {
             *gained += after.wrapping_sub(*before) & mask;
         }
-        if end % self.recording.window() == 0 {
+        if end.is_multiple_of(self.recording.window()) {
             self.turn(bank, number);
-        } else if end % self.recording.cell() == 0
+        } else if end.is_multiple_of(self.recording.cell())
             && let Some(marks) = &mut tracked.marks
         {
             marks.push(Mark { states: bank.save_counters(number, end), gained: tracked.gained.clone() });
