@@ -65,7 +65,9 @@ impl Script {
             let bits = unit.signals[usize::from(signal)].attributes.iter().fold(0, |all, row| all | row.bits.mask());
             let (wire, tag) = (Wire { instance, signal }, random.next() & bits);
             let (first, second) = (random.below(window), random.below(window));
-            if random.chance(50) {
+            // Free-running counters of the plain machine would count the entries from before as arrivals.
+            let heard = unit.registers.iter().any(|register| register.signal == Some(signal));
+            if heard || random.chance(50) {
                 let count = 1 + random.below(3) as u32;
                 script.events.push((first, wire, tag, Change::Pulse(count)));
                 continue;
