@@ -10,7 +10,7 @@ use pericore_registers::{Address, Outcome, RegisterSpace, Width};
 
 use crate::chassis::{Chassis, ShapeError};
 use crate::engine::{ClockDomains, ClockError};
-use crate::signal::{Tick, Wiring};
+use crate::signal::{SignalSink, Tick, Wiring};
 use crate::uncore::{ModelError, ProgramCounts, Progress};
 use crate::workload::{ProgramSettings, ProgramSource, Workload};
 use model::Model;
@@ -108,6 +108,12 @@ impl Machine {
         let until = self.model.now() + ticks;
         self.model.run_until(until, &mut self.chassis);
         self.chassis.set_now(until);
+    }
+
+    /// Runs the model for so many ticks, and tells another sink what happens instead of this machine's hardware.
+    pub fn run_into<S: SignalSink>(&mut self, ticks: Tick, sink: &mut S) {
+        let until = self.model.now() + ticks;
+        self.model.run_until(until, sink);
     }
 
     /// Virtual time, in ticks since reset.
