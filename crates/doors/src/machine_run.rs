@@ -77,18 +77,23 @@ impl LiveMachine {
         self.clocks.ticks_per_second
     }
 
+    /// The machine at reset, for a way in that keeps its own time.
+    pub fn into_chassis(self) -> Chassis {
+        let Self { wiring, shape, clocks, pclk, .. } = self;
+        Chassis::new(shape, wiring, |clock| match clock {
+            "dclk" => clocks.dclk.ticks(),
+            "pclk" => pclk,
+            _ => clocks.uclk.ticks(),
+        })
+    }
+
     /// Starts time, with `traffic` on the machine, on the CPUs that this process may use.
     ///
     /// # Errors
     /// [`DoorsError::TooFewCpus`] if a socket would have no CPU.
     pub fn start<T: Traffic>(self, traffic: T) -> Result<Paced<T>, DoorsError> {
-        let Self { wiring, shape, clocks, pclk, hertz } = self;
-        let chassis = Chassis::new(shape, wiring, |clock| match clock {
-            "dclk" => clocks.dclk.ticks(),
-            "pclk" => pclk,
-            _ => clocks.uclk.ticks(),
-        });
-        Paced::start(chassis, traffic, clocks.ticks_per_second, hertz, &usable_cpus()?)
+        let (ticks_per_second, hertz) = (self.clocks.ticks_per_second, self.hertz);
+        Paced::start(self.into_chassis(), traffic, ticks_per_second, hertz, &usable_cpus()?)
     }
 }
 

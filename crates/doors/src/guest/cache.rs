@@ -3,10 +3,12 @@
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::Write;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::error::GuestError;
+use super::process;
 use super::traps::{Function, SYMBOLS};
 
 /// Downloads the packages and makes the files.
@@ -24,6 +26,14 @@ impl Prepared {
     /// # Errors
     /// [`GuestError`] if it cannot be made, or is damaged.
     pub fn get() -> Result<Self, GuestError> {
+        Self::at(Self::place()?)
+    }
+
+    /// Where [`get`](Self::get) has the guest of this version.
+    ///
+    /// # Errors
+    /// [`GuestError::NoCache`] if the environment names no directory.
+    pub fn place() -> Result<PathBuf, GuestError> {
         let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let cache =
             absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache"))).ok_or(GuestError::NoCache)?;
@@ -31,7 +41,7 @@ impl Prepared {
         let version = PREPARE
             .bytes()
             .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-        Self::at(cache.join("pericore").join(format!("guest-{version:016x}")))
+        Ok(cache.join("pericore").join(format!("guest-{version:016x}")))
     }
 
     /// The guest in a directory; made now if the directory does not exist.
@@ -67,6 +77,9 @@ impl Prepared {
         fs::create_dir_all(parent).map_err(|source| GuestError::File { path: parent.to_owned(), source })?;
         let mut shell = Command::new("sh");
         shell.args(["-c", PREPARE, "prepare.sh"]).arg(&self.directory).stdin(Stdio::null()).stdout(Stdio::null());
+        // A group of its own, which the script ends as a whole when it is asked to.
+        shell.process_group(0);
+        process::end_with_us(&mut shell, libc::SIGTERM);
         let output = shell.output().map_err(|source| GuestError::System { call: "running sh", source })?;
         // Two may prepare at once: the directory of the first stays.
         if output.status.success() || self.directory.exists() {

@@ -15,6 +15,7 @@ mod log;
 mod overlay;
 mod plan;
 mod process;
+mod program;
 pub mod proxy;
 mod qemu;
 mod session;

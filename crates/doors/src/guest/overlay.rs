@@ -1,14 +1,11 @@
 //! What a single boot adds to the prepared file system: the first process, the command, and programs of the host.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 
 use super::cpio::Archive;
 use super::error::GuestError;
+use super::program;
 use super::proxy::config::Window;
-
-/// Where the host's programs and their libraries lie in the guest; both come from the host, whose C library may be newer.
-const HOST: &str = "/opt/host";
 
 /// A boot's additions as an archive. `programs` are the host's executables to bring along, under their own names.
 ///
@@ -16,7 +13,7 @@ const HOST: &str = "/opt/host";
 /// [`GuestError::Program`] if a program or a library of it cannot be read.
 pub fn archive(command: &[String], setup: &str, programs: &[PathBuf]) -> Result<Vec<u8>, GuestError> {
     let mut archive = Archive::default();
-    for directory in ["/run", "/run/pericore", "/opt", HOST, "/usr", "/usr/bin"] {
+    for directory in ["/run", "/run/pericore", "/opt", program::FOLDER, "/usr", "/usr/bin"] {
         archive.directory(directory);
     }
     archive.file("/init", 0o755, include_bytes!("init.sh"));
@@ -25,7 +22,7 @@ pub fn archive(command: &[String], setup: &str, programs: &[PathBuf]) -> Result<
     // LIKWID asks for this shell by name.
     archive.file("/usr/bin/bash", 0o755, b"#!/bin/sh\nexec /bin/sh \"$@\"\n");
     for program in programs {
-        add_program(&mut archive, program)?;
+        program::add(&mut archive, program)?;
     }
     Ok(archive.finish())
 }
@@ -54,37 +51,6 @@ fn script(command: &[String]) -> String {
     format!("exec {}\n", quoted.collect::<Vec<_>>().join(" "))
 }
 
-fn add_program(archive: &mut Archive, program: &Path) -> Result<(), GuestError> {
-    let failed = |source| GuestError::Program { program: program.to_owned(), source };
-    let name = program.file_name().unwrap_or_default().to_string_lossy();
-    let content = std::fs::read(program).map_err(failed)?;
-    let listing = Command::new("ldd").arg(program).output().map_err(failed)?;
-    let libraries = libraries(&String::from_utf8_lossy(&listing.stdout));
-    if libraries.is_empty() {
-        archive.file(&format!("/usr/bin/{name}"), 0o755, &content);
-        return Ok(());
-    }
-    archive.file(&format!("{HOST}/{name}"), 0o755, &content);
-    let mut loader = String::new();
-    for library in libraries {
-        let content = std::fs::read(&library).map_err(failed)?;
-        let file = library.file_name().unwrap_or_default().to_string_lossy();
-        if file.starts_with("ld-linux") {
-            loader = format!("{HOST}/{file}");
-        }
-        archive.file(&format!("{HOST}/{file}"), 0o755, &content);
-    }
-    let start = format!("#!/bin/sh\nexec {loader} --library-path {HOST} {HOST}/{name} \"$@\"\n");
-    archive.file(&format!("/usr/bin/{name}"), 0o755, start.as_bytes());
-    Ok(())
-}
-
-/// Paths in the output of ldd: `name => path (address)`, or `path (address)` for the loader.
-fn libraries(listing: &str) -> Vec<PathBuf> {
-    let paths = listing.lines().filter_map(|line| line.split_whitespace().find(|word| word.starts_with('/')));
-    paths.map(PathBuf::from).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,14 +59,6 @@ mod tests {
     fn arguments_reach_the_shell_whole() {
         let command = ["sh", "-c", "echo 'a b' $HOME"].map(str::to_owned);
         assert_eq!(script(&command), "exec 'sh' '-c' 'echo '\\''a b'\\'' $HOME'\n");
-    }
-
-    #[test]
-    fn libraries_and_loader_of_a_listing() {
-        let listing = "\tlinux-vdso.so.1 (0x00007ffd)\n\tlibc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x7f)\n\t/lib64/ld-linux-x86-64.so.2 (0x7f)\n";
-        let expected = ["/lib/x86_64-linux-gnu/libc.so.6", "/lib64/ld-linux-x86-64.so.2"].map(PathBuf::from);
-        assert_eq!(libraries(listing), expected);
-        assert_eq!(libraries("\tstatically linked\n"), Vec::<PathBuf>::new());
     }
 
     #[test]

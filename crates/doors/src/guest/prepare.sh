@@ -20,7 +20,8 @@ done
 
 work=$out.partial.$$
 trap 'rm -rf "$work"' EXIT
-trap 'exit 129' HUP INT TERM
+# Whoever asks for an end gets one now: what takes long runs in the background, and is waited for.
+trap 'trap "" HUP INT TERM; kill -TERM 0; exit 143' HUP INT TERM
 mkdir -p "$work/debs" "$work/root" "$work/tree" "$work/out" "$work/lists" "$work/cache/archives"
 
 # Package lists of our own: this machine's may be missing, as in a fresh container, or older than the mirror.
@@ -28,7 +29,8 @@ apt() {
     "$@" -o "Dir::State::Lists=$work/lists" -o "Dir::Cache=$work/cache" -o Acquire::Languages=none -o Acquire::Retries=3 \
         -o Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false
 }
-apt apt-get -qq update || fail "cannot read the package lists: check the network and apt's sources"
+apt apt-get -qq update &
+wait $! || fail "cannot read the package lists: check the network and apt's sources"
 
 # An empty package status makes apt name every package that the tools need, whatever this machine has installed.
 closure=$(apt apt-get -qq -s -o Dir::State::Status=/dev/null install --no-install-recommends $tools | awk '$1 == "Inst" { print $2 }')
@@ -36,7 +38,8 @@ closure=$(apt apt-get -qq -s -o Dir::State::Status=/dev/null install --no-instal
 kernel=$(apt apt-cache depends linux-image-amd64 | awk '$1 == "Depends:" && $2 ~ /^linux-image-6\.1\./ { print $2; exit }')
 [ -n "$kernel" ] || fail "apt-get offers no kernel 6.1: add Debian 12 (bookworm) to its sources"
 
-(cd "$work/debs" && apt apt-get -qq download $closure "$kernel") || fail "download failed: check the network"
+(cd "$work/debs" && apt apt-get -qq download $closure "$kernel") &
+wait $! || fail "download failed: check the network"
 for deb in "$work"/debs/*.deb; do
     dpkg-deb -W --showformat='${Package} ${Version}\n' "$deb" >>"$work/out/packages"
     # By way of tar: links such as lib -> usr/lib must not be replaced by directories.

@@ -1,4 +1,4 @@
-//! QEMU as a child process: started with its ends of our sockets, never left behind.
+//! Child processes that are never left behind: QEMU, started with its ends of our sockets, and the preparation.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -20,28 +20,19 @@ impl Guarded {
     /// What starting the program fails with.
     pub fn spawn(mut command: Command, inherited: Vec<OwnedFd>) -> io::Result<Self> {
         let numbers: Vec<RawFd> = inherited.iter().map(AsRawFd::as_raw_fd).collect();
-        let parent = std::process::id() as libc::pid_t;
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-        let prepare = move || {
+        end_with_us(&mut command, libc::SIGKILL);
+        let keep = move || {
             for &number in &numbers {
                 // SAFETY: only clears the close-on-exec flag of a descriptor that this process owns.
                 if unsafe { libc::fcntl(number, libc::F_SETFD, 0) } < 0 {
                     return Err(io::Error::last_os_error());
                 }
             }
-            // SAFETY: plain system calls without memory arguments. The parent may have died before the request took effect.
-            unsafe {
-                if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) < 0 {
-                    return Err(io::Error::last_os_error());
-                }
-                if libc::getppid() != parent {
-                    return Err(io::Error::other("the parent is gone"));
-                }
-            }
             Ok(())
         };
         // SAFETY: the closure only makes async-signal-safe system calls and allocates nothing on success.
-        let child = unsafe { command.pre_exec(prepare) }.spawn()?;
+        let child = unsafe { command.pre_exec(keep) }.spawn()?;
         Ok(Self { child })
     }
 
@@ -77,6 +68,25 @@ impl Drop for Guarded {
     fn drop(&mut self) {
         self.kill();
     }
+}
+
+/// The command's process will get `signal` when this process' thread ends, however that ends.
+pub fn end_with_us(command: &mut Command, signal: libc::c_int) {
+    let parent = std::process::id() as libc::pid_t;
+    let prepare = move || {
+        // SAFETY: plain system calls without memory arguments. The parent may have died before the request took effect.
+        unsafe {
+            if libc::prctl(libc::PR_SET_PDEATHSIG, signal) < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            if libc::getppid() != parent {
+                return Err(io::Error::other("the parent is gone"));
+            }
+        }
+        Ok(())
+    };
+    // SAFETY: the closure only makes async-signal-safe system calls and allocates nothing on success.
+    unsafe { command.pre_exec(prepare) };
 }
 
 /// A file without a name, gone with its last user.

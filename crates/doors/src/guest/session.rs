@@ -5,7 +5,7 @@ use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::process::ExitStatus;
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -58,6 +58,17 @@ impl Boot {
             cpu_model: None,
             all_cpus: false,
         }
+    }
+
+    /// Looks for QEMU, before much else is done.
+    ///
+    /// # Errors
+    /// [`GuestError::NoQemu`] if it does not start.
+    pub fn check_qemu(&self) -> Result<(), GuestError> {
+        let mut command = Command::new(&self.qemu);
+        command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let failed = |source| GuestError::NoQemu { program: self.qemu.clone(), source };
+        command.status().map(|_| ()).map_err(failed)
     }
 }
 
