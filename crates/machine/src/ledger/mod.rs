@@ -15,7 +15,7 @@ mod window;
 pub use names::NAMES;
 pub use physical::{ChannelBytes, DataReads};
 pub use record::{
-    Command, CommandRecord, LineState, MajorMode, Message, NO_THREAD, Opcodes, Pending, Record, RequestKind,
+    Command, CommandRecord, LineState, MajorMode, MemoryState, Message, NO_THREAD, Opcodes, Pending, Record, RequestKind,
 };
 pub use window::{Snapshot, Truth, Window};
 
@@ -107,6 +107,21 @@ impl Ledger {
     /// A channel entered a major mode at DRAM cycle `cycle`.
     pub fn mode(&mut self, channel: u16, mode: MajorMode, cycle: u64) {
         self.cells.channels[usize::from(channel)].enter_mode(mode, cycle);
+    }
+
+    /// A read closed a row that a read or a write was waiting for.
+    pub fn preempted(&mut self, channel: u16, victim: Pending) {
+        self.cells.channels[usize::from(channel)].preemptions[victim as usize] += 1;
+    }
+
+    /// An error in a line was corrected.
+    pub fn corrected(&mut self, channel: u16) {
+        self.cells.channels[usize::from(channel)].corrected += 1;
+    }
+
+    /// A state of a channel begins or ends at DRAM cycle `cycle`.
+    pub fn memory_state(&mut self, channel: u16, state: MemoryState, on: bool, cycle: u64) {
+        self.cells.channels[usize::from(channel)].states[state.index()].switch(on, cycle);
     }
 
     /// The account as of `now`: the closed records, the part so far of the `live` requests, and of the entries of the pending

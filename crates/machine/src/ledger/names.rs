@@ -2,7 +2,7 @@
 //! written without the catalogue's decode rows.
 
 use super::cells::{NODES, SliceCells, Stay, THREADS};
-use super::record::{Command, LineState, Message, Opcodes, Pending, RequestKind};
+use super::record::{Command, LineState, MemoryState, Message, Opcodes, Pending, RequestKind};
 use super::window::Snapshot;
 
 /// The events, by unit, that [`value`] knows; an event with subevents is listed once for each.
@@ -27,10 +27,18 @@ pub const NAMES: &[(&str, &str, &[&str])] = &[
     ("imc", "CLOCKTICKS", &[]),
     ("imc", "ACT_COUNT", &[]),
     ("imc", "PRE_COUNT", &["PAGE_MISS", "PAGE_CLOSE"]),
-    ("imc", "CAS_COUNT", &["RD_REG", "RD", "WR_WMM", "WR_RMM", "WR", "ALL"]),
+    ("imc", "CAS_COUNT", &["RD_REG", "RD_UNDERFILL", "RD", "WR_WMM", "WR_RMM", "WR", "ALL"]),
     ("imc", "DRAM_REFRESH", &["PANIC", "HIGH"]),
     ("imc", "DRAM_PRE_ALL", &[]),
-    ("imc", "MAJOR_MODES", &["READ", "WRITE"]),
+    ("imc", "MAJOR_MODES", &["READ", "WRITE", "PARTIAL"]),
+    ("imc", "PREEMPTION", &["RD_PREEMPT_RD", "RD_PREEMPT_WR"]),
+    ("imc", "ECC_CORRECTABLE_ERRORS", &[]),
+    ("imc", "POWER_THROTTLE_CYCLES", &["RANK0", "RANK1"]),
+    ("imc", "POWER_SELF_REFRESH", &[]),
+    ("imc", "POWER_CKE_CYCLES", &["RANK0", "RANK1"]),
+    ("imc", "POWER_CHANNEL_DLLOFF", &[]),
+    ("imc", "POWER_CHANNEL_PPD", &[]),
+    ("imc", "POWER_CRITICAL_THROTTLE_CYCLES", &[]),
     ("imc", "RPQ_INSERTS", &[]),
     ("imc", "RPQ_OCCUPANCY", &[]),
     ("imc", "RPQ_CYCLES_NE", &[]),
@@ -226,7 +234,9 @@ fn home(at: &Snapshot, index: usize, event: &str, subevent: &str) -> Option<u64>
 
 fn channel(at: &Snapshot, index: usize, event: &str, subevent: &str) -> Option<u64> {
     let cells = at.cells.channels.get(index)?;
-    let reads = cells.command(Command::Read);
+    let (plain, underfills) = (cells.command(Command::Read), cells.command(Command::Underfill));
+    let reads = plain + underfills;
+    let state = |state: MemoryState| cells.states[state.index()].cycles;
     let (major, opportunistic) = (cells.command(Command::WriteMajor), cells.command(Command::WriteOpportunistic));
     let (rpq, wpq) = (cells.queue(Pending::Reads), cells.queue(Pending::Writes));
     Some(match (event, subevent) {
@@ -235,7 +245,9 @@ fn channel(at: &Snapshot, index: usize, event: &str, subevent: &str) -> Option<u
         ("ACT_COUNT", "") => cells.command(Command::Activate),
         ("PRE_COUNT", "PAGE_MISS") => cells.command(Command::PrechargeMiss),
         ("PRE_COUNT", "PAGE_CLOSE") => cells.command(Command::PrechargeIdle),
-        ("CAS_COUNT", "RD_REG" | "RD") => reads,
+        ("CAS_COUNT", "RD_REG") => plain,
+        ("CAS_COUNT", "RD_UNDERFILL") => underfills,
+        ("CAS_COUNT", "RD") => reads,
         ("CAS_COUNT", "WR_WMM") => major,
         ("CAS_COUNT", "WR_RMM") => opportunistic,
         ("CAS_COUNT", "WR") => major + opportunistic,
@@ -245,6 +257,18 @@ fn channel(at: &Snapshot, index: usize, event: &str, subevent: &str) -> Option<u
         ("DRAM_PRE_ALL", "") => cells.command(Command::PrechargeAll),
         ("MAJOR_MODES", "READ") => cells.modes[0],
         ("MAJOR_MODES", "WRITE") => cells.modes[1],
+        ("MAJOR_MODES", "PARTIAL") => cells.modes[2],
+        ("PREEMPTION", "RD_PREEMPT_RD") => cells.preemptions[0],
+        ("PREEMPTION", "RD_PREEMPT_WR") => cells.preemptions[1],
+        ("ECC_CORRECTABLE_ERRORS", "") => cells.corrected,
+        ("POWER_THROTTLE_CYCLES", "RANK0") => state(MemoryState::Throttled(0)),
+        ("POWER_THROTTLE_CYCLES", "RANK1") => state(MemoryState::Throttled(1)),
+        ("POWER_SELF_REFRESH", "") => state(MemoryState::SelfRefresh),
+        ("POWER_CKE_CYCLES", "RANK0") => state(MemoryState::ClockOn(0)),
+        ("POWER_CKE_CYCLES", "RANK1") => state(MemoryState::ClockOn(1)),
+        ("POWER_CHANNEL_DLLOFF", "") => state(MemoryState::DllOff),
+        ("POWER_CHANNEL_PPD", "") => state(MemoryState::PoweredDown),
+        ("POWER_CRITICAL_THROTTLE_CYCLES", "") => state(MemoryState::Critical),
         ("RPQ_INSERTS", "") => rpq.stay.entries,
         ("RPQ_OCCUPANCY", "") => rpq.stay.cycles,
         ("RPQ_CYCLES_NE", "") => rpq.nonempty,

@@ -3,6 +3,7 @@
 use crate::ledger::{Command, LineState, Message, NO_THREAD, Opcodes, Record, RequestKind};
 use crate::signal::{Wire, Wiring, WiringError};
 use crate::uncore::Parameters;
+use crate::uncore::dram::PowerWires;
 
 /// A wire with the tag of one subevent.
 pub type Tagged = (Wire, u64);
@@ -84,8 +85,12 @@ pub struct ChannelWires {
     pub read_hit: Wire,
     /// Writes that replace a pending write.
     pub write_hit: Wire,
-    /// Major mode, with the tags of read and write.
-    pub mode: (Wire, [u64; 2]),
+    /// Major mode, with the tags of read, write and partial.
+    pub mode: (Wire, [u64; 3]),
+    /// Reads that close a row in use, with the tags of a read's and a write's row.
+    pub preemption: (Wire, [u64; 2]),
+    /// Power states and errors.
+    pub power: PowerWires,
 }
 
 /// All wires of a machine.
@@ -209,12 +214,20 @@ fn bind_channel(wiring: &mut Wiring, channel: u16) -> Result<ChannelWires, Wirin
         subevent("PRE_COUNT", "PAGE_CLOSE")?,
         precharge_all,
         subevent("CAS_COUNT", "RD_REG")?,
+        subevent("CAS_COUNT", "RD_UNDERFILL")?,
         subevent("CAS_COUNT", "WR_WMM")?,
         subevent("CAS_COUNT", "WR_RMM")?,
         subevent("DRAM_REFRESH", "HIGH")?,
         subevent("DRAM_REFRESH", "PANIC")?,
     ];
-    let ((mode, read), (_, write)) = (subevent("MAJOR_MODES", "READ")?, subevent("MAJOR_MODES", "WRITE")?);
+    let (mode, read) = subevent("MAJOR_MODES", "READ")?;
+    let (write, partial) = (subevent("MAJOR_MODES", "WRITE")?.1, subevent("MAJOR_MODES", "PARTIAL")?.1);
+    let (preemption, preempt_read) = subevent("PREEMPTION", "RD_PREEMPT_RD")?;
+    let preempt_write = subevent("PREEMPTION", "RD_PREEMPT_WR")?.1;
+    let ((clock, clock0), clock1) =
+        (subevent("POWER_CKE_CYCLES", "RANK0")?, subevent("POWER_CKE_CYCLES", "RANK1")?.1);
+    let ((throttle, throttle0), throttle1) =
+        (subevent("POWER_THROTTLE_CYCLES", "RANK0")?, subevent("POWER_THROTTLE_CYCLES", "RANK1")?.1);
     let mut signal = |name| wiring.signal(SOCKET, "imc", channel, name);
     Ok(ChannelWires {
         commands,
@@ -222,6 +235,15 @@ fn bind_channel(wiring: &mut Wiring, channel: u16) -> Result<ChannelWires, Wirin
         full: [signal("RPQ_CYCLES_FULL")?, signal("WPQ_CYCLES_FULL")?],
         read_hit: signal("WPQ_READ_HIT")?,
         write_hit: signal("WPQ_WRITE_HIT")?,
-        mode: (mode, [read, write]),
+        mode: (mode, [read, write, partial]),
+        preemption: (preemption, [preempt_read, preempt_write]),
+        power: PowerWires {
+            clock: (clock, [clock0, clock1]),
+            throttle: (throttle, [throttle0, throttle1]),
+            critical: signal("POWER_CRITICAL_THROTTLE_CYCLES")?,
+            self_refresh: signal("POWER_SELF_REFRESH")?,
+            all_down: [signal("POWER_CHANNEL_PPD")?, signal("POWER_CHANNEL_DLLOFF")?],
+            corrected: signal("ECC_CORRECTABLE_ERRORS")?,
+        },
     })
 }

@@ -77,8 +77,8 @@ pub fn check(commands: &[CommandRecord], trefi: u64) {
                 bank.activated = Some(now);
                 bank.open = Some(command.row);
             }
-            Command::Read | Command::WriteMajor | Command::WriteOpportunistic => {
-                let write = command.command != Command::Read;
+            Command::Read | Command::Underfill | Command::WriteMajor | Command::WriteOpportunistic => {
+                let write = matches!(command.command, Command::WriteMajor | Command::WriteOpportunistic);
                 assert_eq!(bank.open, Some(command.row), "{}", at("column command to another row"));
                 wait(bank.activated, T_RCD, "tRCD");
                 wait(rank.read, T_CCD, "tCCD");

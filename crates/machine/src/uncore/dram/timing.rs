@@ -68,6 +68,16 @@ pub struct Timing {
     pub starvation: u64,
     /// Cycles to answer a read from a pending write.
     pub forward: u64,
+    /// Age in cycles at which an underfill read goes before everything else.
+    pub underfill_patience: u64,
+    /// Cycles of idleness after which a rank is powered down.
+    pub power_idle: u64,
+    /// Power-down exit to the next command, DLL on.
+    pub txp: u64,
+    /// Power-down exit to the next command, DLL off.
+    pub txpdll: u64,
+    /// Self-refresh exit to the next command.
+    pub txs: u64,
 }
 
 impl Timing {
@@ -99,6 +109,11 @@ impl Timing {
             page_idle: 200,     // assumption: 250 ns
             starvation: 2000,   // fitted: copy of 26.5 GB/s (published-numbers, E5-2680)
             forward: 4,         // assumption: a burst's time
+            underfill_patience: 400, // assumption: 500 ns, below the starvation limit of ordinary reads
+            power_idle: 600,    // assumption: 750 ns; long enough not to touch the idle latency
+            txp: 5,             // JESD79-3: max(3 cycles, 6 ns)
+            txpdll: 20,         // JESD79-3: max(10 cycles, 24 ns)
+            txs: 216,           // JESD79-3: tRFC + 10 ns
         }
     }
 
@@ -125,6 +140,11 @@ impl Timing {
             ("forward", self.forward),
             ("page_idle", self.page_idle),
             ("starvation", self.starvation),
+            ("underfill_patience", self.underfill_patience),
+            ("power_idle", self.power_idle),
+            ("txp", self.txp),
+            ("txpdll", self.txpdll),
+            ("txs", self.txs),
         ] {
             range(name, value, 1, 100_000)?;
         }

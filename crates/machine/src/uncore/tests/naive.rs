@@ -42,7 +42,10 @@ pub fn meaning(
         _ if event.ends_with("OCCUPANCY") || event == "MAJOR_MODES" || event.ends_with("CYCLES_FULL") => {
             Measure::Occupancy
         }
-        _ if event.ends_with("CYCLES_NE") => Measure::NonEmpty,
+        _ if event.ends_with("CYCLES_NE") || event.ends_with("CKE_CYCLES") || event == "POWER_THROTTLE_CYCLES" => {
+            Measure::NonEmpty
+        }
+        _ if event.starts_with("POWER_") => Measure::Occupancy,
         _ => Measure::Arrivals,
     };
     let made =
