@@ -1,6 +1,7 @@
 //! The totals that records are folded into.
 
-use super::record::{MemoryState, Command, LineState, MajorMode, Message, Pending, Record, RequestKind};
+use super::power::{AgentCells, PowerCells};
+use super::record::{Command, LineState, MajorMode, MemoryState, Message, Pending, Record, RequestKind};
 use crate::engine::{NEVER, Period};
 use crate::signal::Tick;
 
@@ -125,6 +126,11 @@ pub struct Span {
 }
 
 impl Span {
+    /// It does not hold yet.
+    pub const fn new() -> Self {
+        Self { cycles: 0, since: None }
+    }
+
     /// It holds from `cycle` on, or no longer.
     pub const fn switch(&mut self, on: bool, cycle: u64) {
         if let Some(since) = self.since.take() {
@@ -203,6 +209,9 @@ pub struct Cells {
     pub slices: Vec<SliceCells>,
     pub homes: Vec<HomeCells>,
     pub channels: Vec<ChannelCells>,
+    /// By socket.
+    pub power: Vec<PowerCells>,
+    pub agents: Vec<AgentCells>,
 }
 
 impl Cells {
@@ -211,6 +220,8 @@ impl Cells {
             slices: vec![SliceCells::new(); slices],
             homes: vec![HomeCells::default(); homes],
             channels: vec![ChannelCells::new(); channels],
+            power: vec![PowerCells::new(); homes],
+            agents: vec![AgentCells::default(); homes],
         }
     }
 

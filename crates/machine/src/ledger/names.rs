@@ -49,6 +49,51 @@ pub const NAMES: &[(&str, &str, &[&str])] = &[
     ("imc", "WPQ_CYCLES_FULL", &[]),
     ("imc", "WPQ_READ_HIT", &[]),
     ("imc", "WPQ_WRITE_HIT", &[]),
+    ("ubox", "CLOCKTICKS", &[]),
+    ("ubox", "EVENT_MSG", &["VLW_RCVD", "MSI_RCVD", "IPI_RCVD", "DOORBELL_RCVD", "INT_PRIO"]),
+    ("ubox", "LOCK_CYCLES", &[]),
+    ("ubox", "FILTER_MATCH", &["DISABLE", "U2C_DISABLE"]),
+    ("ubox", "U2C_EVENTS", &["MONITOR_T0", "MONITOR_T1", "LIVELOCK", "LTERROR", "CMC", "UMC", "TRAP", "OTHER"]),
+    ("ubox", "PHOLD_CYCLES", &["ASSERT_TO_ACK", "ACK_TO_DEASSERT"]),
+    ("ubox", "RACU_REQUESTS", &["COUNT"]),
+    ("ubox", "MSG_CHNL_SIZE_COUNT", &["4B", "8B"]),
+    ("pcu", "CLOCKTICKS", &[]),
+    ("pcu", "POWER_STATE_OCCUPANCY", &["CORES_C0", "CORES_C3", "CORES_C6"]),
+    ("pcu", "VOLT_TRANS_CYCLES_INCREASE", &[]),
+    ("pcu", "VOLT_TRANS_CYCLES_DECREASE", &[]),
+    ("pcu", "VOLT_TRANS_CYCLES_CHANGE", &[]),
+    ("pcu", "FREQ_TRANS_CYCLES", &[]),
+    ("pcu", "FREQ_MAX_LIMIT_THERMAL_CYCLES", &[]),
+    ("pcu", "FREQ_MAX_POWER_CYCLES", &[]),
+    ("pcu", "FREQ_MAX_OS_CYCLES", &[]),
+    ("pcu", "FREQ_MAX_CURRENT_CYCLES", &[]),
+    ("pcu", "FREQ_MIN_IO_P_CYCLES", &[]),
+    ("pcu", "FREQ_MIN_PERF_P_CYCLES", &[]),
+    ("pcu", "PROCHOT_INTERNAL_CYCLES", &[]),
+    ("pcu", "PROCHOT_EXTERNAL_CYCLES", &[]),
+    ("pcu", "VR_HOT_CYCLES", &[]),
+    ("pcu", "MEMORY_PHASE_SHEDDING_CYCLES", &[]),
+    ("pcu", "TOTAL_TRANSITION_CYCLES", &[]),
+    ("pcu", "FREQ_BAND0_CYCLES", &[]),
+    ("pcu", "FREQ_BAND1_CYCLES", &[]),
+    ("pcu", "FREQ_BAND2_CYCLES", &[]),
+    ("pcu", "FREQ_BAND3_CYCLES", &[]),
+    ("pcu", "DEMOTIONS_CORE0", &[]),
+    ("pcu", "DEMOTIONS_CORE1", &[]),
+    ("pcu", "DEMOTIONS_CORE2", &[]),
+    ("pcu", "DEMOTIONS_CORE3", &[]),
+    ("pcu", "DEMOTIONS_CORE4", &[]),
+    ("pcu", "DEMOTIONS_CORE5", &[]),
+    ("pcu", "DEMOTIONS_CORE6", &[]),
+    ("pcu", "DEMOTIONS_CORE7", &[]),
+    ("pcu", "CORE0_TRANSITION_CYCLES", &[]),
+    ("pcu", "CORE1_TRANSITION_CYCLES", &[]),
+    ("pcu", "CORE2_TRANSITION_CYCLES", &[]),
+    ("pcu", "CORE3_TRANSITION_CYCLES", &[]),
+    ("pcu", "CORE4_TRANSITION_CYCLES", &[]),
+    ("pcu", "CORE5_TRANSITION_CYCLES", &[]),
+    ("pcu", "CORE6_TRANSITION_CYCLES", &[]),
+    ("pcu", "CORE7_TRANSITION_CYCLES", &[]),
 ];
 
 const TOR: &[&str] = &[
@@ -107,6 +152,18 @@ pub fn value(
         },
         "ha" => home(at, index, event, subevent),
         "imc" => channel(at, index, event, subevent),
+        "pcu" => match event {
+            "CLOCKTICKS" => Some(at.clocks.pclk().cycles(at.now)),
+            _ => {
+                let bands = ["band0", "band1", "band2", "band3"];
+                let band = |number: usize| Filters(filters).get(bands[number]).unwrap_or(0);
+                at.cells.power.get(index)?.value(event, subevent, band)
+            }
+        },
+        "ubox" => match event {
+            "CLOCKTICKS" => Some(at.clocks.uclk.cycles(at.now)),
+            _ => at.cells.agents.get(index)?.value(event, subevent),
+        },
         _ => None,
     }
 }

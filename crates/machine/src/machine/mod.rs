@@ -153,6 +153,7 @@ impl RegisterSpace for Machine {
 fn period(clocks: &Clocks, clock: &str) -> u64 {
     match clock {
         "dclk" => clocks.dclk.ticks(),
+        "pclk" => clocks.pclk().ticks(),
         _ => clocks.uclk.ticks(),
     }
 }

@@ -3,6 +3,7 @@
 use crate::ledger::{Command, LineState, Message, NO_THREAD, Opcodes, Record, RequestKind};
 use crate::signal::{Wire, Wiring, WiringError};
 use crate::uncore::Parameters;
+use crate::uncore::agent::AgentWires;
 use crate::uncore::dram::PowerWires;
 
 /// A wire with the tag of one subevent.
@@ -100,6 +101,9 @@ pub struct Wires {
     pub tags: SliceTags,
     pub homes: Vec<HomeWires>,
     pub channels: Vec<ChannelWires>,
+    /// By socket.
+    pub power: Vec<super::power::PowerWires>,
+    pub agents: Vec<AgentWires>,
 }
 
 impl Wires {
@@ -110,7 +114,9 @@ impl Wires {
         let channels = (0..u16::from(parameters.channels))
             .map(|channel| bind_channel(wiring, channel))
             .collect::<Result<_, _>>()?;
-        Ok(Self { slices, tags: bind_tags(wiring, opcodes)?, homes: vec![bind_home(wiring)?], channels })
+        let power = vec![super::power::PowerWires::bind(wiring, 0)?];
+        let agents = vec![AgentWires::bind(wiring, 0)?];
+        Ok(Self { slices, tags: bind_tags(wiring, opcodes)?, homes: vec![bind_home(wiring)?], channels, power, agents })
     }
 }
 
@@ -224,8 +230,7 @@ fn bind_channel(wiring: &mut Wiring, channel: u16) -> Result<ChannelWires, Wirin
     let (write, partial) = (subevent("MAJOR_MODES", "WRITE")?.1, subevent("MAJOR_MODES", "PARTIAL")?.1);
     let (preemption, preempt_read) = subevent("PREEMPTION", "RD_PREEMPT_RD")?;
     let preempt_write = subevent("PREEMPTION", "RD_PREEMPT_WR")?.1;
-    let ((clock, clock0), clock1) =
-        (subevent("POWER_CKE_CYCLES", "RANK0")?, subevent("POWER_CKE_CYCLES", "RANK1")?.1);
+    let ((clock, clock0), clock1) = (subevent("POWER_CKE_CYCLES", "RANK0")?, subevent("POWER_CKE_CYCLES", "RANK1")?.1);
     let ((throttle, throttle0), throttle1) =
         (subevent("POWER_THROTTLE_CYCLES", "RANK0")?, subevent("POWER_THROTTLE_CYCLES", "RANK1")?.1);
     let mut signal = |name| wiring.signal(SOCKET, "imc", channel, name);

@@ -9,12 +9,17 @@ mod number;
 mod pages;
 mod parse;
 mod program;
+mod scenario;
 
 pub use error::WorkloadError;
 pub use generator::{Access, Generator};
 pub use pages::Pages;
 pub use parse::Limits;
 pub use program::{PageSize, ProgramAccess, ProgramKind, ProgramSettings, ProgramSource, SettingsError};
+pub use scenario::{
+    Conditions, CoreSleep, Errand, FrequencyBounds, MemoryConditions, MessageKind, NOMINAL_RATIOS, PROCHOT_RATIO,
+    Phase, Scenario, ScenarioError,
+};
 
 /// The shape of the accesses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -161,10 +161,7 @@ impl Channel {
 
     /// True if nothing is pending or on its way.
     pub fn is_idle(&self) -> bool {
-        self.reads.len() == 0
-            && self.writes_queued() == 0
-            && self.arrivals.is_empty()
-            && self.forwards.is_empty()
+        self.reads.len() == 0 && self.writes_queued() == 0 && self.arrivals.is_empty() && self.forwards.is_empty()
     }
 
     /// Arrival cycles of what is in a queue.

@@ -224,8 +224,7 @@ mod tests {
         queue.note_hit(3, slot, 7, 0);
         candidates.update(&banks, &queue, 5);
         candidates.update(&banks, &queue, 3);
-        let plan =
-            |floor| candidates.best(&gates(&banks, Lane::Reads, floor), floor, 1 << 3 | 1 << 5, Lane::Reads);
+        let plan = |floor| candidates.best(&gates(&banks, Lane::Reads, floor), floor, 1 << 3 | 1 << 5, Lane::Reads);
         // The activate of bank 5 is ready after tRRD, the read of bank 3 after tRCD.
         assert_eq!((plan(1).cycle, plan(1).bank, plan(1).action), (5, 5, Action::Activate));
         assert_eq!((plan(20).cycle, plan(20).bank, plan(20).action), (20, 3, Action::Column));

@@ -109,7 +109,8 @@ impl Power {
     }
 
     fn set_next(&mut self) {
-        self.next = self.due.iter().fold(self.refresh_due.min(self.edge).min(self.wanted_at), |least, &due| least.min(due));
+        self.next =
+            self.due.iter().fold(self.refresh_due.min(self.edge).min(self.wanted_at), |least, &due| least.min(due));
     }
 
     /// A rank's rows have been closed, or it is busy for itself, up to `cycle`.

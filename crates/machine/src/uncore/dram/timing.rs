@@ -84,27 +84,27 @@ impl Timing {
     /// DDR3-1600 11-11-11 with 4 Gbit x8 devices.
     pub const fn ddr3_1600() -> Self {
         Self {
-            cl: 11,             // JESD79-3, DDR3-1600K speed bin
-            cwl: 8,             // JESD79-3, mode register 2 at 1.25 ns
-            burst: 4,           // burst length 8 at two transfers a cycle
-            trcd: 11,           // 13.75 ns
-            trp: 11,            // 13.75 ns
-            tras: 28,           // 35 ns
-            trc: 39,            // 48.75 ns
-            trrd: 5,            // JESD79-3: max(4 cycles, 6 ns) with 1 KiB pages
-            tfaw: 24,           // JESD79-3: 30 ns with 1 KiB pages
-            tccd: 4,            // JESD79-3
-            twtr: 6,            // max(4 cycles, 7.5 ns)
-            twr: 12,            // 15 ns
-            trtp: 6,            // max(4 cycles, 7.5 ns)
-            trtrs: 2,           // assumption: two cycles of turnaround, usual for registered modules
-            trfc: 208,          // JESD79-3: 260 ns for 4 Gbit
-            trefi: 6240,        // JESD79-3: 7.8 us
-            refresh_debt: 4,    // JESD79-3 allows eight; assumption: half of it
-            reads: 22,          // guide Table 2-64: RPQ_OCCUPANCY counts up to 22
-            writes: 32,         // guide Table 2-64: WPQ_OCCUPANCY counts up to 32
-            write_high: 26,     // assumption: room for the writes under way when the mode starts
-            write_low: 10,      // assumption: two thirds of the queue are written at a time
+            cl: 11,                  // JESD79-3, DDR3-1600K speed bin
+            cwl: 8,                  // JESD79-3, mode register 2 at 1.25 ns
+            burst: 4,                // burst length 8 at two transfers a cycle
+            trcd: 11,                // 13.75 ns
+            trp: 11,                 // 13.75 ns
+            tras: 28,                // 35 ns
+            trc: 39,                 // 48.75 ns
+            trrd: 5,                 // JESD79-3: max(4 cycles, 6 ns) with 1 KiB pages
+            tfaw: 24,                // JESD79-3: 30 ns with 1 KiB pages
+            tccd: 4,                 // JESD79-3
+            twtr: 6,                 // max(4 cycles, 7.5 ns)
+            twr: 12,                 // 15 ns
+            trtp: 6,                 // max(4 cycles, 7.5 ns)
+            trtrs: 2,                // assumption: two cycles of turnaround, usual for registered modules
+            trfc: 208,               // JESD79-3: 260 ns for 4 Gbit
+            trefi: 6240,             // JESD79-3: 7.8 us
+            refresh_debt: 4,         // JESD79-3 allows eight; assumption: half of it
+            reads: 22,               // guide Table 2-64: RPQ_OCCUPANCY counts up to 22
+            writes: 32,              // guide Table 2-64: WPQ_OCCUPANCY counts up to 32
+            write_high: 26,          // assumption: room for the writes under way when the mode starts
+            write_low: 10,           // assumption: two thirds of the queue are written at a time
             write_patience: 24, // assumption: about a row miss, so that a pause between reads is not mistaken for idleness
             page_idle: 200,     // assumption: 250 ns
             starvation: 2000,   // fitted: copy of 26.5 GB/s (published-numbers, E5-2680)

@@ -5,7 +5,8 @@ use crate::signal::{Tick, Wire, Wiring};
 
 /// Ticks of a cycle of each unit's clock, written again.
 fn period(unit: &str) -> Tick {
-    if unit == "imc" { 27 } else { 8 }
+    // DRAM clock and the power unit's, both 800 MHz here; the rest runs at 2700.
+    if matches!(unit, "imc" | "pcu") { 27 } else { 8 }
 }
 
 /// What a counter takes from a signal.
@@ -45,6 +46,8 @@ pub fn meaning(
         _ if event.ends_with("CYCLES_NE") || event.ends_with("CKE_CYCLES") || event == "POWER_THROTTLE_CYCLES" => {
             Measure::NonEmpty
         }
+        "PHOLD_CYCLES" => Measure::NonEmpty,
+        _ if unit == "pcu" && !event.starts_with("DEMOTIONS") => Measure::Occupancy,
         _ if event.starts_with("POWER_") => Measure::Occupancy,
         _ => Measure::Arrivals,
     };
@@ -112,6 +115,20 @@ pub fn meaning(
         "TRACKER_INSERTS" | "TRACKER_OCCUPANCY" => made("tracker", Box::new(|_| true)),
         "RPQ_INSERTS" | "RPQ_OCCUPANCY" | "RPQ_CYCLES_NE" => made("rpq", Box::new(|_| true)),
         "WPQ_INSERTS" | "WPQ_OCCUPANCY" | "WPQ_CYCLES_NE" => made("wpq", Box::new(|_| true)),
+        "POWER_STATE_OCCUPANCY" => {
+            let state = get("cores", "state");
+            let wanted = match subevent {
+                "CORES_C0" => 1,
+                "CORES_C3" => 2,
+                _ => 3,
+            };
+            made("cores", Box::new(move |tag| state(tag) == wanted))
+        }
+        _ if event.starts_with("FREQ_BAND") => {
+            let ratio = get("frequency", "ratio");
+            let least = filters.first().map_or(0, |&(_, value)| value);
+            made("frequency", Box::new(move |tag| ratio(tag) >= least))
+        }
         _ if subevent.is_empty() => made(event, Box::new(|_| true)),
         _ => {
             let (_, selected) = wiring.subevent(0, unit, 0, event, subevent).unwrap();
