@@ -30,6 +30,8 @@ use cells::Cells;
 /// Structure sizes that the truth of "full" depends on, and how instances belong together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
+    /// Sockets of the machine, each with its equal share of what follows.
+    pub sockets: usize,
     /// LLC slices of the machine.
     pub slices: usize,
     /// Home agents of the machine.
@@ -184,7 +186,7 @@ impl Ledger {
         let (power_cycle, agent_cycle) = (self.clocks.pclk().cycles(now), self.clocks.uclk.cycles(now));
         cells.power.iter_mut().for_each(|cells| cells.settle(power_cycle));
         cells.agents.iter_mut().for_each(|cells| cells.settle(agent_cycle));
-        Snapshot { now, clocks: self.clocks, opcodes: self.opcodes, cells }
+        Snapshot { now, clocks: self.clocks, opcodes: self.opcodes, sockets: self.shape.sockets, cells }
     }
 
     const fn capacity(&self, queue: Pending) -> u64 {

@@ -39,9 +39,11 @@ pub enum BuildError {
         /// Family.
         family: &'static str,
     },
-    /// The model is of one socket.
-    #[error("the traffic model of {family} has one socket, and {sockets} were asked for; leave out sockets=")]
-    OneSocket {
+    /// The model has not so many.
+    #[error(
+        "the traffic model of {family} has 1, 2 or 4 sockets, and {sockets} were asked for: give sockets=4 or less"
+    )]
+    TooManySockets {
         /// Family.
         family: &'static str,
         /// Sockets asked for.
@@ -86,9 +88,6 @@ impl Machine {
     ) -> Result<Self, BuildError> {
         let parameters = spec.parameters()?;
         let shape = spec.shape()?;
-        if shape.sockets != 1 {
-            return Err(BuildError::OneSocket { family: shape.family.name, sockets: shape.sockets });
-        }
         let clocks = parameters.clocks()?;
         let mut wiring = Wiring::new(shape.family, shape.sockets);
         let model = model(parameters, opcodes(shape.family)?, &mut wiring)?;
@@ -154,6 +153,7 @@ fn period(clocks: &Clocks, clock: &str) -> u64 {
     match clock {
         "dclk" => clocks.dclk.ticks(),
         "pclk" => clocks.pclk().ticks(),
+        "qclk" => clocks.qclk.ticks(),
         _ => clocks.uclk.ticks(),
     }
 }
@@ -165,9 +165,9 @@ fn opcodes(family: &'static Family) -> Result<Opcodes, BuildError> {
 
 /// Which signals of a family the model emits; `None` for a family without a model.
 pub fn modelled(family: &'static Family) -> Option<Wiring> {
-    let spec = MachineSpec::of(family);
-    let parameters = spec.parameters().ok()?;
-    let mut wiring = Wiring::new(family, 1);
+    // With one socket there are no links.
+    let parameters = MachineSpec::of(family).parameters().ok()?.with_sockets(2);
+    let mut wiring = Wiring::new(family, 2);
     let workload = Workload::parse("stream", &parameters.limits()).ok()?;
     Model::new(parameters, opcodes(family).ok()?, &workload, &mut wiring).ok()?;
     Some(wiring)

@@ -5,7 +5,7 @@ use pericore_catalog::Family;
 use super::BuildError;
 use crate::chassis::{Chassis, Shape};
 use crate::signal::Wiring;
-use crate::uncore::Parameters;
+use crate::uncore::{MOST_SOCKETS, Parameters};
 
 /// A machine as the command line names it.
 #[derive(Debug, Clone)]
@@ -88,9 +88,13 @@ impl MachineSpec {
     /// The model's parameters.
     ///
     /// # Errors
-    /// [`BuildError::NoModel`] for a family without a model.
+    /// [`BuildError::NoModel`] for a family without a model, [`BuildError::TooManySockets`] for a machine larger than the model.
     pub fn parameters(&self) -> Result<Parameters, BuildError> {
-        Parameters::preset(self.preset).ok_or(BuildError::NoModel { family: self.family.name })
+        let parameters = Parameters::preset(self.preset).ok_or(BuildError::NoModel { family: self.family.name })?;
+        if u64::from(self.sockets) > MOST_SOCKETS {
+            return Err(BuildError::TooManySockets { family: self.family.name, sockets: self.sockets });
+        }
+        Ok(parameters.with_sockets(self.sockets as u8))
     }
 
     /// The hardware alone, without a model, after reset.

@@ -1,11 +1,11 @@
 //! Phases of a scenario: what begins and ends with them.
 
-use super::Model;
+use super::{Model, Parameters};
 use super::core::{Thread, ThreadState};
 use super::dram::{Conditions as ChannelConditions, PowerDown, Throttle};
 use super::event::Event;
 use crate::signal::{SignalSink, Tick};
-use crate::workload::{Conditions, Generator, MemoryConditions, Phase, Scenario, Workload};
+use crate::workload::{Conditions, Generator, MemoryConditions, Phase, Placement, Scenario, Workload};
 
 /// Nanoseconds between looks whether a phase's last requests are done.
 const LOOK: u64 = 200;
@@ -75,8 +75,7 @@ impl Model {
 
     /// A socket's number, and a core's within it.
     fn socket_and_core(&self, core: u16) -> (u16, u8) {
-        let cores = u16::from(self.parameters.cores);
-        (core / cores, (core % cores) as u8)
+        (self.map.socket(core).into(), self.map.within(core))
     }
 
     fn apply_conditions<S: SignalSink>(&mut self, conditions: &Conditions, sink: &mut S) {
@@ -183,14 +182,20 @@ impl Model {
 
     /// The hardware threads of a workload, ready to run.
     pub(super) fn make_threads(&self, workload: &Workload) -> Vec<Thread> {
-        let cores = u16::from(self.parameters.cores);
-        let thread = |number: u16| Thread {
-            generator: Generator::new(workload, number),
-            core: (number % cores) as u8,
-            tid: (number % cores * 2 + number / cores) as u8,
-            ready: 0,
-            held: None,
-            state: ThreadState::Running,
+        let Parameters { sockets, cores, .. } = self.parameters;
+        let cores = u16::from(sockets) * u16::from(cores);
+        let node = self.parameters.node();
+        let thread = |number: u16| {
+            let core = number % cores;
+            Thread {
+                generator: Generator::new(workload, number),
+                placement: Placement::new(workload, number, self.map.socket(core), sockets, node),
+                core: core as u8,
+                tid: self.map.within(core) * 2 + (number / cores) as u8,
+                ready: 0,
+                held: None,
+                state: ThreadState::Running,
+            }
         };
         (0..workload.threads).map(thread).collect()
     }

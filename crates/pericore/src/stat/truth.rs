@@ -9,7 +9,7 @@ use pericore_observe::session::{Count, Sample, Slices};
 /// `sample` with every count replaced by the truth; without a number where the ledger has none.
 pub fn sample(selection: &Selection, sample: &Sample, window: &Window<'_>) -> Sample {
     let counts = sample.counts.iter().map(|count| {
-        let truth = of(&selection.events[count.event], count.instance, window);
+        let truth = of(&selection.events[count.event], count.socket, count.instance, window);
         let validity =
             truth.map_or_else(|| Validity::not_defined("the ledger has no truth for it"), |_| Validity::MEASURED);
         Count { count: truth, validity, slices: Slices::default(), standard_error: None, ..count.clone() }
@@ -17,7 +17,8 @@ pub fn sample(selection: &Selection, sample: &Sample, window: &Window<'_>) -> Sa
     Sample { counts: counts.collect(), ..sample.clone() }
 }
 
-fn of(event: &SelectedEvent, instance: u16, window: &Window<'_>) -> Option<u64> {
+fn of(event: &SelectedEvent, socket: u16, within: u16, window: &Window<'_>) -> Option<u64> {
+    let instance = window.instance(socket, event.unit.name, within)?;
     let truth = match &event.source {
         EventSource::Fixed(register) => window.truth(event.unit.name, instance, register.event?, None, &[]),
         EventSource::FreeRunning { .. } => None,

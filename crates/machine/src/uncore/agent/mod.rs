@@ -40,8 +40,8 @@ pub struct SystemAgent {
 impl SystemAgent {
     /// An agent with nothing to do.
     pub fn new(socket: u16, wires: AgentWires, cycle: Tick, ticks_per_second: u64, seed: u64) -> Self {
-        // A stream of random numbers of its own, away from those of the threads.
-        let random = Random::new(seed, 1 << 32 | u64::from(socket));
+        // A stream of random numbers of its own, away from those of the threads and their pages.
+        let random = Random::new(seed, 1 << 33 | u64::from(socket));
         let ticks_per_microsecond = ticks_per_second / 1_000_000;
         Self { socket, wires, ticks_per_microsecond, cycle, random, sources: Vec::new(), free_at: 0, hold: None }
     }

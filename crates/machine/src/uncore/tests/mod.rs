@@ -34,6 +34,10 @@ const WORKLOADS: &[&str] = &[
     HOT,
     NIGHT,
     MESSAGES,
+    "2 stream:requests=8000,remote=50,read=60,footprint=2M",
+    "2 random:requests=8000,remote=50,read=60,footprint=1M",
+    "2 stream:requests=8000,stride=128k,footprint=1G,read=0,remote=40",
+    "4 mixed:requests=8000,remote=60,footprint=64k",
 ];
 
 /// Heat, bounds of the frequency, throttling and errors.
@@ -117,6 +121,24 @@ phase all
   message8 every 2us
 ";
 
+/// Sockets of a workload: those with a number before their name have so many.
+fn sockets(workload: &str) -> u8 {
+    workload.split_once(' ').and_then(|(number, _)| number.parse().ok()).unwrap_or(1)
+}
+
+/// Ticks of a cycle of each unit's clock, written again: 21.6 GHz make whole periods of 2.7 GHz and 800 MHz (DRAM,
+/// power unit), and five times that
+/// also of the links' 1 GHz.
+fn period(unit: &str, sockets: u8) -> Tick {
+    match (unit, sockets) {
+        ("imc" | "pcu", 1) => 27,
+        ("imc" | "pcu", _) => 135,
+        ("qpi", 2..) => 108,
+        (_, 1) => 8,
+        _ => 40,
+    }
+}
+
 /// Marks workloads that run with refreshes so frequent that some are put off until they are forced.
 const QUICK_REFRESH: &str = "quick-refresh ";
 /// DRAM cycles between refreshes, then.
@@ -129,9 +151,11 @@ fn trefi(workload: &str) -> u64 {
 
 fn model(workload: &str) -> (Model, Wiring) {
     let family = pericore_catalog::family("e5-2600").unwrap();
-    let mut parameters = Parameters::e5_2680();
+    let sockets = sockets(workload);
+    let mut parameters = Parameters::e5_2680().with_sockets(sockets);
     parameters.dram.trefi = trefi(workload);
-    let workload = workload.trim_start_matches(QUICK_REFRESH);
+    let workload =
+        workload.trim_start_matches(QUICK_REFRESH).trim_start_matches(|c: char| c.is_ascii_digit() || c == ' ');
     let opcodes = Opcodes::by_name(|name| family.named_value("idi-opcodes", name)).unwrap();
     let limits = parameters.limits();
     let scenario = if workload.contains('\n') {
@@ -139,7 +163,7 @@ fn model(workload: &str) -> (Model, Wiring) {
     } else {
         Scenario::from(Workload::parse(workload, &limits).unwrap())
     };
-    let mut wiring = Wiring::new(family, 1);
+    let mut wiring = Wiring::new(family, sockets.into());
     let model = Model::for_scenario(parameters, opcodes, scenario, &mut wiring).unwrap();
     (model, wiring)
 }
@@ -148,7 +172,7 @@ fn model(workload: &str) -> (Model, Wiring) {
 fn run(model: &mut Model, recorder: &mut Recorder) {
     while !model.finished() {
         model.run_until(model.now() + 10_000, recorder);
-        assert!(model.now() < 200_000_000, "the workload does not end: {:?}", model.progress());
+        assert!(model.now() < 1_000_000_000, "the workload does not end: {:?}", model.progress());
     }
     let end = model.now() + 12_345;
     model.run_until(end, recorder);
