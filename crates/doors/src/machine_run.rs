@@ -119,8 +119,8 @@ impl LiveMachine {
         let mut machine = endless(spec, workload)?;
         let chassis = machine.chassis();
         let (family, sockets) = (chassis.shape().family, chassis.shape().sockets);
-        let ticks_per_second = machine.clocks().ticks_per_second;
-        let period = |clock: &str| chassis.clock_period(clock).unwrap_or_else(|| machine.clocks().uclk.ticks());
+        let ticks_per_second = machine.clocks().ticks_per_second();
+        let period = |clock: &str| machine.clocks().period(clock);
         let live = Self::with_clocks(family, sockets, ticks_per_second, period)?;
         let grid = live.chassis().clock_grid();
         let steady = Steady::measure(&mut machine, grid, pace);
@@ -132,8 +132,8 @@ impl LiveMachine {
         self.ticks_per_second
     }
 
-    /// The hardware after reset.
-    fn chassis(&self) -> Chassis {
+    /// The hardware after reset, for a way in that keeps its own time too.
+    pub fn chassis(&self) -> Chassis {
         // Wiring is not copied: numbering is all that the chassis needs of it.
         let wiring = Wiring::new(self.shape.family, self.shape.sockets);
         Chassis::new(self.shape.clone(), wiring, |clock| self.period(clock))
@@ -161,7 +161,7 @@ pub fn endless(spec: &MachineSpec, workload: &str) -> Result<Machine, LiveMachin
     if keys.any(|key| key.split('=').next() == Some("requests")) {
         return Err(LiveMachineError::Requests(workload.to_owned()));
     }
-    let mut workload = Workload::parse(workload, &spec.parameters()?.limits())?;
+    let mut workload = Workload::parse(workload, &spec.limits()?)?;
     workload.requests = u64::MAX >> 8;
     Ok(Machine::new(spec, &workload)?)
 }

@@ -13,7 +13,7 @@ use pericore_doors::{
     Command, ConstantRates, DoorsError, Finished, LiveMachine, Options, Outcome, Traffic, endless, run_machine,
 };
 use pericore_machine::MachineSpec;
-use pericore_machine::ledger::Window;
+use pericore_machine::Window;
 use pericore_machine::steady::{Pace, Steady};
 use pericore_registers::{Address, Bdf};
 
@@ -248,7 +248,7 @@ impl Run {
             let subevent = Some(subevent).filter(|name| !name.is_empty());
             let between = |&(from, to): &(u64, u64)| {
                 let truth = account.between(tick(from), tick(to), |a, b| {
-                    Some(Window::between(a, b).truth(unit, instance, name, subevent, filters)?.0)
+                    Window::between(a, b).count(0, unit, instance, name, subevent, filters)
                 });
                 truth.unwrap_or_else(|| panic!("the ledger does not know {event:?}"))
             };

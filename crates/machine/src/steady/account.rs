@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::Machine;
-pub use crate::ledger::Snapshot;
+use crate::machine::{Machine, Snapshot};
 use crate::signal::Tick;
 
 /// The ledger's account at chosen times of a live machine.

@@ -19,7 +19,7 @@ mod orbit;
 mod recording;
 mod replay;
 
-pub use account::{Account, Snapshot};
+pub use account::Account;
 pub use recording::{Recorder, Recording};
 pub use replay::Replay;
 
@@ -63,7 +63,7 @@ impl Steady {
     /// that the window is meant for: windows are whole multiples of it.
     pub fn measure(machine: &mut Machine, grid: Tick, pace: &Pace) -> Self {
         let grid = common_multiple(machine.chassis().clock_grid(), grid.max(1));
-        let microseconds = |count: u64| count.saturating_mul(machine.clocks().ticks_per_second / 1_000_000);
+        let microseconds = |count: u64| count.saturating_mul(machine.clocks().ticks_per_second() / 1_000_000);
         let cells = u64::from(pace.cells.max(1));
         // Offsets in a window have 32 bits.
         let longest = u64::from(u32::MAX) / cells / grid;

@@ -88,7 +88,16 @@ fn spec(args: &RunArgs) -> Result<MachineSpec, Failure> {
     MachineSpec::parse(&text).map_err(Failure::usage)
 }
 
-fn inject(text: &str, family: &Family, machine: &mut LiveMachine, traffic: &mut ConstantRates) -> Result<(), Failure> {
+/// Adds the traffic that an `--inject` asks for.
+///
+/// # Errors
+/// A text that is none, or names what the family does not have.
+pub fn inject(
+    text: &str,
+    family: &Family,
+    machine: &mut LiveMachine,
+    traffic: &mut ConstantRates,
+) -> Result<(), Failure> {
     let wrong = || {
         Failure::usage(format!(
             "{text:?}: give UNIT/EVENT[.SUBEVENT]=PER_SECOND, for example imc/CAS_COUNT.RD_REG=1000000"
