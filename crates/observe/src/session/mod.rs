@@ -16,7 +16,7 @@ mod watch;
 
 use std::path::PathBuf;
 
-use pericore_registers::{AccessError, AddressSpace, Operation, Outcome, RegisterSpace, Width};
+use pericore_registers::{AccessError, Operation, Outcome, RegisterSpace, Width};
 
 use crate::plan::{Plan, Purpose, Step};
 pub use error::SessionError;
@@ -438,14 +438,18 @@ fn readable(step: &Step, outcome: &Outcome<u64>) -> Result<u64, Unreadable> {
     match (outcome, step.operation) {
         (Err(error @ AccessError::Permission { .. }), _) => Err(Unreadable::Denied(error.clone())),
         (Err(error), _) => Err(Unreadable::Fault(error.to_string())),
-        // What is absent or powered down on PCI and MMIO answers all ones; no register of ours can hold that.
-        (Ok(value), Operation::Read { address, width })
-            if address.space() != AddressSpace::Msr && *value == width.mask() && width >= Width::B4 =>
+        // What is absent, powered down or hidden by a hypervisor answers all ones; no register of ours can hold that, but a count of 64 bits.
+        (Ok(value), Operation::Read { width, .. })
+            if *value == width.mask() && width >= Width::B4 && !counts_all_bits(step.register) =>
         {
             Err(Unreadable::Fault(format!("{} reads as all ones", step.register_name())))
         }
         (Ok(value), _) => Ok(*value),
     }
+}
+
+fn counts_all_bits(register: &pericore_catalog::Register) -> bool {
+    register.width == 64 && register.field("event_count").is_some_and(|field| field.bits.width == 64)
 }
 
 #[cfg(test)]
