@@ -4,9 +4,12 @@
 //! overwritten is put back.
 
 mod error;
+mod hold;
 mod in_use;
 mod journal;
+mod neighbours;
 mod on_disk;
+mod prepare;
 mod sample;
 mod slices;
 mod state;
@@ -14,6 +17,7 @@ mod stuck;
 mod survey;
 mod watch;
 
+use std::fs::File;
 use std::path::PathBuf;
 
 use pericore_registers::{AccessError, Operation, Outcome, RegisterSpace, Width};
@@ -21,7 +25,9 @@ use pericore_registers::{AccessError, Operation, Outcome, RegisterSpace, Width};
 use crate::plan::{Plan, Purpose, Step};
 pub use error::SessionError;
 pub use journal::Saved;
+pub use neighbours::{Entrance, Neighbour, Neighbourhood};
 pub use on_disk::{Journal, JournalError, JournalFile, Restored};
+pub use prepare::{Manners, Refusal, prepare};
 pub use sample::{Count, Moment, Sample};
 pub use slices::Slices;
 use state::{InstanceState, State};
@@ -37,6 +43,8 @@ pub struct Options {
     pub guard: Guard,
     /// Where to journal what will be overwritten; without it a killed session cannot be undone.
     pub journal: Option<JournalFile>,
+    /// The sessions beside which this one is put back, one at a time.
+    pub neighbourhood: Option<Neighbourhood>,
 }
 
 /// How many of the controls and filters in use each sample reads again.
@@ -58,8 +66,9 @@ pub struct Session<S: RegisterSpace> {
     plan: Plan,
     state: State,
     journal: Vec<Saved>,
-    /// The journal on disk, once it is written.
-    on_disk: Option<PathBuf>,
+    /// The journal on disk, once it is written; the open file tells others that this session runs.
+    on_disk: Option<(PathBuf, File)>,
+    neighbourhood: Option<Neighbourhood>,
     watch: Watch,
     last: Moment,
     /// Since when the current rounds run, in seconds.
@@ -94,6 +103,7 @@ impl<S: RegisterSpace> Session<S> {
             state,
             journal: Vec::new(),
             on_disk: None,
+            neighbourhood: None,
             watch,
             last,
             turn_began: 0.0,
@@ -101,11 +111,14 @@ impl<S: RegisterSpace> Session<S> {
         };
         session.inspect(&options)?;
         if let Some(JournalFile { path, boot, machine }) = options.journal {
-            Journal { boot, machine, saved: session.journal.clone() }.write(&path)?;
-            session.on_disk = Some(path);
+            let pid = std::process::id();
+            let file = Journal { pid, boot, machine, saved: session.journal.clone() }.write(&path)?;
+            session.on_disk = Some((path, file));
         }
         session.set_up()?;
         session.look_at(Guard::All, true);
+        // Until here the caller holds the entrance.
+        session.neighbourhood = options.neighbourhood;
         session.last = now(&mut session.space);
         session.turn_began = session.last.seconds;
         Ok(session)
@@ -310,11 +323,15 @@ impl<S: RegisterSpace> Session<S> {
             return Ok(());
         }
         self.is_dirty = false;
+        // Whoever sets up now must not see half of it. A lock that cannot be had is no reason to leave registers as they are.
+        let entrance = self.neighbourhood.take().and_then(|neighbourhood| neighbourhood.enter().ok());
         // A unit that cannot be frozen still stops when its controls are put back.
         self.carry_out(List::Freeze);
         restore_all(&mut self.space, &self.journal)?;
         // A journal whose registers refused stays for `pericore restore`.
-        Ok(self.on_disk.take().map_or(Ok(()), |path| Journal::remove(&path))?)
+        let removed = self.on_disk.take().map_or(Ok(()), |(path, _)| Journal::remove(&path));
+        drop(entrance);
+        Ok(removed?)
     }
 
     /// Carries out one list of steps in all sockets, without instances that have failed, as one batch.
