@@ -110,7 +110,7 @@ fn forecast(args: &StatArgs, machine: &str) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn cpus(shape: &Shape) -> Vec<Cpu> {
+pub fn cpus(shape: &Shape) -> Vec<Cpu> {
     let package = |number| shape.socket_of_cpu(number).map(|package| Cpu { number, package });
     (0..shape.cpus()).filter_map(package).collect()
 }

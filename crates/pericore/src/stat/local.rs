@@ -22,7 +22,11 @@ const TURN: f64 = 10e-3;
 /// # Errors
 /// A machine whose uncore is not known or not reachable, a command line that cannot be carried out, or a run that failed.
 pub fn run(args: &StatArgs) -> Result<ExitCode, Failure> {
-    let host = target::host()?;
+    on(args, &target::host()?)
+}
+
+/// The same on a host that is known.
+fn on(args: &StatArgs, host: &Host) -> Result<ExitCode, Failure> {
     let family = host.family().map_err(Failure::failed)?;
     if let Some(what) = args.only_for_software() {
         return Err(Failure::usage(format!(
@@ -47,7 +51,7 @@ pub fn run(args: &StatArgs) -> Result<ExitCode, Failure> {
     // Before the first write to a register: from here on signals end the measurement, and everything is put back.
     let (interrupt, wakeup) = (Interrupt::watch()?, Wakeup::new()?);
     if !args.json && args.separator.is_none() {
-        writeln!(out, "\n {}", title(args, &host, &plan))?;
+        writeln!(out, "\n {}", title(args, host, &plan))?;
     }
     let mut run = Measurement { args, watch: Stopwatch::default(), interrupt, wakeup };
     let status = run.measure(space, plan, &mut out).map_err(elsewhere)?;
@@ -142,7 +146,46 @@ fn after(now: f64, due: Option<f64>, step: Option<f64>) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::after;
+    use std::fs;
+    use std::path::Path;
+
+    use pericore_observe::linux::{Processor, Root};
+
+    use super::*;
+    use crate::failure::FAILED;
+    use crate::stat::tests::parsed;
+
+    /// What running on a machine of this processor comes to, whose files are in `folder`.
+    fn refusal(folder: &Path, model: u16, line: &[&str]) -> Failure {
+        let put = |path: &str, text: &str| {
+            let path = folder.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        put("sys/devices/system/cpu/online", "0\n");
+        put("sys/devices/system/cpu/cpu0/topology/physical_package_id", "0\n");
+        let processor = Processor { vendor: "GenuineIntel".to_owned(), family: 6, model, ..Processor::default() };
+        let host = Host::new(Root::at(folder), processor).unwrap();
+        on(&parsed(line), &host).unwrap_err()
+    }
+
+    /// Model 45 is the E5-2600; nothing of its registers can be reached here.
+    #[test]
+    fn what_is_missing_is_said_with_what_to_do() {
+        let folder = std::env::temp_dir().join(format!("pericore-local-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let unknown = refusal(&folder, 1, &["-e", "cbo/CLOCKTICKS/"]);
+        let absent = refusal(&folder, 45, &["-e", "cbo/CLOCKTICKS/"]);
+        let misplaced = refusal(&folder, 45, &["--workload", "stream"]);
+        fs::remove_dir_all(&folder).unwrap();
+        assert!(unknown.to_string().contains("no uncore that pericore knows"), "{unknown}");
+        assert!(unknown.to_string().contains("--machine e5-2600"), "{unknown}");
+        for part in ["modprobe msr", "pericore doctor", "--machine e5-2600"] {
+            assert!(absent.to_string().contains(part), "{part}: {absent}");
+        }
+        assert_eq!(absent.status(), FAILED);
+        assert!(misplaced.to_string().contains("--workload is for software machines"), "{misplaced}");
+    }
 
     #[test]
     fn times_stay_on_their_grid_and_missed_ones_are_left_out() {

@@ -11,6 +11,8 @@ mod progress;
 mod report;
 mod rows;
 mod table;
+#[cfg(test)]
+mod tests;
 mod truth;
 mod wakeup;
 

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use pericore_observe::discover::{Cpu, discover};
+use pericore_observe::discover::{Cpu, Topology, discover};
 use pericore_observe::plan::Plan;
 use pericore_observe::selection::Selection;
 use pericore_observe::session::survey;
@@ -24,7 +24,20 @@ pub fn plan(
     let used: Vec<&str> = selection.events.iter().map(|event| event.unit.name).collect();
     let topology =
         discover(space, selection.family, cpus, |unit| used.contains(&unit.name)).map_err(Failure::failed)?;
-    let plan = Plan::new(&topology, selection).map_err(Failure::usage)?;
+    plan_on(args, space, &topology, selection)
+}
+
+/// The same where it is known what there is.
+///
+/// # Errors
+/// As [`plan`].
+pub fn plan_on(
+    args: &StatArgs,
+    space: &mut impl RegisterSpace,
+    topology: &Topology,
+    selection: Selection,
+) -> Result<Plan, Failure> {
+    let plan = Plan::new(topology, selection).map_err(Failure::usage)?;
     if args.take_over {
         return Ok(plan);
     }
@@ -32,7 +45,7 @@ pub fn plan(
     if occupied.is_empty() {
         return Ok(plan);
     }
-    Plan::beside(&topology, plan.selection, &occupied).map_err(Failure::usage)
+    Plan::beside(topology, plan.selection, &occupied).map_err(Failure::usage)
 }
 
 /// Prints what a run would do or cost, if that is asked for instead of the run; true if it was.
