@@ -66,8 +66,8 @@ pub struct Session<S: RegisterSpace> {
     plan: Plan,
     state: State,
     journal: Vec<Saved>,
-    /// The journal on disk, once it is written; the open file tells others that this session runs.
-    on_disk: Option<(PathBuf, File)>,
+    /// The journals on disk, once they are written; the open files tell others that this session runs.
+    on_disk: Vec<(PathBuf, File)>,
     neighbourhood: Option<Neighbourhood>,
     watch: Watch,
     last: Moment,
@@ -102,7 +102,7 @@ impl<S: RegisterSpace> Session<S> {
             plan,
             state,
             journal: Vec::new(),
-            on_disk: None,
+            on_disk: Vec::new(),
             neighbourhood: None,
             watch,
             last,
@@ -110,10 +110,14 @@ impl<S: RegisterSpace> Session<S> {
             is_dirty: false,
         };
         session.inspect(&options)?;
-        if let Some(JournalFile { path, boot, machine }) = options.journal {
+        let for_others = options.neighbourhood.as_ref().filter(|neighbourhood| {
+            !options.journal.as_ref().is_some_and(|journal| neighbourhood.holds(&journal.path))
+        });
+        let for_others = for_others.map(|neighbourhood| neighbourhood.journal(0));
+        for JournalFile { path, boot, machine } in for_others.into_iter().chain(options.journal) {
             let pid = std::process::id();
             let file = Journal { pid, boot, machine, saved: session.journal.clone() }.write(&path)?;
-            session.on_disk = Some((path, file));
+            session.on_disk.push((path, file));
         }
         session.set_up()?;
         session.look_at(Guard::All, true);
@@ -329,7 +333,7 @@ impl<S: RegisterSpace> Session<S> {
         self.carry_out(List::Freeze);
         restore_all(&mut self.space, &self.journal)?;
         // A journal whose registers refused stays for `pericore restore`.
-        let removed = self.on_disk.take().map_or(Ok(()), |(path, _)| Journal::remove(&path));
+        let removed = self.on_disk.drain(..).try_for_each(|(path, _)| Journal::remove(&path));
         drop(entrance);
         Ok(removed?)
     }

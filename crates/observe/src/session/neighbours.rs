@@ -2,7 +2,7 @@
 //!
 //! A session that freezes or resets a unit keeps it to itself, as does one that sets a filter; sessions that never freeze share a unit counter by counter.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -46,6 +46,11 @@ impl Neighbourhood {
         Self { directory: directory.into(), machine: machine.into(), boot: boot.into() }
     }
 
+    /// True if a journal at this path is among those that others look at.
+    pub(super) fn holds(&self, path: &Path) -> bool {
+        path.parent() == Some(&self.directory) && path.extension().is_some_and(|extension| extension == "journal")
+    }
+
     /// A journal of this process; `number` tells several apart.
     pub fn journal(&self, number: u32) -> JournalFile {
         let path = self.directory.join(format!("{}-{number}.journal", std::process::id()));
@@ -57,12 +62,9 @@ impl Neighbourhood {
     /// # Errors
     /// [`JournalError::Io`] if the directory cannot be written.
     pub fn enter(&self) -> Result<Entrance, JournalError> {
-        let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
-        let path = self.directory.join(format!("{}.lock", self.machine.chars().map(plain).collect::<String>()));
-        let fail = |error: &io::Error| io_error("lock", &path, error);
+        let fail = |error: &io::Error| io_error("lock the directory of", &self.directory, error);
         fs::create_dir_all(&self.directory).map_err(|error| fail(&error))?;
-        let open = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
-        let file = open.map_err(|error| fail(&error))?;
+        let file = File::open(&self.directory).map_err(|error| fail(&error))?;
         hold(&file, Hold::Alone).map_err(|error| fail(&error))?;
         Ok(Entrance { _file: file })
     }
