@@ -192,10 +192,10 @@ impl<'a> Search<'a> {
             )
         });
         let is_plain = |item: &[usize]| matches!(item, [only] if rules.demands[*only].companion.is_none());
-        let is_alone = |item: &[usize]| {
-            // Demands that are in several items, or that others repeat, are not interchangeable.
-            items.iter().filter(|other| other.contains(&item[0])).count() == 1
-        };
+        let mut times = vec![0_u32; rules.demands.len()];
+        items.iter().flatten().for_each(|&demand| times[demand] += 1);
+        // Demands that are in several items, or that others repeat, are not interchangeable.
+        let is_alone = |item: &[usize]| times[item[0]] == 1;
         let alike = |a: &[usize], b: &[usize]| {
             is_plain(a) && is_plain(b) && filters(a) == filters(b) && masks(a) == masks(b) && is_alone(a) && is_alone(b)
         };
@@ -218,15 +218,34 @@ impl<'a> Search<'a> {
     /// Each item into the first round that takes it.
     fn first_fit(&mut self) -> Vec<Vec<usize>> {
         let mut rounds: Vec<Vec<usize>> = Vec::new();
+        // What has a demand in common with another item may find it in a round already.
+        let shared = self.shared();
+        let counters = self.rules.available.count_ones() as usize;
+        let mut used: Vec<usize> = Vec::new();
         for item in 0..self.items.len() {
-            let found = rounds.iter().position(|round| self.fits(round, item));
-            self.steps += u32::try_from(found.unwrap_or(rounds.len())).unwrap_or(u32::MAX);
-            match found {
-                Some(round) => rounds[round].push(item),
-                None => rounds.push(vec![item]),
-            }
+            let size = self.items[item].len();
+            let has_room = |round: &usize| shared[item] || used[*round] + size <= counters;
+            let found = (0..rounds.len()).filter(has_room).find(|&round| {
+                self.steps += 1;
+                self.fits(&rounds[round], item)
+            });
+            let round = found.unwrap_or_else(|| {
+                rounds.push(Vec::new());
+                used.push(0);
+                rounds.len() - 1
+            });
+            rounds[round].push(item);
+            // Shared demands count once for sure, and no round is full for them alone.
+            used[round] += if shared[item] { 0 } else { size };
         }
         rounds
+    }
+
+    /// Which items have a demand that another item has, too.
+    fn shared(&self) -> Vec<bool> {
+        let mut times = vec![0_u32; self.rules.demands.len()];
+        self.items.iter().flatten().for_each(|&demand| times[demand] += 1);
+        self.items.iter().map(|item| item.iter().any(|&demand| times[demand] > 1)).collect()
     }
 
     fn descend(&mut self, enough: usize, rounds: &mut Vec<Vec<usize>>, places: &mut Vec<usize>) {
