@@ -145,7 +145,7 @@ impl Measurement<'_> {
             }
             None => None,
         };
-        let options = Options { take_over: self.args.take_over, guard, journal };
+        let options = Options { take_over: self.args.take_over, guard, journal, neighbourhood: None };
         let mut session =
             Session::start(self.machine.clone(), plan, options, |space| space.moment()).map_err(Failure::failed)?;
         let start = self.machine.0.borrow().now();

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use pericore_observe::linux::{Host, LinuxSpace, Stopwatch};
 use pericore_observe::plan::Plan;
-use pericore_observe::session::{Guard, JournalFile, Options, Session};
+use pericore_observe::session::{Entrance, Guard, JournalFile, Neighbourhood, Options, Session};
 
 use super::child::Measured;
 use super::interrupt::Interrupt;
@@ -42,10 +42,14 @@ fn on(args: &StatArgs, host: &Host) -> Result<ExitCode, Failure> {
             family.name
         ))
     };
-    let plan = preparation::plan(args, &mut space, &host.cpus, selection).map_err(elsewhere)?;
-    if preparation::forecast(args, &plan)? {
+    if args.is_forecast() {
+        let plan = preparation::plan(args, &mut space, &host.cpus, selection).map_err(elsewhere)?;
+        preparation::forecast(args, &plan)?;
         return Ok(ExitCode::SUCCESS);
     }
+    let neighbourhood = restore::neighbourhood()?;
+    let (plan, entrance) =
+        preparation::plan_among(args, &mut space, &host.cpus, &selection, &neighbourhood).map_err(elsewhere)?;
     preparation::warn_of_wraps(args, &plan);
     let mut out = args.open_output()?;
     // Before the first write to a register: from here on signals end the measurement, and everything is put back.
@@ -54,7 +58,8 @@ fn on(args: &StatArgs, host: &Host) -> Result<ExitCode, Failure> {
         writeln!(out, "\n {}", title(args, host, &plan))?;
     }
     let mut run = Measurement { args, watch: Stopwatch::default(), interrupt, wakeup };
-    let status = run.measure(space, plan, &mut out).map_err(elsewhere)?;
+    let place = (neighbourhood, entrance);
+    let status = run.measure(space, plan, place, &mut out).map_err(elsewhere)?;
     out.flush()?;
     Ok(run.interrupt.exit(status))
 }
@@ -79,7 +84,13 @@ struct Measurement<'a> {
 }
 
 impl Measurement<'_> {
-    fn measure(&mut self, space: LinuxSpace, plan: Plan, out: &mut dyn Write) -> Result<ExitCode, Failure> {
+    fn measure(
+        &mut self,
+        space: LinuxSpace,
+        plan: Plan,
+        (neighbourhood, entrance): (Neighbourhood, Entrance),
+        out: &mut dyn Write,
+    ) -> Result<ExitCode, Failure> {
         let takes_turns = plan.rounds() > 1;
         let guard = if self.args.guard { Guard::All } else { Guard::InTurn };
         let path = match &self.args.journal {
@@ -87,9 +98,11 @@ impl Measurement<'_> {
             None => restore::journal_of_this_process()?,
         };
         let journal = JournalFile { path, boot: restore::boot()?, machine: restore::LOCAL.to_owned() };
-        let options = Options { take_over: self.args.take_over, guard, journal: Some(journal) };
+        let take_over = self.args.take_over;
+        let options = Options { take_over, guard, journal: Some(journal), neighbourhood: Some(neighbourhood) };
         let watch = self.watch;
         let mut session = Session::start(space, plan, options, |_| watch.moment()).map_err(Failure::failed)?;
+        drop(entrance);
         let start = watch.moment().seconds;
         let program = Measured::start(self.args.program.words());
         let mut program = match program {
