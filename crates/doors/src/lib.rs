@@ -24,7 +24,7 @@ mod run;
 
 pub use backend::{Answer, Backend};
 pub use error::DoorsError;
-pub use machine_run::{LiveMachine, LiveMachineError, run_machine};
+pub use machine_run::{LiveMachine, LiveMachineError, endless, run_machine};
 pub use namespace::{Command, Outcome};
 pub use paced::{Idle, Paced, Traffic};
 pub use platform::{Cpu, Function, Platform, place_cpus, usable_cpus};

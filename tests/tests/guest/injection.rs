@@ -3,6 +3,7 @@
 use pericore_doors::Traffic;
 use pericore_machine::chassis::Chassis;
 use pericore_machine::signal::{SignalSink, Tick, Wire, Wiring};
+use pericore_registers::Operation;
 
 use crate::boot::TICKS_PER_SECOND;
 
@@ -85,7 +86,7 @@ fn tag(wiring: &Wiring, unit: &str, signal: &str, tags: &[(&str, u64)]) -> u64 {
 }
 
 impl Traffic for Injection {
-    fn advance(&mut self, chassis: &mut Chassis, to: Tick) {
+    fn advance(&mut self, chassis: &mut Chassis, _: &Operation, to: Tick) {
         for (wire, tag, entries) in self.levels.drain(..) {
             (0..entries).for_each(|_| chassis.enter(wire, tag, to));
         }

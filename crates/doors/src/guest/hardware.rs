@@ -150,7 +150,7 @@ impl Hardware {
         // Two doors read the clock: neither may turn it back.
         self.now = self.now.max(at);
         let ticks = (self.now.as_nanos() * u128::from(self.ticks_per_second) / 1_000_000_000) as u64;
-        self.traffic.advance(&mut self.chassis, ticks);
+        self.traffic.advance(&mut self.chassis, &operation, ticks);
         self.chassis.set_now(ticks);
         let outcome = match operation {
             Operation::Read { address, width } => self.chassis.read(address, width),

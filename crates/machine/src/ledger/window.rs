@@ -12,6 +12,7 @@ pub struct Snapshot {
     pub(super) now: Tick,
     pub(super) clocks: Clocks,
     pub(super) opcodes: Opcodes,
+    pub(super) sockets: usize,
     pub(super) cells: Cells,
 }
 
@@ -19,6 +20,26 @@ impl Snapshot {
     /// When it was taken: everything before this tick is in it.
     pub const fn now(&self) -> Tick {
         self.now
+    }
+
+    /// What an event of an instance of a socket has counted since reset, as [`Window::truth`] has it for a span.
+    pub fn count(
+        &self,
+        socket: u16,
+        unit: &str,
+        instance: u16,
+        event: &str,
+        subevent: Option<&str>,
+        filters: &[(&str, u64)],
+    ) -> Option<u64> {
+        let instance = self.instance(socket, unit, instance)?;
+        names::value(self, unit, instance, event, subevent, filters)
+    }
+
+    /// The number over the machine's sockets of an instance within a socket.
+    fn instance(&self, socket: u16, unit: &str, within: u16) -> Option<u16> {
+        let of_socket = names::instances(self, unit)? / self.sockets;
+        (usize::from(within) < of_socket).then(|| socket * of_socket as u16 + within)
     }
 }
 

@@ -50,6 +50,8 @@ pub struct Instance {
     pub(super) hold: Hold,
     /// A counter is armed: its overflow freezes or interrupts.
     pub(super) watched: bool,
+    /// Goes up when a counter may have got another input, shape or permission to run.
+    pub(super) revision: u64,
 }
 
 impl Instance {
@@ -82,6 +84,7 @@ impl Instance {
             followers: 0,
             hold,
             watched: false,
+            revision: 0,
         }
     }
 
@@ -200,6 +203,7 @@ impl Instance {
 
     /// Starts and stops counters as controls, freezes and faults have it.
     pub(super) fn update_running(&mut self, cycle: u64) {
+        self.revision += 1;
         let frozen = self.is_frozen() || (self.hold.frozen && !self.isolated);
         let global = self.layout.global_control.as_ref().map(|control| self.stored(control.slot));
         for (number, place) in self.layout.counters.iter().enumerate() {
@@ -232,6 +236,7 @@ impl Instance {
 
     /// Notes what a programmable counter listens to.
     pub(super) fn select(&mut self, counter: u8, selection: Selection) {
+        self.revision += 1;
         self.followers &= !(1 << counter);
         self.followers |= u32::from(selection == Selection::Counter0) << counter;
         self.selections[usize::from(counter)] = selection;

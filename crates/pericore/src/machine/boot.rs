@@ -79,7 +79,7 @@ pub fn run(args: &BootArgs) -> Result<ExitCode, Failure> {
     boot.check_qemu().map_err(Failure::failed)?;
 
     let ticks_per_second = machine.ticks_per_second();
-    let mut hardware = Hardware::new(machine.into_chassis(), Box::new(traffic), ticks_per_second);
+    let mut hardware = Hardware::new(machine.chassis(), Box::new(traffic), ticks_per_second);
     if let Some(log) = &args.log {
         hardware.log_to(log).map_err(Failure::failed)?;
     }
