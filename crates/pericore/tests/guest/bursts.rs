@@ -3,7 +3,7 @@
 use pericore_doors::Traffic;
 use pericore_machine::chassis::Chassis;
 use pericore_machine::signal::{SignalSink, Tick, Wire, Wiring};
-use pericore_registers::{Address, RegisterSpace, Width};
+use pericore_registers::{Address, Operation};
 
 /// A burst for each new number in an MSR that nothing else uses.
 pub struct Bursts {
@@ -27,10 +27,10 @@ impl Bursts {
 }
 
 impl Traffic for Bursts {
-    fn advance(&mut self, chassis: &mut Chassis, to: Tick) {
-        let number = chassis.read(self.request, Width::B8).unwrap();
-        if number != self.last {
-            self.last = number;
+    fn advance(&mut self, chassis: &mut Chassis, operation: &Operation, to: Tick) {
+        let Operation::Write { address, value, .. } = *operation else { return };
+        if address == self.request && value != self.last {
+            self.last = value;
             self.pulses.iter().for_each(|&(wire, tag, count)| chassis.pulse(wire, tag, to, count));
         }
     }
