@@ -10,7 +10,7 @@ use crate::engine::{ClockError, Clocks};
 use crate::ledger::{Opcodes, Snapshot};
 use crate::signal::{Tick, Wiring};
 use crate::uncore::{Model, ModelError, Parameters, ProgramCounts, Progress};
-use crate::workload::{ProgramSettings, ProgramSource, Workload};
+use crate::workload::{ProgramSettings, ProgramSource, Scenario, Workload};
 pub use spec::{MachineSpec, SpecError};
 
 /// Why a machine cannot be built.
@@ -66,6 +66,16 @@ impl Machine {
     /// [`BuildError`] if the size, a parameter or the catalogue does not allow it.
     pub fn new(spec: &MachineSpec, workload: &Workload) -> Result<Self, BuildError> {
         Self::build(spec, |parameters, opcodes, wiring| Model::new(parameters, opcodes, workload, wiring))
+    }
+
+    /// A machine after reset, about to run a scenario that was parsed against [`MachineSpec::parameters`]' limits.
+    ///
+    /// # Errors
+    /// As [`Machine::new`].
+    pub fn for_scenario(spec: &MachineSpec, scenario: &Scenario) -> Result<Self, BuildError> {
+        Self::build(spec, |parameters, opcodes, wiring| {
+            Model::for_scenario(parameters, opcodes, scenario.clone(), wiring)
+        })
     }
 
     /// A machine after reset, about to run a program.

@@ -94,6 +94,14 @@ fn set(
             range(0, if limits.sockets > 1 { 100 } else { 0 }, "per cent; more than 0 needs a second socket")?;
             workload.remote = number as u8;
         }
+        "partial" => {
+            range(0, 100, "per cent of the stores")?;
+            workload.partial = number as u8;
+        }
+        "allocate" => {
+            range(0, 100, "per cent of the writes")?;
+            workload.allocate = number as u8;
+        }
         _ => workload.seed = number,
     }
     Ok(())
@@ -168,6 +176,8 @@ mod tests {
             read: 70,
             stride: 128,
             remote: 0,
+            partial: 0,
+            allocate: 100,
             seed: 9,
         };
         assert_eq!(workload, expected);

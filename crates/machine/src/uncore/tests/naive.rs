@@ -40,6 +40,8 @@ pub fn meaning(
         _ if event.ends_with("CYCLES_NE") || event.ends_with("CKE_CYCLES") || event == "POWER_THROTTLE_CYCLES" => {
             Measure::NonEmpty
         }
+        "RxR_EXT_STARVED" | "ISMQ_DRD_MISS_OCC" => Measure::Occupancy,
+        "TxR_CYCLES_FULL" | "IIO_CREDITS_USED" => Measure::Occupancy,
         "PHOLD_CYCLES" => Measure::NonEmpty,
         _ if unit == "pcu" && !event.starts_with("DEMOTIONS") => Measure::Occupancy,
         _ if event.starts_with("POWER_") => Measure::Occupancy,
@@ -102,9 +104,27 @@ pub fn meaning(
                 }),
             )
         }
+        "TxR_CYCLES_NE" | "RxR_CYCLES_NE" => {
+            let signal = if event.starts_with('T') { "egress" } else { "ingress" };
+            let queue = get(signal, "sub");
+            let wanted = match subevent {
+                "AD" => 1,
+                "AK" => 2,
+                "BL" => 4,
+                "DRS" => 8,
+                "NCB" => 16,
+                _ => 32,
+            };
+            made(signal, Box::new(move |tag| queue(tag) == wanted))
+        }
         "RxR_INSERTS" | "RxR_OCCUPANCY" => {
-            let thread = get("ingress", "tid");
-            made("ingress", Box::new(move |tag| thread_is(thread(tag))))
+            let (thread, queue) = (get("ingress", "tid"), get("ingress", "sub"));
+            let wanted = match subevent {
+                "IRQ" => 1,
+                "IRQ_REJECTED" => 2,
+                _ => 16,
+            };
+            made("ingress", Box::new(move |tag| queue(tag) == wanted && thread_is(thread(tag))))
         }
         "TRACKER_INSERTS" | "TRACKER_OCCUPANCY" => made("tracker", Box::new(|_| true)),
         "RPQ_INSERTS" | "RPQ_OCCUPANCY" | "RPQ_CYCLES_NE" => made("rpq", Box::new(|_| true)),
