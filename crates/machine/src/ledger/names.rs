@@ -113,7 +113,7 @@ pub const NAMES: &[(&str, &str, &[&str])] = &[
     ("cbo", "RxR_ISMQ_RETRY", &["ANY", "FULL", "RTID"]),
     ("cbo", "RxR_EXT_STARVED", &["ISMQ_BIDS", "ISMQ", "IRQ"]),
     ("cbo", "ISMQ_DRD_MISS_OCC", &[]),
-    ("cbo", "MISC", &["WC_ALIASING", "RFO_HIT_S"]),
+    ("cbo", "MISC", &["WC_ALIASING"]),
     ("cbo", "TxR_ADS_USED", &[]),
     ("cbo", "TxR_STARVED", &["AK", "BL"]),
     ("r2pcie", "TxR_CYCLES_NE", &["AD", "AK", "BL"]),

@@ -184,9 +184,6 @@ impl Model {
             sink.leave(wires.ingress, self.wires.tags.ordered(record.tid), self.now);
         }
         sink.pulse(wires.lookup, self.wires.tags.lookup(record), self.now, 1);
-        if kind == RequestKind::ReadForOwnership && record.state == LineState::Shared {
-            sink.pulse(wires.pressure.shared_store.0, wires.pressure.shared_store.1, self.now, 1);
-        }
         self.enter_tor(request, sink);
         self.return_credit(slice);
         if kind.passes_through() {

@@ -365,7 +365,8 @@ impl Model {
 
     /// True when every access is done and nothing is under way or waits to be written to memory.
     pub fn finished(&self) -> bool {
-        (self.phases.is_over() || self.phases.is_last_and_open())
+        self.started
+            && (self.phases.is_over() || self.phases.is_last_and_open())
             && self.done == self.total
             && self.pool.records().next().is_none()
             && self.slices.iter().all(Slice::is_idle)

@@ -23,8 +23,6 @@ pub struct PressureWires {
     states: [Tagged; SliceState::COUNT],
     /// Data reads that missed and have no line yet.
     pub read_misses: Wire,
-    /// Ownership requests that found the line shared.
-    pub shared_store: Tagged,
     /// Streaming stores that found the line modified.
     pub aliased: Tagged,
     /// Messages that went past an empty egress queue.
@@ -49,7 +47,6 @@ impl PressureWires {
             subevent("RxR_EXT_STARVED", "ISMQ")?,
             subevent("RxR_EXT_STARVED", "IRQ")?,
         ];
-        let shared_store = subevent("MISC", "RFO_HIT_S")?;
         let aliased = subevent("MISC", "WC_ALIASING")?;
         let starved = [subevent("TxR_STARVED", "AK")?, subevent("TxR_STARVED", "BL")?];
         Ok(Self {
@@ -58,7 +55,6 @@ impl PressureWires {
             responses: (responses, [any_response | full_response, any_response, any_response | tracker_response]),
             states,
             read_misses: wiring.signal(socket, "cbo", slice, "ISMQ_DRD_MISS_OCC")?,
-            shared_store,
             aliased,
             bypass: wiring.signal(socket, "cbo", slice, "TxR_ADS_USED")?,
             starved,

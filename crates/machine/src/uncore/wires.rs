@@ -196,7 +196,7 @@ fn bind_tags(wiring: &mut Wiring, opcodes: &Opcodes) -> Result<SliceTags, Wiring
     };
     let (read, write) = (attribute("llc_lookup", "read")?, attribute("llc_lookup", "write")?);
     let lookup_kind = RequestKind::ALL
-        .map(|kind| write.set(read.set(0, (kind == RequestKind::DataRead).into()), kind.is_writeback().into()));
+        .map(|kind| write.set(read.set(0, (kind == RequestKind::DataRead).into()), kind.is_write().into()));
     let tor_opcode = attribute("tor", "opc")?;
     let (irq, eviction, writeback) =
         (attribute("tor", "irq")?, attribute("tor", "eviction")?, attribute("tor", "writeback")?);
