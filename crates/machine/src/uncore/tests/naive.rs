@@ -1,4 +1,4 @@
-//! Counters that look at every cycle: what exact hardware would make of the emitted signals.
+//! Counters that look at every change: what exact hardware would make of the emitted signals.
 
 use super::recorder::{Change, Emission};
 use crate::signal::{Tick, Wire, Wiring};
@@ -151,7 +151,7 @@ pub fn meaning(
     }
 }
 
-/// Counts an event cycle by cycle, from the beginning of time up to each of the `cuts`, which must rise.
+/// Counts an event change by change, from the beginning of time up to each of the `cuts`, which must rise.
 pub fn count(emissions: &[Emission], wire: Wire, period: Tick, meaning: &Meaning, cuts: &[Tick]) -> Vec<u64> {
     let mine: Vec<&Emission> = emissions.iter().filter(|e| e.wire == wire && (meaning.wanted)(e.tag)).collect();
     if meaning.measure == Measure::Arrivals {
@@ -176,8 +176,11 @@ pub fn count(emissions: &[Emission], wire: Wire, period: Tick, meaning: &Meaning
                     Change::Pulse(_) => panic!("pulse on a level"),
                 };
             }
-            sum += if meaning.measure == Measure::NonEmpty { i64::from(level > 0) } else { level };
-            cycle += 1;
+            // Nothing changes before the cycle of the next change.
+            let until = changes.peek().map_or(u64::MAX, |e| e.tick / period).clamp(cycle + 1, cut / period);
+            let each = if meaning.measure == Measure::NonEmpty { i64::from(level > 0) } else { level };
+            sum += each * (until - cycle) as i64;
+            cycle = until;
         }
         counts.push(sum as u64);
     }
