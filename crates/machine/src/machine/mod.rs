@@ -47,6 +47,14 @@ pub enum BuildError {
         /// Presets that have one.
         with: String,
     },
+    /// The model cannot run the workload.
+    #[error("the traffic model of {family} does not run {workload}; nehalem does")]
+    NoWorkload {
+        /// Family.
+        family: &'static str,
+        /// Workload.
+        workload: &'static str,
+    },
     /// The model has fewer sockets.
     #[error(
         "the traffic model of {family} has at most {most} sockets, and {sockets} were asked for; give sockets={most} or less"

@@ -15,6 +15,7 @@ mod host;
 mod issue;
 mod latency;
 mod llc;
+pub mod nehalem;
 mod parameters;
 mod program;
 mod request;

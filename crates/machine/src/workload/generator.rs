@@ -62,7 +62,7 @@ impl Generator {
     pub fn next_access(&mut self) -> Option<Access> {
         self.remaining = self.remaining.checked_sub(1)?;
         Some(match self.kind {
-            Kind::Stream => self.sequential(),
+            Kind::Stream | Kind::NtStore | Kind::DmaRead | Kind::DmaWrite | Kind::Idle => self.sequential(),
             Kind::Copy => self.copy(),
             Kind::Random => self.random(false),
             Kind::Chase => self.random(true),

@@ -90,6 +90,10 @@ fn set(
             range(0, if limits.sockets > 1 { 100 } else { 0 }, "per cent; more than 0 needs a second socket")?;
             workload.remote = number as u8;
         }
+        "isoc" => {
+            range(0, 100, "per cent of the devices")?;
+            workload.isochronous = number as u8;
+        }
         _ => workload.seed = number,
     }
     Ok(())
@@ -164,6 +168,7 @@ mod tests {
             read: 70,
             stride: 128,
             remote: 0,
+            isochronous: 0,
             seed: 9,
         };
         assert_eq!(workload, expected);
