@@ -48,7 +48,14 @@ pub fn chase(requests: u64) -> Measured {
 fn run(requests: u64, traffic: Traffic, outstanding: u8, gap: u64) -> Measured {
     let clocks = Clocks::new(2700, 800).expect("the preset's clocks");
     let timing = Timing { reads: outstanding.max(22), ..Timing::ddr3_1600() };
-    let shape = Shape { slices: 1, homes: 1, channels: 1, reads: timing.reads.into(), writes: timing.writes.into() };
+    let shape = Shape {
+        sockets: 1,
+        slices: 1,
+        homes: 1,
+        channels: 1,
+        reads: timing.reads.into(),
+        writes: timing.writes.into(),
+    };
     let mut ledger = Ledger::new(clocks, Opcodes { drd: 0, rfo: 0, wb_mto_i: 0, wb_mto_e: 0 }, shape);
     let mut channel = Channel::new(0, clocks.dclk, &timing, silent());
     let mut random = Random::new(1, 0);

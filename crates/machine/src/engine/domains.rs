@@ -47,9 +47,9 @@ impl ClockDomains {
 }
 
 impl From<&Clocks> for ClockDomains {
-    /// Two domains, the cores in the first.
+    /// Three domains, the cores in the first.
     fn from(clocks: &Clocks) -> Self {
-        let periods = [("uclk", clocks.uclk.ticks()), ("dclk", clocks.dclk.ticks())];
+        let periods = [("uclk", clocks.uclk.ticks()), ("dclk", clocks.dclk.ticks()), ("qclk", clocks.qclk.ticks())];
         Self::new(clocks.ticks_per_second, &periods, clocks.uclk.ticks())
     }
 }

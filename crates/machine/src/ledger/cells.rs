@@ -64,8 +64,11 @@ pub struct HomeCells {
     pub to_core: u64,
     /// Reads answered with data to the slice.
     pub to_cache: u64,
-    /// Completions without data.
+    /// Reads answered with data to another socket.
+    pub to_remote: u64,
+    /// Completions without data, within the socket and to another one.
     pub completions: u64,
+    pub completions_remote: u64,
 }
 
 /// One pending queue of a memory channel.
@@ -191,14 +194,17 @@ impl Cells {
             return;
         }
         let is_read = matches!(record.kind, RequestKind::DataRead | RequestKind::ReadForOwnership);
-        let home = &mut self.homes[usize::from(record.home)];
+        let home = &mut self.homes[usize::from(record.nid)];
         home.tracker.add(record.tracker_in, record.tracker_out, now, uclk);
         *(if is_read { &mut home.reads } else { &mut home.writes }) += 1;
         home.written += u64::from(record.written != NEVER);
         if record.tracker_out != NEVER {
-            home.to_core += u64::from(is_read && record.direct_to_core);
-            home.to_cache += u64::from(is_read && !record.direct_to_core);
-            home.completions += u64::from(!is_read || record.direct_to_core);
+            let (remote, direct) = (record.remote, record.direct_to_core);
+            home.to_core += u64::from(is_read && !remote && direct);
+            home.to_cache += u64::from(is_read && !remote && !direct);
+            home.to_remote += u64::from(is_read && remote);
+            home.completions += u64::from(!remote && (!is_read || direct));
+            home.completions_remote += u64::from(remote && !is_read);
         }
     }
 

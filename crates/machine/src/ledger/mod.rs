@@ -26,6 +26,8 @@ use cells::Cells;
 /// Structure sizes that the truth of "full" depends on, and how instances belong together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
+    /// Sockets of the machine, each with its equal share of what follows.
+    pub sockets: usize,
     /// LLC slices of the machine.
     pub slices: usize,
     /// Home agents of the machine.
@@ -128,7 +130,7 @@ impl Ledger {
             }
         }
         cells.settle_modes(cycle);
-        Snapshot { now, clocks: self.clocks, opcodes: self.opcodes, cells }
+        Snapshot { now, clocks: self.clocks, opcodes: self.opcodes, sockets: self.shape.sockets, cells }
     }
 
     const fn capacity(&self, queue: Pending) -> u64 {

@@ -23,7 +23,8 @@ pub const NAMES: &[(&str, &str, &[&str])] = &[
     ("ha", "DIRECT2CORE_COUNT", &[]),
     ("ha", "TAD_REQUESTS_G0", &["REGION0"]),
     ("ha", "TxR_AK_NDR", &[]),
-    ("ha", "TxR_BL", &["DRS_CACHE", "DRS_CORE"]),
+    ("ha", "TxR_AD", &["NDR"]),
+    ("ha", "TxR_BL", &["DRS_CACHE", "DRS_CORE", "DRS_QPI"]),
     ("imc", "CLOCKTICKS", &[]),
     ("imc", "ACT_COUNT", &[]),
     ("imc", "PRE_COUNT", &["PAGE_MISS", "PAGE_CLOSE"]),
@@ -78,6 +79,16 @@ impl Filters<'_> {
     /// An absent node filter reads as 0 and matches nothing, as the register does after reset.
     fn node(self, nid: usize) -> bool {
         self.get("nid").unwrap_or(0) >> nid & 1 == 1
+    }
+}
+
+/// Instances of a unit in the machine.
+pub fn instances(at: &Snapshot, unit: &str) -> Option<usize> {
+    match unit {
+        "cbo" => Some(at.cells.slices.len()),
+        "ha" => Some(at.cells.homes.len()),
+        "imc" => Some(at.cells.channels.len()),
+        _ => None,
     }
 }
 
@@ -219,7 +230,9 @@ fn home(at: &Snapshot, index: usize, event: &str, subevent: &str) -> Option<u64>
         ("IMC_WRITES", "FULL" | "ALL") => Some(cells.written),
         ("DIRECT2CORE_COUNT", "") | ("TxR_BL", "DRS_CORE") => Some(cells.to_core),
         ("TxR_BL", "DRS_CACHE") => Some(cells.to_cache),
+        ("TxR_BL", "DRS_QPI") => Some(cells.to_remote),
         ("TxR_AK_NDR", "") => Some(cells.completions),
+        ("TxR_AD", "NDR") => Some(cells.completions_remote),
         _ => None,
     }
 }

@@ -110,12 +110,12 @@ pub struct Record {
     pub kind: RequestKind,
     /// Thread it belongs to: core * 2 + hardware thread, or [`NO_THREAD`].
     pub tid: u8,
-    /// Node whose memory holds the line.
+    /// Node whose memory holds the line; its home agent has the same number.
     pub nid: u8,
-    /// Slice that handles it.
+    /// Slice that handles it, numbered over the machine.
     pub slice: u16,
-    /// Home agent that handles it, if it goes to memory.
-    pub home: u16,
+    /// Its memory belongs to another socket than its slice.
+    pub remote: bool,
     /// State in which the look-up found the line; for an eviction, the state that it left.
     pub state: LineState,
     /// It needs memory.
@@ -142,13 +142,13 @@ pub struct Record {
 
 impl Record {
     /// A record of which nothing has happened yet.
-    pub const fn new(kind: RequestKind, tid: u8, slice: u16, home: u16) -> Self {
+    pub const fn new(kind: RequestKind, tid: u8, slice: u16, nid: u8, remote: bool) -> Self {
         Self {
             kind,
             tid,
-            nid: 0,
+            nid,
             slice,
-            home,
+            remote,
             state: LineState::Invalid,
             miss: false,
             victim: None,

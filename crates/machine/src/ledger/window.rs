@@ -12,6 +12,7 @@ pub struct Snapshot {
     pub(super) now: Tick,
     pub(super) clocks: Clocks,
     pub(super) opcodes: Opcodes,
+    pub(super) sockets: usize,
     pub(super) cells: Cells,
 }
 
@@ -31,10 +32,11 @@ impl Snapshot {
         subevent: Option<&str>,
         filters: &[(&str, u64)],
     ) -> Option<u64> {
-        if socket != 0 {
+        let of_socket = names::instances(self, unit)? / self.sockets;
+        if usize::from(instance) >= of_socket {
             return None;
         }
-        names::value(self, unit, instance, event, subevent, filters)
+        names::value(self, unit, socket * of_socket as u16 + instance, event, subevent, filters)
     }
 }
 
@@ -63,6 +65,12 @@ impl<'a> Window<'a> {
     /// Length in virtual seconds.
     pub fn seconds(&self) -> f64 {
         self.to.clocks.seconds(self.from.now, self.to.now)
+    }
+
+    /// The number over the machine's sockets, as [`Window::truth`] wants it, of an instance within a socket.
+    pub fn instance(&self, socket: u16, unit: &str, within: u16) -> Option<u16> {
+        let of_socket = names::instances(self.to, unit)? / self.to.sockets;
+        (usize::from(within) < of_socket).then(|| socket * of_socket as u16 + within)
     }
 
     /// What an event of `unit` instance `instance` (numbered over the machine's sockets) counted, by the guide's names.

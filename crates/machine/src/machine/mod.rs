@@ -108,7 +108,7 @@ impl Machine {
         if shape.sockets > most {
             return Err(BuildError::TooManySockets { family: shape.family.name, sockets: shape.sockets, most });
         }
-        let clocks = parameters.clocks()?;
+        let clocks = parameters.clocks(shape.sockets)?;
         let mut wiring = Wiring::new(shape.family, shape.sockets);
         let model = model(parameters, &mut wiring)?;
         let chassis = Chassis::new(shape, wiring, |clock| clocks.period(clock));
@@ -168,11 +168,11 @@ impl RegisterSpace for Machine {
     }
 }
 
-/// Which signals of a family the model of its first preset emits, on as many sockets as it can have; `None` for a family without
-/// a model.
+/// Which signals of a family the model of its first preset emits on two sockets, if it can have two: with one there are no links.
+/// `None` for a family without a model.
 pub fn modelled(family: &'static Family) -> Option<Wiring> {
     let parameters = MachineSpec::of(family).parameters().ok()?;
-    let sockets = parameters.most_sockets();
+    let sockets = parameters.most_sockets().min(2);
     let mut wiring = Wiring::new(family, sockets);
     let workload = Workload::parse("stream", &parameters.limits(sockets)).ok()?;
     parameters.model(&workload, &mut wiring).ok()?;

@@ -50,7 +50,7 @@ impl Parameters {
     /// Sockets that the model can have at most.
     pub const fn most_sockets(&self) -> u16 {
         match self {
-            Self::E5(_) => 1,
+            Self::E5(_) => uncore::MOST_SOCKETS as u16,
             Self::Nehalem(_) => nehalem::MOST_SOCKETS as u16,
         }
     }
@@ -58,18 +58,20 @@ impl Parameters {
     /// What workloads can ask of a machine of `sockets` sockets.
     pub fn limits(&self, sockets: u16) -> Limits {
         match self {
-            Self::E5(parameters) => Limits { sockets, ..parameters.limits() },
+            Self::E5(parameters) => parameters.as_ref().clone().with_sockets(sockets as u8).limits(),
             Self::Nehalem(parameters) => parameters.as_ref().clone().with_sockets(sockets as u8).limits(),
         }
     }
 
-    /// The clocks.
+    /// The clocks of a machine of `sockets` sockets.
     ///
     /// # Errors
     /// [`BuildError`] if the frequencies share no grid of ticks.
-    pub fn clocks(&self) -> Result<ClockDomains, BuildError> {
+    pub fn clocks(&self, sockets: u16) -> Result<ClockDomains, BuildError> {
         match self {
-            Self::E5(parameters) => Ok(ClockDomains::from(&parameters.clocks()?)),
+            Self::E5(parameters) => {
+                Ok(ClockDomains::from(&parameters.as_ref().clone().with_sockets(sockets as u8).clocks()?))
+            }
             Self::Nehalem(parameters) => Ok(parameters.domains()),
         }
     }
@@ -89,7 +91,8 @@ impl Parameters {
                     });
                 }
                 let opcodes = opcodes(wiring.family())?;
-                let model = uncore::Model::new(*parameters, opcodes, workload, wiring)?;
+                let parameters = parameters.with_sockets(wiring.sockets() as u8);
+                let model = uncore::Model::new(parameters, opcodes, workload, wiring)?;
                 Ok(Model::E5(Box::new(model)))
             }
         }
@@ -109,7 +112,8 @@ impl Parameters {
             }
             Self::E5(parameters) => {
                 let opcodes = opcodes(wiring.family())?;
-                let model = uncore::Model::for_program(*parameters, opcodes, source, settings, wiring)?;
+                let parameters = parameters.with_sockets(wiring.sockets() as u8);
+                let model = uncore::Model::for_program(parameters, opcodes, source, settings, wiring)?;
                 Ok(Model::E5(Box::new(model)))
             }
         }

@@ -86,7 +86,7 @@ impl MachineSpec {
     /// The model's parameters.
     ///
     /// # Errors
-    /// [`BuildError::NoModel`] for a family without a model.
+    /// [`BuildError::NoModel`] for a family without a model, [`BuildError::TooManySockets`] for a machine larger than the model.
     pub fn parameters(&self) -> Result<Parameters, BuildError> {
         Parameters::preset(self.preset).ok_or_else(|| {
             let with: Vec<&str> = PRESETS.iter().map(|(preset, _)| *preset).collect();
@@ -107,7 +107,7 @@ impl MachineSpec {
     /// # Errors
     /// [`BuildError`] if the size does not allow it.
     pub fn chassis(&self) -> Result<Chassis, BuildError> {
-        let clocks = self.parameters().ok().map(|parameters| parameters.clocks()).transpose()?;
+        let clocks = self.parameters().ok().map(|parameters| parameters.clocks(self.sockets)).transpose()?;
         let shape = self.shape()?;
         let wiring = Wiring::new(shape.family, shape.sockets);
         // Without a model nothing moves time on: any grid will do.

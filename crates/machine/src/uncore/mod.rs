@@ -1,8 +1,11 @@
-//! The traffic model of a socket: cores, LLC slices, home agent, memory channels.
+//! The traffic model of one to four sockets: cores, LLC slices, home agents, memory channels.
 //!
 //! A request's way: thread, private caches, ring, slice (request queue, look-up, table of requests), home agent (tracker, credits),
 //! memory channel (pending queue, DRAM), back. Each part emits its signals when things happen, and stamps the request's record
 //! for the ledger. Nothing is ticked: every part sleeps until its next possible action.
+//!
+//! Cores, slices, home agents and channels are numbered over the machine, socket by socket; [`address`] tells which socket one
+//! belongs to. A request belongs to the socket of its core and slice; its home agent is that of the node whose memory holds the line.
 
 mod address;
 mod cache;
@@ -25,14 +28,14 @@ mod slice;
 mod tests;
 mod wires;
 
-pub use parameters::{ParameterError, Parameters};
+pub use parameters::{MOST_SOCKETS, ParameterError, Parameters};
 pub use program::ProgramCounts;
 pub use wires::ChannelWires;
 
 use crate::engine::{ClockError, Clocks, Wheel};
 use crate::ledger::{Ledger, Message, Opcodes, Shape, Snapshot};
 use crate::signal::{SignalSink, Tick, Wiring, WiringError};
-use crate::workload::{Generator, Kind, ProgramSettings, ProgramSource, Workload};
+use crate::workload::{Generator, Kind, Nodes, Placement, ProgramSettings, ProgramSource, Workload};
 use address::AddressMap;
 use core::{Core, Thread, ThreadState};
 use dram::{Channel, Outcome};
@@ -66,7 +69,7 @@ pub struct Progress {
     pub total: u64,
 }
 
-/// One socket and its workload.
+/// A machine of one or more sockets and its workload.
 #[derive(Debug)]
 pub struct Model {
     parameters: Parameters,
@@ -79,10 +82,10 @@ pub struct Model {
     threads: Vec<Thread>,
     cores: Vec<Core>,
     slices: Vec<Slice>,
-    home: HomeAgent,
+    homes: Vec<HomeAgent>,
     channels: Vec<Channel>,
     /// The next tick at which each channel acts, and the least of them.
-    channel_next: [Tick; home::CHANNELS],
+    channel_next: Vec<Tick>,
     memory_next: Tick,
     outcomes: Vec<Outcome>,
     wires: Wires,
@@ -95,7 +98,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// A socket at tick 0 with empty caches, about to run a workload that was parsed against [`Parameters::limits`].
+    /// A machine at tick 0 with empty caches, about to run a workload that was parsed against [`Parameters::limits`].
     ///
     /// # Errors
     /// [`ModelError`] if a parameter is out of range or the catalogue lacks a name that the model emits.
@@ -108,39 +111,45 @@ impl Model {
         parameters.check()?;
         let clocks = parameters.clocks()?;
         let wires = Wires::bind(wiring, &parameters, &opcodes)?;
-        let (cores, timing) = (parameters.cores, &parameters.dram);
+        let (sockets, timing) = (parameters.sockets, &parameters.dram);
+        let cores = sockets * parameters.cores;
         let channel = |(number, &wires)| Channel::new(number as u16, clocks.dclk, timing, wires);
         let channels: Vec<Channel> = wires.channels.iter().enumerate().map(channel).collect();
         let shape = Shape {
+            sockets: sockets.into(),
             slices: usize::from(cores),
-            homes: 1,
+            homes: sockets.into(),
             channels: channels.len(),
             reads: timing.reads.into(),
             writes: timing.writes.into(),
         };
-        let thread = |number: u16| Thread {
-            generator: Generator::new(workload, number),
-            core: (number % u16::from(cores)) as u8,
-            tid: (number % u16::from(cores) * 2 + number / u16::from(cores)) as u8,
-            ready: 0,
-            held: None,
-            state: ThreadState::Running,
+        let map = AddressMap::new(&parameters);
+        let thread = |number: u16| {
+            let core = number % u16::from(cores);
+            Thread {
+                generator: Generator::new(workload, number),
+                placement: Placement::new(workload, number, map.socket(core), sockets, parameters.node()),
+                core: core as u8,
+                tid: map.within(core) * 2 + (number / u16::from(cores)) as u8,
+                ready: 0,
+                held: None,
+                state: ThreadState::Running,
+            }
         };
         let mut wheel = Wheel::new(clocks.uclk);
         (0..workload.threads).for_each(|thread| wheel.schedule(0, Event::Issue.of(thread)));
         Ok(Self {
             latency: Latency::new(&parameters, &clocks),
-            map: AddressMap::new(&parameters),
             now: 0,
             wheel,
             // What the buffers of the cores and the tables of the slices hold at most, and a little.
-            pool: Pool::new(1024),
+            pool: Pool::new(1024 * usize::from(sockets)),
             threads: (0..workload.threads).map(thread).collect(),
             cores: (0..cores).map(|_| Core::new(parameters.fill_buffers)).collect(),
             slices: (0..cores).map(|_| Slice::new(parameters.ingress_entries, parameters.tor_entries)).collect(),
-            home: HomeAgent::new(parameters.tracker_entries, timing.reads, timing.writes),
+            homes: (0..sockets).map(|socket| HomeAgent::new(socket, &parameters)).collect(),
             memory_next: channels.iter().map(Channel::next_tick).fold(Tick::MAX, Tick::min),
-            channel_next: std::array::from_fn(|index| channels.get(index).map_or(Tick::MAX, Channel::next_tick)),
+            channel_next: channels.iter().map(Channel::next_tick).collect(),
             channels,
             outcomes: Vec::with_capacity(16),
             wires,
@@ -149,12 +158,13 @@ impl Model {
             total: workload.requests,
             started: false,
             program: None,
+            map,
             clocks,
             parameters,
         })
     }
 
-    /// A socket at tick 0 with empty caches, about to run a program.
+    /// A machine at tick 0 with empty caches, about to run a program.
     ///
     /// # Errors
     /// As [`Model::new`].
@@ -168,11 +178,12 @@ impl Model {
         let parameters = Parameters { fill_buffers: settings.misses, ..parameters };
         let threads = parameters.limits().threads;
         let nothing = Workload { requests: 0, threads, ..Workload::new(Kind::Random) };
-        let (cores, memory) = (usize::from(parameters.cores), parameters.memory());
+        let nodes = Nodes { count: parameters.sockets, bytes: parameters.memory(), span: parameters.node() };
+        let cores = usize::from(parameters.cores) * usize::from(parameters.sockets);
         let mut model = Self::new(parameters, opcodes, &nothing, wiring)?;
         // Not known before the program has ended.
         model.total = u64::MAX;
-        model.program = Some(program::Program::new(source, settings, usize::from(threads), cores, memory));
+        model.program = Some(program::Program::new(source, settings, usize::from(threads), cores, nodes));
         Ok(model)
     }
 
@@ -206,7 +217,7 @@ impl Model {
     }
 
     fn step_channels<S: SignalSink>(&mut self, sink: &mut S) {
-        for index in 0..home::CHANNELS {
+        for index in 0..self.channel_next.len() {
             if self.channel_next[index] == self.now {
                 self.channels[index].step(sink, &mut self.ledger, &mut self.outcomes);
                 self.channel_next[index] = self.channels[index].next_tick();

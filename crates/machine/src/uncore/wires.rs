@@ -3,6 +3,7 @@
 use crate::ledger::{Command, LineState, Message, NO_THREAD, Opcodes, Record, RequestKind};
 use crate::signal::{Wire, Wiring, WiringError};
 use crate::uncore::Parameters;
+use crate::uncore::parameters::MOST_SOCKETS;
 
 /// A wire with the tag of one subevent.
 pub type Tagged = (Wire, u64);
@@ -60,14 +61,17 @@ impl SliceTags {
 /// Wires of one home agent.
 #[derive(Debug, Clone, Copy)]
 pub struct HomeWires {
-    pub reads: Tagged,
-    pub writes: Tagged,
-    pub tracker: Tagged,
+    /// With the tags of requests of this socket and of others.
+    pub reads: (Wire, [u64; 2]),
+    pub writes: (Wire, [u64; 2]),
+    pub tracker: (Wire, [u64; 2]),
     pub region: Tagged,
     pub written: Tagged,
     pub to_cache: Tagged,
     pub to_core: Tagged,
+    pub to_remote: Tagged,
     pub completion: Wire,
+    pub completion_remote: Tagged,
     pub direct: Wire,
 }
 
@@ -98,24 +102,29 @@ pub struct Wires {
 }
 
 impl Wires {
-    /// Binds everything that the model emits, for one socket.
+    /// Binds everything that the model emits, for all sockets.
     pub fn bind(wiring: &mut Wiring, parameters: &Parameters, opcodes: &Opcodes) -> Result<Self, WiringError> {
-        let slices =
-            (0..u16::from(parameters.cores)).map(|slice| bind_slice(wiring, slice)).collect::<Result<_, _>>()?;
-        let channels = (0..u16::from(parameters.channels))
-            .map(|channel| bind_channel(wiring, channel))
-            .collect::<Result<_, _>>()?;
-        Ok(Self { slices, tags: bind_tags(wiring, opcodes)?, homes: vec![bind_home(wiring)?], channels })
+        let mut wires = Self { slices: vec![], tags: bind_tags(wiring, opcodes)?, homes: vec![], channels: vec![] };
+        for socket in 0..u16::from(parameters.sockets) {
+            for slice in 0..u16::from(parameters.cores) {
+                wires.slices.push(bind_slice(wiring, socket, slice)?);
+            }
+            wires.homes.push(bind_home(wiring, socket, parameters.sockets > 1)?);
+            for channel in 0..u16::from(parameters.channels) {
+                wires.channels.push(bind_channel(wiring, socket, channel)?);
+            }
+        }
+        Ok(wires)
     }
 }
 
-/// The first socket's instances; the model has one socket so far.
-const SOCKET: u16 = 0;
+/// The highest node number.
+const LAST_NODE: u8 = MOST_SOCKETS as u8 - 1;
 
-fn bind_slice(wiring: &mut Wiring, slice: u16) -> Result<SliceWires, WiringError> {
+fn bind_slice(wiring: &mut Wiring, socket: u16, slice: u16) -> Result<SliceWires, WiringError> {
     // Binds the queue by its subevent, so that only this queue's events count as modelled.
-    wiring.subevent(SOCKET, "cbo", slice, "RxR_INSERTS", "IRQ")?;
-    let mut message = |name| wiring.subevent(SOCKET, "cbo", slice, "TxR_INSERTS", name);
+    wiring.subevent(socket, "cbo", slice, "RxR_INSERTS", "IRQ")?;
+    let mut message = |name| wiring.subevent(socket, "cbo", slice, "TxR_INSERTS", name);
     let messages = [
         message("AD_CACHE")?,
         message("AK_CACHE")?,
@@ -125,7 +134,7 @@ fn bind_slice(wiring: &mut Wiring, slice: u16) -> Result<SliceWires, WiringError
         message("AK_CORE")?,
         message("BL_CORE")?,
     ];
-    let mut signal = |name| wiring.signal(SOCKET, "cbo", slice, name);
+    let mut signal = |name| wiring.signal(socket, "cbo", slice, name);
     Ok(SliceWires {
         lookup: signal("llc_lookup")?,
         victim: signal("llc_victim")?,
@@ -136,7 +145,7 @@ fn bind_slice(wiring: &mut Wiring, slice: u16) -> Result<SliceWires, WiringError
 }
 
 fn bind_tags(wiring: &mut Wiring, opcodes: &Opcodes) -> Result<SliceTags, WiringError> {
-    let (_, ingress_queue) = wiring.subevent(SOCKET, "cbo", 0, "RxR_INSERTS", "IRQ")?;
+    let (_, ingress_queue) = wiring.subevent(0, "cbo", 0, "RxR_INSERTS", "IRQ")?;
     let attribute = |signal: &str, name: &str| wiring.attribute("cbo", signal, name);
     let shift = |signal: &str, name: &str, most: u8| {
         let bits = attribute(signal, name)?;
@@ -159,49 +168,58 @@ fn bind_tags(wiring: &mut Wiring, opcodes: &Opcodes) -> Result<SliceTags, Wiring
     Ok(SliceTags {
         lookup_kind,
         lookup_state: shift("llc_lookup", "state", most_state)?,
-        lookup_nid: shift("llc_lookup", "nid", 0)?,
+        lookup_nid: shift("llc_lookup", "nid", LAST_NODE)?,
         lookup_tid: shift("llc_lookup", "tid", NO_THREAD)?,
         victim_state: shift("llc_victim", "state", most_state)?,
-        victim_nid: shift("llc_victim", "nid", 0)?,
+        victim_nid: shift("llc_victim", "nid", LAST_NODE)?,
         victim: u64::from(NO_THREAD) << shift("llc_victim", "tid", NO_THREAD)?,
         tor_kind,
         tor_miss: shift("tor", "miss", 1)?,
-        tor_nid: shift("tor", "nid", 0)?,
+        tor_nid: shift("tor", "nid", LAST_NODE)?,
         tor_tid: shift("tor", "tid", NO_THREAD)?,
         ingress_queue,
         ingress_tid: shift("ingress", "tid", NO_THREAD)?,
     })
 }
 
-/// The part of a subevent that requests of this socket have: of the bits that together mean "from anywhere" it is the lowest.
-const fn of_this_socket((wire, tag): Tagged) -> Tagged {
-    (wire, tag & tag.wrapping_neg())
+/// The parts of a subevent that requests of this socket and of others have: the lowest of the bits that together mean "from
+/// anywhere", and the next.
+const fn by_origin((wire, tag): Tagged) -> (Wire, [u64; 2]) {
+    let rest = tag & (tag - 1);
+    (wire, [tag & tag.wrapping_neg(), rest & rest.wrapping_neg()])
 }
 
-fn bind_home(wiring: &mut Wiring) -> Result<HomeWires, WiringError> {
-    let mut subevent = |event, name| wiring.subevent(SOCKET, "ha", 0, event, name);
+fn bind_home(wiring: &mut Wiring, socket: u16, others: bool) -> Result<HomeWires, WiringError> {
+    let mut subevent = |event, name| wiring.subevent(socket, "ha", 0, event, name);
     let (reads, writes) = (subevent("REQUESTS", "READS")?, subevent("REQUESTS", "WRITES")?);
     let tracker = subevent("TRACKER_INSERTS", "ALL")?;
     let region = subevent("TAD_REQUESTS_G0", "REGION0")?;
     let written = subevent("IMC_WRITES", "FULL")?;
     let (to_cache, to_core) = (subevent("TxR_BL", "DRS_CACHE")?, subevent("TxR_BL", "DRS_CORE")?);
+    let (mut to_remote, mut completion_remote) = (to_cache, to_cache);
+    if others {
+        to_remote = subevent("TxR_BL", "DRS_QPI")?;
+        completion_remote = subevent("TxR_AD", "NDR")?;
+    }
     Ok(HomeWires {
-        reads: of_this_socket(reads),
-        writes: of_this_socket(writes),
-        tracker: of_this_socket(tracker),
+        reads: by_origin(reads),
+        writes: by_origin(writes),
+        tracker: by_origin(tracker),
         region,
         written,
         to_cache,
         to_core,
-        completion: wiring.signal(SOCKET, "ha", 0, "TxR_AK_NDR")?,
-        direct: wiring.signal(SOCKET, "ha", 0, "DIRECT2CORE_COUNT")?,
+        to_remote,
+        completion_remote,
+        completion: wiring.signal(socket, "ha", 0, "TxR_AK_NDR")?,
+        direct: wiring.signal(socket, "ha", 0, "DIRECT2CORE_COUNT")?,
     })
 }
 
-fn bind_channel(wiring: &mut Wiring, channel: u16) -> Result<ChannelWires, WiringError> {
-    let activate = (wiring.signal(SOCKET, "imc", channel, "ACT_COUNT")?, 0);
-    let precharge_all = (wiring.signal(SOCKET, "imc", channel, "DRAM_PRE_ALL")?, 0);
-    let mut subevent = |event, name| wiring.subevent(SOCKET, "imc", channel, event, name);
+fn bind_channel(wiring: &mut Wiring, socket: u16, channel: u16) -> Result<ChannelWires, WiringError> {
+    let activate = (wiring.signal(socket, "imc", channel, "ACT_COUNT")?, 0);
+    let precharge_all = (wiring.signal(socket, "imc", channel, "DRAM_PRE_ALL")?, 0);
+    let mut subevent = |event, name| wiring.subevent(socket, "imc", channel, event, name);
     // In the order of `Command`.
     let commands = [
         activate,
@@ -215,7 +233,7 @@ fn bind_channel(wiring: &mut Wiring, channel: u16) -> Result<ChannelWires, Wirin
         subevent("DRAM_REFRESH", "PANIC")?,
     ];
     let ((mode, read), (_, write)) = (subevent("MAJOR_MODES", "READ")?, subevent("MAJOR_MODES", "WRITE")?);
-    let mut signal = |name| wiring.signal(SOCKET, "imc", channel, name);
+    let mut signal = |name| wiring.signal(socket, "imc", channel, name);
     Ok(ChannelWires {
         commands,
         queue: [signal("rpq")?, signal("wpq")?],

@@ -13,10 +13,10 @@ mod program;
 
 pub use error::WorkloadError;
 pub use generator::{Access, Generator};
-pub use pages::Pages;
+pub use pages::{Nodes, Pages};
 pub use parse::Limits;
 pub use placement::Placement;
-pub use program::{PageSize, ProgramAccess, ProgramKind, ProgramSettings, ProgramSource, SettingsError};
+pub use program::{PageSize, Policy, ProgramAccess, ProgramKind, ProgramSettings, ProgramSource, SettingsError};
 
 /// The shape of the accesses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -107,7 +107,7 @@ pub struct Workload {
     pub kind: Kind,
     /// Accesses over all threads.
     pub requests: u64,
-    /// Threads; thread `t` runs on core `t` modulo the number of cores.
+    /// Threads; thread `t` runs on core `t` modulo the number of cores of the machine.
     pub threads: u16,
     /// Bytes that are touched, over all threads.
     pub footprint: u64,

@@ -170,6 +170,7 @@ impl Model {
             .collect();
         let account = || {
             let shape = shared::Shape {
+                sockets: 1,
                 slices: 0,
                 homes: 0,
                 channels: CHANNELS,

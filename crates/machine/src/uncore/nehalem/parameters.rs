@@ -156,7 +156,8 @@ impl Parameters {
     /// The clocks that the parts share with those of other families.
     pub const fn clocks(&self) -> Clocks {
         let [uclk, _, dclk, _] = self.periods();
-        Clocks { ticks_per_second: TICKS_PER_SECOND, uclk: Period::new(uclk), dclk: Period::new(dclk) }
+        let uclk = Period::new(uclk);
+        Clocks { ticks_per_second: TICKS_PER_SECOND, uclk, dclk: Period::new(dclk), qclk: uclk }
     }
 
     /// The clocks by the catalogue's names.

@@ -6,7 +6,7 @@ use super::parameters::{CORES, Parameters};
 use crate::signal::SignalSink;
 use crate::uncore::core::{Buffer, ThreadState};
 use crate::uncore::program::Program;
-use crate::workload::{ProgramKind, ProgramSettings, ProgramSource};
+use crate::workload::{Nodes, ProgramKind, ProgramSettings, ProgramSource};
 
 /// Accesses that a thread may take before other events get their turn.
 const RUN: u32 = 64;
@@ -16,7 +16,8 @@ const RESERVED: u32 = 2;
 /// A program on the cores of a machine.
 pub fn program(parameters: &Parameters, source: Box<dyn ProgramSource>, settings: ProgramSettings) -> Program {
     let cores = CORES * usize::from(parameters.sockets);
-    Program::new(source, settings, parameters.limits().threads.into(), cores, parameters.memory())
+    let nodes = Nodes { count: parameters.sockets, bytes: parameters.memory(), span: parameters.node() };
+    Program::new(source, settings, parameters.limits().threads.into(), cores, nodes)
 }
 
 impl Model {

@@ -2,7 +2,7 @@
 
 use super::recorder::{Change, Emission, Recorder};
 use super::truth::{Case, cases};
-use super::{WORKLOADS, model, run};
+use super::{WORKLOADS, model, run, sockets};
 use crate::ledger::Snapshot;
 use crate::signal::Wire;
 use std::collections::{BTreeMap, HashMap};
@@ -27,7 +27,7 @@ fn dropping_or_doubling_any_emission_shows() {
         let mut snapshots = vec![model.snapshot()];
         run(&mut model, &mut recorder);
         snapshots.push(model.snapshot());
-        let cases = cases(&mut wiring);
+        let cases = cases(&mut wiring, sockets(workload));
         let mut by_wire = HashMap::<Wire, Vec<Emission>>::new();
         for emission in &recorder.emissions {
             by_wire.entry(emission.wire).or_default().push(*emission);

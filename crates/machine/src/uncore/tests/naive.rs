@@ -3,11 +3,6 @@
 use super::recorder::{Change, Emission};
 use crate::signal::{Tick, Wire, Wiring};
 
-/// Ticks of a cycle of each unit's clock, written again.
-fn period(unit: &str) -> Tick {
-    if unit == "imc" { 27 } else { 8 }
-}
-
 /// What a counter takes from a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
@@ -118,8 +113,7 @@ pub fn meaning(
 }
 
 /// Counts an event cycle by cycle, from the beginning of time up to each of the `cuts`, which must rise.
-pub fn count(emissions: &[Emission], wire: Wire, unit: &str, meaning: &Meaning, cuts: &[Tick]) -> Vec<u64> {
-    let period = period(unit);
+pub fn count(emissions: &[Emission], wire: Wire, period: Tick, meaning: &Meaning, cuts: &[Tick]) -> Vec<u64> {
     let mine: Vec<&Emission> = emissions.iter().filter(|e| e.wire == wire && (meaning.wanted)(e.tag)).collect();
     if meaning.measure == Measure::Arrivals {
         let arrivals = |e: &&Emission| match e.change {
@@ -152,8 +146,7 @@ pub fn count(emissions: &[Emission], wire: Wire, unit: &str, meaning: &Meaning, 
 }
 
 /// The greatest sum of arrivals in a cycle, and the greatest and the last level, over all tags of a wire.
-pub fn peaks(emissions: &[Emission], wire: Wire, unit: &str) -> (u64, i64, i64) {
-    let period = period(unit);
+pub fn peaks(emissions: &[Emission], wire: Wire, period: Tick) -> (u64, i64, i64) {
     let (mut cycle, mut arrivals, mut most_arrivals) = (u64::MAX, 0, 0);
     let (mut level, mut most) = (0_i64, 0_i64);
     let mut within = 0_i64;

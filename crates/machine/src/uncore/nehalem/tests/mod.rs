@@ -1,6 +1,7 @@
 //! The model as a whole: its signals against its ledger, its laws, its figures.
 
 mod laws;
+mod truth;
 
 use super::{Model, Parameters};
 use crate::signal::{SignalSink, Tick, Wiring};
