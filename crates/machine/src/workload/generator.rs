@@ -22,7 +22,7 @@ pub struct Generator {
     kind: Kind,
     random: Random,
     remaining: u64,
-    /// Lines of the whole footprint.
+    /// Lines of the whole footprint that accesses at random are drawn from.
     lines: u64,
     /// First byte of the thread's own share, and its bytes; for copy, of the half that is read.
     start: u64,
@@ -43,7 +43,7 @@ impl Generator {
             kind: workload.kind,
             random: Random::new(workload.seed, u64::from(thread)),
             remaining: workload.requests_of(thread),
-            lines: workload.footprint / LINE,
+            lines: workload.footprint / if workload.kind == Kind::Random { workload.stride.max(LINE) } else { LINE },
             start: share * halves * u64::from(thread),
             share,
             position: 0,
@@ -102,7 +102,8 @@ impl Generator {
     }
 
     fn random(&mut self, blocking: bool) -> Access {
-        let address = self.random.below(self.lines) * LINE;
+        let step = if self.kind == Kind::Random { self.stride.max(LINE) } else { LINE };
+        let address = self.random.below(self.lines) * step;
         Access { address, store: !self.random.per_cent(self.read), blocking }
     }
 }

@@ -90,7 +90,7 @@ impl Kind {
         match self {
             Self::Stream | Self::Mixed => &["requests", "threads", "footprint", "read", "stride", "remote", "seed"],
             Self::Copy => &["requests", "threads", "footprint", "stride", "remote", "seed"],
-            Self::Random => &["requests", "threads", "footprint", "read", "remote", "seed"],
+            Self::Random => &["requests", "threads", "footprint", "read", "stride", "remote", "seed"],
             Self::Chase => &["requests", "threads", "footprint", "remote", "seed"],
             Self::NtStore => &["requests", "threads", "footprint", "stride", "remote", "seed"],
             Self::DmaRead => &["requests", "threads", "footprint", "isoc", "remote", "seed"],
@@ -113,7 +113,7 @@ pub struct Workload {
     pub footprint: u64,
     /// Loads among the accesses, per cent; the rest are stores.
     pub read: u8,
-    /// Bytes between accesses of a sequential walk.
+    /// Bytes between accesses of a sequential walk, and between the places that accesses at random are drawn from.
     pub stride: u64,
     /// Accesses to memory of another socket, per cent.
     pub remote: u8,

@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn messages_name_key_value_and_limits() {
         assert!(message("steam").contains("did you mean stream?"));
-        assert!(message("random:stride=64").contains("its keys: requests, threads, footprint, read, remote, seed"));
+        assert!(message("chase:stride=64").contains("its keys: requests, threads, footprint, remote, seed"));
         assert!(message("stream:foot=1").contains("no key \"foot\""));
         assert!(message("stream:thread=1").contains("did you mean threads?"));
         assert_eq!(message("random:requests=0"), "requests=0 is out of range: requests goes from 1 to 1099511627776");

@@ -31,7 +31,7 @@ pub struct StatArgs {
     /// Software machine: family or preset, `NAME[:key=value,…]`
     #[arg(long, value_name = "MACHINE")]
     machine: Option<String>,
-    /// What the software machine runs: `NAME[:key=value,…]`; names: stream copy random chase mixed
+    /// What the software machine runs: `NAME[:key=value,…]`; names: stream copy random chase mixed ntstore dma-read dma-write idle
     #[arg(long, value_name = "WORKLOAD")]
     workload: Option<String>,
     /// Events: `unit/EVENT.SUBEVENT,key=value/`, Intel's or perf's names; commas between, `{}` around groups

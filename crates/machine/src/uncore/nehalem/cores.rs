@@ -143,7 +143,8 @@ impl Model {
                 [None, None]
             }
         };
-        if !program {
+        // Words between cores and devices are no accesses of the workload.
+        if !program && self.devices.is_empty() {
             self.done += 1;
         }
         for evicted in evicted {

@@ -63,7 +63,7 @@ impl Model {
             } else {
                 self.times.home_to_memory
             };
-            self.to_memory(request, latency);
+            self.ask_memory(request, latency);
         }
         self.advance(request, sink);
     }
@@ -117,7 +117,7 @@ impl Model {
                 self.ask_again(request, sink);
             } else {
                 self.requests[request].memory_asked = true;
-                self.to_memory(request, self.times.home_to_memory);
+                self.ask_memory(request, self.times.home_to_memory);
             }
         }
     }

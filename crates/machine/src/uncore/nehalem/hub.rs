@@ -3,8 +3,10 @@
 use super::Model;
 use super::event::{Event, NOTHING};
 use super::level::{Class, TO_HUB};
+use super::parameters::CORES;
 use super::request::{Kind, Priority, RequestId};
 use crate::signal::{SignalSink, Tick};
+use crate::uncore::core::{Buffer, Level};
 use crate::workload::{Generator, Placement};
 
 /// Lines of a transfer: 1518 bytes, the longest frame of Ethernet, from a line's start on. The last of them is written in part.
@@ -64,10 +66,28 @@ impl Model {
         let line = (access.address / super::LINE_BYTES) as u32;
         let request = self.new_request(kind, 0, device as u8, line);
         self.take_number(request, sink);
+        if last {
+            self.follow(device, socket, line, access.store);
+        }
+    }
+
+    /// Cores see to the end of a transfer: they look at a line that is being written, on every socket, since any of them may have asked
+    /// for it; and mark one that has been read.
+    fn follow(&mut self, device: u16, socket: usize, line: u32, written: bool) {
+        let sockets = if written { 0..self.sockets.len() } else { socket..socket + 1 };
+        for socket in sockets {
+            let core = socket * CORES + usize::from(device) % CORES;
+            let cache = &mut self.cores[core];
+            let (level, evicted) = cache.access(line, !written);
+            if level == Level::Miss && cache.take_buffer(line, !written) == Buffer::Taken {
+                self.request(core as u8, line, !written);
+            }
+            self.write_back(core as u8, evicted);
+        }
     }
 
     /// A device's request and its snoops leave the hub.
-    pub(super) fn from_hub(&mut self, request: RequestId) {
+    pub(super) fn leave_hub(&mut self, request: RequestId) {
         let flit = self.times.flit;
         let at = self.now + self.times.hub + flit + self.times.link;
         for socket in 0..self.sockets.len() {

@@ -70,7 +70,7 @@ impl Port {
 
     /// The port by which a core's data comes in.
     pub const fn from_core(core: usize) -> Self {
-        if core % 2 == 0 { Self::FromEvenCores } else { Self::FromOddCores }
+        if core.is_multiple_of(2) { Self::FromEvenCores } else { Self::FromOddCores }
     }
 }
 

@@ -63,7 +63,7 @@ const fn level(kind: Kind, channel: usize) -> Level {
 
 impl Model {
     /// Sends a request to its channel when there is room, at the earliest after `latency` ticks.
-    pub(super) fn to_memory(&mut self, request: RequestId, latency: Tick) {
+    pub(super) fn ask_memory(&mut self, request: RequestId, latency: Tick) {
         let record = &self.requests[request].record;
         let (index, queue) = (self.channel_of(record.home, record.channel), queue(record.kind));
         let entrance = &mut self.entrances[index];

@@ -118,11 +118,11 @@ impl Parameters {
             bypass: 8,                  // assumption: a few cycles less
             memory_to_home: 12,         // fitted with queue_to_home
             link_latency: 48,           // fitted: remote memory at about 100 ns (guide)
-            credits: [8, 8, 8, 12, 1, 1], // assumption: data enough for the round trip of a link, others less
-            hub_latency: 40,            // assumption: about as long as the way over a link
-            device_requests: 24,        // assumption: lines for the round trip of a x8 device
-            device_interval: 43,        // 64 bytes at 4 GB/s: PCI Express 2.0 x8
-            channel_bytes: 4 << 30,     // two ranks of 2 GiB
+            credits: [16, 20, 8, 12, 1, 1], // assumption: enough for the round trip of a link at full rate; few for words to devices
+            hub_latency: 40,                // assumption: about as long as the way over a link
+            device_requests: 24,            // assumption: lines for the round trip of a x8 device
+            device_interval: 43,            // 64 bytes at 4 GB/s: PCI Express 2.0 x8
+            channel_bytes: 4 << 30,         // two ranks of 2 GiB
             dram: ddr3_1333(),
         }
     }
@@ -189,7 +189,7 @@ impl Parameters {
             ("flit_ratio", self.flit_ratio),
         ] {
             range(name, ratio, 4, 33)?;
-            let divisor = (1..=ratio).rev().find(|divisor| BASE_TICKS % divisor == 0).unwrap_or(1);
+            let divisor = (1..=ratio).rev().find(|divisor| BASE_TICKS.is_multiple_of(*divisor)).unwrap_or(1);
             range(name, ratio, divisor, divisor)?;
         }
         // Memory must act at uncore edges.
@@ -243,7 +243,7 @@ const fn ddr3_1333() -> Timing {
         trtp: 5,            // max(4 cycles, 7.5 ns)
         trfc: 107,          // 160 ns for 2 Gbit
         trefi: 5200,        // 7.8 us
-        reads: 20,          // assumption: the home logic's entries over three channels
+        reads: 12,          // assumption: half of what one source can have at the home logic
         writes: 16,         // assumption
         write_high: 13,     // assumption: room for the writes under way when the mode starts
         write_low: 5,       // assumption: two thirds of the queue are written at a time

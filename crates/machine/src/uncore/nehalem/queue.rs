@@ -220,7 +220,7 @@ impl Model {
     }
 
     /// A line goes on to the core that asked, and to the LLC if it is new there.
-    pub(super) fn to_core<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+    pub(super) fn pass_to_core<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let entry = &self.requests[request];
         let (socket, new) = (usize::from(entry.record.socket), !entry.record.hit || entry.from_core.is_some());
         if new {
@@ -257,7 +257,7 @@ impl Model {
         entry.record.numbered = self.now;
         let (kind, socket, home) = (entry.record.kind, usize::from(entry.record.socket), entry.record.home);
         if kind.is_device() {
-            self.from_hub(request);
+            self.leave_hub(request);
             return;
         }
         match kind.tracker() {
@@ -300,7 +300,7 @@ impl Model {
     }
 
     /// A line for a request comes over a link.
-    pub(super) fn from_links<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+    pub(super) fn arrive_by_link<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let socket = usize::from(self.requests[request].record.socket);
         self.carry(socket, Port::FromLinks, Event::Part.of(request), sink);
     }
@@ -319,7 +319,7 @@ impl Model {
         self.give_number(request, sink);
         self.close_at_home(request, sink);
         match kind {
-            Kind::Read | Kind::Own => self.to_core(request, sink),
+            Kind::Read | Kind::Own => self.pass_to_core(request, sink),
             Kind::Evict => {
                 self.release(request, sink);
                 self.end(request);

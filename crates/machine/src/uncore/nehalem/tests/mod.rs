@@ -1,5 +1,6 @@
 //! The model as a whole: its signals against its ledger, its laws, its figures.
 
+mod figures;
 mod laws;
 mod truth;
 
@@ -54,5 +55,11 @@ const WORKLOADS: &[&str] = &[
     "2 ntstore:requests=5000,remote=40",
     "2 dma-read:requests=4000,remote=50,isoc=25",
     "2 dma-write:requests=4000,footprint=1M,remote=50",
+    "2 dma-read:requests=4000,footprint=64k,remote=50",
+    "2 dma-write:requests=4000,footprint=64k,remote=50",
     "2 chase:requests=500,remote=100",
+    // All lines in one set of the LLC, of the same memory channels: lines are shared, and pushed out again.
+    "2 random:requests=6000,stride=512k,footprint=20M,read=90,threads=16,remote=50",
+    "random:requests=4000,stride=192,footprint=1G",
+    "stream:requests=4000,stride=1536k,footprint=1G,read=30",
 ];
