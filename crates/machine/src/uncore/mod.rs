@@ -20,6 +20,7 @@ mod host;
 mod issue;
 mod latency;
 mod llc;
+pub mod nehalem;
 mod parameters;
 mod phases;
 mod power;
