@@ -39,6 +39,7 @@ const WORKLOADS: &[&str] = &[
     "ntstore:requests=3000,partial=100,stride=4k,footprint=512M",
     "dma-read:requests=4000,footprint=1M",
     "dma-read:requests=4000,threads=16,stride=128k,footprint=4G",
+    "dma-write:requests=4000,threads=16,allocate=0,stride=128k,footprint=4G",
     "dma-write:requests=4000,allocate=60,threads=16,footprint=24M,stride=16k",
     SHARED,
     "2 stream:requests=8000,remote=50,read=60,footprint=2M",
