@@ -17,14 +17,27 @@ pub enum RequestKind {
     WritebackToExclusive,
     /// The slice gives up a line to make room. Not from the IRQ: has no opcode.
     Eviction,
+    /// Another socket's request asks for the line. From the IPQ: has no opcode.
+    Snoop,
 }
 
 impl RequestKind {
     /// How many kinds there are.
-    pub const COUNT: usize = 5;
+    pub const COUNT: usize = 6;
     /// All kinds, by their number.
-    pub const ALL: [Self; Self::COUNT] =
-        [Self::DataRead, Self::ReadForOwnership, Self::WritebackToInvalid, Self::WritebackToExclusive, Self::Eviction];
+    pub const ALL: [Self; Self::COUNT] = [
+        Self::DataRead,
+        Self::ReadForOwnership,
+        Self::WritebackToInvalid,
+        Self::WritebackToExclusive,
+        Self::Eviction,
+        Self::Snoop,
+    ];
+
+    /// Asks for a line.
+    pub const fn is_read(self) -> bool {
+        matches!(self, Self::DataRead | Self::ReadForOwnership)
+    }
 
     /// Carries data from a core.
     pub const fn is_writeback(self) -> bool {
@@ -62,7 +75,7 @@ impl Opcodes {
             RequestKind::ReadForOwnership => Some(self.rfo),
             RequestKind::WritebackToInvalid => Some(self.wb_mto_i),
             RequestKind::WritebackToExclusive => Some(self.wb_mto_e),
-            RequestKind::Eviction => None,
+            RequestKind::Eviction | RequestKind::Snoop => None,
         }
     }
 }
@@ -85,6 +98,22 @@ pub enum LineState {
 }
 
 impl LineState {
+    /// The letter that stands for it.
+    pub const fn letter(self) -> &'static str {
+        match self {
+            Self::Invalid => "I",
+            Self::Shared => "S",
+            Self::Exclusive => "E",
+            Self::Modified => "M",
+            Self::Forward => "F",
+        }
+    }
+
+    /// Others may have the line, too.
+    pub const fn is_shared(self) -> bool {
+        matches!(self, Self::Shared | Self::Forward)
+    }
+
     /// How many states there are.
     pub const COUNT: usize = 5;
     /// By number; the numbers that three bits hold beyond the last state read as `Invalid`.
@@ -122,8 +151,20 @@ pub struct Record {
     pub miss: bool,
     /// State of what gave way to the filled line, once it has been filled.
     pub victim: Option<LineState>,
-    /// Data went from the home agent straight to the core.
+    /// Data went from the home agent or the link straight to the core.
     pub direct_to_core: bool,
+    /// Data came from another cache, not from the home agent.
+    pub forwarded: bool,
+    /// When the home agent sent it, if it is a snoop.
+    pub snooped_at: Tick,
+    /// When the home agent told another socket that it is complete, without data.
+    pub completed_at: Tick,
+    /// It found its channel idle at the home agent, if it is a read; or did not.
+    pub bypass: Option<bool>,
+    /// A snoop that took an unmodified copy away and said so without sending data.
+    pub dropped_silently: bool,
+    /// The data of the modified line that a snoop found came to the home agent.
+    pub snoop_write: Tick,
     /// Arrived in the slice's request queue.
     pub ingress_in: Tick,
     /// Left the slice's request queue; this is also when the tags are looked up.
@@ -153,6 +194,12 @@ impl Record {
             miss: false,
             victim: None,
             direct_to_core: false,
+            forwarded: false,
+            snooped_at: NEVER,
+            completed_at: NEVER,
+            bypass: None,
+            dropped_silently: false,
+            snoop_write: NEVER,
             ingress_in: NEVER,
             ingress_out: NEVER,
             tor_in: NEVER,

@@ -24,10 +24,26 @@ pub enum Event {
     Data,
     /// The next step of a request in a slice: snoop answered, quick work done, or write completed.
     Step,
+    /// A packet arrives at the ring stop of its link.
+    Post,
+    /// The ring stop of a link may hand another packet over.
+    Forward,
+    /// A packet has come over a link.
+    Delivered,
+    /// The credits of a packet have come back.
+    CreditsBack,
+    /// The answer to a snoop arrives at the home agent.
+    SnoopAnswer,
+    /// The modified line that a snoop found arrives at the home agent.
+    SnoopWrite,
+    /// Data or completion of a read arrives at its slice.
+    Part,
+    /// The home agent may send the next message by the address ring.
+    HomeEgress,
 }
 
 impl Event {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 18] = [
         Self::Issue,
         Self::Arrive,
         Self::Pump,
@@ -38,6 +54,14 @@ impl Event {
         Self::Fill,
         Self::Data,
         Self::Step,
+        Self::Post,
+        Self::Forward,
+        Self::Delivered,
+        Self::CreditsBack,
+        Self::SnoopAnswer,
+        Self::SnoopWrite,
+        Self::Part,
+        Self::HomeEgress,
     ];
 
     /// An event of a thread, slice or request.

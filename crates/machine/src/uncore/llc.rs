@@ -128,6 +128,11 @@ impl Llc {
         (way, Victim { line, state: self.state(way), cores: self.cores(way) })
     }
 
+    /// Takes a line out of its way.
+    pub fn remove(&mut self, way: Way) {
+        *self.word_mut(way) = EMPTY;
+    }
+
     /// Puts a line into a way, over whatever it held.
     pub fn fill(&mut self, way: Way, line: u32, state: LineState, cores: u8) {
         *self.word_mut(way) = line >> SET_BITS | (state as u32) << STATE_SHIFT | u32::from(cores) << CORES_SHIFT;

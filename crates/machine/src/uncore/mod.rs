@@ -17,9 +17,11 @@ mod home;
 mod host;
 mod issue;
 mod latency;
+mod links;
 mod llc;
 mod parameters;
 mod program;
+mod remote;
 mod request;
 mod search;
 mod slice;
@@ -32,7 +34,7 @@ pub use program::ProgramCounts;
 pub use wires::ChannelWires;
 
 use crate::engine::{ClockError, Clocks, Wheel};
-use crate::ledger::{Ledger, Message, Opcodes, Shape, Snapshot};
+use crate::ledger::{Ledger, LinkShape, Message, Opcodes, Shape, Snapshot};
 use crate::signal::{SignalSink, Tick, Wiring, WiringError};
 use crate::workload::{Generator, Kind, Nodes, Placement, ProgramSettings, ProgramSource, Workload};
 use address::AddressMap;
@@ -41,6 +43,7 @@ use dram::{Channel, Outcome};
 use event::Event;
 use home::HomeAgent;
 use latency::Latency;
+use links::Links;
 use request::{Pool, RequestId};
 use slice::Slice;
 use wires::Wires;
@@ -83,11 +86,12 @@ pub struct Model {
     slices: Vec<Slice>,
     homes: Vec<HomeAgent>,
     channels: Vec<Channel>,
-    /// The next tick at which each channel acts, and the least of them.
+    /// The next tick at which each channel acts, and the least of them and of the links'.
     channel_next: Vec<Tick>,
     memory_next: Tick,
     outcomes: Vec<Outcome>,
     wires: Wires,
+    links: Links,
     ledger: Ledger,
     done: u64,
     total: u64,
@@ -135,6 +139,18 @@ impl Model {
                 state: ThreadState::Running,
             }
         };
+        let several = sockets > 1;
+        let link_wires = if several { links::bind(wiring, sockets)? } else { Vec::new() };
+        let crossing = parameters.link_crossing * clocks.uclk.ticks();
+        let flight = parameters.link_flight;
+        let mut ledger = Ledger::new(clocks, opcodes, shape);
+        if several {
+            let (links, shared) = (link_wires.len(), parameters.link_credits.into());
+            ledger.add_links(LinkShape { links, flight, shared, codes: links::codes(wiring)? });
+        }
+        let links = Links::new(&parameters, crossing, link_wires);
+        let for_snoops = if several { parameters.tor_snoops } else { 0 };
+        let slice = |_| Slice::new(parameters.ingress_entries, parameters.tor_entries, for_snoops);
         let mut wheel = Wheel::new(clocks.uclk);
         (0..workload.threads).for_each(|thread| wheel.schedule(0, Event::Issue.of(thread)));
         Ok(Self {
@@ -145,14 +161,15 @@ impl Model {
             pool: Pool::new(1024 * usize::from(sockets)),
             threads: (0..workload.threads).map(thread).collect(),
             cores: (0..cores).map(|_| Core::new(parameters.fill_buffers)).collect(),
-            slices: (0..cores).map(|_| Slice::new(parameters.ingress_entries, parameters.tor_entries)).collect(),
+            slices: (0..cores).map(slice).collect(),
             homes: (0..sockets).map(|socket| HomeAgent::new(socket, &parameters)).collect(),
             memory_next: channels.iter().map(Channel::next_tick).fold(Tick::MAX, Tick::min),
             channel_next: channels.iter().map(Channel::next_tick).collect(),
             channels,
             outcomes: Vec::with_capacity(16),
             wires,
-            ledger: Ledger::new(clocks, opcodes, shape),
+            links,
+            ledger,
             done: 0,
             total: workload.requests,
             started: false,
@@ -196,6 +213,10 @@ impl Model {
         if !self.started {
             self.started = true;
             self.channels.iter().for_each(|channel| channel.start(sink));
+            self.start_links(sink);
+            for wires in &self.wires.homes {
+                sink.enter(wires.conflicts.0, wires.conflicts.1[0], 0);
+            }
         }
         loop {
             let next = self.memory_next.min(self.wheel.next_tick());
@@ -225,7 +246,10 @@ impl Model {
                 }
             }
         }
-        self.memory_next = self.channel_next.iter().fold(Tick::MAX, |least, &next| least.min(next));
+        if self.links.next == self.now {
+            self.step_links(sink);
+        }
+        self.memory_next = self.channel_next.iter().fold(self.links.next, |least, &next| least.min(next));
     }
 
     fn dispatch<S: SignalSink>(&mut self, packed: u32, sink: &mut S) {
@@ -241,6 +265,14 @@ impl Model {
             Event::Fill => self.fill(subject, sink),
             Event::Data => self.data(subject, sink),
             Event::Step => self.step(subject, sink),
+            Event::Post => self.post(subject, sink),
+            Event::Forward => self.forward_again(subject, sink),
+            Event::Delivered => self.delivered(subject, sink),
+            Event::CreditsBack => self.credits_back(subject, sink),
+            Event::SnoopAnswer => self.take_snoop_answer(subject),
+            Event::SnoopWrite => self.snoop_write(subject, sink),
+            Event::Part => self.part(subject, sink),
+            Event::HomeEgress => self.next_address(subject, sink),
         }
     }
 
@@ -310,6 +342,7 @@ impl Model {
     pub fn finished(&self) -> bool {
         self.done == self.total
             && self.pool.records().next().is_none()
+            && self.links.packets.records().next().is_none()
             && self.slices.iter().all(Slice::is_idle)
             && self.channels.iter().all(Channel::is_idle)
     }
@@ -326,6 +359,8 @@ impl Model {
 
     /// The account as of now, requests under way counted with their part so far.
     pub fn snapshot(&self) -> Snapshot {
-        self.ledger.snapshot(self.now, self.pool.records(), |channel, queue| self.channels[channel].entries(queue))
+        self.ledger.snapshot(self.now, self.pool.records(), self.links.packets.records(), |channel, queue| {
+            self.channels[channel].entries(queue)
+        })
     }
 }
