@@ -142,10 +142,10 @@ impl LinkCells {
             let reserved = usize::from(record.credit == Credit::Reserved);
             let (to, requester) = (usize::from(record.to) % NODES, usize::from(record.requester) % NODES);
             self.packets[record.kind as usize][to][requester][reserved] += 1;
+            self.receive_bypassed += u64::from(record.receive_in == NEVER);
         }
         self.receive[class].add(record.receive_in, record.receive_out, now, clocks.qclk);
         if record.handed != NEVER {
-            self.receive_bypassed += u64::from(record.receive_in == NEVER);
             if let Some(direct) = record.direct {
                 self.direct[usize::from(direct)] += 1;
             }

@@ -1,8 +1,8 @@
 //! The link layer: flits out, flits in, buffers, credits that go back.
 //!
 //! A clock has room for two flits in each direction, and for one header. Packets are sent whole. Those that cannot go at once wait in
-//! the transmit buffer; those that arrive while another is handed to the ring wait in the receive buffer, of which one goes on in a
-//! clock. A buffer's entries are packets.
+//! the transmit buffer. The way on to the ring stop takes two flits of one packet in a clock, so that a line takes five; packets that
+//! find it taken wait in the receive buffer. A buffer's entries are packets.
 
 use super::PacketId;
 use super::port::{Carried, Flit, IDLE, Levels};
@@ -139,16 +139,16 @@ impl Model {
         let clock = self.clocks.qclk;
         let cycle = clock.cycles(self.now);
         self.return_credits(index, cycle, sink);
-        let mut handed = false;
-        if let Some(packet) = self.links.ports[index].received.pop_front() {
+        if self.links.ports[index].handing.is_none()
+            && let Some(packet) = self.links.ports[index].received.pop_front()
+        {
             let record = &mut self.links.packets[packet].record;
             record.receive_out = self.now;
             let wires = &self.links.wires[index];
             sink.leave(wires.receive, 0, self.now);
             sink.leave(wires.receive_occupancy[record.kind.class() as usize], 0, self.now);
             self.ledger.link_leave(index as u16, LinkQueue::Receive, self.now, 1);
-            self.hand_to_ring(index, packet, sink);
-            handed = true;
+            self.begin_to_hand(index, packet, cycle);
         }
         let peer = usize::from(self.links.ports[index].peer);
         let mut levels = IDLE;
@@ -157,35 +157,50 @@ impl Model {
         {
             self.links.ports[peer].flying.pop_front();
             levels = self.show_flits(&carried.slots, &self.links.wires[index].received, sink);
-            for (packet, flit) in carried.slots.into_iter().flatten() {
-                let kind = self.links.packets[packet].record.kind;
-                if flit == 0 {
-                    self.header(index, packet, sink);
-                }
-                if u64::from(flit) + 1 < kind.flits() {
-                    continue;
-                }
-                let wires = &self.links.wires[index];
-                if !handed && self.links.ports[index].received.is_empty() {
-                    sink.pulse(wires.receive_bypassed, 0, self.now, 1);
-                    self.hand_to_ring(index, packet, sink);
-                    handed = true;
-                    continue;
-                }
-                self.links.packets[packet].record.receive_in = self.now;
-                sink.enter(wires.receive, 0, self.now);
-                sink.pulse(wires.receive_inserts[kind.class() as usize], 0, self.now, 1);
-                sink.enter(wires.receive_occupancy[kind.class() as usize], 0, self.now);
-                self.ledger.link_enter(index as u16, LinkQueue::Receive, self.now, 1);
-                self.links.ports[index].received.push_back(packet);
+            for (packet, _) in carried.slots.into_iter().flatten().filter(|&(_, flit)| flit == 0) {
+                self.header(index, packet, sink);
+                self.take_in(index, packet, cycle, sink);
             }
+        }
+        if let Some((packet, _)) = self.links.ports[index].handing.filter(|&(_, done)| done <= cycle) {
+            self.links.ports[index].handing = None;
+            self.hand_to_ring(index, packet, sink);
         }
         let flight = self.links.flight;
         let arrives = self.links.ports[peer].flying.front().map_or(NEVER, |next| (next.cycle + flight) * clock.ticks());
         let port = &mut self.links.ports[index];
         show(&mut port.receiving, levels, self.links.wires[index].received.all, self.now, sink);
-        let goes_on = levels != IDLE || !port.received.is_empty() || !port.returning.is_empty();
+        let handing = port.handing.is_some() || !port.received.is_empty();
+        let goes_on = levels != IDLE || handing || !port.returning.is_empty();
         port.receive_next = if goes_on { self.now + clock.ticks() } else { arrives };
+    }
+
+    /// A packet begins to arrive: it goes on to the ring stop at once, or into the receive buffer.
+    fn take_in<S: SignalSink>(&mut self, index: usize, packet: PacketId, cycle: u64, sink: &mut S) {
+        let wires = &self.links.wires[index];
+        let port = &mut self.links.ports[index];
+        if port.handing.is_none() && port.received.is_empty() {
+            sink.pulse(wires.receive_bypassed, 0, self.now, 1);
+            self.begin_to_hand(index, packet, cycle);
+            return;
+        }
+        let record = &mut self.links.packets[packet].record;
+        let class = record.kind.class() as usize;
+        record.receive_in = self.now;
+        sink.enter(wires.receive, 0, self.now);
+        sink.pulse(wires.receive_inserts[class], 0, self.now, 1);
+        sink.enter(wires.receive_occupancy[class], 0, self.now);
+        port.received.push_back(packet);
+        self.ledger.link_enter(index as u16, LinkQueue::Receive, self.now, 1);
+    }
+
+    /// A packet begins to go to the ring stop: two flits in a clock, and no sooner than they come.
+    fn begin_to_hand(&mut self, index: usize, packet: PacketId, cycle: u64) {
+        let record = &self.links.packets[packet].record;
+        let flits = record.kind.flits();
+        let last = (record.first_slot + flits - 1) / 2 + self.links.flight;
+        let done = (cycle + flits.div_ceil(2) - 1).max(last);
+        self.links.ports[index].handing = Some((packet, done));
     }
 
     /// A packet's header arrives.

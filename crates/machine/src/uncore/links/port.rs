@@ -59,6 +59,8 @@ pub struct Port {
     pub flying: VecDeque<Carried>,
     // The link layer, receiving.
     pub received: VecDeque<PacketId>,
+    /// The packet that is on its way to the ring stop, and the clock in which all of it is there.
+    pub handing: Option<(PacketId, u64)>,
     pub receiving: Levels,
     /// Packets whose credits go back, with the clock in which they became free.
     pub returning: VecDeque<(u64, PacketId)>,
@@ -88,6 +90,7 @@ impl Port {
             send_next: NEVER,
             flying: VecDeque::with_capacity(64),
             received: queue(),
+            handing: None,
             receiving: IDLE,
             returning: VecDeque::with_capacity(64),
             receive_next: NEVER,
