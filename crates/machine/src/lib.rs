@@ -10,7 +10,8 @@ pub mod ledger;
 mod machine;
 pub mod pmon;
 pub mod signal;
+pub mod steady;
 pub mod uncore;
 pub mod workload;
 
-pub use machine::{BuildError, Machine, MachineSpec, SpecError, modelled};
+pub use machine::{BuildError, Machine, MachineSpec, Parameters, Snapshot, SpecError, TrafficModel, Window, modelled};

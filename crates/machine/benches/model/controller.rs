@@ -4,7 +4,7 @@ use pericore_machine::engine::{Clocks, Random};
 use pericore_machine::ledger::{Ledger, Opcodes, Pending, Shape};
 use pericore_machine::signal::Wire;
 use pericore_machine::uncore::ChannelWires;
-use pericore_machine::uncore::dram::{Arrival, BANKS, Channel, LINES_PER_ROW, Outcome, Timing};
+use pericore_machine::uncore::dram::{Arrival, BANKS, Channel, LINES_PER_ROW, Outcome, PowerWires, Timing};
 
 use crate::Measured;
 use crate::path::Nothing;
@@ -68,7 +68,7 @@ fn run(requests: u64, traffic: Traffic, outstanding: u8, gap: u64) -> Measured {
         }
         let cycle = channel.last_arrival().map_or(from, |last| from.max(last + gap.max(1)));
         let (line, bank, row) = traffic(&mut random, sent);
-        channel.announce(Arrival { cycle, owner: 0, line, bank, row, queue: Pending::Reads });
+        channel.announce(Arrival { cycle, owner: 0, line, bank, row, queue: Pending::Reads, partial: false });
         sent += 1;
     };
     (0..outstanding).for_each(|_| announce(&mut channel, 1));
@@ -95,6 +95,15 @@ fn silent() -> ChannelWires {
         full: [wire; 2],
         read_hit: wire,
         write_hit: wire,
-        mode: (wire, [0; 2]),
+        mode: (wire, [0; 3]),
+        preemption: (wire, [0; 2]),
+        power: PowerWires {
+            clock: (wire, [0; 2]),
+            throttle: (wire, [0; 2]),
+            critical: wire,
+            self_refresh: wire,
+            all_down: [wire; 2],
+            corrected: wire,
+        },
     }
 }

@@ -3,13 +3,16 @@
 use super::busy::Busy;
 use super::links::LinkCells;
 use super::packet::PacketRecord;
-use super::record::{Command, LineState, MajorMode, Message, Pending, Record, RequestKind};
+use super::power::{AgentCells, PowerCells};
+use super::record::{Command, LineState, MajorMode, MemoryState, Message, Pending, Record, RequestKind};
 use super::{HomeQueue, LinkQueue};
 use crate::engine::{Clocks, NEVER, Period};
 use crate::signal::Tick;
 
 /// Thread IDs that cells tell apart.
 pub const THREADS: usize = 16;
+/// Ranks of a channel.
+const RANKS: u8 = 2;
 /// Nodes that cells tell apart.
 pub const NODES: usize = 4;
 
@@ -169,6 +172,38 @@ impl QueueCells {
     }
 }
 
+/// A state that holds at times.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Span {
+    /// Cycles in which it held.
+    pub cycles: u64,
+    since: Option<u64>,
+}
+
+impl Span {
+    /// It does not hold yet.
+    pub const fn new() -> Self {
+        Self { cycles: 0, since: None }
+    }
+
+    /// It holds from `cycle` on, or no longer.
+    pub const fn switch(&mut self, on: bool, cycle: u64) {
+        if let Some(since) = self.since.take() {
+            self.cycles += cycle - since;
+        }
+        if on {
+            self.since = Some(cycle);
+        }
+    }
+
+    /// Adds the part so far.
+    pub const fn settle(&mut self, cycle: u64) {
+        if self.since.is_some() {
+            self.switch(true, cycle);
+        }
+    }
+}
+
 /// Totals of one memory channel.
 #[derive(Debug, Clone, Copy)]
 pub struct ChannelCells {
@@ -178,19 +213,31 @@ pub struct ChannelCells {
     pub forwards: u64,
     /// Writes that replaced a pending write.
     pub merges: u64,
-    pub modes: [u64; 2],
+    /// By the kind of request whose row was closed.
+    pub preemptions: [u64; 2],
+    /// Corrected errors.
+    pub corrected: u64,
+    /// By [`MemoryState::index`].
+    pub states: [Span; MemoryState::COUNT],
+    pub modes: [u64; MajorMode::COUNT],
     mode: MajorMode,
     mode_since: u64,
 }
 
 impl ChannelCells {
     pub fn new() -> Self {
+        let mut states = [Span::default(); MemoryState::COUNT];
+        // Clocks run from the start.
+        (0..RANKS).for_each(|rank| states[MemoryState::ClockOn(rank).index()].switch(true, 0));
         Self {
             commands: [0; Command::COUNT],
             queues: [QueueCells::default(); 2],
             forwards: 0,
             merges: 0,
-            modes: [0; 2],
+            preemptions: [0; 2],
+            corrected: 0,
+            states,
+            modes: [0; MajorMode::COUNT],
             mode: MajorMode::Read,
             mode_since: 0,
         }
@@ -218,6 +265,9 @@ pub struct Cells {
     pub homes: Vec<HomeCells>,
     pub channels: Vec<ChannelCells>,
     pub links: Vec<LinkCells>,
+    /// By socket.
+    pub power: Vec<PowerCells>,
+    pub agents: Vec<AgentCells>,
 }
 
 impl Cells {
@@ -227,6 +277,8 @@ impl Cells {
             homes: vec![HomeCells::default(); homes],
             channels: vec![ChannelCells::new(); channels],
             links: Vec::new(),
+            power: vec![PowerCells::new(); homes],
+            agents: vec![AgentCells::default(); homes],
         }
     }
 
@@ -322,6 +374,7 @@ impl Cells {
     pub fn settle_modes(&mut self, cycle: u64) {
         for channel in &mut self.channels {
             channel.enter_mode(channel.mode, cycle);
+            channel.states.iter_mut().for_each(|state| state.settle(cycle));
         }
     }
 }

@@ -264,6 +264,47 @@ pub enum MajorMode {
     Read,
     /// Writes, because many are pending.
     Write,
+    /// Only reads that complete the lines of partial writes.
+    Partial,
+}
+
+impl MajorMode {
+    /// How many there are.
+    pub const COUNT: usize = 3;
+}
+
+/// States of a memory channel and its ranks that hold for a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum MemoryState {
+    /// The rank's clock is enabled.
+    ClockOn(u8),
+    /// The rank's requests wait, for heat or power.
+    Throttled(u8),
+    /// Everything waits, because memory is critically hot.
+    Critical,
+    /// The channel refreshes itself.
+    SelfRefresh,
+    /// All ranks are powered down, DLLs on.
+    PoweredDown,
+    /// All ranks are powered down, DLLs off.
+    DllOff,
+}
+
+impl MemoryState {
+    /// How many there are, with two ranks.
+    pub const COUNT: usize = 8;
+
+    /// Its number.
+    pub const fn index(self) -> usize {
+        match self {
+            Self::ClockOn(rank) => (rank & 1) as usize,
+            Self::Throttled(rank) => 2 + (rank & 1) as usize,
+            Self::Critical => 4,
+            Self::SelfRefresh => 5,
+            Self::PoweredDown => 6,
+            Self::DllOff => 7,
+        }
+    }
 }
 
 /// A DRAM command and, where the events tell them apart, why it was sent.
@@ -280,6 +321,8 @@ pub enum Command {
     PrechargeAll,
     /// Reads a line.
     Read,
+    /// Reads a line to complete a partial write.
+    Underfill,
     /// Writes a line in write major mode.
     WriteMajor,
     /// Writes a line in read major mode.
@@ -292,7 +335,7 @@ pub enum Command {
 
 impl Command {
     /// How many kinds there are.
-    pub const COUNT: usize = 9;
+    pub const COUNT: usize = 10;
 }
 
 /// A command on a channel's bus.

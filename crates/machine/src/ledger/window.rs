@@ -23,6 +23,26 @@ impl Snapshot {
     pub const fn now(&self) -> Tick {
         self.now
     }
+
+    /// What an event of an instance of a socket has counted since reset, as [`Window::truth`] has it for a span.
+    pub fn count(
+        &self,
+        socket: u16,
+        unit: &str,
+        instance: u16,
+        event: &str,
+        subevent: Option<&str>,
+        filters: &[(&str, u64)],
+    ) -> Option<u64> {
+        let instance = self.instance(socket, unit, instance)?;
+        names::value(self, unit, instance, event, subevent, filters)
+    }
+
+    /// The number over the machine's sockets of an instance within a socket.
+    fn instance(&self, socket: u16, unit: &str, within: u16) -> Option<u16> {
+        let of_socket = names::instances(self, unit)? / self.sockets;
+        (usize::from(within) < of_socket).then(|| socket * of_socket as u16 + within)
+    }
 }
 
 /// What an event's counter must read after the window.
@@ -50,12 +70,6 @@ impl<'a> Window<'a> {
     /// Length in virtual seconds.
     pub fn seconds(&self) -> f64 {
         self.to.clocks.seconds(self.from.now, self.to.now)
-    }
-
-    /// The number over the machine's sockets, as [`Window::truth`] wants it, of an instance within a socket.
-    pub fn instance(&self, socket: u16, unit: &str, within: u16) -> Option<u16> {
-        let of_socket = names::instances(self.to, unit)? / self.to.sockets;
-        (usize::from(within) < of_socket).then(|| socket * of_socket as u16 + within)
     }
 
     /// What an event of `unit` instance `instance` (numbered over the machine's sockets) counted, by the guide's names.

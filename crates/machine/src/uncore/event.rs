@@ -40,10 +40,16 @@ pub enum Event {
     Part,
     /// The home agent may send the next message by the address ring.
     HomeEgress,
+    /// A socket's power unit makes a change.
+    Power,
+    /// A socket's system agent runs an errand.
+    Agent,
+    /// The phase may be over.
+    Phase,
 }
 
 impl Event {
-    const ALL: [Self; 18] = [
+    const ALL: [Self; 21] = [
         Self::Issue,
         Self::Arrive,
         Self::Pump,
@@ -62,6 +68,9 @@ impl Event {
         Self::SnoopWrite,
         Self::Part,
         Self::HomeEgress,
+        Self::Power,
+        Self::Agent,
+        Self::Phase,
     ];
 
     /// An event of a thread, slice or request.

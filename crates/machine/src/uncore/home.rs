@@ -263,7 +263,7 @@ impl Model {
         let earliest = clock.cycles(from + self.latency.home_to_memory + clock.ticks() - 1);
         let cycle = channel.last_arrival().map_or(earliest, |last| earliest.max(last + 1));
         let (line, bank, row) = (entry.line, place.bank, place.row);
-        channel.announce(Arrival { cycle, owner: request, line, bank, row, queue });
+        channel.announce(Arrival { cycle, owner: request, line, bank, row, queue, partial: false });
         let tick = cycle * clock.ticks();
         let next = &mut self.channel_next[usize::from(place.channel)];
         *next = (*next).min(tick);

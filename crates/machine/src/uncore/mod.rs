@@ -8,6 +8,7 @@
 //! belongs to. A request belongs to the socket of its core and slice; its home agent is that of the node whose memory holds the line.
 
 mod address;
+mod agent;
 mod cache;
 mod caching;
 mod core;
@@ -20,6 +21,8 @@ mod latency;
 mod links;
 mod llc;
 mod parameters;
+mod phases;
+mod power;
 mod program;
 mod remote;
 mod request;
@@ -36,14 +39,17 @@ pub use wires::ChannelWires;
 use crate::engine::{ClockError, Clocks, Wheel};
 use crate::ledger::{Ledger, LinkShape, Message, Opcodes, Shape, Snapshot};
 use crate::signal::{SignalSink, Tick, Wiring, WiringError};
-use crate::workload::{Generator, Kind, Nodes, Placement, ProgramSettings, ProgramSource, Workload};
+use crate::workload::{Kind, Nodes, ProgramSettings, ProgramSource, Scenario, Workload};
 use address::AddressMap;
-use core::{Core, Thread, ThreadState};
+use agent::SystemAgent;
+use core::{Core, Thread};
 use dram::{Channel, Outcome};
 use event::Event;
 use home::HomeAgent;
 use latency::Latency;
 use links::Links;
+use phases::Phases;
+use power::PowerUnit;
 use request::{Pool, RequestId};
 use slice::Slice;
 use wires::Wires;
@@ -92,6 +98,10 @@ pub struct Model {
     outcomes: Vec<Outcome>,
     wires: Wires,
     links: Links,
+    /// By socket.
+    power: Vec<PowerUnit>,
+    agents: Vec<SystemAgent>,
+    phases: Phases,
     ledger: Ledger,
     done: u64,
     total: u64,
@@ -111,9 +121,22 @@ impl Model {
         workload: &Workload,
         wiring: &mut Wiring,
     ) -> Result<Self, ModelError> {
+        Self::for_scenario(parameters, opcodes, Scenario::from(workload.clone()), wiring)
+    }
+
+    /// A socket at tick 0 with empty caches, about to run a scenario that was parsed against [`Parameters::limits`].
+    ///
+    /// # Errors
+    /// As [`Model::new`].
+    pub fn for_scenario(
+        parameters: Parameters,
+        opcodes: Opcodes,
+        scenario: Scenario,
+        wiring: &mut Wiring,
+    ) -> Result<Self, ModelError> {
         parameters.check()?;
         let clocks = parameters.clocks()?;
-        let wires = Wires::bind(wiring, &parameters, &opcodes)?;
+        let mut wires = Wires::bind(wiring, &parameters, &opcodes)?;
         let (sockets, timing) = (parameters.sockets, &parameters.dram);
         let cores = sockets * parameters.cores;
         let channel = |(number, &wires)| Channel::new(number as u16, clocks.dclk, timing, wires);
@@ -126,19 +149,13 @@ impl Model {
             reads: timing.reads.into(),
             writes: timing.writes.into(),
         };
+        let ticks_per_second = clocks.ticks_per_second;
+        let power = |(socket, wires)| PowerUnit::new(socket, wires, parameters.cores, ticks_per_second);
+        let power = (0..).zip(std::mem::take(&mut wires.power)).map(power).collect();
+        let seed = scenario.phases.iter().find_map(|phase| phase.workload.as_ref()).map_or(1, |workload| workload.seed);
+        let agent = |(socket, wires)| SystemAgent::new(socket, wires, clocks.uclk.ticks(), ticks_per_second, seed);
+        let agents = (0..).zip(std::mem::take(&mut wires.agents)).map(agent).collect();
         let map = AddressMap::new(&parameters);
-        let thread = |number: u16| {
-            let core = number % u16::from(cores);
-            Thread {
-                generator: Generator::new(workload, number),
-                placement: Placement::new(workload, number, map.socket(core), sockets, parameters.node()),
-                core: core as u8,
-                tid: map.within(core) * 2 + (number / u16::from(cores)) as u8,
-                ready: 0,
-                held: None,
-                state: ThreadState::Running,
-            }
-        };
         let several = sockets > 1;
         let link_wires = if several { links::bind(wiring, sockets)? } else { Vec::new() };
         let crossing = parameters.link_crossing * clocks.uclk.ticks();
@@ -151,15 +168,13 @@ impl Model {
         let links = Links::new(&parameters, crossing, link_wires);
         let for_snoops = if several { parameters.tor_snoops } else { 0 };
         let slice = |_| Slice::new(parameters.ingress_entries, parameters.tor_entries, for_snoops);
-        let mut wheel = Wheel::new(clocks.uclk);
-        (0..workload.threads).for_each(|thread| wheel.schedule(0, Event::Issue.of(thread)));
         Ok(Self {
             latency: Latency::new(&parameters, &clocks),
             now: 0,
-            wheel,
+            wheel: Wheel::new(clocks.uclk),
             // What the buffers of the cores and the tables of the slices hold at most, and a little.
             pool: Pool::new(1024 * usize::from(sockets)),
-            threads: (0..workload.threads).map(thread).collect(),
+            threads: Vec::new(),
             cores: (0..cores).map(|_| Core::new(parameters.fill_buffers)).collect(),
             slices: (0..cores).map(slice).collect(),
             homes: (0..sockets).map(|socket| HomeAgent::new(socket, &parameters)).collect(),
@@ -170,8 +185,11 @@ impl Model {
             wires,
             links,
             ledger,
+            power,
+            agents,
+            total: scenario.requests(),
+            phases: Phases::new(scenario),
             done: 0,
-            total: workload.requests,
             started: false,
             program: None,
             map,
@@ -196,7 +214,9 @@ impl Model {
         let nothing = Workload { requests: 0, threads, ..Workload::new(Kind::Random) };
         let nodes = Nodes { count: parameters.sockets, bytes: parameters.memory(), span: parameters.node() };
         let cores = usize::from(parameters.cores) * usize::from(parameters.sockets);
-        let mut model = Self::new(parameters, opcodes, &nothing, wiring)?;
+        let mut model = Self::for_scenario(parameters, opcodes, Scenario { phases: Vec::new() }, wiring)?;
+        model.threads = model.make_threads(&nothing);
+        (0..threads).for_each(|thread| model.wheel.schedule(0, Event::Issue.of(thread)));
         // Not known before the program has ended.
         model.total = u64::MAX;
         model.program = Some(program::Program::new(source, settings, usize::from(threads), cores, nodes));
@@ -217,6 +237,7 @@ impl Model {
             for wires in &self.wires.homes {
                 sink.enter(wires.conflicts.0, wires.conflicts.1[0], 0);
             }
+            self.start_phases(sink);
         }
         loop {
             let next = self.memory_next.min(self.wheel.next_tick());
@@ -273,6 +294,9 @@ impl Model {
             Event::SnoopWrite => self.snoop_write(subject, sink),
             Event::Part => self.part(subject, sink),
             Event::HomeEgress => self.next_address(subject, sink),
+            Event::Power => self.step_power(subject, sink),
+            Event::Agent => self.step_agent(subject, sink),
+            Event::Phase => self.step_phase(sink),
         }
     }
 
@@ -340,7 +364,8 @@ impl Model {
 
     /// True when every access is done and nothing is under way or waits to be written to memory.
     pub fn finished(&self) -> bool {
-        self.done == self.total
+        (self.phases.is_over() || self.phases.is_last_and_open())
+            && self.done == self.total
             && self.pool.records().next().is_none()
             && self.links.packets.records().next().is_none()
             && self.slices.iter().all(Slice::is_idle)

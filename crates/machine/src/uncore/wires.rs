@@ -3,6 +3,8 @@
 use crate::ledger::{Command, LineState, Message, NO_THREAD, Opcodes, Record, RequestKind};
 use crate::signal::{Wire, Wiring, WiringError};
 use crate::uncore::Parameters;
+use crate::uncore::agent::AgentWires;
+use crate::uncore::dram::PowerWires;
 use crate::uncore::parameters::MOST_SOCKETS;
 
 /// A wire with the tag of one subevent.
@@ -106,8 +108,12 @@ pub struct ChannelWires {
     pub read_hit: Wire,
     /// Writes that replace a pending write.
     pub write_hit: Wire,
-    /// Major mode, with the tags of read and write.
-    pub mode: (Wire, [u64; 2]),
+    /// Major mode, with the tags of read, write and partial.
+    pub mode: (Wire, [u64; 3]),
+    /// Reads that close a row in use, with the tags of a read's and a write's row.
+    pub preemption: (Wire, [u64; 2]),
+    /// Power states and errors.
+    pub power: PowerWires,
 }
 
 /// All wires of a machine.
@@ -117,6 +123,9 @@ pub struct Wires {
     pub tags: SliceTags,
     pub homes: Vec<HomeWires>,
     pub channels: Vec<ChannelWires>,
+    /// By socket.
+    pub power: Vec<super::power::PowerWires>,
+    pub agents: Vec<AgentWires>,
 }
 
 impl Wires {
@@ -127,6 +136,8 @@ impl Wires {
             tags: bind_tags(wiring, opcodes, parameters.sockets > 1)?,
             homes: vec![],
             channels: vec![],
+            power: vec![],
+            agents: vec![],
         };
         for socket in 0..u16::from(parameters.sockets) {
             for slice in 0..u16::from(parameters.cores) {
@@ -136,6 +147,8 @@ impl Wires {
             for channel in 0..u16::from(parameters.channels) {
                 wires.channels.push(bind_channel(wiring, socket, channel)?);
             }
+            wires.power.push(super::power::PowerWires::bind(wiring, socket)?);
+            wires.agents.push(AgentWires::bind(wiring, socket)?);
         }
         Ok(wires)
     }
@@ -294,12 +307,19 @@ fn bind_channel(wiring: &mut Wiring, socket: u16, channel: u16) -> Result<Channe
         subevent("PRE_COUNT", "PAGE_CLOSE")?,
         precharge_all,
         subevent("CAS_COUNT", "RD_REG")?,
+        subevent("CAS_COUNT", "RD_UNDERFILL")?,
         subevent("CAS_COUNT", "WR_WMM")?,
         subevent("CAS_COUNT", "WR_RMM")?,
         subevent("DRAM_REFRESH", "HIGH")?,
         subevent("DRAM_REFRESH", "PANIC")?,
     ];
-    let ((mode, read), (_, write)) = (subevent("MAJOR_MODES", "READ")?, subevent("MAJOR_MODES", "WRITE")?);
+    let (mode, read) = subevent("MAJOR_MODES", "READ")?;
+    let (write, partial) = (subevent("MAJOR_MODES", "WRITE")?.1, subevent("MAJOR_MODES", "PARTIAL")?.1);
+    let (preemption, preempt_read) = subevent("PREEMPTION", "RD_PREEMPT_RD")?;
+    let preempt_write = subevent("PREEMPTION", "RD_PREEMPT_WR")?.1;
+    let ((clock, clock0), clock1) = (subevent("POWER_CKE_CYCLES", "RANK0")?, subevent("POWER_CKE_CYCLES", "RANK1")?.1);
+    let ((throttle, throttle0), throttle1) =
+        (subevent("POWER_THROTTLE_CYCLES", "RANK0")?, subevent("POWER_THROTTLE_CYCLES", "RANK1")?.1);
     let mut signal = |name| wiring.signal(socket, "imc", channel, name);
     Ok(ChannelWires {
         commands,
@@ -307,6 +327,15 @@ fn bind_channel(wiring: &mut Wiring, socket: u16, channel: u16) -> Result<Channe
         full: [signal("RPQ_CYCLES_FULL")?, signal("WPQ_CYCLES_FULL")?],
         read_hit: signal("WPQ_READ_HIT")?,
         write_hit: signal("WPQ_WRITE_HIT")?,
-        mode: (mode, [read, write]),
+        mode: (mode, [read, write, partial]),
+        preemption: (preemption, [preempt_read, preempt_write]),
+        power: PowerWires {
+            clock: (clock, [clock0, clock1]),
+            throttle: (throttle, [throttle0, throttle1]),
+            critical: signal("POWER_CRITICAL_THROTTLE_CYCLES")?,
+            self_refresh: signal("POWER_SELF_REFRESH")?,
+            all_down: [signal("POWER_CHANNEL_PPD")?, signal("POWER_CHANNEL_DLLOFF")?],
+            corrected: signal("ECC_CORRECTABLE_ERRORS")?,
+        },
     })
 }

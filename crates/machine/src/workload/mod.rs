@@ -10,6 +10,7 @@ mod pages;
 mod parse;
 mod placement;
 mod program;
+mod scenario;
 
 pub use error::WorkloadError;
 pub use generator::{Access, Generator};
@@ -17,6 +18,10 @@ pub use pages::{Nodes, Pages};
 pub use parse::Limits;
 pub use placement::Placement;
 pub use program::{PageSize, Policy, ProgramAccess, ProgramKind, ProgramSettings, ProgramSource, SettingsError};
+pub use scenario::{
+    Conditions, CoreSleep, Errand, FrequencyBounds, MemoryConditions, MessageKind, NOMINAL_RATIOS, PROCHOT_RATIO,
+    Phase, Scenario, ScenarioError,
+};
 
 /// The shape of the accesses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -59,7 +59,8 @@ fn check(workload: &str, from: &Snapshot, to: &Snapshot) {
     let (read, written) = bytes.fold((0, 0), |sum, bytes| (sum.0 + bytes.read, sum.1 + bytes.written));
     equal(read, 64 * imc("CAS_COUNT.RD"), "bytes read");
     equal(written, 64 * imc("CAS_COUNT.WR"), "bytes written");
-    equal(imc("MAJOR_MODES.READ") + imc("MAJOR_MODES.WRITE"), imc("CLOCKTICKS"), "a channel is always in a mode");
+    let modes = imc("MAJOR_MODES.READ") + imc("MAJOR_MODES.WRITE") + imc("MAJOR_MODES.PARTIAL");
+    equal(modes, imc("CLOCKTICKS"), "a channel is always in a mode");
     let data = sums.0.data_reads();
     equal(data.misses, state("LLC_LOOKUP.DATA_READ", 0x01), "data read misses");
     if let Some(latency) = data.miss_latency {
@@ -137,7 +138,8 @@ fn laws_hold_and_the_command_streams_keep_the_standard() {
         check(workload, &from, &model.snapshot());
         for channel in 0..super::truth::instances("imc", sockets(workload)) {
             let of_channel = model.ledger().commands().iter().filter(|(c, _)| *c == channel);
-            checker::check(&of_channel.map(|(_, command)| *command).collect::<Vec<_>>(), trefi(workload));
+            let interval = Some(trefi(workload)).filter(|_| !workload.contains("self-refresh"));
+            checker::check(&of_channel.map(|(_, command)| *command).collect::<Vec<_>>(), interval);
         }
     }
 }
@@ -162,7 +164,7 @@ fn laws_hold_for_workloads_drawn_at_random() {
         check(&workload, &from, &model.snapshot());
         for channel in 0..super::truth::instances("imc", sockets) {
             let of_channel = model.ledger().commands().iter().filter(|(c, _)| *c == channel);
-            checker::check(&of_channel.map(|(_, command)| *command).collect::<Vec<_>>(), trefi(&workload));
+            checker::check(&of_channel.map(|(_, command)| *command).collect::<Vec<_>>(), Some(trefi(&workload)));
         }
     }
 }
@@ -190,8 +192,9 @@ fn an_idle_memory_costs_a_few_events_a_refresh() {
     let mut recorder = Recorder::default();
     run(&mut model, &mut recorder);
     let before = recorder.emissions.len();
-    // A millisecond: 128 refresh intervals, 4 channels, 2 ranks.
+    // A millisecond: 128 refresh intervals, 4 channels, 2 ranks. For each refresh a rank wakes and goes to sleep again, and with
+    // it ends and begins the time in which the whole channel sleeps.
     model.run_until(model.now() + 21_600_000, &mut recorder);
     let emitted = recorder.emissions.len() - before;
-    assert!((1020..=1040).contains(&emitted), "{emitted}");
+    assert!((5 * 1020..=5 * 1040).contains(&emitted), "{emitted}");
 }

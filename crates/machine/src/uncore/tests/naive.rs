@@ -40,7 +40,12 @@ pub fn meaning(
         _ if event.ends_with("FLITS_G0") || event.ends_with("POWER_CYCLES") => Measure::Occupancy,
         _ if event.starts_with("VNA_CREDIT_CYCLES") || event.ends_with("NO_REG_CREDITS") => Measure::Occupancy,
         "CONFLICT_CYCLES" | "IGR_NO_CREDIT_CYCLES" => Measure::Occupancy,
-        _ if event.ends_with("CYCLES_NE") => Measure::NonEmpty,
+        _ if event.ends_with("CYCLES_NE") || event.ends_with("CKE_CYCLES") || event == "POWER_THROTTLE_CYCLES" => {
+            Measure::NonEmpty
+        }
+        "PHOLD_CYCLES" => Measure::NonEmpty,
+        _ if unit == "pcu" && !event.starts_with("DEMOTIONS") => Measure::Occupancy,
+        _ if event.starts_with("POWER_") => Measure::Occupancy,
         _ => Measure::Arrivals,
     };
     let made =
@@ -124,6 +129,20 @@ pub fn meaning(
         "TRACKER_INSERTS" | "TRACKER_OCCUPANCY" => made("tracker", Box::new(|_| true)),
         "RPQ_INSERTS" | "RPQ_OCCUPANCY" | "RPQ_CYCLES_NE" => made("rpq", Box::new(|_| true)),
         "WPQ_INSERTS" | "WPQ_OCCUPANCY" | "WPQ_CYCLES_NE" => made("wpq", Box::new(|_| true)),
+        "POWER_STATE_OCCUPANCY" => {
+            let state = get("cores", "state");
+            let wanted = match subevent {
+                "CORES_C0" => 1,
+                "CORES_C3" => 2,
+                _ => 3,
+            };
+            made("cores", Box::new(move |tag| state(tag) == wanted))
+        }
+        _ if event.starts_with("FREQ_BAND") => {
+            let ratio = get("frequency", "ratio");
+            let least = filters.first().map_or(0, |&(_, value)| value);
+            made("frequency", Box::new(move |tag| ratio(tag) >= least))
+        }
         _ if subevent.is_empty() => made(event, Box::new(|_| true)),
         _ => {
             let (_, selected) = wiring.subevent(0, unit, 0, event, subevent).unwrap();

@@ -10,7 +10,7 @@ use crate::signal::{Tick, Wire, Wiring};
 fn of_socket(unit: &str) -> u16 {
     match unit {
         "cbo" => 8,
-        "ha" => 1,
+        "ha" | "pcu" | "ubox" => 1,
         "qpi" | "r3qpi" => 2,
         _ => 4,
     }
@@ -25,6 +25,10 @@ pub fn instances(unit: &str, sockets: u8) -> u16 {
 pub fn filters(unit: &str, event: &str, subevent: &str) -> Vec<Vec<(&'static str, u64)>> {
     if event == "CTO_COUNT" {
         return packets();
+    }
+    if let Some(band) = event.strip_prefix("FREQ_BAND") {
+        let name = ["band0", "band1", "band2", "band3"][usize::from(band.as_bytes()[0] - b'0')];
+        return [0, 12, 16, 27, 28, 31, 63].map(|ratio| vec![(name, ratio)]).to_vec();
     }
     if unit != "cbo" || matches!(event, "CLOCKTICKS" | "TxR_INSERTS") {
         return vec![vec![]];
