@@ -197,12 +197,12 @@ impl Parameters {
         range("writeback_buffers", self.writeback_buffers.into(), 1, 16)?;
         range("ring_stops", self.ring_stops.into(), 9, 64)?;
         range("ingress_entries", self.ingress_entries.into(), 1, 20)?;
-        range("tor_snoops", self.tor_snoops.into(), 1, 19)?;
-        range("tor_entries", self.tor_entries.into(), u64::from(self.tor_snoops) + 1, 20)?;
+        range("tor_entries", self.tor_entries.into(), 1, 20)?;
         range("link_entries", self.link_entries.into(), 1, 32)?;
         range("link_credits", self.link_credits.into(), 1, 250)?;
         range("tracker_entries", self.tracker_entries.into(), 1, 128)?;
         if self.sockets > 1 {
+            range("tor_snoops", self.tor_snoops.into(), 1, u64::from(self.tor_entries) - 1)?;
             let others = u64::from(self.sockets) - 1;
             range("tracker_remote", self.tracker_remote.into(), others, u64::from(self.tracker_entries) - 1)?;
         }
