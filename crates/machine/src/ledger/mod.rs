@@ -7,6 +7,7 @@
 //! The meaning of the event names is written in [`names`] by hand from the guide's event texts, and never from the catalogue.
 
 mod cells;
+pub mod emerald_rapids;
 mod names;
 mod physical;
 mod record;

@@ -9,6 +9,7 @@ mod cache;
 mod caching;
 mod core;
 pub mod dram;
+pub mod emerald_rapids;
 mod event;
 mod home;
 mod host;
