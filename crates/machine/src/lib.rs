@@ -13,4 +13,4 @@ pub mod signal;
 pub mod uncore;
 pub mod workload;
 
-pub use machine::{BuildError, Machine, MachineSpec, SpecError, modelled};
+pub use machine::{BuildError, Machine, MachineSpec, Parameters, Snapshot, SpecError, TrafficModel, Window, modelled};

@@ -55,9 +55,9 @@ fn one(args: &RestoreArgs, path: &Path) -> Result<(), Failure> {
         )));
     }
     let spec = MachineSpec::parse(machine).map_err(Failure::usage)?;
-    let parameters = spec.parameters().map_err(Failure::usage)?;
+    let limits = spec.limits().map_err(Failure::usage)?;
     // Nothing runs: only the registers matter.
-    let workload = Workload::parse("stream", &parameters.limits()).map_err(Failure::failed)?;
+    let workload = Workload::parse("stream", &limits).map_err(Failure::failed)?;
     let mut machine = Machine::new(&spec, &workload).map_err(Failure::usage)?;
     match journal.restore(&mut machine, &boot()?).map_err(Failure::failed)? {
         Restored::PutBack { registers } => {

@@ -3,11 +3,13 @@
 //! Nothing here knows what is being simulated.
 
 pub mod clock;
+mod domains;
 pub mod random;
 pub mod ring;
 pub mod wheel;
 
 pub use clock::{ClockError, Clocks, Period};
+pub use domains::ClockDomains;
 pub use random::Random;
 pub use ring::Ring;
 pub use wheel::Wheel;

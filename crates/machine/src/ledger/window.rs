@@ -20,6 +20,22 @@ impl Snapshot {
     pub const fn now(&self) -> Tick {
         self.now
     }
+
+    /// What an event of an instance of a socket has counted since reset, as [`Window::truth`] has it for a span.
+    pub fn count(
+        &self,
+        socket: u16,
+        unit: &str,
+        instance: u16,
+        event: &str,
+        subevent: Option<&str>,
+        filters: &[(&str, u64)],
+    ) -> Option<u64> {
+        if socket != 0 {
+            return None;
+        }
+        names::value(self, unit, instance, event, subevent, filters)
+    }
 }
 
 /// What an event's counter must read after the window.

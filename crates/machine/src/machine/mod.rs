@@ -1,17 +1,23 @@
 //! A whole machine: hardware and, on families that have one, the traffic model that drives it.
 
+mod model;
+mod parameters;
 mod spec;
+mod truth;
 
 use pericore_catalog::Family;
 use pericore_registers::{Address, Outcome, RegisterSpace, Width};
 
 use crate::chassis::{Chassis, ShapeError};
-use crate::engine::{ClockError, Clocks};
-use crate::ledger::{Opcodes, Snapshot};
+use crate::engine::{ClockDomains, ClockError};
 use crate::signal::{Tick, Wiring};
-use crate::uncore::{Model, ModelError, Parameters, ProgramCounts, Progress};
+use crate::uncore::{ModelError, ProgramCounts, Progress};
 use crate::workload::{ProgramSettings, ProgramSource, Workload};
+use model::Model;
+pub use model::TrafficModel;
+pub use parameters::Parameters;
 pub use spec::{MachineSpec, SpecError};
+pub use truth::{Snapshot, Window};
 
 /// Why a machine cannot be built.
 #[derive(Debug, thiserror::Error)]
@@ -34,18 +40,24 @@ pub enum BuildError {
         name: &'static str,
     },
     /// The family has hardware but no traffic model.
-    #[error("{family} has no traffic model yet, only its PMON hardware; workloads run on e5-2600")]
+    #[error("{family} has no traffic model yet, only its PMON hardware; workloads run on {with}")]
     NoModel {
         /// Family.
         family: &'static str,
+        /// Presets that have one.
+        with: String,
     },
-    /// The model is of one socket.
-    #[error("the traffic model of {family} has one socket, and {sockets} were asked for; leave out sockets=")]
-    OneSocket {
+    /// The model has fewer sockets.
+    #[error(
+        "the traffic model of {family} has at most {most} sockets, and {sockets} were asked for; give sockets={most} or less"
+    )]
+    TooManySockets {
         /// Family.
         family: &'static str,
         /// Sockets asked for.
         sockets: u16,
+        /// Sockets that there can be.
+        most: u16,
     },
 }
 
@@ -54,16 +66,16 @@ pub enum BuildError {
 pub struct Machine {
     chassis: Chassis,
     model: Model,
-    clocks: Clocks,
+    clocks: ClockDomains,
 }
 
 impl Machine {
-    /// A machine after reset, about to run a workload that was parsed against [`MachineSpec::parameters`]' limits.
+    /// A machine after reset, about to run a workload that was parsed against [`MachineSpec::limits`].
     ///
     /// # Errors
     /// [`BuildError`] if the size, a parameter or the catalogue does not allow it.
     pub fn new(spec: &MachineSpec, workload: &Workload) -> Result<Self, BuildError> {
-        Self::build(spec, |parameters, opcodes, wiring| Model::new(parameters, opcodes, workload, wiring))
+        Self::build(spec, |parameters, wiring| parameters.model(workload, wiring))
     }
 
     /// A machine after reset, about to run a program.
@@ -75,24 +87,23 @@ impl Machine {
         source: Box<dyn ProgramSource>,
         settings: ProgramSettings,
     ) -> Result<Self, BuildError> {
-        Self::build(spec, |parameters, opcodes, wiring| {
-            Model::for_program(parameters, opcodes, source, settings, wiring)
-        })
+        Self::build(spec, |parameters, wiring| parameters.model_for_program(source, settings, wiring))
     }
 
     fn build(
         spec: &MachineSpec,
-        model: impl FnOnce(Parameters, Opcodes, &mut Wiring) -> Result<Model, ModelError>,
+        model: impl FnOnce(Parameters, &mut Wiring) -> Result<Model, BuildError>,
     ) -> Result<Self, BuildError> {
         let parameters = spec.parameters()?;
         let shape = spec.shape()?;
-        if shape.sockets != 1 {
-            return Err(BuildError::OneSocket { family: shape.family.name, sockets: shape.sockets });
+        let most = parameters.most_sockets();
+        if shape.sockets > most {
+            return Err(BuildError::TooManySockets { family: shape.family.name, sockets: shape.sockets, most });
         }
         let clocks = parameters.clocks()?;
         let mut wiring = Wiring::new(shape.family, shape.sockets);
-        let model = model(parameters, opcodes(shape.family)?, &mut wiring)?;
-        let chassis = Chassis::new(shape, wiring, |clock| period(&clocks, clock));
+        let model = model(parameters, &mut wiring)?;
+        let chassis = Chassis::new(shape, wiring, |clock| clocks.period(clock));
         Ok(Self { chassis, model, clocks })
     }
 
@@ -104,17 +115,17 @@ impl Machine {
     }
 
     /// Virtual time, in ticks since reset.
-    pub const fn now(&self) -> Tick {
+    pub fn now(&self) -> Tick {
         self.model.now()
     }
 
     /// The clocks.
-    pub const fn clocks(&self) -> &Clocks {
+    pub const fn clocks(&self) -> &ClockDomains {
         &self.clocks
     }
 
     /// How far the workload has come.
-    pub const fn progress(&self) -> Progress {
+    pub fn progress(&self) -> Progress {
         self.model.progress()
     }
 
@@ -149,25 +160,13 @@ impl RegisterSpace for Machine {
     }
 }
 
-/// Ticks per cycle of a clock domain. What has no period of its own on the grid counts uncore clocks.
-fn period(clocks: &Clocks, clock: &str) -> u64 {
-    match clock {
-        "dclk" => clocks.dclk.ticks(),
-        _ => clocks.uclk.ticks(),
-    }
-}
-
-fn opcodes(family: &'static Family) -> Result<Opcodes, BuildError> {
-    Opcodes::by_name(|name| family.named_value("idi-opcodes", name))
-        .map_err(|name| BuildError::NoOpcode { family: family.name, name })
-}
-
-/// Which signals of a family the model emits; `None` for a family without a model.
+/// Which signals of a family the model of its first preset emits, on as many sockets as it can have; `None` for a family without
+/// a model.
 pub fn modelled(family: &'static Family) -> Option<Wiring> {
-    let spec = MachineSpec::of(family);
-    let parameters = spec.parameters().ok()?;
-    let mut wiring = Wiring::new(family, 1);
-    let workload = Workload::parse("stream", &parameters.limits()).ok()?;
-    Model::new(parameters, opcodes(family).ok()?, &workload, &mut wiring).ok()?;
+    let parameters = MachineSpec::of(family).parameters().ok()?;
+    let sockets = parameters.most_sockets();
+    let mut wiring = Wiring::new(family, sockets);
+    let workload = Workload::parse("stream", &parameters.limits(sockets)).ok()?;
+    parameters.model(&workload, &mut wiring).ok()?;
     Some(wiring)
 }

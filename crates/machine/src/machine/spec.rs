@@ -3,9 +3,10 @@
 use pericore_catalog::Family;
 
 use super::BuildError;
+use super::parameters::{PRESETS, Parameters};
 use crate::chassis::{Chassis, Shape};
 use crate::signal::Wiring;
-use crate::uncore::Parameters;
+use crate::workload::Limits;
 
 /// A machine as the command line names it.
 #[derive(Debug, Clone)]
@@ -41,9 +42,6 @@ pub enum SpecError {
         value: String,
     },
 }
-
-/// Presets, and the families that they belong to.
-const PRESETS: [(&str, &str); 1] = [("e5-2680", "e5-2600")];
 
 impl MachineSpec {
     /// One socket of a family, with its first preset.
@@ -90,7 +88,18 @@ impl MachineSpec {
     /// # Errors
     /// [`BuildError::NoModel`] for a family without a model.
     pub fn parameters(&self) -> Result<Parameters, BuildError> {
-        Parameters::preset(self.preset).ok_or(BuildError::NoModel { family: self.family.name })
+        Parameters::preset(self.preset).ok_or_else(|| {
+            let with: Vec<&str> = PRESETS.iter().map(|(preset, _)| *preset).collect();
+            BuildError::NoModel { family: self.family.name, with: with.join(", ") }
+        })
+    }
+
+    /// What workloads can ask of the machine.
+    ///
+    /// # Errors
+    /// As [`MachineSpec::parameters`].
+    pub fn limits(&self) -> Result<Limits, BuildError> {
+        Ok(self.parameters()?.limits(self.sockets))
     }
 
     /// The hardware alone, without a model, after reset.
@@ -102,7 +111,7 @@ impl MachineSpec {
         let shape = self.shape()?;
         let wiring = Wiring::new(shape.family, shape.sockets);
         // Without a model nothing moves time on: any grid will do.
-        Ok(Chassis::new(shape, wiring, |clock| clocks.as_ref().map_or(1, |clocks| super::period(clocks, clock))))
+        Ok(Chassis::new(shape, wiring, |clock| clocks.as_ref().map_or(1, |clocks| clocks.period(clock))))
     }
 
     /// Sockets, cores and threads.
@@ -111,7 +120,7 @@ impl MachineSpec {
     /// [`BuildError`] if they do not fit together.
     pub fn shape(&self) -> Result<Shape, BuildError> {
         let (cores, threads) = match self.parameters() {
-            Ok(parameters) => (u16::from(parameters.cores), u16::from(parameters.threads_per_core)),
+            Ok(parameters) => (parameters.cores(), parameters.threads_per_core()),
             Err(_) => (8, 2),
         };
         Ok(Shape::new(self.family, self.sockets, cores, threads)?)

@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 
-use pericore_machine::ledger::{Snapshot, Window};
 use pericore_machine::workload::{ProgramAccess, ProgramSettings, ProgramSource};
-use pericore_machine::{Machine, MachineSpec};
+use pericore_machine::{Machine, MachineSpec, Snapshot, Window};
 use pericore_tracer::{Access, Options, Running, Source, Tracer};
 
 use super::feed::translated;
@@ -68,7 +67,7 @@ struct Lines {
 fn lines(before: &Snapshot, after: &Snapshot) -> Lines {
     let window = Window::between(before, after);
     let sum = |unit, instances, event, subevent, filters: &[(&str, u64)]| {
-        (0..instances).map(|i| window.truth(unit, i, event, Some(subevent), filters).expect("an event").0).sum()
+        (0..instances).map(|i| window.count(0, unit, i, event, Some(subevent), filters).expect("an event")).sum()
     };
     Lines {
         loads: sum("cbo", 8, "TOR_INSERTS", "OPCODE", &[("opc", 0x182)]),

@@ -7,9 +7,8 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use pericore_machine::chassis::Shape;
-use pericore_machine::ledger::{Snapshot, Window};
 use pericore_machine::workload::Workload;
-use pericore_machine::{Machine, MachineSpec};
+use pericore_machine::{Machine, MachineSpec, Snapshot, Window};
 use pericore_observe::discover::{Cpu, Topology, discover};
 use pericore_observe::plan::Plan;
 use pericore_observe::session::{Guard, JournalFile, Moment, Options, Sample, Session, survey};
@@ -35,8 +34,8 @@ const TURN: f64 = 2e-6;
 pub fn run(args: &StatArgs, machine: &str) -> Result<ExitCode, Failure> {
     let spec = MachineSpec::parse(machine).map_err(Failure::usage)?;
     let workload_text = args.workload.as_deref().unwrap_or("stream");
-    let parameters = spec.parameters().map_err(Failure::usage)?;
-    let workload = Workload::parse(workload_text, &parameters.limits()).map_err(Failure::usage)?;
+    let limits = spec.limits().map_err(Failure::usage)?;
+    let workload = Workload::parse(workload_text, &limits).map_err(Failure::usage)?;
     let selection = args.selection(spec.family())?;
     let machine_name = machine;
     let program = Program::of(&args.program)?;
@@ -104,8 +103,7 @@ impl Shared {
     fn moment(&self) -> Moment {
         let machine = self.0.borrow();
         let clocks = machine.clocks();
-        // The time-stamp counter runs with the nominal core clock, which is this model's uncore clock.
-        Moment { seconds: clocks.seconds(0, machine.now()), tsc: clocks.uclk.cycles(machine.now()) }
+        Moment { seconds: clocks.seconds(0, machine.now()), tsc: clocks.timestamp(machine.now()) }
     }
 }
 
@@ -138,7 +136,7 @@ struct Measurement<'a> {
 impl Measurement<'_> {
     fn measure(&mut self, plan: Plan, out: &mut dyn Write) -> Result<ExitCode, Failure> {
         let ticks = |seconds: f64| {
-            let per_second = self.machine.0.borrow().clocks().ticks_per_second as f64;
+            let per_second = self.machine.0.borrow().clocks().ticks_per_second() as f64;
             ((seconds * per_second) as u64).max(1)
         };
         let slice = ticks(SLICE);

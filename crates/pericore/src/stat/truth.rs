@@ -1,7 +1,7 @@
 //! The model's own figures for what was counted, from its ledger.
 
 use pericore_catalog::Role;
-use pericore_machine::ledger::Window;
+use pericore_machine::Window;
 use pericore_metrics::Validity;
 use pericore_observe::selection::{EventSource, SelectedEvent, Selection};
 use pericore_observe::session::{Count, Sample, Slices};
@@ -9,7 +9,7 @@ use pericore_observe::session::{Count, Sample, Slices};
 /// `sample` with every count replaced by the truth; without a number where the ledger has none.
 pub fn sample(selection: &Selection, sample: &Sample, window: &Window<'_>) -> Sample {
     let counts = sample.counts.iter().map(|count| {
-        let truth = of(&selection.events[count.event], count.instance, window);
+        let truth = of(&selection.events[count.event], (count.socket, count.instance), window);
         let validity =
             truth.map_or_else(|| Validity::not_defined("the ledger has no truth for it"), |_| Validity::MEASURED);
         Count { count: truth, validity, slices: Slices::default(), standard_error: None, ..count.clone() }
@@ -17,9 +17,9 @@ pub fn sample(selection: &Selection, sample: &Sample, window: &Window<'_>) -> Sa
     Sample { counts: counts.collect(), ..sample.clone() }
 }
 
-fn of(event: &SelectedEvent, instance: u16, window: &Window<'_>) -> Option<u64> {
-    let truth = match &event.source {
-        EventSource::Fixed(register) => window.truth(event.unit.name, instance, register.event?, None, &[]),
+fn of(event: &SelectedEvent, (socket, instance): (u16, u16), window: &Window<'_>) -> Option<u64> {
+    match &event.source {
+        EventSource::Fixed(register) => window.count(socket, event.unit.name, instance, register.event?, None, &[]),
         EventSource::FreeRunning { .. } => None,
         EventSource::Programmed(programming) => {
             let row = programming.event?;
@@ -38,8 +38,7 @@ fn of(event: &SelectedEvent, instance: u16, window: &Window<'_>) -> Option<u64> 
                 .map(|filter| (filter.field.name, filter.value))
                 .collect();
             let subevent = programming.subevent.map(|subevent| subevent.name);
-            window.truth(event.unit.name, instance, row.name, subevent, &filters)
+            window.count(socket, event.unit.name, instance, row.name, subevent, &filters)
         }
-    };
-    truth.map(|truth| truth.0)
+    }
 }

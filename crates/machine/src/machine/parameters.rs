@@ -1,0 +1,98 @@
+//! The parameters of a preset, whichever family's model they are of.
+
+use pericore_catalog::Family;
+
+use super::BuildError;
+use super::model::Model;
+use crate::engine::ClockDomains;
+use crate::ledger::Opcodes;
+use crate::signal::Wiring;
+use crate::uncore;
+use crate::workload::{Limits, ProgramSettings, ProgramSource, Workload};
+
+/// Presets by command-line name, with the family that they belong to. The first of a family is its default.
+pub const PRESETS: &[(&str, &str)] = &[("e5-2680", "e5-2600")];
+
+/// All numbers of a machine's traffic model.
+#[derive(Debug, Clone)]
+pub enum Parameters {
+    /// Of the E5-2600.
+    E5(Box<uncore::Parameters>),
+}
+
+impl Parameters {
+    /// The parameters of a preset.
+    pub fn preset(name: &str) -> Option<Self> {
+        uncore::Parameters::preset(name).map(|parameters| Self::E5(Box::new(parameters)))
+    }
+
+    /// Cores of a socket.
+    pub fn cores(&self) -> u16 {
+        match self {
+            Self::E5(parameters) => parameters.cores.into(),
+        }
+    }
+
+    /// Hardware threads of a core.
+    pub fn threads_per_core(&self) -> u16 {
+        match self {
+            Self::E5(parameters) => parameters.threads_per_core.into(),
+        }
+    }
+
+    /// Sockets that the model can have at most.
+    pub const fn most_sockets(&self) -> u16 {
+        match self {
+            Self::E5(_) => 1,
+        }
+    }
+
+    /// What workloads can ask of a machine of `sockets` sockets.
+    pub fn limits(&self, sockets: u16) -> Limits {
+        match self {
+            Self::E5(parameters) => Limits { sockets, ..parameters.limits() },
+        }
+    }
+
+    /// The clocks.
+    ///
+    /// # Errors
+    /// [`BuildError`] if the frequencies share no grid of ticks.
+    pub fn clocks(&self) -> Result<ClockDomains, BuildError> {
+        match self {
+            Self::E5(parameters) => Ok(ClockDomains::from(&parameters.clocks()?)),
+        }
+    }
+
+    /// A model at tick 0 that runs a workload on the sockets of `wiring`.
+    pub(super) fn model(self, workload: &Workload, wiring: &mut Wiring) -> Result<Model, BuildError> {
+        match self {
+            Self::E5(parameters) => {
+                let opcodes = opcodes(wiring.family())?;
+                let model = uncore::Model::new(*parameters, opcodes, workload, wiring)?;
+                Ok(Model::E5(Box::new(model)))
+            }
+        }
+    }
+
+    /// A model at tick 0 that runs a program on the sockets of `wiring`.
+    pub(super) fn model_for_program(
+        self,
+        source: Box<dyn ProgramSource>,
+        settings: ProgramSettings,
+        wiring: &mut Wiring,
+    ) -> Result<Model, BuildError> {
+        match self {
+            Self::E5(parameters) => {
+                let opcodes = opcodes(wiring.family())?;
+                let model = uncore::Model::for_program(*parameters, opcodes, source, settings, wiring)?;
+                Ok(Model::E5(Box::new(model)))
+            }
+        }
+    }
+}
+
+fn opcodes(family: &'static Family) -> Result<Opcodes, BuildError> {
+    Opcodes::by_name(|name| family.named_value("idi-opcodes", name))
+        .map_err(|name| BuildError::NoOpcode { family: family.name, name })
+}

@@ -1,0 +1,77 @@
+//! What a machine's ledger says, whichever family it is of.
+
+use crate::engine::ClockDomains;
+use crate::ledger;
+use crate::signal::Tick;
+
+/// The ledger's account at one instant.
+#[derive(Debug, Clone)]
+pub enum Snapshot {
+    /// Of the E5-2600.
+    E5(Box<ledger::Snapshot>),
+}
+
+impl Snapshot {
+    /// When it was taken: everything before this tick is in it.
+    pub const fn now(&self) -> Tick {
+        match self {
+            Self::E5(at) => at.now(),
+        }
+    }
+
+    /// What an event, by the documents' names, has counted since reset in an instance of a socket's unit.
+    ///
+    /// `filters` restricts as the unit's filter register would. `None` if the ledger has no truth for the event, or there is
+    /// no such instance.
+    pub fn count(
+        &self,
+        socket: u16,
+        unit: &str,
+        instance: u16,
+        event: &str,
+        subevent: Option<&str>,
+        filters: &[(&str, u64)],
+    ) -> Option<u64> {
+        match self {
+            Self::E5(at) => at.count(socket, unit, instance, event, subevent, filters),
+        }
+    }
+}
+
+/// The span `[from, to)` between two snapshots of one machine.
+#[derive(Debug, Clone, Copy)]
+pub struct Window<'a> {
+    from: &'a Snapshot,
+    to: &'a Snapshot,
+}
+
+impl<'a> Window<'a> {
+    /// The span between two snapshots; `from` must be the earlier one.
+    pub const fn between(from: &'a Snapshot, to: &'a Snapshot) -> Self {
+        Self { from, to }
+    }
+
+    /// Length in ticks.
+    pub const fn ticks(&self) -> Tick {
+        self.to.now() - self.from.now()
+    }
+
+    /// Length in virtual seconds.
+    pub fn seconds(&self, clocks: &ClockDomains) -> f64 {
+        clocks.seconds(self.from.now(), self.to.now())
+    }
+
+    /// What an event's counter must read after the window; see [`Snapshot::count`].
+    pub fn count(
+        &self,
+        socket: u16,
+        unit: &str,
+        instance: u16,
+        event: &str,
+        subevent: Option<&str>,
+        filters: &[(&str, u64)],
+    ) -> Option<u64> {
+        let before = self.from.count(socket, unit, instance, event, subevent, filters)?;
+        Some(self.to.count(socket, unit, instance, event, subevent, filters)? - before)
+    }
+}
