@@ -178,9 +178,7 @@ impl Wiring {
         let (unit_index, unit_row) = self.unit(unit)?;
         let missing = |name: String| WiringError::NoSignal { unit: unit_row.name, name };
         let event_row = unit_row.event(event).ok_or_else(|| missing(event.to_owned()))?;
-        let row = subevent.map(|name| {
-            event_row.subevent(name).ok_or_else(|| missing(format!("{event}.{name}")))
-        });
+        let row = subevent.map(|name| event_row.subevent(name).ok_or_else(|| missing(format!("{event}.{name}"))));
         let config = row.transpose()?.map_or(event_row.config, |row| row.config);
         let signal = unit_row.signal_of(event_row).ok_or_else(|| missing(format!("{event}, a clock")))?;
         let control = unit_row.register(Role::Control).ok_or_else(|| missing("a control register".to_owned()))?;

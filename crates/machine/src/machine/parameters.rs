@@ -7,29 +7,34 @@ use super::model::Model;
 use crate::engine::ClockDomains;
 use crate::ledger::Opcodes;
 use crate::signal::Wiring;
-use crate::uncore;
+use crate::uncore::{self, emerald_rapids};
 use crate::workload::{Limits, ProgramSettings, ProgramSource, Workload};
 
 /// Presets by command-line name, with the family that they belong to. The first of a family is its default.
-pub const PRESETS: &[(&str, &str)] = &[("e5-2680", "e5-2600")];
+pub const PRESETS: &[(&str, &str)] = &[("e5-2680", "e5-2600"), ("8592+", "emerald-rapids")];
 
 /// All numbers of a machine's traffic model.
 #[derive(Debug, Clone)]
 pub enum Parameters {
     /// Of the E5-2600.
     E5(Box<uncore::Parameters>),
+    /// Of Emerald Rapids.
+    EmeraldRapids(Box<emerald_rapids::Parameters>),
 }
 
 impl Parameters {
     /// The parameters of a preset.
     pub fn preset(name: &str) -> Option<Self> {
-        uncore::Parameters::preset(name).map(|parameters| Self::E5(Box::new(parameters)))
+        let e5 = uncore::Parameters::preset(name).map(|parameters| Self::E5(Box::new(parameters)));
+        let newer = || emerald_rapids::Parameters::preset(name);
+        e5.or_else(|| newer().map(|parameters| Self::EmeraldRapids(Box::new(parameters))))
     }
 
     /// Cores of a socket.
     pub fn cores(&self) -> u16 {
         match self {
             Self::E5(parameters) => parameters.cores.into(),
+            Self::EmeraldRapids(parameters) => parameters.cores.into(),
         }
     }
 
@@ -37,6 +42,7 @@ impl Parameters {
     pub fn threads_per_core(&self) -> u16 {
         match self {
             Self::E5(parameters) => parameters.threads_per_core.into(),
+            Self::EmeraldRapids(parameters) => parameters.threads_per_core.into(),
         }
     }
 
@@ -44,6 +50,7 @@ impl Parameters {
     pub const fn most_sockets(&self) -> u16 {
         match self {
             Self::E5(_) => 1,
+            Self::EmeraldRapids(_) => 2,
         }
     }
 
@@ -51,6 +58,7 @@ impl Parameters {
     pub fn limits(&self, sockets: u16) -> Limits {
         match self {
             Self::E5(parameters) => Limits { sockets, ..parameters.limits() },
+            Self::EmeraldRapids(parameters) => of_sockets(parameters, sockets).limits(),
         }
     }
 
@@ -61,6 +69,7 @@ impl Parameters {
     pub fn clocks(&self) -> Result<ClockDomains, BuildError> {
         match self {
             Self::E5(parameters) => Ok(ClockDomains::from(&parameters.clocks()?)),
+            Self::EmeraldRapids(parameters) => Ok(parameters.clock_domains()),
         }
     }
 
@@ -71,6 +80,13 @@ impl Parameters {
                 let opcodes = opcodes(wiring.family())?;
                 let model = uncore::Model::new(*parameters, opcodes, workload, wiring)?;
                 Ok(Model::E5(Box::new(model)))
+            }
+            Self::EmeraldRapids(parameters) => {
+                let family = wiring.family();
+                let opcode = |name: &str| family.named_value("idi-opcodes", name);
+                let parameters = of_sockets(&parameters, wiring.sockets());
+                let model = emerald_rapids::Model::new(parameters, opcode, workload, wiring)?;
+                Ok(Model::EmeraldRapids(Box::new(model)))
             }
         }
     }
@@ -88,8 +104,13 @@ impl Parameters {
                 let model = uncore::Model::for_program(*parameters, opcodes, source, settings, wiring)?;
                 Ok(Model::E5(Box::new(model)))
             }
+            Self::EmeraldRapids(_) => Err(BuildError::NoPrograms { family: wiring.family().name }),
         }
     }
+}
+
+fn of_sockets(parameters: &emerald_rapids::Parameters, sockets: u16) -> emerald_rapids::Parameters {
+    emerald_rapids::Parameters { sockets: sockets as u8, ..parameters.clone() }
 }
 
 fn opcodes(family: &'static Family) -> Result<Opcodes, BuildError> {

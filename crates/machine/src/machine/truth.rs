@@ -9,6 +9,8 @@ use crate::signal::Tick;
 pub enum Snapshot {
     /// Of the E5-2600.
     E5(Box<ledger::Snapshot>),
+    /// Of Emerald Rapids.
+    EmeraldRapids(Box<ledger::emerald_rapids::Snapshot>),
 }
 
 impl Snapshot {
@@ -16,6 +18,7 @@ impl Snapshot {
     pub const fn now(&self) -> Tick {
         match self {
             Self::E5(at) => at.now(),
+            Self::EmeraldRapids(at) => at.now(),
         }
     }
 
@@ -34,6 +37,7 @@ impl Snapshot {
     ) -> Option<u64> {
         match self {
             Self::E5(at) => at.count(socket, unit, instance, event, subevent, filters),
+            Self::EmeraldRapids(at) => at.count(socket, unit, instance, event, subevent, filters),
         }
     }
 }

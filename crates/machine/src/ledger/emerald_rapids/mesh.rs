@@ -90,7 +90,8 @@ impl Traffic {
             for from in 0..self.tiles {
                 let start = (lane * self.tiles + from) * self.tiles;
                 let row = &self.messages[start..start + self.tiles];
-                sum += row.iter().enumerate().filter(|&(to, &n)| n > 0 && chosen(from, to)).map(|(_, n)| n).sum::<u64>();
+                sum +=
+                    row.iter().enumerate().filter(|&(to, &n)| n > 0 && chosen(from, to)).map(|(_, n)| n).sum::<u64>();
             }
         }
         sum

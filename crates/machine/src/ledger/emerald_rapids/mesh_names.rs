@@ -35,9 +35,8 @@ pub fn value(at: &Snapshot, unit: &str, socket: u16, index: u16, event: &str, su
         None
     };
     let vertical = |ring| parity(ring, [Way::Up, Way::Down], &["UP_EVEN", "DN_EVEN"], &["UP_ODD", "DN_ODD"]);
-    let horizontal = |ring| {
-        parity(ring, [Way::Left, Way::Right], &["LEFT_EVEN", "RIGHT_EVEN"], &["LEFT_ODD", "RIGHT_ODD"])
-    };
+    let horizontal =
+        |ring| parity(ring, [Way::Left, Way::Right], &["LEFT_EVEN", "RIGHT_EVEN"], &["LEFT_ODD", "RIGHT_ODD"]);
     let row = |name: &str, first: u8| name.strip_prefix("TGR")?.parse::<u8>().ok().filter(|n| *n >= first);
     match event {
         "VERT_RING_AD_IN_USE" => vertical(Ring::Address),
@@ -80,8 +79,9 @@ pub fn value(at: &Snapshot, unit: &str, socket: u16, index: u16, event: &str, su
             };
             rings.iter().map(|&ring| traffic.sum(ring, None, turns)).sum()
         }),
-        "RxR_BYPASS" => arrivals(subevent)
-            .map(|rings| rings.iter().map(|&ring| traffic.sum(ring, None, |_, to| to == stop)).sum()),
+        "RxR_BYPASS" => {
+            arrivals(subevent).map(|rings| rings.iter().map(|&ring| traffic.sum(ring, None, |_, to| to == stop)).sum())
+        }
         _ => None,
     }
 }

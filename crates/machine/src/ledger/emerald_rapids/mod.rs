@@ -136,9 +136,17 @@ struct ChannelCells {
     activates: [[u64; COMMAND_KINDS]; 2],
 }
 
+/// Headers of a link, by message class and opcode.
+#[derive(Debug, Clone, Default)]
+struct LinkCells {
+    sent: [[u64; 16]; 8],
+    received: [[u64; 16]; 8],
+}
+
 /// All totals.
 #[derive(Debug, Clone)]
 struct Cells {
+    links: Vec<LinkCells>,
     deeds: Vec<u64>,
     levels: Vec<Gauge>,
     agents: Vec<AgentCells>,
@@ -192,6 +200,7 @@ impl Ledger {
             victims: [0; Victim::COUNT],
         };
         let cells = Cells {
+            links: vec![LinkCells::default(); usize::from(shape.instances("upi") * shape.sockets)],
             deeds: vec![0; deeds],
             levels: vec![Gauge::default(); levels],
             agents: vec![agent; agents.into()],
@@ -281,6 +290,13 @@ impl Ledger {
         self.log.as_deref().unwrap_or_default()
     }
 
+    /// A message of a class with an opcode went out on a link, or (`received`) came in; links are numbered over the machine.
+    pub fn header(&mut self, link: u16, class: u8, opcode: u8, received: bool) {
+        let cells = &mut self.cells.links[usize::from(link)];
+        let cells = if received { &mut cells.received } else { &mut cells.sent };
+        cells[usize::from(class)][usize::from(opcode)] += 1;
+    }
+
     /// A message went over a socket's mesh.
     pub fn message(&mut self, socket: u16, message: Message) {
         self.cells.traffic[usize::from(socket)].add(message);
@@ -339,6 +355,21 @@ impl Snapshot {
         filters: &[(&str, u64)],
     ) -> Option<u64> {
         names::value(self, unit, instance, event, subevent.unwrap_or_default(), filters)
+    }
+
+    /// As [`Snapshot::value`], by socket and the instance within it.
+    pub fn count(
+        &self,
+        socket: u16,
+        unit: &str,
+        instance: u16,
+        event: &str,
+        subevent: Option<&str>,
+        filters: &[(&str, u64)],
+    ) -> Option<u64> {
+        let per_socket = self.shape.instances(unit);
+        let number = (instance < per_socket).then_some(socket * per_socket + instance)?;
+        self.value(unit, number, event, subevent, filters)
     }
 
     /// What an event counted since an earlier snapshot.

@@ -32,6 +32,9 @@ pub fn value(
             let (entries, cycles) = requests::tor(cells, cycle, subevent, opcode, &[])?;
             return Some(if event == "TOR_INSERTS" { entries } else { cycles });
         }
+        ("upi", "TxL_FLITS" | "RxL_FLITS" | "TxL_BASIC_HDR_MATCH" | "RxL_BASIC_HDR_MATCH") => {
+            return links(at, instance, event, subevent, filters);
+        }
         ("cha", "LLC_LOOKUP") => return requests::lookups(&at.cells.agents[usize::from(instance)], subevent),
         ("cha", "LLC_VICTIMS") => return requests::victims(&at.cells.agents[usize::from(instance)], subevent),
         ("imc", "CAS_COUNT" | "CAS_ISSUED_REQ_LEN" | "ACT_PRIO") => return commands(at, instance, event, subevent),
@@ -62,19 +65,14 @@ fn composite(unit: &str, event: &str, subevent: &str) -> Option<&'static [&'stat
         ("cha", "CORE_SNP", "ANY_ONE") => &["CORE_ONE", "EVICT_ONE", "EXT_ONE", "REMOTE_ONE"],
         ("cha", "CORE_SNP", "ANY_GTONE") => &["CORE_GTONE", "EVICT_GTONE", "EXT_GTONE", "REMOTE_GTONE"],
         // Every reject of the second group is one of "any" (Table 2-107).
-        (
-            "cha",
-            "RxC_IRQ1_REJECT" | "RxC_REQ_Q1_RETRY",
-            "ANY0",
-        ) => &["PA_MATCH", "HA"],
+        ("cha", "RxC_IRQ1_REJECT" | "RxC_REQ_Q1_RETRY", "ANY0") => &["PA_MATCH"],
         (
             "cha",
             "RxC_PRQ1_REJECT" | "RxC_RRQ1_REJECT" | "RxC_WBQ1_REJECT" | "RxC_IPQ1_REJECT" | "RxC_OTHER1_RETRY",
             "ANY0",
         ) => &["PA_MATCH"],
-        ("cha", "SNOOPS_SENT", "ALL") => &["DIRECT_LOCAL", "DIRECT_REMOTE", "BCST_LOCAL"],
-        ("cha", "SNOOPS_SENT", "LOCAL") => &["DIRECT_LOCAL", "BCST_LOCAL"],
-        ("cha", "SNOOPS_SENT", "REMOTE") => &["DIRECT_REMOTE"],
+        ("cha", "SNOOPS_SENT", "ALL") => &["DIRECT_LOCAL"],
+        ("cha", "SNOOPS_SENT", "LOCAL") => &["DIRECT_LOCAL"],
         ("cha", "XPT_PREF", "DROP0" | "DROP0_NOCRD") => &["DROP0"],
         ("cha", "XPT_PREF", "DROP1" | "DROP1_NOCRD") => &["DROP1"],
         ("m2m", "IMC_READS", "CH0_ALL" | "CH0_TO_DDR_AS_MEM" | "CH0.TO_NM1LM") => &["CH0_NORMAL"],
@@ -119,12 +117,39 @@ fn composite(unit: &str, event: &str, subevent: &str) -> Option<&'static [&'stat
         ("imc", "DRAM_REFRESH", "HIGH" | "HIGH_ALL") => &["HIGH_PCH0", "HIGH_PCH1"],
         ("imc", "DRAM_REFRESH", "PANIC" | "PANIC_ALL") => &["PANIC_PCH0", "PANIC_PCH1"],
         ("imc", "RDB_INSERTS", "ALL") => &["PCH0", "PCH1"],
-        ("imc", "PCLS", "RD") => &["RD_PCH0", "RD_PCH1"],
-        ("imc", "PCLS", "WR") => &["WR_PCH0", "WR_PCH1"],
-        ("imc", "PCLS", "TOTAL") => &["RD_PCH0", "RD_PCH1", "WR_PCH0", "WR_PCH1"],
+        ("iio", _, "MEM_READ.ALL_PARTS") => &READ_PARTS,
+        ("iio", _, "MEM_WRITE.ALL_PARTS") => &WRITE_PARTS,
+        ("iio", "COMP_BUF_INSERTS" | "COMP_BUF_OCCUPANCY", "CMPD.ALL_PARTS") => &COMPLETION_PARTS,
+        ("iio", "IOMMU0", "ALL_LOOKUPS") => &["FIRST_LOOKUPS"],
+        ("iio", "REQ_FROM_PCIE_CL_CMPL", "NP") => &["NP"],
+        ("m3upi", "RxC_HDR_FLITS_SENT", "SLOTS_1") => &["1_MSG"],
+        ("m3upi", "RxC_FLITS_SLOT_BL", "NEED_DATA") => &["ALL"],
         _ => return None,
     })
 }
+
+const READ_PARTS: [&str; 8] = [
+    "MEM_READ.PART0",
+    "MEM_READ.PART1",
+    "MEM_READ.PART2",
+    "MEM_READ.PART3",
+    "MEM_READ.PART4",
+    "MEM_READ.PART5",
+    "MEM_READ.PART6",
+    "MEM_READ.PART7",
+];
+const WRITE_PARTS: [&str; 8] = [
+    "MEM_WRITE.PART0",
+    "MEM_WRITE.PART1",
+    "MEM_WRITE.PART2",
+    "MEM_WRITE.PART3",
+    "MEM_WRITE.PART4",
+    "MEM_WRITE.PART5",
+    "MEM_WRITE.PART6",
+    "MEM_WRITE.PART7",
+];
+const COMPLETION_PARTS: [&str; 8] =
+    ["CMPD.PART0", "CMPD.PART1", "CMPD.PART2", "CMPD.PART3", "CMPD.PART4", "CMPD.PART5", "CMPD.PART6", "CMPD.PART7"];
 
 /// What a level's neighbours among the events take from it: entries, their sum over cycles, or the cycles with any.
 enum Take {
@@ -166,6 +191,65 @@ fn of_level(unit: &str, event: &str, subevent: &str) -> Option<(&'static str, Ta
         ("m2m", "WR_TRACKER_NONPOSTED_OCCUPANCY") => (by_queue(nonposted)?, Occupied),
         ("imc", "RDB_INSERTS") => (by_queue(["imc/RDB_INSERTS.PCH0", "imc/RDB_INSERTS.PCH1"])?, Entries),
         ("imc", "RDB_NE") => (by_queue(["imc/RDB_INSERTS.PCH0", "imc/RDB_INSERTS.PCH1"])?, Nonempty),
+        ("imc", "RDB_OCCUPANCY" | "RDB_NOT_EMPTY") => return None,
+        ("irp", "FAF_INSERTS") => ("irp/FAF_INSERTS", Entries),
+        ("irp", "FAF_OCCUPANCY") => ("irp/FAF_INSERTS", Occupied),
+        ("irp", "TxC_BL_DRS_INSERTS") => ("irp/TxC_BL_DRS_INSERTS", Entries),
+        ("irp", "TxC_BL_DRS_OCCUPANCY") => ("irp/TxC_BL_DRS_INSERTS", Occupied),
+        ("irp", "TxC_BL_NCB_INSERTS") => ("irp/TxC_BL_NCB_INSERTS", Entries),
+        ("irp", "TxC_BL_NCB_OCCUPANCY") => ("irp/TxC_BL_NCB_INSERTS", Occupied),
+        ("irp", "TxC_BL_NCS_INSERTS") => ("irp/TxC_BL_NCS_INSERTS", Entries),
+        ("irp", "TxC_BL_NCS_OCCUPANCY") => ("irp/TxC_BL_NCS_INSERTS", Occupied),
+        ("m2pcie", "RxC_INSERTS" | "RxC_CYCLES_NE") => {
+            let name = match subevent {
+                "CHA_IDI" => "m2pcie/RxC_INSERTS.CHA_IDI",
+                "CHA_NCB" => "m2pcie/RxC_INSERTS.CHA_NCB",
+                "CHA_NCS" => "m2pcie/RxC_INSERTS.CHA_NCS",
+                _ => return None,
+            };
+            (name, if event == "RxC_INSERTS" { Entries } else { Nonempty })
+        }
+        ("m3upi", "RxC_INSERTS_VN0" | "RxC_OCCUPANCY_VN0" | "RxC_CYCLES_NE_VN0") => {
+            let name = match subevent {
+                "AD_REQ" => "m3upi/RxC_INSERTS_VN0.AD_REQ",
+                "AD_SNP" => "m3upi/RxC_INSERTS_VN0.AD_SNP",
+                "AD_RSP" => "m3upi/RxC_INSERTS_VN0.AD_RSP",
+                "BL_RSP" => "m3upi/RxC_INSERTS_VN0.BL_RSP",
+                "BL_WB" => "m3upi/RxC_INSERTS_VN0.BL_WB",
+                _ => return None,
+            };
+            let take = match event {
+                "RxC_INSERTS_VN0" => Entries,
+                "RxC_OCCUPANCY_VN0" => Occupied,
+                _ => Nonempty,
+            };
+            (name, take)
+        }
+        ("m3upi", "TxC_AD_FLQ_INSERTS" | "TxC_AD_FLQ_OCCUPANCY" | "TxC_AD_FLQ_CYCLES_NE") => {
+            let name = match subevent {
+                "VN0_REQ" => "m3upi/TxC_AD_FLQ_INSERTS.VN0_REQ",
+                "VN0_SNP" => "m3upi/TxC_AD_FLQ_INSERTS.VN0_SNP",
+                "VN0_RSP" => "m3upi/TxC_AD_FLQ_INSERTS.VN0_RSP",
+                _ => return None,
+            };
+            let take = match event {
+                "TxC_AD_FLQ_INSERTS" => Entries,
+                "TxC_AD_FLQ_OCCUPANCY" => Occupied,
+                _ => Nonempty,
+            };
+            (name, take)
+        }
+        ("upi", "TxL_INSERTS") => ("upi/TxL_INSERTS", Entries),
+        ("upi", "TxL_OCCUPANCY") => ("upi/TxL_INSERTS", Occupied),
+        ("upi", "RxL_INSERTS" | "RxL_OCCUPANCY") => {
+            let name = match subevent {
+                "SLOT0" => "upi/RxL_INSERTS.SLOT0",
+                "SLOT1" => "upi/RxL_INSERTS.SLOT1",
+                "SLOT2" => "upi/RxL_INSERTS.SLOT2",
+                _ => return None,
+            };
+            (name, if event == "RxL_INSERTS" { Entries } else { Occupied })
+        }
         ("cha", "RxC_INSERTS" | "RxC_OCCUPANCY") => {
             let take = if event == "RxC_INSERTS" { Entries } else { Occupied };
             let name = match subevent {
@@ -245,3 +329,44 @@ fn commands(at: &Snapshot, instance: u16, event: &str, subevent: &str) -> Option
         _ => return None,
     })
 }
+
+/// Slots and headers of a link (Tables 2-317 to 2-320): a line is nine data slots, three in each slot of a flit; a header takes one
+/// slot, always the first.
+fn links(at: &Snapshot, instance: u16, event: &str, subevent: &str, filters: &[(&str, u64)]) -> Option<u64> {
+    let headers = at.cells.links.get(usize::from(instance))?;
+    let headers = if event.starts_with("TxL") { &headers.sent } else { &headers.received };
+    let of_class = |class: usize| headers[class].iter().sum::<u64>();
+    let opcode = || filters.iter().find(|(name, _)| *name == "opc").map(|&(_, value)| value as usize % 16);
+    let (requests, snoops, plain, data, writebacks) =
+        (of_class(REQUESTS), of_class(SNOOPS), of_class(RESPONSES), of_class(DATA), of_class(WRITEBACKS));
+    let messages = requests + snoops + plain + data + writebacks;
+    Some(match subevent {
+        // A slot alone, or a kind without a slot, counts nothing.
+        "SLOT0" | "SLOT1" | "SLOT2" | "DATA" | "LLCRD" | "NULL" | "LLCTRL" | "PROTHDR" => 0,
+        "ALL_DATA" => 9 * (data + writebacks),
+        "ALL_PROTHDR" | "NON_DATA" => messages,
+        "ALL_LLCRD" | "ALL_NULL" | "IDLE" | "ALL_LLCTRL" => 0,
+        "REQ" => requests,
+        "SNP" => snoops,
+        "RSP_NODATA" => plain,
+        "RSP_DATA" => data,
+        "WB" => writebacks,
+        "NCB" | "NCS" => 0,
+        "REQ_OPC" => headers[REQUESTS][opcode()?],
+        "SNP_OPC" => headers[SNOOPS][opcode()?],
+        "RSP_NODATA_OPC" => headers[RESPONSES][opcode()?],
+        "RSP_DATA_OPC" => headers[DATA][opcode()?],
+        "WB_OPC" => headers[WRITEBACKS][opcode()?],
+        "NCB_OPC" | "NCS_OPC" => 0,
+        "RSPI" => headers[RESPONSES][0x2],
+        "RSPCNFLT" => headers[RESPONSES][0xA],
+        _ => return None,
+    })
+}
+
+/// Message classes, by their number in a header (Table 3-6).
+const REQUESTS: usize = 0;
+const SNOOPS: usize = 1;
+const RESPONSES: usize = 2;
+const DATA: usize = 4;
+const WRITEBACKS: usize = 5;

@@ -33,9 +33,9 @@ fn selection(name: &str, opcode: Option<u64>, codes: &[u64]) -> Option<Wanted> {
         "IPQ" | "REM_SNPS" | "SNPS_FROM_REM" => Box::new(|class| class.kind.queue() == Queue::Snoop),
         "RRQ" => Box::new(|class| class.kind.queue() == Queue::Remote),
         "WBQ" => Box::new(|class| class.kind.queue() == Queue::RemoteWriteback),
-        "REM_ALL" => Box::new(|class| {
-            matches!(class.kind.queue(), Queue::Snoop | Queue::Remote | Queue::RemoteWriteback)
-        }),
+        "REM_ALL" => {
+            Box::new(|class| matches!(class.kind.queue(), Queue::Snoop | Queue::Remote | Queue::RemoteWriteback))
+        }
         "IRQ_NON_IA" | "PRQ_NON_IOSF" => Box::new(|_| false),
         "PRQ_IOSF" | "IO" => Box::new(move |class| io(class.kind)),
         "IRQ_IA" | "IA" => Box::new(move |class| ia(class.kind)),
@@ -207,12 +207,8 @@ pub fn lookups(cells: &AgentCells, name: &str) -> Option<u64> {
 
 /// Victims that a subevent of `LLC_VICTIMS` means.
 pub fn victims(cells: &AgentCells, name: &str) -> Option<u64> {
-    let (m, e, s, f) = (
-        Found::Modified as usize,
-        Found::Exclusive as usize,
-        Found::Shared as usize,
-        Found::Forward as usize,
-    );
+    let (m, e, s, f) =
+        (Found::Modified as usize, Found::Exclusive as usize, Found::Shared as usize, Found::Forward as usize);
     let sum = |states: &[usize], io: Option<bool>, remote: Option<bool>| {
         let mut sum = 0;
         for &state in states {

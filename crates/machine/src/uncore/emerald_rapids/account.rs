@@ -59,9 +59,36 @@ struct CommandLines {
     pseudo: BitRange,
 }
 
+/// Signals of the link layers: sent, received.
+#[derive(Debug)]
+struct LinkLines {
+    flits: [Line; 2],
+    headers: [Line; 2],
+    slot: BitRange,
+    kind: BitRange,
+    class: BitRange,
+    opcode: BitRange,
+    links: u16,
+}
+
+impl LinkLines {
+    fn bind(wiring: &mut Wiring) -> Result<Self, WiringError> {
+        Ok(Self {
+            flits: [bind_signal(wiring, "upi", "tx_flits")?, bind_signal(wiring, "upi", "rx_flits")?],
+            headers: [bind_signal(wiring, "upi", "tx_headers")?, bind_signal(wiring, "upi", "rx_headers")?],
+            slot: wiring.attribute("upi", "tx_flits", "slot")?,
+            kind: wiring.attribute("upi", "tx_flits", "kind")?,
+            class: wiring.attribute("upi", "tx_headers", "mc")?,
+            opcode: wiring.attribute("upi", "tx_headers", "opc")?,
+            links: wiring.family().unit("upi").map_or(0, |unit| unit.instances),
+        })
+    }
+}
+
 /// Everything that the model tells.
 #[derive(Debug)]
 pub struct Account {
+    links: LinkLines,
     pub ledger: Ledger,
     /// Instances of a socket over all units.
     pub(super) stride: u16,
@@ -160,11 +187,7 @@ impl RequestLines {
 
 impl Account {
     /// Binds everything that the model tells.
-    pub fn new(
-        wiring: &mut Wiring,
-        ledger: Ledger,
-        opcode: impl Fn(&str) -> Option<u64>,
-    ) -> Result<Self, WiringError> {
+    pub fn new(wiring: &mut Wiring, ledger: Ledger, opcode: impl Fn(&str) -> Option<u64>) -> Result<Self, WiringError> {
         let deeds = DEEDS.iter().map(|entry| bind(wiring, entry)).collect::<Result<_, _>>()?;
         let levels = LEVELS.iter().map(|entry| bind_level(wiring, entry)).collect::<Result<_, _>>()?;
         let kind = wiring.attribute("imc", "cas", "kind")?;
@@ -179,7 +202,8 @@ impl Account {
         let stride = wiring.instances() / wiring.sockets();
         let requests = RequestLines::bind(wiring, opcode)?;
         let channels = wiring.family().unit("imc").map_or(0, |unit| unit.instances);
-        Ok(Self { ledger, stride, deeds, levels, requests, commands, channels })
+        let links = LinkLines::bind(wiring)?;
+        Ok(Self { links, ledger, stride, deeds, levels, requests, commands, channels })
     }
 
     /// Something happens.
@@ -271,21 +295,40 @@ impl Account {
     }
 
     /// A column command goes out.
-    pub fn column<S: SignalSink>(
-        &mut self,
-        socket: u16,
-        channel: u16,
-        pseudo: u8,
-        kind: u8,
-        tick: Tick,
-        sink: &mut S,
-    ) {
+    pub fn column<S: SignalSink>(&mut self, socket: u16, channel: u16, pseudo: u8, kind: u8, tick: Tick, sink: &mut S) {
         let lines = &self.commands;
         let tag = |kind: u8| lines.pseudo.set(lines.kind.set(0, kind.into()), pseudo.into());
         sink.pulse(lines.columns.wire(self.stride, socket, channel), tag(kind), tick, 1);
         // Lengths: read, underfill, write, each of a whole line.
         sink.pulse(lines.lengths.wire(self.stride, socket, channel), tag(kind / 2), tick, 1);
         self.ledger.column(socket * self.channels + channel, pseudo, kind);
+    }
+
+    /// A message goes out on a link, or (`received`) comes in: its header, and with data nine slots of a line.
+    #[expect(clippy::too_many_arguments, reason = "a message is its parts")]
+    pub fn flits<S: SignalSink>(
+        &mut self,
+        socket: u16,
+        link: u16,
+        class: u8,
+        opcode: u8,
+        data: bool,
+        received: bool,
+        tick: Tick,
+        sink: &mut S,
+    ) {
+        let lines = &self.links;
+        let side = usize::from(received);
+        let wire = lines.flits[side].wire(self.stride, socket, link);
+        let tag = |slot: u64, kind: u64| lines.kind.set(lines.slot.set(0, slot), kind);
+        // Kinds: data, credits, null, control, header.
+        sink.pulse(wire, tag(0, 4), tick, 1);
+        if data {
+            (0..3).for_each(|slot| sink.pulse(wire, tag(slot, 0), tick, 3));
+        }
+        let header = lines.opcode.set(lines.class.set(0, class.into()), opcode.into());
+        sink.pulse(lines.headers[side].wire(self.stride, socket, link), header, tick, 1);
+        self.ledger.header(socket * lines.links + link, class, opcode, received);
     }
 
     /// An activate goes out.

@@ -26,10 +26,11 @@ const FILTER_EXCLUSIVE: u8 = Found::FilterExclusive as u8;
 pub struct Agent {
     pub llc: Tags<20>,
     pub filter: Tags<16>,
-    /// Requests in order of arrival, with the tick from which they may be looked up.
+    /// Requests of this socket in order of arrival, with the tick from which they may be looked up. What was turned away because
+    /// its line was busy comes back to the front; it has counted as queued all the while.
     ingress: VecDeque<(Tick, RequestId)>,
-    /// Requests that were turned away because their line was busy, and may now try again. They still count as queued.
-    retries: VecDeque<RequestId>,
+    /// Requests and snoops of the other socket.
+    outside: VecDeque<(Tick, RequestId)>,
     /// What must go to memory and waits for an entry of the table of requests.
     victims: VecDeque<RequestId>,
     lines: [u32; 32],
@@ -48,7 +49,7 @@ impl Agent {
             llc: Tags::new(LLC_SET_BITS),
             filter: Tags::new(FILTER_SET_BITS),
             ingress: VecDeque::with_capacity(64),
-            retries: VecDeque::with_capacity(64),
+            outside: VecDeque::with_capacity(64),
             victims: VecDeque::with_capacity(64),
             lines: [FREE; 32],
             owners: [0; 32],
@@ -59,8 +60,9 @@ impl Agent {
         }
     }
 
-    const fn has_entry(&self) -> bool {
-        self.used != self.all
+    /// True if there are more free entries than `kept` for others.
+    const fn has_entry(&self, kept: u32) -> bool {
+        (self.all & !self.used).count_ones() > kept
     }
 
     fn take_entry(&mut self, line: u32, owner: RequestId) -> u8 {
@@ -78,9 +80,14 @@ impl Agent {
 
     /// True if nothing waits anywhere.
     pub fn is_idle(&self) -> bool {
-        self.used == 0 && self.ingress.is_empty() && self.retries.is_empty() && self.victims.is_empty()
+        self.used == 0 && self.ingress.is_empty() && self.outside.is_empty() && self.victims.is_empty()
     }
 }
+
+/// Entries of the table that requests of this socket leave to others, and that the other socket's reads leave to snoops and
+/// writebacks: so that no two sockets wait for each other's tables.
+const KEPT: u32 = 4;
+const KEPT_BY_REMOTE: u32 = 2;
 
 /// The level of a queue's entries.
 const fn queued(queue: Queue) -> u16 {
@@ -99,7 +106,9 @@ impl Model {
         let Request { socket, cha, class, .. } = self.pool[request];
         self.account.enter(queued(class.kind.queue()), socket.into(), cha.into(), self.now, sink);
         let ready = self.now + self.times.ingress_latency;
-        self.agent(socket, cha).ingress.push_back((ready, request));
+        let agent = self.agent(socket, cha);
+        let local = matches!(class.kind.queue(), Queue::Core | Queue::Io);
+        if local { &mut agent.ingress } else { &mut agent.outside }.push_back((ready, request));
         self.wake_pipeline(socket, cha, ready);
     }
 
@@ -122,35 +131,42 @@ impl Model {
             return;
         }
         agent.pump_at = NEVER;
-        if !agent.has_entry() {
-            // Woken when an entry is given back.
-            return;
-        }
-        let from_retries = !agent.retries.is_empty();
-        let request = match (agent.retries.front(), agent.ingress.front()) {
-            (Some(&request), _) => request,
-            (None, Some(&(ready, request))) if ready <= now => request,
-            (None, Some(&(ready, _))) => {
-                agent.pump_at = ready;
-                self.wheel.schedule(ready, Event::Pump.of(number));
-                return;
-            }
-            (None, None) => return,
+        let outside = agent.outside.front().filter(|(ready, _)| *ready <= now).copied();
+        let local = agent.ingress.front().filter(|(ready, _)| *ready <= now).copied();
+        let kept = if self.sockets > 1 { KEPT } else { 0 };
+        let enough = |request: RequestId| match self.pool[request].kind().queue() {
+            Queue::Remote => agent.has_entry(KEPT_BY_REMOTE),
+            Queue::Snoop | Queue::RemoteWriteback => agent.has_entry(0),
+            _ => agent.has_entry(kept),
         };
-        if from_retries {
-            agent.retries.pop_front();
-        } else {
+        // Woken when an entry is given back, if none is free.
+        let request = if let Some((_, request)) = outside.filter(|&(_, request)| enough(request)) {
+            agent.outside.pop_front();
+            Some(request)
+        } else if let Some((_, request)) = local.filter(|&(_, request)| enough(request)) {
             agent.ingress.pop_front();
+            Some(request)
+        } else {
+            None
+        };
+        if let Some(request) = request {
+            agent.pipeline_free = now + uclk;
+            // Snoops do not wait: what they could wait for may wait for them.
+            let owner =
+                agent.busy(self.pool[request].line).filter(|_| self.pool[request].kind().queue() != Queue::Snoop);
+            match owner {
+                Some(owner) => self.turn_away(request, owner, sink),
+                None => self.accept(request, sink),
+            }
         }
-        agent.pipeline_free = now + uclk;
-        match agent.busy(self.pool[request].line) {
-            Some(owner) => self.turn_away(request, owner, sink),
-            None => self.accept(request, sink),
-        }
-        let (socket, cha) = self.agent_of(number);
         let agent = &self.agents[usize::from(number)];
-        if !agent.retries.is_empty() || !agent.ingress.is_empty() {
-            self.wake_pipeline(socket, cha, now + uclk);
+        let fronts = [agent.outside.front(), agent.ingress.front()];
+        let next = fronts.into_iter().flatten().map(|&(ready, _)| ready).min();
+        // Without a request to take there is nothing to do before the next arrives or an entry is free.
+        let next = if request.is_some() { next } else { next.filter(|&ready| ready > now) };
+        if let Some(ready) = next {
+            let (socket, cha) = self.agent_of(number);
+            self.wake_pipeline(socket, cha, ready.max(now + uclk));
         }
     }
 
@@ -243,7 +259,8 @@ impl Model {
         if others {
             self.account.deed(deed("cha/CORE_SNP.CORE_GTONE"), at_socket, at_cha, self.now, sink);
             self.account.deed(deed("cha/MISC.RFO_HIT_S"), at_socket, at_cha, self.now, sink);
-            self.mesh_send(at_socket as u8, Ring::Invalidate, 0, self.places.cha[usize::from(cha)], self.core_tile(self.core_number(socket, core % 64)), sink);
+            let (from, to) = (self.places.cha[usize::from(cha)], self.requester_tile(request));
+            self.mesh_send(socket, Ring::Invalidate, 0, from, to, sink);
         }
         let wait = if others { self.times.core_snoop } else { 0 };
         match found {
@@ -279,7 +296,11 @@ impl Model {
                 self.deliver(request, self.times.llc_data + wait, sink);
             }
             Found::FilterExclusive if class.hit => self.snoop_owner(request, sink),
-            _ if kind.owns() && found == Found::FilterShared && kind == Kind::Ownership && self.has_copy(origin, line) => {
+            _ if kind.owns()
+                && found == Found::FilterShared
+                && kind == Kind::Ownership
+                && self.has_copy(origin, line) =>
+            {
                 // An upgrade: the core has the data already and needs the others' copies gone.
                 self.claim_only(request, wait, sink);
             }
@@ -534,7 +555,7 @@ impl Model {
         let mut request = Request::new(Kind::Victim, socket, cha, home, 0, line, target);
         request.writes = true;
         let request = self.pool.add(request);
-        if self.agent(socket, cha).has_entry() && self.agent(socket, cha).busy(line).is_none() {
+        if self.agent(socket, cha).has_entry(KEPT) && self.agent(socket, cha).busy(line).is_none() {
             self.start_victim(request, sink);
         } else {
             self.agent(socket, cha).victims.push_back(request);
@@ -582,24 +603,22 @@ impl Model {
                 deed("cha/RxC_OTHER1_RETRY.PA_MATCH")
             };
             self.account.deed(retry, at_socket, at_cha, self.now, sink);
-            self.agent(socket, cha).retries.push_back(waiter);
+            let local = matches!(self.pool[waiter].kind().queue(), Queue::Core | Queue::Io);
+            let agent = self.agent(socket, cha);
+            if local { &mut agent.ingress } else { &mut agent.outside }.push_front((0, waiter));
             waiter = after;
         }
-        let agent = self.agent(socket, cha);
-        if let Some(&victim) = agent.victims.front() {
+        if let Some(&victim) = self.agent(socket, cha).victims.front() {
             let line = self.pool[victim].line;
-            if self.agent(socket, cha).busy(line).is_none() {
-                self.agent(socket, cha).victims.pop_front();
+            let agent = self.agent(socket, cha);
+            if agent.has_entry(KEPT) && agent.busy(line).is_none() {
+                agent.victims.pop_front();
                 self.start_victim(victim, sink);
             }
         }
         let agent = self.agent(socket, cha);
-        let ready = match (agent.retries.front(), agent.ingress.front()) {
-            (Some(_), _) => Some(0),
-            (None, Some(&(ready, _))) => Some(ready),
-            (None, None) => None,
-        };
-        if let Some(ready) = ready {
+        let fronts = [agent.outside.front(), agent.ingress.front()];
+        if let Some(ready) = fronts.into_iter().flatten().map(|&(ready, _)| ready).min() {
             self.wake_pipeline(socket, cha, ready);
         }
     }

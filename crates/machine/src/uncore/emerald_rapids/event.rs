@@ -24,10 +24,16 @@ pub enum Event {
     Linked,
     /// A device sends its next request.
     Device,
+    /// A stack is done with a request of a device.
+    Completed,
+    /// A core's access arrives at a stack.
+    AtDevice,
+    /// A stack answers a core's access.
+    FromDevice,
 }
 
 impl Event {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 13] = [
         Self::Issue,
         Self::Arrive,
         Self::Pump,
@@ -38,6 +44,9 @@ impl Event {
         Self::Snooped,
         Self::Linked,
         Self::Device,
+        Self::Completed,
+        Self::AtDevice,
+        Self::FromDevice,
     ];
 
     /// An event of a thread, agent, request or device.

@@ -250,7 +250,8 @@ impl Model {
             _ => return,
         };
         let core_state = &mut self.cores[usize::from(core)];
-        if core_state.writebacks >= self.parameters.writeback_buffers || !core_state.take_prefetch(wanted, kind.owns()) {
+        if core_state.writebacks >= self.parameters.writeback_buffers || !core_state.take_prefetch(wanted, kind.owns())
+        {
             return;
         }
         self.request(kind, core, wanted, u16::MAX, sink);

@@ -70,6 +70,8 @@ mod tests {
         let places = Places::new(&tiles);
         let counts = [places.cha.len(), places.m2m.len(), places.m2pcie.len(), places.m3upi.len()];
         assert_eq!((tiles.len(), counts), (84, [64, 4, 10, 4]));
-        assert!(tiles.iter().enumerate().all(|(n, a)| tiles[..n].iter().all(|b| (a.row, a.column) != (b.row, b.column))));
+        assert!(
+            tiles.iter().enumerate().all(|(n, a)| tiles[..n].iter().all(|b| (a.row, a.column) != (b.row, b.column)))
+        );
     }
 }

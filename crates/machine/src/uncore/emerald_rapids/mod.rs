@@ -13,6 +13,7 @@ pub mod dram;
 mod event;
 mod issue;
 mod layout;
+mod link;
 mod memory;
 mod mesh;
 mod parameters;
@@ -33,12 +34,15 @@ use crate::workload::{Generator, Kind, Workload};
 use account::Account;
 use agent::Agent;
 use core::{Core, Thread, ThreadState};
+use device::Stack;
 use dram::{Outcome, Subchannel};
 use event::Event;
 use layout::Places;
+use link::Links;
 use memory::Credits;
 use mesh::Mesh;
 use power::Power;
+use remote::Directory;
 use request::{Pool, RequestId};
 
 /// Subchannels of two sockets.
@@ -115,6 +119,9 @@ pub struct Model {
     memory_next: Tick,
     outcomes: Vec<Outcome>,
     power: Power,
+    links: Links,
+    directories: Vec<Directory>,
+    stacks: Vec<Stack>,
     account: Account,
     stores: Stores,
     streamed: u64,
@@ -179,6 +186,12 @@ impl Model {
         }
         let mut wheel = Wheel::new(clocks.uclk);
         (0..workload.threads).for_each(|thread| wheel.schedule(0, Event::Issue.of(thread)));
+        // A mixed workload is that of a server, with devices at work.
+        let stacks = vec![Stack::default(); usize::from(all * device::STACKS)];
+        if workload.kind == Kind::Mixed {
+            let first = clocks.uclk.ticks();
+            (0..all * device::STACKS).for_each(|stack| wheel.schedule(first, Event::Device.of(stack)));
+        }
         Ok(Self {
             sockets,
             times: Times::new(&parameters, &clocks),
@@ -198,6 +211,9 @@ impl Model {
             subchannels,
             outcomes: Vec::with_capacity(16),
             power: Power::new(active),
+            links: Links::new(sockets),
+            directories: (0..sockets).map(|_| Directory::new(sockets)).collect(),
+            stacks,
             account,
             stores: match workload.kind {
                 Kind::Copy => Stores::FastString,
@@ -220,6 +236,7 @@ impl Model {
             for subchannel in &self.subchannels {
                 subchannel.start(&mut self.account, sink);
             }
+            self.start_links(sink);
             self.power.start(self.parameters.cores.into(), &mut self.account, sink);
         }
         loop {
@@ -266,6 +283,9 @@ impl Model {
             Event::Snooped => self.snooped(subject, sink),
             Event::Linked => self.linked(subject, sink),
             Event::Device => self.device(subject, sink),
+            Event::Completed => self.completed(subject, sink),
+            Event::AtDevice => self.at_device(subject, sink),
+            Event::FromDevice => self.from_device(subject, sink),
         }
     }
 
@@ -313,15 +333,7 @@ impl Model {
         &mut self.agents[usize::from(number)]
     }
 
-    fn mesh_send<S: SignalSink>(
-        &mut self,
-        socket: u8,
-        ring: Ring,
-        agent: u8,
-        from: u8,
-        to: u8,
-        sink: &mut S,
-    ) -> Tick {
+    fn mesh_send<S: SignalSink>(&mut self, socket: u8, ring: Ring, agent: u8, from: u8, to: u8, sink: &mut S) -> Tick {
         self.mesh.send(&mut self.account, socket.into(), ring, agent, from, to, self.now, sink)
     }
 

@@ -1,7 +1,7 @@
 //! Every number of the model, as data with its source. One set serves all workloads.
 
 use super::dram::Timing;
-use crate::engine::Period;
+use crate::engine::{ClockDomains, Period};
 use crate::ledger::emerald_rapids::Clocks;
 use crate::uncore::ParameterError;
 
@@ -68,26 +68,26 @@ impl Parameters {
             cores: 64,             // vendor's product data (published-numbers)
             threads_per_core: 2,   // same
             memory: 64 << 30,      // sixteen subchannels of 4 GiB; what line numbers of 32 bits allow for two sockets
-            core_mhz: 2800,        // vendor's product data: 1.9 GHz nominal, 2.9 GHz with all cores busy; on the tick grid
-            fill_buffers: 16,      // Intel optimization manual, Golden Cove: 16 fill buffers
-            prefetch_buffers: 16,  // same: 48 entries in the L2's queue; assumption: a third of them for prefetches
+            core_mhz: 2800, // vendor's product data: 1.9 GHz nominal, 2.9 GHz with all cores busy; on the tick grid
+            fill_buffers: 16, // Intel optimization manual, Golden Cove: 16 fill buffers
+            prefetch_buffers: 16, // same: 48 entries in the L2's queue; assumption: a third of them for prefetches
             writeback_buffers: 16, // assumption: as many as fill buffers
-            hit_interval: 2,       // same manual, L2: 64 bytes a cycle at best, half of it sustained
-            l2_latency: 15,        // same manual, L2
-            miss_to_mesh: 28,      // fitted: idle latency of 111 to 116 ns (published-numbers, relatives)
-            mesh_to_use: 20,       // fitted: same
-            mesh_base: 4,          // assumption: on and off, two cycles each
-            mesh_hop: 1,           // assumption: one cycle a stop, as on the rings before
-            mesh_crossing: 9,      // assumption: serialisation over the bridge, about 4 ns
-            ingress_entries: 24,   // assumption
-            ingress_latency: 4,    // fitted with miss_to_mesh
-            tor_entries: 32,       // assumption
-            llc_data: 12,          // assumption: data array of a slice, about 5 ns
-            llc_miss: 10,          // fitted with miss_to_mesh
-            llc_quick: 6,          // assumption
-            core_snoop: 40,        // assumption: look-up of the L2, about its load latency twice
-            mesh_to_memory: 24,    // fitted with miss_to_mesh
-            memory_to_mesh: 24,    // fitted with miss_to_mesh
+            hit_interval: 2, // same manual, L2: 64 bytes a cycle at best, half of it sustained
+            l2_latency: 15, // same manual, L2
+            miss_to_mesh: 28, // fitted: idle latency of 111 to 116 ns (published-numbers, relatives)
+            mesh_to_use: 20, // fitted: same
+            mesh_base: 4,   // assumption: on and off, two cycles each
+            mesh_hop: 1,    // assumption: one cycle a stop, as on the rings before
+            mesh_crossing: 9, // assumption: serialisation over the bridge, about 4 ns
+            ingress_entries: 24, // assumption
+            ingress_latency: 4, // fitted with miss_to_mesh
+            tor_entries: 32, // assumption
+            llc_data: 12,   // assumption: data array of a slice, about 5 ns
+            llc_miss: 10,   // fitted with miss_to_mesh
+            llc_quick: 6,   // assumption
+            core_snoop: 40, // assumption: look-up of the L2, about its load latency twice
+            mesh_to_memory: 24, // fitted with miss_to_mesh
+            memory_to_mesh: 24, // fitted with miss_to_mesh
             dram: Timing::ddr5_5600(),
         }
     }
@@ -109,6 +109,22 @@ impl Parameters {
             pclk: Period::new(70),
             cxlclk: Period::new(70),
         }
+    }
+
+    /// The clocks by the catalogue's names.
+    pub fn clock_domains(&self) -> ClockDomains {
+        let clocks = self.clocks();
+        let periods = [
+            ("uclk", clocks.uclk.ticks()),
+            ("dclk", clocks.dclk.ticks()),
+            ("hclk", 2 * clocks.dclk.ticks()),
+            ("ioclk", clocks.ioclk.ticks()),
+            ("upiclk", clocks.upiclk.ticks()),
+            ("pclk", clocks.pclk.ticks()),
+            ("cxlclk", clocks.cxlclk.ticks()),
+        ];
+        // The time-stamp counter of 1.9 GHz is not on the grid: 2.0 GHz is (assumption).
+        ClockDomains::new(clocks.ticks_per_second, &periods, clocks.ticks_per_second / 2_000_000_000)
     }
 
     /// What workloads can ask of the machine.

@@ -374,11 +374,8 @@ impl Subchannel {
     fn offer_refreshes(&self, plan: &mut Plan, floor: u64) {
         for rank in (0..RANKS).filter(|&rank| self.wanted[rank].is_some()) {
             let mut open = self.banks.open & banks_of(rank);
-            let (mut at, action) = if open == 0 {
-                (self.banks.refresh_at(rank), Action::Refresh)
-            } else {
-                (0, Action::PrechargeAll)
-            };
+            let (mut at, action) =
+                if open == 0 { (self.banks.refresh_at(rank), Action::Refresh) } else { (0, Action::PrechargeAll) };
             while open != 0 {
                 at = at.max(self.banks.precharge[open.trailing_zeros() as usize]);
                 open &= open - 1;
@@ -425,5 +422,6 @@ const READ_HIT: [u16; 2] = [deed("imc/WPQ_READ_HIT.PCH0"), deed("imc/WPQ_READ_HI
 const WRITE_HIT: [u16; 2] = [deed("imc/WPQ_WRITE_HIT.PCH0"), deed("imc/WPQ_WRITE_HIT.PCH1")];
 const TO_WRITE: [u16; 2] = [deed("imc/MAJOR_MODE_CHANGE_PCH0.PR_TO_PW"), deed("imc/MAJOR_MODE_CHANGE_PCH1.PR_TO_PW")];
 const TO_READ: [u16; 2] = [deed("imc/MAJOR_MODE_CHANGE_PCH0.PW_TO_PR"), deed("imc/MAJOR_MODE_CHANGE_PCH1.PW_TO_PR")];
-const SWITCH_TO_WRITE: [u16; 2] = [deed("imc/PREEMPTION_MM_SWITCH.WMM_PCH0"), deed("imc/PREEMPTION_MM_SWITCH.WMM_PCH1")];
+const SWITCH_TO_WRITE: [u16; 2] =
+    [deed("imc/PREEMPTION_MM_SWITCH.WMM_PCH0"), deed("imc/PREEMPTION_MM_SWITCH.WMM_PCH1")];
 const SWITCH_TO_READ: [u16; 2] = [deed("imc/PREEMPTION_MM_SWITCH.RMM_PCH0"), deed("imc/PREEMPTION_MM_SWITCH.RMM_PCH1")];

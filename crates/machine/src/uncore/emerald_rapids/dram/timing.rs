@@ -86,37 +86,37 @@ impl Timing {
     /// DDR5-5600B 46-45-45 with 16 Gbit x8 devices, two ranks.
     pub const fn ddr5_5600() -> Self {
         Self {
-            cl: 46,              // JESD79-5, speed bin 5600B
-            cwl: 44,             // JESD79-5: CL - 2
-            burst: 8,            // burst length 16 at two transfers a cycle
-            trcd: 45,            // 16 ns
-            trp: 45,             // 16 ns
-            tras: 90,            // 32 ns
-            trc: 135,            // tRAS + tRP
-            trrd_s: 8,           // JESD79-5: 8 cycles
-            trrd_l: 14,          // JESD79-5: max(8 cycles, 5 ns)
-            tfaw: 32,            // JESD79-5: max(32 cycles, 11.4 ns) with 1 KiB pages
-            tccd_s: 8,           // JESD79-5
-            tccd_l: 14,          // JESD79-5: max(8 cycles, 5 ns)
-            tccd_l_wr: 28,       // JESD79-5: max(16 cycles, 10 ns), devices that need no read to write
-            twtr_s: 7,           // JESD79-5: max(4 cycles, 2.5 ns)
-            twtr_l: 28,          // JESD79-5: max(16 cycles, 10 ns)
-            twr: 84,             // JESD79-5: 30 ns
-            trtp: 21,            // JESD79-5: max(12 cycles, 7.5 ns)
-            trtrs: 2,            // assumption: two cycles of turnaround, usual for registered modules
-            trfc: 826,           // JESD79-5: 295 ns for 16 Gbit
-            trefi: 10920,        // JESD79-5: 3.9 us
-            txp: 21,             // JESD79-5: max(8 cycles, 7.5 ns)
-            refresh_debt: 4,     // JESD79-5 allows four
-            reads: 48,           // assumption: the published occupancy of 52.7 of a channel needs more than 26 a subchannel
-            writes: 48,          // assumption: as many
-            write_high: 36,      // assumption: three quarters
-            write_low: 12,       // assumption: a quarter
-            write_patience: 60,  // assumption: about a row miss
-            page_idle: 400,      // assumption: 143 ns
-            power_down: 1400,    // assumption: 500 ns
-            starvation: 2800,    // assumption: 1 us
-            forward: 8,          // assumption: a burst's time
+            cl: 46,             // JESD79-5, speed bin 5600B
+            cwl: 44,            // JESD79-5: CL - 2
+            burst: 8,           // burst length 16 at two transfers a cycle
+            trcd: 45,           // 16 ns
+            trp: 45,            // 16 ns
+            tras: 90,           // 32 ns
+            trc: 135,           // tRAS + tRP
+            trrd_s: 8,          // JESD79-5: 8 cycles
+            trrd_l: 14,         // JESD79-5: max(8 cycles, 5 ns)
+            tfaw: 32,           // JESD79-5: max(32 cycles, 11.4 ns) with 1 KiB pages
+            tccd_s: 8,          // JESD79-5
+            tccd_l: 14,         // JESD79-5: max(8 cycles, 5 ns)
+            tccd_l_wr: 28,      // JESD79-5: max(16 cycles, 10 ns), devices that need no read to write
+            twtr_s: 7,          // JESD79-5: max(4 cycles, 2.5 ns)
+            twtr_l: 28,         // JESD79-5: max(16 cycles, 10 ns)
+            twr: 84,            // JESD79-5: 30 ns
+            trtp: 21,           // JESD79-5: max(12 cycles, 7.5 ns)
+            trtrs: 2,           // assumption: two cycles of turnaround, usual for registered modules
+            trfc: 826,          // JESD79-5: 295 ns for 16 Gbit
+            trefi: 10920,       // JESD79-5: 3.9 us
+            txp: 21,            // JESD79-5: max(8 cycles, 7.5 ns)
+            refresh_debt: 4,    // JESD79-5 allows four
+            reads: 48, // assumption: the published occupancy of 52.7 of a channel needs more than 26 a subchannel
+            writes: 48, // assumption: as many
+            write_high: 36, // assumption: three quarters
+            write_low: 12, // assumption: a quarter
+            write_patience: 60, // assumption: about a row miss
+            page_idle: 400, // assumption: 143 ns
+            power_down: 1400, // assumption: 500 ns
+            starvation: 2800, // assumption: 1 us
+            forward: 8, // assumption: a burst's time
         }
     }
 

@@ -15,6 +15,7 @@ const WORKLOADS: &[&str] = &[
     "copy:requests=5000,threads=64",
     "mixed:requests=8000,read=50,threads=64,footprint=4G",
     "chase:requests=400",
+    "two mixed:requests=12000,read=50,threads=128,footprint=64M,remote=40",
 ];
 
 fn model(workload: &str) -> (Model, Wiring) {

@@ -93,7 +93,8 @@ impl Digest {
     fn add(&mut self, wire: crate::signal::Wire, tag: u64, tick: Tick, what: u64) {
         self.emissions += 1;
         let key = u64::from(wire.instance) << 16 | u64::from(wire.signal);
-        self.sum = (self.sum.rotate_left(5) ^ key ^ tag.rotate_left(20) ^ tick ^ what).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        self.sum =
+            (self.sum.rotate_left(5) ^ key ^ tag.rotate_left(20) ^ tick ^ what).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     }
 }
 
