@@ -20,3 +20,5 @@ mod pci_tools;
 mod pcm;
 #[path = "doors/processor.rs"]
 mod processor;
+#[path = "doors/workload.rs"]
+mod workload;

@@ -37,6 +37,16 @@ impl EventFilesArg {
         self.files.is_empty()
     }
 
+    /// The refusal of an unknown family, with a word on what a file cannot do.
+    pub fn on_unknown_family(&self, refusal: Failure) -> Failure {
+        if self.is_empty() {
+            return refusal;
+        }
+        refusal.with_advice(
+            "an event file adds events to a family whose hardware pericore knows; it cannot bring a family",
+        )
+    }
+
     /// The family with all files' events. What cannot be used is said on stderr.
     ///
     /// # Errors

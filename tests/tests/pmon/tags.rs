@@ -1,11 +1,13 @@
 //! What the hardware must be told so that a row of the event texts counts it: the signal, and a tag whose attributes are chosen by the
 //! meaning of the row's masks (tables cited), one bit of each.
+#![allow(dead_code, reason = "each test takes what it needs")]
 
 use super::raw::Raw;
 use super::rows::Row;
 
 /// Signals that several events share, or whose entries carry more than the umask.
-const SIGNALS: [(&str, &str, &[&str]); 55] = [
+const SIGNALS: [(&str, &str, &[&str]); 56] = [
+    ("nehalem/uncore", "match", &["ADDR_OPCODE_MATCH"]),
     ("nehalem/uncore", "qmc", &["QMC_BUSY", "QMC_OCCUPANCY", "QMC_NORMAL_READS"]),
     ("e5-2600/cbo", "ingress", &["RxR_OCCUPANCY", "RxR_INSERTS"]),
     ("e5-2600/cbo", "llc_lookup", &["LLC_LOOKUP"]),

@@ -25,11 +25,7 @@ pub fn event_text(unit: &'static Unit, event: &'static Event, subevent: Option<&
 
 /// The text of a fixed or free-running counter.
 pub fn fixed_text(unit: &Unit, register: &Register, member: u8) -> String {
-    let name = match register.event {
-        Some(event) if register.role == Role::FixedCounter => event.to_owned(),
-        _ => register.member_name(member),
-    };
-    format!("{}/{name}/", unit.name)
+    format!("{}/{}/", unit.name, register.member_event(member))
 }
 
 /// The events that a metric's expression names, in the event syntax and in order of appearance. Other metrics that it

@@ -63,6 +63,8 @@ pub struct Clocks {
     pub uclk: Period,
     /// DRAM clock: memory channels.
     pub dclk: Period,
+    /// Clock of the links between sockets; the uncore clock where there are none.
+    pub qclk: Period,
 }
 
 impl Clocks {
@@ -83,7 +85,43 @@ impl Clocks {
         if uclk > 255 || dclk > 255 {
             return Err(ClockError { uclk_mhz, dclk_mhz });
         }
-        Ok(Self { ticks_per_second: grid * 1_000_000, uclk: Period::new(uclk), dclk: Period::new(dclk) })
+        let uclk = Period::new(uclk);
+        Ok(Self { ticks_per_second: grid * 1_000_000, uclk, dclk: Period::new(dclk), qclk: uclk })
+    }
+
+    /// The same for three clocks, the last one that of the links between sockets.
+    ///
+    /// # Errors
+    /// As [`Clocks::new`].
+    pub const fn with_links(uclk_mhz: u64, dclk_mhz: u64, qclk_mhz: u64) -> Result<Self, ClockError> {
+        let Self { ticks_per_second, uclk, dclk, .. } = match Self::new(uclk_mhz, dclk_mhz) {
+            Ok(two) => two,
+            Err(error) => return Err(error),
+        };
+        let grid = ticks_per_second / 1_000_000;
+        let mut finer = if qclk_mhz == 0 { 0 } else { qclk_mhz / greatest_common_divisor(qclk_mhz, grid) };
+        if grid * finer == qclk_mhz {
+            finer *= 2;
+        }
+        if finer == 0 || finer * uclk.ticks() > 255 || finer * dclk.ticks() > 255 || grid * finer / qclk_mhz > 255 {
+            return Err(ClockError { uclk_mhz, dclk_mhz: qclk_mhz });
+        }
+        Ok(Self {
+            ticks_per_second: ticks_per_second * finer,
+            uclk: Period::new(finer * uclk.ticks()),
+            dclk: Period::new(finer * dclk.ticks()),
+            qclk: Period::new(grid * finer / qclk_mhz),
+        })
+    }
+
+    /// The clock of the power unit, 800 MHz (guide 2.6); the uncore clock if the grid has no such period.
+    pub const fn pclk(&self) -> Period {
+        let ticks = self.ticks_per_second / 800_000_000;
+        if ticks >= 2 && ticks <= 255 && ticks * 800_000_000 == self.ticks_per_second {
+            Period::new(ticks)
+        } else {
+            self.uclk
+        }
     }
 
     /// Virtual seconds between two ticks.
@@ -108,6 +146,15 @@ mod tests {
         let clocks = Clocks::new(2700, 800).unwrap();
         assert_eq!(clocks.ticks_per_second, 21_600_000_000);
         assert_eq!((clocks.uclk.ticks(), clocks.dclk.ticks()), (8, 27));
+    }
+
+    #[test]
+    fn links_at_8_gt_make_the_grid_five_times_finer() {
+        let clocks = Clocks::with_links(2700, 800, 1000).unwrap();
+        assert_eq!(clocks.ticks_per_second, 108_000_000_000);
+        assert_eq!((clocks.uclk.ticks(), clocks.dclk.ticks(), clocks.qclk.ticks()), (40, 135, 108));
+        assert!(Clocks::with_links(2700, 800, 0).is_err());
+        assert!(Clocks::with_links(2700, 800, 997).is_err());
     }
 
     #[test]

@@ -1,11 +1,14 @@
 //! The totals that records are folded into.
 
-use super::record::{Command, LineState, MajorMode, Message, Pending, Record, RequestKind};
+use super::power::{AgentCells, PowerCells};
+use super::record::{Command, LineState, MajorMode, MemoryState, Message, Pending, Record, RequestKind};
 use crate::engine::{NEVER, Period};
 use crate::signal::Tick;
 
 /// Thread IDs that cells tell apart.
 pub const THREADS: usize = 16;
+/// Ranks of a channel.
+const RANKS: u8 = 2;
 /// Nodes that cells tell apart.
 pub const NODES: usize = 4;
 
@@ -64,8 +67,11 @@ pub struct HomeCells {
     pub to_core: u64,
     /// Reads answered with data to the slice.
     pub to_cache: u64,
-    /// Completions without data.
+    /// Reads answered with data to another socket.
+    pub to_remote: u64,
+    /// Completions without data, within the socket and to another one.
     pub completions: u64,
+    pub completions_remote: u64,
 }
 
 /// One pending queue of a memory channel.
@@ -114,6 +120,38 @@ impl QueueCells {
     }
 }
 
+/// A state that holds at times.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Span {
+    /// Cycles in which it held.
+    pub cycles: u64,
+    since: Option<u64>,
+}
+
+impl Span {
+    /// It does not hold yet.
+    pub const fn new() -> Self {
+        Self { cycles: 0, since: None }
+    }
+
+    /// It holds from `cycle` on, or no longer.
+    pub const fn switch(&mut self, on: bool, cycle: u64) {
+        if let Some(since) = self.since.take() {
+            self.cycles += cycle - since;
+        }
+        if on {
+            self.since = Some(cycle);
+        }
+    }
+
+    /// Adds the part so far.
+    pub const fn settle(&mut self, cycle: u64) {
+        if self.since.is_some() {
+            self.switch(true, cycle);
+        }
+    }
+}
+
 /// Totals of one memory channel.
 #[derive(Debug, Clone, Copy)]
 pub struct ChannelCells {
@@ -123,19 +161,31 @@ pub struct ChannelCells {
     pub forwards: u64,
     /// Writes that replaced a pending write.
     pub merges: u64,
-    pub modes: [u64; 2],
+    /// By the kind of request whose row was closed.
+    pub preemptions: [u64; 2],
+    /// Corrected errors.
+    pub corrected: u64,
+    /// By [`MemoryState::index`].
+    pub states: [Span; MemoryState::COUNT],
+    pub modes: [u64; MajorMode::COUNT],
     mode: MajorMode,
     mode_since: u64,
 }
 
 impl ChannelCells {
     pub fn new() -> Self {
+        let mut states = [Span::default(); MemoryState::COUNT];
+        // Clocks run from the start.
+        (0..RANKS).for_each(|rank| states[MemoryState::ClockOn(rank).index()].switch(true, 0));
         Self {
             commands: [0; Command::COUNT],
             queues: [QueueCells::default(); 2],
             forwards: 0,
             merges: 0,
-            modes: [0; 2],
+            preemptions: [0; 2],
+            corrected: 0,
+            states,
+            modes: [0; MajorMode::COUNT],
             mode: MajorMode::Read,
             mode_since: 0,
         }
@@ -162,6 +212,9 @@ pub struct Cells {
     pub slices: Vec<SliceCells>,
     pub homes: Vec<HomeCells>,
     pub channels: Vec<ChannelCells>,
+    /// By socket.
+    pub power: Vec<PowerCells>,
+    pub agents: Vec<AgentCells>,
 }
 
 impl Cells {
@@ -170,6 +223,8 @@ impl Cells {
             slices: vec![SliceCells::new(); slices],
             homes: vec![HomeCells::default(); homes],
             channels: vec![ChannelCells::new(); channels],
+            power: vec![PowerCells::new(); homes],
+            agents: vec![AgentCells::default(); homes],
         }
     }
 
@@ -191,14 +246,17 @@ impl Cells {
             return;
         }
         let is_read = matches!(record.kind, RequestKind::DataRead | RequestKind::ReadForOwnership);
-        let home = &mut self.homes[usize::from(record.home)];
+        let home = &mut self.homes[usize::from(record.nid)];
         home.tracker.add(record.tracker_in, record.tracker_out, now, uclk);
         *(if is_read { &mut home.reads } else { &mut home.writes }) += 1;
         home.written += u64::from(record.written != NEVER);
         if record.tracker_out != NEVER {
-            home.to_core += u64::from(is_read && record.direct_to_core);
-            home.to_cache += u64::from(is_read && !record.direct_to_core);
-            home.completions += u64::from(!is_read || record.direct_to_core);
+            let (remote, direct) = (record.remote, record.direct_to_core);
+            home.to_core += u64::from(is_read && !remote && direct);
+            home.to_cache += u64::from(is_read && !remote && !direct);
+            home.to_remote += u64::from(is_read && remote);
+            home.completions += u64::from(!remote && (!is_read || direct));
+            home.completions_remote += u64::from(remote && !is_read);
         }
     }
 
@@ -206,6 +264,7 @@ impl Cells {
     pub fn settle_modes(&mut self, cycle: u64) {
         for channel in &mut self.channels {
             channel.enter_mode(channel.mode, cycle);
+            channel.states.iter_mut().for_each(|state| state.settle(cycle));
         }
     }
 }

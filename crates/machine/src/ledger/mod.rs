@@ -10,23 +10,29 @@ mod cells;
 pub mod emerald_rapids;
 mod names;
 mod physical;
+mod power;
 mod record;
 mod window;
 
 pub use names::NAMES;
 pub use physical::{ChannelBytes, DataReads};
+pub use power::{CoreState, HoldStage, PowerFact};
 pub use record::{
-    Command, CommandRecord, LineState, MajorMode, Message, NO_THREAD, Opcodes, Pending, Record, RequestKind,
+    Command, CommandRecord, LineState, MajorMode, MemoryState, Message, NO_THREAD, Opcodes, Pending, Record,
+    RequestKind,
 };
 pub use window::{Snapshot, Truth, Window};
 
 use crate::engine::Clocks;
 use crate::signal::Tick;
+use crate::workload::MessageKind;
 use cells::Cells;
 
 /// Structure sizes that the truth of "full" depends on, and how instances belong together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
+    /// Sockets of the machine, each with its equal share of what follows.
+    pub sockets: usize,
     /// LLC slices of the machine.
     pub slices: usize,
     /// Home agents of the machine.
@@ -110,6 +116,55 @@ impl Ledger {
         self.cells.channels[usize::from(channel)].enter_mode(mode, cycle);
     }
 
+    /// A read closed a row that a read or a write was waiting for.
+    pub fn preempted(&mut self, channel: u16, victim: Pending) {
+        self.cells.channels[usize::from(channel)].preemptions[victim as usize] += 1;
+    }
+
+    /// An error in a line was corrected.
+    pub fn corrected(&mut self, channel: u16) {
+        self.cells.channels[usize::from(channel)].corrected += 1;
+    }
+
+    /// A state of a channel begins or ends at DRAM cycle `cycle`.
+    pub fn memory_state(&mut self, channel: u16, state: MemoryState, on: bool, cycle: u64) {
+        self.cells.channels[usize::from(channel)].states[state.index()].switch(on, cycle);
+    }
+
+    /// A state that a socket's power unit decides begins or ends.
+    pub fn power_fact(&mut self, socket: u16, fact: PowerFact, on: bool, now: Tick) {
+        let cycle = self.clocks.pclk().cycles(now);
+        self.cells.power[usize::from(socket)].fact(fact, on, cycle);
+    }
+
+    /// A socket begins or ends to run at a frequency, in 100 MHz.
+    pub fn runs_at(&mut self, socket: u16, ratio: u8, on: bool, now: Tick) {
+        let cycle = self.clocks.pclk().cycles(now);
+        self.cells.power[usize::from(socket)].runs_at(ratio, on, cycle);
+    }
+
+    /// A core comes to a state, or leaves it.
+    pub fn core_state(&mut self, socket: u16, core: u8, state: CoreState, on: bool, now: Tick) {
+        let cycle = self.clocks.pclk().cycles(now);
+        self.cells.power[usize::from(socket)].core(core, state, on, cycle);
+    }
+
+    /// A core got a lighter state than it asked for.
+    pub fn demoted(&mut self, socket: u16, core: u8) {
+        self.cells.power[usize::from(socket)].demoted(core);
+    }
+
+    /// A socket's system agent ran an errand.
+    pub fn errand(&mut self, socket: u16, kind: MessageKind) {
+        self.cells.agents[usize::from(socket)].errand(kind);
+    }
+
+    /// A stage of a bus hold begins or ends.
+    pub fn hold(&mut self, socket: u16, stage: HoldStage, on: bool, now: Tick) {
+        let cycle = self.clocks.uclk.cycles(now);
+        self.cells.agents[usize::from(socket)].hold(stage, on, cycle);
+    }
+
     /// The account as of `now`: the closed records, the part so far of the `live` requests, and of the entries of the pending
     /// queues, whose arrival cycles `entries` gives.
     pub fn snapshot<'a, I: Iterator<Item = u64>>(
@@ -129,7 +184,10 @@ impl Ledger {
             }
         }
         cells.settle_modes(cycle);
-        Snapshot { now, clocks: self.clocks, opcodes: self.opcodes, cells }
+        let (power_cycle, agent_cycle) = (self.clocks.pclk().cycles(now), self.clocks.uclk.cycles(now));
+        cells.power.iter_mut().for_each(|cells| cells.settle(power_cycle));
+        cells.agents.iter_mut().for_each(|cells| cells.settle(agent_cycle));
+        Snapshot { now, clocks: self.clocks, opcodes: self.opcodes, sockets: self.shape.sockets, cells }
     }
 
     const fn capacity(&self, queue: Pending) -> u64 {

@@ -2,7 +2,7 @@
 //! written without the catalogue's decode rows.
 
 use super::cells::{NODES, SliceCells, Stay, THREADS};
-use super::record::{Command, LineState, Message, Opcodes, Pending, RequestKind};
+use super::record::{Command, LineState, MemoryState, Message, Opcodes, Pending, RequestKind};
 use super::window::Snapshot;
 
 /// The events, by unit, that [`value`] knows; an event with subevents is listed once for each.
@@ -23,14 +23,23 @@ pub const NAMES: &[(&str, &str, &[&str])] = &[
     ("ha", "DIRECT2CORE_COUNT", &[]),
     ("ha", "TAD_REQUESTS_G0", &["REGION0"]),
     ("ha", "TxR_AK_NDR", &[]),
-    ("ha", "TxR_BL", &["DRS_CACHE", "DRS_CORE"]),
+    ("ha", "TxR_AD", &["NDR"]),
+    ("ha", "TxR_BL", &["DRS_CACHE", "DRS_CORE", "DRS_QPI"]),
     ("imc", "CLOCKTICKS", &[]),
     ("imc", "ACT_COUNT", &[]),
     ("imc", "PRE_COUNT", &["PAGE_MISS", "PAGE_CLOSE"]),
-    ("imc", "CAS_COUNT", &["RD_REG", "RD", "WR_WMM", "WR_RMM", "WR", "ALL"]),
+    ("imc", "CAS_COUNT", &["RD_REG", "RD_UNDERFILL", "RD", "WR_WMM", "WR_RMM", "WR", "ALL"]),
     ("imc", "DRAM_REFRESH", &["PANIC", "HIGH"]),
     ("imc", "DRAM_PRE_ALL", &[]),
-    ("imc", "MAJOR_MODES", &["READ", "WRITE"]),
+    ("imc", "MAJOR_MODES", &["READ", "WRITE", "PARTIAL"]),
+    ("imc", "PREEMPTION", &["RD_PREEMPT_RD", "RD_PREEMPT_WR"]),
+    ("imc", "ECC_CORRECTABLE_ERRORS", &[]),
+    ("imc", "POWER_THROTTLE_CYCLES", &["RANK0", "RANK1"]),
+    ("imc", "POWER_SELF_REFRESH", &[]),
+    ("imc", "POWER_CKE_CYCLES", &["RANK0", "RANK1"]),
+    ("imc", "POWER_CHANNEL_DLLOFF", &[]),
+    ("imc", "POWER_CHANNEL_PPD", &[]),
+    ("imc", "POWER_CRITICAL_THROTTLE_CYCLES", &[]),
     ("imc", "RPQ_INSERTS", &[]),
     ("imc", "RPQ_OCCUPANCY", &[]),
     ("imc", "RPQ_CYCLES_NE", &[]),
@@ -41,6 +50,51 @@ pub const NAMES: &[(&str, &str, &[&str])] = &[
     ("imc", "WPQ_CYCLES_FULL", &[]),
     ("imc", "WPQ_READ_HIT", &[]),
     ("imc", "WPQ_WRITE_HIT", &[]),
+    ("ubox", "CLOCKTICKS", &[]),
+    ("ubox", "EVENT_MSG", &["VLW_RCVD", "MSI_RCVD", "IPI_RCVD", "DOORBELL_RCVD", "INT_PRIO"]),
+    ("ubox", "LOCK_CYCLES", &[]),
+    ("ubox", "FILTER_MATCH", &["DISABLE", "U2C_DISABLE"]),
+    ("ubox", "U2C_EVENTS", &["MONITOR_T0", "MONITOR_T1", "LIVELOCK", "LTERROR", "CMC", "UMC", "TRAP", "OTHER"]),
+    ("ubox", "PHOLD_CYCLES", &["ASSERT_TO_ACK", "ACK_TO_DEASSERT"]),
+    ("ubox", "RACU_REQUESTS", &["COUNT"]),
+    ("ubox", "MSG_CHNL_SIZE_COUNT", &["4B", "8B"]),
+    ("pcu", "CLOCKTICKS", &[]),
+    ("pcu", "POWER_STATE_OCCUPANCY", &["CORES_C0", "CORES_C3", "CORES_C6"]),
+    ("pcu", "VOLT_TRANS_CYCLES_INCREASE", &[]),
+    ("pcu", "VOLT_TRANS_CYCLES_DECREASE", &[]),
+    ("pcu", "VOLT_TRANS_CYCLES_CHANGE", &[]),
+    ("pcu", "FREQ_TRANS_CYCLES", &[]),
+    ("pcu", "FREQ_MAX_LIMIT_THERMAL_CYCLES", &[]),
+    ("pcu", "FREQ_MAX_POWER_CYCLES", &[]),
+    ("pcu", "FREQ_MAX_OS_CYCLES", &[]),
+    ("pcu", "FREQ_MAX_CURRENT_CYCLES", &[]),
+    ("pcu", "FREQ_MIN_IO_P_CYCLES", &[]),
+    ("pcu", "FREQ_MIN_PERF_P_CYCLES", &[]),
+    ("pcu", "PROCHOT_INTERNAL_CYCLES", &[]),
+    ("pcu", "PROCHOT_EXTERNAL_CYCLES", &[]),
+    ("pcu", "VR_HOT_CYCLES", &[]),
+    ("pcu", "MEMORY_PHASE_SHEDDING_CYCLES", &[]),
+    ("pcu", "TOTAL_TRANSITION_CYCLES", &[]),
+    ("pcu", "FREQ_BAND0_CYCLES", &[]),
+    ("pcu", "FREQ_BAND1_CYCLES", &[]),
+    ("pcu", "FREQ_BAND2_CYCLES", &[]),
+    ("pcu", "FREQ_BAND3_CYCLES", &[]),
+    ("pcu", "DEMOTIONS_CORE0", &[]),
+    ("pcu", "DEMOTIONS_CORE1", &[]),
+    ("pcu", "DEMOTIONS_CORE2", &[]),
+    ("pcu", "DEMOTIONS_CORE3", &[]),
+    ("pcu", "DEMOTIONS_CORE4", &[]),
+    ("pcu", "DEMOTIONS_CORE5", &[]),
+    ("pcu", "DEMOTIONS_CORE6", &[]),
+    ("pcu", "DEMOTIONS_CORE7", &[]),
+    ("pcu", "CORE0_TRANSITION_CYCLES", &[]),
+    ("pcu", "CORE1_TRANSITION_CYCLES", &[]),
+    ("pcu", "CORE2_TRANSITION_CYCLES", &[]),
+    ("pcu", "CORE3_TRANSITION_CYCLES", &[]),
+    ("pcu", "CORE4_TRANSITION_CYCLES", &[]),
+    ("pcu", "CORE5_TRANSITION_CYCLES", &[]),
+    ("pcu", "CORE6_TRANSITION_CYCLES", &[]),
+    ("pcu", "CORE7_TRANSITION_CYCLES", &[]),
 ];
 
 const TOR: &[&str] = &[
@@ -81,6 +135,18 @@ impl Filters<'_> {
     }
 }
 
+/// Instances of a unit in the machine.
+pub fn instances(at: &Snapshot, unit: &str) -> Option<usize> {
+    match unit {
+        "cbo" => Some(at.cells.slices.len()),
+        "ha" => Some(at.cells.homes.len()),
+        "imc" => Some(at.cells.channels.len()),
+        "pcu" => Some(at.cells.power.len()),
+        "ubox" => Some(at.cells.agents.len()),
+        _ => None,
+    }
+}
+
 /// An event's count from the beginning of time up to the snapshot.
 pub fn value(
     at: &Snapshot,
@@ -99,6 +165,18 @@ pub fn value(
         },
         "ha" => home(at, index, event, subevent),
         "imc" => channel(at, index, event, subevent),
+        "pcu" => match event {
+            "CLOCKTICKS" => Some(at.clocks.pclk().cycles(at.now)),
+            _ => {
+                let bands = ["band0", "band1", "band2", "band3"];
+                let band = |number: usize| Filters(filters).get(bands[number]).unwrap_or(0);
+                at.cells.power.get(index)?.value(event, subevent, band)
+            }
+        },
+        "ubox" => match event {
+            "CLOCKTICKS" => Some(at.clocks.uclk.cycles(at.now)),
+            _ => at.cells.agents.get(index)?.value(event, subevent),
+        },
         _ => None,
     }
 }
@@ -219,14 +297,18 @@ fn home(at: &Snapshot, index: usize, event: &str, subevent: &str) -> Option<u64>
         ("IMC_WRITES", "FULL" | "ALL") => Some(cells.written),
         ("DIRECT2CORE_COUNT", "") | ("TxR_BL", "DRS_CORE") => Some(cells.to_core),
         ("TxR_BL", "DRS_CACHE") => Some(cells.to_cache),
+        ("TxR_BL", "DRS_QPI") => Some(cells.to_remote),
         ("TxR_AK_NDR", "") => Some(cells.completions),
+        ("TxR_AD", "NDR") => Some(cells.completions_remote),
         _ => None,
     }
 }
 
 fn channel(at: &Snapshot, index: usize, event: &str, subevent: &str) -> Option<u64> {
     let cells = at.cells.channels.get(index)?;
-    let reads = cells.command(Command::Read);
+    let (plain, underfills) = (cells.command(Command::Read), cells.command(Command::Underfill));
+    let reads = plain + underfills;
+    let state = |state: MemoryState| cells.states[state.index()].cycles;
     let (major, opportunistic) = (cells.command(Command::WriteMajor), cells.command(Command::WriteOpportunistic));
     let (rpq, wpq) = (cells.queue(Pending::Reads), cells.queue(Pending::Writes));
     Some(match (event, subevent) {
@@ -235,7 +317,9 @@ fn channel(at: &Snapshot, index: usize, event: &str, subevent: &str) -> Option<u
         ("ACT_COUNT", "") => cells.command(Command::Activate),
         ("PRE_COUNT", "PAGE_MISS") => cells.command(Command::PrechargeMiss),
         ("PRE_COUNT", "PAGE_CLOSE") => cells.command(Command::PrechargeIdle),
-        ("CAS_COUNT", "RD_REG" | "RD") => reads,
+        ("CAS_COUNT", "RD_REG") => plain,
+        ("CAS_COUNT", "RD_UNDERFILL") => underfills,
+        ("CAS_COUNT", "RD") => reads,
         ("CAS_COUNT", "WR_WMM") => major,
         ("CAS_COUNT", "WR_RMM") => opportunistic,
         ("CAS_COUNT", "WR") => major + opportunistic,
@@ -245,6 +329,18 @@ fn channel(at: &Snapshot, index: usize, event: &str, subevent: &str) -> Option<u
         ("DRAM_PRE_ALL", "") => cells.command(Command::PrechargeAll),
         ("MAJOR_MODES", "READ") => cells.modes[0],
         ("MAJOR_MODES", "WRITE") => cells.modes[1],
+        ("MAJOR_MODES", "PARTIAL") => cells.modes[2],
+        ("PREEMPTION", "RD_PREEMPT_RD") => cells.preemptions[0],
+        ("PREEMPTION", "RD_PREEMPT_WR") => cells.preemptions[1],
+        ("ECC_CORRECTABLE_ERRORS", "") => cells.corrected,
+        ("POWER_THROTTLE_CYCLES", "RANK0") => state(MemoryState::Throttled(0)),
+        ("POWER_THROTTLE_CYCLES", "RANK1") => state(MemoryState::Throttled(1)),
+        ("POWER_SELF_REFRESH", "") => state(MemoryState::SelfRefresh),
+        ("POWER_CKE_CYCLES", "RANK0") => state(MemoryState::ClockOn(0)),
+        ("POWER_CKE_CYCLES", "RANK1") => state(MemoryState::ClockOn(1)),
+        ("POWER_CHANNEL_DLLOFF", "") => state(MemoryState::DllOff),
+        ("POWER_CHANNEL_PPD", "") => state(MemoryState::PoweredDown),
+        ("POWER_CRITICAL_THROTTLE_CYCLES", "") => state(MemoryState::Critical),
         ("RPQ_INSERTS", "") => rpq.stay.entries,
         ("RPQ_OCCUPANCY", "") => rpq.stay.cycles,
         ("RPQ_CYCLES_NE", "") => rpq.nonempty,

@@ -110,12 +110,12 @@ pub struct Record {
     pub kind: RequestKind,
     /// Thread it belongs to: core * 2 + hardware thread, or [`NO_THREAD`].
     pub tid: u8,
-    /// Node whose memory holds the line.
+    /// Node whose memory holds the line; its home agent has the same number.
     pub nid: u8,
-    /// Slice that handles it.
+    /// Slice that handles it, numbered over the machine.
     pub slice: u16,
-    /// Home agent that handles it, if it goes to memory.
-    pub home: u16,
+    /// Its memory belongs to another socket than its slice.
+    pub remote: bool,
     /// State in which the look-up found the line; for an eviction, the state that it left.
     pub state: LineState,
     /// It needs memory.
@@ -142,13 +142,13 @@ pub struct Record {
 
 impl Record {
     /// A record of which nothing has happened yet.
-    pub const fn new(kind: RequestKind, tid: u8, slice: u16, home: u16) -> Self {
+    pub const fn new(kind: RequestKind, tid: u8, slice: u16, nid: u8, remote: bool) -> Self {
         Self {
             kind,
             tid,
-            nid: 0,
+            nid,
             slice,
-            home,
+            remote,
             state: LineState::Invalid,
             miss: false,
             victim: None,
@@ -217,6 +217,47 @@ pub enum MajorMode {
     Read,
     /// Writes, because many are pending.
     Write,
+    /// Only reads that complete the lines of partial writes.
+    Partial,
+}
+
+impl MajorMode {
+    /// How many there are.
+    pub const COUNT: usize = 3;
+}
+
+/// States of a memory channel and its ranks that hold for a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum MemoryState {
+    /// The rank's clock is enabled.
+    ClockOn(u8),
+    /// The rank's requests wait, for heat or power.
+    Throttled(u8),
+    /// Everything waits, because memory is critically hot.
+    Critical,
+    /// The channel refreshes itself.
+    SelfRefresh,
+    /// All ranks are powered down, DLLs on.
+    PoweredDown,
+    /// All ranks are powered down, DLLs off.
+    DllOff,
+}
+
+impl MemoryState {
+    /// How many there are, with two ranks.
+    pub const COUNT: usize = 8;
+
+    /// Its number.
+    pub const fn index(self) -> usize {
+        match self {
+            Self::ClockOn(rank) => (rank & 1) as usize,
+            Self::Throttled(rank) => 2 + (rank & 1) as usize,
+            Self::Critical => 4,
+            Self::SelfRefresh => 5,
+            Self::PoweredDown => 6,
+            Self::DllOff => 7,
+        }
+    }
 }
 
 /// A DRAM command and, where the events tell them apart, why it was sent.
@@ -233,6 +274,8 @@ pub enum Command {
     PrechargeAll,
     /// Reads a line.
     Read,
+    /// Reads a line to complete a partial write.
+    Underfill,
     /// Writes a line in write major mode.
     WriteMajor,
     /// Writes a line in read major mode.
@@ -245,7 +288,7 @@ pub enum Command {
 
 impl Command {
     /// How many kinds there are.
-    pub const COUNT: usize = 9;
+    pub const COUNT: usize = 10;
 }
 
 /// A command on a channel's bus.

@@ -12,6 +12,7 @@ pub struct Snapshot {
     pub(super) now: Tick,
     pub(super) clocks: Clocks,
     pub(super) opcodes: Opcodes,
+    pub(super) sockets: usize,
     pub(super) cells: Cells,
 }
 
@@ -31,10 +32,14 @@ impl Snapshot {
         subevent: Option<&str>,
         filters: &[(&str, u64)],
     ) -> Option<u64> {
-        if socket != 0 {
-            return None;
-        }
+        let instance = self.instance(socket, unit, instance)?;
         names::value(self, unit, instance, event, subevent, filters)
+    }
+
+    /// The number over the machine's sockets of an instance within a socket.
+    fn instance(&self, socket: u16, unit: &str, within: u16) -> Option<u16> {
+        let of_socket = names::instances(self, unit)? / self.sockets;
+        (usize::from(within) < of_socket).then(|| socket * of_socket as u16 + within)
     }
 }
 

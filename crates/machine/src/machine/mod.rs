@@ -10,7 +10,7 @@ use pericore_registers::{Address, Outcome, RegisterSpace, Width};
 
 use crate::chassis::{Chassis, ShapeError};
 use crate::engine::{ClockDomains, ClockError};
-use crate::signal::{Tick, Wiring};
+use crate::signal::{SignalSink, Tick, Wiring};
 use crate::uncore::{ModelError, ProgramCounts, Progress};
 use crate::workload::{ProgramSettings, ProgramSource, Workload};
 use model::Model;
@@ -102,10 +102,6 @@ impl Machine {
     ) -> Result<Self, BuildError> {
         let parameters = spec.parameters()?;
         let shape = spec.shape()?;
-        let most = parameters.most_sockets();
-        if shape.sockets > most {
-            return Err(BuildError::TooManySockets { family: shape.family.name, sockets: shape.sockets, most });
-        }
         let clocks = parameters.clocks()?;
         let mut wiring = Wiring::new(shape.family, shape.sockets);
         let model = model(parameters, &mut wiring)?;
@@ -118,6 +114,12 @@ impl Machine {
         let until = self.model.now() + ticks;
         self.model.run_until(until, &mut self.chassis);
         self.chassis.set_now(until);
+    }
+
+    /// Runs the model for so many ticks, and tells another sink what happens instead of this machine's hardware.
+    pub fn run_into<S: SignalSink>(&mut self, ticks: Tick, sink: &mut S) {
+        let until = self.model.now() + ticks;
+        self.model.run_until(until, sink);
     }
 
     /// Virtual time, in ticks since reset.
@@ -166,11 +168,12 @@ impl RegisterSpace for Machine {
     }
 }
 
-/// Which signals of a family the model of its first preset emits, on as many sockets as it can have; `None` for a family without
-/// a model.
+/// Which signals of a family the model of its first preset emits, links between two sockets included where it can have them;
+/// `None` for a family without a model.
 pub fn modelled(family: &'static Family) -> Option<Wiring> {
     let parameters = MachineSpec::of(family).parameters().ok()?;
-    let sockets = parameters.most_sockets();
+    let sockets = parameters.most_sockets().min(2);
+    let parameters = parameters.with_sockets(sockets);
     let mut wiring = Wiring::new(family, sockets);
     let workload = Workload::parse("stream", &parameters.limits(sockets)).ok()?;
     parameters.model(&workload, &mut wiring).ok()?;

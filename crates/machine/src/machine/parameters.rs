@@ -49,15 +49,24 @@ impl Parameters {
     /// Sockets that the model can have at most.
     pub const fn most_sockets(&self) -> u16 {
         match self {
-            Self::E5(_) => 1,
+            Self::E5(_) => uncore::MOST_SOCKETS as u16,
             Self::EmeraldRapids(_) => 2,
+        }
+    }
+
+    /// The same part in a machine of so many sockets.
+    #[must_use]
+    pub fn with_sockets(self, sockets: u16) -> Self {
+        match self {
+            Self::E5(parameters) => Self::E5(Box::new(parameters.with_sockets(sockets as u8))),
+            Self::EmeraldRapids(parameters) => Self::EmeraldRapids(Box::new(of_sockets(&parameters, sockets))),
         }
     }
 
     /// What workloads can ask of a machine of `sockets` sockets.
     pub fn limits(&self, sockets: u16) -> Limits {
         match self {
-            Self::E5(parameters) => Limits { sockets, ..parameters.limits() },
+            Self::E5(parameters) => parameters.clone().with_sockets(sockets as u8).limits(),
             Self::EmeraldRapids(parameters) => of_sockets(parameters, sockets).limits(),
         }
     }

@@ -18,7 +18,7 @@ pub struct Bank {
     /// Where each instance's signals start in `listeners` and `live`.
     signal_starts: Vec<u32>,
     /// Counters that listen to each signal of each instance, as bit masks.
-    listeners: Vec<u32>,
+    pub(super) listeners: Vec<u32>,
     /// What is in each level now: tags and how many entries carry them.
     pub(super) live: Vec<Vec<(u64, u32)>>,
     pub(super) overflows: Overflows,

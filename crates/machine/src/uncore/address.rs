@@ -41,7 +41,7 @@ const fn slice_of_byte() -> [[u8; 256]; 4] {
 /// A line's place in a memory channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Place {
-    /// Channel of the socket.
+    /// Channel, numbered over the machine's sockets.
     pub channel: u16,
     /// Bank of the channel, ranks counted in.
     pub bank: u8,
@@ -49,30 +49,62 @@ pub struct Place {
     pub row: u32,
 }
 
-/// Address decoding of a socket.
+/// Address decoding, and the numbering of cores, slices and channels over the machine: socket by socket.
 #[derive(Debug, Clone, Copy)]
 pub struct AddressMap {
     slice_mask: u8,
+    slice_bits: u32,
     channel_bits: u32,
+    /// Bits of a line number within a socket's memory.
+    node_bits: u32,
 }
 
 impl AddressMap {
     /// The decoding of a parameter set; slices and channels are powers of two.
     pub const fn new(parameters: &Parameters) -> Self {
-        Self { slice_mask: parameters.cores - 1, channel_bits: parameters.channels.trailing_zeros() }
+        Self {
+            slice_mask: parameters.cores - 1,
+            slice_bits: parameters.cores.trailing_zeros(),
+            channel_bits: parameters.channels.trailing_zeros(),
+            node_bits: (parameters.node() / LINE_BYTES).trailing_zeros(),
+        }
     }
 
-    /// The slice that handles a line.
-    pub fn slice(&self, line: u32) -> u16 {
+    /// The node whose memory holds a line; nodes are numbered as the sockets are.
+    pub const fn home(&self, line: u32) -> u8 {
+        // A line number is at most 31 bits wide, and so is a single socket's share of them.
+        (line >> self.node_bits) as u8
+    }
+
+    /// The socket of a core or a slice.
+    pub const fn socket(&self, stop: u16) -> u8 {
+        (stop >> self.slice_bits) as u8
+    }
+
+    /// The first slice, and the first core, of a socket.
+    pub const fn first_stop(&self, socket: u8) -> u16 {
+        (socket as u16) << self.slice_bits
+    }
+
+    /// A core's or slice's number within its socket.
+    pub const fn within(&self, stop: u16) -> u8 {
+        stop as u8 & self.slice_mask
+    }
+
+    /// The slice of a socket that handles a line.
+    pub fn slice(&self, socket: u8, line: u32) -> u16 {
         let bytes = line.to_le_bytes().map(usize::from);
         let t = &SLICE_OF_BYTE;
-        u16::from((t[0][bytes[0]] ^ t[1][bytes[1]] ^ t[2][bytes[2]] ^ t[3][bytes[3]]) & self.slice_mask)
+        let slice = (t[0][bytes[0]] ^ t[1][bytes[1]] ^ t[2][bytes[2]] ^ t[3][bytes[3]]) & self.slice_mask;
+        self.first_stop(socket) | u16::from(slice)
     }
 
     /// Where a line lies in memory. Lines go round the channels, then along a row; the channel and the bank are folded with
     /// higher bits so that strides and several streams spread (assumption: the real hash is not published).
     pub const fn place(&self, line: u32) -> Place {
         let channels = 1 << self.channel_bits;
+        let home = (line >> self.node_bits) as u16;
+        let line = line & ((1 << self.node_bits) - 1);
         let channel = (line ^ (line >> 7) ^ (line >> 13) ^ (line >> 20)) & (channels - 1);
         let within = line >> self.channel_bits;
         let above_column = within / LINES_PER_ROW as u32;
@@ -80,7 +112,7 @@ impl AddressMap {
         let row = above_column / (banks * ranks);
         let bank = (above_column ^ row ^ (row >> 7)) % banks;
         let rank = ((above_column / banks) ^ (row >> 3)) % ranks;
-        Place { channel: channel as u16, bank: (rank * banks + bank) as u8, row }
+        Place { channel: home << self.channel_bits | channel as u16, bank: (rank * banks + bank) as u8, row }
     }
 }
 
@@ -95,7 +127,7 @@ mod tests {
         let map = AddressMap::new(&Parameters::e5_2680());
         let (mut slices, mut banks) = ([0; 8], HashMap::new());
         for line in 0..1 << 18 {
-            slices[usize::from(map.slice(line))] += 1;
+            slices[usize::from(map.slice(0, line))] += 1;
             let place = map.place(line);
             *banks.entry((place.channel, place.bank)).or_insert(0) += 1;
         }
@@ -110,8 +142,19 @@ mod tests {
         for line in (0..1_u64 << 30).step_by(999_983) {
             let parity = |bits: &[u32]| bits.iter().filter(|&&bit| (line << 6) >> bit & 1 == 1).count() as u16 & 1;
             let expected = SLICE_BITS.iter().enumerate().map(|(n, bits)| parity(bits) << n).sum::<u16>();
-            assert_eq!(map.slice(line as u32), expected);
+            assert_eq!(map.slice(0, line as u32), expected);
         }
+    }
+
+    #[test]
+    fn the_second_sockets_lines_lie_in_its_own_channels() {
+        let map = AddressMap::new(&Parameters::e5_2680().with_sockets(2));
+        // 64 GiB are 2^30 lines.
+        let (here, there) = (12_345, (1 << 30) + 12_345);
+        assert_eq!((map.home(here), map.home(there)), (0, 1));
+        let (near, far) = (map.place(here), map.place(there));
+        assert_eq!((far.channel, far.bank, far.row), (near.channel + 4, near.bank, near.row));
+        assert_eq!((map.slice(1, here), map.socket(11), map.within(11)), (map.slice(0, here) + 8, 1, 3));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::event::Event;
 use super::llc::{Victim, Way};
 use super::request::{NO_REQUEST, RequestId};
 use crate::engine::NEVER;
-use crate::ledger::{LineState, Message, NO_THREAD, Record, RequestKind};
+use crate::ledger::{LineState, Message, NO_THREAD, RequestKind};
 use crate::signal::SignalSink;
 
 /// The numbers of the bits that are set.
@@ -79,13 +79,14 @@ impl Model {
         let Some(request) = self.slices[index].fills.front() else { return false };
         let line = self.pool[request].line;
         let (way, victim) = self.slices[index].llc.victim(line);
-        if (victim.state == LineState::Modified || victim.cores != 0) && !self.tracker_entry(slice) {
+        if (victim.state == LineState::Modified || victim.cores != 0) && !self.tracker_entry(slice, victim.line) {
             return false;
         }
         let state = &mut self.slices[index];
         state.fills.pop();
         state.pipeline_free = self.now + self.latency.uclk;
-        state.llc.fill(way, line, LineState::Exclusive, 1 << self.pool[request].core);
+        let core = self.map.within(self.pool[request].core.into());
+        state.llc.fill(way, line, LineState::Exclusive, 1 << core);
         let record = &mut self.pool[request].record;
         record.victim = Some(victim.state);
         let tag = self.wires.tags.victim(victim.state, record.nid);
@@ -110,7 +111,8 @@ impl Model {
         let retry = state.retries.front();
         let fresh = state.ingress.front().filter(|(ready, _)| *ready <= self.now).map(|(_, request)| request);
         let Some(request) = retry.or(fresh).filter(|_| state.has_tor_entry()) else { return false };
-        if !self.tracker_entry(slice) {
+        let line = self.pool[request].line;
+        if !self.tracker_entry(slice, line) {
             return false;
         }
         let state = &mut self.slices[usize::from(slice)];
@@ -120,7 +122,6 @@ impl Model {
         } else {
             state.ingress.pop();
         }
-        let line = self.pool[request].line;
         if let Some(owner) = state.busy(line) {
             // The line has a request under way: requests to one address do not pass each other.
             let mut last = owner;
@@ -171,14 +172,14 @@ impl Model {
         llc.set_state(way, LineState::Modified);
         llc.touch(way);
         if self.pool[request].record.kind == RequestKind::WritebackToInvalid {
-            llc.set_cores(way, llc.cores(way) & !(1 << self.pool[request].core));
+            llc.set_cores(way, llc.cores(way) & !(1 << self.map.within(self.pool[request].core.into())));
         }
     }
 
     /// A load or store hits: snoops other cores if they may hold the line, and answers.
     fn grant<S: SignalSink>(&mut self, slice: u16, request: RequestId, way: Way, sink: &mut S) {
         let entry = &mut self.pool[request];
-        let own = 1_u8 << entry.core;
+        let own = 1_u8 << self.map.within(entry.core.into());
         let llc = &mut self.slices[usize::from(slice)].llc;
         let cores = llc.cores(way);
         let others = cores & !own;
@@ -195,8 +196,9 @@ impl Model {
         entry.snooped = snooped;
         let line = entry.line;
         let mut modified = false;
+        let first = usize::from(self.map.first_stop(self.map.socket(slice)));
         for core in bits(snooped) {
-            let core = &mut self.cores[core];
+            let core = &mut self.cores[first + core];
             modified |= if store { core.invalidate(line) } else { core.share(line) };
         }
         if modified {
@@ -209,17 +211,18 @@ impl Model {
     /// A line gives way to another.
     fn evict<S: SignalSink>(&mut self, slice: u16, victim: Victim, sink: &mut S) {
         let mut modified = victim.state == LineState::Modified;
+        let first = self.map.first_stop(self.map.socket(slice));
         for core in bits(victim.cores) {
-            modified |= self.cores[core].invalidate(victim.line);
+            modified |= self.cores[usize::from(first) + core].invalidate(victim.line);
         }
-        let mut record = Record::new(RequestKind::Eviction, NO_THREAD, slice, 0);
+        let mut record = self.record(RequestKind::Eviction, NO_THREAD, slice, victim.line);
         record.state = victim.state;
         record.miss = modified;
-        let request = self.pool.add(record, victim.line, 0);
+        let request = self.pool.add(record, victim.line, first as u8);
         self.pool[request].snooped = victim.cores;
         self.enter_tor(request, sink);
         if modified {
-            self.home.trackers_free -= 1;
+            self.take_tracker(request);
         }
         let delay = if victim.cores == 0 {
             self.latency.llc_quick
@@ -236,8 +239,9 @@ impl Model {
         let snooped = std::mem::take(&mut entry.snooped);
         let (kind, slice, core, miss) = (entry.record.kind, entry.record.slice, entry.core, entry.record.miss);
         let completed = entry.record.tracker_out != NEVER;
+        let first = self.map.first_stop(self.map.socket(slice));
         for answering in bits(snooped) {
-            self.message(answering as u16, Message::AcknowledgeFromCore, sink);
+            self.message(first + answering as u16, Message::AcknowledgeFromCore, sink);
         }
         if matches!(kind, RequestKind::DataRead | RequestKind::ReadForOwnership) {
             self.send_data(request, 0, sink);

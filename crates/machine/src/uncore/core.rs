@@ -4,7 +4,7 @@ use super::cache::{Cache, Evicted, Right};
 use super::request::RequestId;
 use super::search::matches;
 use crate::signal::Tick;
-use crate::workload::{Access, Generator};
+use crate::workload::{Access, Generator, Placement};
 
 /// Bytes of the L1 data cache (Intel optimization manual, Sandy Bridge).
 const L1_BYTES: usize = 32 << 10;
@@ -32,8 +32,9 @@ pub enum ThreadState {
 #[derive(Debug)]
 pub struct Thread {
     pub generator: Generator,
+    pub placement: Placement,
     pub core: u8,
-    /// Thread ID on the wire: core * 2 + hardware thread (2.3.3.3, Table 2-12).
+    /// Thread ID on the wire: core of the socket * 2 + hardware thread (2.3.3.3, Table 2-12).
     pub tid: u8,
     /// When the next access can start.
     pub ready: Tick,

@@ -1,25 +1,33 @@
 //! The home agent: tracker, credits of the memory controller, answers.
 
-use super::Model;
 use super::dram::{Arrival, Outcome};
 use super::event::Event;
+use super::parameters::MOST_SOCKETS;
 use super::request::RequestId;
+use super::{Model, Parameters};
 use crate::engine::Ring;
 use crate::ledger::{Pending, RequestKind};
 use crate::signal::{SignalSink, Tick};
 
 /// Memory channels that a home agent serves at most.
-pub const CHANNELS: usize = 4;
+const CHANNELS: usize = 4;
 /// Tracker entries that the data structures have room for (guide 2.4.4.1).
 pub const TRACKER: usize = 128;
+
+/// Tracker entries that belong to the requests of one socket.
+#[derive(Debug, Clone, Copy)]
+struct Trackers {
+    /// Entries that slices may still take.
+    free: u16,
+    /// Slices of the machine that wait for one, one bit each.
+    waiting: u32,
+}
 
 /// The state of a home agent.
 #[derive(Debug)]
 pub struct HomeAgent {
-    /// Tracker entries that slices may still take.
-    pub trackers_free: u16,
-    /// Slices that wait for a tracker entry, one bit each.
-    pub waiting: u32,
+    /// By requesting socket.
+    trackers: [Trackers; MOST_SOCKETS as usize],
     /// First ticks at which a request can be accepted, write data handed on, an answer sent: each once a cycle.
     accept_free: Tick,
     write_free: Tick,
@@ -32,11 +40,16 @@ pub struct HomeAgent {
 }
 
 impl HomeAgent {
-    /// An idle home agent.
-    pub fn new(trackers: u16, reads: u8, writes: u8) -> Self {
+    /// The idle home agent of a socket.
+    pub fn new(socket: u8, parameters: &Parameters) -> Self {
+        let (reads, writes) = (parameters.dram.reads, parameters.dram.writes);
+        // A fixed share for each socket: the real division is set by firmware and not published.
+        let others = u16::from(parameters.sockets) - 1;
+        let remote = parameters.tracker_remote.checked_div(others).unwrap_or(0);
+        let own = parameters.tracker_entries - others * remote;
+        let free = |requester: usize| if requester == usize::from(socket) { own } else { remote };
         Self {
-            trackers_free: trackers,
-            waiting: 0,
+            trackers: std::array::from_fn(|requester| Trackers { free: free(requester), waiting: 0 }),
             accept_free: 0,
             write_free: 0,
             answer_free: 0,
@@ -53,27 +66,45 @@ const fn is_read(kind: RequestKind) -> bool {
 }
 
 impl Model {
-    /// True if a tracker entry can be had; otherwise the slice is woken when one is given back.
-    pub(super) fn tracker_entry(&mut self, slice: u16) -> bool {
-        let free = self.home.trackers_free > 0;
+    /// The tracker entries that a slice's requests for a line take.
+    fn trackers(&mut self, slice: u16, home: u8) -> &mut Trackers {
+        let requester = usize::from(self.map.socket(slice)) % MOST_SOCKETS as usize;
+        &mut self.homes[usize::from(home)].trackers[requester]
+    }
+
+    /// True if a tracker entry for a line can be had; otherwise the slice is woken when one is given back.
+    pub(super) fn tracker_entry(&mut self, slice: u16, line: u32) -> bool {
+        let trackers = self.trackers(slice, self.map.home(line));
+        let free = trackers.free > 0;
         if !free {
-            self.home.waiting |= 1 << slice;
+            trackers.waiting |= 1 << slice;
         }
         free
     }
 
+    /// Takes the tracker entry that a request needs.
+    pub(super) fn take_tracker(&mut self, request: RequestId) {
+        let record = &self.pool[request].record;
+        let (slice, home) = (record.slice, record.nid);
+        self.trackers(slice, home).free -= 1;
+    }
+
     /// Takes a tracker entry for a request and sends it to the home agent.
     pub(super) fn request_home(&mut self, request: RequestId) {
-        self.home.trackers_free -= 1;
+        self.take_tracker(request);
         self.send_home(request);
     }
 
     /// Sends a request that has its tracker entry to the home agent.
     pub(super) fn send_home(&mut self, request: RequestId) {
-        let slice = self.pool[request].record.slice;
-        let at = self.now + self.latency.llc_miss + self.latency.to_home(slice);
-        let at = at.max(self.home.accept_free);
-        self.home.accept_free = at + self.latency.uclk;
+        let record = &self.pool[request].record;
+        let mut at = self.now + self.latency.llc_miss + self.latency.to_home(record.slice);
+        if record.remote {
+            at += self.latency.link;
+        }
+        let home = &mut self.homes[usize::from(record.nid)];
+        let at = at.max(home.accept_free);
+        home.accept_free = at + self.latency.uclk;
         self.wheel.schedule(at, Event::Accept.of(request));
     }
 
@@ -83,13 +114,14 @@ impl Model {
         entry.record.tracker_in = self.now;
         let read = is_read(entry.record.kind);
         entry.place = self.map.place(entry.line);
-        let channel = usize::from(entry.place.channel);
-        let wires = &self.wires.homes[0];
-        let (wire, tag) = if read { wires.reads } else { wires.writes };
-        sink.pulse(wire, tag, self.now, 1);
+        let channel = usize::from(entry.place.channel) % CHANNELS;
+        let (index, from) = (usize::from(entry.record.nid), usize::from(entry.record.remote));
+        let wires = &self.wires.homes[index];
+        let (wire, tags) = if read { wires.reads } else { wires.writes };
+        sink.pulse(wire, tags[from], self.now, 1);
         sink.pulse(wires.region.0, wires.region.1, self.now, 1);
-        sink.enter(wires.tracker.0, wires.tracker.1, self.now);
-        let home = &mut self.home;
+        sink.enter(wires.tracker.0, wires.tracker.1[from], self.now);
+        let home = &mut self.homes[index];
         let (credits, queue) = if read {
             (&mut home.read_credits[channel], &mut home.reads[channel])
         } else {
@@ -109,8 +141,9 @@ impl Model {
 
     /// Gives a write its turn at or after an uncore edge.
     fn plan_write<S: SignalSink>(&mut self, request: RequestId, edge: Tick, sink: &mut S) {
-        let at = edge.max(self.home.write_free);
-        self.home.write_free = at + self.latency.uclk;
+        let home = &mut self.homes[usize::from(self.pool[request].record.nid)];
+        let at = edge.max(home.write_free);
+        home.write_free = at + self.latency.uclk;
         if at == self.now {
             self.write(request, sink);
         } else {
@@ -120,8 +153,9 @@ impl Model {
 
     /// The home agent hands write data to the memory controller.
     pub(super) fn write<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
-        self.pool[request].record.written = self.now;
-        let (wire, tag) = self.wires.homes[0].written;
+        let record = &mut self.pool[request].record;
+        record.written = self.now;
+        let (wire, tag) = self.wires.homes[usize::from(record.nid)].written;
         sink.pulse(wire, tag, self.now, 1);
         self.request_memory(request, self.now);
     }
@@ -135,7 +169,7 @@ impl Model {
         let earliest = clock.cycles(from + self.latency.home_to_memory + clock.ticks() - 1);
         let cycle = channel.last_arrival().map_or(earliest, |last| earliest.max(last + 1));
         let (line, bank, row) = (entry.line, place.bank, place.row);
-        channel.announce(Arrival { cycle, owner: request, line, bank, row, queue });
+        channel.announce(Arrival { cycle, owner: request, line, bank, row, queue, partial: false });
         let tick = cycle * clock.ticks();
         let next = &mut self.channel_next[usize::from(place.channel)];
         *next = (*next).min(tick);
@@ -144,22 +178,24 @@ impl Model {
 
     /// What a channel has just told the home agent.
     pub(super) fn take_outcomes<S: SignalSink>(&mut self, channel: usize, sink: &mut S) {
+        let channels = usize::from(self.parameters.channels);
+        let (home, channel) = (channel / channels, channel % channels);
         for index in 0..self.outcomes.len() {
             match self.outcomes[index] {
                 Outcome::Data { owner, cycle } => {
                     self.plan_answer(owner, cycle * self.clocks.dclk.ticks());
-                    match self.home.reads[channel].pop() {
+                    match self.homes[home].reads[channel].pop() {
                         Some(next) => self.request_memory(next, self.now + self.latency.credit_return),
-                        None => self.home.read_credits[channel] += 1,
+                        None => self.homes[home].read_credits[channel] += 1,
                     }
                 }
                 Outcome::Posted { owner } => self.plan_answer(owner, self.now),
-                Outcome::WriteCredit => match self.home.writes[channel].pop() {
+                Outcome::WriteCredit => match self.homes[home].writes[channel].pop() {
                     Some(next) => {
                         let edge = self.clocks.uclk.align_up(self.now + self.latency.credit_return);
                         self.plan_write(next, edge, sink);
                     }
-                    None => self.home.write_credits[channel] += 1,
+                    None => self.homes[home].write_credits[channel] += 1,
                 },
             }
         }
@@ -167,8 +203,9 @@ impl Model {
     }
 
     fn plan_answer(&mut self, request: RequestId, from: Tick) {
-        let at = self.clocks.uclk.align_up(from + self.latency.memory_to_home).max(self.home.answer_free);
-        self.home.answer_free = at + self.latency.uclk;
+        let home = &mut self.homes[usize::from(self.pool[request].record.nid)];
+        let at = self.clocks.uclk.align_up(from + self.latency.memory_to_home).max(home.answer_free);
+        home.answer_free = at + self.latency.uclk;
         self.wheel.schedule(at, Event::Answer.of(request));
     }
 
@@ -177,11 +214,19 @@ impl Model {
         let entry = &mut self.pool[request];
         entry.record.tracker_out = self.now;
         let (kind, core, slice) = (entry.record.kind, entry.core, entry.record.slice);
-        let wires = &self.wires.homes[0];
-        sink.leave(wires.tracker.0, wires.tracker.1, self.now);
-        let to_slice = self.now + self.latency.to_home(slice);
+        let (home, remote) = (entry.record.nid, entry.record.remote);
+        let wires = &self.wires.homes[usize::from(home)];
+        sink.leave(wires.tracker.0, wires.tracker.1[usize::from(remote)], self.now);
+        let mut to_slice = self.now + self.latency.to_home(slice);
+        if remote {
+            to_slice += self.latency.link;
+        }
         if !is_read(kind) {
-            sink.pulse(wires.completion, 0, self.now, 1);
+            if remote {
+                sink.pulse(wires.completion_remote.0, wires.completion_remote.1, self.now, 1);
+            } else {
+                sink.pulse(wires.completion, 0, self.now, 1);
+            }
             self.wheel.schedule(to_slice, Event::Step.of(request));
         } else {
             // The fill and the data are separate steps.
@@ -189,7 +234,9 @@ impl Model {
             self.wheel.schedule(to_slice, Event::Fill.of(request));
             // Loads get their data straight from here; stores through the slice, which must first see the line owned
             // (assumption: no document says which requests use Direct2Core).
-            if kind == RequestKind::DataRead {
+            if remote {
+                sink.pulse(wires.to_remote.0, wires.to_remote.1, self.now, 1);
+            } else if kind == RequestKind::DataRead {
                 entry.record.direct_to_core = true;
                 sink.pulse(wires.direct, 0, self.now, 1);
                 sink.pulse(wires.to_core.0, wires.to_core.1, self.now, 1);
@@ -199,8 +246,9 @@ impl Model {
                 sink.pulse(wires.to_cache.0, wires.to_cache.1, self.now, 1);
             }
         }
-        self.home.trackers_free += 1;
-        let mut waiting = std::mem::take(&mut self.home.waiting);
+        let trackers = self.trackers(slice, home);
+        trackers.free += 1;
+        let mut waiting = std::mem::take(&mut trackers.waiting);
         while waiting != 0 {
             let slice = waiting.trailing_zeros() as u16;
             waiting &= waiting - 1;

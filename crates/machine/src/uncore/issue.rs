@@ -3,7 +3,7 @@
 use super::Model;
 use super::address::LINE_BYTES;
 use super::cache::{Evicted, Right};
-use super::core::{Buffer, Level, ThreadState};
+use super::core::{Buffer, Level, Thread, ThreadState};
 use super::event::Event;
 use super::request::RequestId;
 use crate::ledger::{Message, Record, RequestKind};
@@ -22,7 +22,8 @@ impl Model {
         let index = usize::from(thread);
         for _ in 0..RUN_AHEAD {
             let state = &mut self.threads[index];
-            let Some(access) = state.held.take().or_else(|| state.generator.next_access()) else {
+            let fresh = |state: &mut Thread| Some(state.placement.place(state.generator.next_access()?));
+            let Some(access) = state.held.take().or_else(|| fresh(state)) else {
                 state.state = ThreadState::Finished;
                 return;
             };
@@ -78,9 +79,9 @@ impl Model {
     pub(super) fn request<S: SignalSink>(&mut self, thread: u16, line: u32, store: bool, sink: &mut S) -> RequestId {
         let (core, tid) = (self.threads[usize::from(thread)].core, self.threads[usize::from(thread)].tid);
         let kind = if store { RequestKind::ReadForOwnership } else { RequestKind::DataRead };
-        let slice = self.map.slice(line);
+        let slice = self.map.slice(self.map.socket(core.into()), line);
         self.slices[usize::from(slice)].llc.prefetch(line);
-        let request = self.pool.add(Record::new(kind, tid, slice, 0), line, core);
+        let request = self.pool.add(self.record(kind, tid, slice, line), line, core);
         let sent = self.message(u16::from(core), Message::AddressFromCore, sink);
         let request_free = &mut self.cores[usize::from(core)].request_free;
         let leaves = (sent + self.latency.miss_to_ring).max(*request_free);
@@ -108,10 +109,23 @@ impl Model {
         state.writebacks += 1;
         let kind = if state.keeps(line) { RequestKind::WritebackToExclusive } else { RequestKind::WritebackToInvalid };
         // The L2 belongs to the core as a whole: its writebacks go under the core's first thread.
-        let record = Record::new(kind, core * 2, self.map.slice(line), 0);
+        self.send_writeback(kind, core, line, sink);
+    }
+
+    /// A record of which nothing has happened yet.
+    pub(super) const fn record(&self, kind: RequestKind, tid: u8, slice: u16, line: u32) -> Record {
+        let home = self.map.home(line);
+        Record::new(kind, tid, slice, home, home != self.map.socket(slice))
+    }
+
+    /// Sends a line that a core gives up or writes back to its slice.
+    pub(super) fn send_writeback<S: SignalSink>(&mut self, kind: RequestKind, core: u8, line: u32, sink: &mut S) {
+        let stop = u16::from(core);
+        let slice = self.map.slice(self.map.socket(stop), line);
+        let record = self.record(kind, self.map.within(stop) * 2, slice, line);
         let request = self.pool.add(record, line, core);
-        self.message(u16::from(core), Message::AddressFromCore, sink);
-        let sent = self.message(u16::from(core), Message::DataFromCore, sink);
+        self.message(stop, Message::AddressFromCore, sink);
+        let sent = self.message(stop, Message::DataFromCore, sink);
         self.send_to_slice(request, sent);
     }
 
@@ -146,7 +160,7 @@ impl Model {
     /// A buffer of a core is free again, and perhaps a request's data has come: threads that waited for it go on.
     pub(super) fn resume<S: SignalSink>(&mut self, core: u8, arrived: Option<RequestId>, sink: &mut S) {
         for hardware_thread in 0..self.parameters.threads_per_core {
-            let thread = u16::from(core) + u16::from(hardware_thread) * u16::from(self.parameters.cores);
+            let thread = u16::from(core) + u16::from(hardware_thread) * self.cores.len() as u16;
             let Some(state) = self.threads.get_mut(usize::from(thread)) else { return };
             match state.state {
                 ThreadState::ForBuffer => {}

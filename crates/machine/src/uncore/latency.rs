@@ -22,7 +22,10 @@ pub struct Latency {
     pub home_to_memory: u64,
     pub memory_to_home: u64,
     pub credit_return: u64,
-    /// Ring trips from each core to each slice, and back.
+    /// From the ring of one socket to that of another.
+    pub link: u64,
+    /// Ring trips from each core to each slice, and back. Cores and slices are numbered over the machine here, eight being enough to
+    /// tell the places of every socket apart.
     core_slice: [[u64; STOPS]; STOPS],
     /// Ring trips from each slice's or core's stop to the home agent, and back.
     home: [u64; STOPS],
@@ -35,7 +38,7 @@ impl Latency {
     /// The latencies of a parameter set.
     pub fn new(p: &Parameters, clocks: &Clocks) -> Self {
         let uclk = clocks.uclk.ticks();
-        let stops = usize::from(p.ring_stops);
+        let (stops, cores) = (usize::from(p.ring_stops), usize::from(p.cores));
         // The ring runs both ways: the shorter way counts.
         let trip = |from: usize, to: usize| {
             let distance = from.abs_diff(to);
@@ -58,18 +61,19 @@ impl Latency {
             home_to_memory: p.home_to_memory * uclk,
             memory_to_home: p.memory_to_home * uclk,
             credit_return: p.credit_return * uclk,
-            core_slice: std::array::from_fn(|core| std::array::from_fn(|slice| trip(core, slice))),
-            home: std::array::from_fn(|stop| trip(stop, usize::from(p.cores))),
+            link: p.link_latency * uclk,
+            core_slice: std::array::from_fn(|core| std::array::from_fn(|slice| trip(core % cores, slice % cores))),
+            home: std::array::from_fn(|stop| trip(stop % cores, cores)),
         }
     }
 
     /// From a core to a slice or back.
     pub fn core_slice(&self, core: u8, slice: u16) -> u64 {
-        self.core_slice[usize::from(core)][usize::from(slice)]
+        self.core_slice[usize::from(core) % STOPS][usize::from(slice) % STOPS]
     }
 
-    /// From a slice, or a core, to the home agent or back.
+    /// From a slice, or a core, to the home agent of its socket or back.
     pub fn to_home(&self, stop: u16) -> u64 {
-        self.home[usize::from(stop)]
+        self.home[usize::from(stop) % STOPS]
     }
 }

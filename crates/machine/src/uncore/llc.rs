@@ -26,6 +26,8 @@ const EMPTY: u32 = TAG;
 
 /// Bytes of memory whose lines the tags can tell apart; the last line's tag means "empty".
 pub const MOST_MEMORY: u64 = 64 << (TAG_BITS + SET_BITS);
+/// Bytes at the end of those whose lines cannot be named: their tag is that of an empty way.
+pub const UNNAMED: u64 = 64 << SET_BITS;
 
 type Set = [u32; WAYS];
 

@@ -1,10 +1,14 @@
-//! The traffic model of a socket: cores, LLC slices, home agent, memory channels.
+//! The traffic model of one to four sockets: cores, LLC slices, home agents, memory channels.
 //!
 //! A request's way: thread, private caches, ring, slice (request queue, look-up, table of requests), home agent (tracker, credits),
 //! memory channel (pending queue, DRAM), back. Each part emits its signals when things happen, and stamps the request's record
 //! for the ledger. Nothing is ticked: every part sleeps until its next possible action.
+//!
+//! Cores, slices, home agents and channels are numbered over the machine, socket by socket; [`address`] tells which socket one
+//! belongs to. A request belongs to the socket of its core and slice; its home agent is that of the node whose memory holds the line.
 
 mod address;
+mod agent;
 mod cache;
 mod caching;
 mod core;
@@ -17,6 +21,8 @@ mod issue;
 mod latency;
 mod llc;
 mod parameters;
+mod phases;
+mod power;
 mod program;
 mod request;
 mod search;
@@ -25,20 +31,23 @@ mod slice;
 mod tests;
 mod wires;
 
-pub use parameters::{ParameterError, Parameters};
+pub use parameters::{MOST_SOCKETS, ParameterError, Parameters};
 pub use program::ProgramCounts;
 pub use wires::ChannelWires;
 
 use crate::engine::{ClockError, Clocks, Wheel};
 use crate::ledger::{Ledger, Message, Opcodes, Shape, Snapshot};
 use crate::signal::{SignalSink, Tick, Wiring, WiringError};
-use crate::workload::{Generator, Kind, ProgramSettings, ProgramSource, Workload};
+use crate::workload::{Kind, Nodes, ProgramSettings, ProgramSource, Scenario, Workload};
 use address::AddressMap;
-use core::{Core, Thread, ThreadState};
+use agent::SystemAgent;
+use core::{Core, Thread};
 use dram::{Channel, Outcome};
 use event::Event;
 use home::HomeAgent;
 use latency::Latency;
+use phases::Phases;
+use power::PowerUnit;
 use request::{Pool, RequestId};
 use slice::Slice;
 use wires::Wires;
@@ -66,7 +75,7 @@ pub struct Progress {
     pub total: u64,
 }
 
-/// One socket and its workload.
+/// A machine of one or more sockets and its workload.
 #[derive(Debug)]
 pub struct Model {
     parameters: Parameters,
@@ -79,13 +88,17 @@ pub struct Model {
     threads: Vec<Thread>,
     cores: Vec<Core>,
     slices: Vec<Slice>,
-    home: HomeAgent,
+    homes: Vec<HomeAgent>,
     channels: Vec<Channel>,
     /// The next tick at which each channel acts, and the least of them.
-    channel_next: [Tick; home::CHANNELS],
+    channel_next: Vec<Tick>,
     memory_next: Tick,
     outcomes: Vec<Outcome>,
     wires: Wires,
+    /// By socket.
+    power: Vec<PowerUnit>,
+    agents: Vec<SystemAgent>,
+    phases: Phases,
     ledger: Ledger,
     done: u64,
     total: u64,
@@ -95,7 +108,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// A socket at tick 0 with empty caches, about to run a workload that was parsed against [`Parameters::limits`].
+    /// A machine at tick 0 with empty caches, about to run a workload that was parsed against [`Parameters::limits`].
     ///
     /// # Errors
     /// [`ModelError`] if a parameter is out of range or the catalogue lacks a name that the model emits.
@@ -105,56 +118,71 @@ impl Model {
         workload: &Workload,
         wiring: &mut Wiring,
     ) -> Result<Self, ModelError> {
+        Self::for_scenario(parameters, opcodes, Scenario::from(workload.clone()), wiring)
+    }
+
+    /// A socket at tick 0 with empty caches, about to run a scenario that was parsed against [`Parameters::limits`].
+    ///
+    /// # Errors
+    /// As [`Model::new`].
+    pub fn for_scenario(
+        parameters: Parameters,
+        opcodes: Opcodes,
+        scenario: Scenario,
+        wiring: &mut Wiring,
+    ) -> Result<Self, ModelError> {
         parameters.check()?;
         let clocks = parameters.clocks()?;
-        let wires = Wires::bind(wiring, &parameters, &opcodes)?;
-        let (cores, timing) = (parameters.cores, &parameters.dram);
+        let mut wires = Wires::bind(wiring, &parameters, &opcodes)?;
+        let (sockets, timing) = (parameters.sockets, &parameters.dram);
+        let cores = sockets * parameters.cores;
         let channel = |(number, &wires)| Channel::new(number as u16, clocks.dclk, timing, wires);
         let channels: Vec<Channel> = wires.channels.iter().enumerate().map(channel).collect();
         let shape = Shape {
+            sockets: sockets.into(),
             slices: usize::from(cores),
-            homes: 1,
+            homes: sockets.into(),
             channels: channels.len(),
             reads: timing.reads.into(),
             writes: timing.writes.into(),
         };
-        let thread = |number: u16| Thread {
-            generator: Generator::new(workload, number),
-            core: (number % u16::from(cores)) as u8,
-            tid: (number % u16::from(cores) * 2 + number / u16::from(cores)) as u8,
-            ready: 0,
-            held: None,
-            state: ThreadState::Running,
-        };
-        let mut wheel = Wheel::new(clocks.uclk);
-        (0..workload.threads).for_each(|thread| wheel.schedule(0, Event::Issue.of(thread)));
+        let ticks_per_second = clocks.ticks_per_second;
+        let power = |(socket, wires)| PowerUnit::new(socket, wires, parameters.cores, ticks_per_second);
+        let power = (0..).zip(std::mem::take(&mut wires.power)).map(power).collect();
+        let seed = scenario.phases.iter().find_map(|phase| phase.workload.as_ref()).map_or(1, |workload| workload.seed);
+        let agent = |(socket, wires)| SystemAgent::new(socket, wires, clocks.uclk.ticks(), ticks_per_second, seed);
+        let agents = (0..).zip(std::mem::take(&mut wires.agents)).map(agent).collect();
+        let map = AddressMap::new(&parameters);
         Ok(Self {
             latency: Latency::new(&parameters, &clocks),
-            map: AddressMap::new(&parameters),
             now: 0,
-            wheel,
+            wheel: Wheel::new(clocks.uclk),
             // What the buffers of the cores and the tables of the slices hold at most, and a little.
-            pool: Pool::new(1024),
-            threads: (0..workload.threads).map(thread).collect(),
+            pool: Pool::new(1024 * usize::from(sockets)),
+            threads: Vec::new(),
             cores: (0..cores).map(|_| Core::new(parameters.fill_buffers)).collect(),
             slices: (0..cores).map(|_| Slice::new(parameters.ingress_entries, parameters.tor_entries)).collect(),
-            home: HomeAgent::new(parameters.tracker_entries, timing.reads, timing.writes),
+            homes: (0..sockets).map(|socket| HomeAgent::new(socket, &parameters)).collect(),
             memory_next: channels.iter().map(Channel::next_tick).fold(Tick::MAX, Tick::min),
-            channel_next: std::array::from_fn(|index| channels.get(index).map_or(Tick::MAX, Channel::next_tick)),
+            channel_next: channels.iter().map(Channel::next_tick).collect(),
             channels,
             outcomes: Vec::with_capacity(16),
             wires,
+            power,
+            agents,
+            total: scenario.requests(),
+            phases: Phases::new(scenario),
             ledger: Ledger::new(clocks, opcodes, shape),
             done: 0,
-            total: workload.requests,
             started: false,
             program: None,
+            map,
             clocks,
             parameters,
         })
     }
 
-    /// A socket at tick 0 with empty caches, about to run a program.
+    /// A machine at tick 0 with empty caches, about to run a program.
     ///
     /// # Errors
     /// As [`Model::new`].
@@ -168,11 +196,14 @@ impl Model {
         let parameters = Parameters { fill_buffers: settings.misses, ..parameters };
         let threads = parameters.limits().threads;
         let nothing = Workload { requests: 0, threads, ..Workload::new(Kind::Random) };
-        let (cores, memory) = (usize::from(parameters.cores), parameters.memory());
-        let mut model = Self::new(parameters, opcodes, &nothing, wiring)?;
+        let nodes = Nodes { count: parameters.sockets, bytes: parameters.memory(), span: parameters.node() };
+        let cores = usize::from(parameters.cores) * usize::from(parameters.sockets);
+        let mut model = Self::for_scenario(parameters, opcodes, Scenario { phases: Vec::new() }, wiring)?;
+        model.threads = model.make_threads(&nothing);
+        (0..threads).for_each(|thread| model.wheel.schedule(0, Event::Issue.of(thread)));
         // Not known before the program has ended.
         model.total = u64::MAX;
-        model.program = Some(program::Program::new(source, settings, usize::from(threads), cores, memory));
+        model.program = Some(program::Program::new(source, settings, usize::from(threads), cores, nodes));
         Ok(model)
     }
 
@@ -186,6 +217,7 @@ impl Model {
         if !self.started {
             self.started = true;
             self.channels.iter().for_each(|channel| channel.start(sink));
+            self.start_phases(sink);
         }
         loop {
             let next = self.memory_next.min(self.wheel.next_tick());
@@ -206,7 +238,7 @@ impl Model {
     }
 
     fn step_channels<S: SignalSink>(&mut self, sink: &mut S) {
-        for index in 0..home::CHANNELS {
+        for index in 0..self.channel_next.len() {
             if self.channel_next[index] == self.now {
                 self.channels[index].step(sink, &mut self.ledger, &mut self.outcomes);
                 self.channel_next[index] = self.channels[index].next_tick();
@@ -231,6 +263,9 @@ impl Model {
             Event::Fill => self.fill(subject, sink),
             Event::Data => self.data(subject, sink),
             Event::Step => self.step(subject, sink),
+            Event::Power => self.step_power(subject, sink),
+            Event::Agent => self.step_agent(subject, sink),
+            Event::Phase => self.step_phase(sink),
         }
     }
 
@@ -298,7 +333,8 @@ impl Model {
 
     /// True when every access is done and nothing is under way or waits to be written to memory.
     pub fn finished(&self) -> bool {
-        self.done == self.total
+        (self.phases.is_over() || self.phases.is_last_and_open())
+            && self.done == self.total
             && self.pool.records().next().is_none()
             && self.slices.iter().all(Slice::is_idle)
             && self.channels.iter().all(Channel::is_idle)

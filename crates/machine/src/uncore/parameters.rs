@@ -3,13 +3,20 @@
 use super::dram::Timing;
 use crate::engine::{ClockError, Clocks};
 
+/// Sockets that a model has at most: the data structures and the node numbers in the tags have room for so many.
+pub const MOST_SOCKETS: u64 = 4;
+
 /// Sizes and times of a socket. Latencies are in cycles of the clock that their comment names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parameters {
+    /// Sockets, each with everything below.
+    pub sockets: u8,
     /// Uncore and core clock, MHz.
     pub uclk_mhz: u64,
     /// DRAM clock, MHz: half the transfer rate.
     pub dclk_mhz: u64,
+    /// Clock of the links between sockets, MHz: an eighth of the transfer rate.
+    pub qclk_mhz: u64,
     /// Cores, and LLC slices: one each at a ring stop.
     pub cores: u8,
     /// Hardware threads of a core.
@@ -54,12 +61,16 @@ pub struct Parameters {
     pub core_snoop: u64,
     /// Entries of the home agent's tracker; requests hold one from the slice on (an RTID).
     pub tracker_entries: u16,
+    /// Of those, the entries that other sockets' requests may take together, if there are other sockets.
+    pub tracker_remote: u16,
     /// Uncore cycles from the home agent's acceptance of a request to the memory controller's.
     pub home_to_memory: u64,
     /// Uncore cycles from the last data on the memory bus, or from a posted write, to the home agent's egress.
     pub memory_to_home: u64,
     /// Uncore cycles for a credit of the memory controller to be of use at the home agent.
     pub credit_return: u64,
+    /// Uncore cycles from the ring of one socket to that of another, without waiting.
+    pub link_latency: u64,
     /// Memory channels.
     pub channels: u8,
     /// Bytes of memory of a channel.
@@ -72,8 +83,10 @@ impl Parameters {
     /// Xeon E5-2680: eight cores at 2.7 GHz, 20 MB of LLC, four channels of DDR3-1600.
     pub const fn e5_2680() -> Self {
         Self {
+            sockets: 1,
             uclk_mhz: 2700, // nominal core clock; the ring runs with the cores on this family (vendor's product data)
             dclk_mhz: 800,  // DDR3-1600 (published-numbers: 4 channels DDR3-1600)
+            qclk_mhz: 1000, // QPI at 8 GT/s (published-numbers); guide 2.7: the clock is an eighth of the rate
             cores: 8,       // guide 2.3.1: up to eight CBos of 2.5 MB
             threads_per_core: 2, // vendor's product data
             fill_buffers: 10, // Intel optimization manual, Sandy Bridge core: 10 line-fill buffers
@@ -96,9 +109,11 @@ impl Parameters {
             llc_quick: 4,   // assumption; "evictions can be quick" (guide, Table 2-30)
             core_snoop: 24, // assumption: two ring trips and a tag access; hit in a peer's cache about twice an LLC hit
             tracker_entries: 128, // guide 2.4.4.1
+            tracker_remote: 48, // fitted: remote bandwidth of 25.5 GB/s at 115 ns (published-numbers, E5-2680 v2)
             home_to_memory: 20, // fitted with llc_miss
             memory_to_home: 20, // fitted with llc_miss
             credit_return: 4, // assumption: half a ring trip
+            link_latency: 60, // fitted: remote latency of 115.1 ns, local of 61.7 (published-numbers, E5-2680 v2)
             channels: 4,    // guide 2.5.3
             channel_bytes: 16 << 30, // two ranks of 8 GiB
             dram: Timing::ddr3_1600(),
@@ -110,23 +125,44 @@ impl Parameters {
         (name == "e5-2680").then(Self::e5_2680)
     }
 
-    /// Bytes of memory of the socket.
-    pub const fn memory(&self) -> u64 {
+    /// The same part in a machine of several sockets. Line numbers reach over 128 GiB: with four sockets, each has 32 GiB.
+    #[must_use]
+    pub const fn with_sockets(self, sockets: u8) -> Self {
+        let channel_bytes = if sockets > 2 { self.channel_bytes / 2 } else { self.channel_bytes };
+        Self { sockets, channel_bytes, ..self }
+    }
+
+    /// Bytes of a socket's share of the physical address space.
+    pub const fn node(&self) -> u64 {
         self.channel_bytes * self.channels as u64
     }
 
-    /// The clocks.
+    /// Bytes of memory of a socket that can be used. The very last lines that the LLC's tags could name are missing: their tag
+    /// stands for an empty way.
+    pub const fn memory(&self) -> u64 {
+        if self.node() * self.sockets as u64 == super::llc::MOST_MEMORY {
+            self.node() - super::llc::UNNAMED
+        } else {
+            self.node()
+        }
+    }
+
+    /// The clocks. A machine of one socket has no links, and so no clock for them.
     ///
     /// # Errors
     /// [`ClockError`] if the frequencies share no tick grid.
     pub const fn clocks(&self) -> Result<Clocks, ClockError> {
-        Clocks::new(self.uclk_mhz, self.dclk_mhz)
+        if self.sockets == 1 {
+            Clocks::new(self.uclk_mhz, self.dclk_mhz)
+        } else {
+            Clocks::with_links(self.uclk_mhz, self.dclk_mhz, self.qclk_mhz)
+        }
     }
 
     /// What workloads can ask of the machine.
     pub const fn limits(&self) -> crate::workload::Limits {
-        let threads = self.cores as u16 * self.threads_per_core as u16;
-        crate::workload::Limits { memory: self.memory(), threads, sockets: 1 }
+        let threads = self.sockets as u16 * self.cores as u16 * self.threads_per_core as u16;
+        crate::workload::Limits { memory: self.memory(), threads, sockets: self.sockets as u16 }
     }
 
     /// Checks what the model's data structures take for granted.
@@ -142,6 +178,7 @@ impl Parameters {
             range(name, value, 1, most)?;
             range(name, value, value.next_power_of_two(), most)
         };
+        power("sockets", self.sockets.into(), MOST_SOCKETS)?;
         power("cores", self.cores.into(), 8)?;
         range("threads_per_core", self.threads_per_core.into(), 1, 2)?;
         range("fill_buffers", self.fill_buffers.into(), 1, 16)?;
@@ -150,6 +187,10 @@ impl Parameters {
         range("ingress_entries", self.ingress_entries.into(), 1, 20)?;
         range("tor_entries", self.tor_entries.into(), 1, 20)?;
         range("tracker_entries", self.tracker_entries.into(), 1, 128)?;
+        if self.sockets > 1 {
+            let others = u64::from(self.sockets) - 1;
+            range("tracker_remote", self.tracker_remote.into(), others, u64::from(self.tracker_entries) - 1)?;
+        }
         for (name, value) in [
             ("ingress_latency", self.ingress_latency),
             ("llc_data", self.llc_data),
@@ -163,6 +204,7 @@ impl Parameters {
             ("ring_hop", self.ring_hop),
             ("home_to_memory", self.home_to_memory),
             ("memory_to_home", self.memory_to_home),
+            ("link_latency", self.link_latency),
             ("l1_interval", self.l1_interval),
             ("l1_latency", self.l1_latency),
             ("l2_interval", self.l2_interval),
@@ -173,7 +215,8 @@ impl Parameters {
         range("credit_return", self.credit_return, 0, 10_000)?;
         power("channels", self.channels.into(), 4)?;
         power("channel_bytes", self.channel_bytes, 1 << 36)?;
-        range("channel_bytes", self.channel_bytes, 1 << 24, super::llc::MOST_MEMORY / 2 / u64::from(self.channels))?;
+        let most = super::llc::MOST_MEMORY / u64::from(self.sockets.max(2)) / u64::from(self.channels);
+        range("channel_bytes", self.channel_bytes, 1 << 24, most)?;
         self.dram.check()
     }
 }

@@ -3,6 +3,9 @@
 use crate::ledger::{Command, LineState, Message, NO_THREAD, Opcodes, Record, RequestKind};
 use crate::signal::{Wire, Wiring, WiringError};
 use crate::uncore::Parameters;
+use crate::uncore::agent::AgentWires;
+use crate::uncore::dram::PowerWires;
+use crate::uncore::parameters::MOST_SOCKETS;
 
 /// A wire with the tag of one subevent.
 pub type Tagged = (Wire, u64);
@@ -60,14 +63,17 @@ impl SliceTags {
 /// Wires of one home agent.
 #[derive(Debug, Clone, Copy)]
 pub struct HomeWires {
-    pub reads: Tagged,
-    pub writes: Tagged,
-    pub tracker: Tagged,
+    /// With the tags of requests of this socket and of others.
+    pub reads: (Wire, [u64; 2]),
+    pub writes: (Wire, [u64; 2]),
+    pub tracker: (Wire, [u64; 2]),
     pub region: Tagged,
     pub written: Tagged,
     pub to_cache: Tagged,
     pub to_core: Tagged,
+    pub to_remote: Tagged,
     pub completion: Wire,
+    pub completion_remote: Tagged,
     pub direct: Wire,
 }
 
@@ -84,8 +90,12 @@ pub struct ChannelWires {
     pub read_hit: Wire,
     /// Writes that replace a pending write.
     pub write_hit: Wire,
-    /// Major mode, with the tags of read and write.
-    pub mode: (Wire, [u64; 2]),
+    /// Major mode, with the tags of read, write and partial.
+    pub mode: (Wire, [u64; 3]),
+    /// Reads that close a row in use, with the tags of a read's and a write's row.
+    pub preemption: (Wire, [u64; 2]),
+    /// Power states and errors.
+    pub power: PowerWires,
 }
 
 /// All wires of a machine.
@@ -95,27 +105,44 @@ pub struct Wires {
     pub tags: SliceTags,
     pub homes: Vec<HomeWires>,
     pub channels: Vec<ChannelWires>,
+    /// By socket.
+    pub power: Vec<super::power::PowerWires>,
+    pub agents: Vec<AgentWires>,
 }
 
 impl Wires {
-    /// Binds everything that the model emits, for one socket.
+    /// Binds everything that the model emits, for all sockets.
     pub fn bind(wiring: &mut Wiring, parameters: &Parameters, opcodes: &Opcodes) -> Result<Self, WiringError> {
-        let slices =
-            (0..u16::from(parameters.cores)).map(|slice| bind_slice(wiring, slice)).collect::<Result<_, _>>()?;
-        let channels = (0..u16::from(parameters.channels))
-            .map(|channel| bind_channel(wiring, channel))
-            .collect::<Result<_, _>>()?;
-        Ok(Self { slices, tags: bind_tags(wiring, opcodes)?, homes: vec![bind_home(wiring)?], channels })
+        let mut wires = Self {
+            slices: vec![],
+            tags: bind_tags(wiring, opcodes)?,
+            homes: vec![],
+            channels: vec![],
+            power: vec![],
+            agents: vec![],
+        };
+        for socket in 0..u16::from(parameters.sockets) {
+            for slice in 0..u16::from(parameters.cores) {
+                wires.slices.push(bind_slice(wiring, socket, slice)?);
+            }
+            wires.homes.push(bind_home(wiring, socket, parameters.sockets > 1)?);
+            for channel in 0..u16::from(parameters.channels) {
+                wires.channels.push(bind_channel(wiring, socket, channel)?);
+            }
+            wires.power.push(super::power::PowerWires::bind(wiring, socket)?);
+            wires.agents.push(AgentWires::bind(wiring, socket)?);
+        }
+        Ok(wires)
     }
 }
 
-/// The first socket's instances; the model has one socket so far.
-const SOCKET: u16 = 0;
+/// The highest node number.
+const LAST_NODE: u8 = MOST_SOCKETS as u8 - 1;
 
-fn bind_slice(wiring: &mut Wiring, slice: u16) -> Result<SliceWires, WiringError> {
+fn bind_slice(wiring: &mut Wiring, socket: u16, slice: u16) -> Result<SliceWires, WiringError> {
     // Binds the queue by its subevent, so that only this queue's events count as modelled.
-    wiring.subevent(SOCKET, "cbo", slice, "RxR_INSERTS", "IRQ")?;
-    let mut message = |name| wiring.subevent(SOCKET, "cbo", slice, "TxR_INSERTS", name);
+    wiring.subevent(socket, "cbo", slice, "RxR_INSERTS", "IRQ")?;
+    let mut message = |name| wiring.subevent(socket, "cbo", slice, "TxR_INSERTS", name);
     let messages = [
         message("AD_CACHE")?,
         message("AK_CACHE")?,
@@ -125,7 +152,7 @@ fn bind_slice(wiring: &mut Wiring, slice: u16) -> Result<SliceWires, WiringError
         message("AK_CORE")?,
         message("BL_CORE")?,
     ];
-    let mut signal = |name| wiring.signal(SOCKET, "cbo", slice, name);
+    let mut signal = |name| wiring.signal(socket, "cbo", slice, name);
     Ok(SliceWires {
         lookup: signal("llc_lookup")?,
         victim: signal("llc_victim")?,
@@ -136,7 +163,7 @@ fn bind_slice(wiring: &mut Wiring, slice: u16) -> Result<SliceWires, WiringError
 }
 
 fn bind_tags(wiring: &mut Wiring, opcodes: &Opcodes) -> Result<SliceTags, WiringError> {
-    let (_, ingress_queue) = wiring.subevent(SOCKET, "cbo", 0, "RxR_INSERTS", "IRQ")?;
+    let (_, ingress_queue) = wiring.subevent(0, "cbo", 0, "RxR_INSERTS", "IRQ")?;
     let attribute = |signal: &str, name: &str| wiring.attribute("cbo", signal, name);
     let shift = |signal: &str, name: &str, most: u8| {
         let bits = attribute(signal, name)?;
@@ -159,49 +186,58 @@ fn bind_tags(wiring: &mut Wiring, opcodes: &Opcodes) -> Result<SliceTags, Wiring
     Ok(SliceTags {
         lookup_kind,
         lookup_state: shift("llc_lookup", "state", most_state)?,
-        lookup_nid: shift("llc_lookup", "nid", 0)?,
+        lookup_nid: shift("llc_lookup", "nid", LAST_NODE)?,
         lookup_tid: shift("llc_lookup", "tid", NO_THREAD)?,
         victim_state: shift("llc_victim", "state", most_state)?,
-        victim_nid: shift("llc_victim", "nid", 0)?,
+        victim_nid: shift("llc_victim", "nid", LAST_NODE)?,
         victim: u64::from(NO_THREAD) << shift("llc_victim", "tid", NO_THREAD)?,
         tor_kind,
         tor_miss: shift("tor", "miss", 1)?,
-        tor_nid: shift("tor", "nid", 0)?,
+        tor_nid: shift("tor", "nid", LAST_NODE)?,
         tor_tid: shift("tor", "tid", NO_THREAD)?,
         ingress_queue,
         ingress_tid: shift("ingress", "tid", NO_THREAD)?,
     })
 }
 
-/// The part of a subevent that requests of this socket have: of the bits that together mean "from anywhere" it is the lowest.
-const fn of_this_socket((wire, tag): Tagged) -> Tagged {
-    (wire, tag & tag.wrapping_neg())
+/// The parts of a subevent that requests of this socket and of others have: the lowest of the bits that together mean "from
+/// anywhere", and the next.
+const fn by_origin((wire, tag): Tagged) -> (Wire, [u64; 2]) {
+    let rest = tag & (tag - 1);
+    (wire, [tag & tag.wrapping_neg(), rest & rest.wrapping_neg()])
 }
 
-fn bind_home(wiring: &mut Wiring) -> Result<HomeWires, WiringError> {
-    let mut subevent = |event, name| wiring.subevent(SOCKET, "ha", 0, event, name);
+fn bind_home(wiring: &mut Wiring, socket: u16, others: bool) -> Result<HomeWires, WiringError> {
+    let mut subevent = |event, name| wiring.subevent(socket, "ha", 0, event, name);
     let (reads, writes) = (subevent("REQUESTS", "READS")?, subevent("REQUESTS", "WRITES")?);
     let tracker = subevent("TRACKER_INSERTS", "ALL")?;
     let region = subevent("TAD_REQUESTS_G0", "REGION0")?;
     let written = subevent("IMC_WRITES", "FULL")?;
     let (to_cache, to_core) = (subevent("TxR_BL", "DRS_CACHE")?, subevent("TxR_BL", "DRS_CORE")?);
+    let (mut to_remote, mut completion_remote) = (to_cache, to_cache);
+    if others {
+        to_remote = subevent("TxR_BL", "DRS_QPI")?;
+        completion_remote = subevent("TxR_AD", "NDR")?;
+    }
     Ok(HomeWires {
-        reads: of_this_socket(reads),
-        writes: of_this_socket(writes),
-        tracker: of_this_socket(tracker),
+        reads: by_origin(reads),
+        writes: by_origin(writes),
+        tracker: by_origin(tracker),
         region,
         written,
         to_cache,
         to_core,
-        completion: wiring.signal(SOCKET, "ha", 0, "TxR_AK_NDR")?,
-        direct: wiring.signal(SOCKET, "ha", 0, "DIRECT2CORE_COUNT")?,
+        to_remote,
+        completion_remote,
+        completion: wiring.signal(socket, "ha", 0, "TxR_AK_NDR")?,
+        direct: wiring.signal(socket, "ha", 0, "DIRECT2CORE_COUNT")?,
     })
 }
 
-fn bind_channel(wiring: &mut Wiring, channel: u16) -> Result<ChannelWires, WiringError> {
-    let activate = (wiring.signal(SOCKET, "imc", channel, "ACT_COUNT")?, 0);
-    let precharge_all = (wiring.signal(SOCKET, "imc", channel, "DRAM_PRE_ALL")?, 0);
-    let mut subevent = |event, name| wiring.subevent(SOCKET, "imc", channel, event, name);
+fn bind_channel(wiring: &mut Wiring, socket: u16, channel: u16) -> Result<ChannelWires, WiringError> {
+    let activate = (wiring.signal(socket, "imc", channel, "ACT_COUNT")?, 0);
+    let precharge_all = (wiring.signal(socket, "imc", channel, "DRAM_PRE_ALL")?, 0);
+    let mut subevent = |event, name| wiring.subevent(socket, "imc", channel, event, name);
     // In the order of `Command`.
     let commands = [
         activate,
@@ -209,19 +245,35 @@ fn bind_channel(wiring: &mut Wiring, channel: u16) -> Result<ChannelWires, Wirin
         subevent("PRE_COUNT", "PAGE_CLOSE")?,
         precharge_all,
         subevent("CAS_COUNT", "RD_REG")?,
+        subevent("CAS_COUNT", "RD_UNDERFILL")?,
         subevent("CAS_COUNT", "WR_WMM")?,
         subevent("CAS_COUNT", "WR_RMM")?,
         subevent("DRAM_REFRESH", "HIGH")?,
         subevent("DRAM_REFRESH", "PANIC")?,
     ];
-    let ((mode, read), (_, write)) = (subevent("MAJOR_MODES", "READ")?, subevent("MAJOR_MODES", "WRITE")?);
-    let mut signal = |name| wiring.signal(SOCKET, "imc", channel, name);
+    let (mode, read) = subevent("MAJOR_MODES", "READ")?;
+    let (write, partial) = (subevent("MAJOR_MODES", "WRITE")?.1, subevent("MAJOR_MODES", "PARTIAL")?.1);
+    let (preemption, preempt_read) = subevent("PREEMPTION", "RD_PREEMPT_RD")?;
+    let preempt_write = subevent("PREEMPTION", "RD_PREEMPT_WR")?.1;
+    let ((clock, clock0), clock1) = (subevent("POWER_CKE_CYCLES", "RANK0")?, subevent("POWER_CKE_CYCLES", "RANK1")?.1);
+    let ((throttle, throttle0), throttle1) =
+        (subevent("POWER_THROTTLE_CYCLES", "RANK0")?, subevent("POWER_THROTTLE_CYCLES", "RANK1")?.1);
+    let mut signal = |name| wiring.signal(socket, "imc", channel, name);
     Ok(ChannelWires {
         commands,
         queue: [signal("rpq")?, signal("wpq")?],
         full: [signal("RPQ_CYCLES_FULL")?, signal("WPQ_CYCLES_FULL")?],
         read_hit: signal("WPQ_READ_HIT")?,
         write_hit: signal("WPQ_WRITE_HIT")?,
-        mode: (mode, [read, write]),
+        mode: (mode, [read, write, partial]),
+        preemption: (preemption, [preempt_read, preempt_write]),
+        power: PowerWires {
+            clock: (clock, [clock0, clock1]),
+            throttle: (throttle, [throttle0, throttle1]),
+            critical: signal("POWER_CRITICAL_THROTTLE_CYCLES")?,
+            self_refresh: signal("POWER_SELF_REFRESH")?,
+            all_down: [signal("POWER_CHANNEL_PPD")?, signal("POWER_CHANNEL_DLLOFF")?],
+            corrected: signal("ECC_CORRECTABLE_ERRORS")?,
+        },
     })
 }

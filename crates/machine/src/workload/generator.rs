@@ -58,6 +58,11 @@ impl Generator {
         self.remaining
     }
 
+    /// Makes no more accesses, and says how many it would have made.
+    pub const fn stop(&mut self) -> u64 {
+        std::mem::replace(&mut self.remaining, 0)
+    }
+
     /// The next access, until none remain.
     pub fn next_access(&mut self) -> Option<Access> {
         self.remaining = self.remaining.checked_sub(1)?;

@@ -8,13 +8,20 @@ mod nearest;
 mod number;
 mod pages;
 mod parse;
+mod placement;
 mod program;
+mod scenario;
 
 pub use error::WorkloadError;
 pub use generator::{Access, Generator};
-pub use pages::Pages;
+pub use pages::{Nodes, Pages};
 pub use parse::Limits;
-pub use program::{PageSize, ProgramAccess, ProgramKind, ProgramSettings, ProgramSource, SettingsError};
+pub use placement::Placement;
+pub use program::{PageSize, Policy, ProgramAccess, ProgramKind, ProgramSettings, ProgramSource, SettingsError};
+pub use scenario::{
+    Conditions, CoreSleep, Errand, FrequencyBounds, MemoryConditions, MessageKind, NOMINAL_RATIOS, PROCHOT_RATIO,
+    Phase, Scenario, ScenarioError,
+};
 
 /// The shape of the accesses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -75,7 +82,7 @@ pub struct Workload {
     pub kind: Kind,
     /// Accesses over all threads.
     pub requests: u64,
-    /// Threads; thread `t` runs on core `t` modulo the number of cores.
+    /// Threads; thread `t` runs on core `t` modulo the number of cores of the machine.
     pub threads: u16,
     /// Bytes that are touched, over all threads.
     pub footprint: u64,

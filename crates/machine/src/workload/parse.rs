@@ -6,7 +6,7 @@ use super::{Kind, Workload, WorkloadError, number};
 /// What a machine can run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of memory.
+    /// Bytes of memory of a socket.
     pub memory: u64,
     /// Hardware threads.
     pub threads: u16,
@@ -22,6 +22,10 @@ pub fn parse(text: &str, limits: &Limits) -> Result<Workload, WorkloadError> {
     let (name, options) = text.split_once(':').map_or((text, None), |(name, options)| (name, Some(options)));
     let kind = Kind::ALL.into_iter().find(|kind| kind.name() == name.trim()).ok_or_else(|| unknown_workload(name))?;
     let mut workload = Workload::new(kind);
+    if workload.threads > 1 {
+        // As many on every socket.
+        workload.threads *= limits.sockets;
+    }
     workload.threads = workload.threads.min(limits.threads);
     let mut seen: Vec<(&'static str, String)> = Vec::new();
     for option in options.into_iter().flat_map(|options| options.split(',')) {

@@ -19,6 +19,13 @@ pub enum ProgramKind {
     NonTemporal,
     /// No access: the pages of a range are gone.
     Unmap,
+    /// No access: the thread has come this far.
+    Progress,
+}
+
+impl ProgramKind {
+    /// How many kinds there are.
+    pub const COUNT: usize = Self::Progress as usize + 1;
 }
 
 /// One access of a program.
@@ -65,6 +72,28 @@ impl PageSize {
     }
 }
 
+/// On which node a page is put when it is first touched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Policy {
+    /// On that of the socket that touches it.
+    Local,
+    /// On the nodes in turn, by page number.
+    Interleave,
+    /// On the node after that of the socket that touches it.
+    Remote,
+}
+
+impl Policy {
+    /// The node of a page that a socket touches first, on a machine with so many nodes.
+    pub const fn node(self, socket: u8, page: u64, nodes: u8) -> u8 {
+        match self {
+            Self::Local => socket,
+            Self::Interleave => (page % nodes as u64) as u8,
+            Self::Remote => (socket + 1) % nodes,
+        }
+    }
+}
+
 /// How the model's cores run a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProgramSettings {
@@ -76,13 +105,17 @@ pub struct ProgramSettings {
     pub prefetch: bool,
     /// Size of all pages.
     pub pages: PageSize,
+    /// Where pages are put on a machine with several sockets.
+    pub numa: Policy,
 }
 
 /// Settings of a program's cores that cannot be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsError {
     /// No such key.
-    #[error("cores have no setting {key:?}; known: cpi=0.05 to 100, misses=1 to 16, prefetch=on|off, pages=4k|2M")]
+    #[error(
+        "cores have no setting {key:?}; known: cpi=0.05 to 100, misses=1 to 16, prefetch=on|off, pages=4k|2M, numa=local|interleave|remote"
+    )]
     UnknownKey {
         /// The key given.
         key: String,
@@ -103,7 +136,7 @@ impl Default for ProgramSettings {
     /// A superscalar core on ordinary code: 0.5 cycles an instruction is an assumption between the width of 4 and typical integer
     /// code's 1; ten misses are the line-fill buffers of Intel's optimization manual for this core.
     fn default() -> Self {
-        Self { cycles: 500, misses: 10, prefetch: true, pages: PageSize::Small }
+        Self { cycles: 500, misses: 10, prefetch: true, pages: PageSize::Small, numa: Policy::Local }
     }
 }
 
@@ -140,6 +173,14 @@ impl ProgramSettings {
                         _ => return Err(bad("pages", "4k or 2M")),
                     };
                 }
+                "numa" => {
+                    settings.numa = match value {
+                        "local" => Policy::Local,
+                        "interleave" => Policy::Interleave,
+                        "remote" => Policy::Remote,
+                        _ => return Err(bad("numa", "local, interleave or remote")),
+                    };
+                }
                 _ => return Err(SettingsError::UnknownKey { key: key.to_owned() }),
             }
         }
@@ -149,18 +190,20 @@ impl ProgramSettings {
 
 #[cfg(test)]
 mod tests {
-    use super::{PageSize, ProgramSettings};
+    use super::{PageSize, Policy, ProgramSettings};
 
     #[test]
     fn settings_and_their_errors() {
-        let all = ProgramSettings::parse("cpi=1.25,misses=4,prefetch=off,pages=2M").unwrap();
-        assert_eq!(all, ProgramSettings { cycles: 1250, misses: 4, prefetch: false, pages: PageSize::Large });
+        let all = ProgramSettings::parse("cpi=1.25,misses=4,prefetch=off,pages=2M,numa=interleave").unwrap();
+        let (pages, numa) = (PageSize::Large, Policy::Interleave);
+        assert_eq!(all, ProgramSettings { cycles: 1250, misses: 4, prefetch: false, pages, numa });
         assert_eq!(ProgramSettings::parse(""), Ok(ProgramSettings::default()));
         for (text, words) in [
             ("cpi=0", "cpi=0: give 0.05 to 100"),
             ("misses=17", "misses=17: give 1 to 16"),
             ("prefetch", "prefetch=: give on or off"),
             ("pages=1G", "pages=1G: give 4k or 2M"),
+            ("numa=near", "numa=near: give local, interleave or remote"),
             ("page=4k", "no setting \"page\""),
         ] {
             assert!(ProgramSettings::parse(text).unwrap_err().to_string().contains(words), "{text}");

@@ -7,6 +7,7 @@ use super::bound::Bound;
 use super::occupied::Taken;
 use super::rounds::{BUDGET, Rounds, spread};
 use super::{CounterUse, InstancePlan, PlanError, safe_seconds};
+use crate::discover::owns;
 use crate::selection::{EventSource, SelectedEvent, Selection};
 
 /// Assumed for events whose largest increment no document gives.
@@ -26,10 +27,14 @@ impl<'a> Planner<'a> {
         Self { selection, known: Vec::new() }
     }
 
-    /// The events to count in an instance.
+    /// The events to count in an instance. A free-running counter that several instances share is counted once, unless the user names one
+    /// of the others.
     pub(super) fn wanted(&self, unit: &'static Unit, number: u16) -> Vec<usize> {
-        let is_wanted = |event: &SelectedEvent| {
-            std::ptr::eq(event.unit, unit) && event.instance.is_none_or(|instance| instance == number)
+        let is_wanted = |event: &SelectedEvent| match (event.instance, &event.source) {
+            _ if !std::ptr::eq(event.unit, unit) => false,
+            (Some(instance), _) => instance == number,
+            (None, EventSource::FreeRunning { register, .. }) => owns(unit, number, register),
+            (None, _) => true,
         };
         (0..self.selection.events.len()).filter(|&index| is_wanted(&self.selection.events[index])).collect()
     }

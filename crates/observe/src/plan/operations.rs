@@ -3,9 +3,20 @@
 use pericore_catalog::{Register, Role, Unit};
 use pericore_registers::Operation;
 
+use super::gate::{Freeze, Gate, Stop};
 use super::{InstancePlan, PlanError, Purpose, SocketPlan, Step};
 use crate::discover::Socket;
 use crate::selection::Selection;
+
+/// How a socket's counters are stopped.
+#[derive(Clone, Copy)]
+pub(super) struct Stopping {
+    pub(super) freeze: Freeze,
+    /// The socket's freeze, if it is used: the index of the instance that has it, and its register.
+    pub(super) whole: Option<(usize, Gate)>,
+    /// Bits of others in a global control with an enable for each counter.
+    pub(super) foreign: u64,
+}
 
 /// All lists of steps for the instances of a socket.
 ///
@@ -15,20 +26,28 @@ pub(super) fn socket_plan(
     socket: &Socket,
     mut instances: Vec<InstancePlan>,
     selection: &Selection,
+    stopping: Stopping,
 ) -> Result<SocketPlan, PlanError> {
     let mut phases = Phases::default();
     for (index, instance) in instances.iter_mut().enumerate() {
-        let mut writer = Writer { socket, instance, index, selection, phases: &mut phases };
-        let gate = writer.write()?;
+        let stop = Stop::of(instance, stopping.freeze, stopping.whole.is_some(), stopping.foreign);
+        let mut writer = Writer { socket, instance, index, selection, stop, phases: &mut phases };
+        writer.write()?;
         if instance.rounds > 1 {
-            let writer = Writer { socket, instance, index, selection, phases: &mut phases };
-            let switch = (0..instance.rounds).map(|round| writer.switch(round, gate.is_some()));
+            let writer = Writer { socket, instance, index, selection, stop, phases: &mut phases };
+            let switch = (0..instance.rounds).map(|round| writer.switch(round));
             instance.switch = switch.collect::<Result<_, _>>()?;
         }
     }
+    if let Some((index, gate)) = stopping.whole {
+        let instance = &instances[index];
+        let mut writer = Writer { socket, instance, index, selection, stop: Stop::Never, phases: &mut phases };
+        writer.whole(&gate)?;
+    }
     let Phases { inspect, setup, freeze, read, resume } = phases;
     let setup = setup.into_iter().flatten().collect();
-    Ok(SocketPlan { socket: socket.number, instances, inspect, setup, freeze, read, resume })
+    let gate = stopping.whole.map(|(index, _)| index);
+    Ok(SocketPlan { socket: socket.number, instances, gate, inspect, setup, freeze, read, resume })
 }
 
 /// Steps in the making; `setup` by phase.
@@ -68,43 +87,65 @@ struct Writer<'a> {
     instance: &'a InstancePlan,
     index: usize,
     selection: &'a Selection,
+    stop: Stop,
     phases: &'a mut Phases,
 }
 
 impl Writer<'_> {
-    fn write(&mut self) -> Result<Option<Gate>, PlanError> {
-        let unit = self.instance.unit;
-        let is_programmed = self.instance.counters.iter().any(|counter| counter.control.is_some());
-        // A freeze or reset would disturb whoever counts beside us.
-        let is_ours = is_programmed && !self.instance.taken.any();
-        let gate = if is_ours { Gate::of(self.instance) } else { None };
-        if is_programmed {
-            self.inspect(unit, gate.as_ref())?;
-        }
-        if let Some(gate) = &gate {
-            let frozen = self.step(gate.register, 0, Some(gate.frozen), Purpose::Freeze)?;
-            let running = self.step(gate.register, 0, Some(gate.running), Purpose::Unfreeze)?;
-            let obeying = self.step(gate.register, 0, Some(gate.running), Purpose::EnableFreeze)?;
-            // Without a freeze enable the first write would do nothing but unfreeze.
-            if gate.register.field("frz_en").is_some() {
-                self.at(Phase::EnableFreeze, obeying);
+    fn write(&mut self) -> Result<(), PlanError> {
+        if self.instance.counters.iter().any(|counter| counter.control.is_some()) {
+            self.inspect()?;
+            match self.stop {
+                Stop::Own { gate, for_reading } => self.own(&gate, for_reading)?,
+                Stop::Whole(Some(gate)) if gate.reset.is_none() => {
+                    let running = self.step(gate.register, 0, Some(gate.running), Purpose::EnableFreeze)?;
+                    self.at(Phase::EnableFreeze, running);
+                }
+                Stop::Whole(_) | Stop::Never => {}
             }
-            self.at(Phase::Freeze, frozen);
-            self.at(Phase::Unfreeze, running);
-            self.phases.freeze.push(frozen);
-            self.phases.resume.push(running);
         }
         for (register, value) in self.filter_values(Some(0)) {
             let step = self.step(register, 0, Some(value), Purpose::Filter)?;
             self.at(Phase::Filter, step);
         }
-        self.counters(gate.as_ref())?;
-        Ok(gate)
+        self.counters()
+    }
+
+    /// The steps of a freeze of the instance's own.
+    fn own(&mut self, gate: &Gate, for_reading: bool) -> Result<(), PlanError> {
+        let frozen = self.step(gate.register, 0, Some(gate.frozen), Purpose::Freeze)?;
+        let running = self.step(gate.register, 0, Some(gate.running), Purpose::Unfreeze)?;
+        // Without a freeze enable the first write would do nothing but unfreeze.
+        if gate.needs_enable {
+            let obeying = self.step(gate.register, 0, Some(gate.running), Purpose::EnableFreeze)?;
+            self.at(Phase::EnableFreeze, obeying);
+        }
+        self.at(Phase::Freeze, frozen);
+        self.at(Phase::Unfreeze, running);
+        if for_reading {
+            self.phases.freeze.push(frozen);
+            self.phases.resume.push(running);
+        }
+        Ok(())
+    }
+
+    /// The steps of the socket's freeze: it stops the counters before all others do, and lets them go last.
+    fn whole(&mut self, gate: &Gate) -> Result<(), PlanError> {
+        let saved = self.step(gate.register, 0, None, Purpose::Save)?;
+        self.phases.inspect.push(saved);
+        let frozen = self.step(gate.register, 0, Some(gate.frozen), Purpose::Freeze)?;
+        let running = self.step(gate.register, 0, Some(gate.running), Purpose::Unfreeze)?;
+        self.phases.setup[Phase::EnableFreeze as usize].insert(0, frozen);
+        self.at(Phase::Unfreeze, running);
+        self.phases.freeze.insert(0, frozen);
+        self.phases.resume.push(running);
+        Ok(())
     }
 
     /// The steps from any round to this one. With a freeze they are carried out while the unit stands; without one the
     /// counters are off from the first step to the last.
-    fn switch(&self, round: usize, stands: bool) -> Result<Vec<Step>, PlanError> {
+    fn switch(&self, round: usize) -> Result<Vec<Step>, PlanError> {
+        let stands = self.stop.stands();
         let mut steps = Vec::new();
         let turns = || self.instance.counters.iter().enumerate().filter(|(_, counter)| counter.round.is_some());
         let chosen = |member: u8| turns().any(|(_, counter)| counter.member == member && counter.runs_in(round));
@@ -124,7 +165,7 @@ impl Writer<'_> {
         let select = |steps: &mut Vec<Step>| -> Result<(), PlanError> {
             for (_, counter) in &of_round {
                 if let Some((control, value)) = counter.control {
-                    steps.push(self.step(control, counter.member, Some(value), Purpose::Select)?);
+                    steps.extend(self.select(control, counter.member, value)?);
                 }
             }
             Ok(())
@@ -144,7 +185,8 @@ impl Writer<'_> {
 
     /// Reads what is about to be overwritten, and every control of the unit: a freeze or reset would disturb whoever
     /// uses another counter of it. The order is that of putting things back.
-    fn inspect(&mut self, unit: &'static Unit, gate: Option<&Gate>) -> Result<(), PlanError> {
+    fn inspect(&mut self) -> Result<(), PlanError> {
+        let unit: &'static Unit = self.instance.unit;
         let instance = self.instance;
         for register in unit.with_role(Role::Control).chain(unit.with_role(Role::FixedControl)) {
             for member in 0..register.count {
@@ -157,8 +199,9 @@ impl Writer<'_> {
                 self.phases.inspect.push(step);
             }
         }
+        let gate = self.stop.gate().map(|gate| gate.register);
         let filters = self.filter_values(None).into_iter().map(|(register, _)| register);
-        for register in filters.chain(gate.map(|gate| gate.register)) {
+        for register in filters.chain(gate) {
             let step = self.step(register, 0, None, Purpose::Save)?;
             self.phases.inspect.push(step);
         }
@@ -179,13 +222,20 @@ impl Writer<'_> {
         values
     }
 
-    fn counters(&mut self, gate: Option<&Gate>) -> Result<(), PlanError> {
-        let reset = gate.and_then(|gate| Some((gate.register, gate.reset?)));
-        if let Some((register, value)) = reset {
+    fn counters(&mut self) -> Result<(), PlanError> {
+        let stop = self.stop;
+        let reset = stop.gate().and_then(|gate| {
+            // Under the socket's freeze the unit's own must be off.
+            let held = if matches!(stop, Stop::Whole(_)) { gate.running } else { gate.frozen };
+            Some((gate.register, held | gate.reset?))
+        });
+        let instance = self.instance;
+        if let Some((register, value)) =
+            reset.filter(|_| instance.counters.iter().any(|counter| counter.control.is_some()))
+        {
             let step = self.step(register, 0, Some(value), Purpose::Reset)?;
             self.at(Phase::Reset, step);
         }
-        let instance = self.instance;
         for (index, counter) in instance.counters.iter().enumerate() {
             let read = self.step(counter.register, counter.member, None, Purpose::Count { counter: index })?;
             self.phases.read.push(read);
@@ -193,13 +243,13 @@ impl Writer<'_> {
                 continue;
             }
             if let Some((control, value)) = counter.control {
-                let select = self.step(control, counter.member, Some(value), Purpose::Select)?;
-                if gate.is_some() {
-                    self.at(Phase::Select, select);
+                let select = self.select(control, counter.member, value)?;
+                if stop.stands_at_first() {
+                    select.into_iter().for_each(|step| self.at(Phase::Select, step));
                 } else {
                     let off = self.step(control, counter.member, Some(0), Purpose::Disable)?;
                     self.at(Phase::Disable, off);
-                    self.at(Phase::SelectLate, select);
+                    select.into_iter().for_each(|step| self.at(Phase::SelectLate, step));
                 }
                 if reset.is_none() {
                     let zero = self.step(counter.register, counter.member, Some(0), Purpose::Reset)?;
@@ -210,6 +260,13 @@ impl Writer<'_> {
             self.at(Phase::Baseline, baseline);
         }
         Ok(())
+    }
+
+    /// The writes of a control value. A control of 8 bytes in configuration space takes two cycles, the lower half first, and counts as soon as that
+    /// selects an event: so the upper half goes first, beside a lower half of 0.
+    fn select(&self, control: &'static Register, member: u8, value: u64) -> Result<Vec<Step>, PlanError> {
+        let whole = self.step(control, member, Some(value), Purpose::Select)?;
+        Ok(super::step::halves(whole.operation).map(|operation| Step { operation, ..whole }).collect())
     }
 
     fn at(&mut self, phase: Phase, step: Step) {
@@ -230,40 +287,5 @@ impl Writer<'_> {
             None => Operation::Read { address: place.address, width: place.width },
         };
         Ok(Step { operation, purpose, instance: self.index, register, member })
-    }
-}
-
-/// A register's values that stop the unit's counters, zero them and let them run.
-struct Gate {
-    register: &'static Register,
-    frozen: u64,
-    running: u64,
-    /// Frozen, and counters zeroed; none if the unit cannot.
-    reset: Option<u64>,
-}
-
-impl Gate {
-    /// The unit control, or where counters need a socket-wide enable as well, the global control.
-    fn of(instance: &InstancePlan) -> Option<Self> {
-        let unit = instance.unit;
-        let mask = |register: &Register, name: &str| register.field(name).map(|field| field.bits.mask());
-        if let Some(register) = unit.register(Role::UnitControl) {
-            let freeze = mask(register, "frz")?;
-            let running = mask(register, "frz_en").unwrap_or(0);
-            let frozen = running | freeze;
-            return Some(Self {
-                register,
-                frozen,
-                running,
-                reset: mask(register, "rst_ctrs").map(|reset| frozen | reset),
-            });
-        }
-        let register = unit.register(Role::GlobalControl)?;
-        let enables = instance.counters.iter().filter_map(|counter| match counter.register.role {
-            Role::FixedCounter => mask(register, &format!("en_fc{}", counter.member)),
-            _ => mask(register, &format!("en_pc{}", counter.member)),
-        });
-        let running = enables.reduce(|all, one| all | one)?;
-        Some(Self { register, frozen: 0, running, reset: None })
     }
 }

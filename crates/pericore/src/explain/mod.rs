@@ -40,7 +40,8 @@ pub struct ExplainArgs {
 /// # Errors
 /// A name that means nothing or several things, an event file that cannot be used, or an output that cannot be written.
 pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
-    let mut families = target::families(args.machine.as_deref())?;
+    let mut families =
+        target::families(args.machine.as_deref()).map_err(|refusal| args.files.on_unknown_family(refusal))?;
     if !args.files.is_empty() {
         let [family] = families[..] else {
             return Err(Failure::usage("--events needs the family that the file is for: add --machine"));

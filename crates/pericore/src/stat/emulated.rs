@@ -9,15 +9,16 @@ use std::time::Instant;
 use pericore_machine::chassis::Shape;
 use pericore_machine::workload::Workload;
 use pericore_machine::{Machine, MachineSpec, Snapshot, Window};
-use pericore_observe::discover::{Cpu, Topology, discover};
+use pericore_observe::discover::Cpu;
 use pericore_observe::plan::Plan;
-use pericore_observe::session::{Guard, JournalFile, Moment, Options, Sample, Session, survey};
+use pericore_observe::session::{Guard, JournalFile, Moment, Options, Sample, Session};
 use pericore_registers::{Address, Operation, Outcome, RegisterSpace, Width};
 
 use super::interrupt::Interrupt;
 use super::progress::ProgressLine;
-use super::{StatArgs, forecast, rows, truth};
+use super::{StatArgs, preparation, rows, truth};
 use crate::failure::Failure;
+use crate::machine::opened;
 use crate::program::Program;
 use crate::restore;
 
@@ -32,7 +33,10 @@ const TURN: f64 = 2e-6;
 /// # Errors
 /// A command line that cannot be carried out, or a run that failed.
 pub fn run(args: &StatArgs, machine: &str) -> Result<ExitCode, Failure> {
-    let spec = MachineSpec::parse(machine).map_err(Failure::usage)?;
+    if args.is_forecast() {
+        return forecast(args, machine);
+    }
+    let spec = MachineSpec::parse(machine).map_err(|error| args.files.on_unknown_family(Failure::usage(error)))?;
     let workload_text = args.workload.as_deref().unwrap_or("stream");
     let limits = spec.limits().map_err(Failure::usage)?;
     let workload = Workload::parse(workload_text, &limits).map_err(Failure::usage)?;
@@ -45,20 +49,9 @@ pub fn run(args: &StatArgs, machine: &str) -> Result<ExitCode, Failure> {
     };
     let machine = Shared(Rc::new(RefCell::new(machine.map_err(Failure::usage)?)));
     let cpus = cpus(machine.0.borrow().chassis().shape());
-    let used: Vec<&str> = selection.events.iter().map(|event| event.unit.name).collect();
-    let topology = discover(&mut machine.clone(), spec.family(), &cpus, |unit| used.contains(&unit.name))
-        .map_err(Failure::failed)?;
-    let plan = Plan::new(&topology, selection).map_err(Failure::usage)?;
-    let plan = if args.take_over { plan } else { avoid_others(&machine, &topology, plan)? };
+    let plan = preparation::plan(args, &mut machine.clone(), &cpus, selection)?;
+    preparation::warn_of_wraps(args, &plan);
     let mut out = args.open_output()?;
-    if args.dry_run {
-        forecast::operations(&plan, &mut out)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    if args.cost {
-        forecast::cost(&plan, &mut out)?;
-        return Ok(ExitCode::SUCCESS);
-    }
     // A program that runs gets the signals: this comes after, and so finds them taken.
     let interrupt = Interrupt::watch()?;
     let workload_text = match &program {
@@ -107,13 +100,14 @@ impl Shared {
     }
 }
 
-/// The plan without the counters that others have running.
-fn avoid_others(machine: &Shared, topology: &Topology, plan: Plan) -> Result<Plan, Failure> {
-    let occupied = survey(&mut machine.clone(), &plan).map_err(Failure::failed)?;
-    if occupied.is_empty() {
-        return Ok(plan);
-    }
-    Plan::beside(topology, plan.selection, &occupied).map_err(Failure::usage)
+/// What a run would do or cost: for that the hardware is enough, so that families without a model, and snapshots, will do.
+fn forecast(args: &StatArgs, machine: &str) -> Result<ExitCode, Failure> {
+    let mut chassis = opened::machine(machine).map_err(|refusal| args.files.on_unknown_family(refusal))?;
+    let selection = args.selection(chassis.shape().family)?;
+    let cpus = cpus(chassis.shape());
+    let plan = preparation::plan(args, &mut chassis, &cpus, selection)?;
+    preparation::forecast(args, &plan)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn cpus(shape: &Shape) -> Vec<Cpu> {
@@ -142,12 +136,6 @@ impl Measurement<'_> {
         let slice = ticks(SLICE);
         let interval = self.args.interval.map(|milliseconds| ticks(milliseconds / 1e3));
         let deadline = self.args.timeout.map(|milliseconds| ticks(milliseconds / 1e3));
-        if let Some(interval) = self.args.interval.filter(|interval| interval / 1e3 > plan.safe_interval()) {
-            eprintln!(
-                "pericore: -I {interval}: a counter may wrap twice within {:.0} s: such counts will not be shown; choose a shorter interval",
-                plan.safe_interval()
-            );
-        }
         let rotation =
             (plan.rounds() > 1).then(|| ticks(self.args.rotate.map_or(TURN, |milliseconds| milliseconds / 1e3)));
         let guard = if self.args.guard { Guard::All } else { Guard::InTurn };

@@ -61,6 +61,7 @@ pub const DEEDS: &[&str] = &[
     // Turned away because another request to the line is under way, and taken up again.
     "cha/RxC_INSERTS.IRQ_REJ",
     "cha/RxC_INSERTS.PRQ_REJ",
+    "cha/RxC_INSERTS.PRQ",
     "cha/RxC_IRQ1_REJECT.PA_MATCH+ANY0",
     "cha/RxC_PRQ1_REJECT.PA_MATCH+ANY0",
     "cha/RxC_RRQ1_REJECT.PA_MATCH+ANY0",
@@ -352,7 +353,6 @@ pub const DEEDS: &[&str] = &[
 pub const LEVELS: &[&str] = &[
     "cha/RxC_INSERTS.IRQ",
     "cha/RxC_INSERTS.IPQ",
-    "cha/RxC_INSERTS.PRQ",
     "cha/RxC_INSERTS.RRQ",
     "cha/RxC_INSERTS.WBQ",
     "m2m/RxC_AD_OCCUPANCY",

@@ -37,7 +37,7 @@ pub fn value(at: &Snapshot, unit: &str, socket: u16, index: u16, event: &str, su
     let vertical = |ring| parity(ring, [Way::Up, Way::Down], &["UP_EVEN", "DN_EVEN"], &["UP_ODD", "DN_ODD"]);
     let horizontal =
         |ring| parity(ring, [Way::Left, Way::Right], &["LEFT_EVEN", "RIGHT_EVEN"], &["LEFT_ODD", "RIGHT_ODD"]);
-    let row = |name: &str, first: u8| name.strip_prefix("TGR")?.parse::<u8>().ok().filter(|n| *n >= first);
+    let row = |name: &str| name.strip_prefix("TGR")?.parse::<u8>().ok().filter(|row| *row < 8);
     match event {
         "VERT_RING_AD_IN_USE" => vertical(Ring::Address),
         "VERT_RING_AK_IN_USE" => vertical(Ring::Acknowledge),
@@ -59,55 +59,115 @@ pub fn value(at: &Snapshot, unit: &str, socket: u16, index: u16, event: &str, su
         },
         // Taken up at the source, by the row that the message turns in (guide 2.1.1: credits are for each row).
         "AG0_AD_CRD_ACQUIRED0" | "AG1_AD_CRD_ACQUIRED0" | "AG0_BL_CRD_ACQUIRED0" | "AG1_BL_CRD_ACQUIRED0" => {
-            let agent = u8::from(event.starts_with("AG1"));
-            let ring = if event.contains("_AD_") { Ring::Address } else { Ring::Block };
-            let row = row(subevent, 0).filter(|row| *row < 8)?;
+            let (ring, agent) = agent_ring(event);
+            let row = row(subevent)?;
             Some(traffic.sum(ring, Some(agent), |from, to| from == stop && tiles[to].row == row))
         }
-        "TxR_VERT_INSERTS0" | "TxR_VERT_INSERTS1" => lane(subevent).map(|(r, a)| traffic.waits(r, a, stop)[0]),
-        "TxR_VERT_OCCUPANCY0" | "TxR_VERT_OCCUPANCY1" => lane(subevent).map(|(r, a)| traffic.waits(r, a, stop)[1]),
-        "TxR_VERT_CYCLES_NE0" | "TxR_VERT_CYCLES_NE1" => lane(subevent).map(|(r, a)| traffic.waits(r, a, stop)[2]),
+        // Held while the message waits, on its way along the column, and one cycle where it turns.
+        "AG0_AD_CRD_OCCUPANCY0" | "AG1_AD_CRD_OCCUPANCY0" | "AG0_BL_CRD_OCCUPANCY0" | "AG1_BL_CRD_OCCUPANCY0" => {
+            let (ring, agent) = agent_ring(event);
+            let row = row(subevent)?;
+            let way = |from: usize, to: usize| {
+                let chosen = from == stop && tiles[to].row == row;
+                if chosen { u64::from(here.row.abs_diff(row)) + 1 } else { 0 }
+            };
+            Some(traffic.total(ring, Some(agent), way) + traffic.credits(ring, agent, stop, row)[0])
+        }
+        "STALL0_NO_TxR_HORZ_CRD_AD_AG0"
+        | "STALL0_NO_TxR_HORZ_CRD_AD_AG1"
+        | "STALL0_NO_TxR_HORZ_CRD_BL_AG0"
+        | "STALL0_NO_TxR_HORZ_CRD_BL_AG1" => {
+            let (ring, agent) = agent_ring(event);
+            Some(traffic.credits(ring, agent, stop, row(subevent)?)[1])
+        }
         "TxR_VERT_BYPASS" | "TxR_VERT_BYPASS_1" => {
             // The guide has the invalidate ring's row under the second agent here.
             let (ring, agent) = if subevent == "IV_AG1" { (Ring::Invalidate, 0) } else { lane(subevent)? };
             let sent = traffic.sum(ring, Some(agent), |from, _| from == stop);
-            Some(sent - traffic.waits(ring, agent, stop)[0])
+            Some(sent - traffic.egress(ring, agent, stop).entries)
         }
-        "TxR_HORZ_BYPASS" => arrivals(subevent).map(|rings| {
+        _ if event.starts_with("TxR_VERT_") => {
+            let (ring, agent) = lane(subevent)?;
+            let queue = traffic.egress(ring, agent, stop);
+            Some(match event {
+                "TxR_VERT_INSERTS0" | "TxR_VERT_INSERTS1" => queue.entries,
+                "TxR_VERT_OCCUPANCY0" | "TxR_VERT_OCCUPANCY1" => queue.occupied,
+                "TxR_VERT_CYCLES_NE0" | "TxR_VERT_CYCLES_NE1" => queue.nonempty,
+                "TxR_VERT_CYCLES_FULL0" | "TxR_VERT_CYCLES_FULL1" => queue.full,
+                "TxR_VERT_NACK0" | "TxR_VERT_NACK1" => queue.refused,
+                "TxR_VERT_STARVED0" | "TxR_VERT_STARVED1" => queue.starved,
+                "TxR_VERT_ADS_USED" => queue.starving,
+                _ => return None,
+            })
+        }
+        _ if event.starts_with("TxR_HORZ_") => {
+            let ring = arrivals(subevent)?;
+            let queue = traffic.turning(ring, stop);
             let turns = |from: usize, to: usize| {
                 tiles[from].column == here.column && tiles[to].row == here.row && tiles[to].column != here.column
             };
-            rings.iter().map(|&ring| traffic.sum(ring, None, turns)).sum()
-        }),
-        "RxR_BYPASS" => {
-            arrivals(subevent).map(|rings| rings.iter().map(|&ring| traffic.sum(ring, None, |_, to| to == stop)).sum())
+            Some(match event {
+                "TxR_HORZ_BYPASS" => traffic.sum(ring, None, turns) - queue.entries,
+                "TxR_HORZ_INSERTS" => queue.entries,
+                "TxR_HORZ_OCCUPANCY" => queue.occupied,
+                "TxR_HORZ_CYCLES_NE" => queue.nonempty,
+                "TxR_HORZ_CYCLES_FULL" => queue.full,
+                "TxR_HORZ_NACK" => queue.refused,
+                "TxR_HORZ_STARVED" => queue.starved,
+                "TxR_HORZ_ADS_USED" => queue.starving,
+                _ => return None,
+            })
+        }
+        "RxR_BYPASS" | "RxR_INSERTS" | "RxR_OCCUPANCY" | "RxR_BUSY_STARVED" => {
+            let ring = arrivals(subevent)?;
+            let queue = traffic.ingress(ring, stop);
+            Some(match event {
+                "RxR_BYPASS" => traffic.sum(ring, None, |_, to| to == stop) - queue.entries,
+                "RxR_INSERTS" => queue.entries,
+                "RxR_OCCUPANCY" => queue.occupied,
+                _ => queue.starved,
+            })
+        }
+        "RING_BOUNCES_VERT" | "RING_BOUNCES_HORZ" | "RING_SINK_STARVED_VERT" | "RING_SINK_STARVED_HORZ" => {
+            let ring = ring_of(subevent)?;
+            let bounces = traffic.bounces(ring, stop, event.ends_with("HORZ"));
+            Some(if event.starts_with("RING_BOUNCES") { bounces.messages } else { bounces.cycles })
         }
         _ => None,
     }
 }
 
-/// Ring and agent of an egress queue.
-fn lane(name: &str) -> Option<(Ring, u8)> {
-    let (ring, agent) = name.split_once("_AG")?;
-    let ring = match ring {
+/// Ring by the short name of its messages.
+fn ring_of(name: &str) -> Option<Ring> {
+    Some(match name {
         "AD" => Ring::Address,
         "AK" => Ring::Acknowledge,
         "AKC" => Ring::AcknowledgeAgents,
         "BL" => Ring::Block,
         "IV" => Ring::Invalidate,
         _ => return None,
-    };
-    Some((ring, agent.parse().ok()?))
+    })
 }
 
-/// Rings of a name that tells credited from uncredited messages: requests and data are credited, the rest is not.
-fn arrivals(name: &str) -> Option<&'static [Ring]> {
+/// Ring and agent of an egress queue.
+fn lane(name: &str) -> Option<(Ring, u8)> {
+    let (ring, agent) = name.split_once("_AG")?;
+    Some((ring_of(ring)?, agent.parse().ok()?))
+}
+
+/// Ring and agent of a credit's event.
+fn agent_ring(event: &str) -> (Ring, u8) {
+    (if event.contains("_AD_") { Ring::Address } else { Ring::Block }, u8::from(event.contains("AG1")))
+}
+
+/// Ring of a name that tells credited from uncredited messages: requests and data are credited, the rest is not.
+fn arrivals(name: &str) -> Option<Ring> {
     Some(match name {
-        "AD_CRD" | "AD_ALL" => &[Ring::Address],
-        "BL_CRD" | "BL_ALL" => &[Ring::Block],
-        "AK" => &[Ring::Acknowledge],
-        "AKC_UNCRD" => &[Ring::AcknowledgeAgents],
-        "IV" => &[Ring::Invalidate],
+        "AD_CRD" | "AD_ALL" => Ring::Address,
+        "BL_CRD" | "BL_ALL" => Ring::Block,
+        "AK" => Ring::Acknowledge,
+        "AKC_UNCRD" => Ring::AcknowledgeAgents,
+        "IV" => Ring::Invalidate,
         _ => return None,
     })
 }

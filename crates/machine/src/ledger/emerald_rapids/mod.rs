@@ -14,7 +14,7 @@ mod requests;
 
 pub use cells::{Gauge, Stay};
 pub use kind::{Class, Found, Kind, Lookup, Queue, Target};
-pub use mesh::{Message, Ring, Tile, Traffic};
+pub use mesh::{Message, PATIENCE, ROOM, Ring, Stay as MeshStay, Tile, Traffic};
 
 use crate::engine::Period;
 use crate::signal::Tick;
@@ -299,7 +299,8 @@ impl Ledger {
 
     /// A message went over a socket's mesh.
     pub fn message(&mut self, socket: u16, message: Message) {
-        self.cells.traffic[usize::from(socket)].add(message);
+        let (from, to) = (self.shape.tiles[usize::from(message.from)], self.shape.tiles[usize::from(message.to)]);
+        self.cells.traffic[usize::from(socket)].add(message, to.row, from.column != to.column);
     }
 
     /// The account as of `now`.

@@ -255,7 +255,6 @@ fn of_level(unit: &str, event: &str, subevent: &str) -> Option<(&'static str, Ta
             let name = match subevent {
                 "IRQ" => "cha/RxC_INSERTS.IRQ",
                 "IPQ" => "cha/RxC_INSERTS.IPQ",
-                "PRQ" => "cha/RxC_INSERTS.PRQ",
                 "RRQ" => "cha/RxC_INSERTS.RRQ",
                 "WBQ" => "cha/RxC_INSERTS.WBQ",
                 _ => return None,
@@ -266,18 +265,26 @@ fn of_level(unit: &str, event: &str, subevent: &str) -> Option<(&'static str, Ta
     })
 }
 
-/// The index of an entry whose first name is `unit/event.subevent`.
-fn position(table: &[&str], unit: &str, event: &str, subevent: &str) -> Vec<usize> {
-    let wanted = if subevent.is_empty() { format!("{unit}/{event}") } else { format!("{unit}/{event}.{subevent}") };
-    let first = |entry: &str| entry.split(['+', '|', '!', '?']).next().unwrap_or_default().to_owned();
-    (0..table.len()).filter(|&index| first(table[index]) == wanted).collect()
+/// The index of the entry whose first name is `unit/event.subevent`.
+fn position(table: &[&str], unit: &str, event: &str, subevent: &str) -> Option<usize> {
+    let fits = |entry: &&str| {
+        let rest = entry.strip_prefix(unit).and_then(|rest| rest.strip_prefix('/'));
+        let rest = rest.and_then(|rest| rest.strip_prefix(event));
+        let rest = match (rest, subevent) {
+            (Some(rest), "") => Some(rest),
+            (Some(rest), subevent) => rest.strip_prefix('.').and_then(|rest| rest.strip_prefix(subevent)),
+            (None, _) => None,
+        };
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['+', '|', '!', '?']))
+    };
+    table.iter().position(fits)
 }
 
 fn single(at: &Snapshot, unit: &str, socket: u16, index: u16, event: &str, subevent: &str) -> Option<u64> {
     if let Some((name, take)) = of_level(unit, event, subevent) {
         let (_, rest) = name.split_once('/')?;
         let (of, sub) = rest.split_once('.').unwrap_or((rest, ""));
-        let gauge = at.level(*position(LEVELS, unit, of, sub).first()?, socket, index);
+        let gauge = at.level(position(LEVELS, unit, of, sub)?, socket, index);
         return Some(match take {
             Take::Entries => gauge.entries,
             Take::Occupied => gauge.occupied,
@@ -285,12 +292,10 @@ fn single(at: &Snapshot, unit: &str, socket: u16, index: u16, event: &str, subev
             Take::Full => gauge.full,
         });
     }
-    let deeds = position(DEEDS, unit, event, subevent);
-    if !deeds.is_empty() {
-        return Some(deeds.into_iter().map(|deed| at.deed(deed, socket, index)).sum());
+    if let Some(deed) = position(DEEDS, unit, event, subevent) {
+        return Some(at.deed(deed, socket, index));
     }
-    let levels = position(LEVELS, unit, event, subevent);
-    levels.first().map(|&level| at.level(level, socket, index).occupied)
+    position(LEVELS, unit, event, subevent).map(|level| at.level(level, socket, index).occupied)
 }
 
 /// Column commands and activates of a channel (Tables 2-164 to 2-166 and their neighbours).

@@ -89,14 +89,14 @@ impl Agent {
 const KEPT: u32 = 4;
 const KEPT_BY_REMOTE: u32 = 2;
 
-/// The level of a queue's entries.
-const fn queued(queue: Queue) -> u16 {
+/// The level of a queue's entries. Of the queue of I/O stacks only the arrivals are counted.
+const fn queued(queue: Queue) -> Option<u16> {
     match queue {
-        Queue::Core | Queue::Evict => level("cha/RxC_INSERTS.IRQ"),
-        Queue::Io => level("cha/RxC_INSERTS.PRQ"),
-        Queue::Snoop => level("cha/RxC_INSERTS.IPQ"),
-        Queue::Remote => level("cha/RxC_INSERTS.RRQ"),
-        Queue::RemoteWriteback => level("cha/RxC_INSERTS.WBQ"),
+        Queue::Core | Queue::Evict => Some(level("cha/RxC_INSERTS.IRQ")),
+        Queue::Io => None,
+        Queue::Snoop => Some(level("cha/RxC_INSERTS.IPQ")),
+        Queue::Remote => Some(level("cha/RxC_INSERTS.RRQ")),
+        Queue::RemoteWriteback => Some(level("cha/RxC_INSERTS.WBQ")),
     }
 }
 
@@ -104,7 +104,10 @@ impl Model {
     /// A request arrives in its agent's ingress queue.
     pub(super) fn arrive<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let Request { socket, cha, class, .. } = self.pool[request];
-        self.account.enter(queued(class.kind.queue()), socket.into(), cha.into(), self.now, sink);
+        match queued(class.kind.queue()) {
+            Some(queue) => self.account.enter(queue, socket.into(), cha.into(), self.now, sink),
+            None => self.account.deed(deed("cha/RxC_INSERTS.PRQ"), socket.into(), cha.into(), self.now, sink),
+        }
         let ready = self.now + self.times.ingress_latency;
         let agent = self.agent(socket, cha);
         let local = matches!(class.kind.queue(), Queue::Core | Queue::Io);
@@ -198,7 +201,9 @@ impl Model {
     fn accept<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let Request { socket, cha, line, class, .. } = self.pool[request];
         let (at_socket, at_cha) = (u16::from(socket), u16::from(cha));
-        self.account.leave(queued(class.kind.queue()), at_socket, at_cha, self.now, sink);
+        if let Some(queue) = queued(class.kind.queue()) {
+            self.account.leave(queue, at_socket, at_cha, self.now, sink);
+        }
         let found = self.look_up(socket, cha, line);
         let in_cache = matches!(found, Found::Shared | Found::Exclusive | Found::Modified | Found::Forward);
         let owned = found == Found::FilterExclusive && self.owner_has(socket, cha, line);

@@ -1,12 +1,12 @@
 //! The mesh: messages go up or down their column, then left or right, and every stop that they pass counts them.
 //!
-//! A message that finds its agent's egress taken waits for it; further on the mesh it meets nobody (stamps of when a place is free take
-//! the place of flits that tick). What stops count is emitted when the message is put into the egress, the cycles that it waits as
-//! one increment: sums are exact, thresholds on these events are not.
+//! A message waits where it is put on the mesh, where it turns and where it is taken off, if others are before it: stamps of when a
+//! place is free take the place of flits that tick. What stops count is emitted when the message is sent, the cycles that it waits
+//! as one increment: sums are exact, thresholds on these events are not.
 
 use super::account::{Account, Line, bind};
 use super::layout::{BOUNDARY, ROWS};
-use crate::ledger::emerald_rapids::{Message, Ring, Tile};
+use crate::ledger::emerald_rapids::{MeshStay, Message, PATIENCE, ROOM, Ring, Tile};
 use crate::signal::{SignalSink, Tick, Wiring, WiringError};
 
 /// Units that have a mesh stop.
@@ -21,6 +21,20 @@ const RINGS: [(&str, Ring); Ring::COUNT] = [
 /// Rows that credits are kept for by name.
 const CREDIT_ROWS: usize = ROWS as usize;
 
+/// Signals of one of a mesh stop's queues.
+#[derive(Debug, Clone, Copy)]
+struct QueueLines {
+    entries: Line,
+    occupied: Line,
+    nonempty: Option<Line>,
+    full: Option<Line>,
+    refused: Option<Line>,
+    starved: Option<Line>,
+    /// A slot kept against deadlock is used.
+    reserve: Option<Line>,
+    bypass: Line,
+}
+
 /// Signals of a mesh stop of one unit.
 #[derive(Debug)]
 struct StopLines {
@@ -28,82 +42,180 @@ struct StopLines {
     vertical: [[[Line; 2]; 2]; Ring::COUNT],
     /// By ring, left or right, even or odd.
     horizontal: [[[Line; 2]; 2]; Ring::COUNT],
-    /// By address or data, agent, row.
-    credits: [[[Line; CREDIT_ROWS]; 2]; 2],
-    /// By ring and agent: entries, their stay, cycles with any, messages that went past the queue.
-    egress: [[[Line; 4]; 2]; Ring::COUNT],
-    /// By ring: from a column to a row, and off the mesh.
-    turn: [Line; Ring::COUNT],
-    sink: [Line; Ring::COUNT],
+    /// By address or data, agent, row: taken, held, missed.
+    credits: [[[[Line; 3]; CREDIT_ROWS]; 2]; 2],
+    /// By ring and agent.
+    egress: [[QueueLines; 2]; Ring::COUNT],
+    /// By ring: where messages turn, and where they are taken off.
+    turns: [QueueLines; Ring::COUNT],
+    ingress: [QueueLines; Ring::COUNT],
+    /// By ring, for messages along the column or the row: bounces, cycles without a place.
+    bounces: [[Option<[Line; 2]>; 2]; Ring::COUNT],
+}
+
+struct Binder<'a> {
+    wiring: &'a mut Wiring,
+    unit: &'a str,
+}
+
+impl Binder<'_> {
+    fn line(&mut self, event: &str) -> Result<Line, WiringError> {
+        bind(self.wiring, &format!("{}/{event}", self.unit))
+    }
+
+    fn ways(&mut self, axis: &str, ring: (&str, Ring), names: [&str; 2]) -> Result<[[Line; 2]; 2], WiringError> {
+        let mut way = |way: &str, polarity: &str| {
+            // The invalidate ring has no polarities.
+            let suffix = if ring.1 == Ring::Invalidate { String::new() } else { format!("_{polarity}") };
+            self.line(&format!("{axis}_RING_{}_IN_USE.{way}{suffix}", ring.0))
+        };
+        Ok([[way(names[0], "EVEN")?, way(names[0], "ODD")?], [way(names[1], "EVEN")?, way(names[1], "ODD")?]])
+    }
+
+    fn egress(&mut self, ring: (&str, Ring), agent: u8) -> Result<QueueLines, WiringError> {
+        let suffix = if ring.1 == Ring::AcknowledgeAgents { "1" } else { "0" };
+        // The invalidate ring has one agent.
+        let agent = if ring.1 == Ring::Invalidate { 0 } else { agent };
+        let lane = format!("{}_AG{agent}", ring.0);
+        let bypass = match ring.1 {
+            Ring::AcknowledgeAgents => format!("TxR_VERT_BYPASS_1.{lane}"),
+            // The guide has this row under the second agent.
+            Ring::Invalidate => "TxR_VERT_BYPASS.IV_AG1".to_owned(),
+            _ => format!("TxR_VERT_BYPASS.{lane}"),
+        };
+        let reserved = matches!(ring.1, Ring::Address | Ring::Block);
+        let reserve = reserved.then(|| self.line(&format!("TxR_VERT_ADS_USED.{lane}"))).transpose()?;
+        let bypass = self.line(&bypass)?;
+        let mut of = |event: &str| self.line(&format!("TxR_VERT_{event}{suffix}.{lane}"));
+        Ok(QueueLines {
+            entries: of("INSERTS")?,
+            occupied: of("OCCUPANCY")?,
+            nonempty: Some(of("CYCLES_NE")?),
+            full: Some(of("CYCLES_FULL")?),
+            refused: Some(of("NACK")?),
+            starved: Some(of("STARVED")?),
+            reserve,
+            bypass,
+        })
+    }
+
+    fn turn(&mut self, ring: (&str, Ring)) -> Result<QueueLines, WiringError> {
+        let (all, name) = (format!("{}_ALL", ring.0), credited(ring.1));
+        let reserved = matches!(ring.1, Ring::Address | Ring::Block);
+        let starving = if reserved { all.as_str() } else { name };
+        let starved = Some(self.line(&format!("TxR_HORZ_STARVED.{starving}"))?);
+        let reserve = reserved.then(|| self.line(&format!("TxR_HORZ_ADS_USED.{name}"))).transpose()?;
+        let mut of = |event: &str| self.line(&format!("TxR_HORZ_{event}.{name}"));
+        Ok(QueueLines {
+            entries: of("INSERTS")?,
+            occupied: of("OCCUPANCY")?,
+            nonempty: Some(of("CYCLES_NE")?),
+            full: Some(of("CYCLES_FULL")?),
+            refused: Some(of("NACK")?),
+            starved,
+            reserve,
+            bypass: of("BYPASS")?,
+        })
+    }
+
+    fn ingress(&mut self, ring: Ring) -> Result<QueueLines, WiringError> {
+        let name = credited(ring);
+        let mut of = |event: &str| self.line(&format!("RxR_{event}.{name}"));
+        let starves = matches!(ring, Ring::Address | Ring::Block);
+        Ok(QueueLines {
+            entries: of("INSERTS")?,
+            occupied: of("OCCUPANCY")?,
+            nonempty: None,
+            full: None,
+            refused: None,
+            starved: starves.then(|| of("BUSY_STARVED")).transpose()?,
+            reserve: None,
+            bypass: of("BYPASS")?,
+        })
+    }
+
+    fn bounces(&mut self, name: &str, ring: Ring) -> Result<[Option<[Line; 2]>; 2], WiringError> {
+        let mut along = |axis: &str| -> Result<[Line; 2], WiringError> {
+            let bounced = self.line(&format!("RING_BOUNCES_{axis}.{name}"))?;
+            Ok([bounced, self.line(&format!("RING_SINK_STARVED_{axis}.{name}"))?])
+        };
+        // The agents' acknowledgements have no rows of their own along the row.
+        let horizontal = if ring == Ring::AcknowledgeAgents { None } else { Some(along("HORZ")?) };
+        Ok([Some(along("VERT")?), horizontal])
+    }
+}
+
+/// Subevents of a ring's messages where credited and uncredited ones are told apart.
+const fn credited(ring: Ring) -> &'static str {
+    match ring {
+        Ring::Address => "AD_CRD+AD_ALL",
+        Ring::Block => "BL_CRD+BL_ALL",
+        Ring::AcknowledgeAgents => "AKC_UNCRD",
+        Ring::Acknowledge => "AK",
+        Ring::Invalidate => "IV",
+    }
 }
 
 impl StopLines {
     fn bind(wiring: &mut Wiring, unit: &str) -> Result<Self, WiringError> {
-        let mut line = |event: String| bind(wiring, &format!("{unit}/{event}"));
-        let mut rings = RINGS.into_iter().map(|(name, ring)| {
-            let mut ways = |axis: &str, first: &str, second: &str| -> Result<[[Line; 2]; 2], WiringError> {
-                let mut way = |way: &str, polarity: &str| {
-                    let name = format!("{axis}_RING_{name}_IN_USE.{way}");
-                    if ring == Ring::Invalidate { line(name) } else { line(format!("{name}_{polarity}")) }
-                };
-                Ok([[way(first, "EVEN")?, way(first, "ODD")?], [way(second, "EVEN")?, way(second, "ODD")?]])
-            };
-            let vertical = ways("VERT", "UP", "DN")?;
-            let horizontal = ways("HORZ", "LEFT", "RIGHT")?;
-            let suffix = if ring == Ring::AcknowledgeAgents { "1" } else { "0" };
-            let mut egress = |agent: u8| -> Result<[Line; 4], WiringError> {
-                // The invalidate ring has one agent.
-                let agent = if ring == Ring::Invalidate { 0 } else { agent };
-                let mut of = |event: &str| line(format!("TxR_VERT_{event}{suffix}.{name}_AG{agent}"));
-                let queue = [of("INSERTS")?, of("OCCUPANCY")?, of("CYCLES_NE")?];
-                let bypass = match ring {
-                    Ring::AcknowledgeAgents => line(format!("TxR_VERT_BYPASS_1.{name}_AG{agent}"))?,
-                    // The guide has this row under the second agent.
-                    Ring::Invalidate => line("TxR_VERT_BYPASS.IV_AG1".to_owned())?,
-                    _ => line(format!("TxR_VERT_BYPASS.{name}_AG{agent}"))?,
-                };
-                Ok([queue[0], queue[1], queue[2], bypass])
-            };
-            let egress = [egress(0)?, egress(1)?];
-            let credited = match ring {
-                Ring::Address => "AD_CRD+AD_ALL",
-                Ring::Block => "BL_CRD+BL_ALL",
-                Ring::AcknowledgeAgents => "AKC_UNCRD",
-                Ring::Acknowledge => "AK",
-                Ring::Invalidate => "IV",
-            };
-            let turn = line(format!("TxR_HORZ_BYPASS.{credited}"))?;
-            let sink = line(format!("RxR_BYPASS.{credited}"))?;
-            Ok::<_, WiringError>((vertical, horizontal, egress, turn, sink))
-        });
-        let mut next = || rings.next().expect("one for each ring");
-        let each = [next()?, next()?, next()?, next()?, next()?];
+        let mut binder = Binder { wiring, unit };
+        let mut rings = Vec::new();
+        for ring in RINGS {
+            let vertical = binder.ways("VERT", ring, ["UP", "DN"])?;
+            let horizontal = binder.ways("HORZ", ring, ["LEFT", "RIGHT"])?;
+            let egress = [binder.egress(ring, 0)?, binder.egress(ring, 1)?];
+            let (turn, ingress) = (binder.turn(ring)?, binder.ingress(ring.1)?);
+            rings.push((vertical, horizontal, egress, turn, ingress, binder.bounces(ring.0, ring.1)?));
+        }
         let mut credits = Vec::new();
         for ring in ["AD", "BL"] {
             for agent in 0..2 {
                 for row in 0..CREDIT_ROWS {
-                    credits.push(bind(wiring, &format!("{unit}/AG{agent}_{ring}_CRD_ACQUIRED0.TGR{row}"))?);
+                    credits.push([
+                        binder.line(&format!("AG{agent}_{ring}_CRD_ACQUIRED0.TGR{row}"))?,
+                        binder.line(&format!("AG{agent}_{ring}_CRD_OCCUPANCY0.TGR{row}"))?,
+                        binder.line(&format!("STALL0_NO_TxR_HORZ_CRD_{ring}_AG{agent}.TGR{row}"))?,
+                    ]);
                 }
             }
         }
-        let credit = |ring: usize, agent: usize, row: usize| credits[(ring * 2 + agent) * CREDIT_ROWS + row];
-        let rows = |ring, agent| std::array::from_fn(|row| credit(ring, agent, row));
+        let rows =
+            |ring: usize, agent: usize| std::array::from_fn(|row| credits[(ring * 2 + agent) * CREDIT_ROWS + row]);
         Ok(Self {
-            vertical: each.map(|ring| ring.0),
-            horizontal: each.map(|ring| ring.1),
+            vertical: std::array::from_fn(|ring| rings[ring].0),
+            horizontal: std::array::from_fn(|ring| rings[ring].1),
             credits: [[rows(0, 0), rows(0, 1)], [rows(1, 0), rows(1, 1)]],
-            egress: each.map(|ring| ring.2),
-            turn: each.map(|ring| ring.3),
-            sink: each.map(|ring| ring.4),
+            egress: std::array::from_fn(|ring| rings[ring].2),
+            turns: std::array::from_fn(|ring| rings[ring].3),
+            ingress: std::array::from_fn(|ring| rings[ring].4),
+            bounces: std::array::from_fn(|ring| rings[ring].5),
         })
     }
 }
 
-/// When a lane of a mesh stop's egress is free, and when its last message left.
+/// When a place takes its next message, and when the last one left.
 #[derive(Debug, Clone, Copy, Default)]
 struct Lane {
     free: Tick,
     left: Tick,
+}
+
+impl Lane {
+    /// A message comes at `at` and holds the place for `service`: how it stays, and when it leaves.
+    fn pass(&mut self, at: Tick, service: Tick, cycle: Tick) -> (MeshStay, Tick) {
+        let leaves = at.max(self.free);
+        let room = u64::from(ROOM) * service;
+        let (was_full, is_full) = (self.free.saturating_sub(room), (leaves + service).saturating_sub(room));
+        let stay = MeshStay {
+            waited: ((leaves - at) / cycle) as u32,
+            first: ((leaves - at.max(self.left).min(leaves)) / cycle) as u32,
+            full: (is_full.saturating_sub(was_full.max(at)) / cycle) as u32,
+        };
+        *self = Self { free: leaves + service, left: leaves };
+        // A wait of less than a cycle is none.
+        let stay = if stay.waited == 0 { MeshStay::default() } else { stay };
+        (stay, leaves)
+    }
 }
 
 /// The meshes of all sockets.
@@ -117,7 +229,8 @@ pub struct Mesh {
     stops: Vec<StopLines>,
     /// By ring: what the fabric between the dies takes in and sends out.
     fabric: [Option<[Line; 2]>; Ring::COUNT],
-    lanes: Vec<Lane>,
+    /// By socket, tile, ring: egress of either agent, turn, ingress.
+    lanes: Vec<[Lane; 4]>,
     /// The last message waited.
     waited: bool,
     uclk: Tick,
@@ -159,7 +272,7 @@ impl Mesh {
         };
         Ok(Self {
             units: tiles.iter().map(unit).collect(),
-            lanes: vec![Lane::default(); tiles.len() * Ring::COUNT * 2 * usize::from(parameters.sockets)],
+            lanes: vec![[Lane::default(); 4]; tiles.len() * Ring::COUNT * usize::from(parameters.sockets)],
             tiles,
             grid,
             stops,
@@ -196,64 +309,68 @@ impl Mesh {
     ) -> Tick {
         let (source, goal) = (self.tiles[usize::from(from)], self.tiles[usize::from(to)]);
         let stride = account.stride;
-        let lane = ((usize::from(socket) * self.tiles.len() + usize::from(from)) * Ring::COUNT + ring as usize) * 2;
-        let lane = &mut self.lanes[lane + usize::from(agent)];
-        let leaves = now.max(lane.free);
-        let waited = ((leaves - now) / self.uclk) as u32;
-        let first = ((leaves - now.max(lane.left).min(leaves)) / self.uclk) as u32;
+        let r = ring as usize;
+        let base = usize::from(socket) * self.tiles.len();
+        let lane = |tile: usize| (base + tile) * Ring::COUNT + r;
         // A line takes the data ring's width of half a line twice.
-        let service = if ring == Ring::Block { 2 } else { 1 };
-        *lane = Lane { free: leaves + service * self.uclk, left: leaves };
-        self.waited = waited > 0;
+        let service = if ring == Ring::Block { 2 * self.uclk } else { self.uclk };
+        let (down, right) = (goal.row > source.row, goal.column > source.column);
+        let along_row = goal.column != source.column;
+        let (rows, columns) = (goal.row.abs_diff(source.row), goal.column.abs_diff(source.column));
+        let turn = self.at(goal.row, source.column);
+        let crosses = (source.column >= BOUNDARY) != (goal.column >= BOUNDARY);
+        let cycle = self.uclk;
+        let (egress, leaves) = self.lanes[lane(usize::from(from))][usize::from(agent)].pass(now, service, cycle);
+        let at_turn = leaves + self.base / 2 + u64::from(rows) * self.hop;
+        let (turning, turned) = if along_row {
+            self.lanes[lane(turn)][2].pass(at_turn, service, cycle)
+        } else {
+            (MeshStay::default(), at_turn)
+        };
+        let crossing = if crosses { self.crossing } else { 0 };
+        let at_goal = turned + u64::from(columns) * self.hop + crossing;
+        let (ingress, taken) = self.lanes[lane(usize::from(to))][3].pass(at_goal, service, cycle);
+        self.waited = egress.waited > 0;
         let mut pulse = |line: Line, index: u16, count: u32| {
             sink.pulse(line.wire(stride, socket, index), line.tag(), now, count);
         };
         if let Some((unit, index)) = self.units[usize::from(from)] {
             let lines = &self.stops[usize::from(unit)];
-            let egress = &lines.egress[ring as usize][usize::from(agent)];
-            if waited == 0 {
-                pulse(egress[3], index, 1);
-            } else {
-                pulse(egress[0], index, 1);
-                pulse(egress[1], index, waited);
-                pulse(egress[2], index, first);
-            }
+            tell(&lines.egress[r][usize::from(agent)], egress, index, &mut pulse);
             let credits = match ring {
                 Ring::Address => Some(0),
                 Ring::Block => Some(1),
                 _ => None,
             };
             if let Some(credits) = credits {
-                pulse(lines.credits[credits][usize::from(agent)][usize::from(goal.row)], index, 1);
+                let [taken, held, missed] = lines.credits[credits][usize::from(agent)][usize::from(goal.row)];
+                pulse(taken, index, 1);
+                pulse(held, index, egress.waited + u32::from(rows) + 1 + turning.waited);
+                if turning.waited > ROOM {
+                    pulse(missed, index, turning.waited - ROOM);
+                }
             }
         }
-        let down = goal.row > source.row;
         let mut row = source.row;
         while row != goal.row {
             row = if down { row + 1 } else { row - 1 };
             if let Some((unit, index)) = self.units[self.at(row, source.column)] {
                 let odd = (row + source.column) % 2;
-                let lines = &self.stops[usize::from(unit)].vertical[ring as usize];
-                pulse(lines[usize::from(down)][usize::from(odd)], index, 1);
+                pulse(self.stops[usize::from(unit)].vertical[r][usize::from(down)][usize::from(odd)], index, 1);
             }
         }
-        let right = goal.column > source.column;
-        let mut column = source.column;
-        if column != goal.column
-            && let Some((unit, index)) = self.units[self.at(row, column)]
-        {
-            pulse(self.stops[usize::from(unit)].turn[ring as usize], index, 1);
+        if along_row && let Some((unit, index)) = self.units[turn] {
+            tell(&self.stops[usize::from(unit)].turns[r], turning, index, &mut pulse);
         }
+        let mut column = source.column;
         while column != goal.column {
             column = if right { column + 1 } else { column - 1 };
             if let Some((unit, index)) = self.units[self.at(row, column)] {
                 let odd = (row + column) % 2;
-                let lines = &self.stops[usize::from(unit)].horizontal[ring as usize];
-                pulse(lines[usize::from(right)][usize::from(odd)], index, 1);
+                pulse(self.stops[usize::from(unit)].horizontal[r][usize::from(right)][usize::from(odd)], index, 1);
             }
         }
-        let crosses = (source.column >= BOUNDARY) != (goal.column >= BOUNDARY);
-        if crosses && let Some([sent, taken]) = self.fabric[ring as usize] {
+        if crosses && let Some([sent, taken]) = self.fabric[r] {
             let (left, right) = (u16::from(row), u16::from(row + ROWS));
             let (sender, taker) = if source.column >= BOUNDARY { (right, left) } else { (left, right) };
             pulse(sent, sender, 1);
@@ -262,10 +379,37 @@ impl Mesh {
             }
         }
         if let Some((unit, index)) = self.units[usize::from(to)] {
-            pulse(self.stops[usize::from(unit)].sink[ring as usize], index, 1);
+            let lines = &self.stops[usize::from(unit)];
+            tell(&lines.ingress[r], ingress, index, &mut pulse);
+            if ingress.waited > ROOM
+                && let Some([bounced, starved]) = lines.bounces[r][usize::from(along_row)]
+            {
+                pulse(bounced, index, 1);
+                pulse(starved, index, ingress.waited - ROOM);
+            }
         }
-        account.ledger.message(socket, Message { ring, agent, from, to, waited, first });
-        let hops = u64::from(source.row.abs_diff(goal.row)) + u64::from(source.column.abs_diff(goal.column));
-        leaves + self.base + hops * self.hop + if crosses { self.crossing } else { 0 }
+        let message = Message { ring, agent, from, to, turn: turn as u8, egress, turning, ingress };
+        account.ledger.message(socket, message);
+        taken + self.base / 2
     }
+}
+
+/// What a queue counts of a message.
+fn tell(lines: &QueueLines, stay: MeshStay, index: u16, pulse: &mut impl FnMut(Line, u16, u32)) {
+    if stay.waited == 0 {
+        pulse(lines.bypass, index, 1);
+        return;
+    }
+    pulse(lines.entries, index, 1);
+    pulse(lines.occupied, index, stay.waited);
+    let mut some = |line: Option<Line>, count: u32| {
+        if let Some(line) = line.filter(|_| count > 0) {
+            pulse(line, index, count);
+        }
+    };
+    some(lines.nonempty, stay.first);
+    some(lines.full, stay.full);
+    some(lines.refused, u32::from(stay.full > 0));
+    some(lines.starved, stay.waited.saturating_sub(PATIENCE));
+    some(lines.reserve, u32::from(stay.waited > PATIENCE));
 }

@@ -3,7 +3,7 @@
 use super::super::Model;
 use super::super::core::{Buffer, ThreadState};
 use super::super::event::Event;
-use crate::ledger::{Message, Record, RequestKind};
+use crate::ledger::RequestKind;
 use crate::signal::SignalSink;
 use crate::workload::ProgramKind;
 
@@ -51,6 +51,7 @@ impl Model {
         let line = access.line;
         let store = matches!(access.kind, ProgramKind::Store | ProgramKind::Upgrade);
         match access.kind {
+            ProgramKind::Progress => {}
             ProgramKind::WriteBack => {
                 let evicted = cache.write_back_l1(line);
                 self.write_back(core, evicted, sink);
@@ -105,11 +106,7 @@ impl Model {
     /// yet; it goes as a write-back that gives the line up, which is the same traffic.
     fn write_around<S: SignalSink>(&mut self, core: u8, line: u32, sink: &mut S) {
         self.cores[usize::from(core)].writebacks += 1;
-        let record = Record::new(RequestKind::WritebackToInvalid, core * 2, self.map.slice(line), 0);
-        let request = self.pool.add(record, line, core);
-        self.message(u16::from(core), Message::AddressFromCore, sink);
-        let sent = self.message(u16::from(core), Message::DataFromCore, sink);
-        self.send_to_slice(request, sent);
+        self.send_writeback(RequestKind::WritebackToInvalid, core, line, sink);
     }
 
     /// Sends prefetches as data reads: into the L2 they are no LLC prefetches, which have opcodes of their own.

@@ -10,7 +10,7 @@ mod prefetch;
 
 use super::address::LINE_BYTES;
 use crate::signal::Tick;
-use crate::workload::{Pages, ProgramKind, ProgramSettings, ProgramSource};
+use crate::workload::{Nodes, Pages, ProgramKind, ProgramSettings, ProgramSource};
 use prefetch::Prefetcher;
 use std::collections::VecDeque;
 
@@ -35,12 +35,13 @@ struct Slot {
     starving: bool,
 }
 
-/// A program on the cores of a socket.
+/// A program on the cores of a machine.
 #[derive(Debug)]
 pub(super) struct Program {
     source: Box<dyn ProgramSource>,
     settings: ProgramSettings,
     pages: Pages,
+    sockets: usize,
     slots: Vec<Slot>,
     prefetchers: Vec<Prefetcher>,
     /// Instructions of each of the program's threads, as of its last access.
@@ -56,7 +57,7 @@ pub(super) struct Program {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ProgramCounts {
     /// Accesses taken from the source, by [`ProgramKind`].
-    pub kinds: [u64; 7],
+    pub kinds: [u64; ProgramKind::COUNT],
     /// L2 prefetches sent out.
     pub prefetches: u64,
     /// Bytes of the pages that were touched.
@@ -79,12 +80,13 @@ impl Program {
         settings: ProgramSettings,
         threads: usize,
         cores: usize,
-        memory: u64,
+        nodes: Nodes,
     ) -> Self {
         Self {
             source,
             settings,
-            pages: Pages::new(settings.pages, memory),
+            pages: Pages::new(settings.pages, settings.numa, nodes),
+            sockets: nodes.count.into(),
             slots: (0..threads).map(|_| Slot::default()).collect(),
             prefetchers: (0..cores).map(|_| Prefetcher::default()).collect(),
             instructions: Vec::new(),
@@ -151,8 +153,14 @@ impl Program {
         let instructions = access.instructions.saturating_sub(self.instructions[thread]);
         self.instructions[thread] = access.instructions.max(self.instructions[thread]);
         let store = matches!(access.kind, ProgramKind::Store | ProgramKind::Upgrade | ProgramKind::NonTemporal);
-        let physical = self.pages.touch(access.process, access.forked_from, access.address, store);
         let number = thread % self.slots.len();
+        // Cores are numbered socket by socket, and the second hardware threads after all the first ones.
+        let cores = self.prefetchers.len();
+        let socket = (number % cores / (cores / self.sockets)) as u8;
+        let physical = match access.kind {
+            ProgramKind::Progress => 0,
+            _ => self.pages.touch(access.process, access.forked_from, access.address, store, socket),
+        };
         let slot = &mut self.slots[number];
         slot.queue.push_back(Waiting { line: (physical / LINE_BYTES) as u32, kind: access.kind, instructions });
         self.waiting += 1;

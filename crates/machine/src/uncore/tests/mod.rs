@@ -10,7 +10,7 @@ mod truth;
 use crate::ledger::Opcodes;
 use crate::signal::{Tick, Wiring};
 use crate::uncore::{Model, Parameters};
-use crate::workload::Workload;
+use crate::workload::{Scenario, Workload};
 use recorder::Recorder;
 
 /// Small enough for a quick test, and between them every path of the model: hits, shared lines, upgrades, evictions, writebacks,
@@ -31,7 +31,113 @@ const WORKLOADS: &[&str] = &[
     "chase:requests=2000,footprint=256k,threads=16",
     "mixed:requests=8000",
     "quick-refresh mixed:requests=5000,read=50",
+    HOT,
+    NIGHT,
+    MESSAGES,
+    "2 stream:requests=8000,remote=50,read=60,footprint=2M",
+    "2 random:requests=8000,remote=50,read=60,footprint=1M",
+    "2 stream:requests=8000,stride=128k,footprint=1G,read=0,remote=40",
+    "4 mixed:requests=8000,remote=60,footprint=64k",
 ];
+
+/// Heat, bounds of the frequency, throttling and errors.
+const HOT: &str = "
+phase turbo
+  workload mixed:requests=1500,threads=4
+  frequency 3500MHz
+  power-limit 3100MHz
+  current-limit 3100MHz
+  memory-error every 50reads
+  throttle rank0 30%
+phase warm
+  workload random:requests=1500,threads=16,footprint=1G
+  thermal-limit 2GHz
+  throttle ranks 50%
+  regulator-hot
+phase hot
+  workload random:requests=1500,footprint=1G
+  prochot internal
+  critical 60%
+phase melting
+  workload stream:requests=500
+  for 3us
+  prochot external
+  throttle rank1 90%
+phase floor
+  idle 100us
+  frequency 1200MHz
+  io-floor 1500MHz
+phase peers
+  idle 100us
+  frequency 1200MHz
+  peer-floor 1800MHz
+phase slow
+  idle 10us
+  frequency 1300MHz
+";
+
+/// Cores asleep, some woken too soon to sleep deep again; memory asleep, both ways.
+const NIGHT: &str = "
+phase evening
+  workload stream:requests=200,threads=2
+  sleep c3
+phase nap
+  idle 60us
+  sleep c6
+  power-down slow
+phase night
+  idle 330us
+  sleep c6
+  wake every 30us
+  self-refresh after 2us
+phase alarm
+  workload random:requests=2000,footprint=1G
+  power-down slow
+phase rest
+  idle 20us
+";
+
+/// Everything that the system agent does.
+const MESSAGES: &str = "
+phase all
+  idle 80us
+  vlw every 2us
+  msi every 1us
+  ipi every 1us
+  doorbell every 2us
+  priority every 1us
+  lock every 2us
+  phold every 3us
+  monitor0 every 1us
+  monitor1 every 2us
+  livelock every 4us
+  lterror every 5us
+  cmc every 3us
+  umc every 9us
+  trap every 4us
+  other every 5us
+  register every 1us
+  message4 every 1us
+  message8 every 2us
+";
+
+/// Sockets of a workload: those with a number before their name have so many.
+fn sockets(workload: &str) -> u8 {
+    workload.split_once(' ').and_then(|(number, _)| number.parse().ok()).unwrap_or(1)
+}
+
+/// Ticks of a cycle of each unit's clock, written again: 21.6 GHz make whole periods of 2.7 GHz and 800 MHz (DRAM,
+/// power unit), and five times that
+/// also of the links' 1 GHz.
+fn period(unit: &str, sockets: u8) -> Tick {
+    match (unit, sockets) {
+        ("imc" | "pcu", 1) => 27,
+        ("imc" | "pcu", _) => 135,
+        ("qpi", 2..) => 108,
+        (_, 1) => 8,
+        _ => 40,
+    }
+}
 
 /// Marks workloads that run with refreshes so frequent that some are put off until they are forced.
 const QUICK_REFRESH: &str = "quick-refresh ";
@@ -45,13 +151,20 @@ fn trefi(workload: &str) -> u64 {
 
 fn model(workload: &str) -> (Model, Wiring) {
     let family = pericore_catalog::family("e5-2600").unwrap();
-    let mut parameters = Parameters::e5_2680();
+    let sockets = sockets(workload);
+    let mut parameters = Parameters::e5_2680().with_sockets(sockets);
     parameters.dram.trefi = trefi(workload);
-    let workload = workload.trim_start_matches(QUICK_REFRESH);
+    let workload =
+        workload.trim_start_matches(QUICK_REFRESH).trim_start_matches(|c: char| c.is_ascii_digit() || c == ' ');
     let opcodes = Opcodes::by_name(|name| family.named_value("idi-opcodes", name)).unwrap();
-    let workload = Workload::parse(workload, &parameters.limits()).unwrap();
-    let mut wiring = Wiring::new(family, 1);
-    let model = Model::new(parameters, opcodes, &workload, &mut wiring).unwrap();
+    let limits = parameters.limits();
+    let scenario = if workload.contains('\n') {
+        Scenario::parse(workload, &limits).unwrap()
+    } else {
+        Scenario::from(Workload::parse(workload, &limits).unwrap())
+    };
+    let mut wiring = Wiring::new(family, sockets.into());
+    let model = Model::for_scenario(parameters, opcodes, scenario, &mut wiring).unwrap();
     (model, wiring)
 }
 
@@ -59,7 +172,7 @@ fn model(workload: &str) -> (Model, Wiring) {
 fn run(model: &mut Model, recorder: &mut Recorder) {
     while !model.finished() {
         model.run_until(model.now() + 10_000, recorder);
-        assert!(model.now() < 200_000_000, "the workload does not end: {:?}", model.progress());
+        assert!(model.now() < 1_000_000_000, "the workload does not end: {:?}", model.progress());
     }
     let end = model.now() + 12_345;
     model.run_until(end, recorder);

@@ -3,11 +3,6 @@
 use super::recorder::{Change, Emission};
 use crate::signal::{Tick, Wire, Wiring};
 
-/// Ticks of a cycle of each unit's clock, written again.
-fn period(unit: &str) -> Tick {
-    if unit == "imc" { 27 } else { 8 }
-}
-
 /// What a counter takes from a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
@@ -42,7 +37,12 @@ pub fn meaning(
         _ if event.ends_with("OCCUPANCY") || event == "MAJOR_MODES" || event.ends_with("CYCLES_FULL") => {
             Measure::Occupancy
         }
-        _ if event.ends_with("CYCLES_NE") => Measure::NonEmpty,
+        _ if event.ends_with("CYCLES_NE") || event.ends_with("CKE_CYCLES") || event == "POWER_THROTTLE_CYCLES" => {
+            Measure::NonEmpty
+        }
+        "PHOLD_CYCLES" => Measure::NonEmpty,
+        _ if unit == "pcu" && !event.starts_with("DEMOTIONS") => Measure::Occupancy,
+        _ if event.starts_with("POWER_") => Measure::Occupancy,
         _ => Measure::Arrivals,
     };
     let made =
@@ -109,6 +109,20 @@ pub fn meaning(
         "TRACKER_INSERTS" | "TRACKER_OCCUPANCY" => made("tracker", Box::new(|_| true)),
         "RPQ_INSERTS" | "RPQ_OCCUPANCY" | "RPQ_CYCLES_NE" => made("rpq", Box::new(|_| true)),
         "WPQ_INSERTS" | "WPQ_OCCUPANCY" | "WPQ_CYCLES_NE" => made("wpq", Box::new(|_| true)),
+        "POWER_STATE_OCCUPANCY" => {
+            let state = get("cores", "state");
+            let wanted = match subevent {
+                "CORES_C0" => 1,
+                "CORES_C3" => 2,
+                _ => 3,
+            };
+            made("cores", Box::new(move |tag| state(tag) == wanted))
+        }
+        _ if event.starts_with("FREQ_BAND") => {
+            let ratio = get("frequency", "ratio");
+            let least = filters.first().map_or(0, |&(_, value)| value);
+            made("frequency", Box::new(move |tag| ratio(tag) >= least))
+        }
         _ if subevent.is_empty() => made(event, Box::new(|_| true)),
         _ => {
             let (_, selected) = wiring.subevent(0, unit, 0, event, subevent).unwrap();
@@ -118,8 +132,7 @@ pub fn meaning(
 }
 
 /// Counts an event cycle by cycle, from the beginning of time up to each of the `cuts`, which must rise.
-pub fn count(emissions: &[Emission], wire: Wire, unit: &str, meaning: &Meaning, cuts: &[Tick]) -> Vec<u64> {
-    let period = period(unit);
+pub fn count(emissions: &[Emission], wire: Wire, period: Tick, meaning: &Meaning, cuts: &[Tick]) -> Vec<u64> {
     let mine: Vec<&Emission> = emissions.iter().filter(|e| e.wire == wire && (meaning.wanted)(e.tag)).collect();
     if meaning.measure == Measure::Arrivals {
         let arrivals = |e: &&Emission| match e.change {
@@ -152,8 +165,7 @@ pub fn count(emissions: &[Emission], wire: Wire, unit: &str, meaning: &Meaning, 
 }
 
 /// The greatest sum of arrivals in a cycle, and the greatest and the last level, over all tags of a wire.
-pub fn peaks(emissions: &[Emission], wire: Wire, unit: &str) -> (u64, i64, i64) {
-    let period = period(unit);
+pub fn peaks(emissions: &[Emission], wire: Wire, period: Tick) -> (u64, i64, i64) {
     let (mut cycle, mut arrivals, mut most_arrivals) = (u64::MAX, 0, 0);
     let (mut level, mut most) = (0_i64, 0_i64);
     let mut within = 0_i64;

@@ -2,27 +2,36 @@
 
 use super::naive::{Meaning, count, meaning, peaks};
 use super::recorder::{Emission, Recorder};
-use super::{ODD, WORKLOADS, model, run};
+use super::{ODD, WORKLOADS, model, period, run, sockets};
 use crate::ledger::{NAMES, Snapshot, Window};
 use crate::signal::{Tick, Wire, Wiring};
 
 /// Instances of a unit in a socket.
-pub fn instances(unit: &str) -> u16 {
+fn of_socket(unit: &str) -> u16 {
     match unit {
         "cbo" => 8,
-        "ha" => 1,
+        "ha" | "pcu" | "ubox" => 1,
         _ => 4,
     }
 }
 
+/// Instances of a unit in a machine.
+pub fn instances(unit: &str, sockets: u8) -> u16 {
+    of_socket(unit) * u16::from(sockets)
+}
+
 /// Filter settings that tell everything apart that an event can tell apart.
 pub fn filters(unit: &str, event: &str, subevent: &str) -> Vec<Vec<(&'static str, u64)>> {
+    if let Some(band) = event.strip_prefix("FREQ_BAND") {
+        let name = ["band0", "band1", "band2", "band3"][usize::from(band.as_bytes()[0] - b'0')];
+        return [0, 12, 16, 27, 28, 31, 63].map(|ratio| vec![(name, ratio)]).to_vec();
+    }
     if unit != "cbo" || matches!(event, "CLOCKTICKS" | "TxR_INSERTS") {
         return vec![vec![]];
     }
     let mut all = Vec::new();
     for tid in [None, Some(6), Some(15)] {
-        let mut base = vec![("nid", 1)];
+        let mut base = vec![("nid", 0b101)];
         base.extend(tid.map(|tid| ("tid", tid)));
         if subevent.contains("OPCODE") {
             for opc in [0x180, 0x182, 0x1C4, 0x1C5] {
@@ -45,6 +54,8 @@ pub fn filters(unit: &str, event: &str, subevent: &str) -> Vec<Vec<(&'static str
 /// An event with its filters, ready to be counted.
 pub struct Case {
     pub unit: &'static str,
+    /// Ticks of a cycle of its clock.
+    pub period: Tick,
     pub event: &'static str,
     pub subevent: Option<&'static str>,
     pub filters: Vec<(&'static str, u64)>,
@@ -53,7 +64,7 @@ pub struct Case {
 }
 
 /// All events of the ledger but the clocks.
-pub fn cases(wiring: &mut Wiring) -> Vec<Case> {
+pub fn cases(wiring: &mut Wiring, sockets: u8) -> Vec<Case> {
     let mut cases = Vec::new();
     for &(unit, event, subevents) in NAMES {
         let named: Vec<Option<&str>> =
@@ -61,8 +72,9 @@ pub fn cases(wiring: &mut Wiring) -> Vec<Case> {
         for subevent in named {
             for filters in filters(unit, event, subevent.unwrap_or("")) {
                 let Some(meaning) = meaning(wiring, unit, event, subevent.unwrap_or(""), &filters) else { continue };
-                let wires = (0..instances(unit)).map(|i| wiring.signal(0, unit, i, &meaning.signal).unwrap()).collect();
-                cases.push(Case { unit, event, subevent, filters, meaning, wires });
+                let wire = |i| wiring.signal(i / of_socket(unit), unit, i % of_socket(unit), &meaning.signal).unwrap();
+                let wires = (0..instances(unit, sockets)).map(wire).collect();
+                cases.push(Case { unit, period: period(unit, sockets), event, subevent, filters, meaning, wires });
             }
         }
     }
@@ -73,7 +85,7 @@ impl Case {
     /// The first snapshot at which the naive count of an instance differs from the truth: its index, the count, the truth.
     pub fn differs(&self, emissions: &[Emission], instance: u16, snapshots: &[Snapshot]) -> Option<(usize, u64, u64)> {
         let cuts: Vec<Tick> = snapshots.iter().map(Snapshot::now).collect();
-        let counts = count(emissions, self.wires[usize::from(instance)], self.unit, &self.meaning, &cuts);
+        let counts = count(emissions, self.wires[usize::from(instance)], self.period, &self.meaning, &cuts);
         (1..snapshots.len()).find_map(|index| {
             let window = Window::between(&snapshots[index - 1], &snapshots[index]);
             let truth = window.truth(self.unit, instance, self.event, self.subevent, &self.filters).unwrap().0;
@@ -86,6 +98,7 @@ impl Case {
 #[test]
 fn naive_counts_of_the_signals_equal_the_ledger() {
     for workload in WORKLOADS {
+        let sockets = sockets(workload);
         let (mut model, mut wiring) = model(workload);
         let mut recorder = Recorder::default();
         let mut snapshots = vec![model.snapshot()];
@@ -100,8 +113,8 @@ fn naive_counts_of_the_signals_equal_the_ledger() {
         for emission in &recorder.emissions {
             by_wire.entry(emission.wire).or_default().push(*emission);
         }
-        for case in cases(&mut wiring) {
-            for instance in 0..instances(case.unit) {
+        for case in cases(&mut wiring, sockets) {
+            for instance in 0..instances(case.unit, sockets) {
                 let emissions = by_wire.get(&case.wires[usize::from(instance)]).map_or(&[][..], Vec::as_slice);
                 let differs = case.differs(emissions, instance, &snapshots);
                 let (unit, event, subevent, filters) = (case.unit, case.event, case.subevent, &case.filters);
@@ -114,6 +127,7 @@ fn naive_counts_of_the_signals_equal_the_ledger() {
 
 /// No more in a cycle than the guide's tables say, nothing below zero, nothing left behind.
 fn increments(wiring: &mut Wiring, emissions: &[Emission], workload: &str) {
+    let sockets = sockets(workload);
     for (unit, signal, arrivals, level) in [
         ("cbo", "llc_lookup", 1, 0),
         ("cbo", "llc_victim", 1, 0),
@@ -125,6 +139,7 @@ fn increments(wiring: &mut Wiring, emissions: &[Emission], workload: &str) {
         ("ha", "IMC_WRITES", 1, 0),
         ("ha", "TAD_REQUESTS_G0", 2, 0),
         ("ha", "TxR_AK_NDR", 1, 0),
+        ("ha", "TxR_AD", 1, 0),
         ("ha", "TxR_BL", 1, 0),
         ("ha", "DIRECT2CORE_COUNT", 1, 0),
         ("imc", "ACT_COUNT", 1, 0),
@@ -139,9 +154,10 @@ fn increments(wiring: &mut Wiring, emissions: &[Emission], workload: &str) {
         ("imc", "RPQ_CYCLES_FULL", 1, 1),
         ("imc", "WPQ_CYCLES_FULL", 1, 1),
     ] {
-        for instance in 0..instances(unit) {
-            let wire = wiring.signal(0, unit, instance, signal).unwrap();
-            let (most, highest, last) = peaks(emissions, wire, unit);
+        for instance in 0..instances(unit, sockets) {
+            let number = instance % of_socket(unit);
+            let wire = wiring.signal(instance / of_socket(unit), unit, number, signal).unwrap();
+            let (most, highest, last) = peaks(emissions, wire, period(unit, sockets));
             assert!(most <= arrivals, "{workload}: {unit}{instance}/{signal}: {most} in a cycle");
             assert!(highest <= level, "{workload}: {unit}{instance}/{signal}: level {highest}");
             assert_eq!(last, 0, "{workload}: {unit}{instance}/{signal} keeps entries");

@@ -92,8 +92,8 @@ pub fn check(commands: &[CommandRecord]) {
                 rank.banks[b].activated = Some(now);
                 rank.banks[b].open = Some(command.row);
             }
-            Command::Read | Command::WriteMajor | Command::WriteOpportunistic => {
-                let write = command.command != Command::Read;
+            Command::Read | Command::Underfill | Command::WriteMajor | Command::WriteOpportunistic => {
+                let write = !matches!(command.command, Command::Read | Command::Underfill);
                 assert_eq!(bank.open, Some(command.row), "{}", at("column command to another row"));
                 wait(bank.activated, T_RCD, "tRCD");
                 if write {

@@ -46,7 +46,7 @@ impl Subchannel {
             }
             Action::Column => {
                 self.read(bank, slot, cycle, partial, starved, account, sink, out);
-                Command::Read
+                if partial { Command::Underfill } else { Command::Read }
             }
             Action::Activate => {
                 account.deed(ACTIVATES[purpose][half], socket, channel, tick, sink);

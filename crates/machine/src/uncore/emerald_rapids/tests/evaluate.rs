@@ -4,7 +4,7 @@
 use crate::pmon::{Compiled, compile_event};
 use crate::signal::{SignalSink, Tick, Wire, Wiring};
 use pericore_catalog::Measure;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// An event or subevent of a unit.
 #[derive(Debug, Clone, Copy)]
@@ -40,19 +40,11 @@ pub struct Counters {
     wiring: Wiring,
     periods: Vec<u64>,
     last: Tick,
-    /// Loses or doubles one emission of each class on the way: a class is a unit's signal with a tag and a change.
-    pub fault: Option<Fault>,
-    seen: HashMap<(usize, u16, u64, Change), u64>,
+    seen: HashSet<Class>,
 }
 
-/// A fault in the wiring.
-#[derive(Debug, Clone, Copy)]
-pub struct Fault {
-    /// Which class, in order of first appearance.
-    pub class: usize,
-    /// How often the emission comes instead of once.
-    pub times: u32,
-}
+/// Emissions that are alike: a unit's signal, the tag, how it changes.
+type Class = (usize, u16, u64, Change);
 
 impl Counters {
     /// Counters for all cases that have a signal.
@@ -79,8 +71,7 @@ impl Counters {
             wiring,
             periods,
             last: 0,
-            fault: None,
-            seen: HashMap::new(),
+            seen: HashSet::new(),
         }
     }
 
@@ -101,20 +92,7 @@ impl Counters {
         assert!(tick >= self.last, "emissions out of order of time");
         self.last = tick;
         let (socket, unit, index) = self.wiring.locate(wire.instance);
-        let times = match self.fault {
-            None => 1,
-            Some(fault) => {
-                let next = self.seen.len();
-                let seen = self.seen.entry((unit, wire.signal, tag, change)).or_insert(next as u64);
-                if *seen == fault.class as u64 {
-                    // Once only.
-                    *seen = u64::MAX;
-                    fault.times
-                } else {
-                    1
-                }
-            }
-        };
+        self.seen.insert((unit, wire.signal, tag, change));
         let instance = socket * self.wiring.family().units[unit].instances + index;
         let Some(cases) = self.listeners.get(&(unit, wire.signal)) else { return };
         let cycle = tick / self.periods[unit];
@@ -124,30 +102,43 @@ impl Counters {
             }
             let counter = self.counters.entry((case, instance)).or_default();
             let measure = self.compiled[case].measure();
-            for _ in 0..times {
-                match (change, measure) {
-                    (Change::Pulse, _) => counter.count += u64::from(count),
-                    (Change::Enter, Measure::Arrivals) => counter.count += 1,
-                    (Change::Enter | Change::Leave, Measure::Occupancy | Measure::NonEmpty) => {
-                        let cycles = cycle - counter.last;
-                        counter.count += match measure {
-                            Measure::Occupancy => counter.level as u64 * cycles,
-                            _ => u64::from(counter.level > 0) * cycles,
-                        };
-                        counter.last = cycle;
-                        counter.level += if change == Change::Enter { 1 } else { -1 };
-                        assert!(counter.level >= 0 || self.fault.is_some(), "{:?}: below zero", self.cases[case]);
-                        counter.level = counter.level.max(0);
-                    }
-                    _ => {}
+            match (change, measure) {
+                (Change::Pulse, _) => counter.count += u64::from(count),
+                (Change::Enter, Measure::Arrivals) => counter.count += 1,
+                (Change::Enter | Change::Leave, Measure::Occupancy | Measure::NonEmpty) => {
+                    let cycles = cycle - counter.last;
+                    counter.count += match measure {
+                        Measure::Occupancy => counter.level as u64 * cycles,
+                        _ => u64::from(counter.level > 0) * cycles,
+                    };
+                    counter.last = cycle;
+                    // Below zero only with a fault, which then shows in the sum.
+                    counter.level = (counter.level + if change == Change::Enter { 1 } else { -1 }).max(0);
                 }
+                _ => {}
             }
         }
     }
 
-    /// Classes of emissions seen, while a fault was set.
-    pub fn classes(&self) -> usize {
-        self.seen.len()
+    /// Classes of emissions that no case would miss.
+    pub fn unwatched(&self) -> Vec<String> {
+        let watched = |&&(unit, signal, tag, change): &&Class| {
+            let cases = self.listeners.get(&(unit, signal)).map_or(&[][..], Vec::as_slice);
+            !cases.iter().any(|&case| {
+                let (what, measure) = (&self.compiled[case], self.compiled[case].measure());
+                let reacts = match change {
+                    Change::Pulse => true,
+                    Change::Enter => true,
+                    Change::Leave => matches!(measure, Measure::Occupancy | Measure::NonEmpty),
+                };
+                reacts && what.matches(tag)
+            })
+        };
+        let units = self.wiring.family().units;
+        let name = |&(unit, signal, tag, change): &Class| {
+            format!("{}/{} {tag:#x} {change:?}", units[unit].name, units[unit].signals[usize::from(signal)].name)
+        };
+        self.seen.iter().filter(watched).map(name).collect()
     }
 }
 
@@ -162,5 +153,40 @@ impl SignalSink for Counters {
 
     fn leave(&mut self, wire: Wire, tag: u64, tick: Tick) {
         self.change(wire, tag, tick, Change::Leave, 1);
+    }
+}
+
+/// Loses or doubles one emission.
+pub struct Faulty<'a> {
+    pub to: &'a mut Counters,
+    /// Emissions that still go through as they are.
+    pub before: u64,
+    /// Lost, or else doubled.
+    pub lost: bool,
+}
+
+impl Faulty<'_> {
+    fn times(&mut self) -> u32 {
+        let hit = self.before == 0;
+        self.before = self.before.wrapping_sub(1);
+        match (hit, self.lost) {
+            (false, _) => 1,
+            (true, true) => 0,
+            (true, false) => 2,
+        }
+    }
+}
+
+impl SignalSink for Faulty<'_> {
+    fn pulse(&mut self, wire: Wire, tag: u64, tick: Tick, count: u32) {
+        (0..self.times()).for_each(|_| self.to.pulse(wire, tag, tick, count));
+    }
+
+    fn enter(&mut self, wire: Wire, tag: u64, tick: Tick) {
+        (0..self.times()).for_each(|_| self.to.enter(wire, tag, tick));
+    }
+
+    fn leave(&mut self, wire: Wire, tag: u64, tick: Tick) {
+        (0..self.times()).for_each(|_| self.to.leave(wire, tag, tick));
     }
 }

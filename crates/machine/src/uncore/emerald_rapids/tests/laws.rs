@@ -67,7 +67,11 @@ fn check(workload: &str, at: &Snapshot) {
     let sent = ["AG0", "AG1"].map(|agent| {
         bypassed(&format!("TxR_VERT_BYPASS.BL_{agent}")) + bypassed(&format!("TxR_VERT_INSERTS0.BL_{agent}"))
     });
-    equal(sent.iter().sum(), bypassed("RxR_BYPASS.BL_ALL"), "every data message arrives");
+    equal(
+        sent.iter().sum(),
+        bypassed("RxR_BYPASS.BL_ALL") + bypassed("RxR_INSERTS.BL_ALL"),
+        "every data message arrives",
+    );
     equal(of("mdf", "CRS_TxR_INSERTS.BL_CRD"), of("mdf", "RxR_BYPASS.BL_CRD"), "what leaves a die comes to the other");
 
     // I/O: sixteen double words a line.

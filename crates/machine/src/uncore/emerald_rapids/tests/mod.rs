@@ -1,5 +1,6 @@
 //! The model as a whole: its signals against its ledger, its laws, its figures.
 
+mod coverage;
 mod evaluate;
 mod laws;
 mod truth;
@@ -11,11 +12,13 @@ use crate::workload::Workload;
 /// Small enough for a quick test, and between them most paths of the model.
 const WORKLOADS: &[&str] = &[
     "stream:requests=6000,threads=8",
+    "stream:requests=12000,threads=64,stride=16M,footprint=64G,read=30",
     "random:requests=6000,footprint=1M,read=60,threads=40",
+    "random:requests=8000,footprint=32G,threads=128",
     "copy:requests=5000,threads=64",
-    "mixed:requests=8000,read=50,threads=64,footprint=4G",
+    "mixed:requests=30000,read=50,threads=16,footprint=1G",
     "chase:requests=400",
-    "two mixed:requests=12000,read=50,threads=128,footprint=64M,remote=40",
+    "two mixed:requests=15000,read=50,threads=64,footprint=64M,remote=40",
 ];
 
 fn model(workload: &str) -> (Model, Wiring) {

@@ -1,7 +1,7 @@
 //! Every event that the ledger knows, counted from the signals by the control value of the catalogue, over windows that cut
 //! requests in two.
 
-use super::evaluate::{Case, Counters};
+use super::evaluate::{Case, Counters, Faulty};
 use super::{MICROSECOND, WORKLOADS, model, run};
 use crate::ledger::emerald_rapids::Snapshot;
 use crate::signal::{Tick, Wiring};
@@ -62,6 +62,29 @@ fn counts_of_the_signals_equal_the_ledger() {
         run(&mut model, &mut counters);
         let found = differences(&counters, &wiring, &model.snapshot(), 40);
         assert!(found.is_empty(), "{workload} at its end: {found:#?}");
+        // What no event with a truth would miss could be lost or doubled unseen.
+        let unwatched = counters.unwatched();
+        assert!(unwatched.is_empty(), "{workload}: {unwatched:#?}");
+    }
+}
+
+#[test]
+fn a_lost_or_doubled_emission_shows() {
+    let workload = "two mixed:requests=300,threads=16,read=50,remote=50,footprint=1M";
+    let (mut plain, wiring) = model(workload);
+    let mut digest = Digest::default();
+    run(&mut plain, &mut digest);
+    let clocks = *plain.clocks();
+    let cases = cases(&wiring, &plain.snapshot());
+    let mut random = crate::engine::Random::new(11, 0);
+    for turn in 0..6 {
+        let before = random.below(digest.emissions);
+        let (mut model, own) = model(workload);
+        let mut counters = Counters::new(own, cases.clone(), |unit| clocks.of_unit(unit).ticks());
+        let mut faulty = Faulty { to: &mut counters, before, lost: turn % 2 == 0 };
+        run(&mut model, &mut faulty);
+        let found = differences(&counters, &wiring, &model.snapshot(), 1);
+        assert!(!found.is_empty(), "emission {before} of {} may be lost or doubled", digest.emissions);
     }
 }
 
