@@ -174,7 +174,7 @@ fn arrivals(name: &str) -> Option<Ring> {
 
 /// Even stops carry the even polarity: the parity of row and column together.
 const fn is_even(tile: Tile) -> bool {
-    (tile.row + tile.column) % 2 == 0
+    (tile.row + tile.column).is_multiple_of(2)
 }
 
 /// True if a message goes past a stop, or is taken off there, on its way up, down, left or right; not where it is put on.
@@ -194,7 +194,7 @@ fn crossing(at: &Snapshot, socket: u16, index: u16, event: &str, subevent: &str)
     let tiles = &at.shape.tiles;
     let rows = at.shape.instances("mdf") / 2;
     let (row, right) = ((index % rows) as u8, index >= rows);
-    let boundary = (tiles.iter().map(|tile| tile.column).max()? + 1) / 2;
+    let boundary = (tiles.iter().map(|tile| tile.column).max()? + 1).div_ceil(2);
     let ring = match subevent {
         "AD_CRD" => Ring::Address,
         "BL_CRD" => Ring::Block,

@@ -57,7 +57,7 @@ pub const fn place(line: u32) -> Place {
     let (banks, ranks) = (BANKS_PER_RANK as u32, RANKS as u32);
     let row = above_column / (banks * ranks);
     let bank = (above_column ^ fold(row)) % banks;
-    let rank = (above_column / banks ^ (row >> 3)) % ranks;
+    let rank = ((above_column / banks) ^ (row >> 3)) % ranks;
     Place { channel: (sub / 2) as u8, pseudo: (sub % 2) as u8, bank: (rank * banks + bank) as u8, row }
 }
 

@@ -82,7 +82,7 @@ impl Model {
             deed("iio/REQ_FROM_PCIE_PASS_CMPL.FINAL_RD_WR"),
         ];
         happens.into_iter().for_each(|what| account.deed(what, at, stack, now, sink));
-        if line % REQUESTS_OF_A_PAGE == 0 {
+        if line.is_multiple_of(REQUESTS_OF_A_PAGE) {
             let walk = [
                 deed("iio/IOMMU0.MISSES"),
                 deed("iio/IOMMU0.CTXT_CACHE_LOOKUPS"),
@@ -239,7 +239,7 @@ impl Model {
     }
 
     /// The stack answers a core's access.
-    pub(super) fn from_device<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+    pub(super) fn device_answers<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let Request { socket, line, class, .. } = self.pool[request];
         let (at, stack, now) = (u16::from(socket), (line % u32::from(STACKS)) as u16, self.now);
         let account = &mut self.account;

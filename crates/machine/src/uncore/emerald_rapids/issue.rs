@@ -108,7 +108,7 @@ impl Model {
             super::Stores::Streaming => {
                 self.streamed += 1;
                 // The last store of a buffer that is not full goes out in part.
-                if self.streamed % 16 == 0 { Kind::StreamPart } else { Kind::StreamFull }
+                if self.streamed.is_multiple_of(16) { Kind::StreamPart } else { Kind::StreamFull }
             }
         }
     }
@@ -227,7 +227,7 @@ impl Model {
         let top = (own + 1) << address::REGION_BITS;
         let code = top - 1 - scattered % (1 << 16);
         let tables = top - 1 - (1 << 16) - (line >> 6) % (1 << 14);
-        let device = 3 << address::REGION_BITS | own << (address::REGION_BITS - 1) | scattered % 4096;
+        let device = 3 << address::REGION_BITS | own << (address::REGION_BITS - 1) | (scattered % 4096);
         let near = line ^ 1;
         let (kind, wanted) = match turn % 32 {
             0 | 8 | 16 | 24 => (Kind::CodeRead, code),

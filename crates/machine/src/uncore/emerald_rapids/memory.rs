@@ -206,7 +206,7 @@ impl Model {
             }
             credits.reads -= 1;
         }
-        self.to_controller(request, self.now, sink);
+        self.announce(request, self.now, sink);
     }
 
     /// True if the other subchannel of the channel has writes that wait: the event is of the channel.
@@ -215,7 +215,7 @@ impl Model {
     }
 
     /// A request with its credit goes to its subchannel.
-    fn to_controller<S: SignalSink>(&mut self, request: RequestId, from: Tick, sink: &mut S) {
+    fn announce<S: SignalSink>(&mut self, request: RequestId, from: Tick, sink: &mut S) {
         let Request { socket, line, writes, partial, .. } = self.pool[request];
         let place = address::place(line);
         let (unit, _) = seen(place);
@@ -242,7 +242,7 @@ impl Model {
                     let at = cycle * self.clocks.dclk.ticks() + self.times.memory_to_mesh;
                     self.wheel.schedule(at, Event::Answer.of(owner));
                     match self.credits[number].waiting_reads.pop_front() {
-                        Some(next) => self.to_controller(next, self.now, sink),
+                        Some(next) => self.announce(next, self.now, sink),
                         None => self.credits[number].reads += 1,
                     }
                 }
@@ -256,7 +256,7 @@ impl Model {
                             let (unit, half) = seen(address::place(line));
                             self.account.leave(NO_CREDIT[half], socket.into(), unit, self.now, sink);
                         }
-                        self.to_controller(next, self.now, sink);
+                        self.announce(next, self.now, sink);
                     }
                     None => self.credits[number].writes += 1,
                 },

@@ -285,7 +285,7 @@ impl Model {
             Event::Device => self.device(subject, sink),
             Event::Completed => self.completed(subject, sink),
             Event::AtDevice => self.at_device(subject, sink),
-            Event::FromDevice => self.from_device(subject, sink),
+            Event::FromDevice => self.device_answers(subject, sink),
         }
     }
 
