@@ -9,6 +9,7 @@ use pericore_observe::session::{Guard, JournalFile, Options, Session};
 
 use super::child::Measured;
 use super::interrupt::Interrupt;
+use super::repeat::Runs;
 use super::wakeup::Wakeup;
 use super::{StatArgs, preparation, rows};
 use crate::failure::Failure;
@@ -28,6 +29,9 @@ pub fn run(args: &StatArgs) -> Result<ExitCode, Failure> {
 /// The same on a host that is known.
 fn on(args: &StatArgs, host: &Host) -> Result<ExitCode, Failure> {
     let family = host.family().map_err(Failure::failed)?;
+    if args.repeat > 1 && args.program.words().is_empty() && args.timeout.is_none() {
+        return Err(Failure::usage("-r repeats a program: name one, or give each run an end with --timeout"));
+    }
     if let Some(what) = args.only_for_software() {
         return Err(Failure::usage(format!(
             "{what} is for software machines; add --machine {}, or leave it out",
@@ -53,10 +57,21 @@ fn on(args: &StatArgs, host: &Host) -> Result<ExitCode, Failure> {
     if !args.json && args.separator.is_none() {
         writeln!(out, "\n {}", title(args, host, &plan))?;
     }
-    let mut run = Measurement { args, watch: Stopwatch::default(), interrupt, wakeup };
-    let status = run.measure(space, plan, &mut out).map_err(elsewhere)?;
+    let mut runs = Runs::new(args.repeat);
+    let mut run = Measurement { args, watch: Stopwatch::default(), interrupt, wakeup, runs: &mut runs };
+    let mut status = ExitCode::SUCCESS;
+    for _ in 0..args.repeat {
+        status = run.measure(host.space(), plan.clone(), &mut out).map_err(elsewhere)?;
+        if run.interrupt.signal().is_some() {
+            break;
+        }
+    }
+    let interrupt = run.interrupt;
+    if let Some(report) = runs.finish() {
+        args.print(&mut out, &report, None)?;
+    }
     out.flush()?;
-    Ok(run.interrupt.exit(status))
+    Ok(interrupt.exit(status))
 }
 
 /// What is measured, above the table.
@@ -76,6 +91,7 @@ struct Measurement<'a> {
     watch: Stopwatch,
     interrupt: Interrupt,
     wakeup: Wakeup,
+    runs: &'a mut Runs,
 }
 
 impl Measurement<'_> {
@@ -125,7 +141,9 @@ impl Measurement<'_> {
                 let sample = session.sample(|_| watch.moment());
                 let end = interval.map(|_| watch.moment().seconds - start);
                 let report = rows::report(session.plan(), &sample, None, self.args.scope(), end);
-                self.args.print(out, &report, None)?;
+                if let Some(report) = self.runs.take(report) {
+                    self.args.print(out, &report, None)?;
+                }
                 next_print = after(now, next_print, interval);
             }
             if over {
