@@ -390,7 +390,7 @@ fn repeated_runs_have_a_mean_and_a_spread() {
     let separated = stderr(&pericore(&[&line[..], &["-r", "2", "-x,"]].concat()));
     let fields: Vec<&str> = separated.lines().last().unwrap_or_default().split(',').collect();
     assert!(fields[2] == "cbo/CLOCKTICKS/" && fields[3].ends_with('%'), "{fields:?}");
-    refused(&["stat", "--machine", "e5-2600", "-r", "2", "-I", "1"], 129, &["-r", "-I"]);
+    refused(&["stat", "--machine", "e5-2600", "-r", "2", "-I", "1"], 129, &["--repeat", "--interval-print"]);
     refused(&["stat", "--machine", "e5-2600", "-r", "0"], 129, &["0"]);
 }
 
