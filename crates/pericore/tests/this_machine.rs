@@ -169,3 +169,45 @@ fn a_killed_run_is_undone_from_its_default_journal() {
     };
     assert_eq!(last(0xd10), Some(0), "control 0 of CBo 0 holds what it held before");
 }
+
+/// SIGTERM ends the measurement: what was counted is printed, everything is put back, and the signal takes its course.
+#[test]
+fn a_signal_ends_the_measurement_in_order() {
+    let (run, left) = script(
+        &Rig::default(),
+        "$P stat -e cbo0/CLOCKTICKS/ & pid=$!
+         until ls $XDG_STATE_HOME/pericore/*.journal >/dev/null 2>&1; do sleep 0.01; done
+         kill -TERM $pid; wait $pid; echo status $?",
+    );
+    assert!(run.stdout.contains("status 143"), "{}{}", run.stdout, run.stderr);
+    assert!(run.stderr.contains("cbo0/CLOCKTICKS/") && run.stderr.contains("all measured"), "{}", run.stderr);
+    assert!(left.is_empty(), "{left:?}");
+}
+
+/// The second of two runs takes the counters that the first has left, and neither touches the other's controls.
+#[test]
+fn two_runs_share_a_unit() {
+    let (run, left) = script(
+        &Rig::default(),
+        "$P stat -j -e cbo0/CLOCKTICKS/ -o $XDG_STATE_HOME.first & pid=$!
+         until ls $XDG_STATE_HOME/pericore/*.journal >/dev/null 2>&1; do sleep 0.01; done
+         $P stat -j -e cbo0/CLOCKTICKS,thresh=1/ --timeout 50; echo second $?
+         kill -TERM $pid; wait $pid; echo first $?; cat $XDG_STATE_HOME.first; rm $XDG_STATE_HOME.first",
+    );
+    assert!(run.stdout.contains("second 0") && run.stdout.contains("first 143"), "{}{}", run.stdout, run.stderr);
+    let rows = run.stdout.lines().chain(run.stderr.lines()).filter(|line| line.starts_with('{'));
+    let validities: Vec<String> = rows
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON")["validity"].to_string())
+        .collect();
+    assert_eq!(validities, ["\"measured\"", "\"measured\""], "{}{}", run.stdout, run.stderr);
+    let selected = |number: u32| {
+        let writes = run.all(msr(number)).into_iter().filter_map(|access| match access.entry.kind {
+            Kind::Write(value) if value != 0 => Some(value),
+            _ => None,
+        });
+        writes.collect::<Vec<u64>>()
+    };
+    // Table 2-11: bit 22 enables, bits 31:24 are the threshold; CLOCKTICKS is event 0.
+    assert_eq!((selected(0xd10), selected(0xd11)), (vec![0x40_0000], vec![0x140_0000]));
+    assert!(left.is_empty(), "{left:?}");
+}
