@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use pericore_machine::chassis::Shape;
-use pericore_machine::workload::Workload;
+use pericore_machine::workload::{Limits, Scenario};
 use pericore_machine::{Machine, MachineSpec, Snapshot, Window};
 use pericore_observe::discover::Cpu;
 use pericore_observe::plan::Plan;
@@ -29,6 +29,25 @@ const SLICE: f64 = 100e-6;
 /// Virtual seconds of a round, unless the user says: workloads often end within a virtual millisecond.
 const TURN: f64 = 2e-6;
 
+/// A named workload, or the scenario in a file.
+fn load(text: &str, limits: &Limits) -> Result<Scenario, Failure> {
+    if !text.ends_with(".scenario") {
+        return Scenario::of(text, limits).map_err(Failure::usage);
+    }
+    let read = std::fs::read_to_string(text);
+    let contents = read.map_err(|error| Failure::usage(format!("cannot read the scenario {text}: {error}")))?;
+    Scenario::parse(&contents, limits).map_err(|error| Failure::usage(format!("{text}, {error}")))
+}
+
+/// The scenario of a repetition: the same seeds would give the same run.
+fn reseeded(scenario: &Scenario, run: u32) -> Scenario {
+    let mut scenario = scenario.clone();
+    for workload in scenario.phases.iter_mut().filter_map(|phase| phase.workload.as_mut()) {
+        workload.seed = workload.seed.wrapping_add(run.into());
+    }
+    scenario
+}
+
 /// Runs `pericore stat --machine`.
 ///
 /// # Errors
@@ -40,7 +59,7 @@ pub fn run(args: &StatArgs, machine: &str) -> Result<ExitCode, Failure> {
     let spec = MachineSpec::parse(machine).map_err(|error| args.files.on_unknown_family(Failure::usage(error)))?;
     let workload_text = args.workload.as_deref().unwrap_or("stream");
     let limits = spec.limits().map_err(Failure::usage)?;
-    let workload = Workload::parse(workload_text, &limits).map_err(Failure::usage)?;
+    let scenario = load(workload_text, &limits)?;
     let selection = args.selection(spec.family())?;
     let machine_name = machine;
     let mut out = args.open_output()?;
@@ -51,8 +70,7 @@ pub fn run(args: &StatArgs, machine: &str) -> Result<ExitCode, Failure> {
         let program = Program::of(&args.program)?;
         let machine = match &program {
             Some(program) => Machine::for_program(&spec, program.source(), program.settings()),
-            // The same seed would give the same run.
-            None => Machine::new(&spec, &Workload { seed: workload.seed.wrapping_add(run.into()), ..workload.clone() }),
+            None => Machine::for_scenario(&spec, &reseeded(&scenario, run)),
         };
         let machine = Shared(Rc::new(RefCell::new(machine.map_err(Failure::usage)?)));
         let cpus = cpus(machine.0.borrow().chassis().shape());
@@ -174,7 +192,7 @@ impl Measurement<'_> {
             }
             None => None,
         };
-        let options = Options { take_over: self.args.take_over, guard, journal };
+        let options = Options { take_over: self.args.take_over, guard, journal, neighbourhood: None };
         let mut session =
             Session::start(self.machine.clone(), plan, options, |space| space.moment()).map_err(Failure::failed)?;
         let start = self.machine.0.borrow().now();

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use pericore_observe::linux::{Host, LinuxSpace, Stopwatch};
 use pericore_observe::plan::Plan;
-use pericore_observe::session::{Guard, JournalFile, Options, Session};
+use pericore_observe::session::{Entrance, Guard, JournalFile, Neighbourhood, Options, Session};
 
 use super::child::Measured;
 use super::interrupt::Interrupt;
@@ -46,32 +46,42 @@ fn on(args: &StatArgs, host: &Host) -> Result<ExitCode, Failure> {
             family.name
         ))
     };
-    let plan = preparation::plan(args, &mut space, &host.cpus, selection).map_err(elsewhere)?;
-    if preparation::forecast(args, &plan)? {
+    if args.is_forecast() {
+        let plan = preparation::plan(args, &mut space, &host.cpus, selection).map_err(elsewhere)?;
+        preparation::forecast(args, &plan)?;
         return Ok(ExitCode::SUCCESS);
     }
-    preparation::warn_of_wraps(args, &plan);
     let mut out = args.open_output()?;
-    // Before the first write to a register: from here on signals end the measurement, and everything is put back.
-    let (interrupt, wakeup) = (Interrupt::watch()?, Wakeup::new()?);
-    if !args.json && args.separator.is_none() {
-        writeln!(out, "\n {}", title(args, host, &plan))?;
-    }
     let mut runs = Runs::new(args.repeat);
-    let mut run = Measurement { args, watch: Stopwatch::default(), interrupt, wakeup, runs: &mut runs };
+    let mut watching: Option<(Interrupt, Wakeup)> = None;
     let mut status = ExitCode::SUCCESS;
-    for _ in 0..args.repeat {
-        status = run.measure(host.space(), plan.clone(), &mut out).map_err(elsewhere)?;
-        if run.interrupt.signal().is_some() {
+    for run in 0..args.repeat {
+        let neighbourhood = restore::neighbourhood()?;
+        let (plan, entrance) =
+            preparation::plan_among(args, &mut space, &host.cpus, &selection, &neighbourhood).map_err(elsewhere)?;
+        if run == 0 {
+            preparation::warn_of_wraps(args, &plan);
+        }
+        // Before the first write to a register: from here on signals end the measurement, and everything is put back.
+        let (interrupt, wakeup) = match &mut watching {
+            Some(watching) => watching,
+            None => watching.insert((Interrupt::watch()?, Wakeup::new()?)),
+        };
+        if run == 0 && !args.json && args.separator.is_none() {
+            writeln!(out, "\n {}", title(args, host, &plan))?;
+        }
+        let mut measurement = Measurement { args, watch: Stopwatch::default(), interrupt, wakeup, runs: &mut runs };
+        let place = (neighbourhood, entrance);
+        status = measurement.measure(host.space(), plan, place, &mut out).map_err(elsewhere)?;
+        if interrupt.signal().is_some() {
             break;
         }
     }
-    let interrupt = run.interrupt;
     if let Some(report) = runs.finish() {
         args.print(&mut out, &report, None)?;
     }
     out.flush()?;
-    Ok(interrupt.exit(status))
+    Ok(watching.map_or(status, |(interrupt, _)| interrupt.exit(status)))
 }
 
 /// What is measured, above the table.
@@ -89,13 +99,19 @@ fn title(args: &StatArgs, host: &Host, plan: &Plan) -> String {
 struct Measurement<'a> {
     args: &'a StatArgs,
     watch: Stopwatch,
-    interrupt: Interrupt,
-    wakeup: Wakeup,
+    interrupt: &'a Interrupt,
+    wakeup: &'a mut Wakeup,
     runs: &'a mut Runs,
 }
 
 impl Measurement<'_> {
-    fn measure(&mut self, space: LinuxSpace, plan: Plan, out: &mut dyn Write) -> Result<ExitCode, Failure> {
+    fn measure(
+        &mut self,
+        space: LinuxSpace,
+        plan: Plan,
+        (neighbourhood, entrance): (Neighbourhood, Entrance),
+        out: &mut dyn Write,
+    ) -> Result<ExitCode, Failure> {
         let takes_turns = plan.rounds() > 1;
         let guard = if self.args.guard { Guard::All } else { Guard::InTurn };
         let path = match &self.args.journal {
@@ -103,9 +119,11 @@ impl Measurement<'_> {
             None => restore::journal_of_this_process()?,
         };
         let journal = JournalFile { path, boot: restore::boot()?, machine: restore::LOCAL.to_owned() };
-        let options = Options { take_over: self.args.take_over, guard, journal: Some(journal) };
+        let take_over = self.args.take_over;
+        let options = Options { take_over, guard, journal: Some(journal), neighbourhood: Some(neighbourhood) };
         let watch = self.watch;
         let mut session = Session::start(space, plan, options, |_| watch.moment()).map_err(Failure::failed)?;
+        drop(entrance);
         let start = watch.moment().seconds;
         let program = Measured::start(self.args.program.words());
         let mut program = match program {
