@@ -367,3 +367,48 @@ fn a_closed_pipe_is_quiet() {
     let output = Command::new("bash").args(["-c", &script]).output().expect("bash runs");
     assert!(stderr(&output).is_empty(), "{}", stderr(&output));
 }
+
+/// A workload's seed is another in each run: its counts differ a little.
+#[test]
+fn repeated_runs_have_a_mean_and_a_spread() {
+    let line = [
+        "stat",
+        "--machine",
+        "e5-2600",
+        "--workload",
+        "random:requests=3000",
+        "-e",
+        "imc/CAS_COUNT.RD/,cbo/CLOCKTICKS/",
+    ];
+    let output = pericore(&[&line[..], &["-r", "3", "-j"]].concat());
+    let rows: Vec<serde_json::Value> =
+        stderr(&output).lines().map(|line| serde_json::from_str(line).expect("a JSON line")).collect();
+    assert_eq!(rows.len(), 2, "one line for each event");
+    assert!(rows[0]["variance"].as_f64().is_some_and(|variance| variance > 0.0 && variance < 20.0), "{rows:?}");
+    let table = stderr(&pericore(&[&line[..], &["-r", "3"]].concat()));
+    assert!(table.contains("(+- ") && table.contains("in each of 3 runs"), "{table}");
+    let separated = stderr(&pericore(&[&line[..], &["-r", "2", "-x,"]].concat()));
+    let fields: Vec<&str> = separated.lines().last().unwrap_or_default().split(',').collect();
+    assert!(fields[2] == "cbo/CLOCKTICKS/" && fields[3].ends_with('%'), "{fields:?}");
+    refused(&["stat", "--machine", "e5-2600", "-r", "2", "-I", "1"], 129, &["--repeat", "--interval-print"]);
+    refused(&["stat", "--machine", "e5-2600", "-r", "0"], 129, &["0"]);
+}
+
+#[test]
+fn completions_and_man_pages_come_from_the_command_line() {
+    for shell in ["bash", "zsh", "fish"] {
+        let text = stdout(&pericore(&["completions", shell]));
+        assert!(text.contains("pericore") && text.contains("why-not"), "{shell}: {text}");
+    }
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("man");
+    let _ = std::fs::remove_dir_all(&folder);
+    let written = pericore(&["completions", "--man", folder.to_str().expect("UTF-8")]);
+    assert!(written.status.success(), "{}", stderr(&written));
+    for (page, part) in
+        [("pericore.1", "pericore\\-stat"), ("pericore-stat.1", "per\\-socket"), ("pericore-explain.1", "why\\-not")]
+    {
+        let text = std::fs::read_to_string(folder.join(page)).unwrap_or_else(|error| panic!("{page}: {error}"));
+        assert!(text.contains(part), "{page}: {text}");
+    }
+    refused(&["completions"], 129, &["SHELL"]);
+}
