@@ -235,6 +235,23 @@ fn what_excludes_each_other_takes_turns() {
     assert!(text.contains("2 rounds, the fewest possible: the filter state is needed with 2 values"), "{text}");
 }
 
+/// Eight channels by two counters, and the freeze of each socket: two writes. The E5-2600 has none for a socket, so each of its four channels has its own.
+#[test]
+fn a_sample_costs_one_access_a_counter_and_the_cheapest_freeze() {
+    let events = "imc/CAS_COUNT.RD/,imc/CAS_COUNT.WR/";
+    for (machine, freeze, cost) in [
+        ("emerald-rapids:sockets=2", None, "a sample: 32 reads and 4 writes, 4 system calls"),
+        ("emerald-rapids:sockets=2", Some("--no-freeze"), "a sample: 32 reads and 0 writes, 0 system calls"),
+        ("e5-2600", None, "a sample: 8 reads and 8 writes, 16 system calls"),
+        ("e5-2600", Some("--no-freeze"), "a sample: 8 reads and 0 writes, 8 system calls"),
+    ] {
+        let line = ["stat", "--machine", machine, "--cost", "-e", events].into_iter().chain(freeze);
+        let output = pericore(&line.collect::<Vec<_>>());
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success() && text.contains(cost), "{machine} {freeze:?}: {text}");
+    }
+}
+
 /// The journal is there while a session runs, and gone when it has put everything back.
 #[test]
 fn journals_are_kept_removed_and_checked() {
