@@ -28,12 +28,14 @@ pub enum Event {
     Power,
     /// A socket's system agent runs an errand.
     Agent,
+    /// A socket's input-output stop moves its queues on.
+    Device,
     /// The phase may be over.
     Phase,
 }
 
 impl Event {
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 14] = [
         Self::Issue,
         Self::Arrive,
         Self::Pump,
@@ -46,6 +48,7 @@ impl Event {
         Self::Step,
         Self::Power,
         Self::Agent,
+        Self::Device,
         Self::Phase,
     ];
 
