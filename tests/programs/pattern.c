@@ -1,8 +1,8 @@
 // Accesses whose misses can be calculated by hand. All that counts lies at BASE; what the C library and the stack do lies elsewhere.
 //
 // pattern read BYTES STRIDE PASSES   8-byte loads
-// pattern write BYTES                8-byte stores, 64 bytes apart
-// pattern update BYTES               a load, then a store, 64 bytes apart
+// pattern write BYTES [MIB]          8-byte stores, 64 bytes apart; then a MiB, or so many, of something else through the caches
+// pattern update BYTES [MIB]         a load, then a store, 64 bytes apart; then the same
 // pattern straddle COUNT             8-byte loads across two lines, 128 bytes apart
 // pattern stream BYTES               non-temporal stores, 8 bytes apart
 // pattern threads COUNT BYTES        threads that load the even lines and store to the odd ones of their own MiB
@@ -48,9 +48,10 @@ static void load(volatile char *from, unsigned long bytes, unsigned long stride)
         (void)*(volatile long *)(from + at);
 }
 
-// Puts a MiB of something else through the caches.
-static void displace(void) {
-    load(map_at(ELSEWHERE, MIB), MIB, 64);
+// Puts something else through the caches.
+static void displace(unsigned long mib) {
+    unsigned long bytes = (mib ? mib : 1) * MIB;
+    load(map_at(ELSEWHERE, bytes), bytes, 64);
 }
 
 static void *own_share(void *data) {
@@ -168,12 +169,12 @@ int main(int argc, char **argv) {
         volatile char *base = map_at(BASE, a);
         for (unsigned long at = 0; at < a; at += 64)
             *(volatile long *)(base + at) = 1;
-        displace();
+        displace(b);
     } else if (!strcmp(what, "update")) {
         volatile char *base = map_at(BASE, a);
         for (unsigned long at = 0; at < a; at += 64)
             *(volatile long *)(base + at) += 1;
-        displace();
+        displace(b);
     } else if (!strcmp(what, "straddle")) {
         load(map_at(BASE, (a + 1) * 128) + 60, a * 128, 128);
     } else if (!strcmp(what, "stream")) {

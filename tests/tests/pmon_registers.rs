@@ -6,7 +6,7 @@ mod raw;
 #[allow(dead_code, reason = "only the places are needed here")]
 mod rows;
 
-use pericore_registers::{Address, Bdf, RegisterSpace, Width};
+use pericore_registers::{AccessError, Address, Bdf, RegisterSpace, Width};
 use raw::Raw;
 
 fn address(text: &str, bus: u8) -> Address {
@@ -69,4 +69,55 @@ fn every_register_is_in_its_place() {
             }
         }
     }
+}
+
+/// Cycles that a bus has, and those that it has not.
+#[test]
+fn cycles() {
+    let mut raw = Raw::new("emerald-rapids", 1);
+    let counter = 0xf002_2808;
+    let mut read = |address, width| raw.machine.read(address, width);
+    let memory = |physical| Address::Mmio { physical };
+    let pci = |offset| Address::Pci { bdf: Bdf::new(raw::B30, 1, 1), offset };
+    assert_eq!(read(memory(counter), Width::B8), Ok(0));
+    for (address, width) in [
+        (memory(counter + 4), Width::B8),
+        (memory(counter + 2), Width::B4),
+        (memory(counter + 1), Width::B2),
+        (pci(0x322), Width::B4),
+        (pci(0x322), Width::B8),
+        (pci(0x321), Width::B2),
+        (pci(0xffc), Width::B8),
+        (pci(0xffff), Width::B1),
+        (Address::Msr { cpu: 0, msr: 0x2000 }, Width::B4),
+    ] {
+        assert_eq!(read(address, width), Err(AccessError::BadCycle { address, width }));
+    }
+    raw.machine.write(memory(counter), Width::B8, 0x1122_3344_5566).expect("a counter");
+    raw.machine.write(memory(counter + 3), Width::B1, 0xee).expect("a byte");
+    raw.machine.write(memory(counter + 4), Width::B2, 0xabcd).expect("two bytes");
+    let parts = [(0, Width::B1), (1, Width::B1), (2, Width::B2), (4, Width::B4), (6, Width::B2), (0, Width::B8)];
+    let parts = parts.map(|(byte, width)| raw.machine.read(memory(counter + byte), width));
+    assert_eq!(parts, [0x66, 0x55, 0xee44, 0xabcd, 0, 0xabcd_ee44_5566].map(Ok));
+    // Nothing in configuration space, nothing in a window of memory, nothing at all.
+    assert_eq!(raw.machine.read(pci(0x700), Width::B8), Ok(0));
+    assert_eq!(raw.machine.read(memory(0xf003_0000), Width::B8), Ok(0));
+    let nowhere = memory(0x1000);
+    assert_eq!(raw.machine.read(nowhere, Width::B4), Err(AccessError::Unreachable { address: nowhere }));
+    let absent = Address::Pci { bdf: Bdf::new(0xfe, 31, 7), offset: 0 };
+    assert_eq!(raw.machine.read(absent, Width::B8), Ok(u64::MAX));
+}
+
+/// Doors serve many threads: a machine can go from one to another.
+#[test]
+fn a_machine_can_change_threads() {
+    let mut raw = Raw::new("e5-2600", 1);
+    raw.wrmsr(0xd10, 0x0040_0000);
+    let machine = std::thread::spawn(move || {
+        let mut machine = raw.machine;
+        machine.set_now(80);
+        machine
+    });
+    let mut machine = machine.join().expect("it does not panic");
+    assert_eq!(machine.read(Address::Msr { cpu: 0, msr: 0xd16 }, Width::B8), Ok(10));
 }

@@ -162,6 +162,26 @@ fn delayed_writes() {
     assert!(raw.machine.write(absent, Width::B8, 0).is_err(), "what is not there is refused at once");
 }
 
+/// The hostile machine is the same for the same seed, and stands any access.
+#[test]
+fn hostile_machines_stand() {
+    for family in ["nehalem", "e5-2600", "emerald-rapids"] {
+        let raw = Raw::with_period(family, 2, CYCLE);
+        for seed in 0..20 {
+            let variant = Variant::hostile(raw.machine.wiring(), seed);
+            assert_eq!(variant, Variant::hostile(raw.machine.wiring(), seed));
+            assert_ne!(variant, Variant::hostile(raw.machine.wiring(), seed + 1));
+            let mut raw = machine(family, &variant);
+            let places: Vec<_> = raw.machine.registers().collect();
+            for place in places {
+                let _ = raw.machine.poke(&place, place.width.mask());
+                let _ = raw.machine.peek(&place);
+            }
+            raw.at(1_000_000);
+        }
+    }
+}
+
 /// A fault names a block that is not there.
 #[test]
 fn unknown_blocks_are_refused() {

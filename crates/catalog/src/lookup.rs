@@ -76,6 +76,25 @@ impl Register {
         if self.count == 1 { self.name.to_owned() } else { format!("{}{index}", self.name) }
     }
 
+    /// Name under which a fixed or free-running counter is counted: `DCLK_FIXED`, `FRCTR_BW_IN_P3`. One without such a name goes by
+    /// its own.
+    pub fn member_event(&self, index: u8) -> String {
+        match self.event {
+            Some(event) if self.count == 1 => event.to_owned(),
+            Some(event) => format!("{event}{index}"),
+            None => self.member_name(index),
+        }
+    }
+
+    /// The member of an array that is counted under this name, or that has it as its own; in any case.
+    pub fn member_counted_as(&self, name: &str) -> Option<u8> {
+        let is_it = |&member: &u8| {
+            name.eq_ignore_ascii_case(&self.member_event(member))
+                || name.eq_ignore_ascii_case(&self.member_name(member))
+        };
+        (0..self.count).find(is_it)
+    }
+
     /// Offset of an array member from the instance's location.
     pub fn member_offset(&self, index: u8) -> u32 {
         self.offset + u32::from(self.stride) * u32::from(index)

@@ -4,6 +4,8 @@
 //! [`run`](run()) starts a program in private mount and process namespaces. There, FUSE files stand for `/dev/cpu/N/{msr,cpuid}`,
 //! PCI configuration space, MCFG and `/dev/mem`, and a preloaded library answers CPUID. Behind them is a [`Backend`]:
 //! [`Paced`] drives a chassis in real time, [`Logged`](log::Logged) notes every access on the way.
+//!
+//! [`guest`] is the other way: a whole Linux in QEMU, whose own drivers find the machine.
 
 mod backend;
 mod bystanders;
@@ -11,6 +13,7 @@ mod clock;
 mod error;
 mod files;
 mod fuse;
+pub mod guest;
 pub mod log;
 mod machine_run;
 mod namespace;
@@ -21,7 +24,7 @@ mod run;
 
 pub use backend::{Answer, Backend};
 pub use error::DoorsError;
-pub use machine_run::{LiveMachine, LiveMachineError, run_machine};
+pub use machine_run::{LiveMachine, LiveMachineError, endless, run_machine};
 pub use namespace::{Command, Outcome};
 pub use paced::{Idle, Paced, Traffic};
 pub use platform::{Cpu, Function, Platform, place_cpus, usable_cpus};

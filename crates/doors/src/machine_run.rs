@@ -3,7 +3,10 @@
 use pericore_catalog::Family;
 use pericore_machine::chassis::{Chassis, Shape, ShapeError};
 use pericore_machine::engine::{ClockError, Clocks};
-use pericore_machine::signal::Wiring;
+use pericore_machine::signal::{Tick, Wiring};
+use pericore_machine::steady::{Pace, Steady};
+use pericore_machine::workload::{Workload, WorkloadError};
+use pericore_machine::{BuildError, Machine, MachineSpec};
 
 use crate::error::DoorsError;
 use crate::namespace::Command;
@@ -30,19 +33,27 @@ const FREQUENCIES: [Frequencies; 3] = [
     Frequencies { family: "emerald-rapids", uclk: 1900, dclk: 2800, pclk: 1900 },
 ];
 
+impl Frequencies {
+    fn of(family: &'static Family) -> Result<&'static Self, LiveMachineError> {
+        let row = FREQUENCIES.iter().find(|row| row.family == family.name);
+        row.ok_or(LiveMachineError::NoFrequencies { family: family.name })
+    }
+}
+
 /// A machine of a family in real time, not yet running.
 #[derive(Debug)]
 pub struct LiveMachine {
     /// The hardware. Its wiring is for traffic to bind signals with before the machine is started.
     pub wiring: Wiring,
     shape: Shape,
-    clocks: Clocks,
-    pclk: u64,
+    ticks_per_second: u64,
+    /// Ticks of a cycle, by clock domain.
+    periods: Vec<(&'static str, Tick)>,
     hertz: u64,
 }
 
 /// A machine that cannot be.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum LiveMachineError {
     /// The size is impossible.
     #[error(transparent)]
@@ -50,6 +61,15 @@ pub enum LiveMachineError {
     /// The clocks share no grid.
     #[error(transparent)]
     Clock(#[from] ClockError),
+    /// The traffic model cannot be.
+    #[error(transparent)]
+    Model(#[from] BuildError),
+    /// The workload is none.
+    #[error(transparent)]
+    Workload(#[from] WorkloadError),
+    /// A number of accesses makes no sense for traffic that does not end.
+    #[error("{0:?}: on a live machine a workload goes on for as long as the program runs; leave out requests=")]
+    Requests(String),
     /// The family has no frequencies.
     #[error("no frequencies are known of {family}; add a row to FREQUENCIES in crates/doors/src/machine_run.rs")]
     NoFrequencies {
@@ -64,17 +84,63 @@ impl LiveMachine {
     /// # Errors
     /// [`LiveMachineError`] if it cannot be.
     pub fn new(family: &'static Family, sockets: u16) -> Result<Self, LiveMachineError> {
-        let row = FREQUENCIES.iter().find(|row| row.family == family.name);
-        let row = row.ok_or(LiveMachineError::NoFrequencies { family: family.name })?;
+        let row = Frequencies::of(family)?;
         let clocks = Clocks::new(row.uclk, row.dclk)?;
+        let (uclk, dclk) = (clocks.uclk.ticks(), clocks.dclk.ticks());
+        Self::with_clocks(family, sockets, clocks.ticks_per_second, |clock| match clock {
+            "dclk" => dclk,
+            _ => uclk,
+        })
+    }
+
+    /// A machine whose clocks are those of a model; the power control unit's is of the family.
+    fn with_clocks(
+        family: &'static Family,
+        sockets: u16,
+        ticks_per_second: u64,
+        period: impl Fn(&str) -> Tick,
+    ) -> Result<Self, LiveMachineError> {
+        let row = Frequencies::of(family)?;
         let shape = Shape::new(family, sockets, CORES, 1)?;
-        let pclk = clocks.ticks_per_second / (row.pclk * 1_000_000);
-        Ok(Self { wiring: Wiring::new(family, sockets), shape, clocks, pclk, hertz: row.uclk * 1_000_000 })
+        let of = |clock: &str| match clock {
+            "pclk" => ticks_per_second / (row.pclk * 1_000_000),
+            _ => period(clock),
+        };
+        let periods = family.clocks.iter().map(|clock| (clock.name, of(clock.name))).collect();
+        let wiring = Wiring::new(family, sockets);
+        Ok(Self { wiring, shape, ticks_per_second, periods, hertz: row.uclk * 1_000_000 })
+    }
+
+    /// A machine under a workload, and the traffic to start it with: the workload's steady phase, which a model measures now.
+    ///
+    /// # Errors
+    /// [`LiveMachineError`] if the family has no model, or there is no such workload.
+    pub fn with_workload(spec: &MachineSpec, workload: &str, pace: &Pace) -> Result<(Self, Steady), LiveMachineError> {
+        let mut machine = endless(spec, workload)?;
+        let chassis = machine.chassis();
+        let (family, sockets) = (chassis.shape().family, chassis.shape().sockets);
+        let ticks_per_second = machine.clocks().ticks_per_second();
+        let period = |clock: &str| machine.clocks().period(clock);
+        let live = Self::with_clocks(family, sockets, ticks_per_second, period)?;
+        let grid = live.chassis().clock_grid();
+        let steady = Steady::measure(&mut machine, grid, pace);
+        Ok((live, steady))
     }
 
     /// Ticks of virtual time in a second.
     pub const fn ticks_per_second(&self) -> u64 {
-        self.clocks.ticks_per_second
+        self.ticks_per_second
+    }
+
+    /// The hardware after reset, for a way in that keeps its own time too.
+    pub fn chassis(&self) -> Chassis {
+        // Wiring is not copied: numbering is all that the chassis needs of it.
+        let wiring = Wiring::new(self.shape.family, self.shape.sockets);
+        Chassis::new(self.shape.clone(), wiring, |clock| self.period(clock))
+    }
+
+    fn period(&self, clock: &str) -> Tick {
+        self.periods.iter().find(|(name, _)| *name == clock).map_or(1, |&(_, period)| period)
     }
 
     /// Starts time, with `traffic` on the machine, on the CPUs that this process may use.
@@ -82,14 +148,22 @@ impl LiveMachine {
     /// # Errors
     /// [`DoorsError::TooFewCpus`] if a socket would have no CPU.
     pub fn start<T: Traffic>(self, traffic: T) -> Result<Paced<T>, DoorsError> {
-        let Self { wiring, shape, clocks, pclk, hertz } = self;
-        let chassis = Chassis::new(shape, wiring, |clock| match clock {
-            "dclk" => clocks.dclk.ticks(),
-            "pclk" => pclk,
-            _ => clocks.uclk.ticks(),
-        });
-        Paced::start(chassis, traffic, clocks.ticks_per_second, hertz, &usable_cpus()?)
+        Paced::start(self.chassis(), traffic, self.ticks_per_second, self.hertz, &usable_cpus()?)
     }
+}
+
+/// A machine about to run a workload that does not end. Built alike twice, it does the same twice.
+///
+/// # Errors
+/// [`LiveMachineError`] if the family has no model, or there is no such workload.
+pub fn endless(spec: &MachineSpec, workload: &str) -> Result<Machine, LiveMachineError> {
+    let mut keys = workload.split_once(':').map_or("", |(_, keys)| keys).split(',');
+    if keys.any(|key| key.split('=').next() == Some("requests")) {
+        return Err(LiveMachineError::Requests(workload.to_owned()));
+    }
+    let mut workload = Workload::parse(workload, &spec.limits()?)?;
+    workload.requests = u64::MAX >> 8;
+    Ok(Machine::new(spec, &workload)?)
 }
 
 /// Runs a program on a machine that starts now.

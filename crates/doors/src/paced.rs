@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use pericore_machine::chassis::{Chassis, Shape};
 use pericore_machine::signal::Tick;
+use pericore_machine::steady::Replay;
 use pericore_registers::{Address, Bdf, Operation, RegisterSpace, Width};
 
 use crate::backend::{Answer, Backend};
@@ -15,8 +16,9 @@ use crate::platform::{Function, Platform, place_cpus};
 
 /// What happens on the machine while time passes.
 pub trait Traffic: Send {
-    /// Brings everything that the hardware has seen up to `to`. The chassis' own time is moved afterwards.
-    fn advance(&mut self, chassis: &mut Chassis, to: Tick);
+    /// Brings what the hardware has seen up to `to`, as far as `operation` could notice: it comes next. The chassis' own time is
+    /// moved afterwards.
+    fn advance(&mut self, chassis: &mut Chassis, operation: &Operation, to: Tick);
 }
 
 /// Nothing happens: only clocks run.
@@ -24,12 +26,19 @@ pub trait Traffic: Send {
 pub struct Idle;
 
 impl Traffic for Idle {
-    fn advance(&mut self, _: &mut Chassis, _: Tick) {}
+    fn advance(&mut self, _: &mut Chassis, _: &Operation, _: Tick) {}
+}
+
+/// A window of a workload's steady phase, again and again.
+impl Traffic for Replay {
+    fn advance(&mut self, chassis: &mut Chassis, operation: &Operation, to: Tick) {
+        Self::advance(self, chassis, operation, to);
+    }
 }
 
 impl Traffic for Box<dyn Traffic> {
-    fn advance(&mut self, chassis: &mut Chassis, to: Tick) {
-        (**self).advance(chassis, to);
+    fn advance(&mut self, chassis: &mut Chassis, operation: &Operation, to: Tick) {
+        (**self).advance(chassis, operation, to);
     }
 }
 
@@ -87,7 +96,7 @@ impl<T: Traffic> Backend for Paced<T> {
         let at = Duration::from_nanos(clock::monotonic() - self.platform.origin);
         let to = self.ticks(at);
         let Live { chassis, traffic } = &mut *live;
-        traffic.advance(chassis, to);
+        traffic.advance(chassis, &operation, to);
         chassis.set_now(to);
         let outcome = match operation {
             Operation::Read { address, width } => match bystander(&self.platform.shape, address, width) {

@@ -2,6 +2,7 @@
 
 use pericore_machine::chassis::Chassis;
 use pericore_machine::signal::{SignalSink, Tick, Wire, Wiring, WiringError};
+use pericore_registers::Operation;
 
 use crate::paced::Traffic;
 
@@ -59,7 +60,7 @@ impl ConstantRates {
 }
 
 impl Traffic for ConstantRates {
-    fn advance(&mut self, chassis: &mut Chassis, to: Tick) {
+    fn advance(&mut self, chassis: &mut Chassis, _: &Operation, to: Tick) {
         for (wire, tag, entries) in self.levels.drain(..) {
             (0..entries).for_each(|_| chassis.enter(wire, tag, chassis.now()));
         }

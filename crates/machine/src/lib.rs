@@ -10,6 +10,7 @@ pub mod ledger;
 mod machine;
 pub mod pmon;
 pub mod signal;
+pub mod steady;
 pub mod uncore;
 pub mod workload;
 

@@ -1,7 +1,7 @@
 //! The closed-form counter against a reference that goes cycle by cycle, written from the guides' text
 //! (E5-2600 1.4: threshold, then invert, then edge detect).
 
-use pericore_machine::pmon::{Conditioning, Counter};
+use pericore_machine::pmon::{Conditioning, Counter, GateCondition};
 use proptest::prelude::*;
 
 /// What happens to the input, by cycle.
@@ -92,6 +92,46 @@ proptest! {
                 }
             }
             prop_assert_eq!(counter.value(cycle), naive.value);
+        }
+    }
+
+    /// Two conditions in one counter (E5-2600 Table 2-80, cases 5 and 6; catalog/undefined.toml), cycle by cycle.
+    #[test]
+    fn joint_conditions_equal_cycle_by_cycle(
+        steps in prop::collection::vec((0u64..3, -3i64..4, 0u64..60), 0..80),
+        thresh in 0u32..5,
+        gate_invert: bool,
+        gate_edge: bool,
+        invert: bool,
+        edge: bool,
+    ) {
+        let gate = GateCondition { thresh, invert: gate_invert, edge: gate_edge };
+        let mut counter = Counter::new(48);
+        counter.program(Conditioning { thresh: 1, invert, edge, gate: Some(gate) }, 0, 0, 0);
+        counter.set_running(true, 0);
+        let open = |cores: u64| (cores >= u64::from(thresh.max(1))) != gate_invert;
+        let asserted = |event: u64| (event >= 1) != invert;
+        let (mut event, mut cores, mut cycle, mut expected) = (0u64, 0u64, 0u64, 0u64);
+        let (mut was_open, mut was_both) = (open(0), open(0) && asserted(0));
+        for (new_event, change, cycles) in steps {
+            counter.change_level(new_event as i64 - event as i64, cycle);
+            event = new_event;
+            let change = change.max(-(cores as i64));
+            counter.change_gate(change, cycle);
+            cores = cores.saturating_add_signed(change);
+            for _ in 0..cycles {
+                let (now_open, both) = (open(cores), open(cores) && asserted(event));
+                expected += match (thresh, gate_edge, edge) {
+                    (0, false, false) if asserted(event) => cores,
+                    (0, false, false) => 0,
+                    (_, true, _) => u64::from(now_open && !was_open && asserted(event)),
+                    (_, false, true) => u64::from(both && !was_both),
+                    (_, false, false) => u64::from(both),
+                };
+                (was_open, was_both) = (now_open, both);
+            }
+            cycle += cycles;
+            prop_assert_eq!(counter.value(cycle), expected);
         }
     }
 

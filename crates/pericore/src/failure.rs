@@ -34,6 +34,13 @@ impl Failure {
         Self { message: message.to_string(), status, quiet: false }
     }
 
+    /// The same with one more word on what to do.
+    #[must_use]
+    pub fn with_advice(mut self, advice: &str) -> Self {
+        self.message = format!("{}\n{advice}", self.message);
+        self
+    }
+
     /// Exit status.
     pub const fn status(&self) -> u8 {
         self.status

@@ -4,16 +4,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use pericore_machine::workload::Workload;
-use pericore_machine::{Machine, MachineSpec};
-use pericore_observe::session::{Journal, Restored};
+use pericore_observe::session::{Journal, Neighbourhood, Restored};
 
 use crate::failure::Failure;
+use crate::{machine, target};
+
+/// What journals call the machine that they were written on.
+pub const LOCAL: &str = "local";
 
 /// Arguments of `pericore restore`.
 #[derive(Debug, Args)]
 pub struct RestoreArgs {
-    /// The journal of the killed session; without it, all in the state directory
+    /// The journal of the killed session; without it, all in $XDG_STATE_HOME/pericore (~/.local/state/pericore)
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
     /// The software machine whose registers the journal is about
@@ -37,29 +39,31 @@ pub fn run(args: &RestoreArgs) -> Result<(), Failure> {
 }
 
 fn one(args: &RestoreArgs, path: &Path) -> Result<(), Failure> {
-    let journal = Journal::read(path).map_err(Failure::failed)?;
-    println!("{}: {} registers of {}", path.display(), journal.saved.len(), journal.machine);
-    let Some(machine) = &args.machine else {
-        for saved in &journal.saved {
-            println!("  {saved}");
-        }
-        return Err(Failure::failed(format!(
-            "the registers of {} are not reachable from here; name the software machine with --machine, or write these values by hand",
-            journal.machine
-        )));
-    };
-    if *machine != journal.machine {
-        return Err(Failure::usage(format!(
-            "the journal is about {}, not {machine}: name that with --machine",
-            journal.machine
-        )));
+    if let Some(process) = living_owner(path) {
+        println!("{}: process {process} still counts with it; it puts everything back when it ends", path.display());
+        return Ok(());
     }
-    let spec = MachineSpec::parse(machine).map_err(Failure::usage)?;
-    let limits = spec.limits().map_err(Failure::usage)?;
-    // Nothing runs: only the registers matter.
-    let workload = Workload::parse("stream", &limits).map_err(Failure::failed)?;
-    let mut machine = Machine::new(&spec, &workload).map_err(Failure::usage)?;
-    match journal.restore(&mut machine, &boot()?).map_err(Failure::failed)? {
+    let journal = Journal::read_left(path).map_err(Failure::failed)?;
+    println!("{}: {} registers of {}", path.display(), journal.saved.len(), journal.machine);
+    let outcome = match &args.machine {
+        Some(machine) if *machine != journal.machine => {
+            let named = if journal.machine == LOCAL { "leave out --machine" } else { "name that with --machine" };
+            return Err(Failure::usage(format!("the journal is about {}, not {machine}: {named}", journal.machine)));
+        }
+        // Nothing runs on it: only the registers matter.
+        Some(machine) => journal.restore(&mut machine::opened::machine(machine)?, &boot()?),
+        None if journal.machine == LOCAL => journal.restore(&mut target::host()?.space(), &boot()?),
+        None => {
+            for saved in &journal.saved {
+                println!("  {saved}");
+            }
+            return Err(Failure::failed(format!(
+                "the registers of {} are not reachable from here; name the software machine with --machine, or write these values by hand",
+                journal.machine
+            )));
+        }
+    };
+    match outcome.map_err(Failure::failed)? {
         Restored::PutBack { registers } => {
             Journal::remove(path).map_err(Failure::failed)?;
             println!("  {registers} registers hold their old values again; the journal is removed");
@@ -87,6 +91,38 @@ pub fn boot() -> Result<String, Failure> {
     Ok(text.trim().to_owned())
 }
 
+/// Where the sessions on this machine know of each other.
+///
+/// # Errors
+/// No directory for state is known, or the system does not tell its boot.
+pub fn neighbourhood() -> Result<Neighbourhood, Failure> {
+    Ok(Neighbourhood::new(state_directory()?, LOCAL, boot()?))
+}
+
+/// Where this process keeps its journal. The name tells the process, so that nobody restores what still runs.
+///
+/// # Errors
+/// No directory for state is known.
+pub fn journal_of_this_process() -> Result<PathBuf, Failure> {
+    let process = std::process::id();
+    let started = start_time(process).unwrap_or(0);
+    Ok(state_directory()?.join(format!("{LOCAL}-{process}-{started}.journal")))
+}
+
+/// The process that a journal in the state directory belongs to, if it still runs.
+fn living_owner(path: &Path) -> Option<u32> {
+    let (process, started) = path.file_stem()?.to_str()?.strip_prefix(LOCAL)?.strip_prefix('-')?.split_once('-')?;
+    let (process, started): (u32, u64) = (process.parse().ok()?, started.parse().ok()?);
+    (start_time(process)? == started).then_some(process)
+}
+
+/// When a process was started, in clock ticks since boot: with the number it tells one process from all others of this boot.
+fn start_time(process: u32) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The program's name, in parentheses, may hold anything; the start is the 20th field after it.
+    text.rsplit_once(") ")?.1.split(' ').nth(19)?.parse().ok()
+}
+
 /// Where journals are kept, by the XDG base directory rules.
 fn state_directory() -> Result<PathBuf, Failure> {
     let of = |variable: &str| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -110,4 +146,19 @@ fn waiting(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
         .collect();
     found.sort();
     Ok(found.into_iter().rev().map(|(_, path)| path).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_journal_of_a_living_process_is_left_alone() {
+        let started = start_time(std::process::id()).unwrap();
+        let of =
+            |process: u32, started: u64| living_owner(Path::new(&format!("/x/{LOCAL}-{process}-{started}.journal")));
+        assert_eq!(of(std::process::id(), started), Some(std::process::id()));
+        assert_eq!(of(std::process::id(), started + 1), None, "another process had the number before");
+        assert_eq!(living_owner(Path::new("/x/other.journal")), None);
+    }
 }

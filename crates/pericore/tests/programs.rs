@@ -153,4 +153,7 @@ fn a_measurement_that_ends_first_ends_the_program() {
         run(&["--timeout", "1", "-e", "imc/CAS_COUNT.RD/", "--", "sh", "-c", "while :; do ls > /dev/null; done"]);
     assert!(output.status.success());
     assert!(text(&output.stderr).contains("ended before the program"), "{}", text(&output.stderr));
+    // A program that never leaves its first-level cache.
+    let output = run(&["--timeout", "1", "-e", "imc/CAS_COUNT.RD/", "--", "sh", "-c", "while :; do :; done"]);
+    assert!(text(&output.stderr).contains("ended before the program"), "{}", text(&output.stderr));
 }

@@ -2,7 +2,8 @@
 
 use super::filter::{Filter, Outcome};
 use super::layout::{
-    KIND_FETCH, KIND_LOAD, KIND_NON_TEMPORAL, KIND_STORE, KIND_UPGRADE, KIND_WRITE_BACK, LINE, NOTE_EVEX, Shared, Slot,
+    KIND_FETCH, KIND_LOAD, KIND_NON_TEMPORAL, KIND_STORE, KIND_UPGRADE, KIND_WRITE_BACK, LINE, NOTE_EVEX,
+    PROGRESS_BITS, Shared, Slot,
 };
 use super::{decode, follow, process, qemu, sharing, table};
 use std::ffi::c_void;
@@ -107,7 +108,12 @@ extern "C" fn on_block(vcpu: u32, data: *mut c_void) {
     let block = BlockData(data as u64);
     let slot = table::slot(vcpu);
     let counters = &slot.counters;
-    add(&counters.instructions, counters.block.load(Relaxed));
+    let before = counters.instructions.load(Relaxed);
+    let begun = before + counters.block.load(Relaxed);
+    counters.instructions.store(begun, Relaxed);
+    if (before ^ begun) >> PROGRESS_BITS != 0 {
+        slot.tell_progress(begun);
+    }
     counters.block.store(block.instructions(), Relaxed);
     add(&counters.fetches, block.lines());
     let filter = slot.fetch_filter();

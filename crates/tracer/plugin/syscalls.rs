@@ -1,6 +1,7 @@
 //! The system calls that change what is observed. The numbers are those of Linux on x86-64, the guest's.
 
 use super::{follow, mapping, process, qemu, table};
+use std::sync::atomic::Ordering::Relaxed;
 
 const MMAP: i64 = 9;
 const MUNMAP: i64 = 11;
@@ -30,6 +31,7 @@ extern "C" fn before(_id: qemu::Id, vcpu: u32, number: i64, a1: u64, a2: u64, a3
         EXECVEAT => follow::exec_at(a1, a2, a3, a4, a5),
         EXIT | EXIT_GROUP => {
             table::set(vcpu, None);
+            slot.tell_progress(slot.instruction(slot.counters.block.load(Relaxed)));
             slot.end();
         }
         _ => {}

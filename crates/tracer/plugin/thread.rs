@@ -1,7 +1,7 @@
 //! A thread's slot: how it is taken, and how records go into its ring.
 
 use super::filter::Filter;
-use super::layout::{ENDED, FREE, LIVE, RING, SLOTS, Shared, Slot, TAKEN, pack};
+use super::layout::{ENDED, FREE, KIND_PROGRESS, LIVE, RING, SLOTS, Shared, Slot, TAKEN, pack};
 use super::{os, process};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicPtr, Ordering::*};
@@ -92,6 +92,13 @@ impl Slot {
     /// Instructions up to the one at a place in the running block.
     pub fn instruction(&self, place: u64) -> u64 {
         self.counters.instructions.load(Relaxed) + place
+    }
+
+    /// Says how far the thread has come.
+    #[cold]
+    #[inline(never)]
+    pub fn tell_progress(&self, instructions: u64) {
+        self.record(KIND_PROGRESS, 0, 0, instructions);
     }
 
     /// Writes a record to the ring; waits while there is no room.

@@ -36,12 +36,23 @@ pub enum Kind {
     NonTemporal,
     /// No access: the pages of a range are gone, and whatever the caches hold of them.
     Unmap,
+    /// No access, address 0: so far the thread has come. Threads that need nothing beyond their caches say so now and then, and at
+    /// their end.
+    Progress,
 }
 
 impl Kind {
     /// All kinds, in the order of their codes.
-    pub const ALL: [Self; 7] =
-        [Self::Load, Self::Store, Self::Upgrade, Self::WriteBack, Self::Fetch, Self::NonTemporal, Self::Unmap];
+    pub const ALL: [Self; 8] = [
+        Self::Load,
+        Self::Store,
+        Self::Upgrade,
+        Self::WriteBack,
+        Self::Fetch,
+        Self::NonTemporal,
+        Self::Unmap,
+        Self::Progress,
+    ];
 
     /// The kind with a code, in a record or a trace file.
     pub(crate) fn from_code(code: u64) -> Option<Self> {
@@ -58,6 +69,7 @@ impl Kind {
             Self::Fetch => layout::KIND_FETCH,
             Self::NonTemporal => layout::KIND_NON_TEMPORAL,
             Self::Unmap => layout::KIND_UNMAP,
+            Self::Progress => layout::KIND_PROGRESS,
         }
     }
 }

@@ -7,7 +7,7 @@
 use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 /// First word of the header; the last two digits count changes of the layout.
-pub const MAGIC: u64 = u64::from_le_bytes(*b"PERIRG01");
+pub const MAGIC: u64 = u64::from_le_bytes(*b"PERIRG02");
 /// Threads that can be observed at the same time, over all processes.
 pub const SLOTS: usize = 1024;
 /// Records of a ring.
@@ -157,8 +157,12 @@ pub const KIND_FETCH: u64 = 4;
 pub const KIND_NON_TEMPORAL: u64 = 5;
 /// First of two records: the address. The second holds the bytes instead of an address.
 pub const KIND_UNMAP: u64 = 6;
-/// Second of the two.
-pub const KIND_UNMAP_BYTES: u64 = 7;
+/// No access: so far the thread has come.
+pub const KIND_PROGRESS: u64 = 7;
+/// Second of the two records of [`KIND_UNMAP`].
+pub const KIND_UNMAP_BYTES: u64 = 8;
+/// A thread says how far it has come each time that it has begun so many instructions (log2), and when it ends.
+pub const PROGRESS_BITS: u32 = 20;
 
 /// Bits of the address in a record.
 pub const ADDRESS_BITS: u32 = 56;

@@ -4,6 +4,9 @@ use crate::drain::text;
 use crate::layout::PROGRAM_ARGUMENT;
 use crate::memory::SharedMemory;
 use crate::{Note, Reason};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// How long a QEMU may take from its start to the opening of the plugin.
@@ -33,13 +36,23 @@ fn scan(memory: &SharedMemory) -> Vec<Leftover> {
     let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
     let argument = memory.plugin_argument();
     let inode = memory.inode().to_string();
+    let qemu = std::fs::canonicalize(Path::new(OsStr::from_bytes(&memory.shared().header().qemu.get()))).ok();
     let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
-    pids.filter_map(|pid| leftover(pid, argument.as_bytes(), &inode)).collect()
+    pids.filter_map(|pid| leftover(pid, argument.as_bytes(), &inode, qemu.as_ref())).collect()
 }
 
 /// The process, if its command line is that of a QEMU of this run. An earlier run may have had the same: its memory is another file.
-fn leftover(pid: u32, argument: &[u8], inode: &str) -> Option<Leftover> {
+fn leftover(pid: u32, argument: &[u8], inode: &str, qemu: Option<&PathBuf>) -> Option<Leftover> {
     let line = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+    if line.is_empty() {
+        // In the middle of exec() the kernel has the new image but no command line yet.
+        let image = std::fs::read_link(format!("/proc/{pid}/exe")).ok();
+        return (image.is_some() && image.as_ref() == qemu).then(|| Leftover {
+            pid,
+            program: String::new(),
+            joined: false,
+        });
+    }
     let mut words = line.split(|&byte| byte == 0).skip(2);
     if words.next()? != argument {
         return None;

@@ -2,8 +2,8 @@
 
 mod harness;
 
-use harness::{BASE, pattern, static_pattern, trace, trace_program};
-use pericore_tracer::{Geometry, Kind, Options};
+use harness::{BASE, pattern, static_pattern, trace, trace_program, words};
+use pericore_tracer::{Geometry, Kind, Options, Source, Tracer};
 use std::collections::BTreeSet;
 
 #[test]
@@ -131,4 +131,30 @@ fn a_slow_reader_loses_nothing() {
     assert!(batches > 100, "{batches} batches: the ring is bounded");
     let summary = running.summary();
     assert_eq!(summary.notes, []);
+}
+
+#[test]
+fn a_thread_that_misses_nothing_still_tells_how_far_it_is() {
+    // 64 lines, 100,000 times: at least one instruction for each load, and hardly a miss.
+    let mut running =
+        Tracer::launch(pattern().as_os_str(), &words(&["read", "0x1000", "64", "100000"]), Options::default())
+            .expect("starts");
+    let (mut batch, mut before, mut longest, mut told) = (Vec::new(), 0, 0, Vec::new());
+    while running.next_batch(&mut batch).expect("accesses") {
+        for access in &batch {
+            assert!(access.instructions >= before, "instructions never fall");
+            longest = longest.max(access.instructions - before);
+            before = access.instructions;
+            if access.kind == Kind::Progress {
+                assert_eq!(access.address, 0);
+                told.push(access.instructions);
+            }
+        }
+    }
+    let [thread] = running.threads() else { panic!("one thread") };
+    assert!(thread.counts.instructions >= 6_400_000);
+    // Every 2^20 instructions, but for the block that crosses the mark, and at the end.
+    assert!(longest < (1 << 20) + 512, "{longest}");
+    assert_eq!(told.len() as u64, (thread.counts.instructions >> 20) + 1);
+    assert_eq!(told.last(), Some(&thread.counts.instructions));
 }

@@ -9,7 +9,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use pericore_doors::log::{Entry, Kind};
-use pericore_doors::{Command, ConstantRates, DoorsError, Finished, LiveMachine, Options, Outcome, run_machine};
+use pericore_doors::{
+    Command, ConstantRates, DoorsError, Finished, LiveMachine, Options, Outcome, Traffic, endless, run_machine,
+};
+use pericore_machine::MachineSpec;
+use pericore_machine::Window;
+use pericore_machine::steady::{Pace, Steady};
 use pericore_registers::{Address, Bdf};
 
 /// A signal that pulses at a constant rate on one instance of a unit in every socket.
@@ -27,13 +32,15 @@ pub struct Rig {
     pub family: &'static str,
     pub sockets: u16,
     pub rates: Vec<(Source, u64)>,
+    /// A workload of the traffic model instead of rates.
+    pub workload: Option<&'static str>,
     pub options: Options,
 }
 
 impl Default for Rig {
     fn default() -> Self {
         let options = Options { timeout: Some(Duration::from_secs(120)), ..Options::default() };
-        Self { family: "e5-2600", sockets: 1, rates: Vec::new(), options }
+        Self { family: "e5-2600", sockets: 1, rates: Vec::new(), workload: None, options }
     }
 }
 
@@ -47,6 +54,29 @@ pub struct Access {
     pub value: u64,
 }
 
+/// Workloads of tests read only what is in memory: a short warm-up does.
+const PACE: Pace = Pace { accesses: 400_000, patience: 2_000, window: 100, cells: 1024 };
+
+/// The traffic model's part in a run.
+#[derive(Debug)]
+pub struct Workload {
+    spec: MachineSpec,
+    workload: &'static str,
+    steady: Steady,
+    ticks_per_second: u64,
+}
+
+/// What the ledger calls an event: unit, instance, event, subevent, filters.
+pub type Event = (&'static str, u16, &'static str, &'static str, &'static [(&'static str, u64)]);
+
+/// A count of a tool, and when its counter ran, in nanoseconds of the machine's time.
+#[derive(Debug, Clone)]
+pub struct Count {
+    pub shown: u64,
+    pub ran: Vec<(u64, u64)>,
+    pub event: Event,
+}
+
 /// What came of a run.
 #[derive(Debug)]
 pub struct Run {
@@ -56,6 +86,8 @@ pub struct Run {
     pub log: Vec<Access>,
     /// The log as text, with meanings.
     pub text: String,
+    /// What the machine did, if it had a workload.
+    pub steady: Option<Workload>,
 }
 
 /// Fails unless a program is installed.
@@ -86,6 +118,23 @@ impl Rig {
     }
 
     pub fn try_run(&self, program: &str, arguments: &[&str]) -> Result<Run, DoorsError> {
+        match self.workload {
+            Some(workload) => {
+                let spec = MachineSpec::parse(&format!("{}:sockets={}", self.family, self.sockets)).expect("a machine");
+                let (machine, steady) = LiveMachine::with_workload(&spec, workload, &PACE).expect("a workload");
+                let (traffic, ticks_per_second) = (steady.replay(), machine.ticks_per_second());
+                let mut run = self.run_on(machine, traffic, program, arguments)?;
+                run.steady = Some(Workload { spec, workload, steady, ticks_per_second });
+                Ok(run)
+            }
+            None => {
+                let (machine, traffic) = self.machine_at_rates();
+                self.run_on(machine, traffic, program, arguments)
+            }
+        }
+    }
+
+    fn machine_at_rates(&self) -> (LiveMachine, ConstantRates) {
         let family = pericore_catalog::family(self.family).expect("a family");
         let mut machine = LiveMachine::new(family, self.sockets).expect("a machine");
         let mut traffic = ConstantRates::new(machine.ticks_per_second());
@@ -104,6 +153,16 @@ impl Rig {
                 }
             }
         }
+        (machine, traffic)
+    }
+
+    fn run_on(
+        &self,
+        machine: LiveMachine,
+        traffic: impl Traffic + 'static,
+        program: &str,
+        arguments: &[&str],
+    ) -> Result<Run, DoorsError> {
         let [log, stdout, stderr] = ["log", "stdout", "stderr"].map(scratch);
         let create = |path: &Path| Some(File::create(path).expect("a scratch file"));
         let command = Command {
@@ -124,7 +183,7 @@ impl Rig {
         let Finished { outcome, accesses } = finished?;
         let log: Vec<Access> = text.lines().filter(|line| !line.starts_with('#')).map(parse).collect();
         assert_eq!(log.len() as u64, accesses, "every access is in the log");
-        Ok(Run { stdout, stderr, outcome, log, text })
+        Ok(Run { stdout, stderr, outcome, log, text, steady: None })
     }
 }
 
@@ -172,6 +231,30 @@ impl Run {
         let stopped =
             self.log[enabled..].iter().find(|access| stop(access)).expect("the tool stops or reads the counter");
         ticks(rate, stopped.at) - ticks(rate, self.log[enabled].at)
+    }
+}
+
+impl Run {
+    /// Counts equal the ledger's, to the last unit.
+    #[track_caller]
+    pub fn assert_true(&self, counts: &[Count]) {
+        let Workload { spec, workload, steady, ticks_per_second } = self.steady.as_ref().expect("a workload");
+        let tick = |at: u64| (u128::from(at) * u128::from(*ticks_per_second) / 1_000_000_000) as u64;
+        let times = counts.iter().flat_map(|count| &count.ran).flat_map(|&(from, to)| [tick(from), tick(to)]);
+        // The machine does the same a second time, and is asked for its account at the times of the tool's accesses.
+        let account = steady.account(&mut endless(spec, workload).expect("the same machine"), times);
+        for Count { shown, ran, event } in counts {
+            let (unit, instance, name, subevent, filters) = *event;
+            let subevent = Some(subevent).filter(|name| !name.is_empty());
+            let between = |&(from, to): &(u64, u64)| {
+                let truth = account.between(tick(from), tick(to), |a, b| {
+                    Window::between(a, b).count(0, unit, instance, name, subevent, filters)
+                });
+                truth.unwrap_or_else(|| panic!("the ledger does not know {event:?}"))
+            };
+            let truth: u64 = ran.iter().map(between).sum();
+            assert_eq!(*shown, truth, "{event:?} between {ran:?}");
+        }
     }
 }
 

@@ -25,11 +25,7 @@ pub fn event_text(unit: &'static Unit, event: &'static Event, subevent: Option<&
 
 /// The text of a fixed or free-running counter.
 pub fn fixed_text(unit: &Unit, register: &Register, member: u8) -> String {
-    let name = match register.event {
-        Some(event) if register.role == Role::FixedCounter => event.to_owned(),
-        _ => register.member_name(member),
-    };
-    format!("{}/{name}/", unit.name)
+    format!("{}/{}/", unit.name, register.member_event(member))
 }
 
 /// The events that a metric's expression names, in the event syntax and in order of appearance. Other metrics that it
@@ -43,6 +39,24 @@ pub fn metric_event_texts(unit: &Unit, expression: &str) -> Vec<String> {
         format!("{unit}/{}{}/", reference.name, settings.collect::<String>())
     });
     texts.collect()
+}
+
+/// Settings that a metric's events need and that its expression leaves to the user, as `key=value` with a value that makes sense.
+pub fn metric_settings(unit: &Unit, expression: &str) -> Vec<String> {
+    let Ok(parsed) = Expression::parse(expression) else { return Vec::new() };
+    let mut found: Vec<String> = Vec::new();
+    parsed.visit(&mut |reference| {
+        let (name, subevent) = reference.name.split_once('.').unwrap_or((&reference.name, ""));
+        let Some(event) = unit.event(name).filter(|_| reference.unit.is_none()) else { return };
+        let needed = uses(event, event.subevent(subevent)).into_iter().filter(|used| used.need == FilterNeed::Required);
+        for used in needed.filter(|used| !reference.settings.iter().any(|(key, _)| key == used.field)) {
+            let setting = format!("{}={}", used.field, value_for(unit, event, &reference.name, used.field));
+            if !found.contains(&setting) {
+                found.push(setting);
+            }
+        }
+    });
+    found
 }
 
 /// Filters that apply: the subevent's word goes before the event's.

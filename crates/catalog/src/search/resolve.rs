@@ -183,8 +183,7 @@ fn register_fits(register: &'static Register, name: &str) -> Option<Option<u8>> 
         return Some(None);
     }
     let by_guide = guide_name_fits(register, name).map(|(_, member)| member);
-    let by_member = || (0..register.count).find(|member| register.member_name(*member).eq_ignore_ascii_case(name));
-    let member = by_guide.or_else(by_member)?;
+    let member = by_guide.or_else(|| register.member_counted_as(name))?;
     Some(Some(member).filter(|_| register.count > 1))
 }
 

@@ -4,7 +4,7 @@ use pericore_machine::engine::{Clocks, Random};
 use pericore_machine::ledger::{Ledger, Opcodes, Pending, Shape};
 use pericore_machine::signal::Wire;
 use pericore_machine::uncore::ChannelWires;
-use pericore_machine::uncore::dram::{Arrival, BANKS, Channel, LINES_PER_ROW, Outcome, Timing};
+use pericore_machine::uncore::dram::{Arrival, BANKS, Channel, LINES_PER_ROW, Outcome, PowerWires, Timing};
 
 use crate::Measured;
 use crate::path::Nothing;
@@ -56,7 +56,7 @@ fn run(requests: u64, traffic: Traffic, outstanding: u8, gap: u64) -> Measured {
         reads: timing.reads.into(),
         writes: timing.writes.into(),
     };
-    let mut ledger = Ledger::new(clocks, Opcodes { drd: 0, rfo: 0, wb_mto_i: 0, wb_mto_e: 0 }, shape);
+    let mut ledger = Ledger::new(clocks, opcodes(), shape);
     let mut channel = Channel::new(0, clocks.dclk, &timing, silent());
     let mut random = Random::new(1, 0);
     let mut out = Vec::with_capacity(16);
@@ -68,7 +68,7 @@ fn run(requests: u64, traffic: Traffic, outstanding: u8, gap: u64) -> Measured {
         }
         let cycle = channel.last_arrival().map_or(from, |last| from.max(last + gap.max(1)));
         let (line, bank, row) = traffic(&mut random, sent);
-        channel.announce(Arrival { cycle, owner: 0, line, bank, row, queue: Pending::Reads });
+        channel.announce(Arrival { cycle, owner: 0, line, bank, row, queue: Pending::Reads, partial: false });
         sent += 1;
     };
     (0..outstanding).for_each(|_| announce(&mut channel, 1));
@@ -87,6 +87,11 @@ fn run(requests: u64, traffic: Traffic, outstanding: u8, gap: u64) -> Measured {
     Measured { seconds: watch.seconds(), requests, cycles: Some(end as f64 / requests as f64) }
 }
 
+/// No request has one here.
+fn opcodes() -> Opcodes {
+    Opcodes::by_name(|_| Some(0)).expect("every name has a value")
+}
+
 fn silent() -> ChannelWires {
     let wire = Wire { instance: 0, signal: 0 };
     ChannelWires {
@@ -95,6 +100,15 @@ fn silent() -> ChannelWires {
         full: [wire; 2],
         read_hit: wire,
         write_hit: wire,
-        mode: (wire, [0; 2]),
+        mode: (wire, [0; 3]),
+        preemption: (wire, [0; 2]),
+        power: PowerWires {
+            clock: (wire, [0; 2]),
+            throttle: (wire, [0; 2]),
+            critical: wire,
+            self_refresh: wire,
+            all_down: [wire; 2],
+            corrected: wire,
+        },
     }
 }

@@ -101,6 +101,19 @@ impl Chassis {
         (0..self.shape.sockets).find(|&socket| self.shape.first_bus(socket) == bdf.bus)
     }
 
+    /// The PMON registers that a cycle reaches: instance and slot.
+    pub(crate) fn touched(&self, address: Address, width: Width) -> impl Iterator<Item = (u16, SlotRef)> + '_ {
+        let halves = match (address, width) {
+            (Address::Msr { .. }, _) => [Some((address, width)), None],
+            (_, Width::B8) => [Some((address, Width::B4)), later_byte(address, 4).map(|high| (high, Width::B4))],
+            _ => [Some((address, width)), None],
+        };
+        halves.into_iter().flatten().filter_map(|(address, width)| match self.reach(address, width) {
+            Ok(Reached::Register { socket, place, .. }) => Some((self.number(socket, place.block), place.slot)),
+            _ => None,
+        })
+    }
+
     #[inline]
     fn number(&self, socket: u16, block: u16) -> u16 {
         socket * self.per_socket + block

@@ -168,6 +168,28 @@ impl Chassis {
         }
     }
 
+    /// The counters.
+    pub(crate) const fn bank(&self) -> &Bank {
+        &self.bank
+    }
+
+    /// The counters.
+    pub(crate) const fn bank_mut(&mut self) -> &mut Bank {
+        &mut self.bank
+    }
+
+    /// Ticks of a cycle of a clock domain; `None` if no unit runs with it.
+    pub fn clock_period(&self, clock: &str) -> Option<Tick> {
+        let mut instances = 0..self.wiring.instances();
+        let of = |number: u16| self.shape.family.units[self.wiring.locate(number).1].clock;
+        instances.find(|&number| of(number) == clock).map(|number| self.bank.period(number))
+    }
+
+    /// The least number of ticks that is a whole number of cycles of every unit's clock.
+    pub fn clock_grid(&self) -> Tick {
+        (0..self.wiring.instances()).fold(1, |grid, number| common_multiple(grid, self.bank.period(number)))
+    }
+
     /// Powers a unit down or up. Its clock stands while it is down: free-running counters pause (Emerald Rapids 2.3.2, 2.4.2), and
     /// so do the others.
     ///
@@ -191,6 +213,15 @@ impl Chassis {
     }
 }
 
+/// The least common multiple of two numbers above 0.
+pub(crate) const fn common_multiple(a: u64, b: u64) -> u64 {
+    let (mut divisor, mut rest) = (a, b);
+    while rest != 0 {
+        (divisor, rest) = (rest, divisor % rest);
+    }
+    a / divisor * b
+}
+
 /// Whether a block is there as its machine is built.
 fn presence(shape: &Shape, wiring: &Wiring, number: u16) -> Presence {
     let (_, unit, instance) = wiring.locate(number);
@@ -198,6 +229,11 @@ fn presence(shape: &Shape, wiring: &Wiring, number: u16) -> Presence {
 }
 
 impl SignalSink for Chassis {
+    fn hears(&self, wire: Wire) -> bool {
+        // A write that is still to take effect may make a counter listen.
+        self.next_due != Tick::MAX || self.bank.hears(wire)
+    }
+
     #[inline]
     fn pulse(&mut self, wire: Wire, tag: u64, tick: Tick, count: u32) {
         if tick >= self.next_due {

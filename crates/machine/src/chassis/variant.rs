@@ -13,6 +13,39 @@ pub struct Variant {
     pub faults: Faults,
 }
 
+impl Variant {
+    /// A machine that is broken in many ways at once, each chosen by `seed`.
+    pub fn hostile(wiring: &Wiring, seed: u64) -> Self {
+        let mut random = seed;
+        let mut below = |limit: u64| {
+            // SplitMix64.
+            random = random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mixed = (random ^ (random >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            (mixed ^ (mixed >> 31)) % limit.max(1)
+        };
+        let mut block = || {
+            let (socket, unit, instance) = wiring.locate(below(wiring.instances().into()) as u16);
+            Block::new(socket, wiring.family().units[unit].name, instance)
+        };
+        let (all_ones, hidden, stuck) = (vec![block()], vec![block()], vec![(block(), 0)]);
+        let discovery = match below(7) {
+            0 => DiscoveryFault::Absent,
+            1 => DiscoveryFault::AllOnes,
+            2 => DiscoveryFault::Zeros,
+            3 => DiscoveryFault::Truncated(below(100) as u16),
+            4 => DiscoveryFault::WrongCount(below(1024) as u16),
+            5 => DiscoveryFault::NoStride,
+            _ => DiscoveryFault::WrongBlocks,
+        };
+        let write_delay = below(1000);
+        Self {
+            rules: Rules::Documented,
+            faults: Faults { all_ones, hidden, stuck, discovery, intrusions: Vec::new(), write_delay },
+        }
+    }
+}
+
 /// What becomes of accesses that the documents leave undefined.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Rules {

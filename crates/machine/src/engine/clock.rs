@@ -114,6 +114,16 @@ impl Clocks {
         })
     }
 
+    /// The clock of the power unit, 800 MHz (guide 2.6); the uncore clock if the grid has no such period.
+    pub const fn pclk(&self) -> Period {
+        let ticks = self.ticks_per_second / 800_000_000;
+        if ticks >= 2 && ticks <= 255 && ticks * 800_000_000 == self.ticks_per_second {
+            Period::new(ticks)
+        } else {
+            self.uclk
+        }
+    }
+
     /// Virtual seconds between two ticks.
     pub fn seconds(&self, from: Tick, to: Tick) -> f64 {
         (to - from) as f64 / self.ticks_per_second as f64

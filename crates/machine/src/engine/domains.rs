@@ -47,9 +47,14 @@ impl ClockDomains {
 }
 
 impl From<&Clocks> for ClockDomains {
-    /// Three domains, the cores in the first.
+    /// The cores' domain first.
     fn from(clocks: &Clocks) -> Self {
-        let periods = [("uclk", clocks.uclk.ticks()), ("dclk", clocks.dclk.ticks()), ("qclk", clocks.qclk.ticks())];
+        let periods = [
+            ("uclk", clocks.uclk.ticks()),
+            ("dclk", clocks.dclk.ticks()),
+            ("qclk", clocks.qclk.ticks()),
+            ("pclk", clocks.pclk().ticks()),
+        ];
         Self::new(clocks.ticks_per_second, &periods, clocks.uclk.ticks())
     }
 }

@@ -1,11 +1,29 @@
 //! The totals that records are folded into.
 
-use super::record::{Command, LineState, MajorMode, Message, Pending, Record, RequestKind};
+use super::device::DeviceCells;
+use super::power::{AgentCells, PowerCells};
+use super::record::{
+    Command, IO_THREAD, LineState, MajorMode, MemoryState, Message, Pending, Record, Refusal, RequestKind, SliceState,
+};
+use super::ring::RingCells;
 use crate::engine::{NEVER, Period};
 use crate::signal::Tick;
 
 /// Thread IDs that cells tell apart.
-pub const THREADS: usize = 16;
+pub const THREADS: usize = 17;
+
+/// Where a thread ID's totals lie: devices come after the threads of cores.
+const fn place_of(tid: u8) -> usize {
+    if tid == IO_THREAD { THREADS - 1 } else { tid as usize % (THREADS - 1) }
+}
+
+/// The thread ID whose totals lie at a place.
+pub const fn thread_at(place: usize) -> usize {
+    if place == THREADS - 1 { IO_THREAD as usize } else { place }
+}
+
+/// Ranks of a channel.
+const RANKS: u8 = 2;
 /// Nodes that cells tell apart.
 pub const NODES: usize = 4;
 
@@ -36,6 +54,19 @@ pub struct SliceCells {
     /// Ways given up, by the node of the line that took the place and the state of the one that left.
     pub victims: [[u64; LineState::COUNT]; NODES],
     pub ingress: [Stay; THREADS],
+    /// Requests of devices in the request queue.
+    pub ordered: Stay,
+    /// Streaming stores that found their line modified.
+    pub aliased: u64,
+    /// Requests that were rejected, from then until they were taken.
+    pub rejected: [Stay; THREADS],
+    /// By queue and reason.
+    pub refusals: [[u64; Refusal::COUNT]; 2],
+    pub states: [Span; SliceState::COUNT],
+    /// Messages that went out in the cycle in which they came.
+    pub bypasses: u64,
+    /// Messages that waited for long, by ring.
+    pub starved: [u64; 4],
     pub messages: [u64; Message::COUNT],
 }
 
@@ -47,6 +78,13 @@ impl SliceCells {
             tor: [[[[NO_STAY; THREADS]; NODES]; 2]; RequestKind::COUNT],
             victims: [[0; LineState::COUNT]; NODES],
             ingress: [NO_STAY; THREADS],
+            ordered: NO_STAY,
+            aliased: 0,
+            rejected: [NO_STAY; THREADS],
+            refusals: [[0; Refusal::COUNT]; 2],
+            states: [Span::new(); SliceState::COUNT],
+            bypasses: 0,
+            starved: [0; 4],
             messages: [0; Message::COUNT],
         }
     }
@@ -60,6 +98,8 @@ pub struct HomeCells {
     pub tracker: Stay,
     /// Full lines handed to the memory controller.
     pub written: u64,
+    /// Parts of lines handed to it.
+    pub written_parts: u64,
     /// Reads answered with data straight to the core.
     pub to_core: u64,
     /// Reads answered with data to the slice.
@@ -117,6 +157,59 @@ impl QueueCells {
     }
 }
 
+/// Counts in a row, on the heap.
+#[derive(Debug, Clone)]
+pub struct Grid<const N: usize>(Vec<u64>);
+
+impl<const N: usize> Grid<N> {
+    /// All zero.
+    pub fn new() -> Self {
+        Self(vec![0; N])
+    }
+
+    /// Counts one.
+    pub fn add(&mut self, index: usize) {
+        self.0[index] += 1;
+    }
+
+    /// A count.
+    pub fn get(&self, index: usize) -> u64 {
+        self.0[index]
+    }
+}
+
+/// A state that holds at times.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Span {
+    /// Cycles in which it held.
+    pub cycles: u64,
+    since: Option<u64>,
+}
+
+impl Span {
+    /// It does not hold yet.
+    pub const fn new() -> Self {
+        Self { cycles: 0, since: None }
+    }
+
+    /// It holds from `cycle` on, or no longer.
+    pub const fn switch(&mut self, on: bool, cycle: u64) {
+        if let Some(since) = self.since.take() {
+            self.cycles += cycle - since;
+        }
+        if on {
+            self.since = Some(cycle);
+        }
+    }
+
+    /// Adds the part so far.
+    pub const fn settle(&mut self, cycle: u64) {
+        if self.since.is_some() {
+            self.switch(true, cycle);
+        }
+    }
+}
+
 /// Totals of one memory channel.
 #[derive(Debug, Clone, Copy)]
 pub struct ChannelCells {
@@ -126,19 +219,31 @@ pub struct ChannelCells {
     pub forwards: u64,
     /// Writes that replaced a pending write.
     pub merges: u64,
-    pub modes: [u64; 2],
+    /// By the kind of request whose row was closed.
+    pub preemptions: [u64; 2],
+    /// Corrected errors.
+    pub corrected: u64,
+    /// By [`MemoryState::index`].
+    pub states: [Span; MemoryState::COUNT],
+    pub modes: [u64; MajorMode::COUNT],
     mode: MajorMode,
     mode_since: u64,
 }
 
 impl ChannelCells {
     pub fn new() -> Self {
+        let mut states = [Span::default(); MemoryState::COUNT];
+        // Clocks run from the start.
+        (0..RANKS).for_each(|rank| states[MemoryState::ClockOn(rank).index()].switch(true, 0));
         Self {
             commands: [0; Command::COUNT],
             queues: [QueueCells::default(); 2],
             forwards: 0,
             merges: 0,
-            modes: [0; 2],
+            preemptions: [0; 2],
+            corrected: 0,
+            states,
+            modes: [0; MajorMode::COUNT],
             mode: MajorMode::Read,
             mode_since: 0,
         }
@@ -165,6 +270,11 @@ pub struct Cells {
     pub slices: Vec<SliceCells>,
     pub homes: Vec<HomeCells>,
     pub channels: Vec<ChannelCells>,
+    /// By socket.
+    pub power: Vec<PowerCells>,
+    pub agents: Vec<AgentCells>,
+    pub rings: Vec<RingCells>,
+    pub devices: Vec<DeviceCells>,
 }
 
 impl Cells {
@@ -173,16 +283,26 @@ impl Cells {
             slices: vec![SliceCells::new(); slices],
             homes: vec![HomeCells::default(); homes],
             channels: vec![ChannelCells::new(); channels],
+            power: vec![PowerCells::new(); homes],
+            agents: vec![AgentCells::default(); homes],
+            devices: vec![DeviceCells::default(); homes],
+            // Home agent and input-output have a stop each.
+            rings: vec![RingCells::new(slices / homes.max(1) + 2); homes],
         }
     }
 
     /// Adds what has happened to a request before `now`.
     pub fn fold(&mut self, record: &Record, now: Tick, uclk: Period) {
-        let tid = usize::from(record.tid) % THREADS;
+        let tid = place_of(record.tid);
         let nid = usize::from(record.nid) % NODES;
         let kind = record.kind as usize;
         let slice = &mut self.slices[usize::from(record.slice)];
         slice.ingress[tid].add(record.ingress_in, record.ingress_out, now, uclk);
+        slice.aliased += u64::from(record.aliased);
+        if record.kind.is_io() {
+            slice.ordered.add(record.ingress_in, record.ingress_out, now, uclk);
+        }
+        slice.rejected[tid].add(record.rejected, record.ingress_out, now, uclk);
         if record.ingress_out != NEVER {
             slice.lookups[kind][record.state as usize][nid][tid] += 1;
         }
@@ -193,11 +313,13 @@ impl Cells {
         if record.tracker_in == NEVER {
             return;
         }
-        let is_read = matches!(record.kind, RequestKind::DataRead | RequestKind::ReadForOwnership);
+        let is_read = record.kind.reads_memory();
         let home = &mut self.homes[usize::from(record.nid)];
         home.tracker.add(record.tracker_in, record.tracker_out, now, uclk);
-        *(if is_read { &mut home.reads } else { &mut home.writes }) += 1;
-        home.written += u64::from(record.written != NEVER);
+        home.reads += u64::from(is_read);
+        home.writes += u64::from(record.kind.writes_memory());
+        let partial = record.kind == RequestKind::StreamPart && !record.completed;
+        *(if partial { &mut home.written_parts } else { &mut home.written }) += u64::from(record.written != NEVER);
         if record.tracker_out != NEVER {
             let (remote, direct) = (record.remote, record.direct_to_core);
             home.to_core += u64::from(is_read && !remote && direct);
@@ -212,6 +334,7 @@ impl Cells {
     pub fn settle_modes(&mut self, cycle: u64) {
         for channel in &mut self.channels {
             channel.enter_mode(channel.mode, cycle);
+            channel.states.iter_mut().for_each(|state| state.settle(cycle));
         }
     }
 }

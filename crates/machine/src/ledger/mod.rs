@@ -7,20 +7,28 @@
 //! The meaning of the event names is written in [`names`] by hand from the guide's event texts, and never from the catalogue.
 
 mod cells;
+mod device;
 mod names;
 mod physical;
+mod power;
 mod record;
+mod ring;
 mod window;
 
+pub use device::{IoClass, IoQueue};
 pub use names::NAMES;
 pub use physical::{ChannelBytes, DataReads};
+pub use power::{CoreState, HoldStage, PowerFact};
 pub use record::{
-    Command, CommandRecord, LineState, MajorMode, Message, NO_THREAD, Opcodes, Pending, Record, RequestKind,
+    Command, CommandRecord, IO_THREAD, IngressQueue, LineState, MajorMode, MemoryState, Message, NO_THREAD, Opcodes,
+    Pending, Record, Refusal, RequestKind, SliceState,
 };
+pub use ring::{Journey, RingKind};
 pub use window::{Snapshot, Truth, Window};
 
 use crate::engine::Clocks;
 use crate::signal::Tick;
+use crate::workload::MessageKind;
 use cells::Cells;
 
 /// Structure sizes that the truth of "full" depends on, and how instances belong together.
@@ -39,6 +47,9 @@ pub struct Shape {
     /// Entries of a write pending queue.
     pub writes: u64,
 }
+
+/// Cycles that a message waits for its ring until its stop counts as starved: the model's assumption, written again.
+const STARVED: u64 = 3;
 
 /// The running account of a machine.
 #[derive(Debug)]
@@ -76,6 +87,65 @@ impl Ledger {
         self.cells.slices[usize::from(slice)].messages[message as usize] += 1;
     }
 
+    /// An entry of a slice's queue was turned away.
+    pub fn turned_away(&mut self, slice: u16, queue: IngressQueue, why: Refusal) {
+        self.cells.slices[usize::from(slice)].refusals[queue as usize][why as usize] += 1;
+    }
+
+    /// A state of a slice's queues begins or ends.
+    pub fn slice_state(&mut self, slice: u16, state: SliceState, on: bool, now: Tick) {
+        let cycle = self.clocks.uclk.cycles(now);
+        self.cells.slices[usize::from(slice)].states[state as usize].switch(on, cycle);
+    }
+
+    /// A message went out to a ring after so many cycles of waiting.
+    pub fn egress(&mut self, slice: u16, ring: RingKind, waited: u64) {
+        let cells = &mut self.cells.slices[usize::from(slice)];
+        if waited == 0 {
+            cells.bypasses += 1;
+        } else if waited >= STARVED {
+            cells.starved[ring as usize] += 1;
+        }
+    }
+
+    /// A message goes from one stop of a socket's ring to another.
+    pub fn travel(&mut self, socket: u8, journey: Journey) {
+        self.cells.rings[usize::from(socket)].travel(journey);
+    }
+
+    /// An entry comes to an egress queue of a socket's input-output stop, or leaves it.
+    pub fn io_egress(&mut self, socket: usize, queue: IoQueue, on: bool, now: Tick) {
+        let cycle = self.clocks.uclk.cycles(now);
+        self.cells.devices[socket].egress(queue, on, cycle);
+    }
+
+    /// A ring refused an entry of such a queue.
+    pub fn io_refused(&mut self, socket: usize, queue: IoQueue) {
+        self.cells.devices[socket].refused(queue);
+    }
+
+    /// A packet for the IIO comes to the stop, or leaves it.
+    pub fn io_ingress(&mut self, socket: usize, class: IoClass, on: bool, now: Tick) {
+        let cycle = self.clocks.uclk.cycles(now);
+        self.cells.devices[socket].ingress(class, on, cycle);
+    }
+
+    /// A credit towards the IIO is taken or comes back.
+    pub fn io_credit(&mut self, socket: usize, class: IoClass, taken: bool, now: Tick) {
+        let cycle = self.clocks.uclk.cycles(now);
+        self.cells.devices[socket].credit(class, taken, cycle);
+    }
+
+    /// A packet found no credit.
+    pub fn io_rejected(&mut self, socket: usize, class: IoClass) {
+        self.cells.devices[socket].rejected(class);
+    }
+
+    /// An acknowledgement for the stop went round again.
+    pub fn io_bounced(&mut self, socket: usize) {
+        self.cells.devices[socket].bounced();
+    }
+
     /// A command went out on a channel.
     pub fn command(&mut self, channel: u16, record: CommandRecord) {
         self.cells.channels[usize::from(channel)].commands[record.command as usize] += 1;
@@ -111,6 +181,55 @@ impl Ledger {
         self.cells.channels[usize::from(channel)].enter_mode(mode, cycle);
     }
 
+    /// A read closed a row that a read or a write was waiting for.
+    pub fn preempted(&mut self, channel: u16, victim: Pending) {
+        self.cells.channels[usize::from(channel)].preemptions[victim as usize] += 1;
+    }
+
+    /// An error in a line was corrected.
+    pub fn corrected(&mut self, channel: u16) {
+        self.cells.channels[usize::from(channel)].corrected += 1;
+    }
+
+    /// A state of a channel begins or ends at DRAM cycle `cycle`.
+    pub fn memory_state(&mut self, channel: u16, state: MemoryState, on: bool, cycle: u64) {
+        self.cells.channels[usize::from(channel)].states[state.index()].switch(on, cycle);
+    }
+
+    /// A state that a socket's power unit decides begins or ends.
+    pub fn power_fact(&mut self, socket: u16, fact: PowerFact, on: bool, now: Tick) {
+        let cycle = self.clocks.pclk().cycles(now);
+        self.cells.power[usize::from(socket)].fact(fact, on, cycle);
+    }
+
+    /// A socket begins or ends to run at a frequency, in 100 MHz.
+    pub fn runs_at(&mut self, socket: u16, ratio: u8, on: bool, now: Tick) {
+        let cycle = self.clocks.pclk().cycles(now);
+        self.cells.power[usize::from(socket)].runs_at(ratio, on, cycle);
+    }
+
+    /// A core comes to a state, or leaves it.
+    pub fn core_state(&mut self, socket: u16, core: u8, state: CoreState, on: bool, now: Tick) {
+        let cycle = self.clocks.pclk().cycles(now);
+        self.cells.power[usize::from(socket)].core(core, state, on, cycle);
+    }
+
+    /// A core got a lighter state than it asked for.
+    pub fn demoted(&mut self, socket: u16, core: u8) {
+        self.cells.power[usize::from(socket)].demoted(core);
+    }
+
+    /// A socket's system agent ran an errand.
+    pub fn errand(&mut self, socket: u16, kind: MessageKind) {
+        self.cells.agents[usize::from(socket)].errand(kind);
+    }
+
+    /// A stage of a bus hold begins or ends.
+    pub fn hold(&mut self, socket: u16, stage: HoldStage, on: bool, now: Tick) {
+        let cycle = self.clocks.uclk.cycles(now);
+        self.cells.agents[usize::from(socket)].hold(stage, on, cycle);
+    }
+
     /// The account as of `now`: the closed records, the part so far of the `live` requests, and of the entries of the pending
     /// queues, whose arrival cycles `entries` gives.
     pub fn snapshot<'a, I: Iterator<Item = u64>>(
@@ -130,6 +249,11 @@ impl Ledger {
             }
         }
         cells.settle_modes(cycle);
+        let (power_cycle, agent_cycle) = (self.clocks.pclk().cycles(now), self.clocks.uclk.cycles(now));
+        cells.slices.iter_mut().flat_map(|cells| &mut cells.states).for_each(|span| span.settle(agent_cycle));
+        cells.devices.iter_mut().for_each(|cells| cells.settle(agent_cycle));
+        cells.power.iter_mut().for_each(|cells| cells.settle(power_cycle));
+        cells.agents.iter_mut().for_each(|cells| cells.settle(agent_cycle));
         Snapshot { now, clocks: self.clocks, opcodes: self.opcodes, sockets: self.shape.sockets, cells }
     }
 

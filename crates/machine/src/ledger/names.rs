@@ -1,8 +1,13 @@
 //! What the guide's event names mean, in terms of what happened: an independent reading of sections 2.3.7, 2.4.7 and 2.5.8,
 //! written without the catalogue's decode rows.
 
+use super::cells::thread_at;
 use super::cells::{NODES, SliceCells, Stay, THREADS};
-use super::record::{Command, LineState, Message, Opcodes, Pending, RequestKind};
+use super::record::{
+    Command, IO_THREAD, IngressQueue, LineState, MemoryState, Message, Opcodes, Pending, Refusal, RequestKind,
+    SliceState,
+};
+use super::ring::RingKind;
 use super::window::Snapshot;
 
 /// The events, by unit, that [`value`] knows; an event with subevents is listed once for each.
@@ -10,8 +15,8 @@ pub const NAMES: &[(&str, &str, &[&str])] = &[
     ("cbo", "CLOCKTICKS", &[]),
     ("cbo", "LLC_LOOKUP", &["DATA_READ", "WRITE", "REMOTE_SNOOP", "ANY", "NID"]),
     ("cbo", "LLC_VICTIMS", &["M_STATE", "E_STATE", "S_STATE", "MISS", "NID"]),
-    ("cbo", "RxR_INSERTS", &["IRQ"]),
-    ("cbo", "RxR_OCCUPANCY", &["IRQ"]),
+    ("cbo", "RxR_INSERTS", &["IRQ", "IRQ_REJECTED", "VFIFO"]),
+    ("cbo", "RxR_OCCUPANCY", &["IRQ", "IRQ_REJECTED", "VFIFO"]),
     ("cbo", "TOR_INSERTS", TOR),
     ("cbo", "TOR_OCCUPANCY", TOR),
     ("cbo", "TxR_INSERTS", &["AD_CACHE", "AK_CACHE", "BL_CACHE", "IV_CACHE", "AD_CORE", "AK_CORE", "BL_CORE"]),
@@ -19,7 +24,7 @@ pub const NAMES: &[(&str, &str, &[&str])] = &[
     ("ha", "REQUESTS", &["READS", "WRITES"]),
     ("ha", "TRACKER_INSERTS", &["ALL"]),
     ("ha", "TRACKER_OCCUPANCY", &["ALL"]),
-    ("ha", "IMC_WRITES", &["FULL", "ALL"]),
+    ("ha", "IMC_WRITES", &["FULL", "PARTIAL", "ALL"]),
     ("ha", "DIRECT2CORE_COUNT", &[]),
     ("ha", "TAD_REQUESTS_G0", &["REGION0"]),
     ("ha", "TxR_AK_NDR", &[]),
@@ -28,10 +33,18 @@ pub const NAMES: &[(&str, &str, &[&str])] = &[
     ("imc", "CLOCKTICKS", &[]),
     ("imc", "ACT_COUNT", &[]),
     ("imc", "PRE_COUNT", &["PAGE_MISS", "PAGE_CLOSE"]),
-    ("imc", "CAS_COUNT", &["RD_REG", "RD", "WR_WMM", "WR_RMM", "WR", "ALL"]),
+    ("imc", "CAS_COUNT", &["RD_REG", "RD_UNDERFILL", "RD", "WR_WMM", "WR_RMM", "WR", "ALL"]),
     ("imc", "DRAM_REFRESH", &["PANIC", "HIGH"]),
     ("imc", "DRAM_PRE_ALL", &[]),
-    ("imc", "MAJOR_MODES", &["READ", "WRITE"]),
+    ("imc", "MAJOR_MODES", &["READ", "WRITE", "PARTIAL"]),
+    ("imc", "PREEMPTION", &["RD_PREEMPT_RD", "RD_PREEMPT_WR"]),
+    ("imc", "ECC_CORRECTABLE_ERRORS", &[]),
+    ("imc", "POWER_THROTTLE_CYCLES", &["RANK0", "RANK1"]),
+    ("imc", "POWER_SELF_REFRESH", &[]),
+    ("imc", "POWER_CKE_CYCLES", &["RANK0", "RANK1"]),
+    ("imc", "POWER_CHANNEL_DLLOFF", &[]),
+    ("imc", "POWER_CHANNEL_PPD", &[]),
+    ("imc", "POWER_CRITICAL_THROTTLE_CYCLES", &[]),
     ("imc", "RPQ_INSERTS", &[]),
     ("imc", "RPQ_OCCUPANCY", &[]),
     ("imc", "RPQ_CYCLES_NE", &[]),
@@ -42,6 +55,80 @@ pub const NAMES: &[(&str, &str, &[&str])] = &[
     ("imc", "WPQ_CYCLES_FULL", &[]),
     ("imc", "WPQ_READ_HIT", &[]),
     ("imc", "WPQ_WRITE_HIT", &[]),
+    ("ubox", "CLOCKTICKS", &[]),
+    ("ubox", "EVENT_MSG", &["VLW_RCVD", "MSI_RCVD", "IPI_RCVD", "DOORBELL_RCVD", "INT_PRIO"]),
+    ("ubox", "LOCK_CYCLES", &[]),
+    ("ubox", "FILTER_MATCH", &["DISABLE", "U2C_DISABLE"]),
+    ("ubox", "U2C_EVENTS", &["MONITOR_T0", "MONITOR_T1", "LIVELOCK", "LTERROR", "CMC", "UMC", "TRAP", "OTHER"]),
+    ("ubox", "PHOLD_CYCLES", &["ASSERT_TO_ACK", "ACK_TO_DEASSERT"]),
+    ("ubox", "RACU_REQUESTS", &["COUNT"]),
+    ("ubox", "MSG_CHNL_SIZE_COUNT", &["4B", "8B"]),
+    ("pcu", "CLOCKTICKS", &[]),
+    ("pcu", "POWER_STATE_OCCUPANCY", &["CORES_C0", "CORES_C3", "CORES_C6"]),
+    ("pcu", "VOLT_TRANS_CYCLES_INCREASE", &[]),
+    ("pcu", "VOLT_TRANS_CYCLES_DECREASE", &[]),
+    ("pcu", "VOLT_TRANS_CYCLES_CHANGE", &[]),
+    ("pcu", "FREQ_TRANS_CYCLES", &[]),
+    ("pcu", "FREQ_MAX_LIMIT_THERMAL_CYCLES", &[]),
+    ("pcu", "FREQ_MAX_POWER_CYCLES", &[]),
+    ("pcu", "FREQ_MAX_OS_CYCLES", &[]),
+    ("pcu", "FREQ_MAX_CURRENT_CYCLES", &[]),
+    ("pcu", "FREQ_MIN_IO_P_CYCLES", &[]),
+    ("pcu", "FREQ_MIN_PERF_P_CYCLES", &[]),
+    ("pcu", "PROCHOT_INTERNAL_CYCLES", &[]),
+    ("pcu", "PROCHOT_EXTERNAL_CYCLES", &[]),
+    ("pcu", "VR_HOT_CYCLES", &[]),
+    ("pcu", "MEMORY_PHASE_SHEDDING_CYCLES", &[]),
+    ("pcu", "TOTAL_TRANSITION_CYCLES", &[]),
+    ("pcu", "FREQ_BAND0_CYCLES", &[]),
+    ("pcu", "FREQ_BAND1_CYCLES", &[]),
+    ("pcu", "FREQ_BAND2_CYCLES", &[]),
+    ("pcu", "FREQ_BAND3_CYCLES", &[]),
+    ("pcu", "DEMOTIONS_CORE0", &[]),
+    ("pcu", "DEMOTIONS_CORE1", &[]),
+    ("pcu", "DEMOTIONS_CORE2", &[]),
+    ("pcu", "DEMOTIONS_CORE3", &[]),
+    ("pcu", "DEMOTIONS_CORE4", &[]),
+    ("pcu", "DEMOTIONS_CORE5", &[]),
+    ("pcu", "DEMOTIONS_CORE6", &[]),
+    ("pcu", "DEMOTIONS_CORE7", &[]),
+    ("pcu", "CORE0_TRANSITION_CYCLES", &[]),
+    ("pcu", "CORE1_TRANSITION_CYCLES", &[]),
+    ("pcu", "CORE2_TRANSITION_CYCLES", &[]),
+    ("pcu", "CORE3_TRANSITION_CYCLES", &[]),
+    ("pcu", "CORE4_TRANSITION_CYCLES", &[]),
+    ("pcu", "CORE5_TRANSITION_CYCLES", &[]),
+    ("pcu", "CORE6_TRANSITION_CYCLES", &[]),
+    ("pcu", "CORE7_TRANSITION_CYCLES", &[]),
+    ("cbo", "RING_AD_USED", &["UP_EVEN", "UP_ODD", "DOWN_EVEN", "DOWN_ODD"]),
+    ("cbo", "RING_AK_USED", &["UP_EVEN", "UP_ODD", "DOWN_EVEN", "DOWN_ODD"]),
+    ("cbo", "RING_BL_USED", &["UP_EVEN", "UP_ODD", "DOWN_EVEN", "DOWN_ODD"]),
+    ("cbo", "RING_IV_USED", &["ANY"]),
+    ("r2pcie", "CLOCKTICKS", &[]),
+    ("r2pcie", "RING_AD_USED", &["CW_EVEN", "CW_ODD", "CCW_EVEN", "CCW_ODD"]),
+    ("r2pcie", "RING_AK_USED", &["CW_EVEN", "CW_ODD", "CCW_EVEN", "CCW_ODD"]),
+    ("r2pcie", "RING_BL_USED", &["CW_EVEN", "CW_ODD", "CCW_EVEN", "CCW_ODD"]),
+    ("r2pcie", "RING_IV_USED", &["ANY"]),
+    ("cbo", "RxR_IRQ_RETRY", &["ANY", "FULL", "ADDR_CONFLICT", "RTID"]),
+    ("cbo", "RxR_ISMQ_RETRY", &["ANY", "FULL", "RTID"]),
+    ("cbo", "RxR_EXT_STARVED", &["ISMQ_BIDS", "ISMQ", "IRQ"]),
+    ("cbo", "ISMQ_DRD_MISS_OCC", &[]),
+    ("cbo", "MISC", &["WC_ALIASING"]),
+    ("cbo", "TxR_ADS_USED", &[]),
+    ("cbo", "TxR_STARVED", &["AK", "BL"]),
+    ("r2pcie", "TxR_CYCLES_NE", &["AD", "AK", "BL"]),
+    ("r2pcie", "TxR_CYCLES_FULL", &["AD", "BL"]),
+    ("r2pcie", "TxR_NACKS", &["AD", "BL"]),
+    ("r2pcie", "TxR_INSERTS", &[]),
+    ("r2pcie", "RxR_CYCLES_NE", &["DRS", "NCB", "NCS"]),
+    ("r2pcie", "RxR_AK_BOUNCES", &[]),
+    ("r2pcie", "IIO_CREDITS_USED", &["DRS", "NCB", "NCS"]),
+    ("r2pcie", "IIO_CREDITS_ACQUIRED", &["DRS", "NCB", "NCS"]),
+    ("r2pcie", "IIO_CREDITS_REJECT", &["DRS", "NCB", "NCS"]),
+    ("r3qpi", "RING_AD_USED", &["CW_EVEN", "CW_ODD", "CCW_EVEN", "CCW_ODD"]),
+    ("r3qpi", "RING_AK_USED", &["CW_EVEN", "CW_ODD", "CCW_EVEN", "CCW_ODD"]),
+    ("r3qpi", "RING_BL_USED", &["CW_EVEN", "CW_ODD", "CCW_EVEN", "CCW_ODD"]),
+    ("r3qpi", "RING_IV_USED", &["ANY"]),
 ];
 
 const TOR: &[&str] = &[
@@ -88,6 +175,10 @@ pub fn instances(at: &Snapshot, unit: &str) -> Option<usize> {
         "cbo" => Some(at.cells.slices.len()),
         "ha" => Some(at.cells.homes.len()),
         "imc" => Some(at.cells.channels.len()),
+        "pcu" => Some(at.cells.power.len()),
+        "ubox" => Some(at.cells.agents.len()),
+        "r2pcie" => Some(at.cells.rings.len()),
+        "r3qpi" => Some(2 * at.cells.rings.len()),
         _ => None,
     }
 }
@@ -106,12 +197,42 @@ pub fn value(
     match unit {
         "cbo" => match event {
             "CLOCKTICKS" => Some(at.clocks.uclk.cycles(at.now)),
+            _ if event.starts_with("RING_") && event.ends_with("_USED") => {
+                let of_socket = at.cells.slices.len() / at.cells.rings.len().max(1);
+                let (socket, within) = (index / of_socket, index % of_socket);
+                at.cells.rings.get(socket)?.value(within, within >= of_socket / 2, event, subevent)
+            }
             _ => slice(at.cells.slices.get(index)?, &at.opcodes, event, subevent, Filters(filters)),
+        },
+        // Both links of a socket are at the stop of input-output.
+        "r3qpi" => at.cells.rings.get(index / 2)?.value(io_stop(at), false, event, subevent),
+        "r2pcie" => match event {
+            "CLOCKTICKS" => Some(at.clocks.uclk.cycles(at.now)),
+            // Their stop comes after the home agent's.
+            _ if event.starts_with("RING_") => at.cells.rings.get(index)?.value(io_stop(at), false, event, subevent),
+            _ => at.cells.devices.get(index)?.value(event, subevent),
         },
         "ha" => home(at, index, event, subevent),
         "imc" => channel(at, index, event, subevent),
+        "pcu" => match event {
+            "CLOCKTICKS" => Some(at.clocks.pclk().cycles(at.now)),
+            _ => {
+                let bands = ["band0", "band1", "band2", "band3"];
+                let band = |number: usize| Filters(filters).get(bands[number]).unwrap_or(0);
+                at.cells.power.get(index)?.value(event, subevent, band)
+            }
+        },
+        "ubox" => match event {
+            "CLOCKTICKS" => Some(at.clocks.uclk.cycles(at.now)),
+            _ => at.cells.agents.get(index)?.value(event, subevent),
+        },
         _ => None,
     }
+}
+
+/// The stop of input-output and of the links between sockets: after the slices' and the home agent's.
+fn io_stop(at: &Snapshot) -> usize {
+    at.cells.slices.len() / at.cells.rings.len().max(1) + 1
 }
 
 fn slice(cells: &SliceCells, opcodes: &Opcodes, event: &str, subevent: &str, filters: Filters<'_>) -> Option<u64> {
@@ -122,6 +243,34 @@ fn slice(cells: &SliceCells, opcodes: &Opcodes, event: &str, subevent: &str, fil
         "TOR_OCCUPANCY" => tor(cells, opcodes, subevent, filters).map(|stay| stay.cycles),
         "RxR_INSERTS" if subevent == "IRQ" => Some(ingress(cells, filters).entries),
         "RxR_OCCUPANCY" if subevent == "IRQ" => Some(ingress(cells, filters).cycles),
+        "RxR_INSERTS" if subevent == "IRQ_REJECTED" => Some(of_threads(&cells.rejected, filters).entries),
+        "RxR_OCCUPANCY" if subevent == "IRQ_REJECTED" => Some(of_threads(&cells.rejected, filters).cycles),
+        "RxR_INSERTS" if subevent == "VFIFO" && filters.thread(usize::from(IO_THREAD)) => Some(cells.ordered.entries),
+        "RxR_OCCUPANCY" if subevent == "VFIFO" && filters.thread(usize::from(IO_THREAD)) => Some(cells.ordered.cycles),
+        "RxR_INSERTS" | "RxR_OCCUPANCY" if subevent == "VFIFO" => Some(0),
+        "RxR_IRQ_RETRY" => refusals(&cells.refusals[IngressQueue::Requests as usize], subevent),
+        "RxR_ISMQ_RETRY" => refusals(&cells.refusals[IngressQueue::Responses as usize], subevent),
+        "RxR_EXT_STARVED" => {
+            let state = match subevent {
+                "ISMQ_BIDS" => SliceState::ResponseBids,
+                "ISMQ" => SliceState::ResponseStarves,
+                "IRQ" => SliceState::RequestStarves,
+                _ => return None,
+            };
+            Some(cells.states[state as usize].cycles)
+        }
+        // A data read that missed has its entry in the table of requests until its line comes.
+        "ISMQ_DRD_MISS_OCC" => {
+            Some(cells.tor[RequestKind::DataRead as usize][1].iter().flatten().map(|stay| stay.cycles).sum())
+        }
+        "MISC" if subevent == "WC_ALIASING" => Some(cells.aliased),
+        "MISC" if subevent == "RFO_HIT_S" => {
+            let hits = &cells.lookups[RequestKind::ReadForOwnership as usize][LineState::Shared as usize];
+            Some(hits.iter().flatten().sum())
+        }
+        "TxR_ADS_USED" => Some(cells.bypasses),
+        "TxR_STARVED" if subevent == "AK" => Some(cells.starved[RingKind::Acknowledge as usize]),
+        "TxR_STARVED" if subevent == "BL" => Some(cells.starved[RingKind::Block as usize]),
         "TxR_INSERTS" => {
             let message = match subevent {
                 "AD_CACHE" => Message::AddressFromCache,
@@ -142,7 +291,7 @@ fn slice(cells: &SliceCells, opcodes: &Opcodes, event: &str, subevent: &str, fil
 fn lookups(cells: &SliceCells, subevent: &str, filters: Filters<'_>) -> Option<u64> {
     let wanted = |kind: RequestKind| match subevent {
         "DATA_READ" => kind == RequestKind::DataRead,
-        "WRITE" => kind.is_writeback(),
+        "WRITE" => kind.is_write(),
         "ANY" | "NID" => true,
         _ => false,
     };
@@ -153,7 +302,7 @@ fn lookups(cells: &SliceCells, subevent: &str, filters: Filters<'_>) -> Option<u
     for kind in RequestKind::ALL.into_iter().filter(|&kind| wanted(kind)) {
         for state in (0..LineState::COUNT).filter(|&state| filters.state(state)) {
             for nid in (0..NODES).filter(|&nid| subevent != "NID" || filters.node(nid)) {
-                for tid in (0..THREADS).filter(|&tid| filters.thread(tid)) {
+                for tid in (0..THREADS).filter(|&tid| filters.thread(thread_at(tid))) {
                     sum += cells.lookups[kind as usize][state][nid][tid];
                 }
             }
@@ -187,7 +336,7 @@ fn tor(cells: &SliceCells, opcodes: &Opcodes, subevent: &str, filters: Filters<'
     let wanted = |kind: RequestKind| match what {
         "OPCODE" => opcodes.of(kind).is_some_and(|opcode| filters.get("opc") == Some(opcode)),
         "EVICTION" => kind == RequestKind::Eviction,
-        "WB" => kind.is_writeback(),
+        "WB" => kind.is_writeback() || kind.is_stream(),
         _ => true,
     };
     if !TOR.contains(&subevent) {
@@ -197,7 +346,7 @@ fn tor(cells: &SliceCells, opcodes: &Opcodes, subevent: &str, filters: Filters<'
     for kind in RequestKind::ALL.into_iter().filter(|&kind| wanted(kind)) {
         for miss in (0..2).filter(|&miss| !only_misses || miss == 1) {
             for nid in (0..NODES).filter(|&nid| !by_node || filters.node(nid)) {
-                for tid in (0..THREADS).filter(|&tid| filters.thread(tid)) {
+                for tid in (0..THREADS).filter(|&tid| filters.thread(thread_at(tid))) {
                     let stay = cells.tor[kind as usize][miss][nid][tid];
                     sum.entries += stay.entries;
                     sum.cycles += stay.cycles;
@@ -208,9 +357,23 @@ fn tor(cells: &SliceCells, opcodes: &Opcodes, subevent: &str, filters: Filters<'
     Some(sum)
 }
 
+fn refusals(cells: &[u64; Refusal::COUNT], subevent: &str) -> Option<u64> {
+    match subevent {
+        "ANY" => Some(cells.iter().sum()),
+        "FULL" => Some(cells[Refusal::Full as usize]),
+        "ADDR_CONFLICT" => Some(cells[Refusal::Conflict as usize]),
+        "RTID" => Some(cells[Refusal::Tracker as usize]),
+        _ => None,
+    }
+}
+
 fn ingress(cells: &SliceCells, filters: Filters<'_>) -> Stay {
+    of_threads(&cells.ingress, filters)
+}
+
+fn of_threads(stays: &[Stay], filters: Filters<'_>) -> Stay {
     let mut sum = Stay::default();
-    for (_, stay) in cells.ingress.iter().enumerate().filter(|&(tid, _)| filters.thread(tid)) {
+    for (_, stay) in stays.iter().enumerate().filter(|&(tid, _)| filters.thread(thread_at(tid))) {
         sum.entries += stay.entries;
         sum.cycles += stay.cycles;
     }
@@ -227,7 +390,9 @@ fn home(at: &Snapshot, index: usize, event: &str, subevent: &str) -> Option<u64>
         ("TRACKER_INSERTS", "ALL") | ("TAD_REQUESTS_G0", "REGION0") => Some(cells.tracker.entries),
         // Not an event of the guide, but what its accumulator of 2.4.4.1 is made of, unscaled.
         ("TRACKER_OCCUPANCY", "ALL") => Some(cells.tracker.cycles),
-        ("IMC_WRITES", "FULL" | "ALL") => Some(cells.written),
+        ("IMC_WRITES", "FULL") => Some(cells.written),
+        ("IMC_WRITES", "PARTIAL") => Some(cells.written_parts),
+        ("IMC_WRITES", "ALL") => Some(cells.written + cells.written_parts),
         ("DIRECT2CORE_COUNT", "") | ("TxR_BL", "DRS_CORE") => Some(cells.to_core),
         ("TxR_BL", "DRS_CACHE") => Some(cells.to_cache),
         ("TxR_BL", "DRS_QPI") => Some(cells.to_remote),
@@ -239,7 +404,9 @@ fn home(at: &Snapshot, index: usize, event: &str, subevent: &str) -> Option<u64>
 
 fn channel(at: &Snapshot, index: usize, event: &str, subevent: &str) -> Option<u64> {
     let cells = at.cells.channels.get(index)?;
-    let reads = cells.command(Command::Read);
+    let (plain, underfills) = (cells.command(Command::Read), cells.command(Command::Underfill));
+    let reads = plain + underfills;
+    let state = |state: MemoryState| cells.states[state.index()].cycles;
     let (major, opportunistic) = (cells.command(Command::WriteMajor), cells.command(Command::WriteOpportunistic));
     let (rpq, wpq) = (cells.queue(Pending::Reads), cells.queue(Pending::Writes));
     Some(match (event, subevent) {
@@ -248,7 +415,9 @@ fn channel(at: &Snapshot, index: usize, event: &str, subevent: &str) -> Option<u
         ("ACT_COUNT", "") => cells.command(Command::Activate),
         ("PRE_COUNT", "PAGE_MISS") => cells.command(Command::PrechargeMiss),
         ("PRE_COUNT", "PAGE_CLOSE") => cells.command(Command::PrechargeIdle),
-        ("CAS_COUNT", "RD_REG" | "RD") => reads,
+        ("CAS_COUNT", "RD_REG") => plain,
+        ("CAS_COUNT", "RD_UNDERFILL") => underfills,
+        ("CAS_COUNT", "RD") => reads,
         ("CAS_COUNT", "WR_WMM") => major,
         ("CAS_COUNT", "WR_RMM") => opportunistic,
         ("CAS_COUNT", "WR") => major + opportunistic,
@@ -258,6 +427,18 @@ fn channel(at: &Snapshot, index: usize, event: &str, subevent: &str) -> Option<u
         ("DRAM_PRE_ALL", "") => cells.command(Command::PrechargeAll),
         ("MAJOR_MODES", "READ") => cells.modes[0],
         ("MAJOR_MODES", "WRITE") => cells.modes[1],
+        ("MAJOR_MODES", "PARTIAL") => cells.modes[2],
+        ("PREEMPTION", "RD_PREEMPT_RD") => cells.preemptions[0],
+        ("PREEMPTION", "RD_PREEMPT_WR") => cells.preemptions[1],
+        ("ECC_CORRECTABLE_ERRORS", "") => cells.corrected,
+        ("POWER_THROTTLE_CYCLES", "RANK0") => state(MemoryState::Throttled(0)),
+        ("POWER_THROTTLE_CYCLES", "RANK1") => state(MemoryState::Throttled(1)),
+        ("POWER_SELF_REFRESH", "") => state(MemoryState::SelfRefresh),
+        ("POWER_CKE_CYCLES", "RANK0") => state(MemoryState::ClockOn(0)),
+        ("POWER_CKE_CYCLES", "RANK1") => state(MemoryState::ClockOn(1)),
+        ("POWER_CHANNEL_DLLOFF", "") => state(MemoryState::DllOff),
+        ("POWER_CHANNEL_PPD", "") => state(MemoryState::PoweredDown),
+        ("POWER_CRITICAL_THROTTLE_CYCLES", "") => state(MemoryState::Critical),
         ("RPQ_INSERTS", "") => rpq.stay.entries,
         ("RPQ_OCCUPANCY", "") => rpq.stay.cycles,
         ("RPQ_CYCLES_NE", "") => rpq.nonempty,

@@ -35,7 +35,7 @@ impl Window<'_> {
         };
         let lines = |commands: &[Command]| Some(count(self.to, commands)? - count(self.from, commands)?);
         Some(ChannelBytes {
-            read: LINE * lines(&[Command::Read])?,
+            read: LINE * lines(&[Command::Read, Command::Underfill])?,
             written: LINE * lines(&[Command::WriteMajor, Command::WriteOpportunistic])?,
         })
     }

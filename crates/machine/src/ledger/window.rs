@@ -32,11 +32,14 @@ impl Snapshot {
         subevent: Option<&str>,
         filters: &[(&str, u64)],
     ) -> Option<u64> {
+        let instance = self.instance(socket, unit, instance)?;
+        names::value(self, unit, instance, event, subevent, filters)
+    }
+
+    /// The number over the machine's sockets of an instance within a socket.
+    fn instance(&self, socket: u16, unit: &str, within: u16) -> Option<u16> {
         let of_socket = names::instances(self, unit)? / self.sockets;
-        if usize::from(instance) >= of_socket {
-            return None;
-        }
-        names::value(self, unit, socket * of_socket as u16 + instance, event, subevent, filters)
+        (usize::from(within) < of_socket).then(|| socket * of_socket as u16 + within)
     }
 }
 
@@ -65,12 +68,6 @@ impl<'a> Window<'a> {
     /// Length in virtual seconds.
     pub fn seconds(&self) -> f64 {
         self.to.clocks.seconds(self.from.now, self.to.now)
-    }
-
-    /// The number over the machine's sockets, as [`Window::truth`] wants it, of an instance within a socket.
-    pub fn instance(&self, socket: u16, unit: &str, within: u16) -> Option<u16> {
-        let of_socket = names::instances(self.to, unit)? / self.to.sockets;
-        (usize::from(within) < of_socket).then(|| socket * of_socket as u16 + within)
     }
 
     /// What an event of `unit` instance `instance` (numbered over the machine's sockets) counted, by the guide's names.

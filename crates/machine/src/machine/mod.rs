@@ -10,9 +10,9 @@ use pericore_registers::{Address, Outcome, RegisterSpace, Width};
 
 use crate::chassis::{Chassis, ShapeError};
 use crate::engine::{ClockDomains, ClockError};
-use crate::signal::{Tick, Wiring};
+use crate::signal::{SignalSink, Tick, Wiring};
 use crate::uncore::{ModelError, ProgramCounts, Progress};
-use crate::workload::{ProgramSettings, ProgramSource, Workload};
+use crate::workload::{Kind, ProgramSettings, ProgramSource, Scenario, Workload};
 use model::Model;
 pub use model::TrafficModel;
 pub use parameters::Parameters;
@@ -47,13 +47,13 @@ pub enum BuildError {
         /// Presets that have one.
         with: String,
     },
-    /// The model cannot run the workload.
-    #[error("the traffic model of {family} does not run {workload}; nehalem does")]
-    NoWorkload {
+    /// The family's model knows no phases.
+    #[error(
+        "the traffic model of {family} runs one workload, not a scenario: give --workload NAME, or --machine e5-2600"
+    )]
+    NoScenario {
         /// Family.
         family: &'static str,
-        /// Workload.
-        workload: &'static str,
     },
     /// The model has fewer sockets.
     #[error(
@@ -75,6 +75,8 @@ pub struct Machine {
     chassis: Chassis,
     model: Model,
     clocks: ClockDomains,
+    /// A pause that a model without phases makes: nothing is under way, and yet it has not ended before.
+    pause: Tick,
 }
 
 impl Machine {
@@ -84,6 +86,23 @@ impl Machine {
     /// [`BuildError`] if the size, a parameter or the catalogue does not allow it.
     pub fn new(spec: &MachineSpec, workload: &Workload) -> Result<Self, BuildError> {
         Self::build(spec, |parameters, wiring| parameters.model(workload, wiring))
+    }
+
+    /// A machine after reset, about to run a scenario that was parsed against [`MachineSpec::parameters`]' limits.
+    ///
+    /// # Errors
+    /// As [`Machine::new`].
+    pub fn for_scenario(spec: &MachineSpec, scenario: &Scenario) -> Result<Self, BuildError> {
+        match (scenario.plain(), scenario.pause()) {
+            (Some(workload), _) => Self::new(spec, workload),
+            (None, Some(nanoseconds)) if !spec.parameters()?.has_phases() => {
+                let mut machine = Self::new(spec, &Workload::new(Kind::Idle))?;
+                let ticks = u128::from(machine.clocks.ticks_per_second()) * u128::from(nanoseconds) / 1_000_000_000;
+                machine.pause = ticks as Tick;
+                Ok(machine)
+            }
+            _ => Self::build(spec, |parameters, wiring| parameters.model_for_scenario(scenario, wiring)),
+        }
     }
 
     /// A machine after reset, about to run a program.
@@ -104,15 +123,11 @@ impl Machine {
     ) -> Result<Self, BuildError> {
         let parameters = spec.parameters()?;
         let shape = spec.shape()?;
-        let most = parameters.most_sockets();
-        if shape.sockets > most {
-            return Err(BuildError::TooManySockets { family: shape.family.name, sockets: shape.sockets, most });
-        }
         let clocks = parameters.clocks(shape.sockets)?;
         let mut wiring = Wiring::new(shape.family, shape.sockets);
         let model = model(parameters, &mut wiring)?;
         let chassis = Chassis::new(shape, wiring, |clock| clocks.period(clock));
-        Ok(Self { chassis, model, clocks })
+        Ok(Self { chassis, model, clocks, pause: 0 })
     }
 
     /// Runs the model for so many ticks.
@@ -120,6 +135,12 @@ impl Machine {
         let until = self.model.now() + ticks;
         self.model.run_until(until, &mut self.chassis);
         self.chassis.set_now(until);
+    }
+
+    /// Runs the model for so many ticks, and tells another sink what happens instead of this machine's hardware.
+    pub fn run_into<S: SignalSink>(&mut self, ticks: Tick, sink: &mut S) {
+        let until = self.model.now() + ticks;
+        self.model.run_until(until, sink);
     }
 
     /// Virtual time, in ticks since reset.
@@ -144,7 +165,7 @@ impl Machine {
 
     /// True when the workload is done and nothing is under way.
     pub fn finished(&self) -> bool {
-        self.model.finished()
+        self.model.finished() && self.model.now() >= self.pause
     }
 
     /// The truth as of now.
@@ -168,11 +189,12 @@ impl RegisterSpace for Machine {
     }
 }
 
-/// Which signals of a family the model of its first preset emits on two sockets, if it can have two: with one there are no links.
+/// Which signals of a family the model of its first preset emits, links between two sockets included where it can have them;
 /// `None` for a family without a model.
 pub fn modelled(family: &'static Family) -> Option<Wiring> {
     let parameters = MachineSpec::of(family).parameters().ok()?;
     let sockets = parameters.most_sockets().min(2);
+    let parameters = parameters.with_sockets(sockets);
     let mut wiring = Wiring::new(family, sockets);
     let workload = Workload::parse("stream", &parameters.limits(sockets)).ok()?;
     parameters.model(&workload, &mut wiring).ok()?;

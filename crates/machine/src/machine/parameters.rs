@@ -8,7 +8,7 @@ use crate::engine::ClockDomains;
 use crate::ledger::Opcodes;
 use crate::signal::Wiring;
 use crate::uncore::{self, nehalem};
-use crate::workload::{Kind, Limits, ProgramSettings, ProgramSource, Workload};
+use crate::workload::{Limits, ProgramSettings, ProgramSource, Scenario, Workload};
 
 /// Presets by command-line name, with the family that they belong to. The first of a family is its default.
 pub const PRESETS: &[(&str, &str)] = &[("e5-2680", "e5-2600"), ("x5570", "nehalem")];
@@ -55,6 +55,15 @@ impl Parameters {
         }
     }
 
+    /// The same part in a machine of so many sockets.
+    #[must_use]
+    pub fn with_sockets(self, sockets: u16) -> Self {
+        match self {
+            Self::E5(parameters) => Self::E5(Box::new(parameters.with_sockets(sockets as u8))),
+            Self::Nehalem(parameters) => Self::Nehalem(Box::new(parameters.with_sockets(sockets as u8))),
+        }
+    }
+
     /// What workloads can ask of a machine of `sockets` sockets.
     pub fn limits(&self, sockets: u16) -> Limits {
         match self {
@@ -84,17 +93,28 @@ impl Parameters {
                 Ok(Model::Nehalem(Box::new(nehalem::Model::new(parameters, workload, wiring)?)))
             }
             Self::E5(parameters) => {
-                if matches!(workload.kind, Kind::NtStore | Kind::DmaRead | Kind::DmaWrite) {
-                    return Err(BuildError::NoWorkload {
-                        family: wiring.family().name,
-                        workload: workload.kind.name(),
-                    });
-                }
                 let opcodes = opcodes(wiring.family())?;
                 let parameters = parameters.with_sockets(wiring.sockets() as u8);
                 let model = uncore::Model::new(parameters, opcodes, workload, wiring)?;
                 Ok(Model::E5(Box::new(model)))
             }
+        }
+    }
+
+    /// Whether the model runs scenarios of several phases.
+    pub const fn has_phases(&self) -> bool {
+        matches!(self, Self::E5(_))
+    }
+
+    /// A model at tick 0 that runs a scenario on the sockets of `wiring`.
+    pub(super) fn model_for_scenario(self, scenario: &Scenario, wiring: &mut Wiring) -> Result<Model, BuildError> {
+        match self {
+            Self::E5(parameters) => {
+                let opcodes = opcodes(wiring.family())?;
+                let model = uncore::Model::for_scenario(*parameters, opcodes, scenario.clone(), wiring)?;
+                Ok(Model::E5(Box::new(model)))
+            }
+            _ => Err(BuildError::NoScenario { family: wiring.family().name }),
         }
     }
 

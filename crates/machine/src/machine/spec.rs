@@ -88,10 +88,15 @@ impl MachineSpec {
     /// # Errors
     /// [`BuildError::NoModel`] for a family without a model, [`BuildError::TooManySockets`] for a machine larger than the model.
     pub fn parameters(&self) -> Result<Parameters, BuildError> {
-        Parameters::preset(self.preset).ok_or_else(|| {
+        let parameters = Parameters::preset(self.preset).ok_or_else(|| {
             let with: Vec<&str> = PRESETS.iter().map(|(preset, _)| *preset).collect();
             BuildError::NoModel { family: self.family.name, with: with.join(", ") }
-        })
+        })?;
+        let most = parameters.most_sockets();
+        if self.sockets > most {
+            return Err(BuildError::TooManySockets { family: self.family.name, sockets: self.sockets, most });
+        }
+        Ok(parameters.with_sockets(self.sockets))
     }
 
     /// What workloads can ask of the machine.

@@ -237,6 +237,16 @@ impl Counter {
         self.conditioning.edge || matches!(self.conditioning.gate, Some(GateCondition { edge: true, .. }))
     }
 
+    /// The register, without what is not accounted for yet.
+    pub(super) const fn held(&self) -> u64 {
+        self.value
+    }
+
+    /// True if the counter wrapped and nobody has acted on it yet.
+    pub(super) const fn has_overflowed(&self) -> bool {
+        self.overflowed
+    }
+
     /// What it holds at the start of a cycle.
     pub fn save(&mut self, cycle: u64) -> CounterState {
         self.advance(cycle);

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use pericore_catalog::Role;
+
 use super::clock::Clock;
 use super::counter::{Conditioning, Counter, GateCondition};
 use super::layout::{Kind, Layout, SlotRef};
@@ -48,6 +50,8 @@ pub struct Instance {
     pub(super) hold: Hold,
     /// A counter is armed: its overflow freezes or interrupts.
     pub(super) watched: bool,
+    /// Goes up when a counter may have got another input, shape or permission to run.
+    pub(super) revision: u64,
 }
 
 impl Instance {
@@ -80,6 +84,7 @@ impl Instance {
             followers: 0,
             hold,
             watched: false,
+            revision: 0,
         }
     }
 
@@ -105,7 +110,7 @@ impl Instance {
                 let old = counter.value(cycle);
                 counter.set_value((old & !kept) | (value & kept), cycle);
             }
-            return Effects { rearmed: self.watched, ..Effects::default() };
+            return Effects::default();
         }
         let stored = &mut self.values[usize::from(at.0)];
         *stored = ((*stored & !kept) | (value & kept)) & !(cleared & value);
@@ -114,50 +119,65 @@ impl Instance {
 
     /// What the written bits do besides being kept.
     fn act(&mut self, slot: u16, value: u64, cycle: u64) -> Effects {
-        let layout = Arc::clone(&self.layout);
-        if let Some(control) = layout.unit_control.as_ref().filter(|control| control.slot == slot) {
-            if value & control.reset_counters != 0 {
-                self.counters[..layout.controlled].iter_mut().for_each(|counter| counter.set_value(0, cycle));
-            }
-            let reset = value & control.reset_controls != 0;
-            if reset {
-                layout.counters.iter().filter_map(|place| place.control).for_each(|control| {
-                    self.values[usize::from(control)] = layout.slots[usize::from(control)].register.reset;
-                });
-            }
-            self.update_running(cycle);
-            let reprogrammed = if reset { self.programmable() } else { 0 };
-            return Effects { reprogrammed, rearmed: true, ..Effects::default() };
+        match self.layout.slots[usize::from(slot)].register.role {
+            Role::UnitControl => self.control_unit(value, cycle),
+            Role::Control | Role::FixedControl => self.control_counter(slot, value, cycle),
+            Role::GlobalControl => self.control_globally(slot, cycle),
+            Role::OverflowControl => self.clear_overflows(value),
+            Role::Filter => Effects { reprogrammed: self.programmable(), ..Effects::default() },
+            _ => Effects::default(),
         }
-        if let Some(control) = layout.global_control.as_ref().filter(|control| control.slot == slot) {
-            self.update_running(cycle);
-            let frozen = self.stored(slot) & control.freeze != 0;
-            return Effects { global_freeze: (control.freeze != 0).then_some(frozen), ..Effects::default() };
+    }
+
+    /// Freezes and resets.
+    fn control_unit(&mut self, value: u64, cycle: u64) -> Effects {
+        let Some(control) = self.layout.unit_control else { return Effects::default() };
+        if value & control.reset_counters != 0 {
+            self.counters[..self.layout.controlled].iter_mut().for_each(|counter| counter.set_value(0, cycle));
         }
-        if let Some(control) = layout.overflow_control.as_ref().filter(|control| control.slot == slot) {
-            let clear =
-                control.clears.iter().filter(|(bit, _)| value & bit != 0).fold(0, |mask, (_, status)| mask | status);
-            if let Some((status, _)) = layout.global_status {
-                self.values[usize::from(status)] &= !clear;
+        let resets = value & control.reset_controls != 0;
+        if resets {
+            for control in self.layout.counters.iter().filter_map(|place| place.control) {
+                self.values[usize::from(control)] = self.layout.slots[usize::from(control)].register.reset;
             }
+        }
+        self.update_running(cycle);
+        let reprogrammed = if resets { self.programmable() } else { 0 };
+        Effects { reprogrammed, rearmed: true, ..Effects::default() }
+    }
+
+    /// A counter's own control.
+    fn control_counter(&mut self, slot: u16, value: u64, cycle: u64) -> Effects {
+        let Some(number) = self.layout.counters.iter().position(|place| place.control == Some(slot)) else {
             return Effects::default();
+        };
+        let bits = self.layout.counters[number].bits;
+        if value & bits.reset != 0 {
+            self.counters[number].set_value(0, cycle);
         }
-        if let Some(number) = layout.counters.iter().position(|place| place.control == Some(slot)) {
-            let bits = &layout.counters[number].bits;
-            if value & bits.reset != 0 {
-                self.counters[number].set_value(0, cycle);
-            }
-            self.update_running(cycle);
-            let programmable = number < usize::from(layout.unit.counters);
-            return Effects {
-                reprogrammed: u32::from(programmable) << number,
-                emptied: u32::from(value & bits.occupancy_reset != 0) << number,
-                rearmed: true,
-                global_freeze: None,
-            };
+        self.update_running(cycle);
+        let programmable = number < usize::from(self.layout.unit.counters);
+        Effects {
+            reprogrammed: u32::from(programmable) << number,
+            emptied: u32::from(value & bits.occupancy_reset != 0) << number,
+            rearmed: true,
+            global_freeze: None,
         }
-        if layout.slots[usize::from(slot)].register.role == pericore_catalog::Role::Filter {
-            return Effects { reprogrammed: self.programmable(), ..Effects::default() };
+    }
+
+    /// The socket-wide freeze, or the enables of Nehalem's counters.
+    fn control_globally(&mut self, slot: u16, cycle: u64) -> Effects {
+        self.update_running(cycle);
+        let freeze = self.layout.global_control.as_ref().map_or(0, |control| control.freeze);
+        let frozen = self.stored(slot) & freeze != 0;
+        Effects { global_freeze: (freeze != 0).then_some(frozen), ..Effects::default() }
+    }
+
+    /// Each bit written as 1 clears its bit of the status (Nehalem).
+    fn clear_overflows(&mut self, value: u64) -> Effects {
+        if let (Some(control), Some((status, _))) = (&self.layout.overflow_control, self.layout.global_status) {
+            let written = control.clears.iter().filter(|(bit, _)| value & bit != 0);
+            self.values[usize::from(status)] &= !written.fold(0, |mask, (_, cleared)| mask | cleared);
         }
         Effects::default()
     }
@@ -183,6 +203,7 @@ impl Instance {
 
     /// Starts and stops counters as controls, freezes and faults have it.
     pub(super) fn update_running(&mut self, cycle: u64) {
+        self.revision += 1;
         let frozen = self.is_frozen() || (self.hold.frozen && !self.isolated);
         let global = self.layout.global_control.as_ref().map(|control| self.stored(control.slot));
         for (number, place) in self.layout.counters.iter().enumerate() {
@@ -215,6 +236,7 @@ impl Instance {
 
     /// Notes what a programmable counter listens to.
     pub(super) fn select(&mut self, counter: u8, selection: Selection) {
+        self.revision += 1;
         self.followers &= !(1 << counter);
         self.followers |= u32::from(selection == Selection::Counter0) << counter;
         self.selections[usize::from(counter)] = selection;
@@ -271,8 +293,7 @@ impl Instance {
     }
 
     fn filter(&self, name: &str) -> Option<u64> {
-        let slots =
-            self.layout.slots.iter().enumerate().filter(|(_, s)| s.register.role == pericore_catalog::Role::Filter);
+        let slots = self.layout.slots.iter().enumerate().filter(|(_, s)| s.register.role == Role::Filter);
         slots.into_iter().find_map(|(slot, row)| Some(row.register.field(name)?.bits.get(self.values[slot])))
     }
 

@@ -124,7 +124,6 @@ pub struct GlobalControl {
 /// Nehalem's overflow registers.
 #[derive(Debug, Clone)]
 pub struct OverflowControl {
-    pub slot: u16,
     /// A bit here clears a bit of the global status.
     pub clears: Vec<(u64, u64)>,
     /// Bits of the global status: something changed, an interrupt was asked for.
@@ -247,12 +246,7 @@ impl Layout {
         let clears = fields
             .filter_map(|field| Some((field.bits.mask(), self.mask(status, field.name.strip_prefix("clr_")?))))
             .collect();
-        Some(OverflowControl {
-            slot,
-            clears,
-            changed: self.mask(status, "chg"),
-            interrupted: self.mask(status, "ovf_pmi"),
-        })
+        Some(OverflowControl { clears, changed: self.mask(status, "chg"), interrupted: self.mask(status, "ovf_pmi") })
     }
 
     /// First slot of the first register of a role.

@@ -11,6 +11,7 @@ mod instance;
 mod layout;
 mod overflow;
 mod predicate;
+mod repeat;
 mod rules;
 mod selection;
 mod state;
@@ -19,5 +20,8 @@ pub use bank::Bank;
 pub use counter::{Conditioning, Counter, GateCondition};
 pub use layout::{RegisterRef, SlotRef};
 pub use overflow::Interrupt;
+pub use repeat::Entries;
 pub use rules::RuleBroken;
+#[cfg(test)]
+pub(crate) use selection::{Selection, compile};
 pub use state::{CounterState, InstanceState};

@@ -111,6 +111,11 @@ impl Bank {
         self.overflows.deadline = ticks.min().unwrap_or(Tick::MAX);
     }
 
+    /// True if the overflow of any counter freezes or interrupts.
+    pub(super) const fn has_armed(&self) -> bool {
+        !self.overflows.armed.is_empty()
+    }
+
     /// Notes which counters of an instance are armed, after a write to it.
     pub(super) fn rearm(&mut self, number: u16) {
         let instance = &mut self.instances[usize::from(number)];

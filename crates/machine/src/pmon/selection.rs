@@ -172,6 +172,7 @@ fn by_fields(event: &Event, register: &Register, attributes: &[Attribute], contr
     predicate
 }
 
+/// With decode rows, what the rows in force say.
 fn by_rows(
     event: &Event,
     register: &Register,
@@ -191,9 +192,7 @@ fn by_rows(
         };
         let tests = row.terms.iter().map(|term| test(term, attributes, filter));
         match (row.role, selected) {
-            (DecodeRole::Any, true) => predicate.group(row.group).push(tests.collect()),
-            (DecodeRole::Some, true) => predicate.group(row.group).push(tests.collect()),
-
+            (DecodeRole::Any | DecodeRole::Some, true) => predicate.group(row.group).push(tests.collect()),
             (DecodeRole::Some, false) => _ = predicate.group(row.group),
             (DecodeRole::All | DecodeRole::Required, true) => tests.for_each(|test| predicate.require(test)),
             (DecodeRole::Required, false) => predicate.exclude_all(),

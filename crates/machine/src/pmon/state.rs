@@ -4,6 +4,7 @@ use super::bank::Bank;
 use super::instance::{Hold, Instance};
 use super::layout::{Kind, SlotRef};
 use super::overflow::Interrupt;
+use super::repeat::Entries;
 use super::selection::Selection;
 use crate::signal::Tick;
 
@@ -107,6 +108,15 @@ impl Bank {
             instance.counters[number].restore(saved.map_or(&fresh, |(_, state)| state), cycle);
         }
         self.rearm(number);
+    }
+
+    /// What is in the levels of an instance.
+    pub(crate) fn levels(&self, number: u16) -> Vec<Entries> {
+        let signals = (0u16..).zip(&self.live[self.signals_of(number)]);
+        let entries = |(signal, live): (u16, &Vec<(u64, u32)>)| -> Vec<Entries> {
+            live.iter().map(|&(tag, count)| Entries { signal, tag, count }).collect()
+        };
+        signals.flat_map(entries).collect()
     }
 
     /// The interrupts that nobody has taken, and the core that Emerald Rapids interrupts.

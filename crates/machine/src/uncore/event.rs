@@ -24,10 +24,18 @@ pub enum Event {
     Data,
     /// The next step of a request in a slice: snoop answered, quick work done, or write completed.
     Step,
+    /// A socket's power unit makes a change.
+    Power,
+    /// A socket's system agent runs an errand.
+    Agent,
+    /// A socket's input-output stop moves its queues on.
+    Device,
+    /// The phase may be over.
+    Phase,
 }
 
 impl Event {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 14] = [
         Self::Issue,
         Self::Arrive,
         Self::Pump,
@@ -38,6 +46,10 @@ impl Event {
         Self::Fill,
         Self::Data,
         Self::Step,
+        Self::Power,
+        Self::Agent,
+        Self::Device,
+        Self::Phase,
     ];
 
     /// An event of a thread, slice or request.

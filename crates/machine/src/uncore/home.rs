@@ -6,7 +6,7 @@ use super::parameters::MOST_SOCKETS;
 use super::request::RequestId;
 use super::{Model, Parameters};
 use crate::engine::Ring;
-use crate::ledger::{Pending, RequestKind};
+use crate::ledger::{Pending, Record, RequestKind, RingKind};
 use crate::signal::{SignalSink, Tick};
 
 /// Memory channels that a home agent serves at most.
@@ -62,7 +62,7 @@ impl HomeAgent {
 }
 
 const fn is_read(kind: RequestKind) -> bool {
-    matches!(kind, RequestKind::DataRead | RequestKind::ReadForOwnership)
+    kind.reads_memory()
 }
 
 impl Model {
@@ -117,10 +117,19 @@ impl Model {
         let channel = usize::from(entry.place.channel) % CHANNELS;
         let (index, from) = (usize::from(entry.record.nid), usize::from(entry.record.remote));
         let wires = &self.wires.homes[index];
-        let (wire, tags) = if read { wires.reads } else { wires.writes };
-        sink.pulse(wire, tags[from], self.now, 1);
+        let asks = entry.record.kind == RequestKind::IoWrite;
+        if !asks {
+            let (wire, tags) = if read { wires.reads } else { wires.writes };
+            sink.pulse(wire, tags[from], self.now, 1);
+        }
         sink.pulse(wires.region.0, wires.region.1, self.now, 1);
         sink.enter(wires.tracker.0, wires.tracker.1[from], self.now);
+        self.request_travels(request, sink);
+        if asks {
+            // Memory has nothing to do: the line is about to be written.
+            self.plan_answer(request, self.now);
+            return;
+        }
         let home = &mut self.homes[index];
         let (credits, queue) = if read {
             (&mut home.read_credits[channel], &mut home.reads[channel])
@@ -155,7 +164,9 @@ impl Model {
     pub(super) fn write<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let record = &mut self.pool[request].record;
         record.written = self.now;
-        let (wire, tag) = self.wires.homes[usize::from(record.nid)].written;
+        let wires = &self.wires.homes[usize::from(record.nid)];
+        let part = record.kind == RequestKind::StreamPart && !record.completed;
+        let (wire, tag) = if part { wires.written_part } else { wires.written };
         sink.pulse(wire, tag, self.now, 1);
         self.request_memory(request, self.now);
     }
@@ -169,7 +180,8 @@ impl Model {
         let earliest = clock.cycles(from + self.latency.home_to_memory + clock.ticks() - 1);
         let cycle = channel.last_arrival().map_or(earliest, |last| earliest.max(last + 1));
         let (line, bank, row) = (entry.line, place.bank, place.row);
-        channel.announce(Arrival { cycle, owner: request, line, bank, row, queue });
+        let partial = entry.record.kind == RequestKind::StreamPart && !entry.record.completed;
+        channel.announce(Arrival { cycle, owner: request, line, bank, row, queue, partial });
         let tick = cycle * clock.ticks();
         let next = &mut self.channel_next[usize::from(place.channel)];
         *next = (*next).min(tick);
@@ -227,6 +239,10 @@ impl Model {
             } else {
                 sink.pulse(wires.completion, 0, self.now, 1);
             }
+            let next = if kind == RequestKind::IoWrite { Event::Fill } else { Event::Step };
+            self.wheel.schedule(to_slice, next.of(request));
+        } else if kind == RequestKind::IoRead {
+            sink.pulse(wires.to_cache.0, wires.to_cache.1, self.now, 1);
             self.wheel.schedule(to_slice, Event::Step.of(request));
         } else {
             // The fill and the data are separate steps.
@@ -246,6 +262,7 @@ impl Model {
                 sink.pulse(wires.to_cache.0, wires.to_cache.1, self.now, 1);
             }
         }
+        self.answer_travels(request, sink);
         let trackers = self.trackers(slice, home);
         trackers.free += 1;
         let mut waiting = std::mem::take(&mut trackers.waiting);
@@ -253,6 +270,38 @@ impl Model {
             let slice = waiting.trailing_zeros() as u16;
             waiting &= waiting - 1;
             self.wake(slice, sink);
+        }
+    }
+
+    /// The ring journeys of a request's way to its home agent's stop from another socket.
+    fn request_travels<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let Record { remote, nid, kind, .. } = self.pool[request].record;
+        if remote {
+            let (io, home) = (self.rings.io(), self.rings.home());
+            self.travel(nid, RingKind::Address, io, home, sink);
+            if !is_read(kind) {
+                self.travel(nid, RingKind::Block, io, home, sink);
+            }
+        }
+    }
+
+    /// The ring journeys of an answer: to the slice, to the core, or over the links and on.
+    fn answer_travels<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let entry = &self.pool[request];
+        let Record { remote, nid, kind, slice, direct_to_core, .. } = entry.record;
+        let (core, requester) = (self.map.within(entry.core.into()), self.map.socket(slice));
+        let (io, home, slice) = (self.rings.io(), self.rings.home(), self.map.within(slice));
+        let ring = if is_read(kind) { RingKind::Block } else { RingKind::Acknowledge };
+        if remote {
+            // Completions cross the links as requests do, over the AD ring (`TxR_AD.NDR`).
+            let out = if is_read(kind) { RingKind::Block } else { RingKind::Address };
+            self.travel(nid, out, home, io, sink);
+            self.travel(requester, ring, io, slice, sink);
+        } else if direct_to_core {
+            self.travel(nid, RingKind::Block, home, core, sink);
+            self.travel(nid, RingKind::Acknowledge, home, slice, sink);
+        } else {
+            self.travel(nid, ring, home, slice, sink);
         }
     }
 }

@@ -101,6 +101,11 @@ impl<const WAYS: usize, const SET_BITS: u32> Llc<WAYS, SET_BITS> {
         *word = *word & !STATE | (state as u32) << STATE_SHIFT;
     }
 
+    /// Gives a line up.
+    pub fn remove(&mut self, way: Way) {
+        *self.word_mut(way) = EMPTY;
+    }
+
     /// Cores that may hold a line, one bit each.
     pub fn cores(&self, way: Way) -> u8 {
         (self.word(way) >> CORES_SHIFT) as u8

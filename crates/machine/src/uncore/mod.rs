@@ -8,9 +8,11 @@
 //! belongs to. A request belongs to the socket of its core and slice; its home agent is that of the node whose memory holds the line.
 
 mod address;
+mod agent;
 mod cache;
 mod caching;
 mod core;
+mod device;
 pub mod dram;
 mod event;
 mod home;
@@ -20,10 +22,15 @@ mod latency;
 mod llc;
 pub mod nehalem;
 mod parameters;
+mod phases;
+mod power;
+mod pressure;
 mod program;
 mod request;
+mod ring;
 mod search;
 mod slice;
+mod stream;
 #[cfg(test)]
 mod tests;
 mod wires;
@@ -33,16 +40,21 @@ pub use program::ProgramCounts;
 pub use wires::ChannelWires;
 
 use crate::engine::{ClockError, Clocks, Wheel};
-use crate::ledger::{Ledger, Message, Opcodes, Shape, Snapshot};
+use crate::ledger::{Journey, Ledger, Message, Opcodes, RingKind, Shape, Snapshot};
 use crate::signal::{SignalSink, Tick, Wiring, WiringError};
-use crate::workload::{Generator, Kind, Nodes, Placement, ProgramSettings, ProgramSource, Workload};
+use crate::workload::{Kind, Nodes, ProgramSettings, ProgramSource, Scenario, Workload};
 use address::AddressMap;
-use core::{Core, Thread, ThreadState};
+use agent::SystemAgent;
+use core::{Core, Thread};
+use device::Device;
 use dram::{Channel, Outcome};
 use event::Event;
 use home::HomeAgent;
 use latency::Latency;
+use phases::Phases;
+use power::PowerUnit;
 use request::{Pool, RequestId};
+use ring::Rings;
 use slice::Slice;
 use wires::Wires;
 
@@ -89,6 +101,12 @@ pub struct Model {
     memory_next: Tick,
     outcomes: Vec<Outcome>,
     wires: Wires,
+    /// By socket.
+    power: Vec<PowerUnit>,
+    agents: Vec<SystemAgent>,
+    devices: Vec<Device>,
+    rings: Rings,
+    phases: Phases,
     ledger: Ledger,
     done: u64,
     total: u64,
@@ -108,9 +126,22 @@ impl Model {
         workload: &Workload,
         wiring: &mut Wiring,
     ) -> Result<Self, ModelError> {
+        Self::for_scenario(parameters, opcodes, Scenario::from(workload.clone()), wiring)
+    }
+
+    /// A socket at tick 0 with empty caches, about to run a scenario that was parsed against [`Parameters::limits`].
+    ///
+    /// # Errors
+    /// As [`Model::new`].
+    pub fn for_scenario(
+        parameters: Parameters,
+        opcodes: Opcodes,
+        scenario: Scenario,
+        wiring: &mut Wiring,
+    ) -> Result<Self, ModelError> {
         parameters.check()?;
         let clocks = parameters.clocks()?;
-        let wires = Wires::bind(wiring, &parameters, &opcodes)?;
+        let mut wires = Wires::bind(wiring, &parameters, &opcodes)?;
         let (sockets, timing) = (parameters.sockets, &parameters.dram);
         let cores = sockets * parameters.cores;
         let channel = |(number, &wires)| Channel::new(number as u16, clocks.dclk, timing, wires);
@@ -123,28 +154,22 @@ impl Model {
             reads: timing.reads.into(),
             writes: timing.writes.into(),
         };
+        let ticks_per_second = clocks.ticks_per_second;
+        let power = |(socket, wires)| PowerUnit::new(socket, wires, parameters.cores, ticks_per_second);
+        let power = (0..).zip(std::mem::take(&mut wires.power)).map(power).collect();
+        let seed = scenario.phases.iter().find_map(|phase| phase.workload.as_ref()).map_or(1, |workload| workload.seed);
+        let agent = |(socket, wires)| SystemAgent::new(socket, wires, clocks.uclk.ticks(), ticks_per_second, seed);
+        let devices = std::mem::take(&mut wires.devices).into_iter().map(Device::new).collect();
+        let agents = (0..).zip(std::mem::take(&mut wires.agents)).map(agent).collect();
         let map = AddressMap::new(&parameters);
-        let thread = |number: u16| {
-            let core = number % u16::from(cores);
-            Thread {
-                generator: Generator::new(workload, number),
-                placement: Placement::new(workload, number, map.socket(core), sockets, parameters.node()),
-                core: core as u8,
-                tid: map.within(core) * 2 + (number / u16::from(cores)) as u8,
-                ready: 0,
-                held: None,
-                state: ThreadState::Running,
-            }
-        };
-        let mut wheel = Wheel::new(clocks.uclk);
-        (0..workload.threads).for_each(|thread| wheel.schedule(0, Event::Issue.of(thread)));
+        let rings = Rings::new(wiring, &parameters)?;
         Ok(Self {
             latency: Latency::new(&parameters, &clocks),
             now: 0,
-            wheel,
+            wheel: Wheel::new(clocks.uclk),
             // What the buffers of the cores and the tables of the slices hold at most, and a little.
             pool: Pool::new(1024 * usize::from(sockets)),
-            threads: (0..workload.threads).map(thread).collect(),
+            threads: Vec::new(),
             cores: (0..cores).map(|_| Core::new(parameters.fill_buffers)).collect(),
             slices: (0..cores).map(|_| Slice::new(parameters.ingress_entries, parameters.tor_entries)).collect(),
             homes: (0..sockets).map(|socket| HomeAgent::new(socket, &parameters)).collect(),
@@ -153,9 +178,14 @@ impl Model {
             channels,
             outcomes: Vec::with_capacity(16),
             wires,
+            power,
+            agents,
+            devices,
+            rings,
+            total: scenario.requests(),
+            phases: Phases::new(scenario),
             ledger: Ledger::new(clocks, opcodes, shape),
             done: 0,
-            total: workload.requests,
             started: false,
             program: None,
             map,
@@ -180,7 +210,9 @@ impl Model {
         let nothing = Workload { requests: 0, threads, ..Workload::new(Kind::Random) };
         let nodes = Nodes { count: parameters.sockets, bytes: parameters.memory(), span: parameters.node() };
         let cores = usize::from(parameters.cores) * usize::from(parameters.sockets);
-        let mut model = Self::new(parameters, opcodes, &nothing, wiring)?;
+        let mut model = Self::for_scenario(parameters, opcodes, Scenario { phases: Vec::new() }, wiring)?;
+        model.threads = model.make_threads(&nothing);
+        (0..threads).for_each(|thread| model.wheel.schedule(0, Event::Issue.of(thread)));
         // Not known before the program has ended.
         model.total = u64::MAX;
         model.program = Some(program::Program::new(source, settings, usize::from(threads), cores, nodes));
@@ -197,7 +229,9 @@ impl Model {
         if !self.started {
             self.started = true;
             self.channels.iter().for_each(|channel| channel.start(sink));
+            self.start_phases(sink);
         }
+        self.rings.listen(sink);
         loop {
             let next = self.memory_next.min(self.wheel.next_tick());
             if next >= until {
@@ -242,19 +276,23 @@ impl Model {
             Event::Fill => self.fill(subject, sink),
             Event::Data => self.data(subject, sink),
             Event::Step => self.step(subject, sink),
+            Event::Power => self.step_power(subject, sink),
+            Event::Agent => self.step_agent(subject, sink),
+            Event::Device => self.pump_device(subject, sink),
+            Event::Phase => self.step_phase(sink),
         }
     }
 
-    /// A ring stop is to send a message: at once, or when those before it are gone. It sends one in a cycle (Table 2-14).
-    /// Gives the tick at which it goes.
-    fn message<S: SignalSink>(&mut self, stop: u16, message: Message, sink: &mut S) -> Tick {
+    /// A slice's or core's ring stop is to send a message to another stop of its socket: at once, or when those before it are gone. It
+    /// sends one in a cycle (Table 2-14). Gives the tick at which it goes.
+    fn message<S: SignalSink>(&mut self, stop: u16, message: Message, to: u8, sink: &mut S) -> Tick {
         let slice = &mut self.slices[usize::from(stop)];
         if slice.egress_free <= self.now && slice.egress.is_empty() {
-            self.send_message(stop, message, sink);
+            self.send_message(stop, message, to, self.now, sink);
             return self.now;
         }
         let before = slice.egress.len();
-        slice.egress.push_back(message);
+        slice.egress.push_back((message, to, self.now));
         if before == 0 {
             self.wheel.schedule(slice.egress_free, Event::Egress.of(stop));
         }
@@ -263,18 +301,37 @@ impl Model {
 
     fn next_message<S: SignalSink>(&mut self, stop: u16, sink: &mut S) {
         let slice = &mut self.slices[usize::from(stop)];
-        let Some(message) = slice.egress.pop_front() else { return };
+        let Some((message, to, since)) = slice.egress.pop_front() else { return };
         if !slice.egress.is_empty() {
             self.wheel.schedule(self.now + self.latency.uclk, Event::Egress.of(stop));
         }
-        self.send_message(stop, message, sink);
+        self.send_message(stop, message, to, since, sink);
+        if self.slices[usize::from(stop)].egress.is_empty() {
+            // What found no room may find it now.
+            self.wake(stop, sink);
+        }
     }
 
-    fn send_message<S: SignalSink>(&mut self, stop: u16, message: Message, sink: &mut S) {
+    fn send_message<S: SignalSink>(&mut self, stop: u16, message: Message, to: u8, since: Tick, sink: &mut S) {
         self.slices[usize::from(stop)].egress_free = self.now + self.latency.uclk;
         let (wire, tag) = self.wires.slices[usize::from(stop)].messages[message as usize];
         sink.pulse(wire, tag, self.now, 1);
         self.ledger.message(stop, message);
+        self.note_egress(stop, message.ring(), since, sink);
+        self.travel(self.map.socket(stop), message.ring(), self.map.within(stop), to, sink);
+    }
+
+    /// A message goes over a ring of a socket.
+    fn travel<S: SignalSink>(&mut self, socket: u8, kind: RingKind, from: u8, to: u8, sink: &mut S) {
+        let odd = self.clocks.uclk.cycles(self.now) % 2 == 1;
+        let journey = Journey { kind, from, to, odd };
+        self.rings.travel(socket, journey, self.now, sink);
+        self.ledger.travel(socket, journey);
+    }
+
+    /// Where a slice's messages to the home agent of a request leave its ring: at the home agent, or at the links.
+    fn way_home(&self, request: RequestId) -> u8 {
+        if self.pool[request].record.remote { self.rings.io() } else { self.rings.home() }
     }
 
     /// One of a request's open steps is over; after the last one its record is closed.
@@ -309,10 +366,13 @@ impl Model {
 
     /// True when every access is done and nothing is under way or waits to be written to memory.
     pub fn finished(&self) -> bool {
-        self.done == self.total
+        self.started
+            && (self.phases.is_over() || self.phases.is_last_and_open())
+            && self.done == self.total
             && self.pool.records().next().is_none()
             && self.slices.iter().all(Slice::is_idle)
             && self.channels.iter().all(Channel::is_idle)
+            && self.devices.iter().all(Device::is_idle)
     }
 
     /// The running account. [`Model::snapshot`] is what to ask for figures.

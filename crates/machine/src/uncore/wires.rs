@@ -1,9 +1,13 @@
 //! The signals that the model emits, bound once by name.
 
-use crate::ledger::{Command, LineState, Message, NO_THREAD, Opcodes, Record, RequestKind};
+use crate::ledger::{Command, IO_THREAD, LineState, Message, NO_THREAD, Opcodes, Record, RequestKind};
 use crate::signal::{Wire, Wiring, WiringError};
 use crate::uncore::Parameters;
+use crate::uncore::agent::AgentWires;
+use crate::uncore::device::DeviceWires;
+use crate::uncore::dram::PowerWires;
 use crate::uncore::parameters::MOST_SOCKETS;
+use crate::uncore::pressure::PressureWires;
 
 /// A wire with the tag of one subevent.
 pub type Tagged = (Wire, u64);
@@ -16,6 +20,7 @@ pub struct SliceWires {
     pub tor: Wire,
     pub ingress: Wire,
     pub messages: [Tagged; Message::COUNT],
+    pub pressure: PressureWires,
 }
 
 /// The tags of the slices' signals, worked out as far as possible: the same for all slices.
@@ -34,6 +39,8 @@ pub struct SliceTags {
     tor_nid: u8,
     tor_tid: u8,
     ingress_queue: u64,
+    ingress_rejected: u64,
+    ingress_ordered: u64,
     ingress_tid: u8,
 }
 
@@ -56,6 +63,14 @@ impl SliceTags {
     pub const fn ingress(&self, tid: u8) -> u64 {
         self.ingress_queue | (tid as u64) << self.ingress_tid
     }
+
+    pub const fn ordered(&self, tid: u8) -> u64 {
+        self.ingress_ordered | (tid as u64) << self.ingress_tid
+    }
+
+    pub const fn rejected(&self, tid: u8) -> u64 {
+        self.ingress_rejected | (tid as u64) << self.ingress_tid
+    }
 }
 
 /// Wires of one home agent.
@@ -67,6 +82,7 @@ pub struct HomeWires {
     pub tracker: (Wire, [u64; 2]),
     pub region: Tagged,
     pub written: Tagged,
+    pub written_part: Tagged,
     pub to_cache: Tagged,
     pub to_core: Tagged,
     pub to_remote: Tagged,
@@ -88,8 +104,12 @@ pub struct ChannelWires {
     pub read_hit: Wire,
     /// Writes that replace a pending write.
     pub write_hit: Wire,
-    /// Major mode, with the tags of read and write.
-    pub mode: (Wire, [u64; 2]),
+    /// Major mode, with the tags of read, write and partial.
+    pub mode: (Wire, [u64; 3]),
+    /// Reads that close a row in use, with the tags of a read's and a write's row.
+    pub preemption: (Wire, [u64; 2]),
+    /// Power states and errors.
+    pub power: PowerWires,
 }
 
 /// All wires of a machine.
@@ -99,12 +119,24 @@ pub struct Wires {
     pub tags: SliceTags,
     pub homes: Vec<HomeWires>,
     pub channels: Vec<ChannelWires>,
+    /// By socket.
+    pub power: Vec<super::power::PowerWires>,
+    pub agents: Vec<AgentWires>,
+    pub devices: Vec<DeviceWires>,
 }
 
 impl Wires {
     /// Binds everything that the model emits, for all sockets.
     pub fn bind(wiring: &mut Wiring, parameters: &Parameters, opcodes: &Opcodes) -> Result<Self, WiringError> {
-        let mut wires = Self { slices: vec![], tags: bind_tags(wiring, opcodes)?, homes: vec![], channels: vec![] };
+        let mut wires = Self {
+            slices: vec![],
+            tags: bind_tags(wiring, opcodes)?,
+            homes: vec![],
+            channels: vec![],
+            power: vec![],
+            agents: vec![],
+            devices: vec![],
+        };
         for socket in 0..u16::from(parameters.sockets) {
             for slice in 0..u16::from(parameters.cores) {
                 wires.slices.push(bind_slice(wiring, socket, slice)?);
@@ -113,6 +145,9 @@ impl Wires {
             for channel in 0..u16::from(parameters.channels) {
                 wires.channels.push(bind_channel(wiring, socket, channel)?);
             }
+            wires.power.push(super::power::PowerWires::bind(wiring, socket)?);
+            wires.agents.push(AgentWires::bind(wiring, socket)?);
+            wires.devices.push(DeviceWires::bind(wiring, socket)?);
         }
         Ok(wires)
     }
@@ -124,6 +159,9 @@ const LAST_NODE: u8 = MOST_SOCKETS as u8 - 1;
 fn bind_slice(wiring: &mut Wiring, socket: u16, slice: u16) -> Result<SliceWires, WiringError> {
     // Binds the queue by its subevent, so that only this queue's events count as modelled.
     wiring.subevent(socket, "cbo", slice, "RxR_INSERTS", "IRQ")?;
+    wiring.subevent(socket, "cbo", slice, "RxR_INSERTS", "IRQ_REJECTED")?;
+    wiring.subevent(socket, "cbo", slice, "RxR_INSERTS", "VFIFO")?;
+    let pressure = PressureWires::bind(wiring, socket, slice)?;
     let mut message = |name| wiring.subevent(socket, "cbo", slice, "TxR_INSERTS", name);
     let messages = [
         message("AD_CACHE")?,
@@ -141,11 +179,14 @@ fn bind_slice(wiring: &mut Wiring, socket: u16, slice: u16) -> Result<SliceWires
         tor: signal("tor")?,
         ingress: signal("ingress")?,
         messages,
+        pressure,
     })
 }
 
 fn bind_tags(wiring: &mut Wiring, opcodes: &Opcodes) -> Result<SliceTags, WiringError> {
     let (_, ingress_queue) = wiring.subevent(0, "cbo", 0, "RxR_INSERTS", "IRQ")?;
+    let (_, ingress_ordered) = wiring.subevent(0, "cbo", 0, "RxR_INSERTS", "VFIFO")?;
+    let (_, ingress_rejected) = wiring.subevent(0, "cbo", 0, "RxR_INSERTS", "IRQ_REJECTED")?;
     let attribute = |signal: &str, name: &str| wiring.attribute("cbo", signal, name);
     let shift = |signal: &str, name: &str, most: u8| {
         let bits = attribute(signal, name)?;
@@ -155,30 +196,33 @@ fn bind_tags(wiring: &mut Wiring, opcodes: &Opcodes) -> Result<SliceTags, Wiring
     };
     let (read, write) = (attribute("llc_lookup", "read")?, attribute("llc_lookup", "write")?);
     let lookup_kind = RequestKind::ALL
-        .map(|kind| write.set(read.set(0, (kind == RequestKind::DataRead).into()), kind.is_writeback().into()));
+        .map(|kind| write.set(read.set(0, (kind == RequestKind::DataRead).into()), kind.is_write().into()));
     let tor_opcode = attribute("tor", "opc")?;
     let (irq, eviction, writeback) =
         (attribute("tor", "irq")?, attribute("tor", "eviction")?, attribute("tor", "writeback")?);
     let tor_kind = RequestKind::ALL.map(|kind| {
         let opcode = opcodes.of(kind);
         let tag = irq.set(tor_opcode.set(0, opcode.unwrap_or(0)), opcode.is_some().into());
-        writeback.set(eviction.set(tag, (kind == RequestKind::Eviction).into()), kind.is_writeback().into())
+        let carries = kind.is_writeback() || kind.is_stream();
+        writeback.set(eviction.set(tag, (kind == RequestKind::Eviction).into()), carries.into())
     });
     let most_state = LineState::COUNT as u8 - 1;
     Ok(SliceTags {
         lookup_kind,
         lookup_state: shift("llc_lookup", "state", most_state)?,
         lookup_nid: shift("llc_lookup", "nid", LAST_NODE)?,
-        lookup_tid: shift("llc_lookup", "tid", NO_THREAD)?,
+        lookup_tid: shift("llc_lookup", "tid", IO_THREAD)?,
         victim_state: shift("llc_victim", "state", most_state)?,
         victim_nid: shift("llc_victim", "nid", LAST_NODE)?,
         victim: u64::from(NO_THREAD) << shift("llc_victim", "tid", NO_THREAD)?,
         tor_kind,
         tor_miss: shift("tor", "miss", 1)?,
         tor_nid: shift("tor", "nid", LAST_NODE)?,
-        tor_tid: shift("tor", "tid", NO_THREAD)?,
+        tor_tid: shift("tor", "tid", IO_THREAD)?,
         ingress_queue,
-        ingress_tid: shift("ingress", "tid", NO_THREAD)?,
+        ingress_rejected,
+        ingress_ordered,
+        ingress_tid: shift("ingress", "tid", IO_THREAD)?,
     })
 }
 
@@ -195,6 +239,7 @@ fn bind_home(wiring: &mut Wiring, socket: u16, others: bool) -> Result<HomeWires
     let tracker = subevent("TRACKER_INSERTS", "ALL")?;
     let region = subevent("TAD_REQUESTS_G0", "REGION0")?;
     let written = subevent("IMC_WRITES", "FULL")?;
+    let written_part = subevent("IMC_WRITES", "PARTIAL")?;
     let (to_cache, to_core) = (subevent("TxR_BL", "DRS_CACHE")?, subevent("TxR_BL", "DRS_CORE")?);
     let (mut to_remote, mut completion_remote) = (to_cache, to_cache);
     if others {
@@ -207,6 +252,7 @@ fn bind_home(wiring: &mut Wiring, socket: u16, others: bool) -> Result<HomeWires
         tracker: by_origin(tracker),
         region,
         written,
+        written_part,
         to_cache,
         to_core,
         to_remote,
@@ -227,12 +273,19 @@ fn bind_channel(wiring: &mut Wiring, socket: u16, channel: u16) -> Result<Channe
         subevent("PRE_COUNT", "PAGE_CLOSE")?,
         precharge_all,
         subevent("CAS_COUNT", "RD_REG")?,
+        subevent("CAS_COUNT", "RD_UNDERFILL")?,
         subevent("CAS_COUNT", "WR_WMM")?,
         subevent("CAS_COUNT", "WR_RMM")?,
         subevent("DRAM_REFRESH", "HIGH")?,
         subevent("DRAM_REFRESH", "PANIC")?,
     ];
-    let ((mode, read), (_, write)) = (subevent("MAJOR_MODES", "READ")?, subevent("MAJOR_MODES", "WRITE")?);
+    let (mode, read) = subevent("MAJOR_MODES", "READ")?;
+    let (write, partial) = (subevent("MAJOR_MODES", "WRITE")?.1, subevent("MAJOR_MODES", "PARTIAL")?.1);
+    let (preemption, preempt_read) = subevent("PREEMPTION", "RD_PREEMPT_RD")?;
+    let preempt_write = subevent("PREEMPTION", "RD_PREEMPT_WR")?.1;
+    let ((clock, clock0), clock1) = (subevent("POWER_CKE_CYCLES", "RANK0")?, subevent("POWER_CKE_CYCLES", "RANK1")?.1);
+    let ((throttle, throttle0), throttle1) =
+        (subevent("POWER_THROTTLE_CYCLES", "RANK0")?, subevent("POWER_THROTTLE_CYCLES", "RANK1")?.1);
     let mut signal = |name| wiring.signal(socket, "imc", channel, name);
     Ok(ChannelWires {
         commands,
@@ -240,6 +293,15 @@ fn bind_channel(wiring: &mut Wiring, socket: u16, channel: u16) -> Result<Channe
         full: [signal("RPQ_CYCLES_FULL")?, signal("WPQ_CYCLES_FULL")?],
         read_hit: signal("WPQ_READ_HIT")?,
         write_hit: signal("WPQ_WRITE_HIT")?,
-        mode: (mode, [read, write]),
+        mode: (mode, [read, write, partial]),
+        preemption: (preemption, [preempt_read, preempt_write]),
+        power: PowerWires {
+            clock: (clock, [clock0, clock1]),
+            throttle: (throttle, [throttle0, throttle1]),
+            critical: signal("POWER_CRITICAL_THROTTLE_CYCLES")?,
+            self_refresh: signal("POWER_SELF_REFRESH")?,
+            all_down: [signal("POWER_CHANNEL_PPD")?, signal("POWER_CHANNEL_DLLOFF")?],
+            corrected: signal("ECC_CORRECTABLE_ERRORS")?,
+        },
     })
 }

@@ -10,6 +10,7 @@ mod pages;
 mod parse;
 mod placement;
 mod program;
+mod scenario;
 
 pub use error::WorkloadError;
 pub use generator::{Access, Generator};
@@ -17,6 +18,10 @@ pub use pages::{Nodes, Pages};
 pub use parse::Limits;
 pub use placement::Placement;
 pub use program::{PageSize, Policy, ProgramAccess, ProgramKind, ProgramSettings, ProgramSource, SettingsError};
+pub use scenario::{
+    Conditions, CoreSleep, Errand, FrequencyBounds, MemoryConditions, MessageKind, NOMINAL_RATIOS, PROCHOT_RATIO,
+    Phase, Scenario, ScenarioError,
+};
 
 /// The shape of the accesses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -31,7 +36,7 @@ pub enum Kind {
     Chase,
     /// Half of the accesses in order, half at random.
     Mixed,
-    /// Each thread writes its own share of the footprint in order, with stores around the caches.
+    /// Each thread writes its own share of the footprint in order with streaming stores, past the caches.
     NtStore,
     /// Devices read memory in order, each its own share of the footprint.
     DmaRead,
@@ -92,9 +97,9 @@ impl Kind {
             Self::Copy => &["requests", "threads", "footprint", "stride", "remote", "seed"],
             Self::Random => &["requests", "threads", "footprint", "read", "stride", "remote", "seed"],
             Self::Chase => &["requests", "threads", "footprint", "remote", "seed"],
-            Self::NtStore => &["requests", "threads", "footprint", "stride", "remote", "seed"],
-            Self::DmaRead => &["requests", "threads", "footprint", "isoc", "remote", "seed"],
-            Self::DmaWrite => &["requests", "threads", "footprint", "remote", "seed"],
+            Self::NtStore => &["requests", "threads", "footprint", "partial", "stride", "remote", "seed"],
+            Self::DmaRead => &["requests", "threads", "footprint", "stride", "isoc", "remote", "seed"],
+            Self::DmaWrite => &["requests", "threads", "footprint", "allocate", "stride", "remote", "seed"],
             Self::Idle => &[],
         }
     }
@@ -117,6 +122,10 @@ pub struct Workload {
     pub stride: u64,
     /// Accesses to memory of another socket, per cent.
     pub remote: u8,
+    /// Streaming stores that write a part of their line only, per cent.
+    pub partial: u8,
+    /// Writes of devices that go into the LLC, per cent; the rest go past it.
+    pub allocate: u8,
     /// Devices among all that are isochronous, per cent.
     pub isochronous: u8,
     /// Seed of everything random.
@@ -142,7 +151,19 @@ impl Workload {
             Kind::Idle => 0,
             _ => 1_000_000,
         };
-        Self { kind, requests, threads, footprint: 256 << 20, read, stride: 64, remote: 0, isochronous: 0, seed: 1 }
+        Self {
+            kind,
+            requests,
+            threads,
+            footprint: 256 << 20,
+            read,
+            stride: 64,
+            remote: 0,
+            partial: 0,
+            allocate: 100,
+            isochronous: 0,
+            seed: 1,
+        }
     }
 
     /// Parses `NAME[:key=value,…]` and checks it against a machine.
@@ -171,6 +192,8 @@ impl std::fmt::Display for Workload {
                 "read" => u64::from(self.read),
                 "stride" => self.stride,
                 "remote" => u64::from(self.remote),
+                "partial" => u64::from(self.partial),
+                "allocate" => u64::from(self.allocate),
                 "isoc" => u64::from(self.isochronous),
                 _ => self.seed,
             };

@@ -19,6 +19,13 @@ pub enum ProgramKind {
     NonTemporal,
     /// No access: the pages of a range are gone.
     Unmap,
+    /// No access: the thread has come this far.
+    Progress,
+}
+
+impl ProgramKind {
+    /// How many kinds there are.
+    pub const COUNT: usize = Self::Progress as usize + 1;
 }
 
 /// One access of a program.

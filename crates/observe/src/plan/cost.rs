@@ -76,8 +76,12 @@ impl Plan {
     pub fn switch_cost(&self) -> Cost {
         let mut cost = Cost::default();
         for socket in &self.sockets {
+            let turning = socket.instances.iter().any(|instance| instance.rounds > 1);
+            let whole = socket.freeze.iter().chain(&socket.resume).filter(|step| Some(step.instance) == socket.gate);
+            whole.filter(|_| turning).for_each(|step| cost.add(step));
             for (index, instance) in socket.instances.iter().enumerate().filter(|(_, instance)| instance.rounds > 1) {
-                let gates = socket.freeze.iter().chain(&socket.resume).filter(|step| step.instance == index);
+                let own = |step: &&Step| step.instance == index && Some(index) != socket.gate;
+                let gates = socket.freeze.iter().chain(&socket.resume).filter(own);
                 gates.for_each(|step| cost.add(step));
                 let turns = |round: usize| {
                     let reads = socket.read.iter().filter(move |step| {

@@ -1,5 +1,7 @@
 //! The counters of one instance: slots, rounds, and what each counter is set to.
 
+use std::collections::HashMap;
+
 use pericore_catalog::{Register, Role, Unit};
 
 use super::assign::Demand;
@@ -7,6 +9,7 @@ use super::bound::Bound;
 use super::occupied::Taken;
 use super::rounds::{BUDGET, Rounds, spread};
 use super::{CounterUse, InstancePlan, PlanError, safe_seconds};
+use crate::discover::owns;
 use crate::selection::{EventSource, SelectedEvent, Selection};
 
 /// Assumed for events whose largest increment no document gives.
@@ -26,10 +29,14 @@ impl<'a> Planner<'a> {
         Self { selection, known: Vec::new() }
     }
 
-    /// The events to count in an instance.
+    /// The events to count in an instance. A free-running counter that several instances share is counted once, unless the user names one
+    /// of the others.
     pub(super) fn wanted(&self, unit: &'static Unit, number: u16) -> Vec<usize> {
-        let is_wanted = |event: &SelectedEvent| {
-            std::ptr::eq(event.unit, unit) && event.instance.is_none_or(|instance| instance == number)
+        let is_wanted = |event: &SelectedEvent| match (event.instance, &event.source) {
+            _ if !std::ptr::eq(event.unit, unit) => false,
+            (Some(instance), _) => instance == number,
+            (None, EventSource::FreeRunning { register, .. }) => owns(unit, number, register),
+            (None, _) => true,
         };
         (0..self.selection.events.len()).filter(|&index| is_wanted(&self.selection.events[index])).collect()
     }
@@ -135,13 +142,19 @@ pub fn rounds_of(selection: &Selection, unit: &'static Unit) -> Result<Option<Ro
 /// The programmed ones of `events`, those together that one programming serves.
 pub(super) fn slots(selection: &Selection, events: &[usize]) -> Vec<Slot> {
     let mut slots: Vec<Slot> = Vec::new();
+    let mut by_control: HashMap<u64, Vec<usize>> = HashMap::new();
     for &index in events {
         let Some(programming) = selection.events[index].programming() else { continue };
-        let serves =
-            |slot: &&mut Slot| selection.events[slot[0]].programming().is_some_and(|known| known.same_as(programming));
-        match slots.iter_mut().find(serves) {
-            Some(slot) => slot.push(index),
-            None => slots.push(vec![index]),
+        let alike = by_control.entry(programming.control).or_default();
+        let serves = |slot: &&usize| {
+            selection.events[slots[**slot][0]].programming().is_some_and(|known| known.same_as(programming))
+        };
+        match alike.iter().find(serves) {
+            Some(&slot) => slots[slot].push(index),
+            None => {
+                alike.push(slots.len());
+                slots.push(vec![index]);
+            }
         }
     }
     slots

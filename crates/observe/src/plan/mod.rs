@@ -7,6 +7,7 @@ mod bound;
 mod conflict;
 mod cost;
 mod error;
+mod gate;
 mod instance;
 mod occupied;
 mod operations;
@@ -22,10 +23,12 @@ pub use bound::{Bound, Why};
 pub use conflict::{Conflict, why_not};
 pub use cost::Cost;
 pub use error::PlanError;
+pub use gate::{Freeze, freezes_sockets};
 use instance::Planner;
 pub use instance::rounds_of;
 pub use occupied::{Occupied, Taken};
 pub use rounds::{BUDGET, Rounds, Seat, spread};
+pub(crate) use step::halves;
 pub use step::{Purpose, Step};
 
 /// No uncore clock is faster: the bound for how soon a counter can wrap.
@@ -47,6 +50,8 @@ pub struct SocketPlan {
     pub socket: u16,
     /// The instances in use; steps refer to them by index.
     pub instances: Vec<InstancePlan>,
+    /// The instance whose register freezes the whole socket, if that is how counters are stopped.
+    pub gate: Option<usize>,
     /// Reads before the first write: what will be overwritten, and whether a counter is in use already.
     pub inspect: Vec<Step>,
     /// Guide 2.1.1, a to f: from freezing to the start of counting, with the first round of each instance.
@@ -96,6 +101,19 @@ pub struct CounterUse {
 }
 
 impl InstancePlan {
+    /// The first instance of a unit, without counters.
+    fn idle(unit: &'static Unit) -> Self {
+        Self {
+            unit,
+            number: 0,
+            counters: Vec::new(),
+            rounds: 1,
+            bound: Bound::ONE,
+            switch: Vec::new(),
+            taken: Taken::default(),
+        }
+    }
+
     /// Unit and number: `cbo3`; a unit with one instance goes by its name.
     pub fn name(&self) -> String {
         if self.unit.instances > 1 { format!("{}{}", self.unit.name, self.number) } else { self.unit.name.to_owned() }
@@ -130,6 +148,19 @@ impl Plan {
     /// # Errors
     /// As [`Plan::new`].
     pub fn beside(topology: &Topology, selection: Selection, occupied: &Occupied) -> Result<Self, PlanError> {
+        Self::with_freeze(topology, selection, occupied, Freeze::Cheapest)
+    }
+
+    /// The same, and a choice of whether counters are stopped for reading.
+    ///
+    /// # Errors
+    /// As [`Plan::new`].
+    pub fn with_freeze(
+        topology: &Topology,
+        selection: Selection,
+        occupied: &Occupied,
+        freeze: Freeze,
+    ) -> Result<Self, PlanError> {
         if selection.events.is_empty() {
             return Err(PlanError::NothingToCount);
         }
@@ -146,9 +177,14 @@ impl Plan {
                     }
                 }
             }
-            if !instances.is_empty() {
-                sockets.push(operations::socket_plan(socket, instances, &selection)?);
+            if instances.is_empty() {
+                continue;
             }
+            let gate = gate::socket_gate(topology.family, socket, &instances, occupied, freeze);
+            let whole = gate.map(|(unit, gate)| (index_of(&mut instances, unit), gate));
+            let foreign = occupied.global(socket.number);
+            let stopping = operations::Stopping { freeze, whole, foreign };
+            sockets.push(operations::socket_plan(socket, instances, &selection, stopping)?);
         }
         check_presence(topology, &selection)?;
         Ok(Self { selection, sockets })
@@ -174,6 +210,15 @@ impl Plan {
     pub fn accesses_per_sample(&self) -> usize {
         self.cost().accesses()
     }
+}
+
+/// The index of a unit's first instance, which is added without counters if it is not in use.
+fn index_of(instances: &mut Vec<InstancePlan>, unit: &'static Unit) -> usize {
+    let known = instances.iter().position(|instance| std::ptr::eq(instance.unit, unit) && instance.number == 0);
+    known.unwrap_or_else(|| {
+        instances.push(InstancePlan::idle(unit));
+        instances.len() - 1
+    })
 }
 
 fn check_presence(topology: &Topology, selection: &Selection) -> Result<(), PlanError> {

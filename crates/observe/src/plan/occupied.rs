@@ -6,6 +6,10 @@ use pericore_catalog::Unit;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Occupied {
     instances: Vec<(u16, &'static str, u16, Taken)>,
+    /// Sockets of which every unit was looked at.
+    surveyed: Vec<u16>,
+    /// What a global control with an enable for each counter holds, by socket.
+    globals: Vec<(u16, u64)>,
 }
 
 /// What others use of an instance.
@@ -43,6 +47,50 @@ impl Occupied {
             Some(counter) => taken.counters |= 1 << counter.min(15),
             None => taken.fixed = true,
         }
+    }
+
+    /// Notes that an instance is wholly in use by others.
+    pub fn note_whole(&mut self, socket: u16, unit: &'static Unit, number: u16) {
+        self.note(socket, unit, number, None);
+        (0..16).for_each(|counter| self.note(socket, unit, number, Some(counter)));
+    }
+
+    /// Notes that every unit of the socket was looked at.
+    pub fn note_surveyed(&mut self, socket: u16) {
+        if !self.surveyed.contains(&socket) {
+            self.surveyed.push(socket);
+        }
+    }
+
+    /// True if every unit of the socket was looked at, and nobody else counts in any.
+    pub fn is_clear(&self, socket: u16) -> bool {
+        self.surveyed.contains(&socket) && !self.instances.iter().any(|(other, ..)| *other == socket)
+    }
+
+    /// Notes what the global control of a socket holds, where it enables each counter.
+    pub fn note_global(&mut self, socket: u16, value: u64) {
+        self.globals.retain(|(known, _)| *known != socket);
+        self.globals.push((socket, value));
+    }
+
+    /// What the global control of a socket held when it was looked at; 0 if it was not.
+    pub fn global(&self, socket: u16) -> u64 {
+        self.globals.iter().find(|(known, _)| *known == socket).map_or(0, |(_, value)| *value)
+    }
+
+    /// Notes all that `other` knows.
+    pub fn merge(&mut self, other: &Self) {
+        for &(socket, name, number, taken) in &other.instances {
+            match self.instances.iter_mut().find(|(s, n, i, _)| (*s, *n, *i) == (socket, name, number)) {
+                Some((.., known)) => {
+                    known.counters |= taken.counters;
+                    known.fixed |= taken.fixed;
+                }
+                None => self.instances.push((socket, name, number, taken)),
+            }
+        }
+        other.surveyed.iter().for_each(|&socket| self.note_surveyed(socket));
+        other.globals.iter().for_each(|&(socket, value)| self.note_global(socket, value));
     }
 
     /// True if nobody else counts.

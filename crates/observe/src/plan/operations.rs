@@ -1,11 +1,24 @@
 //! The register accesses of a socket: guide 2.1.1 (setting up) and 2.1.2 (reading), with the catalogue's fields.
 
+use std::cell::RefCell;
+
 use pericore_catalog::{Register, Role, Unit};
 use pericore_registers::Operation;
 
-use super::{InstancePlan, PlanError, Purpose, SocketPlan, Step};
-use crate::discover::Socket;
+use super::gate::{Freeze, Gate, Stop};
+use super::{CounterUse, InstancePlan, PlanError, Purpose, SocketPlan, Step};
+use crate::discover::{Place, Socket};
 use crate::selection::Selection;
+
+/// How a socket's counters are stopped.
+#[derive(Clone, Copy)]
+pub(super) struct Stopping {
+    pub(super) freeze: Freeze,
+    /// The socket's freeze, if it is used: the index of the instance that has it, and its register.
+    pub(super) whole: Option<(usize, Gate)>,
+    /// Bits of others in a global control with an enable for each counter.
+    pub(super) foreign: u64,
+}
 
 /// All lists of steps for the instances of a socket.
 ///
@@ -15,20 +28,37 @@ pub(super) fn socket_plan(
     socket: &Socket,
     mut instances: Vec<InstancePlan>,
     selection: &Selection,
+    stopping: Stopping,
 ) -> Result<SocketPlan, PlanError> {
     let mut phases = Phases::default();
     for (index, instance) in instances.iter_mut().enumerate() {
-        let mut writer = Writer { socket, instance, index, selection, phases: &mut phases };
-        let gate = writer.write()?;
+        let stop = Stop::of(instance, stopping.freeze, stopping.whole.is_some(), stopping.foreign);
+        let mut writer =
+            Writer { socket, instance, index, selection, stop, places: RefCell::default(), phases: &mut phases };
+        writer.write()?;
         if instance.rounds > 1 {
-            let writer = Writer { socket, instance, index, selection, phases: &mut phases };
-            let switch = (0..instance.rounds).map(|round| writer.switch(round, gate.is_some()));
-            instance.switch = switch.collect::<Result<_, _>>()?;
+            let writer =
+                Writer { socket, instance, index, selection, stop, places: RefCell::default(), phases: &mut phases };
+            instance.switch = writer.switches()?;
         }
+    }
+    if let Some((index, gate)) = stopping.whole {
+        let instance = &instances[index];
+        let mut writer = Writer {
+            socket,
+            instance,
+            index,
+            selection,
+            stop: Stop::Never,
+            places: RefCell::default(),
+            phases: &mut phases,
+        };
+        writer.whole(&gate)?;
     }
     let Phases { inspect, setup, freeze, read, resume } = phases;
     let setup = setup.into_iter().flatten().collect();
-    Ok(SocketPlan { socket: socket.number, instances, inspect, setup, freeze, read, resume })
+    let gate = stopping.whole.map(|(index, _)| index);
+    Ok(SocketPlan { socket: socket.number, instances, gate, inspect, setup, freeze, read, resume })
 }
 
 /// Steps in the making; `setup` by phase.
@@ -68,63 +98,97 @@ struct Writer<'a> {
     instance: &'a InstancePlan,
     index: usize,
     selection: &'a Selection,
+    stop: Stop,
+    places: RefCell<Vec<(&'static Register, u8, Place)>>,
     phases: &'a mut Phases,
 }
 
 impl Writer<'_> {
-    fn write(&mut self) -> Result<Option<Gate>, PlanError> {
-        let unit = self.instance.unit;
-        let is_programmed = self.instance.counters.iter().any(|counter| counter.control.is_some());
-        // A freeze or reset would disturb whoever counts beside us.
-        let is_ours = is_programmed && !self.instance.taken.any();
-        let gate = if is_ours { Gate::of(self.instance) } else { None };
-        if is_programmed {
-            self.inspect(unit, gate.as_ref())?;
-        }
-        if let Some(gate) = &gate {
-            let frozen = self.step(gate.register, 0, Some(gate.frozen), Purpose::Freeze)?;
-            let running = self.step(gate.register, 0, Some(gate.running), Purpose::Unfreeze)?;
-            let obeying = self.step(gate.register, 0, Some(gate.running), Purpose::EnableFreeze)?;
-            // Without a freeze enable the first write would do nothing but unfreeze.
-            if gate.register.field("frz_en").is_some() {
-                self.at(Phase::EnableFreeze, obeying);
+    fn write(&mut self) -> Result<(), PlanError> {
+        if self.instance.counters.iter().any(|counter| counter.control.is_some()) {
+            self.inspect()?;
+            match self.stop {
+                Stop::Own { gate, for_reading } => self.own(&gate, for_reading)?,
+                Stop::Whole(Some(gate)) if gate.reset.is_none() => {
+                    let running = self.step(gate.register, 0, Some(gate.running), Purpose::EnableFreeze)?;
+                    self.at(Phase::EnableFreeze, running);
+                }
+                Stop::Whole(_) | Stop::Never => {}
             }
-            self.at(Phase::Freeze, frozen);
-            self.at(Phase::Unfreeze, running);
-            self.phases.freeze.push(frozen);
-            self.phases.resume.push(running);
         }
         for (register, value) in self.filter_values(Some(0)) {
             let step = self.step(register, 0, Some(value), Purpose::Filter)?;
             self.at(Phase::Filter, step);
         }
-        self.counters(gate.as_ref())?;
-        Ok(gate)
+        self.counters()
     }
 
-    /// The steps from any round to this one. With a freeze they are carried out while the unit stands; without one the
-    /// counters are off from the first step to the last.
-    fn switch(&self, round: usize, stands: bool) -> Result<Vec<Step>, PlanError> {
-        let mut steps = Vec::new();
-        let turns = || self.instance.counters.iter().enumerate().filter(|(_, counter)| counter.round.is_some());
-        let chosen = |member: u8| turns().any(|(_, counter)| counter.member == member && counter.runs_in(round));
-        let mut seen = Vec::new();
-        for (_, counter) in turns() {
-            let Some((control, _)) = counter.control else { continue };
-            let stays = stands && chosen(counter.member);
-            if !stays && !seen.contains(&counter.member) {
-                steps.push(self.step(control, counter.member, Some(0), Purpose::Disable)?);
-            }
-            seen.push(counter.member);
+    /// The steps of a freeze of the instance's own.
+    fn own(&mut self, gate: &Gate, for_reading: bool) -> Result<(), PlanError> {
+        let frozen = self.step(gate.register, 0, Some(gate.frozen), Purpose::Freeze)?;
+        let running = self.step(gate.register, 0, Some(gate.running), Purpose::Unfreeze)?;
+        // Without a freeze enable the first write would do nothing but unfreeze.
+        if gate.needs_enable {
+            let obeying = self.step(gate.register, 0, Some(gate.running), Purpose::EnableFreeze)?;
+            self.at(Phase::EnableFreeze, obeying);
         }
-        for (register, value) in self.filter_values(Some(round)) {
+        self.at(Phase::Freeze, frozen);
+        self.at(Phase::Unfreeze, running);
+        if for_reading {
+            self.phases.freeze.push(frozen);
+            self.phases.resume.push(running);
+        }
+        Ok(())
+    }
+
+    /// The steps of the socket's freeze: it stops the counters before all others do, and lets them go last.
+    fn whole(&mut self, gate: &Gate) -> Result<(), PlanError> {
+        let saved = self.step(gate.register, 0, None, Purpose::Save)?;
+        self.phases.inspect.push(saved);
+        let frozen = self.step(gate.register, 0, Some(gate.frozen), Purpose::Freeze)?;
+        let running = self.step(gate.register, 0, Some(gate.running), Purpose::Unfreeze)?;
+        self.phases.setup[Phase::EnableFreeze as usize].insert(0, frozen);
+        self.at(Phase::Unfreeze, running);
+        self.phases.freeze.insert(0, frozen);
+        self.phases.resume.push(running);
+        Ok(())
+    }
+
+    /// For each round the steps from any other to it. With a freeze they are carried out while the unit stands; without one the
+    /// counters are off from the first step to the last.
+    fn switches(&self) -> Result<Vec<Vec<Step>>, PlanError> {
+        let mut rounds: Vec<Vec<usize>> = vec![Vec::new(); self.instance.rounds];
+        // Counters that take turns, each once.
+        let mut turning: Vec<(&'static Register, u8)> = Vec::new();
+        for (index, counter) in self.instance.counters.iter().enumerate() {
+            let (Some(round), Some((control, _))) = (counter.round, counter.control) else { continue };
+            rounds[round].push(index);
+            if !turning.iter().any(|(_, member)| *member == counter.member) {
+                turning.push((control, counter.member));
+            }
+        }
+        rounds.iter().map(|of_round| self.switch(of_round, &turning)).collect()
+    }
+
+    /// The steps to the round of these counters.
+    fn switch(&self, of_round: &[usize], turning: &[(&'static Register, u8)]) -> Result<Vec<Step>, PlanError> {
+        let stands = self.stop.stands();
+        let counters = || of_round.iter().map(|&index| (index, &self.instance.counters[index]));
+        let mut steps = Vec::new();
+        for &(control, member) in turning {
+            if !stands || !counters().any(|(_, counter)| counter.member == member) {
+                steps.push(self.step(control, member, Some(0), Purpose::Disable)?);
+            }
+        }
+        // What counts all the time may need a filter as well.
+        let always = self.instance.counters.iter().take_while(|counter| counter.round.is_none());
+        for (register, value) in self.filters_of(counters().map(|(_, counter)| counter).chain(always)) {
             steps.push(self.step(register, 0, Some(value), Purpose::Filter)?);
         }
-        let of_round: Vec<_> = turns().filter(|(_, counter)| counter.runs_in(round)).collect();
         let select = |steps: &mut Vec<Step>| -> Result<(), PlanError> {
-            for (_, counter) in &of_round {
+            for (_, counter) in counters() {
                 if let Some((control, value)) = counter.control {
-                    steps.push(self.step(control, counter.member, Some(value), Purpose::Select)?);
+                    steps.extend(self.select(control, counter.member, value)?);
                 }
             }
             Ok(())
@@ -132,8 +196,8 @@ impl Writer<'_> {
         if stands {
             select(&mut steps)?;
         }
-        for (index, counter) in &of_round {
-            let purpose = Purpose::Baseline { counter: *index };
+        for (index, counter) in counters() {
+            let purpose = Purpose::Baseline { counter: index };
             steps.push(self.step(counter.register, counter.member, None, purpose)?);
         }
         if !stands {
@@ -144,7 +208,8 @@ impl Writer<'_> {
 
     /// Reads what is about to be overwritten, and every control of the unit: a freeze or reset would disturb whoever
     /// uses another counter of it. The order is that of putting things back.
-    fn inspect(&mut self, unit: &'static Unit, gate: Option<&Gate>) -> Result<(), PlanError> {
+    fn inspect(&mut self) -> Result<(), PlanError> {
+        let unit: &'static Unit = self.instance.unit;
         let instance = self.instance;
         for register in unit.with_role(Role::Control).chain(unit.with_role(Role::FixedControl)) {
             for member in 0..register.count {
@@ -157,8 +222,9 @@ impl Writer<'_> {
                 self.phases.inspect.push(step);
             }
         }
+        let gate = self.stop.gate().map(|gate| gate.register);
         let filters = self.filter_values(None).into_iter().map(|(register, _)| register);
-        for register in filters.chain(gate.map(|gate| gate.register)) {
+        for register in filters.chain(gate) {
             let step = self.step(register, 0, None, Purpose::Save)?;
             self.phases.inspect.push(step);
         }
@@ -167,9 +233,13 @@ impl Writer<'_> {
 
     /// Each filter register in use in a round (or in any) with the value that all its events agree on.
     fn filter_values(&self, round: Option<usize>) -> Vec<(&'static Register, u64)> {
+        let counters = self.instance.counters.iter();
+        self.filters_of(counters.filter(|counter| round.is_none_or(|round| counter.runs_in(round))))
+    }
+
+    fn filters_of<'c>(&self, counters: impl Iterator<Item = &'c CounterUse>) -> Vec<(&'static Register, u64)> {
         let mut values: Vec<(&'static Register, u64)> = Vec::new();
-        let in_round = |counter: &&super::CounterUse| round.is_none_or(|round| counter.runs_in(round));
-        let events = self.instance.counters.iter().filter(in_round).flat_map(|counter| &counter.events);
+        let events = counters.flat_map(|counter| &counter.events);
         for filter in events.filter_map(|&event| self.selection.events[event].programming()).flat_map(|p| &p.filters) {
             match values.iter_mut().find(|(register, _)| std::ptr::eq(*register, filter.register)) {
                 Some((_, value)) => *value = filter.field.bits.set(*value, filter.value),
@@ -179,13 +249,20 @@ impl Writer<'_> {
         values
     }
 
-    fn counters(&mut self, gate: Option<&Gate>) -> Result<(), PlanError> {
-        let reset = gate.and_then(|gate| Some((gate.register, gate.reset?)));
-        if let Some((register, value)) = reset {
+    fn counters(&mut self) -> Result<(), PlanError> {
+        let stop = self.stop;
+        let reset = stop.gate().and_then(|gate| {
+            // Under the socket's freeze the unit's own must be off.
+            let held = if matches!(stop, Stop::Whole(_)) { gate.running } else { gate.frozen };
+            Some((gate.register, held | gate.reset?))
+        });
+        let instance = self.instance;
+        if let Some((register, value)) =
+            reset.filter(|_| instance.counters.iter().any(|counter| counter.control.is_some()))
+        {
             let step = self.step(register, 0, Some(value), Purpose::Reset)?;
             self.at(Phase::Reset, step);
         }
-        let instance = self.instance;
         for (index, counter) in instance.counters.iter().enumerate() {
             let read = self.step(counter.register, counter.member, None, Purpose::Count { counter: index })?;
             self.phases.read.push(read);
@@ -193,13 +270,13 @@ impl Writer<'_> {
                 continue;
             }
             if let Some((control, value)) = counter.control {
-                let select = self.step(control, counter.member, Some(value), Purpose::Select)?;
-                if gate.is_some() {
-                    self.at(Phase::Select, select);
+                let select = self.select(control, counter.member, value)?;
+                if stop.stands_at_first() {
+                    select.into_iter().for_each(|step| self.at(Phase::Select, step));
                 } else {
                     let off = self.step(control, counter.member, Some(0), Purpose::Disable)?;
                     self.at(Phase::Disable, off);
-                    self.at(Phase::SelectLate, select);
+                    select.into_iter().for_each(|step| self.at(Phase::SelectLate, step));
                 }
                 if reset.is_none() {
                     let zero = self.step(counter.register, counter.member, Some(0), Purpose::Reset)?;
@@ -212,8 +289,27 @@ impl Writer<'_> {
         Ok(())
     }
 
+    /// The writes of a control value. A control of 8 bytes in configuration space takes two cycles, the lower half first, and counts as soon as that
+    /// selects an event: so the upper half goes first, beside a lower half of 0.
+    fn select(&self, control: &'static Register, member: u8, value: u64) -> Result<Vec<Step>, PlanError> {
+        let whole = self.step(control, member, Some(value), Purpose::Select)?;
+        Ok(super::step::halves(whole.operation).map(|operation| Step { operation, ..whole }).collect())
+    }
+
     fn at(&mut self, phase: Phase, step: Step) {
         self.phases.setup[phase as usize].push(step);
+    }
+
+    /// Where a register is; looked for once.
+    fn place(&self, register: &'static Register, member: u8) -> Result<Place, PlanError> {
+        let mut known = self.places.borrow_mut();
+        let found = known.iter().find(|(known, of, _)| std::ptr::eq(*known, register) && *of == member);
+        if let Some((.., place)) = found {
+            return Ok(*place);
+        }
+        let place = self.socket.locate(self.instance.unit, self.instance.number, register, member)?;
+        known.push((register, member, place));
+        Ok(place)
     }
 
     /// A write of `value`, or a read without one.
@@ -224,46 +320,11 @@ impl Writer<'_> {
         value: Option<u64>,
         purpose: Purpose,
     ) -> Result<Step, PlanError> {
-        let place = self.socket.locate(self.instance.unit, self.instance.number, register, member)?;
+        let place = self.place(register, member)?;
         let operation = match value {
             Some(value) => Operation::Write { address: place.address, width: place.width, value },
             None => Operation::Read { address: place.address, width: place.width },
         };
         Ok(Step { operation, purpose, instance: self.index, register, member })
-    }
-}
-
-/// A register's values that stop the unit's counters, zero them and let them run.
-struct Gate {
-    register: &'static Register,
-    frozen: u64,
-    running: u64,
-    /// Frozen, and counters zeroed; none if the unit cannot.
-    reset: Option<u64>,
-}
-
-impl Gate {
-    /// The unit control, or where counters need a socket-wide enable as well, the global control.
-    fn of(instance: &InstancePlan) -> Option<Self> {
-        let unit = instance.unit;
-        let mask = |register: &Register, name: &str| register.field(name).map(|field| field.bits.mask());
-        if let Some(register) = unit.register(Role::UnitControl) {
-            let freeze = mask(register, "frz")?;
-            let running = mask(register, "frz_en").unwrap_or(0);
-            let frozen = running | freeze;
-            return Some(Self {
-                register,
-                frozen,
-                running,
-                reset: mask(register, "rst_ctrs").map(|reset| frozen | reset),
-            });
-        }
-        let register = unit.register(Role::GlobalControl)?;
-        let enables = instance.counters.iter().filter_map(|counter| match counter.register.role {
-            Role::FixedCounter => mask(register, &format!("en_fc{}", counter.member)),
-            _ => mask(register, &format!("en_pc{}", counter.member)),
-        });
-        let running = enables.reduce(|all, one| all | one)?;
-        Some(Self { register, frozen: 0, running, reset: None })
     }
 }

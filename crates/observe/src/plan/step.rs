@@ -3,7 +3,7 @@
 use std::fmt;
 
 use pericore_catalog::Register;
-use pericore_registers::Operation;
+use pericore_registers::{Address, Operation, Width};
 
 /// A register access with its purpose.
 #[derive(Debug, Clone, Copy)]
@@ -66,6 +66,20 @@ impl Step {
     pub fn register_name(&self) -> String {
         self.register.member_name(self.member)
     }
+}
+
+/// A write as the writes that carry it out: of 8 bytes in configuration space the upper half goes first, beside a lower half of 0, since hardware acts
+/// on the lower half alone.
+pub(crate) fn halves(operation: Operation) -> impl Iterator<Item = Operation> {
+    const LOWER: u64 = 0xffff_ffff;
+    let (first, second) = match operation {
+        Operation::Write { address: address @ Address::Pci { .. }, width: Width::B8, value } if value & LOWER != 0 => {
+            let upper = Operation::Write { address, width: Width::B8, value: value & !LOWER };
+            (upper, Some(Operation::Write { address, width: Width::B4, value: value & LOWER }))
+        }
+        other => (other, None),
+    };
+    std::iter::once(first).chain(second)
 }
 
 impl fmt::Display for Purpose {

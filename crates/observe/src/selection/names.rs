@@ -90,14 +90,12 @@ fn within(unit: &'static Unit, name: &str) -> Result<Named, Problem> {
         });
     }
     for register in unit.with_role(Role::FixedCounter) {
-        if name.eq_ignore_ascii_case(fixed_name(register)) || name.eq_ignore_ascii_case(register.name) {
+        if register.member_counted_as(name).is_some() {
             return Ok(Named::Fixed(register));
         }
     }
     for register in unit.with_role(Role::FreeRunning) {
-        if let Some(member) =
-            (0..register.count).find(|&member| name.eq_ignore_ascii_case(&register.member_name(member)))
-        {
+        if let Some(member) = register.member_counted_as(name) {
             return Ok(Named::FreeRunning(register, member));
         }
     }
@@ -107,11 +105,6 @@ fn within(unit: &'static Unit, name: &str) -> Result<Named, Problem> {
 fn unknown_event(place: &'static str, name: &str, known: impl IntoIterator<Item = String>) -> Problem {
     let known: Vec<String> = known.into_iter().collect();
     Problem::UnknownEvent { place, name: name.to_owned(), nearest: nearest(name, known.iter().map(String::as_str)) }
-}
-
-/// The event name of a fixed counter: `DCLK_FIXED`.
-pub(super) fn fixed_name(register: &Register) -> &'static str {
-    register.event.unwrap_or(register.name)
 }
 
 fn strip_intel_prefix<'n>(unit: &Unit, name: &'n str) -> &'n str {
@@ -132,7 +125,9 @@ fn known_names(unit: &'static Unit, wanted: &str) -> Vec<String> {
             names.extend(event.subevents.iter().map(|subevent| format!("{}.{}", event.name, subevent.name)));
         }
     }
-    names.extend(unit.with_role(Role::FixedCounter).map(|register| fixed_name(register).to_owned()));
+    for register in unit.with_role(Role::FixedCounter).chain(unit.with_role(Role::FreeRunning)) {
+        names.extend((0..register.count).map(|member| register.member_event(member)));
+    }
     names
 }
 

@@ -3,7 +3,7 @@
 use pericore_catalog::{Event, FilterNeed, FilterUse, Subevent, Unit};
 
 use super::error::Problem;
-use super::names::{Named, fixed_name, subevent_names};
+use super::names::{Named, subevent_names};
 use super::settings::{Draft, Given};
 use super::{EventSource, FilterSetting, Programming, control_register};
 
@@ -74,7 +74,9 @@ fn program(
             ));
         }
     }
-    if subevent.is_none() && !event.subevents.is_empty() && !draft.has_any(subevent_bits(event)) {
+    // Without a subevent's bits nothing is chosen, unless the event's own value has some: then that counts everything.
+    let choosing = subevent_bits(event);
+    if subevent.is_none() && choosing != 0 && event.config & choosing == 0 && !draft.has_any(choosing) {
         return Err((None, Problem::NeedsSubevent { event: event.name, subevents: subevent_names(event) }));
     }
     for used in &uses {
@@ -119,13 +121,17 @@ fn recognise(unit: &'static Unit, control: u64) -> Option<(&'static Event, Optio
     };
     let code = bits(&["ev_sel", "ev_sel_ext"])?;
     let whole = code | bits(&["umask", "umask_ext", "occ_sel"])?;
-    let event = unit.events.iter().find(|event| event.config & code == control & code)?;
-    let subevent = event.subevents.iter().find(|subevent| subevent.config & whole == control & whole);
-    Some((event, subevent))
+    let alike = || unit.events.iter().filter(|event| event.config & code == control & code);
+    // Events that share a code differ in what else selects them: one that fits as a whole goes before the first of the code.
+    let exact = alike().find_map(|event| {
+        let subevent = event.subevents.iter().find(|subevent| subevent.config & whole == control & whole);
+        (subevent.is_some() || event.config & whole == control & whole).then_some((event, subevent))
+    });
+    exact.or_else(|| alike().next().map(|event| (event, None)))
 }
 
 /// Filters that apply: the subevent's word goes before the event's.
-fn filter_uses(event: &Event, subevent: Option<&Subevent>) -> Vec<FilterUse> {
+pub(super) fn filter_uses(event: &Event, subevent: Option<&Subevent>) -> Vec<FilterUse> {
     let mut uses: Vec<FilterUse> = subevent.map_or_else(Vec::new, |subevent| subevent.filters.to_vec());
     for used in event.filters {
         if !uses.iter().any(|known| known.field == used.field) {
@@ -179,8 +185,8 @@ fn allowed(uses: &[FilterUse]) -> String {
 /// The count in the event syntax.
 pub(super) fn label(unit: &Unit, instance: Option<u16>, source: &EventSource, settings: &[Setting<'_>]) -> String {
     let mut terms = vec![match source {
-        EventSource::Fixed(register) => fixed_name(register).to_owned(),
-        EventSource::FreeRunning { register, member } => register.member_name(*member),
+        EventSource::Fixed(register) => register.member_event(0),
+        EventSource::FreeRunning { register, member } => register.member_event(*member),
         EventSource::Programmed(programming) => match programming.event {
             Some(event) => full_name(event, programming.subevent),
             None => String::new(),

@@ -169,3 +169,64 @@ proptest! {
         let _ = selection.add_metrics(&text);
     }
 }
+
+/// Tables 2-78 and 2-79 of the E5-2600 guide, Tables 1-9 to 1-12 of the Emerald Rapids guide: counters that only run have names too.
+#[test]
+fn free_running_counters_go_by_the_names_of_events() {
+    let free = |family: &str, text: &str| {
+        let mut selection = Selection::new(pericore_catalog::family(family).unwrap());
+        selection.add_events(text).unwrap_or_else(|error| panic!("{}\n{error}", error.caret()));
+        match selection.events[0].source {
+            EventSource::FreeRunning { register, member } => (selection.events[0].label.clone(), register.name, member),
+            _ => panic!("{text} is no free-running counter"),
+        }
+    };
+    let c3 = ("pcu/CORE_C3_RESIDENCY/".to_owned(), "core_c3_ctr", 0);
+    for text in ["pcu/CORE_C3_RESIDENCY/", "pcu/core_c3_residency/", "UNC_P_CORE_C3_RESIDENCY", "pcu/core_c3_ctr/"] {
+        assert_eq!(free("e5-2600", text), c3, "{text}");
+    }
+    let port = ("iio/FRCTR_BW_IN_P3/".to_owned(), "free_bw_in", 3);
+    for text in ["iio/FRCTR_BW_IN_P3/", "iio/free_bw_in3/", "FRCTR_BW_IN_P3"] {
+        assert_eq!(free("emerald-rapids", text), port, "{text}");
+    }
+    assert_eq!(free("emerald-rapids", "imc2/FRCTR_DCLK/"), ("imc2/FRCTR_DCLK/".to_owned(), "free_dclk", 0));
+    let (_, message) = refusal("pcu/CORE_C3_RESIDENSY/");
+    assert!(message.contains("did you mean CORE_C3_RESIDENCY"), "{message}");
+}
+
+/// Table 2-161 of the Emerald Rapids guide: 0x03 is both pseudo-channels, each bit is one. Table 2-131 and the list of events: the two
+/// clocks of the channel share code 0x01 and differ in the umask.
+#[test]
+fn an_event_whose_own_umask_counts_everything_needs_no_subevent() {
+    let selected = |text: &str| {
+        let mut selection = Selection::new(pericore_catalog::family("emerald-rapids").unwrap());
+        selection.add_events(text).unwrap_or_else(|error| panic!("{}\n{error}", error.caret()));
+        (selection.events[0].programming().unwrap().control, selection.events[0].label.clone())
+    };
+    assert_eq!(selected("imc/RDB_INSERTS/"), (0x317, "imc/RDB_INSERTS/".to_owned()));
+    assert_eq!(selected("imc/RDB_INSERTS.PCH0/"), (0x117, "imc/RDB_INSERTS.PCH0/".to_owned()));
+    assert_eq!(selected("imc/event=0x17,umask=0x2/"), (0x217, "imc/RDB_INSERTS.PCH1/".to_owned()));
+    assert_eq!(selected("imc/event=0x1,umask=0x1/"), (0x101, "imc/CLOCKTICKS/".to_owned()));
+    assert_eq!(selected("imc/event=0x1,umask=0x0/"), (0x1, "imc/HCLOCKTICKS/".to_owned()));
+}
+
+/// Table 2-76 of the E5-2600 guide: the frequency bands have bounds that only the user knows.
+#[test]
+fn metrics_take_the_filters_that_their_events_need() {
+    let mut selection = Selection::new(e5_2600());
+    selection.add_metrics("pcu/PCT_FREQ_BAND0{band0=0x12}, imc/MEM_BW_READS").unwrap();
+    assert_eq!(selection.metrics.len(), 2);
+    assert_eq!(selection.metrics[0].name, "PCT_FREQ_BAND0{band0=0x12}");
+    let band = selection.events.iter().find(|event| event.label.contains("FREQ_BAND0")).unwrap();
+    let filters: Vec<_> = band.programming().unwrap().filters.iter().map(|f| (f.field.name, f.value)).collect();
+    assert_eq!(filters, [("band0", 0x12)]);
+    let refusal = |text: &str| {
+        let error = Selection::new(e5_2600()).add_metrics(text).unwrap_err();
+        (error.spot.offset, error.to_string())
+    };
+    assert!(refusal("pcu/PCT_FREQ_BAND0").1.contains("needs the filter band0"));
+    assert!(refusal("imc/MEM_BW_READS{band0=1}").1.contains("no field or filter \"band0\""));
+    assert_eq!(refusal("MEM_BW_READS,pcu/PCT_FREQ_BAND0{band0=}").0, 38);
+    assert_eq!(refusal("MEM_BW_READS{").0, 13);
+    assert!(refusal("MEM_BW_READS}x").1.contains("no metric"));
+}

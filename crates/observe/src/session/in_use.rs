@@ -13,6 +13,9 @@ pub(super) fn occupied(plan: &Plan, seen: &[(usize, Step, u64)]) -> Occupied {
     for (socket, step, value) in seen {
         let part = &plan.sockets[*socket];
         let instance = &part.instances[step.instance];
+        if step.register.role == Role::GlobalControl {
+            occupied.note_global(part.socket, *value);
+        }
         if is_running(instance.unit, step.register, *value) {
             let counter = (step.register.role == Role::Control).then_some(step.member);
             occupied.note(part.socket, instance.unit, instance.number, counter);
@@ -73,7 +76,7 @@ fn changes(instance: &InstancePlan, part: &SocketPlan, seen: &Step, value: u64) 
 }
 
 /// True if a control register with this value makes its counter count something.
-fn is_running(unit: &'static Unit, register: &'static Register, value: u64) -> bool {
+pub(super) fn is_running(unit: &'static Unit, register: &'static Register, value: u64) -> bool {
     let enable = register.field("en");
     if enable.is_some_and(|enable| enable.bits.get(value) == 0) {
         return false;

@@ -5,7 +5,7 @@ use std::fmt;
 use pericore_catalog::FieldAccess;
 use pericore_registers::{Address, Operation, Width};
 
-use crate::plan::{Plan, Step};
+use crate::plan::{Plan, Step, halves};
 
 /// A register's value from before the session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,9 +39,9 @@ impl Saved {
         Self { socket: part.socket, instance, register: step.register_name(), address, width, value }
     }
 
-    /// The write that puts the value back.
-    pub const fn restoring(&self) -> Operation {
-        Operation::Write { address: self.address, width: self.width, value: self.value }
+    /// The writes that put the value back.
+    pub fn restoring(&self) -> impl Iterator<Item = Operation> {
+        halves(Operation::Write { address: self.address, width: self.width, value: self.value })
     }
 }
 

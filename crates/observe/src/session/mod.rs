@@ -4,25 +4,34 @@
 //! overwritten is put back.
 
 mod error;
+mod hold;
 mod in_use;
 mod journal;
+mod neighbours;
 mod on_disk;
+mod prepare;
 mod sample;
 mod slices;
 mod state;
+mod stuck;
+mod survey;
 mod watch;
 
+use std::fs::File;
 use std::path::PathBuf;
 
-use pericore_registers::{AccessError, AddressSpace, Operation, Outcome, RegisterSpace, Width};
+use pericore_registers::{AccessError, Operation, Outcome, RegisterSpace, Width};
 
-use crate::plan::{Occupied, Plan, Purpose, Step};
+use crate::plan::{Plan, Purpose, Step};
 pub use error::SessionError;
 pub use journal::Saved;
+pub use neighbours::{Entrance, Neighbour, Neighbourhood};
 pub use on_disk::{Journal, JournalError, JournalFile, Restored};
+pub use prepare::{Manners, Refusal, prepare};
 pub use sample::{Count, Moment, Sample};
 pub use slices::Slices;
 use state::{InstanceState, State};
+pub use survey::{survey, survey_sockets};
 use watch::Watch;
 
 /// How a session treats others.
@@ -34,6 +43,8 @@ pub struct Options {
     pub guard: Guard,
     /// Where to journal what will be overwritten; without it a killed session cannot be undone.
     pub journal: Option<JournalFile>,
+    /// The sessions beside which this one is put back, one at a time.
+    pub neighbourhood: Option<Neighbourhood>,
 }
 
 /// How many of the controls and filters in use each sample reads again.
@@ -55,8 +66,9 @@ pub struct Session<S: RegisterSpace> {
     plan: Plan,
     state: State,
     journal: Vec<Saved>,
-    /// The journal on disk, once it is written.
-    on_disk: Option<PathBuf>,
+    /// The journals on disk, once they are written; the open files tell others that this session runs.
+    on_disk: Vec<(PathBuf, File)>,
+    neighbourhood: Option<Neighbourhood>,
     watch: Watch,
     last: Moment,
     /// Since when the current rounds run, in seconds.
@@ -90,18 +102,27 @@ impl<S: RegisterSpace> Session<S> {
             plan,
             state,
             journal: Vec::new(),
-            on_disk: None,
+            on_disk: Vec::new(),
+            neighbourhood: None,
             watch,
             last,
             turn_began: 0.0,
             is_dirty: false,
         };
         session.inspect(&options)?;
-        if let Some(JournalFile { path, boot, machine }) = options.journal {
-            Journal { boot, machine, saved: session.journal.clone() }.write(&path)?;
-            session.on_disk = Some(path);
+        let for_others = options.neighbourhood.as_ref().filter(|neighbourhood| {
+            !options.journal.as_ref().is_some_and(|journal| neighbourhood.holds(&journal.path))
+        });
+        let for_others = for_others.map(|neighbourhood| neighbourhood.journal(0));
+        for JournalFile { path, boot, machine } in for_others.into_iter().chain(options.journal) {
+            let pid = std::process::id();
+            let file = Journal { pid, boot, machine, saved: session.journal.clone() }.write(&path)?;
+            session.on_disk.push((path, file));
         }
         session.set_up()?;
+        session.look_at(Guard::All, true);
+        // Until here the caller holds the entrance.
+        session.neighbourhood = options.neighbourhood;
         session.last = now(&mut session.space);
         session.turn_began = session.last.seconds;
         Ok(session)
@@ -141,7 +162,8 @@ impl<S: RegisterSpace> Session<S> {
         let always = (moment.seconds - self.last.seconds).max(0.0);
         let turns = (moment.seconds - self.turn_began).max(0.0);
         sample::close(&self.plan, &mut self.state, Some(always), turns);
-        let sample = sample::take(&self.plan, &mut self.state, self.last, moment);
+        let mut sample = sample::take(&self.plan, &mut self.state, self.last, moment);
+        stuck::mark(&self.plan, &mut sample);
         self.note_doubts(List::Resume, &resumed, "did not resume after an earlier reading");
         self.last = moment;
         self.turn_began = moment.seconds;
@@ -234,9 +256,26 @@ impl<S: RegisterSpace> Session<S> {
         for ((socket, step), outcome) in placed(&self.plan, &self.state, list).into_iter().zip(outcomes) {
             if let Purpose::Baseline { counter } = step.purpose {
                 let value = readable(&step, outcome);
+                let part = &self.plan.sockets[socket];
+                let instance = &part.instances[step.instance];
+                let was_reset = list == List::Setup && instance.counters[counter].control.is_some();
+                if let (true, true, Ok(held)) = (was_reset, self.stands(socket, step.instance), &value)
+                    && *held != 0
+                {
+                    let (name, place) = (step.register_name(), instance.name());
+                    let why =
+                        format!("{name} of {place} in socket {} held {held:#x} right after its reset", part.socket);
+                    self.state.instance_mut(socket, step.instance).counter_mut(counter).doubt.get_or_insert(why);
+                }
                 self.state.instance_mut(socket, step.instance).set_baseline(counter, value);
             }
         }
+    }
+
+    /// True if an instance's counters stand while they are set up and read.
+    fn stands(&self, socket: usize, instance: usize) -> bool {
+        let part = &self.plan.sockets[socket];
+        part.gate.is_some() || part.freeze.iter().any(|step| step.instance == instance)
     }
 
     /// Remembers what controls and filters hold now.
@@ -260,16 +299,16 @@ impl<S: RegisterSpace> Session<S> {
     /// Reads all controls and filters in use again; the next sample says if someone has changed any. Meant for the last sample, which none
     /// follows in which a change could still be noticed.
     pub fn check_controls(&mut self) {
-        self.look_at(Guard::All);
+        self.look_at(Guard::All, false);
     }
 
     /// Reads some controls again, as the session's guard says.
     fn look_around(&mut self) {
-        self.look_at(self.watch.guard());
+        self.look_at(self.watch.guard(), false);
     }
 
-    /// Reads controls again, and marks the counts of those that someone has changed.
-    fn look_at(&mut self, which: Guard) {
+    /// Reads controls again, and marks the counts of those that do not hold what was written. `fresh` right after that.
+    fn look_at(&mut self, which: Guard, fresh: bool) {
         let state = &self.state;
         let due = self.watch.due(which, |socket, instance| state.instance(socket, instance).fault().is_none());
         let operations: Vec<Operation> = due.iter().map(|&index| self.watch.reading(index)).collect();
@@ -279,7 +318,7 @@ impl<S: RegisterSpace> Session<S> {
         let mut outcomes = Vec::with_capacity(operations.len());
         self.space.batch(&operations, &mut outcomes);
         for (index, outcome) in due.into_iter().zip(outcomes) {
-            self.watch.judge(&self.plan, &mut self.state, index, &outcome);
+            self.watch.judge(&self.plan, &mut self.state, index, &outcome, fresh);
         }
     }
 
@@ -288,11 +327,15 @@ impl<S: RegisterSpace> Session<S> {
             return Ok(());
         }
         self.is_dirty = false;
+        // Whoever sets up now must not see half of it. A lock that cannot be had is no reason to leave registers as they are.
+        let entrance = self.neighbourhood.take().and_then(|neighbourhood| neighbourhood.enter().ok());
         // A unit that cannot be frozen still stops when its controls are put back.
         self.carry_out(List::Freeze);
         restore_all(&mut self.space, &self.journal)?;
         // A journal whose registers refused stays for `pericore restore`.
-        Ok(self.on_disk.take().map_or(Ok(()), |path| Journal::remove(&path))?)
+        let removed = self.on_disk.drain(..).try_for_each(|(path, _)| Journal::remove(&path));
+        drop(entrance);
+        Ok(removed?)
     }
 
     /// Carries out one list of steps in all sockets, without instances that have failed, as one batch.
@@ -310,8 +353,12 @@ impl<S: RegisterSpace> Session<S> {
     fn note_doubts(&mut self, list: List, outcomes: &[Outcome<u64>], what: &str) {
         for ((socket, step), outcome) in placed(&self.plan, &self.state, list).into_iter().zip(outcomes) {
             // A counter that could not be read speaks for itself.
-            if let Some(error) = outcome.as_ref().err().filter(|_| step.counter().is_none()) {
-                self.state.instance_mut(socket, step.instance).doubt(format!("{what}: {error}"));
+            let Some(error) = outcome.as_ref().err().filter(|_| step.counter().is_none()) else { continue };
+            let part = &self.plan.sockets[socket];
+            let is_whole = part.gate == Some(step.instance);
+            let concerned = if is_whole { 0..part.instances.len() } else { step.instance..step.instance + 1 };
+            for instance in concerned {
+                self.state.instance_mut(socket, instance).doubt(format!("{what}: {error}"));
             }
         }
     }
@@ -326,37 +373,20 @@ impl<S: RegisterSpace> Drop for Session<S> {
 
 /// Writes all old values, in order.
 fn restore_all(space: &mut impl RegisterSpace, saved: &[Saved]) -> Result<(), SessionError> {
-    let writes: Vec<Operation> = saved.iter().map(Saved::restoring).collect();
+    let writes: Vec<(&Saved, Operation)> =
+        saved.iter().flat_map(|saved| saved.restoring().map(move |write| (saved, write))).collect();
+    let operations: Vec<Operation> = writes.iter().map(|(_, write)| *write).collect();
     let mut outcomes = Vec::with_capacity(writes.len());
-    space.batch(&writes, &mut outcomes);
-    let refused = |(saved, outcome): (&Saved, Outcome<u64>)| outcome.err().map(|error| (saved.clone(), error));
-    let failures: Vec<(Saved, AccessError)> = saved.iter().zip(outcomes).filter_map(refused).collect();
+    space.batch(&operations, &mut outcomes);
+    let refused =
+        |((saved, _), outcome): (&(&Saved, Operation), Outcome<u64>)| Some(((*saved).clone(), outcome.err()?));
+    let failures: Vec<(Saved, AccessError)> = writes.iter().zip(outcomes).filter_map(refused).collect();
     match failures.first() {
         None => Ok(()),
         Some((first, error)) => {
             Err(SessionError::Restore { refused: failures.len(), first: first.to_string(), error: error.clone() })
         }
     }
-}
-
-/// Looks which counters others have running in the instances of a plan, for [`Plan::beside`]. Only reads.
-///
-/// # Errors
-/// [`SessionError::Access`] if the user lacks rights. Registers that do not answer are the session's to report.
-pub fn survey(space: &mut impl RegisterSpace, plan: &Plan) -> Result<Occupied, SessionError> {
-    let steps = placed(plan, &State::new(plan), List::Inspect);
-    let operations: Vec<Operation> = steps.iter().map(|(_, step)| step.operation).collect();
-    let mut outcomes = Vec::with_capacity(operations.len());
-    space.batch(&operations, &mut outcomes);
-    let mut seen = Vec::new();
-    for ((socket, step), outcome) in steps.into_iter().zip(&outcomes) {
-        match readable(&step, outcome) {
-            Ok(value) => seen.push((socket, step, value)),
-            Err(Unreadable::Denied(error)) => return Err(error.into()),
-            Err(Unreadable::Fault(_)) => {}
-        }
-    }
-    Ok(in_use::occupied(plan, &seen))
 }
 
 /// Samples within which a session on this plan notices a change of its controls by others; 0 if it never does.
@@ -383,7 +413,9 @@ enum List {
 fn placed(plan: &Plan, state: &State, list: List) -> Vec<Placed> {
     let mut all = Vec::new();
     for (socket, part) in plan.sockets.iter().enumerate() {
-        let takes_turns = |step: &&Step| part.instances[step.instance].rounds > 1;
+        let turns = part.instances.iter().any(|instance| instance.rounds > 1);
+        let takes_turns =
+            |step: &&Step| part.instances[step.instance].rounds > 1 || (turns && part.gate == Some(step.instance));
         let counter = |step: &Step| step.counter().map(|counter| &part.instances[step.instance].counters[counter]);
         let runs = |step: &&Step| {
             counter(step).is_some_and(|counter| counter.runs_in(state.instance(socket, step.instance).round))
@@ -427,14 +459,18 @@ fn readable(step: &Step, outcome: &Outcome<u64>) -> Result<u64, Unreadable> {
     match (outcome, step.operation) {
         (Err(error @ AccessError::Permission { .. }), _) => Err(Unreadable::Denied(error.clone())),
         (Err(error), _) => Err(Unreadable::Fault(error.to_string())),
-        // What is absent or powered down on PCI and MMIO answers all ones; no register of ours can hold that.
-        (Ok(value), Operation::Read { address, width })
-            if address.space() != AddressSpace::Msr && *value == width.mask() && width >= Width::B4 =>
+        // What is absent, powered down or hidden by a hypervisor answers all ones; no register of ours can hold that, but a count of 64 bits.
+        (Ok(value), Operation::Read { width, .. })
+            if *value == width.mask() && width >= Width::B4 && !counts_all_bits(step.register) =>
         {
             Err(Unreadable::Fault(format!("{} reads as all ones", step.register_name())))
         }
         (Ok(value), _) => Ok(*value),
     }
+}
+
+fn counts_all_bits(register: &pericore_catalog::Register) -> bool {
+    register.width == 64 && register.field("event_count").is_some_and(|field| field.bits.width == 64)
 }
 
 #[cfg(test)]

@@ -195,9 +195,12 @@ fn rounds_take_turns_and_counts_are_scaled_with_duty_and_error() {
     let of = |event: usize| sample.counts.iter().find(|count| count.event == event && count.socket == 0).unwrap();
     assert_eq!((of(0).count, of(0).validity.duty()), (Some(40), 0.5));
     assert_eq!((of(1).count, of(1).validity.grade()), (Some(160), Grade::Scaled));
-    assert!(of(0).standard_error.unwrap() < 1e-6, "its slices agree");
-    // Slices of 0.25 s with 30 and 50: residuals 10, variance 2 * 100 / 0.25 = 800 per second; 1 s of which half was counted.
-    assert!((of(1).standard_error.unwrap() - 800_f64.sqrt()).abs() < 1e-6, "{:?}", of(1).standard_error);
+    // Its slices agree: the floor for 20 counted of half a second, sqrt(20) * sqrt(1 * 0.5) / 0.5.
+    assert!((of(0).standard_error.unwrap() - 40_f64.sqrt()).abs() < 1e-6, "{:?}", of(0).standard_error);
+    // Slices of 0.25 s with 30 and 50: residuals 10, variance 2 * 100 / 0.25 = 800 per second; 1 s of which half was counted; and
+    // Student's 12.706 for one degree of freedom instead of 1.96.
+    let expected = 800_f64.sqrt() * 12.706 / 1.959_964;
+    assert!((of(1).standard_error.unwrap() - expected).abs() < 1e-6, "{:?}", of(1).standard_error);
     session.stop().unwrap();
 }
 

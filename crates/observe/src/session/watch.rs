@@ -52,9 +52,10 @@ impl Watch {
 
     /// Remembers what a step has written.
     pub(super) fn note(&mut self, step: &Step) {
-        let Operation::Write { address, value, .. } = step.operation else { return };
+        let Operation::Write { address, width, value } = step.operation else { return };
         if let Some(watched) = self.watched.iter_mut().find(|watched| watched.step.operation.address() == address) {
-            watched.expected = Some(value);
+            // A lower half is written by itself.
+            watched.expected = Some(watched.expected.unwrap_or(0) & !width.mask() | value);
         }
     }
 
@@ -84,8 +85,8 @@ impl Watch {
         self.watched[index].step.operation
     }
 
-    /// Compares what was read with what was written, and marks the counts that a change spoils.
-    pub(super) fn judge(&mut self, plan: &Plan, state: &mut State, index: usize, outcome: &Outcome<u64>) {
+    /// Compares what was read with what was written, and marks the counts that a difference spoils. `fresh` if nobody had time to change it.
+    pub(super) fn judge(&mut self, plan: &Plan, state: &mut State, index: usize, outcome: &Outcome<u64>, fresh: bool) {
         let watched = &mut self.watched[index];
         let (Some(expected), Ok(value)) = (watched.expected, outcome) else { return };
         if (value ^ expected) & watched.mask == 0 {
@@ -93,13 +94,15 @@ impl Watch {
         }
         let part = &plan.sockets[watched.socket];
         let instance = &part.instances[watched.step.instance];
-        let doubt = format!(
-            "someone else changed {} of {} in socket {} from {:#x} to {value:#x}",
-            watched.step.register_name(),
-            instance.name(),
-            part.socket,
-            expected & watched.mask
-        );
+        let (register, expected) = (watched.step.register_name(), expected & watched.mask);
+        let place = format!("{} in socket {}", instance.name(), part.socket);
+        let doubt = if fresh {
+            format!(
+                "{register} of {place} reads {value:#x} right after {expected:#x} was written: the write was dropped, or comes late"
+            )
+        } else {
+            format!("someone else changed {register} of {place} from {expected:#x} to {value:#x}")
+        };
         let register = watched.step.register;
         for (number, counter) in instance.counters.iter().enumerate() {
             let is_its_control = counter.member == watched.step.member

@@ -3,6 +3,7 @@
 mod event;
 mod sheet;
 mod thing;
+mod why_not;
 
 use std::io::{self, Write};
 
@@ -26,6 +27,9 @@ pub struct ExplainArgs {
     /// Print JSON lines
     #[arg(long)]
     json: bool,
+    /// Say what keeps these events, in the syntax of `stat -e`, from being counted at the same time
+    #[arg(long)]
+    why_not: bool,
     #[command(flatten)]
     files: EventFilesArg,
     #[command(flatten)]
@@ -40,7 +44,8 @@ pub struct ExplainArgs {
 /// # Errors
 /// A name that means nothing or several things, an event file that cannot be used, or an output that cannot be written.
 pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
-    let mut families = target::families(args.machine.as_deref())?;
+    let mut families =
+        target::families(args.machine.as_deref()).map_err(|refusal| args.files.on_unknown_family(refusal))?;
     if !args.files.is_empty() {
         let [family] = families[..] else {
             return Err(Failure::usage("--events needs the family that the file is for: add --machine"));
@@ -48,6 +53,10 @@ pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
         families = vec![args.files.extend(family)?.family];
     }
     let mut out = io::BufWriter::new(io::stdout().lock());
+    if args.why_not {
+        why_not::print(&mut out, &families, &args.names, args.json)?;
+        return out.flush().map_err(Failure::from);
+    }
     for (index, name) in args.names.iter().enumerate() {
         let found = the_one(&families, name)?;
         let sheet = sheet_of(&found);

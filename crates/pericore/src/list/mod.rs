@@ -60,7 +60,8 @@ pub struct Request<'a> {
 /// # Errors
 /// Unknown family or unit, an event file that cannot be used, or an output that cannot be written.
 pub fn run(args: &ListArgs) -> Result<(), Failure> {
-    let mut families = target::families(args.machine.as_deref())?;
+    let mut families =
+        target::families(args.machine.as_deref()).map_err(|refusal| args.files.on_unknown_family(refusal))?;
     let mut file_metrics = Vec::new();
     if !args.files.is_empty() {
         let [family] = families[..] else {

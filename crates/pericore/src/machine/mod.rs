@@ -1,6 +1,8 @@
 //! `pericore machine`: the software Xeon by itself: its registers, its snapshots, and the doors through which other tools reach it.
 
-mod opened;
+mod boot;
+mod live;
+pub mod opened;
 mod registers;
 mod run;
 
@@ -54,6 +56,8 @@ enum MachineCommand {
     },
     /// Run an unmodified program against a live software machine
     Run(run::RunArgs),
+    /// Boot Linux in QEMU on a software machine, and run a command there
+    Boot(boot::BootArgs),
     /// Check a snapshot file, and say what it holds
     Load {
         /// Snapshot
@@ -87,6 +91,7 @@ pub fn run(args: &MachineArgs) -> Result<ExitCode, Failure> {
             opened::save(&mut opened::machine(&target.machine)?, output.as_deref())?;
         }
         MachineCommand::Run(args) => return run::run(args),
+        MachineCommand::Boot(args) => return boot::run(args),
         MachineCommand::Load { file } => registers::show(&mut opened::snapshot(file)?)?,
     }
     Ok(ExitCode::SUCCESS)

@@ -226,6 +226,7 @@ pub fn translated(access: Access, spaces: &[Space]) -> ProgramAccess {
             Kind::Fetch => ProgramKind::Fetch,
             Kind::NonTemporal => ProgramKind::NonTemporal,
             Kind::Unmap => ProgramKind::Unmap,
+            Kind::Progress => ProgramKind::Progress,
         },
     }
 }

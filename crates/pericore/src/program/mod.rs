@@ -28,9 +28,22 @@ pub struct ProgramArgs {
     /// How the software machine's cores run a program: `cpi=0.5,misses=10,prefetch=on,pages=4k`
     #[arg(long, value_name = "SETTINGS", requires = "machine")]
     core: Option<String>,
-    /// Program to run on the software machine, and its arguments
-    #[arg(last = true, value_name = "PROGRAM", conflicts_with = "workload")]
+    /// Program to measure, and its arguments; with --machine its memory accesses are what the software machine runs
+    #[arg(trailing_var_arg = true, value_name = "PROGRAM", conflicts_with = "workload")]
     command: Vec<OsString>,
+}
+
+impl ProgramArgs {
+    /// The program and its arguments; empty without one.
+    pub fn words(&self) -> &[OsString] {
+        &self.command
+    }
+
+    /// An option that only makes sense on a software machine, if one is given.
+    pub fn only_for_software(&self) -> Option<&'static str> {
+        // The other options say by themselves that they need --machine.
+        self.save_trace.is_some().then_some("--save-trace")
+    }
 }
 
 /// A program that is to run, runs or has run.

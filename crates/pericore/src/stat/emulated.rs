@@ -7,17 +7,18 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use pericore_machine::chassis::Shape;
-use pericore_machine::workload::Workload;
+use pericore_machine::workload::{Limits, Scenario};
 use pericore_machine::{Machine, MachineSpec, Snapshot, Window};
-use pericore_observe::discover::{Cpu, Topology, discover};
+use pericore_observe::discover::Cpu;
 use pericore_observe::plan::Plan;
-use pericore_observe::session::{Guard, JournalFile, Moment, Options, Sample, Session, survey};
+use pericore_observe::session::{Guard, JournalFile, Moment, Options, Sample, Session};
 use pericore_registers::{Address, Operation, Outcome, RegisterSpace, Width};
 
 use super::interrupt::Interrupt;
 use super::progress::ProgressLine;
-use super::{StatArgs, forecast, rows, truth};
+use super::{StatArgs, preparation, rows, truth};
 use crate::failure::Failure;
+use crate::machine::opened;
 use crate::program::Program;
 use crate::restore;
 
@@ -27,38 +28,40 @@ const SLICE: f64 = 100e-6;
 /// Virtual seconds of a round, unless the user says: workloads often end within a virtual millisecond.
 const TURN: f64 = 2e-6;
 
+/// A named workload, or the scenario in a file.
+fn load(text: &str, limits: &Limits) -> Result<Scenario, Failure> {
+    if !text.ends_with(".scenario") {
+        return Scenario::of(text, limits).map_err(Failure::usage);
+    }
+    let read = std::fs::read_to_string(text);
+    let contents = read.map_err(|error| Failure::usage(format!("cannot read the scenario {text}: {error}")))?;
+    Scenario::parse(&contents, limits).map_err(|error| Failure::usage(format!("{text}, {error}")))
+}
+
 /// Runs `pericore stat --machine`.
 ///
 /// # Errors
 /// A command line that cannot be carried out, or a run that failed.
 pub fn run(args: &StatArgs, machine: &str) -> Result<ExitCode, Failure> {
-    let spec = MachineSpec::parse(machine).map_err(Failure::usage)?;
+    if args.is_forecast() {
+        return forecast(args, machine);
+    }
+    let spec = MachineSpec::parse(machine).map_err(|error| args.files.on_unknown_family(Failure::usage(error)))?;
     let workload_text = args.workload.as_deref().unwrap_or("stream");
     let limits = spec.limits().map_err(Failure::usage)?;
-    let workload = Workload::parse(workload_text, &limits).map_err(Failure::usage)?;
+    let scenario = load(workload_text, &limits)?;
     let selection = args.selection(spec.family())?;
     let machine_name = machine;
     let program = Program::of(&args.program)?;
     let machine = match &program {
         Some(program) => Machine::for_program(&spec, program.source(), program.settings()),
-        None => Machine::new(&spec, &workload),
+        None => Machine::for_scenario(&spec, &scenario),
     };
     let machine = Shared(Rc::new(RefCell::new(machine.map_err(Failure::usage)?)));
     let cpus = cpus(machine.0.borrow().chassis().shape());
-    let used: Vec<&str> = selection.events.iter().map(|event| event.unit.name).collect();
-    let topology = discover(&mut machine.clone(), spec.family(), &cpus, |unit| used.contains(&unit.name))
-        .map_err(Failure::failed)?;
-    let plan = Plan::new(&topology, selection).map_err(Failure::usage)?;
-    let plan = if args.take_over { plan } else { avoid_others(&machine, &topology, plan)? };
+    let plan = preparation::plan(args, &mut machine.clone(), &cpus, selection)?;
+    preparation::warn_of_wraps(args, &plan);
     let mut out = args.open_output()?;
-    if args.dry_run {
-        forecast::operations(&plan, &mut out)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    if args.cost {
-        forecast::cost(&plan, &mut out)?;
-        return Ok(ExitCode::SUCCESS);
-    }
     // A program that runs gets the signals: this comes after, and so finds them taken.
     let interrupt = Interrupt::watch()?;
     let workload_text = match &program {
@@ -107,16 +110,17 @@ impl Shared {
     }
 }
 
-/// The plan without the counters that others have running.
-fn avoid_others(machine: &Shared, topology: &Topology, plan: Plan) -> Result<Plan, Failure> {
-    let occupied = survey(&mut machine.clone(), &plan).map_err(Failure::failed)?;
-    if occupied.is_empty() {
-        return Ok(plan);
-    }
-    Plan::beside(topology, plan.selection, &occupied).map_err(Failure::usage)
+/// What a run would do or cost: for that the hardware is enough, so that families without a model, and snapshots, will do.
+fn forecast(args: &StatArgs, machine: &str) -> Result<ExitCode, Failure> {
+    let mut chassis = opened::machine(machine).map_err(|refusal| args.files.on_unknown_family(refusal))?;
+    let selection = args.selection(chassis.shape().family)?;
+    let cpus = cpus(chassis.shape());
+    let plan = preparation::plan(args, &mut chassis, &cpus, selection)?;
+    preparation::forecast(args, &plan)?;
+    Ok(ExitCode::SUCCESS)
 }
 
-fn cpus(shape: &Shape) -> Vec<Cpu> {
+pub fn cpus(shape: &Shape) -> Vec<Cpu> {
     let package = |number| shape.socket_of_cpu(number).map(|package| Cpu { number, package });
     (0..shape.cpus()).filter_map(package).collect()
 }
@@ -142,12 +146,6 @@ impl Measurement<'_> {
         let slice = ticks(SLICE);
         let interval = self.args.interval.map(|milliseconds| ticks(milliseconds / 1e3));
         let deadline = self.args.timeout.map(|milliseconds| ticks(milliseconds / 1e3));
-        if let Some(interval) = self.args.interval.filter(|interval| interval / 1e3 > plan.safe_interval()) {
-            eprintln!(
-                "pericore: -I {interval}: a counter may wrap twice within {:.0} s: such counts will not be shown; choose a shorter interval",
-                plan.safe_interval()
-            );
-        }
         let rotation =
             (plan.rounds() > 1).then(|| ticks(self.args.rotate.map_or(TURN, |milliseconds| milliseconds / 1e3)));
         let guard = if self.args.guard { Guard::All } else { Guard::InTurn };
@@ -157,7 +155,7 @@ impl Measurement<'_> {
             }
             None => None,
         };
-        let options = Options { take_over: self.args.take_over, guard, journal };
+        let options = Options { take_over: self.args.take_over, guard, journal, neighbourhood: None };
         let mut session =
             Session::start(self.machine.clone(), plan, options, |space| space.moment()).map_err(Failure::failed)?;
         let start = self.machine.0.borrow().now();

@@ -1,14 +1,20 @@
 //! `pericore stat`: counts events and evaluates metrics while a workload runs.
 
+mod child;
 mod emulated;
 mod forecast;
 mod interrupt;
+mod local;
 mod machine_readable;
+mod preparation;
 mod progress;
 mod report;
 mod rows;
 mod table;
+#[cfg(test)]
+mod tests;
 mod truth;
+mod wakeup;
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -18,8 +24,9 @@ use std::process::ExitCode;
 use clap::Args;
 use pericore_catalog::Family;
 use pericore_observe::results::Scope;
-use pericore_observe::selection::Selection;
+use pericore_observe::selection::{Selection, SelectionError};
 
+use crate::event_files::EventFilesArg;
 use crate::failure::Failure;
 use crate::program::ProgramArgs;
 use report::Report;
@@ -28,18 +35,23 @@ pub use table::thousands;
 /// Arguments of `pericore stat`.
 #[derive(Debug, Args)]
 pub struct StatArgs {
-    /// Software machine: family or preset, `NAME[:key=value,…]`
+    /// Measure a software machine instead of this one: family or preset, `NAME[:key=value,…]`
     #[arg(long, value_name = "MACHINE")]
     machine: Option<String>,
-    /// What the software machine runs: `NAME[:key=value,…]`; names: stream copy random chase mixed ntstore dma-read dma-write idle
+    /// What the software machine runs: `NAME[:key=value,…]` (stream copy random chase mixed ntstore dma-read dma-write idle), or a FILE.scenario
     #[arg(long, value_name = "WORKLOAD")]
     workload: Option<String>,
     /// Events: `unit/EVENT.SUBEVENT,key=value/`, Intel's or perf's names; commas between, `{}` around groups
     #[arg(short = 'e', long = "event", value_name = "EVENTS")]
     events: Vec<String>,
+    #[command(flatten)]
+    files: EventFilesArg,
     /// Metrics: `METRIC` or `unit/METRIC`, commas between
     #[arg(short = 'M', long = "metrics", value_name = "METRICS")]
     metrics: Vec<String>,
+    /// Count everywhere; the uncore knows no programs, so this is always so
+    #[arg(short = 'a', long)]
+    all_cpus: bool,
     /// Print every so many milliseconds (virtual ones on a software machine)
     #[arg(short = 'I', long = "interval-print", value_name = "MS")]
     interval: Option<f64>,
@@ -70,19 +82,26 @@ pub struct StatArgs {
     /// Print what a sample costs, and do nothing
     #[arg(long)]
     cost: bool,
-    /// Change rounds every so many milliseconds, where events have to take turns (on a software machine virtual ones, and 0.002
-    /// unless given: its registers cost no virtual time)
+    /// Change rounds every so many milliseconds, where events have to take turns: 10 unless given (on a software machine virtual
+    /// ones, and 0.002 unless given: its registers cost no virtual time)
     #[arg(long, value_name = "MS")]
     rotate: Option<f64>,
     /// Read all controls in use again with each sample, to notice changes by others at once
     #[arg(long)]
     guard: bool,
-    /// Journal what is overwritten in this file until everything is put back; `pericore restore` undoes a killed run
+    /// Journal what is overwritten in this file until everything is put back; `pericore restore` undoes a killed run. Without it a file
+    /// in $XDG_STATE_HOME/pericore (~/.local/state/pericore); none for a software machine, which ends with us
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
     /// Use counters even if someone else has them running
     #[arg(long)]
     take_over: bool,
+    /// Never stop counters for reading: they are read one after the other while they run, and a second such run can share units
+    #[arg(long)]
+    no_freeze: bool,
+    /// If another run of pericore is in the way, begin when it has ended
+    #[arg(long)]
+    wait: bool,
     #[command(flatten)]
     program: ProgramArgs,
 }
@@ -99,22 +118,25 @@ pub fn run(args: &StatArgs) -> Result<ExitCode, Failure> {
     }
     match &args.machine {
         Some(machine) => emulated::run(args, machine),
-        None => Err(Failure::failed(
-            "no uncore PMON is reachable from here: reading a real machine's counters is not in this version; \
-             name a software machine instead, for example --machine e5-2600 --workload stream",
-        )),
+        None => local::run(args),
     }
+}
+
+/// The error, with the place in the user's text.
+fn pointed(error: &SelectionError) -> Failure {
+    Failure::usage(format!("{error}\n{}", error.caret()))
 }
 
 impl StatArgs {
     /// What to count: what the user named, else the family's defaults.
     fn selection(&self, family: &'static Family) -> Result<Selection, Failure> {
+        let family = self.files.extend(family)?.family;
         let mut selection = Selection::new(family);
         for events in &self.events {
-            selection.add_events(events).map_err(Failure::usage)?;
+            selection.add_events(events).map_err(|error| pointed(&error))?;
         }
         for metrics in &self.metrics {
-            selection.add_metrics(metrics).map_err(Failure::usage)?;
+            selection.add_metrics(metrics).map_err(|error| pointed(&error))?;
         }
         if self.events.is_empty() && self.metrics.is_empty() {
             if family.default_metrics.is_empty() {
@@ -125,6 +147,16 @@ impl StatArgs {
             }
         }
         Ok(selection)
+    }
+
+    /// True if a run is only to be foretold.
+    const fn is_forecast(&self) -> bool {
+        self.dry_run || self.cost
+    }
+
+    /// An option that only makes sense on a software machine, if one is given.
+    fn only_for_software(&self) -> Option<&'static str> {
+        if self.workload.is_some() { Some("--workload") } else { self.program.only_for_software() }
     }
 
     const fn scope(&self) -> Scope {

@@ -25,7 +25,7 @@ const fn way_of(kind: Kind) -> usize {
         Kind::Load => 0,
         Kind::Store | Kind::Upgrade | Kind::NonTemporal => 1,
         Kind::WriteBack => 2,
-        Kind::Fetch | Kind::Unmap => 3,
+        Kind::Fetch | Kind::Unmap | Kind::Progress => 3,
     }
 }
 

@@ -108,4 +108,11 @@ impl Banks {
             raise(&mut self.activate[bank], cycle + t.trfc);
         }
     }
+
+    /// A rank takes no command before `cycle`: it wakes from a power state.
+    pub fn held(&mut self, rank: usize, cycle: u64) {
+        for bank in rank * BANKS_PER_RANK..(rank + 1) * BANKS_PER_RANK {
+            raise(&mut self.activate[bank], cycle);
+        }
+    }
 }

@@ -9,9 +9,11 @@ mod channel;
 pub mod checker;
 mod commands;
 mod plan;
+mod power;
 mod queue;
 mod refresh;
 mod timing;
 
 pub use channel::{Arrival, Channel, Outcome};
+pub use power::{Conditions, PowerDown, PowerWires, Throttle};
 pub use timing::{BANKS, BANKS_PER_RANK, LINES_PER_ROW, RANKS, Timing};

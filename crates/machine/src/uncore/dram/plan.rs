@@ -8,7 +8,23 @@ use super::banks::{Banks, rank_of};
 use super::queue::{NONE, PendingQueue};
 use super::refresh::Refresh;
 use super::timing::{BANKS, BANKS_PER_RANK, RANKS, Timing};
-use crate::ledger::Pending;
+
+/// What is served at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Lane {
+    /// Reads.
+    Reads,
+    /// Writes whose line is complete.
+    Writes,
+    /// Reads that complete a line for a partial write.
+    Underfills,
+}
+
+impl Lane {
+    /// How many there are.
+    pub const COUNT: usize = 3;
+}
 
 /// What to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +50,7 @@ pub struct Plan {
     pub bank: u8,
     pub action: Action,
     /// The queue that is served, for commands that serve one.
-    pub queue: Pending,
+    pub queue: Lane,
     /// Kind, age and bank, as in a packed candidate.
     key: u64,
 }
@@ -71,10 +87,10 @@ pub struct Candidates {
 pub type Gates = [u64; 8];
 
 /// The limits of the ranks for a queue, from `floor` on.
-pub fn gates(banks: &Banks, queue: Pending, floor: u64) -> Gates {
+pub fn gates(banks: &Banks, queue: Lane, floor: u64) -> Gates {
     let column = match queue {
-        Pending::Reads => &banks.rank_read,
-        Pending::Writes => &banks.rank_write,
+        Lane::Reads | Lane::Underfills => &banks.rank_read,
+        Lane::Writes => &banks.rank_write,
     };
     const { assert!(RANKS == 2) };
     let from = |cycle: u64| cycle.max(floor);
@@ -113,7 +129,7 @@ impl Candidates {
     }
 
     /// The best candidate of some banks from `floor` on.
-    pub fn best(&self, gates: &Gates, floor: u64, mut banks: u32, queue: Pending) -> Plan {
+    pub fn best(&self, gates: &Gates, floor: u64, mut banks: u32, queue: Lane) -> Plan {
         let mut least = NOBODY;
         while banks != 0 {
             let bank = banks.trailing_zeros() as usize % BANKS;
@@ -124,12 +140,12 @@ impl Candidates {
     }
 
     /// The candidate of one bank.
-    pub fn of(&self, bank: u8, gates: &Gates, floor: u64, queue: Pending) -> Plan {
+    pub fn of(&self, bank: u8, gates: &Gates, floor: u64, queue: Lane) -> Plan {
         unpack(self.pack(usize::from(bank), gates, floor), floor, queue)
     }
 }
 
-fn unpack(packed: u64, floor: u64, queue: Pending) -> Plan {
+fn unpack(packed: u64, floor: u64, queue: Lane) -> Plan {
     let key = packed & ((1 << WAIT_SHIFT) - 1);
     if key == NOBODY >> (64 - WAIT_SHIFT) {
         return Plan::SLEEP;
@@ -146,7 +162,7 @@ fn unpack(packed: u64, floor: u64, queue: Pending) -> Plan {
 impl Plan {
     /// Nothing to do.
     pub const SLEEP: Self =
-        Self { cycle: u64::MAX, bank: 0, action: Action::PrechargeIdle, queue: Pending::Reads, key: NOBODY };
+        Self { cycle: u64::MAX, bank: 0, action: Action::PrechargeIdle, queue: Lane::Reads, key: NOBODY };
 
     /// Takes another plan if it comes first.
     pub fn offer(&mut self, other: Self) {
@@ -168,7 +184,7 @@ impl Plan {
                 cycle,
                 bank,
                 action: Action::PrechargeIdle,
-                queue: Pending::Reads,
+                queue: Lane::Reads,
                 key: key(IDLE, 0, bank),
             });
         }
@@ -188,7 +204,7 @@ impl Plan {
                 let ready = own.filter(|bank| open >> bank & 1 == 1).map(|bank| banks.precharge[bank]);
                 (ready.fold(floor, u64::max), Action::PrechargeAll)
             };
-            self.offer(Self { cycle, bank: first as u8, action, queue: Pending::Reads, key: first as u64 });
+            self.offer(Self { cycle, bank: first as u8, action, queue: Lane::Reads, key: first as u64 });
         }
     }
 }
@@ -196,8 +212,7 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::super::timing::Timing;
-    use super::{Action, Banks, Candidates, PendingQueue, gates};
-    use crate::ledger::Pending;
+    use super::{Action, Banks, Candidates, Lane, PendingQueue, gates};
 
     #[test]
     fn a_row_hit_goes_before_an_older_miss_if_both_are_ready() {
@@ -209,14 +224,13 @@ mod tests {
         queue.note_hit(3, slot, 7, 0);
         candidates.update(&banks, &queue, 5);
         candidates.update(&banks, &queue, 3);
-        let plan =
-            |floor| candidates.best(&gates(&banks, Pending::Reads, floor), floor, 1 << 3 | 1 << 5, Pending::Reads);
+        let plan = |floor| candidates.best(&gates(&banks, Lane::Reads, floor), floor, 1 << 3 | 1 << 5, Lane::Reads);
         // The activate of bank 5 is ready after tRRD, the read of bank 3 after tRCD.
         assert_eq!((plan(1).cycle, plan(1).bank, plan(1).action), (5, 5, Action::Activate));
         assert_eq!((plan(20).cycle, plan(20).bank, plan(20).action), (20, 3, Action::Column));
-        let only = candidates.best(&gates(&banks, Pending::Reads, 20), 20, 1 << 5, Pending::Reads);
+        let only = candidates.best(&gates(&banks, Lane::Reads, 20), 20, 1 << 5, Lane::Reads);
         assert_eq!((only.bank, only.action), (5, Action::Activate));
-        let none = candidates.best(&gates(&banks, Pending::Reads, 20), 20, 0, Pending::Reads);
+        let none = candidates.best(&gates(&banks, Lane::Reads, 20), 20, 0, Lane::Reads);
         assert_eq!(none.cycle, u64::MAX);
     }
 }

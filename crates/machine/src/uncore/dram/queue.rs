@@ -121,6 +121,15 @@ impl PendingQueue {
         self.hit[b] = slot;
     }
 
+    /// True if an entry of a bank is for a row.
+    pub fn wants(&self, bank: u8, row: u32) -> bool {
+        let mut slot = self.head[usize::from(bank)];
+        while slot != NONE && self.row[usize::from(slot)] != row {
+            slot = self.next[usize::from(slot)];
+        }
+        slot != NONE
+    }
+
     /// A new entry is the bank's hit if it is for the open row, none came before, and no starved entry waits for another row.
     pub fn note_hit(&mut self, bank: u8, slot: u8, open_row: u32, starved: u64) {
         let (b, s) = (usize::from(bank), usize::from(slot));

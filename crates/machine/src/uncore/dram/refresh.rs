@@ -70,6 +70,26 @@ impl Refresh {
         self.blocked
     }
 
+    /// True if a rank owes a refresh.
+    pub fn owes(&self, rank: usize) -> bool {
+        self.owed[rank] != 0
+    }
+
+    /// True if a rank's refresh falls due by `cycle`.
+    pub fn is_due(&self, rank: usize, cycle: u64) -> bool {
+        self.due[rank] <= cycle
+    }
+
+    /// The ranks refresh themselves from now on. They owe nothing.
+    pub fn suspend(&mut self) {
+        self.due = [u64::MAX; RANKS];
+    }
+
+    /// The controller refreshes the ranks again.
+    pub fn resume(&mut self, cycle: u64, timing: &Timing) {
+        self.due = std::array::from_fn(|rank| cycle + timing.trefi * (rank as u64 + 1) / RANKS as u64);
+    }
+
     /// The refresh of a rank goes out: says which kind it was.
     pub fn send(&mut self, rank: usize) -> Command {
         self.owed[rank] -= 1;

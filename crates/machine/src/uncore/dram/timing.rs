@@ -68,37 +68,52 @@ pub struct Timing {
     pub starvation: u64,
     /// Cycles to answer a read from a pending write.
     pub forward: u64,
+    /// Age in cycles at which an underfill read goes before everything else.
+    pub underfill_patience: u64,
+    /// Cycles of idleness after which a rank is powered down.
+    pub power_idle: u64,
+    /// Power-down exit to the next command, DLL on.
+    pub txp: u64,
+    /// Power-down exit to the next command, DLL off.
+    pub txpdll: u64,
+    /// Self-refresh exit to the next command.
+    pub txs: u64,
 }
 
 impl Timing {
     /// DDR3-1600 11-11-11 with 4 Gbit x8 devices.
     pub const fn ddr3_1600() -> Self {
         Self {
-            cl: 11,             // JESD79-3, DDR3-1600K speed bin
-            cwl: 8,             // JESD79-3, mode register 2 at 1.25 ns
-            burst: 4,           // burst length 8 at two transfers a cycle
-            trcd: 11,           // 13.75 ns
-            trp: 11,            // 13.75 ns
-            tras: 28,           // 35 ns
-            trc: 39,            // 48.75 ns
-            trrd: 5,            // JESD79-3: max(4 cycles, 6 ns) with 1 KiB pages
-            tfaw: 24,           // JESD79-3: 30 ns with 1 KiB pages
-            tccd: 4,            // JESD79-3
-            twtr: 6,            // max(4 cycles, 7.5 ns)
-            twr: 12,            // 15 ns
-            trtp: 6,            // max(4 cycles, 7.5 ns)
-            trtrs: 2,           // assumption: two cycles of turnaround, usual for registered modules
-            trfc: 208,          // JESD79-3: 260 ns for 4 Gbit
-            trefi: 6240,        // JESD79-3: 7.8 us
-            refresh_debt: 4,    // JESD79-3 allows eight; assumption: half of it
-            reads: 22,          // guide Table 2-64: RPQ_OCCUPANCY counts up to 22
-            writes: 32,         // guide Table 2-64: WPQ_OCCUPANCY counts up to 32
-            write_high: 26,     // assumption: room for the writes under way when the mode starts
-            write_low: 10,      // assumption: two thirds of the queue are written at a time
+            cl: 11,                  // JESD79-3, DDR3-1600K speed bin
+            cwl: 8,                  // JESD79-3, mode register 2 at 1.25 ns
+            burst: 4,                // burst length 8 at two transfers a cycle
+            trcd: 11,                // 13.75 ns
+            trp: 11,                 // 13.75 ns
+            tras: 28,                // 35 ns
+            trc: 39,                 // 48.75 ns
+            trrd: 5,                 // JESD79-3: max(4 cycles, 6 ns) with 1 KiB pages
+            tfaw: 24,                // JESD79-3: 30 ns with 1 KiB pages
+            tccd: 4,                 // JESD79-3
+            twtr: 6,                 // max(4 cycles, 7.5 ns)
+            twr: 12,                 // 15 ns
+            trtp: 6,                 // max(4 cycles, 7.5 ns)
+            trtrs: 2,                // assumption: two cycles of turnaround, usual for registered modules
+            trfc: 208,               // JESD79-3: 260 ns for 4 Gbit
+            trefi: 6240,             // JESD79-3: 7.8 us
+            refresh_debt: 4,         // JESD79-3 allows eight; assumption: half of it
+            reads: 22,               // guide Table 2-64: RPQ_OCCUPANCY counts up to 22
+            writes: 32,              // guide Table 2-64: WPQ_OCCUPANCY counts up to 32
+            write_high: 26,          // assumption: room for the writes under way when the mode starts
+            write_low: 10,           // assumption: two thirds of the queue are written at a time
             write_patience: 24, // assumption: about a row miss, so that a pause between reads is not mistaken for idleness
             page_idle: 200,     // assumption: 250 ns
             starvation: 2000,   // fitted: copy of 26.5 GB/s (published-numbers, E5-2680)
             forward: 4,         // assumption: a burst's time
+            underfill_patience: 400, // assumption: 500 ns, below the starvation limit of ordinary reads
+            power_idle: 600,    // assumption: 750 ns; long enough not to touch the idle latency
+            txp: 5,             // JESD79-3: max(3 cycles, 6 ns)
+            txpdll: 20,         // JESD79-3: max(10 cycles, 24 ns)
+            txs: 216,           // JESD79-3: tRFC + 10 ns
         }
     }
 
@@ -125,6 +140,11 @@ impl Timing {
             ("forward", self.forward),
             ("page_idle", self.page_idle),
             ("starvation", self.starvation),
+            ("underfill_patience", self.underfill_patience),
+            ("power_idle", self.power_idle),
+            ("txp", self.txp),
+            ("txpdll", self.txpdll),
+            ("txs", self.txs),
         ] {
             range(name, value, 1, 100_000)?;
         }

@@ -107,7 +107,9 @@ impl Model {
         let cycle = self.clocks.dclk.cycles(self.now);
         let index = self.channel_of(home, channel);
         let (bank, row) = (place.bank, place.row);
-        self.channels[index].announce(Arrival { cycle, owner: request, line, bank, row, queue: queue(kind) });
+        // Partial writes take no read of the rest of their line here: the documents name none.
+        let partial = false;
+        self.channels[index].announce(Arrival { cycle, owner: request, line, bank, row, queue: queue(kind), partial });
         self.channel_next[index] = self.channel_next[index].min(self.now);
         self.memory_next = self.memory_next.min(self.now);
     }

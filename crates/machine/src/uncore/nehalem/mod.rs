@@ -178,7 +178,7 @@ impl Model {
                 writes: timing.writes.into(),
             };
             // Channels know nothing of the cores' opcodes.
-            shared::Ledger::new(clocks, shared::Opcodes { drd: 0, rfo: 0, wb_mto_i: 0, wb_mto_e: 0 }, shape)
+            shared::Ledger::new(clocks, shared::Opcodes::default(), shape)
         };
         let placement = |thread, socket| Placement::new(workload, thread, socket, sockets, parameters.node());
         let by_devices = matches!(workload.kind, Shape::DmaRead | Shape::DmaWrite);

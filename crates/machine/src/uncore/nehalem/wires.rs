@@ -7,6 +7,7 @@ use super::request::Answer;
 use crate::ledger::Command;
 use crate::signal::{Wire, Wiring, WiringError};
 use crate::uncore::ChannelWires;
+use crate::uncore::dram::PowerWires;
 
 /// A wire with the tag of one subevent.
 pub type Tagged = (Wire, u64);
@@ -325,7 +326,9 @@ pub const fn channel_wires(channel: u16) -> ChannelWires {
         full: [silent; 2],
         read_hit: silent,
         write_hit: silent,
-        mode: (silent, [0; 2]),
+        mode: (silent, [0; 3]),
+        preemption: (silent, [0; 2]),
+        power: PowerWires::on(silent),
     }
 }
 

@@ -51,6 +51,7 @@ impl Model {
         let line = access.line;
         let store = matches!(access.kind, ProgramKind::Store | ProgramKind::Upgrade);
         match access.kind {
+            ProgramKind::Progress => {}
             ProgramKind::WriteBack => {
                 let evicted = cache.write_back_l1(line);
                 self.write_back(core, evicted, sink);

@@ -57,7 +57,7 @@ pub(super) struct Program {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ProgramCounts {
     /// Accesses taken from the source, by [`ProgramKind`].
-    pub kinds: [u64; 7],
+    pub kinds: [u64; ProgramKind::COUNT],
     /// L2 prefetches sent out.
     pub prefetches: u64,
     /// Bytes of the pages that were touched.
@@ -177,7 +177,10 @@ impl Program {
         // Cores are numbered socket by socket, and the second hardware threads after all the first ones.
         let cores = self.prefetchers.len();
         let socket = (number % cores / (cores / self.sockets)) as u8;
-        let physical = self.pages.touch(access.process, access.forked_from, access.address, store, socket);
+        let physical = match access.kind {
+            ProgramKind::Progress => 0,
+            _ => self.pages.touch(access.process, access.forked_from, access.address, store, socket),
+        };
         let slot = &mut self.slots[number];
         slot.queue.push_back(Waiting { line: (physical / LINE_BYTES) as u32, kind: access.kind, instructions });
         self.waiting += 1;

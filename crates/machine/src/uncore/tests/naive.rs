@@ -1,4 +1,4 @@
-//! Counters that look at every cycle: what exact hardware would make of the emitted signals.
+//! Counters that look at every change: what exact hardware would make of the emitted signals.
 
 use super::recorder::{Change, Emission};
 use crate::signal::{Tick, Wire, Wiring};
@@ -37,7 +37,14 @@ pub fn meaning(
         _ if event.ends_with("OCCUPANCY") || event == "MAJOR_MODES" || event.ends_with("CYCLES_FULL") => {
             Measure::Occupancy
         }
-        _ if event.ends_with("CYCLES_NE") => Measure::NonEmpty,
+        _ if event.ends_with("CYCLES_NE") || event.ends_with("CKE_CYCLES") || event == "POWER_THROTTLE_CYCLES" => {
+            Measure::NonEmpty
+        }
+        "RxR_EXT_STARVED" | "ISMQ_DRD_MISS_OCC" => Measure::Occupancy,
+        "TxR_CYCLES_FULL" | "IIO_CREDITS_USED" => Measure::Occupancy,
+        "PHOLD_CYCLES" => Measure::NonEmpty,
+        _ if unit == "pcu" && !event.starts_with("DEMOTIONS") => Measure::Occupancy,
+        _ if event.starts_with("POWER_") => Measure::Occupancy,
         _ => Measure::Arrivals,
     };
     let made =
@@ -97,13 +104,45 @@ pub fn meaning(
                 }),
             )
         }
+        "TxR_CYCLES_NE" | "RxR_CYCLES_NE" => {
+            let signal = if event.starts_with('T') { "egress" } else { "ingress" };
+            let queue = get(signal, "sub");
+            let wanted = match subevent {
+                "AD" => 1,
+                "AK" => 2,
+                "BL" => 4,
+                "DRS" => 8,
+                "NCB" => 16,
+                _ => 32,
+            };
+            made(signal, Box::new(move |tag| queue(tag) == wanted))
+        }
         "RxR_INSERTS" | "RxR_OCCUPANCY" => {
-            let thread = get("ingress", "tid");
-            made("ingress", Box::new(move |tag| thread_is(thread(tag))))
+            let (thread, queue) = (get("ingress", "tid"), get("ingress", "sub"));
+            let wanted = match subevent {
+                "IRQ" => 1,
+                "IRQ_REJECTED" => 2,
+                _ => 16,
+            };
+            made("ingress", Box::new(move |tag| queue(tag) == wanted && thread_is(thread(tag))))
         }
         "TRACKER_INSERTS" | "TRACKER_OCCUPANCY" => made("tracker", Box::new(|_| true)),
         "RPQ_INSERTS" | "RPQ_OCCUPANCY" | "RPQ_CYCLES_NE" => made("rpq", Box::new(|_| true)),
         "WPQ_INSERTS" | "WPQ_OCCUPANCY" | "WPQ_CYCLES_NE" => made("wpq", Box::new(|_| true)),
+        "POWER_STATE_OCCUPANCY" => {
+            let state = get("cores", "state");
+            let wanted = match subevent {
+                "CORES_C0" => 1,
+                "CORES_C3" => 2,
+                _ => 3,
+            };
+            made("cores", Box::new(move |tag| state(tag) == wanted))
+        }
+        _ if event.starts_with("FREQ_BAND") => {
+            let ratio = get("frequency", "ratio");
+            let least = filters.first().map_or(0, |&(_, value)| value);
+            made("frequency", Box::new(move |tag| ratio(tag) >= least))
+        }
         _ if subevent.is_empty() => made(event, Box::new(|_| true)),
         _ => {
             let (_, selected) = wiring.subevent(0, unit, 0, event, subevent).unwrap();
@@ -112,7 +151,7 @@ pub fn meaning(
     }
 }
 
-/// Counts an event cycle by cycle, from the beginning of time up to each of the `cuts`, which must rise.
+/// Counts an event change by change, from the beginning of time up to each of the `cuts`, which must rise.
 pub fn count(emissions: &[Emission], wire: Wire, period: Tick, meaning: &Meaning, cuts: &[Tick]) -> Vec<u64> {
     let mine: Vec<&Emission> = emissions.iter().filter(|e| e.wire == wire && (meaning.wanted)(e.tag)).collect();
     if meaning.measure == Measure::Arrivals {
@@ -137,8 +176,11 @@ pub fn count(emissions: &[Emission], wire: Wire, period: Tick, meaning: &Meaning
                     Change::Pulse(_) => panic!("pulse on a level"),
                 };
             }
-            sum += if meaning.measure == Measure::NonEmpty { i64::from(level > 0) } else { level };
-            cycle += 1;
+            // Nothing changes before the cycle of the next change.
+            let until = changes.peek().map_or(u64::MAX, |e| e.tick / period).clamp(cycle + 1, cut / period);
+            let each = if meaning.measure == Measure::NonEmpty { i64::from(level > 0) } else { level };
+            sum += each * (until - cycle) as i64;
+            cycle = until;
         }
         counts.push(sum as u64);
     }

@@ -10,7 +10,8 @@ use crate::signal::{Tick, Wire, Wiring};
 fn of_socket(unit: &str) -> u16 {
     match unit {
         "cbo" => 8,
-        "ha" => 1,
+        "r3qpi" => 2,
+        "ha" | "pcu" | "ubox" | "r2pcie" => 1,
         _ => 4,
     }
 }
@@ -22,15 +23,20 @@ pub fn instances(unit: &str, sockets: u8) -> u16 {
 
 /// Filter settings that tell everything apart that an event can tell apart.
 pub fn filters(unit: &str, event: &str, subevent: &str) -> Vec<Vec<(&'static str, u64)>> {
-    if unit != "cbo" || matches!(event, "CLOCKTICKS" | "TxR_INSERTS") {
+    if let Some(band) = event.strip_prefix("FREQ_BAND") {
+        let name = ["band0", "band1", "band2", "band3"][usize::from(band.as_bytes()[0] - b'0')];
+        return [0, 12, 16, 27, 28, 31, 63].map(|ratio| vec![(name, ratio)]).to_vec();
+    }
+    let filtered = ["LLC_LOOKUP", "LLC_VICTIMS", "TOR_INSERTS", "TOR_OCCUPANCY", "RxR_INSERTS", "RxR_OCCUPANCY"];
+    if unit != "cbo" || !filtered.contains(&event) {
         return vec![vec![]];
     }
     let mut all = Vec::new();
-    for tid in [None, Some(6), Some(15)] {
+    for tid in [None, Some(6), Some(15), Some(30)] {
         let mut base = vec![("nid", 0b101)];
         base.extend(tid.map(|tid| ("tid", tid)));
         if subevent.contains("OPCODE") {
-            for opc in [0x180, 0x182, 0x1C4, 0x1C5] {
+            for opc in [0x180, 0x182, 0x1C4, 0x1C5, 0x18C, 0x18D, 0x194, 0x19C, 0x19E] {
                 all.push([base.clone(), vec![("opc", opc)]].concat());
             }
         } else if event == "LLC_LOOKUP" {
@@ -128,7 +134,7 @@ fn increments(wiring: &mut Wiring, emissions: &[Emission], workload: &str) {
         ("cbo", "llc_lookup", 1, 0),
         ("cbo", "llc_victim", 1, 0),
         ("cbo", "tor", 1, 20),
-        ("cbo", "ingress", 1, 20),
+        ("cbo", "ingress", 2, 60),
         ("cbo", "TxR_INSERTS", 1, 0),
         ("ha", "REQUESTS", 1, 0),
         ("ha", "tracker", 1, 128),

@@ -1,0 +1,185 @@
+//! The prepared guest: kernel, file system and symbols, made once from Debian's packages and kept in the user's cache.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::Write;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::error::GuestError;
+use super::process;
+use super::traps::{Function, SYMBOLS};
+
+/// Downloads the packages and makes the files.
+const PREPARE: &str = include_str!("prepare.sh");
+
+/// A directory with a guest's files.
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    directory: PathBuf,
+}
+
+impl Prepared {
+    /// The guest of this version in the user's cache; made now if it is not there, which downloads 110 MB.
+    ///
+    /// # Errors
+    /// [`GuestError`] if it cannot be made, or is damaged.
+    pub fn get() -> Result<Self, GuestError> {
+        Self::at(Self::place()?)
+    }
+
+    /// Where [`get`](Self::get) has the guest of this version.
+    ///
+    /// # Errors
+    /// [`GuestError::NoCache`] if the environment names no directory.
+    pub fn place() -> Result<PathBuf, GuestError> {
+        let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let cache =
+            absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache"))).ok_or(GuestError::NoCache)?;
+        // A changed script makes other files.
+        let version = PREPARE
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+        Ok(cache.join("pericore").join(format!("guest-{version:016x}")))
+    }
+
+    /// The guest in a directory; made now if the directory does not exist.
+    ///
+    /// # Errors
+    /// [`GuestError`] if it cannot be made, or is damaged.
+    pub fn at(directory: PathBuf) -> Result<Self, GuestError> {
+        let prepared = Self { directory };
+        if !prepared.directory.exists() {
+            prepared.prepare()?;
+        }
+        prepared.check()?;
+        Ok(prepared)
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> PathBuf {
+        self.directory.join("vmlinuz")
+    }
+
+    /// The file system, as an archive.
+    pub fn file_system(&self) -> PathBuf {
+        self.directory.join("initramfs.cpio")
+    }
+
+    /// Where it lies.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    fn prepare(&self) -> Result<(), GuestError> {
+        let parent = self.directory.parent().unwrap_or(Path::new("/"));
+        let failed = |source| GuestError::File { path: parent.to_owned(), source };
+        fs::create_dir_all(parent).map_err(failed)?;
+        // Who comes second waits for what the first makes. The lock goes with the file, however we end.
+        let turn = File::open(parent).map_err(failed)?;
+        process::lock(&turn).map_err(failed)?;
+        if self.directory.exists() {
+            return Ok(());
+        }
+        let mut shell = Command::new("sh");
+        shell.args(["-c", PREPARE, "prepare.sh"]).arg(&self.directory).stdin(Stdio::null()).stdout(Stdio::null());
+        // A group of its own, which the script ends as a whole when it is asked to.
+        shell.process_group(0);
+        process::end_with_us(&mut shell, libc::SIGTERM);
+        let output = shell.output().map_err(|source| GuestError::System { call: "running sh", source })?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let messages = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        Err(GuestError::Prepare { directory: self.directory.clone(), messages })
+    }
+
+    /// Compares every file with its checksum.
+    fn check(&self) -> Result<(), GuestError> {
+        let mut check = Command::new("sha256sum");
+        check.args(["--check", "--quiet", "SHA256SUMS"]).current_dir(&self.directory);
+        let output = check.output().map_err(|source| GuestError::System { call: "running sha256sum", source })?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let messages = [output.stdout, output.stderr].concat();
+        let messages = String::from_utf8_lossy(&messages).trim().replace('\n', "; ");
+        Err(GuestError::Damaged { directory: self.directory.clone(), messages })
+    }
+
+    fn symbols_file(&self) -> PathBuf {
+        self.directory.join("symbols")
+    }
+
+    /// Addresses of the trapped functions, if an earlier boot has learnt them.
+    pub fn symbols(&self) -> Option<HashMap<u64, Function>> {
+        parse_symbols(&fs::read_to_string(self.symbols_file()).ok()?).ok()
+    }
+
+    /// Keeps what a first boot read of `/proc/kallsyms`.
+    ///
+    /// # Errors
+    /// [`GuestError::NoSymbols`] if a function is missing; [`GuestError::File`] if it cannot be kept.
+    pub fn learn_symbols(&self, text: &str) -> Result<HashMap<u64, Function>, GuestError> {
+        let symbols = parse_symbols(text)
+            .map_err(|missing| GuestError::NoSymbols { missing, directory: self.directory.clone() })?;
+        let path = self.symbols_file();
+        let partial = self.directory.join(format!("symbols.{}", std::process::id()));
+        let write = || {
+            let mut file = File::create(&partial)?;
+            file.write_all(text.as_bytes())?;
+            fs::rename(&partial, &path)
+        };
+        write().map_err(|source| {
+            // Nothing half-written stays.
+            let _ = fs::remove_file(&partial);
+            GuestError::File { path, source }
+        })?;
+        Ok(symbols)
+    }
+}
+
+/// Reads lines of `/proc/kallsyms`: address, type, name. The error lists the names without an address.
+fn parse_symbols(text: &str) -> Result<HashMap<u64, Function>, Vec<String>> {
+    let mut symbols = HashMap::new();
+    let mut missing = Vec::new();
+    for (name, function) in SYMBOLS {
+        let address = text.lines().find_map(|line| {
+            let mut words = line.split_whitespace();
+            let address = words.next().and_then(|word| u64::from_str_radix(word, 16).ok());
+            let is_code = words.next().is_some_and(|kind| kind.eq_ignore_ascii_case("t"));
+            // A reader without rights sees zeros.
+            address.filter(|&address| is_code && words.next() == Some(name) && address != 0)
+        });
+        match address {
+            Some(address) => {
+                symbols.insert(address, function);
+            }
+            None => missing.push(name.to_owned()),
+        }
+    }
+    if missing.is_empty() { Ok(symbols) } else { Err(missing) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "ffffffff8107e740 t native_write_msr_safe\nffffffff8107e780 t native_read_msr_safe\n\
+        ffffffff8107e7c0 t native_read_msr\nffffffff8107e910 T native_write_msr\nffffffff819cebe0 t pci_mmcfg_read\n\
+        ffffffff819cecc0 t pci_mmcfg_write\nffffffff819cee40 t pci_conf1_read\nffffffff819cef30 t pci_conf1_write\n";
+
+    #[test]
+    fn every_function_is_found_at_its_address() {
+        let symbols = parse_symbols(TEXT).unwrap();
+        assert_eq!(symbols.len(), SYMBOLS.len());
+        assert_eq!(symbols[&0xffff_ffff_8107_e910], Function::WriteMsr);
+    }
+
+    #[test]
+    fn missing_and_hidden_symbols_are_named() {
+        let text = TEXT.replace("pci_mmcfg_read", "pci_mmcfg_reader").replace("ffffffff8107e7c0", "0000000000000000");
+        assert_eq!(parse_symbols(&text).unwrap_err(), ["native_read_msr", "pci_mmcfg_read"]);
+    }
+}

@@ -1,0 +1,205 @@
+//! The machine as the guest meets it: which accesses are the machine's, and what they come to.
+
+use std::ops::Range;
+use std::path::Path;
+use std::time::Duration;
+
+use pericore_machine::chassis::{Chassis, Shape};
+use pericore_registers::{AccessError, Address, Bdf, Operation, Outcome, RegisterSpace, Width};
+
+use super::error::GuestError;
+use super::log::{Access, Log};
+use crate::{Traffic, bystanders};
+
+/// MSRs of the guest's own CPU, which QEMU must answer: the time-stamp counter, the microcode's revision and the switches of the
+/// CPU that the guest really runs on. Every other MSR that the machine has is the machine's.
+const GUEST_MSRS: [u32; 4] = [0x10, 0x17, 0x8b, 0x1a0];
+
+/// Below 4 GiB, where PCI memory may lie, and how far apart windows are at least.
+const PCI_MEMORY: Range<u64> = 0xc000_0000..0xfe80_0000;
+const WINDOW_GRAIN: u64 = 0x0080_0000;
+
+/// Header of a function 0 that nobody knows more of: without one, a bus scan does not look at the slot's other functions.
+const FILLER: [(u16, u32); 3] = [(0x00, 0x0000_8086), (0x08, 0x0880_0000), (0x0c, 0x0080_0000)];
+
+/// A machine behind a guest.
+pub struct Hardware {
+    chassis: Chassis,
+    traffic: Box<dyn Traffic>,
+    ticks_per_second: u64,
+    /// Functions that the machine has, as bus, device, function.
+    functions: Vec<(u8, u8, u8)>,
+    windows: Vec<Range<u64>>,
+    now: Duration,
+    accesses: Vec<Access>,
+    keeps: bool,
+    log: Option<Log>,
+}
+
+impl Hardware {
+    /// A machine whose signals come from `traffic`, brought up to date before every access.
+    pub fn new(mut chassis: Chassis, traffic: Box<dyn Traffic>, ticks_per_second: u64) -> Self {
+        let functions = find_functions(&mut chassis);
+        let windows = find_windows(&mut chassis);
+        Self {
+            chassis,
+            traffic,
+            ticks_per_second,
+            functions,
+            windows,
+            now: Duration::ZERO,
+            accesses: Vec::new(),
+            keeps: false,
+            log: None,
+        }
+    }
+
+    /// Family, sockets, cores.
+    pub const fn shape(&self) -> &Shape {
+        self.chassis.shape()
+    }
+
+    /// The machine's registers.
+    pub const fn chassis(&self) -> &Chassis {
+        &self.chassis
+    }
+
+    /// Ranges of physical addresses that the machine answers.
+    pub fn windows(&self) -> &[Range<u64>] {
+        &self.windows
+    }
+
+    /// Buses with functions of the machine.
+    pub fn buses(&self) -> Vec<u8> {
+        let mut buses: Vec<u8> = self.functions.iter().map(|&(bus, ..)| bus).collect();
+        // Functions are found in the order of their buses.
+        buses.dedup();
+        buses
+    }
+
+    /// Keeps every access from now on, for [`accesses`](Self::accesses).
+    pub const fn keep_accesses(&mut self) {
+        self.keeps = true;
+    }
+
+    /// The kept accesses: all that reached the machine, but for configuration headers.
+    pub fn accesses(&self) -> &[Access] {
+        &self.accesses
+    }
+
+    /// Writes every access from now on to a file, with its meaning.
+    ///
+    /// # Errors
+    /// [`GuestError::File`] if the file cannot be written.
+    pub fn log_to(&mut self, path: &Path) -> Result<(), GuestError> {
+        self.log = Some(Log::create(path, self.chassis.shape())?);
+        Ok(())
+    }
+
+    /// Completes the log, if there is one.
+    ///
+    /// # Errors
+    /// [`GuestError::File`] if the file could not be written.
+    pub fn finish_log(&mut self) -> Result<(), GuestError> {
+        self.log.take().map_or(Ok(()), Log::finish)
+    }
+
+    /// Carries out an access at a moment of guest time. `None`: the machine has no part in it, QEMU's own hardware must answer.
+    pub fn access(&mut self, operation: Operation, at: Duration) -> Option<Outcome<u64>> {
+        match self.claims(operation)? {
+            Some(filler) => Some(Ok(filler)),
+            // An MSR that the machine does not have.
+            None => {
+                Some(self.carry_out(operation, at)).filter(|o| !matches!(o, Err(AccessError::GeneralProtection { .. })))
+            }
+        }
+    }
+
+    /// `None`: not the machine's. `Some(Some(value))`: a function that is only there to be scanned past. `Some(None)`: the chassis'.
+    fn claims(&self, operation: Operation) -> Option<Option<u64>> {
+        match operation.address() {
+            Address::Msr { msr, .. } => (!GUEST_MSRS.contains(&msr)).then_some(None),
+            Address::Mmio { .. } => Some(None),
+            Address::Pci { bdf, offset } => {
+                let on_slot = |&&(bus, device, _): &&(u8, u8, u8)| (bus, device) == (bdf.bus, bdf.device);
+                let mut slot = self.functions.iter().filter(on_slot).peekable();
+                if bdf.segment != 0 || slot.peek().is_none() {
+                    // Other slots of bus 0 are QEMU's; other buses are the machine's, and empty there.
+                    let on_bus = bdf.bus != 0 && self.functions.iter().any(|&(bus, ..)| bus == bdf.bus);
+                    return (bdf.segment == 0 && on_bus).then_some(None);
+                }
+                let present = slot.any(|&(_, _, function)| function == bdf.function);
+                if present || bdf.function != 0 {
+                    return Some(None);
+                }
+                Some(Some(u64::from(self.filler(bdf, offset & !3)) >> (8 * (offset % 4))))
+            }
+        }
+    }
+
+    /// A dword of a function that is only there to be scanned past.
+    fn filler(&self, bdf: Bdf, offset: u16) -> u32 {
+        let shape = self.chassis.shape();
+        let socket = shape.socket_of_bus(bdf.bus).map(|(socket, _)| socket);
+        let known =
+            socket.and_then(|socket| bystanders::dword(shape.family.name, shape.uncore_bus(socket), bdf, offset));
+        known.unwrap_or_else(|| FILLER.iter().find(|&&(at, _)| at == offset).map_or(0, |&(_, value)| value))
+    }
+
+    fn carry_out(&mut self, operation: Operation, at: Duration) -> Outcome<u64> {
+        // Two doors read the clock: neither may turn it back.
+        self.now = self.now.max(at);
+        let ticks = (self.now.as_nanos() * u128::from(self.ticks_per_second) / 1_000_000_000) as u64;
+        self.traffic.advance(&mut self.chassis, &operation, ticks);
+        self.chassis.set_now(ticks);
+        let outcome = match operation {
+            Operation::Read { address, width } => self.chassis.read(address, width),
+            Operation::Write { address, width, value } => self.chassis.write(address, width, value).map(|()| 0),
+        };
+        let is_header = matches!(operation.address(), Address::Pci { offset: 0..0x40, .. });
+        if !is_header && !matches!(outcome, Err(AccessError::GeneralProtection { .. })) {
+            let access = Access { at: self.now, ticks, operation, outcome: outcome.clone() };
+            if let Some(log) = &mut self.log {
+                log.note(&access);
+            }
+            if self.keeps {
+                self.accesses.push(access);
+            }
+        }
+        outcome
+    }
+}
+
+fn find_functions(chassis: &mut Chassis) -> Vec<(u8, u8, u8)> {
+    let mut functions = Vec::new();
+    for (bus, device, function) in
+        (0..=u8::MAX).flat_map(|bus| (0..32).flat_map(move |d| (0..8).map(move |f| (bus, d, f))))
+    {
+        let address = Address::Pci { bdf: Bdf::new(bus, device, function), offset: 0 };
+        if chassis.read(address, Width::B2).is_ok_and(|vendor| vendor != 0xffff) {
+            functions.push((bus, device, function));
+        }
+    }
+    functions
+}
+
+/// Asks along PCI memory which addresses answer.
+fn find_windows(chassis: &mut Chassis) -> Vec<Range<u64>> {
+    let mut windows: Vec<Range<u64>> = Vec::new();
+    for first in PCI_MEMORY.step_by(WINDOW_GRAIN as usize) {
+        if chassis.read(Address::Mmio { physical: first }, Width::B4).is_err() {
+            continue;
+        }
+        match windows.last_mut().filter(|last| last.end == first) {
+            Some(last) => last.end += WINDOW_GRAIN,
+            None => windows.push(first..first + WINDOW_GRAIN),
+        }
+    }
+    windows
+}
+
+impl std::fmt::Debug for Hardware {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Hardware").field("shape", self.chassis.shape()).field("now", &self.now).finish_non_exhaustive()
+    }
+}

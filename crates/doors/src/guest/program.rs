@@ -1,0 +1,133 @@
+//! Programs of the host that come along into the guest, with their libraries.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::cpio::Archive;
+use super::error::GuestError;
+
+/// Where the host's programs and their libraries lie in the guest; both come from the host, whose C library may be newer.
+pub const FOLDER: &str = "/opt/host";
+
+/// Adds a program under its own name, to be found by PATH.
+///
+/// # Errors
+/// [`GuestError::Program`] if it or a library of it cannot be read.
+pub fn add(archive: &mut Archive, program: &Path) -> Result<(), GuestError> {
+    let failed = |source| GuestError::Program { program: program.to_owned(), source };
+    let name = program.file_name().unwrap_or_default().to_string_lossy();
+    let mut content = std::fs::read(program).map_err(failed)?;
+    drop_unloaded(&mut content);
+    let listing = Command::new("ldd").arg(program).output().map_err(failed)?;
+    let libraries = libraries(&String::from_utf8_lossy(&listing.stdout));
+    if libraries.is_empty() {
+        archive.file(&format!("/usr/bin/{name}"), 0o755, &content);
+        return Ok(());
+    }
+    archive.file(&format!("{FOLDER}/{name}"), 0o755, &content);
+    let mut loader = String::new();
+    for library in libraries {
+        let content = std::fs::read(&library).map_err(failed)?;
+        let file = library.file_name().unwrap_or_default().to_string_lossy();
+        if file.starts_with("ld-linux") {
+            loader = format!("{FOLDER}/{file}");
+        }
+        archive.file(&format!("{FOLDER}/{file}"), 0o755, &content);
+    }
+    let start = format!("#!/bin/sh\nexec {loader} --library-path {FOLDER} {FOLDER}/{name} \"$@\"\n");
+    archive.file(&format!("/usr/bin/{name}"), 0o755, start.as_bytes());
+    Ok(())
+}
+
+/// Paths in the output of ldd: `name => path (address)`, or `path (address)` for the loader.
+fn libraries(listing: &str) -> Vec<PathBuf> {
+    let paths = listing.lines().filter_map(|line| line.split_whitespace().find(|word| word.starts_with('/')));
+    paths.map(PathBuf::from).collect()
+}
+
+/// Drops what an executable has for debuggers only: a file system in memory is no place for it, and the guest unpacks slowly.
+/// Everything else is left as it is. Places of the ELF-64 header: System V ABI, AMD64 supplement, chapter 4.
+fn drop_unloaded(content: &mut Vec<u8>) {
+    const SECTION_TABLE: Range<usize> = 0x28..0x30;
+    const SECTION_COUNTS: Range<usize> = 0x3c..0x40;
+    if let Some(end) = loaded_end(content) {
+        content.truncate(end);
+        // The table of sections lay at the end.
+        content[SECTION_TABLE].fill(0);
+        content[SECTION_COUNTS].fill(0);
+    }
+}
+
+/// Where the last byte ends that any segment needs; `None` if this is not a whole 64-bit executable.
+fn loaded_end(content: &[u8]) -> Option<usize> {
+    let number = |at: usize, bytes: usize| -> Option<usize> {
+        let bytes = content.get(at..at.checked_add(bytes)?)?;
+        usize::try_from(bytes.iter().rev().fold(0, |value: u64, &byte| value << 8 | u64::from(byte))).ok()
+    };
+    if !content.starts_with(b"\x7fELF\x02\x01") || content.len() < 0x40 {
+        return None;
+    }
+    let (table, each, count) = (number(0x20, 8)?, number(0x36, 2)?, number(0x38, 2)?);
+    let mut end = table.checked_add(each * count)?.max(0x40);
+    for index in 0..count {
+        let header = table + each * index;
+        end = end.max(number(header + 8, 8)?.checked_add(number(header + 0x20, 8)?)?);
+    }
+    (end <= content.len()).then_some(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn libraries_and_loader_of_a_listing() {
+        let listing = "\tlinux-vdso.so.1 (0x00007ffd)\n\tlibc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x7f)\n\t/lib64/ld-linux-x86-64.so.2 (0x7f)\n";
+        let expected = ["/lib/x86_64-linux-gnu/libc.so.6", "/lib64/ld-linux-x86-64.so.2"].map(PathBuf::from);
+        assert_eq!(libraries(listing), expected);
+        assert_eq!(libraries("\tstatically linked\n"), Vec::<PathBuf>::new());
+    }
+
+    /// An executable with one segment: 16 bytes at 0x78, then 8 that nobody loads.
+    fn executable() -> Vec<u8> {
+        let mut file = vec![0; 0x78 + 16 + 8];
+        file[..6].copy_from_slice(b"\x7fELF\x02\x01");
+        file[0x20] = 0x40;
+        (file[0x28], file[0x36], file[0x38], file[0x3c]) = (0x88, 56, 1, 3);
+        (file[0x40 + 8], file[0x40 + 0x20]) = (0x78, 16);
+        file
+    }
+
+    #[test]
+    fn what_no_segment_loads_is_dropped() {
+        let mut file = executable();
+        drop_unloaded(&mut file);
+        assert_eq!(file.len(), 0x78 + 16);
+        assert_eq!((file[0x28], file[0x3c]), (0, 0));
+    }
+
+    #[test]
+    fn other_files_stay_as_they_are() {
+        let mut cut = executable();
+        cut.truncate(0x80);
+        for file in [b"#!/bin/sh\n".to_vec(), b"\x7fELF\x02\x01".to_vec(), cut] {
+            let mut after = file.clone();
+            drop_unloaded(&mut after);
+            assert_eq!(after, file);
+        }
+    }
+
+    #[test]
+    fn a_program_runs_without_what_was_dropped() {
+        let mut content = std::fs::read(std::env::current_exe().unwrap()).unwrap();
+        let before = content.len();
+        drop_unloaded(&mut content);
+        assert!(content.len() < before);
+        let file = super::super::process::nameless_file(&[&content]).unwrap();
+        let path = format!("/proc/{}/fd/{}", std::process::id(), std::os::fd::AsRawFd::as_raw_fd(&file));
+        let output = Command::new(path).arg("--list").output().unwrap();
+        let listing = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(listing.contains("a_program_runs_without_what_was_dropped"), "{listing}");
+    }
+}

@@ -1,0 +1,109 @@
+//! QEMU's command line: a PC whose CPU calls itself a Xeon of the family.
+
+use std::os::fd::RawFd;
+use std::path::Path;
+use std::process::Command;
+
+use pericore_machine::chassis::Shape;
+
+use super::plan::Plan;
+use super::session::Boot;
+
+/// CPUs that the guest has, beyond which QEMU under TCG only gets slower.
+const MOST_CORES: u16 = 8;
+
+/// The guest's memory. The file system takes up to 150 of it.
+const MEGABYTES: u16 = 640;
+/// Slots of bus 0 for QEMU's devices, away from those that the machine may have there.
+const PROXY_SLOT: usize = 0x18;
+const FIRST_BRIDGE_SLOT: usize = 0x10;
+
+/// Descriptors of QEMU's ends of our sockets.
+#[derive(Debug, Clone, Copy)]
+pub struct Ends {
+    /// Kernel log, output, errors, talk: the guest's serial ports in this order.
+    pub serial: [RawFd; 4],
+    /// gdb stub, if the machine is connected.
+    pub gdb: Option<RawFd>,
+    /// Memory proxy, if the machine has memory windows.
+    pub proxy: Option<RawFd>,
+    /// File system.
+    pub file_system: RawFd,
+}
+
+/// Cores of a socket in the guest.
+pub fn guest_cores(shape: &Shape) -> u16 {
+    shape.cores.min(MOST_CORES)
+}
+
+/// CPUs that the guest brings up besides CPU 0: the first of each further socket.
+pub fn further_cpus(shape: &Shape) -> Vec<u32> {
+    (1..shape.sockets).map(|socket| u32::from(socket * guest_cores(shape))).collect()
+}
+
+/// QEMU's command line.
+pub fn command(kernel: &Path, plan: &Plan, boot: &Boot, ends: &Ends) -> Command {
+    let (cores, sockets) = plan.shape.as_ref().map_or((1, 1), |shape| (guest_cores(shape), shape.sockets));
+    let mut command = Command::new(&boot.qemu);
+    command.args(["-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-accel", "tcg"]);
+    let each = MEGABYTES / sockets;
+    for socket in 0..sockets {
+        // Memory that the proxy could share: it insists. A node for each socket: tools look for a device's socket by it.
+        command.arg("-object").arg(format!("memory-backend-memfd,id=ram{socket},size={each}M"));
+        let (first, last) = (socket * cores, (socket + 1) * cores - 1);
+        command.arg("-numa").arg(format!("node,nodeid={socket},cpus={first}-{last},memdev=ram{socket}"));
+    }
+    command.arg("-m").arg(format!("{}M", each * sockets)).args(["-machine", "q35,hpet=on"]);
+    command.arg("-cpu").arg(cpu(plan.shape.as_ref(), boot.cpu_model));
+    command.arg("-smp").arg(format!("{},sockets={sockets},cores={cores},threads=1", cores * sockets));
+    command.arg("-kernel").arg(kernel);
+    command.arg("-initrd").arg(format!("/proc/self/fd/{}", ends.file_system));
+    command.arg("-append").arg(kernel_arguments(sockets, boot.all_cpus));
+    for (index, end) in ends.serial.iter().enumerate() {
+        command.arg("-chardev").arg(format!("socket,id=s{index},fd={end}"));
+        command.arg("-serial").arg(format!("chardev:s{index}"));
+    }
+    // Host bridges for the machine's buses: the kernel scans only buses that firmware's tables name.
+    for (index, bus) in plan.buses.iter().filter(|&&bus| bus != 0).enumerate() {
+        let (slot, node) =
+            (FIRST_BRIDGE_SLOT + index, plan.shape.as_ref().map_or(0, |shape| socket_of_bus(shape, *bus)));
+        command.arg("-device").arg(format!("pxb-pcie,bus=pcie.0,addr={slot:#x},bus_nr={bus},numa_node={node}"));
+    }
+    if let Some(gdb) = ends.gdb {
+        command.arg("-chardev").arg(format!("socket,id=gdb,fd={gdb}")).args(["-gdb", "chardev:gdb", "-S"]);
+    }
+    if let Some(proxy) = ends.proxy {
+        command.arg("-device").arg(format!("x-pci-proxy-dev,bus=pcie.0,addr={PROXY_SLOT:#x},fd={proxy}"));
+    }
+    command
+}
+
+/// The socket that a bus belongs to.
+fn socket_of_bus(shape: &Shape, bus: u8) -> u16 {
+    let of_uncore = shape.socket_of_bus(bus).map(|(socket, _)| socket);
+    of_uncore.or_else(|| (0..shape.sockets).find(|&socket| shape.first_bus(socket) == bus)).unwrap_or(0)
+}
+
+/// A model that TCG can run, with the family's signature. Without the hypervisor bit, or intel-uncore will not load; without the
+/// timer and interrupt controller that live in MSRs, with instructions for segment bases, because each MSR access is a stop.
+fn cpu(shape: Option<&Shape>, claimed: Option<u8>) -> String {
+    let (model, stepping, name) = match shape.map_or("", |shape| shape.family.name) {
+        "e5-2600" => (45, 7, "Intel(R) Xeon(R) CPU E5-2680 0 @ 2.70GHz"),
+        "emerald-rapids" => (207, 2, "INTEL(R) XEON(R) PLATINUM 8592+"),
+        _ => (26, 5, "Intel(R) Xeon(R) CPU X5570 @ 2.93GHz"),
+    };
+    let model = claimed.unwrap_or(model);
+    format!("SandyBridge,model={model},stepping={stepping},model-id={name},-hypervisor,+fsgsbase,-tsc-deadline,-x2apic")
+}
+
+fn kernel_arguments(sockets: u16, all_cpus: bool) -> String {
+    // The tables name all buses there are: no search for others. Symbols hold only without address randomisation; without mitigations fewer MSRs are written at every switch.
+    let fixed = "console=ttyS0 nokaslr mitigations=off panic=-1 pci=lastbus=0";
+    // Only one CPU of a socket runs: register accesses stop all of them.
+    let cpus = match (all_cpus, sockets) {
+        (true, _) => "",
+        (false, 1) => " nr_cpus=1",
+        (false, _) => " maxcpus=1",
+    };
+    format!("{fixed}{cpus}")
+}

@@ -1,0 +1,154 @@
+//! The kernel functions through which register accesses go, and what a call of one asks for.
+//!
+//! A breakpoint at the entry sees the arguments; when the machine answers, the call is over before its first instruction.
+
+use pericore_registers::{Address, Bdf, Operation, Outcome, Width};
+
+use super::gdb::Registers;
+
+/// `-EIO`, as the kernel's own fix-up gives it for a faulting access.
+const EIO: i32 = -5;
+
+/// A kernel function that makes a register access.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Function {
+    /// `u64 native_read_msr(u32 msr)`.
+    ReadMsr,
+    /// `u64 native_read_msr_safe(u32 msr, int *err)`.
+    ReadMsrSafe,
+    /// `void native_write_msr(u32 msr, u32 low, u32 high)`.
+    WriteMsr,
+    /// `int native_write_msr_safe(u32 msr, u32 low, u32 high)`.
+    WriteMsrSafe,
+    /// `int pci_…_read(unsigned seg, bus, devfn, int reg, len, u32 *value)`.
+    PciRead,
+    /// `int pci_…_write(unsigned seg, bus, devfn, int reg, len, u32 value)`.
+    PciWrite,
+}
+
+/// Every function, by its symbol.
+pub const SYMBOLS: [(&str, Function); 8] = [
+    ("native_read_msr", Function::ReadMsr),
+    ("native_read_msr_safe", Function::ReadMsrSafe),
+    ("native_write_msr", Function::WriteMsr),
+    ("native_write_msr_safe", Function::WriteMsrSafe),
+    ("pci_conf1_read", Function::PciRead),
+    ("pci_conf1_write", Function::PciWrite),
+    ("pci_mmcfg_read", Function::PciRead),
+    ("pci_mmcfg_write", Function::PciWrite),
+];
+
+/// How a call ends that the machine has answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Return {
+    /// RAX.
+    pub rax: u64,
+    /// A dword to store, and where: the value or the error of a call that gives it through a pointer.
+    pub store: Option<(u64, u32)>,
+}
+
+impl Function {
+    /// The access that a call on `cpu` asks for; `None` if it is one that no bus has, which the kernel must refuse itself.
+    pub fn operation(self, cpu: u32, registers: &Registers) -> Option<Operation> {
+        let argument = |index| registers.argument(index);
+        let msr = Address::Msr { cpu, msr: argument(0) as u32 };
+        let value = argument(1) & 0xffff_ffff | argument(2) << 32;
+        Some(match self {
+            Self::ReadMsr | Self::ReadMsrSafe => Operation::Read { address: msr, width: Width::B8 },
+            Self::WriteMsr | Self::WriteMsrSafe => Operation::Write { address: msr, width: Width::B8, value },
+            Self::PciRead | Self::PciWrite => {
+                let segment = u16::try_from(argument(0) as u32).ok()?;
+                let bus = u8::try_from(argument(1) as u32).ok()?;
+                let devfn = u8::try_from(argument(2) as u32).ok()?;
+                let offset = u16::try_from(argument(3) as u32).ok().filter(|&offset| offset < 4096)?;
+                let width = match argument(4) as u32 {
+                    1 => Width::B1,
+                    2 => Width::B2,
+                    4 => Width::B4,
+                    _ => return None,
+                };
+                let bdf = Bdf { segment, bus, device: devfn >> 3, function: devfn & 7 };
+                let address = Address::Pci { bdf, offset };
+                match self {
+                    Self::PciRead => Operation::Read { address, width },
+                    _ => Operation::Write { address, width, value: argument(5) & width.mask() },
+                }
+            }
+        })
+    }
+
+    /// How the call ends with an outcome; `None` if only the kernel's own code can end it that way.
+    pub fn conclude(self, registers: &Registers, outcome: &Outcome<u64>) -> Option<Return> {
+        let value = *outcome.as_ref().unwrap_or(&0);
+        let error = if outcome.is_ok() { 0 } else { EIO as u32 };
+        match self {
+            // A fault here is an exception in the kernel.
+            Self::ReadMsr | Self::WriteMsr if outcome.is_err() => None,
+            Self::ReadMsr => Some(Return { rax: value, store: None }),
+            Self::WriteMsr => Some(Return { rax: 0, store: None }),
+            Self::ReadMsrSafe => Some(Return { rax: value, store: Some((registers.argument(1), error)) }),
+            Self::WriteMsrSafe => Some(Return { rax: u64::from(error), store: None }),
+            // A cycle that nothing answers reads as all ones.
+            Self::PciRead => {
+                let value = outcome.as_ref().map_or(u32::MAX, |&value| value as u32);
+                Some(Return { rax: 0, store: Some((registers.argument(5), value)) })
+            }
+            Self::PciWrite => Some(Return { rax: 0, store: None }),
+        }
+    }
+}
+
+/// Bytes of the instruction at a function's entry that does nothing, if it is one: the place where tracing would hook in.
+pub fn leading_nop(code: &[u8]) -> Option<u64> {
+    const NOPS: [&[u8]; 2] = [&[0x0f, 0x1f, 0x44, 0, 0], &[0xf3, 0x0f, 0x1e, 0xfa]];
+    NOPS.iter().find(|nop| code.starts_with(nop)).map(|nop| nop.len() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::guest::gdb::reply::to_hex;
+    use pericore_registers::AccessError;
+
+    /// Registers with the given arguments.
+    fn call(arguments: [u64; 6]) -> Registers {
+        let mut values = [0u64; 17];
+        for (place, argument) in [5, 4, 3, 2, 8, 9].into_iter().zip(arguments) {
+            values[place] = argument;
+        }
+        let list: String = values.iter().map(|value| to_hex(&value.to_le_bytes())).collect();
+        Registers::parse(list.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn a_configuration_write() {
+        let registers = call([0, 0xff, 0x80, 0xd8, 4, 0xffff_ffff_0040_0304]);
+        let address = Address::Pci { bdf: Bdf::new(0xff, 16, 0), offset: 0xd8 };
+        let expected = Operation::Write { address, width: Width::B4, value: 0x40_0304 };
+        assert_eq!(Function::PciWrite.operation(0, &registers), Some(expected));
+    }
+
+    #[test]
+    fn impossible_cycles_are_left_to_the_kernel() {
+        for arguments in [[0, 256, 0, 0, 4, 0], [0, 0, 256, 0, 4, 0], [0, 0, 0, 4096, 4, 0], [0, 0, 0, 0, 3, 0]] {
+            assert_eq!(Function::PciRead.operation(0, &call(arguments)), None, "{arguments:?}");
+        }
+    }
+
+    #[test]
+    fn a_refused_msr_is_an_error_only_where_the_caller_asks() {
+        let refused = Err(AccessError::GeneralProtection { address: Address::Msr { cpu: 0, msr: 1 } });
+        let registers = call([1, 0xffff_8880_0000_1000, 0, 0, 0, 0]);
+        assert_eq!(Function::ReadMsr.conclude(&registers, &refused), None);
+        let safe = Function::ReadMsrSafe.conclude(&registers, &refused).unwrap();
+        assert_eq!(safe.store, Some((0xffff_8880_0000_1000, 0xffff_fffb)));
+        assert_eq!(Function::WriteMsrSafe.conclude(&registers, &refused).unwrap().rax, 0xffff_fffb);
+    }
+
+    #[test]
+    fn an_msr_value_is_two_halves() {
+        let expected =
+            Operation::Write { address: Address::Msr { cpu: 3, msr: 0xd10 }, width: Width::B8, value: 0x7_0040_0334 };
+        assert_eq!(Function::WriteMsr.operation(3, &call([0xd10, 0x40_0334, 7, 0, 0, 0])), Some(expected));
+    }
+}

@@ -1,0 +1,217 @@
+//! Phases of a scenario: what begins and ends with them.
+
+use super::core::{Thread, ThreadKind, ThreadState};
+use super::device::NO_DEVICE;
+use super::dram::{Conditions as ChannelConditions, PowerDown, Throttle};
+use super::event::Event;
+use super::{Model, Parameters};
+use crate::ledger::RingKind;
+use crate::signal::{SignalSink, Tick};
+use crate::workload::{Conditions, Generator, Kind, MemoryConditions, Phase, Placement, Scenario, Workload};
+
+/// Nanoseconds between looks whether a phase's last requests are done.
+const LOOK: u64 = 200;
+/// DRAM cycles of a period of throttling (assumption: about a microsecond).
+const THROTTLE_PERIOD: u64 = 1000;
+
+/// The phases and the one that runs.
+#[derive(Debug)]
+pub struct Phases {
+    phases: Vec<Phase>,
+    current: usize,
+    /// When the phase ends, whatever is done.
+    deadline: Tick,
+    /// The phase's time is over: its threads only finish what they have begun.
+    ending: bool,
+}
+
+impl Phases {
+    pub fn new(scenario: Scenario) -> Self {
+        Self { phases: scenario.phases, current: 0, deadline: Tick::MAX, ending: false }
+    }
+
+    /// True if nothing comes after the phase that runs, and it ends by itself.
+    pub fn is_last_and_open(&self) -> bool {
+        self.current + 1 >= self.phases.len() && self.deadline == Tick::MAX
+    }
+
+    /// True if the last phase is over.
+    pub const fn is_over(&self) -> bool {
+        self.current >= self.phases.len()
+    }
+}
+
+impl Model {
+    const fn nanoseconds(&self, nanoseconds: u64) -> Tick {
+        (nanoseconds as u128 * self.clocks.ticks_per_second as u128 / 1_000_000_000) as Tick
+    }
+
+    /// The first phase begins, at tick 0.
+    pub(super) fn start_phases<S: SignalSink>(&mut self, sink: &mut S) {
+        for unit in &mut self.power {
+            unit.start(sink, &mut self.ledger);
+        }
+        if !self.phases.is_over() {
+            self.begin_phase(sink);
+        }
+    }
+
+    fn begin_phase<S: SignalSink>(&mut self, sink: &mut S) {
+        let Some(phase) = self.phases.phases.get(self.phases.current) else { return };
+        let (workload, conditions) = (phase.workload.clone(), phase.conditions.clone());
+        let length = phase.nanoseconds;
+        self.phases.ending = false;
+        self.phases.deadline = length.map_or(Tick::MAX, |length| self.now + self.nanoseconds(length).max(1));
+        self.threads = workload.as_ref().map_or_else(Vec::new, |workload| self.make_threads(workload));
+        self.apply_conditions(&conditions, sink);
+        for thread in 0..self.threads.len() as u16 {
+            let (socket, core) = self.socket_and_core(self.threads[usize::from(thread)].core.into());
+            let from = self.power[usize::from(socket)].awake_at(core).max(self.now);
+            self.threads[usize::from(thread)].ready = from;
+            self.wheel.schedule(from, Event::Issue.of(thread));
+        }
+        if !self.phases.is_last_and_open() {
+            self.look_later();
+        }
+    }
+
+    /// A socket's number, and a core's within it.
+    fn socket_and_core(&self, core: u16) -> (u16, u8) {
+        (self.map.socket(core).into(), self.map.within(core))
+    }
+
+    fn apply_conditions<S: SignalSink>(&mut self, conditions: &Conditions, sink: &mut S) {
+        let mut busy = vec![0_u8; self.power.len()];
+        for thread in self.threads.iter().filter(|thread| thread.kind != ThreadKind::Device) {
+            let (socket, core) = self.socket_and_core(thread.core.into());
+            busy[usize::from(socket)] |= 1 << core;
+        }
+        for (socket, busy) in busy.into_iter().enumerate() {
+            self.power[socket].begin(conditions, busy, self.now, sink, &mut self.ledger);
+            self.agents[socket].begin(&conditions.errands, self.now);
+            self.schedule_units(socket as u16);
+        }
+        let settings = self.channel_conditions(&conditions.memory);
+        let cycle = self.clocks.dclk.cycles(self.now) + 1;
+        for index in 0..self.channels.len() {
+            self.channels[index].set_conditions(settings, cycle);
+            self.channel_next[index] = self.channels[index].next_tick();
+        }
+        self.memory_next = self.channel_next.iter().fold(Tick::MAX, |least, &next| least.min(next));
+    }
+
+    fn channel_conditions(&self, memory: &MemoryConditions) -> ChannelConditions {
+        let stopped = |share: u8| THROTTLE_PERIOD * u64::from(share) / 100;
+        let critical = memory.critical.map(|share| (3, share, true));
+        let throttle = critical.or(memory.throttle.map(|(ranks, share)| (ranks, share, false)));
+        ChannelConditions {
+            power_down: if memory.slow_power_down { PowerDown::Slow } else { PowerDown::Fast },
+            self_refresh: memory.self_refresh.map(|idle| self.nanoseconds(idle) / self.clocks.dclk.ticks()),
+            throttle: throttle.map(|(ranks, share, critical)| Throttle {
+                ranks,
+                period: THROTTLE_PERIOD,
+                stopped: stopped(share),
+                critical,
+            }),
+            error_every: memory.error_every,
+        }
+    }
+
+    /// Sets the next events of a socket's power unit and system agent.
+    fn schedule_units(&mut self, socket: u16) {
+        let index = usize::from(socket);
+        for (event, at) in
+            [(Event::Power, self.power[index].next_tick()), (Event::Agent, self.agents[index].next_tick())]
+        {
+            if at != Tick::MAX {
+                self.wheel.schedule(at.max(self.now + 1), event.of(socket));
+            }
+        }
+    }
+
+    /// The power unit's next change is due, unless the event is stale.
+    pub(super) fn step_power<S: SignalSink>(&mut self, socket: u16, sink: &mut S) {
+        let index = usize::from(socket);
+        if self.power[index].next_tick() <= self.now {
+            self.power[index].step(self.now, sink, &mut self.ledger);
+            let next = self.power[index].next_tick();
+            if next != Tick::MAX {
+                self.wheel.schedule(next.max(self.now + 1), Event::Power.of(socket));
+            }
+        }
+    }
+
+    /// The system agent's next errand is due, unless the event is stale.
+    pub(super) fn step_agent<S: SignalSink>(&mut self, socket: u16, sink: &mut S) {
+        let index = usize::from(socket);
+        if self.agents[index].next_tick() <= self.now {
+            let packet = self.agents[index].step(self.now, sink, &mut self.ledger);
+            if let Some(class) = packet {
+                // The cores take turns.
+                let from = self.agents[index].turn() % self.parameters.cores;
+                self.travel(socket as u8, RingKind::Block, from, self.rings.io(), sink);
+                self.device_packet(index, class, NO_DEVICE, sink);
+            }
+            let next = self.agents[index].next_tick();
+            if next != Tick::MAX {
+                self.wheel.schedule(next.max(self.now + 1), Event::Agent.of(socket));
+            }
+        }
+    }
+
+    fn look_later(&mut self) {
+        let look = if self.threads.is_empty() { Tick::MAX } else { self.now + self.nanoseconds(LOOK) };
+        let at = if self.phases.ending { look } else { look.min(self.phases.deadline) };
+        self.wheel.schedule(at, Event::Phase.of(0));
+    }
+
+    /// Looks whether the phase is over, and begins the next.
+    pub(super) fn step_phase<S: SignalSink>(&mut self, sink: &mut S) {
+        if self.now >= self.phases.deadline && !self.phases.ending {
+            self.phases.ending = true;
+            for thread in &mut self.threads {
+                self.total -= thread.generator.stop();
+            }
+        }
+        let idle = self.threads.iter().all(|thread| thread.state == ThreadState::Finished);
+        // A workload ends when it is done or its time is over, a pause only with its time.
+        let over = !self.threads.is_empty() || self.phases.ending;
+        if !(idle && over && self.pool.records().next().is_none() && self.threads.iter().all(|t| t.outstanding == 0)) {
+            self.look_later();
+            return;
+        }
+        self.phases.current += 1;
+        if self.phases.is_over() {
+            self.threads.clear();
+        } else {
+            self.begin_phase(sink);
+        }
+    }
+
+    /// The hardware threads of a workload, ready to run.
+    pub(super) fn make_threads(&self, workload: &Workload) -> Vec<Thread> {
+        let Parameters { sockets, cores, .. } = self.parameters;
+        let cores = u16::from(sockets) * u16::from(cores);
+        let node = self.parameters.node();
+        let kind = match workload.kind {
+            Kind::NtStore => ThreadKind::Streaming,
+            Kind::DmaRead | Kind::DmaWrite => ThreadKind::Device,
+            _ => ThreadKind::Cached,
+        };
+        let thread = |number: u16| {
+            let core = number % cores;
+            Thread {
+                generator: Generator::new(workload, number),
+                placement: Placement::new(workload, number, self.map.socket(core), sockets, node),
+                core: core as u8,
+                tid: self.map.within(core) * 2 + (number / cores) as u8,
+                ready: 0,
+                held: None,
+                state: ThreadState::Running,
+                kind,
+                outstanding: 0,
+            }
+        };
+        (0..workload.threads).map(thread).collect()
+    }
+}

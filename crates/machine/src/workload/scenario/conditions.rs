@@ -1,0 +1,144 @@
+//! What happens in a phase beside the cores' accesses.
+
+/// Ratios, in 100 MHz, of the part's frequencies: least, nominal, highest turbo (vendor's product data for the E5-2680).
+pub const NOMINAL_RATIOS: [u8; 3] = [12, 27, 35];
+/// Ratio to which overheating forces the frequency down.
+pub const PROCHOT_RATIO: u8 = 12;
+
+/// Who bounds the frequency, in ratios of 100 MHz. `None` leaves it to the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct FrequencyBounds {
+    /// The operating system asks for no more; without a wish it asks for the nominal frequency.
+    pub wish: Option<u8>,
+    /// Temperature allows no more.
+    pub thermal: Option<u8>,
+    /// The power budget allows no more.
+    pub power: Option<u8>,
+    /// The current limit allows no more.
+    pub current: Option<u8>,
+    /// I/O needs no less.
+    pub io_floor: Option<u8>,
+    /// Other sockets need no less.
+    pub peer_floor: Option<u8>,
+    /// A sensor on the die reports overheating.
+    pub prochot_internal: bool,
+    /// Something outside the die does.
+    pub prochot_external: bool,
+    /// The voltage regulator does.
+    pub regulator_hot: bool,
+}
+
+/// C-states that cores without work ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CoreSleep {
+    /// They stay in C0.
+    #[default]
+    Awake,
+    /// C3.
+    C3,
+    /// C6.
+    C6,
+}
+
+/// Settings of the memory channels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct MemoryConditions {
+    /// Ranks that are powered down switch their DLLs off.
+    pub slow_power_down: bool,
+    /// Nanoseconds of idleness after which channels refresh themselves.
+    pub self_refresh: Option<u64>,
+    /// Ranks that are throttled, one bit each, and the per cent of the time in which their requests wait.
+    pub throttle: Option<(u8, u8)>,
+    /// Per cent of the time in which all requests wait, because memory is critically hot.
+    pub critical: Option<u8>,
+    /// Each so many reads of a channel, one has an error that is corrected; 0 for none.
+    pub error_every: u64,
+}
+
+macro_rules! messages {
+    ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal,)+) => {
+        /// Messages and other errands of the system agent (U-Box).
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum MessageKind {
+            $($(#[doc = $doc])+ $variant,)+
+        }
+
+        impl MessageKind {
+            /// All kinds, by number.
+            pub const ALL: &[Self] = &[$(Self::$variant,)+];
+
+            /// The word in a scenario.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)+ }
+            }
+        }
+    };
+}
+
+messages! {
+    /// Virtual legacy wire: INTR, SMI, NMI.
+    LegacyWire = "vlw",
+    /// Message-signalled interrupt of a device.
+    Interrupt = "msi",
+    /// Interrupt from one processor to another.
+    Processor = "ipi",
+    /// Doorbell interrupt.
+    Doorbell = "doorbell",
+    /// Update of a core's interrupt priority.
+    Priority = "priority",
+    /// A split or bus lock.
+    Lock = "lock",
+    /// A device keeps others away from the bus.
+    Hold = "phold",
+    /// A monitored line was written: wakes a core's first thread.
+    MonitorFirst = "monitor0",
+    /// The same for a core's second thread.
+    MonitorSecond = "monitor1",
+    /// A core seems to be live-locked.
+    Livelock = "livelock",
+    /// Error of the trusted-execution logic.
+    TrustError = "lterror",
+    /// Corrected machine check.
+    Corrected = "cmc",
+    /// Uncorrected machine check.
+    Uncorrected = "umc",
+    /// Power-management trap.
+    Trap = "trap",
+    /// Any other event for cores, such as a thermal one.
+    Other = "other",
+    /// Access to a register through the access control unit.
+    Register = "register",
+    /// Message channel, four bytes.
+    ShortMessage = "message4",
+    /// Message channel, eight bytes.
+    LongMessage = "message8",
+    /// A core writes to a device.
+    DeviceWrite = "device-write",
+    /// A core reads from a device.
+    DeviceRead = "device-read",
+}
+
+/// Something that happens at random times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Errand {
+    /// What.
+    pub kind: MessageKind,
+    /// Mean nanoseconds from one to the next.
+    pub every: u64,
+}
+
+/// All of it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Conditions {
+    /// Bounds of the frequency.
+    pub frequency: FrequencyBounds,
+    /// What cores without work do.
+    pub sleep: CoreSleep,
+    /// Nanoseconds after which a sleeping core is woken by its timer.
+    pub wake: Option<u64>,
+    /// Settings of the memory channels.
+    pub memory: MemoryConditions,
+    /// The system agent's errands, each kind once.
+    pub errands: Vec<Errand>,
+}

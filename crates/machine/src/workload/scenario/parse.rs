@@ -1,0 +1,273 @@
+//! Reading a scenario's text, word by word.
+
+use super::super::nearest::nearest;
+use super::error::Fault;
+use super::{CoreSleep, Errand, MessageKind, NOMINAL_RATIOS, Phase, Scenario, ScenarioError};
+use super::{Limits, Workload};
+
+/// Phases of a scenario at most: more than anyone writes, and memory stays small.
+const MOST_PHASES: usize = 1000;
+/// Nanoseconds of a duration at most: ten virtual seconds.
+const LONGEST: u64 = 10_000_000_000;
+/// Nanoseconds between errands at least.
+const SHORTEST: u64 = 100;
+
+const SETTINGS: &[&str] = &[
+    "workload",
+    "idle",
+    "for",
+    "frequency",
+    "thermal-limit",
+    "power-limit",
+    "current-limit",
+    "io-floor",
+    "peer-floor",
+    "prochot",
+    "regulator-hot",
+    "sleep",
+    "wake",
+    "power-down",
+    "self-refresh",
+    "throttle",
+    "critical",
+    "memory-error",
+];
+
+/// A word and where it begins in its line.
+#[derive(Clone, Copy)]
+struct Word<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+/// A line that is being read.
+struct Line<'a> {
+    number: usize,
+    text: &'a str,
+    /// Without the comment.
+    end: usize,
+    position: usize,
+}
+
+impl<'a> Line<'a> {
+    fn word(&mut self) -> Option<Word<'a>> {
+        let rest = &self.text[self.position..self.end];
+        let start = self.position + rest.find(|c: char| !c.is_whitespace())?;
+        let length = self.text[start..self.end].find(char::is_whitespace).unwrap_or(self.end - start);
+        self.position = start + length;
+        Some(Word { text: &self.text[start..start + length], at: start })
+    }
+
+    fn fault(&self, fault: Fault, word: Option<Word<'_>>) -> ScenarioError {
+        let (at, length) = word.map_or((self.text.trim_end().len(), 1), |word| (word.at, word.text.chars().count()));
+        let lead: String = self.text[..at].chars().map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+        let mark = format!("{lead}{}", "^".repeat(length.max(1)));
+        ScenarioError { line: self.number, fault, text: self.text.trim_end().to_owned(), mark }
+    }
+
+    fn expect(&mut self, what: &'static str, example: &'static str) -> Result<Word<'a>, ScenarioError> {
+        self.word().ok_or_else(|| self.fault(Fault::Missing { what, example }, None))
+    }
+
+    fn keyword(&mut self, keyword: &'static str, example: &'static str) -> Result<(), ScenarioError> {
+        let word = self.expect(keyword, example)?;
+        if word.text == keyword {
+            return Ok(());
+        }
+        let value = word.text.to_owned();
+        Err(self.fault(Fault::BadValue { value, what: keyword, example }, Some(word)))
+    }
+
+    fn end(&mut self) -> Result<(), ScenarioError> {
+        match self.word() {
+            None => Ok(()),
+            Some(word) => Err(self.fault(Fault::TooMuch, Some(word))),
+        }
+    }
+
+    /// A number with one of some units: their names and how many of the smallest each is.
+    fn quantity(
+        &mut self,
+        what: &'static str,
+        example: &'static str,
+        units: &[(&str, u64)],
+        range: (u64, u64),
+    ) -> Result<u64, ScenarioError> {
+        let word = self.expect(what, example)?;
+        let digits = word.text.find(|c: char| !c.is_ascii_digit()).unwrap_or(word.text.len());
+        let unit = units.iter().find(|(name, _)| *name == &word.text[digits..]);
+        let number = word.text[..digits].parse::<u64>().ok();
+        let value = unit.zip(number).map(|(&(_, factor), number)| number.saturating_mul(factor));
+        let Some(value) = value else {
+            return Err(self.fault(Fault::BadValue { value: word.text.to_owned(), what, example }, Some(word)));
+        };
+        let (least, most) = range;
+        if (least..=most).contains(&value) {
+            return Ok(value);
+        }
+        let show = |value: u64| {
+            let (unit, factor) = units.iter().rev().find(|(_, factor)| value % factor == 0).unwrap_or(&("", 1));
+            format!("{}{unit}", value / factor)
+        };
+        let (least, most) = (show(least), show(most));
+        Err(self.fault(Fault::OutOfRange { value: word.text.to_owned(), what, least, most }, Some(word)))
+    }
+
+    fn duration(&mut self, what: &'static str, example: &'static str, least: u64) -> Result<u64, ScenarioError> {
+        self.quantity(what, example, &[("ns", 1), ("us", 1000), ("ms", 1_000_000)], (least, LONGEST))
+    }
+
+    fn ratio(&mut self, example: &'static str) -> Result<Option<u8>, ScenarioError> {
+        let range = (u64::from(NOMINAL_RATIOS[0]) * 100, u64::from(NOMINAL_RATIOS[2]) * 100);
+        let megahertz = self.quantity("the frequency", example, &[("MHz", 1), ("GHz", 1000)], range)?;
+        Ok(Some((megahertz / 100) as u8))
+    }
+
+    fn per_cent(&mut self, example: &'static str) -> Result<u8, ScenarioError> {
+        Ok(self.quantity("the share of the time", example, &[("%", 1)], (1, 90))? as u8)
+    }
+
+    fn one_of<T: Copy>(
+        &mut self,
+        what: &'static str,
+        example: &'static str,
+        choices: &[(&str, T)],
+    ) -> Result<T, ScenarioError> {
+        let word = self.expect(what, example)?;
+        let found = choices.iter().find(|(name, _)| *name == word.text).map(|&(_, value)| value);
+        found.ok_or_else(|| self.fault(Fault::BadValue { value: word.text.to_owned(), what, example }, Some(word)))
+    }
+}
+
+pub fn parse(text: &str, limits: &Limits) -> Result<Scenario, ScenarioError> {
+    let mut phases: Vec<Phase> = Vec::new();
+    let mut seen: Vec<&str> = Vec::new();
+    // Where the last phase began, to point at it if it is empty.
+    let mut opened: Option<(usize, &str)> = None;
+    for (index, text) in text.lines().enumerate() {
+        let end = text.find('#').unwrap_or(text.len());
+        let mut line = Line { number: index + 1, text, end, position: 0 };
+        let Some(word) = line.word() else { continue };
+        if word.text == "phase" {
+            close(&phases, opened)?;
+            let name = line.expect("the phase's name", "phase NAME")?;
+            line.end()?;
+            if phases.len() == MOST_PHASES {
+                return Err(line.fault(Fault::TooManyPhases { most: MOST_PHASES }, Some(word)));
+            }
+            phases.push(Phase {
+                name: name.text.to_owned(),
+                workload: None,
+                idle: false,
+                nanoseconds: None,
+                conditions: super::Conditions::default(),
+            });
+            seen.clear();
+            opened = Some((index + 1, text));
+            continue;
+        }
+        let Some(phase) = phases.last_mut() else {
+            return Err(line.fault(Fault::OutsidePhase { word: word.text.to_owned() }, Some(word)));
+        };
+        if seen.contains(&word.text) {
+            return Err(line.fault(Fault::Repeated { word: word.text.to_owned() }, Some(word)));
+        }
+        setting(phase, word, &mut line, limits)?;
+        line.end()?;
+        seen.push(word.text);
+        if seen.contains(&"workload") && seen.contains(&"idle") {
+            return Err(line.fault(Fault::WorkloadAndIdle, Some(word)));
+        }
+    }
+    close(&phases, opened)?;
+    if phases.is_empty() {
+        let line = Line { number: 1, text: text.lines().next().unwrap_or(""), end: 0, position: 0 };
+        return Err(line.fault(Fault::NoPhase, None));
+    }
+    Ok(Scenario { phases })
+}
+
+/// A phase is complete: it must do something.
+fn close(phases: &[Phase], opened: Option<(usize, &str)>) -> Result<(), ScenarioError> {
+    let (Some(phase), Some((number, text))) = (phases.last(), opened) else { return Ok(()) };
+    if phase.workload.is_some() || phase.idle {
+        return Ok(());
+    }
+    let mut line = Line { number, text, end: text.len(), position: 0 };
+    let word = line.word();
+    Err(line.fault(Fault::EmptyPhase { name: phase.name.clone() }, word))
+}
+
+fn setting<'a>(phase: &mut Phase, word: Word<'a>, line: &mut Line<'a>, limits: &Limits) -> Result<(), ScenarioError> {
+    let conditions = &mut phase.conditions;
+    let (frequency, memory) = (&mut conditions.frequency, &mut conditions.memory);
+    match word.text {
+        "workload" => {
+            let text = line.expect("the workload", "workload stream:requests=20k")?;
+            let workload = Workload::parse(text.text, limits);
+            phase.workload = Some(workload.map_err(|error| line.fault(Fault::Workload(error), Some(text)))?);
+        }
+        "idle" => {
+            phase.nanoseconds = Some(line.duration("the pause's length", "idle 200us", SHORTEST)?);
+            phase.idle = true;
+        }
+        "for" => phase.nanoseconds = Some(line.duration("the phase's length", "for 200us", SHORTEST)?),
+        "frequency" => frequency.wish = line.ratio("frequency 2100MHz")?,
+        "thermal-limit" => frequency.thermal = line.ratio("thermal-limit 2100MHz")?,
+        "power-limit" => frequency.power = line.ratio("power-limit 2100MHz")?,
+        "current-limit" => frequency.current = line.ratio("current-limit 2100MHz")?,
+        "io-floor" => frequency.io_floor = line.ratio("io-floor 2100MHz")?,
+        "peer-floor" => frequency.peer_floor = line.ratio("peer-floor 2100MHz")?,
+        "prochot" => {
+            let example = "prochot internal, or external";
+            let internal = line.one_of("the sensor", example, &[("internal", true), ("external", false)])?;
+            *(if internal { &mut frequency.prochot_internal } else { &mut frequency.prochot_external }) = true;
+        }
+        "regulator-hot" => frequency.regulator_hot = true,
+        "sleep" => {
+            let states = [("c0", CoreSleep::Awake), ("c3", CoreSleep::C3), ("c6", CoreSleep::C6)];
+            conditions.sleep = line.one_of("the C-state", "sleep c3, or c6", &states)?;
+        }
+        "wake" => {
+            line.keyword("every", "wake every 50us")?;
+            conditions.wake = Some(line.duration("the time between wake-ups", "wake every 50us", 10_000)?);
+        }
+        "power-down" => {
+            let choices = [("fast", false), ("slow", true)];
+            memory.slow_power_down = line.one_of("the kind of exit", "power-down slow, or fast", &choices)?;
+        }
+        "self-refresh" => {
+            line.keyword("after", "self-refresh after 10us")?;
+            memory.self_refresh = Some(line.duration("the idle time", "self-refresh after 10us", SHORTEST)?);
+        }
+        "throttle" => {
+            let ranks = [("rank0", 1), ("rank1", 2), ("ranks", 3)];
+            let ranks = line.one_of("the rank", "throttle rank0 30%, or rank1, or ranks", &ranks)?;
+            memory.throttle = Some((ranks, line.per_cent("throttle rank0 30%")?));
+        }
+        "critical" => memory.critical = Some(line.per_cent("critical 50%")?),
+        "memory-error" => {
+            let example = "memory-error every 500reads";
+            line.keyword("every", example)?;
+            memory.error_every = line.quantity("the number of reads", example, &[("reads", 1)], (1, 1 << 40))?;
+        }
+        name => {
+            let Some(&kind) = MessageKind::ALL.iter().find(|kind| kind.name() == name) else {
+                return Err(line.fault(unknown(name), Some(word)));
+            };
+            line.keyword("every", "msi every 20us")?;
+            let every = line.duration("the mean time between them", "msi every 20us", SHORTEST)?;
+            conditions.errands.push(Errand { kind, every });
+        }
+    }
+    Ok(())
+}
+
+fn unknown(word: &str) -> Fault {
+    let names: Vec<&'static str> =
+        SETTINGS.iter().copied().chain(MessageKind::ALL.iter().map(|kind| kind.name())).collect();
+    Fault::UnknownSetting { word: word.to_owned(), nearest: nearest(word, &names), known: names.join(", ") }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,149 @@
+//! What stops an instance's counters for reading: the cheapest that disturbs nobody.
+
+use pericore_catalog::{Family, Register, Role, Unit};
+
+use super::{InstancePlan, Occupied};
+use crate::discover::Socket;
+
+/// Whether counters are stopped for reading.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Freeze {
+    /// By the cheapest means that disturbs nobody: the socket's freeze where nobody else counts in the socket, else those of units in which nobody else
+    /// counts, else not.
+    #[default]
+    Cheapest,
+    /// Never: counters are read one after the other while they run, and another session may count beside this one.
+    Never,
+}
+
+/// A register's values that stop counters, zero them and let them run.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Gate {
+    pub(super) register: &'static Register,
+    pub(super) frozen: u64,
+    pub(super) running: u64,
+    /// The bits that zero the counters, if the register has them.
+    pub(super) reset: Option<u64>,
+    /// True if the register has a bit without which freezes are not obeyed.
+    pub(super) needs_enable: bool,
+}
+
+/// How an instance's counters stand still while they are set up and read.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Stop {
+    /// By a register of its own; `for_reading` if also while they are read.
+    Own { gate: Gate, for_reading: bool },
+    /// By the socket's freeze; the unit's own register, if it has one, resets its counters and must not freeze them.
+    Whole(Option<Gate>),
+    /// Not at all: each counter is switched on last.
+    Never,
+}
+
+impl Stop {
+    /// How an instance with programmed counters stops; `whole` if the socket's freeze is used.
+    pub(super) fn of(instance: &InstancePlan, freeze: Freeze, whole: bool, foreign: u64) -> Self {
+        let unit = instance.unit;
+        if unit.register(Role::UnitControl).is_none() && unit.register(Role::GlobalControl).is_some_and(enables) {
+            // What enables each counter by a bit of its own stops ours beside those of others.
+            let gate = Gate::of_enables(instance, foreign);
+            return gate.map_or(Self::Never, |gate| Self::Own { gate, for_reading: freeze == Freeze::Cheapest });
+        }
+        if instance.taken.any() || freeze == Freeze::Never {
+            return Self::Never;
+        }
+        let own = Gate::of_unit(unit);
+        if whole && !unit.isolated.contains(&instance.number) {
+            return Self::Whole(own);
+        }
+        own.map_or(Self::Never, |gate| Self::Own { gate, for_reading: true })
+    }
+
+    /// True if the counters stand during set-up and changes of rounds.
+    pub(super) const fn stands(self) -> bool {
+        matches!(self, Self::Own { for_reading: true, .. } | Self::Whole(_))
+    }
+
+    /// True if the counters stand during set-up.
+    pub(super) const fn stands_at_first(self) -> bool {
+        !matches!(self, Self::Never)
+    }
+
+    /// The register of the instance that is written.
+    pub(super) const fn gate(&self) -> Option<&Gate> {
+        match self {
+            Self::Own { gate, .. } | Self::Whole(Some(gate)) => Some(gate),
+            Self::Whole(None) | Self::Never => None,
+        }
+    }
+}
+
+impl Gate {
+    /// The unit control.
+    fn of_unit(unit: &Unit) -> Option<Self> {
+        let register = unit.register(Role::UnitControl)?;
+        let running = mask(register, "frz_en").unwrap_or(0);
+        Some(Self {
+            register,
+            frozen: running | mask(register, "frz")?,
+            running,
+            reset: mask(register, "rst_ctrs"),
+            needs_enable: running != 0,
+        })
+    }
+
+    /// A global control with an enable for each counter; `foreign` are bits of others, which stay.
+    fn of_enables(instance: &InstancePlan, foreign: u64) -> Option<Self> {
+        let register = instance.unit.register(Role::GlobalControl)?;
+        let enables = instance.counters.iter().filter_map(|counter| match counter.register.role {
+            Role::FixedCounter => mask(register, &format!("en_fc{}", counter.member)),
+            _ => mask(register, &format!("en_pc{}", counter.member)),
+        });
+        let ours = enables.reduce(|all, one| all | one)?;
+        let frozen = if instance.taken.any() { foreign & !ours } else { 0 };
+        Some(Self { register, frozen, running: frozen | ours, reset: None, needs_enable: false })
+    }
+
+    /// The socket's freeze, with the unit that has it.
+    pub(super) fn of_socket(family: &Family) -> Option<(&'static Unit, Self)> {
+        family.units.iter().find_map(|unit| {
+            let register = unit.register(Role::GlobalControl)?;
+            let frozen = mask(register, "frz_all")?;
+            Some((*unit, Self { register, frozen, running: 0, reset: None, needs_enable: false }))
+        })
+    }
+}
+
+/// True if the family can freeze a whole socket at once: then all its units should be discovered, so that nobody is frozen unseen.
+pub fn freezes_sockets(family: &Family) -> bool {
+    Gate::of_socket(family).is_some()
+}
+
+/// The unit with the socket's freeze, if freezing the socket disturbs nobody and is cheaper than freezing its units one by one.
+pub(super) fn socket_gate(
+    family: &Family,
+    socket: &Socket,
+    instances: &[InstancePlan],
+    occupied: &Occupied,
+    freeze: Freeze,
+) -> Option<(&'static Unit, Gate)> {
+    if freeze == Freeze::Never || !occupied.is_clear(socket.number) {
+        return None;
+    }
+    let (unit, gate) = Gate::of_socket(family)?;
+    let is_there = socket.present(unit).contains(&0);
+    let covered = |instance: &&InstancePlan| {
+        instance.counters.iter().any(|counter| counter.control.is_some())
+            && !instance.unit.isolated.contains(&instance.number)
+            && Gate::of_unit(instance.unit).is_some()
+    };
+    (is_there && instances.iter().filter(covered).count() > 1).then_some((unit, gate))
+}
+
+/// True if the register has an enable for each counter.
+fn enables(register: &Register) -> bool {
+    mask(register, "en_pc0").is_some()
+}
+
+fn mask(register: &Register, name: &str) -> Option<u64> {
+    register.field(name).map(|field| field.bits.mask())
+}

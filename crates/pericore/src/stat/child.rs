@@ -1,0 +1,108 @@
+//! The program that is measured on this machine: started when counting begins, ended when counting ends first.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, ExitCode, ExitStatus};
+
+use crate::failure::Failure;
+
+/// Exit status if the program cannot be found, as shells have it.
+const NOT_FOUND: u8 = 127;
+/// Exit status if it cannot be run.
+const NOT_RUN: u8 = 126;
+/// What shells add to a signal's number.
+const KILLED: i32 = 128;
+
+/// A running program.
+#[derive(Debug)]
+pub struct Measured {
+    child: Child,
+    status: Option<ExitStatus>,
+}
+
+impl Measured {
+    /// Starts it, with our streams, environment and folder.
+    ///
+    /// # Errors
+    /// It cannot be found or run; the exit status says which.
+    pub fn start(words: &[OsString]) -> Result<Option<Self>, Failure> {
+        let Some((program, arguments)) = words.split_first() else { return Ok(None) };
+        let child = Command::new(program).args(arguments).spawn().map_err(|error| {
+            let status = if error.kind() == io::ErrorKind::NotFound { NOT_FOUND } else { NOT_RUN };
+            Failure::with_status(format!("cannot run {}: {error}", program.display()), status)
+        })?;
+        Ok(Some(Self { child, status: None }))
+    }
+
+    /// True once it has ended.
+    ///
+    /// # Errors
+    /// The system does not say.
+    pub fn has_ended(&mut self) -> Result<bool, Failure> {
+        if self.status.is_none() {
+            self.status = self.child.try_wait().map_err(lost)?;
+        }
+        Ok(self.status.is_some())
+    }
+
+    /// Asks it to end, if it still runs, waits for it, and gives its exit status as a shell would.
+    ///
+    /// # Errors
+    /// The system does not say.
+    pub fn end(mut self) -> Result<ExitCode, Failure> {
+        if !self.has_ended()? {
+            ask_to_end(&self.child);
+        }
+        let status = match self.status {
+            Some(status) => status,
+            None => self.child.wait().map_err(lost)?,
+        };
+        let number = status.code().unwrap_or(KILLED + status.signal().unwrap_or(0));
+        Ok(ExitCode::from(u8::try_from(number).unwrap_or(u8::MAX)))
+    }
+}
+
+fn lost(error: io::Error) -> Failure {
+    Failure::failed(format!("cannot wait for the program: {error}"))
+}
+
+/// Sends SIGTERM.
+fn ask_to_end(child: &Child) {
+    let Ok(pid) = libc::pid_t::try_from(child.id()) else { return };
+    // SAFETY: no memory is involved, and the number is still the child's: it has not been waited for.
+    unsafe { libc::kill(pid, libc::SIGTERM) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &[&str]) -> Vec<OsString> {
+        line.iter().map(OsString::from).collect()
+    }
+
+    fn status(mut program: Measured) -> ExitCode {
+        while !program.has_ended().unwrap() {
+            std::thread::yield_now();
+        }
+        program.end().unwrap()
+    }
+
+    #[test]
+    fn the_exit_status_is_the_programs() {
+        let start = |line: &[&str]| Measured::start(&words(line)).unwrap().unwrap();
+        assert_eq!(format!("{:?}", status(start(&["sh", "-c", "exit 7"]))), format!("{:?}", ExitCode::from(7)));
+        let killed = status(start(&["sh", "-c", "kill -9 $$"]));
+        assert_eq!(format!("{killed:?}"), format!("{:?}", ExitCode::from(137)));
+        assert!(Measured::start(&[]).unwrap().is_none());
+        let refused = Measured::start(&words(&["pericore-no-such-program"])).unwrap_err();
+        assert_eq!(refused.status(), NOT_FOUND);
+    }
+
+    #[test]
+    fn a_program_that_outlives_the_measurement_is_asked_to_end() {
+        let program = Measured::start(&words(&["sleep", "1000"])).unwrap().unwrap();
+        assert_eq!(format!("{:?}", program.end().unwrap()), format!("{:?}", ExitCode::from(128 + 15)));
+    }
+}

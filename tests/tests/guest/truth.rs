@@ -1,0 +1,110 @@
+//! What a counter must have counted: what happened while the driver let it run, by the log of what the driver wrote.
+
+use pericore_doors::guest::Access;
+use pericore_registers::{Address, Bdf, Operation};
+
+use crate::boot::PERIOD;
+use crate::injection::due;
+
+/// The accesses between two notes that the script left by writing numbers to a register that nothing else uses.
+pub fn between(accesses: &[Access], note: u32, first: u64) -> &[Access] {
+    let (start, end) = (before(accesses, note, first).len(), before(accesses, note, first + 1).len());
+    &accesses[start..end]
+}
+
+/// The accesses before such a note.
+pub fn before(accesses: &[Access], note: u32, number: u64) -> &[Access] {
+    let is_note = |access: &Access| matches!(access.operation, Operation::Write { address, value, .. } if address == msr(note) && value == number);
+    let place = accesses.iter().position(is_note).unwrap_or_else(|| panic!("the script never left note {number}"));
+    &accesses[..place]
+}
+
+/// What makes a counter count.
+#[derive(Debug, Clone, Copy)]
+pub enum Happening {
+    /// So many events a second.
+    Rate(u64),
+    /// So many a cycle.
+    EachCycle(u64),
+    /// Nothing.
+    Never,
+}
+
+impl Happening {
+    /// How much has happened by a tick.
+    fn by(self, tick: u64) -> u64 {
+        match self {
+            Self::Rate(per_second) => due(per_second, tick),
+            Self::EachCycle(step) => step * (tick / PERIOD),
+            Self::Never => 0,
+        }
+    }
+}
+
+/// A PMON block as the guide has it.
+#[derive(Debug, Clone, Copy)]
+pub struct Block {
+    /// The register that freezes it.
+    pub unit_control: Option<Address>,
+    /// Bits that must all be set to freeze.
+    pub freeze: u64,
+    /// First control register, distance to the next, how many.
+    pub controls: (Address, u16, u16),
+    /// Bit that enables a counter; 0 where an event select does.
+    pub enable: u64,
+}
+
+pub const fn msr(number: u32) -> Address {
+    Address::Msr { cpu: 0, msr: number }
+}
+
+pub const fn pci(bus: u8, device: u8, function: u8, offset: u16) -> Address {
+    Address::Pci { bdf: Bdf::new(bus, device, function), offset }
+}
+
+pub const fn mmio(physical: u64) -> Address {
+    Address::Mmio { physical }
+}
+
+impl Block {
+    /// What a counter programmed with `config` must show, all its runs together.
+    pub fn truth(&self, accesses: &[Access], config: u64, happening: Happening) -> u64 {
+        let (first, stride, count) = self.controls;
+        let controls: Vec<Address> = (0..count).map(|index| first.plus(index * stride)).collect();
+        let (mut frozen, mut selecting) = (false, None);
+        let (mut running_since, mut total, mut runs) = (None, 0, 0);
+        for access in accesses {
+            let Operation::Write { address, value, .. } = access.operation else { continue };
+            if Some(address) == self.unit_control {
+                frozen = value & self.freeze == self.freeze;
+            } else if controls.contains(&address) {
+                let is_enabled = if self.enable == 0 { value & 0xff != 0 } else { value & self.enable != 0 };
+                if is_enabled && value & !self.enable == config {
+                    selecting = Some(address);
+                } else if selecting == Some(address) {
+                    selecting = None;
+                }
+            }
+            let running = selecting.is_some() && !frozen;
+            match (running_since, running) {
+                (None, true) => (running_since, runs) = (Some(access.ticks), runs + 1),
+                (Some(since), false) => {
+                    total += happening.by(access.ticks) - happening.by(since);
+                    running_since = None;
+                }
+                _ => {}
+            }
+        }
+        assert!(runs > 0, "the driver never programmed {config:#x}");
+        assert!(running_since.is_none(), "the driver left {config:#x} running");
+        total
+    }
+}
+
+/// What the driver must make of a counter that nobody can start or stop: it reads it at both ends of each stretch that it counts.
+pub fn free_running_truth(accesses: &[Access], counter: Address, happening: Happening) -> u64 {
+    let is_read = |access: &&Access| matches!(access.operation, Operation::Read { address, .. } if address == counter);
+    let ticks: Vec<u64> = accesses.iter().filter(is_read).map(|access| access.ticks).collect();
+    assert!(!ticks.is_empty() && ticks.len() % 2 == 0, "{} reads of {counter}", ticks.len());
+    ticks.chunks(2).map(|ends| happening.by(ends[1]) - happening.by(ends[0])).sum()
+}
