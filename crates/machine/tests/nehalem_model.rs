@@ -18,7 +18,6 @@ const REASONS: &[(&str, &str, &str)] = &[
         "isochronous requests share the channels' queues with the others; no document gives a size of their own",
     ),
     ("QMC_CANCEL", "", "reads are never withdrawn: memory is read even if another socket passes the line on"),
-    ("QMC_PRIORITY_UPDATES", "", "the devices give a read its final priority when they send it"),
     (
         "DRAM_",
         "AUTOPRE",
