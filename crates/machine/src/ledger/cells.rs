@@ -1,12 +1,16 @@
 //! The totals that records are folded into.
 
+use super::busy::Busy;
 use super::device::DeviceCells;
+use super::links::LinkCells;
+use super::packet::PacketRecord;
 use super::power::{AgentCells, PowerCells};
 use super::record::{
     Command, IO_THREAD, LineState, MajorMode, MemoryState, Message, Pending, Record, Refusal, RequestKind, SliceState,
 };
 use super::ring::RingCells;
-use crate::engine::{NEVER, Period};
+use super::{HomeQueue, LinkQueue};
+use crate::engine::{Clocks, NEVER, Period};
 use crate::signal::Tick;
 
 /// Thread IDs that cells tell apart.
@@ -37,7 +41,7 @@ pub struct Stay {
 }
 
 impl Stay {
-    fn add(&mut self, from: Tick, to: Tick, now: Tick, clock: Period) {
+    pub(super) fn add(&mut self, from: Tick, to: Tick, now: Tick, clock: Period) {
         if from != NEVER {
             self.entries += 1;
             self.cycles += clock.cycles_between(from, to.min(now));
@@ -67,6 +71,11 @@ pub struct SliceCells {
     pub bypasses: u64,
     /// Messages that waited for long, by ring.
     pub starved: [u64; 4],
+    /// Snoops of other sockets in their queue.
+    pub snoops: Stay,
+    /// Snoops that took an unmodified copy away without data, and requests to own that found a shared line.
+    pub dropped_silently: u64,
+    pub owned_shared: u64,
     pub messages: [u64; Message::COUNT],
 }
 
@@ -85,6 +94,9 @@ impl SliceCells {
             states: [Span::new(); SliceState::COUNT],
             bypasses: 0,
             starved: [0; 4],
+            snoops: NO_STAY,
+            dropped_silently: 0,
+            owned_shared: 0,
             messages: [0; Message::COUNT],
         }
     }
@@ -93,8 +105,15 @@ impl SliceCells {
 /// Totals of one home agent.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct HomeCells {
-    pub reads: u64,
-    pub writes: u64,
+    /// Of this socket, of others.
+    pub reads: [u64; 2],
+    pub writes: [u64; 2],
+    /// Of the writes, modified lines that snoops found.
+    pub snoop_writes: u64,
+    /// Reads answered from another cache.
+    pub forwards: u64,
+    /// Requests that look up the memory's regions.
+    pub regions: u64,
     pub tracker: Stay,
     /// Full lines handed to the memory controller.
     pub written: u64,
@@ -109,6 +128,39 @@ pub struct HomeCells {
     /// Completions without data, within the socket and to another one.
     pub completions: u64,
     pub completions_remote: u64,
+    /// Snoops sent, to this socket's slices and to others.
+    pub snoops: u64,
+    /// Reads that found their channel idle, and those that did not.
+    pub bypasses: [u64; 2],
+    conflicts: Busy,
+    links: [Busy; 4],
+    /// Credits of the read and the write queues that are in use.
+    credits: [[Busy; 4]; 2],
+}
+
+impl HomeCells {
+    pub const fn queue(&mut self, queue: HomeQueue) -> &mut Busy {
+        match queue {
+            HomeQueue::Conflicts => &mut self.conflicts,
+            HomeQueue::Links(index) => &mut self.links[index],
+            HomeQueue::Credits(queue, channel) => &mut self.credits[queue as usize][channel],
+        }
+    }
+
+    /// Cycles with a request that waits for another.
+    pub const fn conflicts(&self) -> u64 {
+        self.conflicts.some()
+    }
+
+    /// Cycles in which a message waited for a link.
+    pub const fn no_link(&self, index: usize) -> u64 {
+        self.links[index].some()
+    }
+
+    /// Cycles without a credit for a queue.
+    pub const fn no_credits(&self, queue: Pending, channel: usize) -> u64 {
+        self.credits[queue as usize][channel].all()
+    }
 }
 
 /// One pending queue of a memory channel.
@@ -275,6 +327,7 @@ pub struct Cells {
     pub agents: Vec<AgentCells>,
     pub rings: Vec<RingCells>,
     pub devices: Vec<DeviceCells>,
+    pub links: Vec<LinkCells>,
 }
 
 impl Cells {
@@ -288,6 +341,7 @@ impl Cells {
             devices: vec![DeviceCells::default(); homes],
             // Home agent and input-output have a stop each.
             rings: vec![RingCells::new(slices / homes.max(1) + 2); homes],
+            links: Vec::new(),
         }
     }
 
@@ -297,12 +351,18 @@ impl Cells {
         let nid = usize::from(record.nid) % NODES;
         let kind = record.kind as usize;
         let slice = &mut self.slices[usize::from(record.slice)];
-        slice.ingress[tid].add(record.ingress_in, record.ingress_out, now, uclk);
         slice.aliased += u64::from(record.aliased);
         if record.kind.is_io() {
             slice.ordered.add(record.ingress_in, record.ingress_out, now, uclk);
         }
         slice.rejected[tid].add(record.rejected, record.ingress_out, now, uclk);
+        let queue = if record.kind == RequestKind::Snoop { &mut slice.snoops } else { &mut slice.ingress[tid] };
+        queue.add(record.ingress_in, record.ingress_out, now, uclk);
+        if record.ingress_out != NEVER {
+            let (shared, owned) = (record.state == LineState::Shared, record.kind == RequestKind::ReadForOwnership);
+            slice.owned_shared += u64::from(owned && shared);
+            slice.dropped_silently += u64::from(record.dropped_silently);
+        }
         if record.ingress_out != NEVER {
             slice.lookups[kind][record.state as usize][nid][tid] += 1;
         }
@@ -310,23 +370,73 @@ impl Cells {
         if let Some(state) = record.victim {
             slice.victims[nid][state as usize] += 1;
         }
+        if record.snoop_write != NEVER {
+            let home = &mut self.homes[usize::from(record.nid)];
+            home.writes[usize::from(record.remote)] += 1;
+            home.snoop_writes += 1;
+            home.regions += 1;
+            home.written += u64::from(record.written != NEVER);
+        }
+        let home = &mut self.homes[usize::from(record.nid)];
+        home.snoops += u64::from(record.snooped_at != NEVER);
+        home.completions_remote += u64::from(record.completed_at != NEVER);
         if record.tracker_in == NEVER {
             return;
         }
         let is_read = record.kind.reads_memory();
-        let home = &mut self.homes[usize::from(record.nid)];
         home.tracker.add(record.tracker_in, record.tracker_out, now, uclk);
-        home.reads += u64::from(is_read);
-        home.writes += u64::from(record.kind.writes_memory());
+        let from = usize::from(record.remote);
+        home.reads[from] += u64::from(is_read);
+        home.writes[from] += u64::from(record.kind.writes_memory());
+        home.regions += 1;
+        if let Some(bypassed) = record.bypass {
+            home.bypasses[usize::from(bypassed)] += 1;
+        }
         let partial = record.kind == RequestKind::StreamPart && !record.completed;
         *(if partial { &mut home.written_parts } else { &mut home.written }) += u64::from(record.written != NEVER);
         if record.tracker_out != NEVER {
             let (remote, direct) = (record.remote, record.direct_to_core);
-            home.to_core += u64::from(is_read && !remote && direct);
-            home.to_cache += u64::from(is_read && !remote && !direct);
-            home.to_remote += u64::from(is_read && remote);
-            home.completions += u64::from(!remote && (!is_read || direct));
-            home.completions_remote += u64::from(remote && !is_read);
+            // Data that a cache has forwarded is not sent again.
+            let data = is_read && !record.forwarded;
+            home.forwards += u64::from(record.forwarded);
+            home.to_core += u64::from(data && !remote && direct);
+            home.to_cache += u64::from(data && !remote && !direct);
+            home.to_remote += u64::from(data && remote);
+            home.completions += u64::from(!remote && (!data || direct));
+        }
+    }
+
+    /// Adds what a packet has done before `now`.
+    pub fn fold_packet(&mut self, record: &PacketRecord, now: Tick, clocks: &Clocks, flight: u64) {
+        self.links[usize::from(record.sender)].fold_sender(record, now, clocks);
+        self.links[usize::from(record.receiver)].fold_receiver(record, now, clocks, flight);
+    }
+
+    pub fn link_queue(&mut self, link: u16, queue: LinkQueue) -> &mut Busy {
+        let link = &mut self.links[usize::from(link)];
+        match queue {
+            LinkQueue::Ring(class) => &mut link.ring_busy[class as usize],
+            LinkQueue::Transmit => &mut link.transmit_busy,
+            LinkQueue::Receive => &mut link.receive_busy,
+            LinkQueue::Shared => &mut link.shared_busy,
+        }
+    }
+
+    /// Brings the running sums of links and home agents up to `now`.
+    pub fn settle_busy(&mut self, now: Tick, clocks: &Clocks, shared: u64, capacities: [u64; 2]) {
+        let (uclk, qclk) = (clocks.uclk.cycles(now), clocks.qclk.cycles(now));
+        for link in &mut self.links {
+            link.ring_busy.iter_mut().for_each(|busy| busy.settle(uclk, shared));
+            link.shared_busy.settle(uclk, shared);
+            link.transmit_busy.settle(qclk, shared);
+            link.receive_busy.settle(qclk, shared);
+        }
+        for home in &mut self.homes {
+            home.conflicts.settle(uclk, u64::MAX);
+            home.links.iter_mut().for_each(|busy| busy.settle(uclk, u64::MAX));
+            for (credits, capacity) in home.credits.iter_mut().zip(capacities) {
+                credits.iter_mut().for_each(|busy| busy.settle(uclk, capacity));
+            }
         }
     }
 

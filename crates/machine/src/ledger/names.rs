@@ -3,9 +3,10 @@
 
 use super::cells::thread_at;
 use super::cells::{NODES, SliceCells, Stay, THREADS};
+use super::links;
 use super::record::{
-    Command, IO_THREAD, IngressQueue, LineState, MemoryState, Message, Opcodes, Pending, Refusal, RequestKind,
-    SliceState,
+    Command, IO_THREAD, IngressQueue, LineState, MemoryState, Message, NO_THREAD, Opcodes, Pending, Refusal,
+    RequestKind, SliceState,
 };
 use super::ring::RingKind;
 use super::window::Snapshot;
@@ -15,8 +16,9 @@ pub const NAMES: &[(&str, &str, &[&str])] = &[
     ("cbo", "CLOCKTICKS", &[]),
     ("cbo", "LLC_LOOKUP", &["DATA_READ", "WRITE", "REMOTE_SNOOP", "ANY", "NID"]),
     ("cbo", "LLC_VICTIMS", &["M_STATE", "E_STATE", "S_STATE", "MISS", "NID"]),
-    ("cbo", "RxR_INSERTS", &["IRQ", "IRQ_REJECTED", "VFIFO"]),
-    ("cbo", "RxR_OCCUPANCY", &["IRQ", "IRQ_REJECTED", "VFIFO"]),
+    ("cbo", "RxR_INSERTS", &["IRQ", "IRQ_REJECTED", "VFIFO", "IPQ"]),
+    ("cbo", "RxR_OCCUPANCY", &["IRQ", "IRQ_REJECTED", "VFIFO", "IPQ"]),
+    ("cbo", "MISC", &["RSPI_WAS_FSE", "RFO_HIT_S"]),
     ("cbo", "TOR_INSERTS", TOR),
     ("cbo", "TOR_OCCUPANCY", TOR),
     ("cbo", "TxR_INSERTS", &["AD_CACHE", "AK_CACHE", "BL_CACHE", "IV_CACHE", "AD_CORE", "AK_CORE", "BL_CORE"]),
@@ -28,7 +30,12 @@ pub const NAMES: &[(&str, &str, &[&str])] = &[
     ("ha", "DIRECT2CORE_COUNT", &[]),
     ("ha", "TAD_REQUESTS_G0", &["REGION0"]),
     ("ha", "TxR_AK_NDR", &[]),
-    ("ha", "TxR_AD", &["NDR"]),
+    ("ha", "BYPASS_IMC", &["TAKEN", "NOT_TAKEN"]),
+    ("ha", "IGR_NO_CREDIT_CYCLES", &["AD_QPI0", "AD_QPI1", "BL_QPI0", "BL_QPI1"]),
+    ("ha", "CONFLICT_CYCLES", &["NO_CONFLICT", "CONFLICT"]),
+    ("ha", "RPQ_CYCLES_NO_REG_CREDITS", CHANNELS),
+    ("ha", "WPQ_CYCLES_NO_REG_CREDITS", CHANNELS),
+    ("ha", "TxR_AD", &["NDR", "SNP"]),
     ("ha", "TxR_BL", &["DRS_CACHE", "DRS_CORE", "DRS_QPI"]),
     ("imc", "CLOCKTICKS", &[]),
     ("imc", "ACT_COUNT", &[]),
@@ -129,7 +136,55 @@ pub const NAMES: &[(&str, &str, &[&str])] = &[
     ("r3qpi", "RING_AK_USED", &["CW_EVEN", "CW_ODD", "CCW_EVEN", "CCW_ODD"]),
     ("r3qpi", "RING_BL_USED", &["CW_EVEN", "CW_ODD", "CCW_EVEN", "CCW_ODD"]),
     ("r3qpi", "RING_IV_USED", &["ANY"]),
+    ("qpi", "CLOCKTICKS", &[]),
+    ("qpi", "TxL_FLITS_G0", FLITS_G0),
+    ("qpi", "RxL_FLITS_G0", FLITS_G0),
+    ("qpi", "TxL_FLITS_G1", FLITS_G1),
+    ("qpi", "RxL_FLITS_G1", FLITS_G1),
+    ("qpi", "TxL_FLITS_G2", FLITS_G2),
+    ("qpi", "RxL_FLITS_G2", FLITS_G2),
+    ("qpi", "TxL_INSERTS", &[]),
+    ("qpi", "TxL_OCCUPANCY", &[]),
+    ("qpi", "TxL_CYCLES_NE", &[]),
+    ("qpi", "TxL_BYPASSED", &[]),
+    ("qpi", "RxL_INSERTS", &[]),
+    ("qpi", "RxL_OCCUPANCY", &[]),
+    ("qpi", "RxL_CYCLES_NE", &[]),
+    ("qpi", "RxL_BYPASSED", &[]),
+    ("qpi", "RxL_INSERTS_DRS", &[]),
+    ("qpi", "RxL_INSERTS_HOM", &[]),
+    ("qpi", "RxL_INSERTS_SNP", &[]),
+    ("qpi", "RxL_INSERTS_NDR", &[]),
+    ("qpi", "RxL_OCCUPANCY_DRS", &[]),
+    ("qpi", "RxL_OCCUPANCY_HOM", &[]),
+    ("qpi", "RxL_OCCUPANCY_SNP", &[]),
+    ("qpi", "RxL_OCCUPANCY_NDR", &[]),
+    ("qpi", "TxL0_POWER_CYCLES", &[]),
+    ("qpi", "RxL0_POWER_CYCLES", &[]),
+    ("qpi", "DIRECT2CORE", &["SUCCESS", "FAILURE_RBT"]),
+    ("qpi", "RxL_CREDITS_CONSUMED_VNA", &[]),
+    ("qpi", "RxL_CREDITS_CONSUMED_VN0", CLASSES),
+    ("qpi", "VNA_CREDIT_RETURNS", &[]),
+    ("qpi", "VNA_CREDIT_RETURN_OCCUPANCY", &[]),
+    ("qpi", "CTO_COUNT", &[]),
+    ("r3qpi", "CLOCKTICKS", &[]),
+    ("r3qpi", "RxR_INSERTS", CLASSES),
+    ("r3qpi", "RxR_OCCUPANCY", CLASSES),
+    ("r3qpi", "RxR_CYCLES_NE", CLASSES),
+    ("r3qpi", "RxR_BYPASSED", &["AD"]),
+    ("r3qpi", "VNA_CREDITS_ACQUIRED", &[]),
+    ("r3qpi", "VNA_CREDITS_REJECT", CLASSES),
+    ("r3qpi", "VN0_CREDITS_USED", CLASSES),
+    ("r3qpi", "VN0_CREDITS_REJECT", CLASSES),
+    ("r3qpi", "VNA_CREDIT_CYCLES_OUT", &[]),
+    ("r3qpi", "VNA_CREDIT_CYCLES_USED", &[]),
 ];
+
+const FLITS_G0: &[&str] = &["IDLE", "DATA", "NON_DATA"];
+const FLITS_G1: &[&str] = &["SNP", "HOM_REQ", "HOM_NONREQ", "HOM", "DRS_DATA", "DRS_NONDATA", "DRS"];
+const FLITS_G2: &[&str] = &["NDR_AD", "NDR_AK"];
+const CLASSES: &[&str] = &["HOM", "SNP", "NDR", "DRS"];
+const CHANNELS: &[&str] = &["CHN0", "CHN1", "CHN2", "CHN3"];
 
 const TOR: &[&str] = &[
     "OPCODE",
@@ -178,7 +233,8 @@ pub fn instances(at: &Snapshot, unit: &str) -> Option<usize> {
         "pcu" => Some(at.cells.power.len()),
         "ubox" => Some(at.cells.agents.len()),
         "r2pcie" => Some(at.cells.rings.len()),
-        "r3qpi" => Some(2 * at.cells.rings.len()),
+        // The link's units are there in a machine without links, too.
+        "qpi" | "r3qpi" => Some(2 * at.sockets),
         _ => None,
     }
 }
@@ -205,7 +261,9 @@ pub fn value(
             _ => slice(at.cells.slices.get(index)?, &at.opcodes, event, subevent, Filters(filters)),
         },
         // Both links of a socket are at the stop of input-output.
-        "r3qpi" => at.cells.rings.get(index / 2)?.value(io_stop(at), false, event, subevent),
+        "r3qpi" if event.starts_with("RING_") => {
+            at.cells.rings.get(index / 2)?.value(io_stop(at), false, event, subevent)
+        }
         "r2pcie" => match event {
             "CLOCKTICKS" => Some(at.clocks.uclk.cycles(at.now)),
             // Their stop comes after the home agent's.
@@ -226,6 +284,8 @@ pub fn value(
             "CLOCKTICKS" => Some(at.clocks.uclk.cycles(at.now)),
             _ => at.cells.agents.get(index)?.value(event, subevent),
         },
+        "qpi" => links::qpi(at, index, event, subevent, filters),
+        "r3qpi" => links::ring_stop(at, index, event, subevent),
         _ => None,
     }
 }
@@ -264,13 +324,15 @@ fn slice(cells: &SliceCells, opcodes: &Opcodes, event: &str, subevent: &str, fil
             Some(cells.tor[RequestKind::DataRead as usize][1].iter().flatten().map(|stay| stay.cycles).sum())
         }
         "MISC" if subevent == "WC_ALIASING" => Some(cells.aliased),
-        "MISC" if subevent == "RFO_HIT_S" => {
-            let hits = &cells.lookups[RequestKind::ReadForOwnership as usize][LineState::Shared as usize];
-            Some(hits.iter().flatten().sum())
-        }
         "TxR_ADS_USED" => Some(cells.bypasses),
         "TxR_STARVED" if subevent == "AK" => Some(cells.starved[RingKind::Acknowledge as usize]),
         "TxR_STARVED" if subevent == "BL" => Some(cells.starved[RingKind::Block as usize]),
+        // Snoops belong to no thread.
+        "RxR_INSERTS" | "RxR_OCCUPANCY" if subevent == "IPQ" && !filters.thread(NO_THREAD.into()) => Some(0),
+        "RxR_INSERTS" if subevent == "IPQ" => Some(cells.snoops.entries),
+        "RxR_OCCUPANCY" if subevent == "IPQ" => Some(cells.snoops.cycles),
+        "MISC" if subevent == "RSPI_WAS_FSE" => Some(cells.dropped_silently),
+        "MISC" if subevent == "RFO_HIT_S" => Some(cells.owned_shared),
         "TxR_INSERTS" => {
             let message = match subevent {
                 "AD_CACHE" => Message::AddressFromCache,
@@ -292,6 +354,7 @@ fn lookups(cells: &SliceCells, subevent: &str, filters: Filters<'_>) -> Option<u
     let wanted = |kind: RequestKind| match subevent {
         "DATA_READ" => kind == RequestKind::DataRead,
         "WRITE" => kind.is_write(),
+        "REMOTE_SNOOP" => kind == RequestKind::Snoop,
         "ANY" | "NID" => true,
         _ => false,
     };
@@ -313,7 +376,7 @@ fn lookups(cells: &SliceCells, subevent: &str, filters: Filters<'_>) -> Option<u
 
 fn victims(cells: &SliceCells, subevent: &str, filters: Filters<'_>) -> Option<u64> {
     // Victims belong to no thread.
-    if !filters.thread(usize::from(super::NO_THREAD)) {
+    if !filters.thread(NO_THREAD.into()) {
         return Some(0);
     }
     let of = |state: LineState| cells.victims.iter().map(|node| node[state as usize]).sum();
@@ -384,10 +447,22 @@ fn home(at: &Snapshot, index: usize, event: &str, subevent: &str) -> Option<u64>
     let cells = at.cells.homes.get(index)?;
     match (event, subevent) {
         ("CLOCKTICKS", "") => Some(at.clocks.uclk.cycles(at.now)),
-        ("REQUESTS", "READS") => Some(cells.reads),
-        ("REQUESTS", "WRITES") => Some(cells.writes),
+        ("REQUESTS", "READS") => Some(cells.reads.iter().sum()),
+        ("REQUESTS", "WRITES") => Some(cells.writes.iter().sum()),
         // All memory lies in one region: the model has no address decoder with several.
-        ("TRACKER_INSERTS", "ALL") | ("TAD_REQUESTS_G0", "REGION0") => Some(cells.tracker.entries),
+        ("TAD_REQUESTS_G0", "REGION0") => Some(cells.regions),
+        ("TRACKER_INSERTS", "ALL") => Some(cells.tracker.entries),
+        ("TxR_AD", "SNP") => Some(cells.snoops),
+        ("BYPASS_IMC", "TAKEN") => Some(cells.bypasses[1]),
+        ("BYPASS_IMC", "NOT_TAKEN") => Some(cells.bypasses[0]),
+        ("IGR_NO_CREDIT_CYCLES", "AD_QPI0") => Some(cells.no_link(0)),
+        ("IGR_NO_CREDIT_CYCLES", "AD_QPI1") => Some(cells.no_link(1)),
+        ("IGR_NO_CREDIT_CYCLES", "BL_QPI0") => Some(cells.no_link(2)),
+        ("IGR_NO_CREDIT_CYCLES", "BL_QPI1") => Some(cells.no_link(3)),
+        ("CONFLICT_CYCLES", "CONFLICT") => Some(cells.conflicts()),
+        ("CONFLICT_CYCLES", "NO_CONFLICT") => Some(at.clocks.uclk.cycles(at.now) - cells.conflicts()),
+        ("RPQ_CYCLES_NO_REG_CREDITS", channel) => Some(cells.no_credits(Pending::Reads, channel_number(channel)?)),
+        ("WPQ_CYCLES_NO_REG_CREDITS", channel) => Some(cells.no_credits(Pending::Writes, channel_number(channel)?)),
         // Not an event of the guide, but what its accumulator of 2.4.4.1 is made of, unscaled.
         ("TRACKER_OCCUPANCY", "ALL") => Some(cells.tracker.cycles),
         ("IMC_WRITES", "FULL") => Some(cells.written),
@@ -400,6 +475,11 @@ fn home(at: &Snapshot, index: usize, event: &str, subevent: &str) -> Option<u64>
         ("TxR_AD", "NDR") => Some(cells.completions_remote),
         _ => None,
     }
+}
+
+/// The number in a subevent's name `CHNn`.
+fn channel_number(subevent: &str) -> Option<usize> {
+    subevent.strip_prefix("CHN")?.parse().ok().filter(|&number| number < 4)
 }
 
 fn channel(at: &Snapshot, index: usize, event: &str, subevent: &str) -> Option<u64> {

@@ -28,11 +28,13 @@ pub enum RequestKind {
     IoWrite,
     /// A device writes a line to memory (PCIWiLF).
     IoWriteThrough,
+    /// Another socket's request asks for the line. From the IPQ: has no opcode.
+    Snoop,
 }
 
 impl RequestKind {
     /// How many kinds there are.
-    pub const COUNT: usize = 10;
+    pub const COUNT: usize = 11;
     /// All kinds, by their number.
     pub const ALL: [Self; Self::COUNT] = [
         Self::DataRead,
@@ -45,6 +47,7 @@ impl RequestKind {
         Self::IoRead,
         Self::IoWrite,
         Self::IoWriteThrough,
+        Self::Snoop,
     ];
 
     /// A streaming store.
@@ -80,6 +83,11 @@ impl RequestKind {
     /// Writes, as the look-up sees it.
     pub const fn is_write(self) -> bool {
         self.is_writeback() || self.is_stream() || matches!(self, Self::IoWrite | Self::IoWriteThrough)
+    }
+
+    /// Asks for a line, for a core.
+    pub const fn is_read(self) -> bool {
+        matches!(self, Self::DataRead | Self::ReadForOwnership)
     }
 
     /// Carries data from a core.
@@ -143,7 +151,7 @@ impl Opcodes {
             RequestKind::IoRead => Some(self.pci_read),
             RequestKind::IoWrite => Some(self.pci_write),
             RequestKind::IoWriteThrough => Some(self.pci_write_through),
-            RequestKind::Eviction => None,
+            RequestKind::Eviction | RequestKind::Snoop => None,
         }
     }
 }
@@ -166,6 +174,22 @@ pub enum LineState {
 }
 
 impl LineState {
+    /// The letter that stands for it.
+    pub const fn letter(self) -> &'static str {
+        match self {
+            Self::Invalid => "I",
+            Self::Shared => "S",
+            Self::Exclusive => "E",
+            Self::Modified => "M",
+            Self::Forward => "F",
+        }
+    }
+
+    /// Others may have the line, too.
+    pub const fn is_shared(self) -> bool {
+        matches!(self, Self::Shared | Self::Forward)
+    }
+
     /// How many states there are.
     pub const COUNT: usize = 5;
     /// By number; the numbers that three bits hold beyond the last state read as `Invalid`.
@@ -209,10 +233,22 @@ pub struct Record {
     pub completed: bool,
     /// A streaming store that found its line modified.
     pub aliased: bool,
-    /// Data went from the home agent straight to the core.
-    pub direct_to_core: bool,
     /// Was rejected, because its line had a request under way, for the first time.
     pub rejected: Tick,
+    /// Data went from the home agent or the link straight to the core.
+    pub direct_to_core: bool,
+    /// Data came from another cache, not from the home agent.
+    pub forwarded: bool,
+    /// When the home agent sent it, if it is a snoop.
+    pub snooped_at: Tick,
+    /// When the home agent told another socket that it is complete, without data.
+    pub completed_at: Tick,
+    /// It found its channel idle at the home agent, if it is a read; or did not.
+    pub bypass: Option<bool>,
+    /// A snoop that took an unmodified copy away and said so without sending data.
+    pub dropped_silently: bool,
+    /// The data of the modified line that a snoop found came to the home agent.
+    pub snoop_write: Tick,
     /// Arrived in the slice's request queue.
     pub ingress_in: Tick,
     /// Left the slice's request queue; this is also when the tags are looked up.
@@ -245,6 +281,12 @@ impl Record {
             aliased: false,
             direct_to_core: false,
             rejected: NEVER,
+            forwarded: false,
+            snooped_at: NEVER,
+            completed_at: NEVER,
+            bypass: None,
+            dropped_silently: false,
+            snoop_write: NEVER,
             ingress_in: NEVER,
             ingress_out: NEVER,
             tor_in: NEVER,

@@ -12,7 +12,7 @@ use crate::ledger::{IngressQueue, LineState, Message, NO_THREAD, Refusal, Reques
 use crate::signal::SignalSink;
 
 /// The numbers of the bits that are set.
-fn bits(mut mask: u8) -> impl Iterator<Item = usize> {
+pub(super) fn bits(mut mask: u8) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let bit = mask.trailing_zeros() as usize;
         mask &= mask.wrapping_sub(1);
@@ -32,6 +32,13 @@ impl Model {
         }
         *queue_free = self.now + self.latency.uclk;
         record.ingress_in = self.now;
+        if record.kind == RequestKind::Snoop {
+            let state = &mut self.slices[usize::from(slice)];
+            state.snoops.push_back((self.now + self.latency.ingress, request));
+            sink.enter(self.wires.slices[usize::from(slice)].ingress, self.wires.tags.snoop_ingress(), self.now);
+            self.wake(slice, sink);
+            return;
+        }
         sink.enter(self.wires.slices[usize::from(slice)].ingress, self.wires.tags.ingress(tid), self.now);
         if is_io {
             sink.enter(self.wires.slices[usize::from(slice)].ingress, self.wires.tags.ordered(tid), self.now);
@@ -59,10 +66,20 @@ impl Model {
     /// Lets the pipeline work now if it can, and sets its next event.
     pub(super) fn wake<S: SignalSink>(&mut self, slice: u16, sink: &mut S) {
         let index = usize::from(slice);
-        if self.slices[index].pipeline_free <= self.now && !self.take_fill(slice, sink) {
+        if self.slices[index].pipeline_free <= self.now
+            && !self.take_fill(slice, sink)
+            && (self.links.is_empty() || !self.take_snoop(slice, sink))
+        {
             self.take_request(slice, sink);
         }
         let state = &mut self.slices[index];
+        if let Some(next) = state.next_snoop().filter(|_| state.has_snoop_entry()) {
+            let next = next.max(state.pipeline_free);
+            if next > self.now && next < state.pump_at {
+                state.pump_at = next;
+                self.wheel.schedule(next, Event::Pump.of(slice));
+            }
+        }
         let next = if !state.fills.is_empty() || (!state.retries.is_empty() && state.has_tor_entry()) {
             state.pipeline_free
         } else if let Some((ready, _)) = state.ingress.front().filter(|_| state.has_tor_entry()) {
@@ -86,6 +103,9 @@ impl Model {
             return false;
         }
         let line = self.pool[request].line;
+        if self.pool[request].record.state.is_shared() && self.take_right(slice, request, sink) {
+            return true;
+        }
         let (way, victim) = self.slices[index].llc.victim(line);
         if (victim.state == LineState::Modified || victim.cores != 0) && !self.tracker_entry(slice, victim.line) {
             self.turn_away(slice, IngressQueue::Responses, Refusal::Tracker, sink);
@@ -101,11 +121,12 @@ impl Model {
         let state = &mut self.slices[index];
         state.pipeline_free = self.now + self.latency.uclk;
         let core = self.map.within(self.pool[request].core.into());
+        let granted = if self.pool[request].granted_shared() { LineState::Forward } else { LineState::Exclusive };
         let from_device = self.pool[request].record.kind == RequestKind::IoWrite;
         if from_device {
             state.llc.fill(way, line, LineState::Modified, 0);
         } else {
-            state.llc.fill(way, line, LineState::Exclusive, 1 << core);
+            state.llc.fill(way, line, granted, 1 << core);
         }
         let record = &mut self.pool[request].record;
         record.victim = Some(victim.state);
@@ -121,12 +142,39 @@ impl Model {
             self.wheel.schedule(sent + self.latency.to_io(slice), Event::Data.of(request));
             return true;
         }
-        if self.pool[request].record.direct_to_core {
-            self.message(slice, Message::AcknowledgeFromCache, core, sink);
+        self.filled(request, sink);
+        true
+    }
+
+    fn filled<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let record = &self.pool[request].record;
+        if record.direct_to_core {
+            let core = self.map.within(self.pool[request].core.into());
+            self.message(record.slice, Message::AcknowledgeFromCache, core, sink);
         } else {
             self.send_data(request, 0, sink);
         }
         self.end_step(request);
+    }
+
+    /// The right to write to a line that was shared has come: the line is where it was, unless another socket has taken it away since.
+    /// False if it has.
+    fn take_right<S: SignalSink>(&mut self, slice: u16, request: RequestId, sink: &mut S) -> bool {
+        let state = &mut self.slices[usize::from(slice)];
+        let (line, core) = (self.pool[request].line, self.pool[request].core);
+        let Some(way) = state.llc.find(line) else { return false };
+        state.fills.pop();
+        state.pipeline_free = self.now + self.latency.uclk;
+        let (own, first) =
+            (1 << self.map.within(core.into()), usize::from(self.map.first_stop(self.map.socket(slice))));
+        for other in bits(state.llc.cores(way) & !own) {
+            self.cores[first + other].invalidate(line);
+        }
+        state.llc.set_state(way, LineState::Exclusive);
+        state.llc.set_cores(way, own);
+        state.llc.touch(way);
+        self.leave_tor(request, sink);
+        self.filled(request, sink);
         true
     }
 
@@ -177,8 +225,14 @@ impl Model {
         record.ingress_out = self.now;
         record.state = way.map_or(LineState::Invalid, |way| self.slices[index].llc.state(way));
         let kind = record.kind;
+        // A line that other sockets may have cannot be written to without its home agent's leave.
+        let way = way.filter(|_| !(record.state.is_shared() && kind != RequestKind::DataRead));
         record.miss = way.is_none() || kind.carries_data_home();
         let wires = &self.wires.slices[index];
+        if kind == RequestKind::ReadForOwnership && record.state == LineState::Shared {
+            let (wire, tag) = wires.owned_shared;
+            sink.pulse(wire, tag, self.now, 1);
+        }
         sink.leave(wires.ingress, self.wires.tags.ingress(record.tid), self.now);
         if kind.is_io() {
             sink.leave(wires.ingress, self.wires.tags.ordered(record.tid), self.now);
@@ -198,7 +252,7 @@ impl Model {
                     self.message(slice, Message::DataFromCache, to, sink);
                 }
                 self.message(slice, Message::AddressFromCache, to, sink);
-                self.request_home(request);
+                self.request_home(request, sink);
             }
             Some(way) if kind.is_writeback() => {
                 self.take_writeback(slice, request, way);
@@ -230,7 +284,7 @@ impl Model {
         let store = entry.record.kind == RequestKind::ReadForOwnership;
         llc.touch(way);
         llc.set_cores(way, if store { own } else { cores | own });
-        entry.shared = others != 0;
+        entry.shared = others != 0 || entry.record.state.is_shared();
         // A load need not ask when several cores share the line: then none of them can have written it.
         let snooped = if store || others.count_ones() == 1 { others } else { 0 };
         if snooped == 0 {
@@ -289,13 +343,15 @@ impl Model {
         }
         if kind.passes_through() {
             self.step_through(request, sink);
-        } else if matches!(kind, RequestKind::DataRead | RequestKind::ReadForOwnership) {
+        } else if kind == RequestKind::Snoop {
+            self.answer_snoop(request, sink);
+        } else if kind.is_read() {
             self.send_data(request, 0, sink);
         } else if kind == RequestKind::Eviction && miss && !completed {
             let to = self.way_home(request);
             self.message(slice, Message::AddressFromCache, to, sink);
             self.message(slice, Message::DataFromCache, to, sink);
-            self.send_home(request);
+            self.send_home(request, sink);
         } else {
             self.leave_tor(request, sink);
             self.end_step(request);
@@ -325,12 +381,17 @@ impl Model {
         }
     }
 
-    fn enter_tor<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+    pub(super) fn enter_tor<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let entry = &mut self.pool[request];
         let slice = usize::from(entry.record.slice);
         entry.record.tor_in = self.now;
         entry.tor_tag = self.wires.tags.tor(&entry.record);
-        entry.tor_slot = self.slices[slice].take_tor_entry(entry.line, request);
+        let state = &mut self.slices[slice];
+        entry.tor_slot = if entry.record.kind == RequestKind::Snoop {
+            state.take_snoop_entry(entry.line, request)
+        } else {
+            state.take_tor_entry(entry.line, request)
+        };
         sink.enter(self.wires.slices[slice].tor, entry.tor_tag, self.now);
         if entry.record.miss && entry.record.kind == RequestKind::DataRead {
             sink.enter(self.wires.slices[slice].pressure.read_misses, 0, self.now);
@@ -351,7 +412,12 @@ impl Model {
         let mut waiting = std::mem::replace(&mut entry.next, NO_REQUEST);
         while waiting != NO_REQUEST {
             let next = std::mem::replace(&mut self.pool[waiting].next, NO_REQUEST);
-            self.slices[usize::from(slice)].retries.push(waiting);
+            let state = &mut self.slices[usize::from(slice)];
+            if self.pool[waiting].record.kind == RequestKind::Snoop {
+                state.snoop_retries.push_back(waiting);
+            } else {
+                state.retries.push(waiting);
+            }
             waiting = next;
         }
         self.wake(slice, sink);

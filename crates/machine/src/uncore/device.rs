@@ -20,8 +20,9 @@ const OUTSTANDING: u8 = 16;
 const INTERVAL: u64 = 11;
 /// Uncore cycles after which a refused request is tried again (assumption).
 const TRY_AGAIN: u64 = 4;
-/// Uncore cycles in which the IIO takes a packet: a line at the lanes' rate.
-const TAKE: u64 = 11;
+/// Uncore cycles in which the IIO takes a packet, by class: a line at the lanes' rate, accesses to registers of a device in about 150 ns
+/// (assumption).
+const TAKE: [u64; IoClass::COUNT] = [11, 400, 400];
 /// Credits of a message class towards the IIO (assumption).
 const CREDITS: u8 = 2;
 /// Uncore cycles that a bounced acknowledgement needs for its way round the ring.
@@ -291,7 +292,7 @@ impl Model {
             sink.enter(wires.used[index].0, wires.used[index].1, self.now);
         }
         let last = device.taking[index].back().unwrap_or(0);
-        let until = last.max(self.now) + TAKE * self.latency.uclk;
+        let until = last.max(self.now) + TAKE[index] * self.latency.uclk;
         device.taking[index].push(until);
         let after = device.ingress[index].front().map_or(Tick::MAX, |(ready, _)| ready);
         next = next.min(until).min(after);

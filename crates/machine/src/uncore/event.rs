@@ -32,10 +32,26 @@ pub enum Event {
     Device,
     /// The phase may be over.
     Phase,
+    /// A packet arrives at the ring stop of its link.
+    Post,
+    /// The ring stop of a link may hand another packet over.
+    Forward,
+    /// A packet has come over a link.
+    Delivered,
+    /// The credits of a packet have come back.
+    CreditsBack,
+    /// The answer to a snoop arrives at the home agent.
+    SnoopAnswer,
+    /// The modified line that a snoop found arrives at the home agent.
+    SnoopWrite,
+    /// Data or completion of a read arrives at its slice.
+    Part,
+    /// The home agent may send the next message by the address ring.
+    HomeEgress,
 }
 
 impl Event {
-    const ALL: [Self; 14] = [
+    const ALL: [Self; 22] = [
         Self::Issue,
         Self::Arrive,
         Self::Pump,
@@ -50,6 +66,14 @@ impl Event {
         Self::Agent,
         Self::Device,
         Self::Phase,
+        Self::Post,
+        Self::Forward,
+        Self::Delivered,
+        Self::CreditsBack,
+        Self::SnoopAnswer,
+        Self::SnoopWrite,
+        Self::Part,
+        Self::HomeEgress,
     ];
 
     /// An event of a thread, slice or request.

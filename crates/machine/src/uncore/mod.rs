@@ -14,11 +14,13 @@ mod caching;
 mod core;
 mod device;
 pub mod dram;
+pub mod emerald_rapids;
 mod event;
 mod home;
 mod host;
 mod issue;
 mod latency;
+mod links;
 mod llc;
 pub mod nehalem;
 mod parameters;
@@ -26,6 +28,7 @@ mod phases;
 mod power;
 mod pressure;
 mod program;
+mod remote;
 mod request;
 mod ring;
 mod search;
@@ -40,7 +43,7 @@ pub use program::ProgramCounts;
 pub use wires::ChannelWires;
 
 use crate::engine::{ClockError, Clocks, Wheel};
-use crate::ledger::{Journey, Ledger, Message, Opcodes, RingKind, Shape, Snapshot};
+use crate::ledger::{Journey, Ledger, LinkShape, Message, Opcodes, RingKind, Shape, Snapshot};
 use crate::signal::{SignalSink, Tick, Wiring, WiringError};
 use crate::workload::{Kind, Nodes, ProgramSettings, ProgramSource, Scenario, Workload};
 use address::AddressMap;
@@ -51,6 +54,7 @@ use dram::{Channel, Outcome};
 use event::Event;
 use home::HomeAgent;
 use latency::Latency;
+use links::Links;
 use phases::Phases;
 use power::PowerUnit;
 use request::{Pool, RequestId};
@@ -96,7 +100,7 @@ pub struct Model {
     slices: Vec<Slice>,
     homes: Vec<HomeAgent>,
     channels: Vec<Channel>,
-    /// The next tick at which each channel acts, and the least of them.
+    /// The next tick at which each channel acts, and the least of them and of the links'.
     channel_next: Vec<Tick>,
     memory_next: Tick,
     outcomes: Vec<Outcome>,
@@ -107,6 +111,7 @@ pub struct Model {
     devices: Vec<Device>,
     rings: Rings,
     phases: Phases,
+    links: Links,
     ledger: Ledger,
     done: u64,
     total: u64,
@@ -163,6 +168,18 @@ impl Model {
         let agents = (0..).zip(std::mem::take(&mut wires.agents)).map(agent).collect();
         let map = AddressMap::new(&parameters);
         let rings = Rings::new(wiring, &parameters)?;
+        let several = sockets > 1;
+        let link_wires = if several { links::bind(wiring, sockets)? } else { Vec::new() };
+        let crossing = parameters.link_crossing * clocks.uclk.ticks();
+        let flight = parameters.link_flight;
+        let mut ledger = Ledger::new(clocks, opcodes, shape);
+        if several {
+            let (links, shared) = (link_wires.len(), parameters.link_credits.into());
+            ledger.add_links(LinkShape { links, flight, shared, codes: links::codes(wiring)? });
+        }
+        let links = Links::new(&parameters, crossing, link_wires);
+        let for_snoops = if several { parameters.tor_snoops } else { 0 };
+        let slice = |_| Slice::new(parameters.ingress_entries, parameters.tor_entries, for_snoops);
         Ok(Self {
             latency: Latency::new(&parameters, &clocks),
             now: 0,
@@ -171,7 +188,7 @@ impl Model {
             pool: Pool::new(1024 * usize::from(sockets)),
             threads: Vec::new(),
             cores: (0..cores).map(|_| Core::new(parameters.fill_buffers)).collect(),
-            slices: (0..cores).map(|_| Slice::new(parameters.ingress_entries, parameters.tor_entries)).collect(),
+            slices: (0..cores).map(slice).collect(),
             homes: (0..sockets).map(|socket| HomeAgent::new(socket, &parameters)).collect(),
             memory_next: channels.iter().map(Channel::next_tick).fold(Tick::MAX, Tick::min),
             channel_next: channels.iter().map(Channel::next_tick).collect(),
@@ -184,7 +201,8 @@ impl Model {
             rings,
             total: scenario.requests(),
             phases: Phases::new(scenario),
-            ledger: Ledger::new(clocks, opcodes, shape),
+            links,
+            ledger,
             done: 0,
             started: false,
             program: None,
@@ -230,6 +248,10 @@ impl Model {
             self.started = true;
             self.channels.iter().for_each(|channel| channel.start(sink));
             self.start_phases(sink);
+            self.start_links(sink);
+            for wires in &self.wires.homes {
+                sink.enter(wires.conflicts.0, wires.conflicts.1[0], 0);
+            }
         }
         self.rings.listen(sink);
         loop {
@@ -260,7 +282,10 @@ impl Model {
                 }
             }
         }
-        self.memory_next = self.channel_next.iter().fold(Tick::MAX, |least, &next| least.min(next));
+        if self.links.next == self.now {
+            self.step_links(sink);
+        }
+        self.memory_next = self.channel_next.iter().fold(self.links.next, |least, &next| least.min(next));
     }
 
     fn dispatch<S: SignalSink>(&mut self, packed: u32, sink: &mut S) {
@@ -280,6 +305,14 @@ impl Model {
             Event::Agent => self.step_agent(subject, sink),
             Event::Device => self.pump_device(subject, sink),
             Event::Phase => self.step_phase(sink),
+            Event::Post => self.post(subject, sink),
+            Event::Forward => self.forward_again(subject, sink),
+            Event::Delivered => self.delivered(subject, sink),
+            Event::CreditsBack => self.credits_back(subject, sink),
+            Event::SnoopAnswer => self.take_snoop_answer(subject),
+            Event::SnoopWrite => self.snoop_write(subject, sink),
+            Event::Part => self.part(subject, sink),
+            Event::HomeEgress => self.next_address(subject, sink),
         }
     }
 
@@ -370,6 +403,7 @@ impl Model {
             && (self.phases.is_over() || self.phases.is_last_and_open())
             && self.done == self.total
             && self.pool.records().next().is_none()
+            && self.links.packets.records().next().is_none()
             && self.slices.iter().all(Slice::is_idle)
             && self.channels.iter().all(Channel::is_idle)
             && self.devices.iter().all(Device::is_idle)
@@ -387,6 +421,8 @@ impl Model {
 
     /// The account as of now, requests under way counted with their part so far.
     pub fn snapshot(&self) -> Snapshot {
-        self.ledger.snapshot(self.now, self.pool.records(), |channel, queue| self.channels[channel].entries(queue))
+        self.ledger.snapshot(self.now, self.pool.records(), self.links.packets.records(), |channel, queue| {
+            self.channels[channel].entries(queue)
+        })
     }
 }

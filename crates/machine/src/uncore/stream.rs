@@ -117,7 +117,7 @@ impl Model {
         if self.pool[request].record.kind.carries_data_home() {
             self.message(slice, Message::DataFromCache, to, sink);
         }
-        self.request_home(request);
+        self.request_home(request, sink);
     }
 
     /// The next step of such a request: its snoops are answered, or the home agent has.

@@ -21,6 +21,9 @@ pub struct SliceWires {
     pub ingress: Wire,
     pub messages: [Tagged; Message::COUNT],
     pub pressure: PressureWires,
+    /// Of a machine with several sockets: snoops that dropped a copy silently, requests to own that found a shared line.
+    pub dropped_silently: Tagged,
+    pub owned_shared: Tagged,
 }
 
 /// The tags of the slices' signals, worked out as far as possible: the same for all slices.
@@ -42,6 +45,7 @@ pub struct SliceTags {
     ingress_rejected: u64,
     ingress_ordered: u64,
     ingress_tid: u8,
+    snoop_ingress: u64,
 }
 
 impl SliceTags {
@@ -58,6 +62,11 @@ impl SliceTags {
     pub const fn tor(&self, record: &Record) -> u64 {
         let (miss, nid, tid) = (record.miss as u64, record.nid as u64, record.tid as u64);
         self.tor_kind[record.kind as usize] | miss << self.tor_miss | nid << self.tor_nid | tid << self.tor_tid
+    }
+
+    /// Snoops belong to no thread.
+    pub const fn snoop_ingress(&self) -> u64 {
+        self.snoop_ingress
     }
 
     pub const fn ingress(&self, tid: u8) -> u64 {
@@ -88,6 +97,15 @@ pub struct HomeWires {
     pub to_remote: Tagged,
     pub completion: Wire,
     pub completion_remote: Tagged,
+    pub snoops: Tagged,
+    /// Messages that wait for a link: the tags of the address ring for either link, and of the data ring.
+    pub no_link: (Wire, [u64; 4]),
+    /// With the tags of no conflict in hand and of a conflict.
+    pub conflicts: (Wire, [u64; 2]),
+    /// Reads that could not go the short way to their channel, and those that could.
+    pub bypass: (Wire, [u64; 2]),
+    /// For reads and for writes, with the channels' tags.
+    pub no_credits: [(Wire, [u64; 4]); 2],
     pub direct: Wire,
 }
 
@@ -130,7 +148,7 @@ impl Wires {
     pub fn bind(wiring: &mut Wiring, parameters: &Parameters, opcodes: &Opcodes) -> Result<Self, WiringError> {
         let mut wires = Self {
             slices: vec![],
-            tags: bind_tags(wiring, opcodes)?,
+            tags: bind_tags(wiring, opcodes, parameters.sockets > 1)?,
             homes: vec![],
             channels: vec![],
             power: vec![],
@@ -139,9 +157,9 @@ impl Wires {
         };
         for socket in 0..u16::from(parameters.sockets) {
             for slice in 0..u16::from(parameters.cores) {
-                wires.slices.push(bind_slice(wiring, socket, slice)?);
+                wires.slices.push(bind_slice(wiring, socket, slice, parameters.sockets > 1)?);
             }
-            wires.homes.push(bind_home(wiring, socket, parameters.sockets > 1)?);
+            wires.homes.push(bind_home(wiring, socket, parameters.sockets > 1, parameters.channels)?);
             for channel in 0..u16::from(parameters.channels) {
                 wires.channels.push(bind_channel(wiring, socket, channel)?);
             }
@@ -156,7 +174,7 @@ impl Wires {
 /// The highest node number.
 const LAST_NODE: u8 = MOST_SOCKETS as u8 - 1;
 
-fn bind_slice(wiring: &mut Wiring, socket: u16, slice: u16) -> Result<SliceWires, WiringError> {
+fn bind_slice(wiring: &mut Wiring, socket: u16, slice: u16, others: bool) -> Result<SliceWires, WiringError> {
     // Binds the queue by its subevent, so that only this queue's events count as modelled.
     wiring.subevent(socket, "cbo", slice, "RxR_INSERTS", "IRQ")?;
     wiring.subevent(socket, "cbo", slice, "RxR_INSERTS", "IRQ_REJECTED")?;
@@ -172,6 +190,12 @@ fn bind_slice(wiring: &mut Wiring, socket: u16, slice: u16) -> Result<SliceWires
         message("AK_CORE")?,
         message("BL_CORE")?,
     ];
+    let (mut dropped_silently, mut owned_shared) = (messages[0], messages[0]);
+    if others {
+        wiring.subevent(socket, "cbo", slice, "RxR_INSERTS", "IPQ")?;
+        dropped_silently = wiring.subevent(socket, "cbo", slice, "MISC", "RSPI_WAS_FSE")?;
+        owned_shared = wiring.subevent(socket, "cbo", slice, "MISC", "RFO_HIT_S")?;
+    }
     let mut signal = |name| wiring.signal(socket, "cbo", slice, name);
     Ok(SliceWires {
         lookup: signal("llc_lookup")?,
@@ -180,13 +204,16 @@ fn bind_slice(wiring: &mut Wiring, socket: u16, slice: u16) -> Result<SliceWires
         ingress: signal("ingress")?,
         messages,
         pressure,
+        dropped_silently,
+        owned_shared,
     })
 }
 
-fn bind_tags(wiring: &mut Wiring, opcodes: &Opcodes) -> Result<SliceTags, WiringError> {
+fn bind_tags(wiring: &mut Wiring, opcodes: &Opcodes, others: bool) -> Result<SliceTags, WiringError> {
     let (_, ingress_queue) = wiring.subevent(0, "cbo", 0, "RxR_INSERTS", "IRQ")?;
     let (_, ingress_ordered) = wiring.subevent(0, "cbo", 0, "RxR_INSERTS", "VFIFO")?;
     let (_, ingress_rejected) = wiring.subevent(0, "cbo", 0, "RxR_INSERTS", "IRQ_REJECTED")?;
+    let snoop_queue = if others { wiring.subevent(0, "cbo", 0, "RxR_INSERTS", "IPQ")?.1 } else { 0 };
     let attribute = |signal: &str, name: &str| wiring.attribute("cbo", signal, name);
     let shift = |signal: &str, name: &str, most: u8| {
         let bits = attribute(signal, name)?;
@@ -194,9 +221,12 @@ fn bind_tags(wiring: &mut Wiring, opcodes: &Opcodes) -> Result<SliceTags, Wiring
         assert!(u64::from(most) <= bits.max(), "{signal}.{name} is too narrow for {most}");
         Ok::<u8, WiringError>(bits.lsb)
     };
-    let (read, write) = (attribute("llc_lookup", "read")?, attribute("llc_lookup", "write")?);
-    let lookup_kind = RequestKind::ALL
-        .map(|kind| write.set(read.set(0, (kind == RequestKind::DataRead).into()), kind.is_write().into()));
+    let (read, write, snoop) =
+        (attribute("llc_lookup", "read")?, attribute("llc_lookup", "write")?, attribute("llc_lookup", "snoop")?);
+    let lookup_kind = RequestKind::ALL.map(|kind| {
+        let tag = write.set(read.set(0, (kind == RequestKind::DataRead).into()), kind.is_write().into());
+        snoop.set(tag, (kind == RequestKind::Snoop).into())
+    });
     let tor_opcode = attribute("tor", "opc")?;
     let (irq, eviction, writeback) =
         (attribute("tor", "irq")?, attribute("tor", "eviction")?, attribute("tor", "writeback")?);
@@ -223,6 +253,7 @@ fn bind_tags(wiring: &mut Wiring, opcodes: &Opcodes) -> Result<SliceTags, Wiring
         ingress_rejected,
         ingress_ordered,
         ingress_tid: shift("ingress", "tid", IO_THREAD)?,
+        snoop_ingress: snoop_queue | u64::from(NO_THREAD) << shift("ingress", "tid", IO_THREAD)?,
     })
 }
 
@@ -233,7 +264,20 @@ const fn by_origin((wire, tag): Tagged) -> (Wire, [u64; 2]) {
     (wire, [tag & tag.wrapping_neg(), rest & rest.wrapping_neg()])
 }
 
-fn bind_home(wiring: &mut Wiring, socket: u16, others: bool) -> Result<HomeWires, WiringError> {
+fn channel_tags(
+    subevent: &mut impl FnMut(&'static str, &'static str) -> Result<Tagged, WiringError>,
+    event: &'static str,
+    channels: u8,
+) -> Result<(Wire, [u64; 4]), WiringError> {
+    let (wire, first) = subevent(event, "CHN0")?;
+    let mut tags = [first; 4];
+    for (tag, name) in tags.iter_mut().zip(["CHN0", "CHN1", "CHN2", "CHN3"]).take(channels.into()) {
+        (_, *tag) = subevent(event, name)?;
+    }
+    Ok((wire, tags))
+}
+
+fn bind_home(wiring: &mut Wiring, socket: u16, others: bool, channels: u8) -> Result<HomeWires, WiringError> {
     let mut subevent = |event, name| wiring.subevent(socket, "ha", 0, event, name);
     let (reads, writes) = (subevent("REQUESTS", "READS")?, subevent("REQUESTS", "WRITES")?);
     let tracker = subevent("TRACKER_INSERTS", "ALL")?;
@@ -241,8 +285,21 @@ fn bind_home(wiring: &mut Wiring, socket: u16, others: bool) -> Result<HomeWires
     let written = subevent("IMC_WRITES", "FULL")?;
     let written_part = subevent("IMC_WRITES", "PARTIAL")?;
     let (to_cache, to_core) = (subevent("TxR_BL", "DRS_CACHE")?, subevent("TxR_BL", "DRS_CORE")?);
-    let (mut to_remote, mut completion_remote) = (to_cache, to_cache);
+    let ((bypass, taken), (_, not_taken)) = (subevent("BYPASS_IMC", "TAKEN")?, subevent("BYPASS_IMC", "NOT_TAKEN")?);
+    let no_credits = [
+        channel_tags(&mut subevent, "RPQ_CYCLES_NO_REG_CREDITS", channels)?,
+        channel_tags(&mut subevent, "WPQ_CYCLES_NO_REG_CREDITS", channels)?,
+    ];
+    let (conflicts, no_conflict) = subevent("CONFLICT_CYCLES", "NO_CONFLICT")?;
+    let mut no_link = (conflicts, [0; 4]);
+    let (mut to_remote, mut completion_remote, mut snoops, mut conflict) = (to_cache, to_cache, to_cache, 0);
     if others {
+        (_, conflict) = subevent("CONFLICT_CYCLES", "CONFLICT")?;
+        snoops = subevent("TxR_AD", "SNP")?;
+        for (tag, name) in no_link.1.iter_mut().zip(["AD_QPI0", "AD_QPI1", "BL_QPI0", "BL_QPI1"]) {
+            (no_link.0, *tag) = subevent("IGR_NO_CREDIT_CYCLES", name)?;
+        }
+
         to_remote = subevent("TxR_BL", "DRS_QPI")?;
         completion_remote = subevent("TxR_AD", "NDR")?;
     }
@@ -257,6 +314,11 @@ fn bind_home(wiring: &mut Wiring, socket: u16, others: bool) -> Result<HomeWires
         to_core,
         to_remote,
         completion_remote,
+        snoops,
+        no_link,
+        conflicts: (conflicts, [no_conflict, conflict]),
+        bypass: (bypass, [not_taken, taken]),
+        no_credits,
         completion: wiring.signal(socket, "ha", 0, "TxR_AK_NDR")?,
         direct: wiring.signal(socket, "ha", 0, "DIRECT2CORE_COUNT")?,
     })

@@ -39,12 +39,16 @@ const WORKLOADS: &[&str] = &[
     "ntstore:requests=3000,partial=100,stride=4k,footprint=512M",
     "dma-read:requests=4000,footprint=1M",
     "dma-read:requests=4000,threads=16,stride=128k,footprint=4G",
+    "dma-write:requests=4000,threads=16,allocate=0,stride=128k,footprint=4G",
     "dma-write:requests=4000,allocate=60,threads=16,footprint=24M,stride=16k",
     SHARED,
     "2 stream:requests=8000,remote=50,read=60,footprint=2M",
     "2 random:requests=8000,remote=50,read=60,footprint=1M",
     "2 stream:requests=8000,stride=128k,footprint=1G,read=0,remote=40",
-    "4 mixed:requests=8000,remote=60,footprint=64k",
+    "4 mixed:requests=6000,remote=60,footprint=64k",
+    "few-credits 2 random:requests=4000,remote=50,read=50,footprint=1M",
+    "few-credits 2 stream:requests=8000,stride=128k,footprint=1G,read=0,remote=90",
+    "few-credits 4 random:requests=4000,remote=75,read=50,footprint=256k",
 ];
 
 /// Heat, bounds of the frequency, throttling and errors.
@@ -146,6 +150,7 @@ phase all
 
 /// Sockets of a workload: those with a number before their name have so many.
 fn sockets(workload: &str) -> u8 {
+    let workload = workload.trim_start_matches(FEW_CREDITS);
     workload.split_once(' ').and_then(|(number, _)| number.parse().ok()).unwrap_or(1)
 }
 
@@ -162,6 +167,9 @@ fn period(unit: &str, sockets: u8) -> Tick {
     }
 }
 
+/// Marks workloads whose links have so few shared credits that reserved ones are used, and run out.
+const FEW_CREDITS: &str = "few-credits ";
+
 /// Marks workloads that run with refreshes so frequent that some are put off until they are forced.
 const QUICK_REFRESH: &str = "quick-refresh ";
 /// DRAM cycles between refreshes, then.
@@ -177,6 +185,10 @@ fn model(workload: &str) -> (Model, Wiring) {
     let sockets = sockets(workload);
     let mut parameters = Parameters::e5_2680().with_sockets(sockets);
     parameters.dram.trefi = trefi(workload);
+    if workload.starts_with(FEW_CREDITS) {
+        parameters.link_credits = 3;
+    }
+    let workload = workload.trim_start_matches(FEW_CREDITS);
     let workload =
         workload.trim_start_matches(QUICK_REFRESH).trim_start_matches(|c: char| c.is_ascii_digit() || c == ' ');
     let opcodes = Opcodes::by_name(|name| family.named_value("idi-opcodes", name)).unwrap();

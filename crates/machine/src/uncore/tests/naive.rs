@@ -34,9 +34,12 @@ pub fn meaning(
         move |tag: u64| bits.get(tag)
     };
     let measure = match event {
-        _ if event.ends_with("OCCUPANCY") || event == "MAJOR_MODES" || event.ends_with("CYCLES_FULL") => {
+        _ if event.contains("OCCUPANCY") || event == "MAJOR_MODES" || event.ends_with("CYCLES_FULL") => {
             Measure::Occupancy
         }
+        _ if event.ends_with("FLITS_G0") || event.ends_with("POWER_CYCLES") => Measure::Occupancy,
+        _ if event.starts_with("VNA_CREDIT_CYCLES") || event.ends_with("NO_REG_CREDITS") => Measure::Occupancy,
+        "CONFLICT_CYCLES" | "IGR_NO_CREDIT_CYCLES" => Measure::Occupancy,
         _ if event.ends_with("CYCLES_NE") || event.ends_with("CKE_CYCLES") || event == "POWER_THROTTLE_CYCLES" => {
             Measure::NonEmpty
         }
@@ -104,7 +107,7 @@ pub fn meaning(
                 }),
             )
         }
-        "TxR_CYCLES_NE" | "RxR_CYCLES_NE" => {
+        "TxR_CYCLES_NE" | "RxR_CYCLES_NE" if unit == "r2pcie" => {
             let signal = if event.starts_with('T') { "egress" } else { "ingress" };
             let queue = get(signal, "sub");
             let wanted = match subevent {
@@ -117,14 +120,31 @@ pub fn meaning(
             };
             made(signal, Box::new(move |tag| queue(tag) == wanted))
         }
-        "RxR_INSERTS" | "RxR_OCCUPANCY" => {
+        "RxR_INSERTS" | "RxR_OCCUPANCY" if unit == "cbo" => {
             let (thread, queue) = (get("ingress", "tid"), get("ingress", "sub"));
             let wanted = match subevent {
                 "IRQ" => 1,
                 "IRQ_REJECTED" => 2,
+                "IPQ" => 4,
                 _ => 16,
             };
             made("ingress", Box::new(move |tag| queue(tag) == wanted && thread_is(thread(tag))))
+        }
+        "RxR_INSERTS" | "RxR_OCCUPANCY" | "RxR_CYCLES_NE" => {
+            let class = get("ingress", "sub");
+            let wanted = ["HOM", "SNP", "NDR", "DRS"].iter().position(|&name| name == subevent).unwrap();
+            made("ingress", Box::new(move |tag| class(tag) == 1 << wanted))
+        }
+        "TxL_INSERTS" | "TxL_OCCUPANCY" | "TxL_CYCLES_NE" => made("txq", Box::new(|_| true)),
+        "RxL_INSERTS" | "RxL_OCCUPANCY" | "RxL_CYCLES_NE" => made("rxq", Box::new(|_| true)),
+        "CTO_COUNT" => {
+            let field = |name: &str| {
+                let filter = |of: &str| filter(&format!("{of}_{name}")).unwrap_or(0);
+                (get("packets", name), filter("match"), filter("mask"))
+            };
+            let fields = ["vnw", "opc", "mc", "dnid", "rnid30", "rnid4", "rds"].map(field);
+            let agrees = move |tag| fields.iter().all(|(value, wanted, mask)| value(tag) & mask == wanted & mask);
+            made("packets", Box::new(agrees))
         }
         "TRACKER_INSERTS" | "TRACKER_OCCUPANCY" => made("tracker", Box::new(|_| true)),
         "RPQ_INSERTS" | "RPQ_OCCUPANCY" | "RPQ_CYCLES_NE" => made("rpq", Box::new(|_| true)),
