@@ -1,16 +1,31 @@
 //! The totals that records are folded into.
 
 use super::busy::Busy;
+use super::device::DeviceCells;
 use super::links::LinkCells;
 use super::packet::PacketRecord;
 use super::power::{AgentCells, PowerCells};
-use super::record::{Command, LineState, MajorMode, MemoryState, Message, Pending, Record, RequestKind};
+use super::record::{
+    Command, IO_THREAD, LineState, MajorMode, MemoryState, Message, Pending, Record, Refusal, RequestKind, SliceState,
+};
+use super::ring::RingCells;
 use super::{HomeQueue, LinkQueue};
 use crate::engine::{Clocks, NEVER, Period};
 use crate::signal::Tick;
 
 /// Thread IDs that cells tell apart.
-pub const THREADS: usize = 16;
+pub const THREADS: usize = 17;
+
+/// Where a thread ID's totals lie: devices come after the threads of cores.
+const fn place_of(tid: u8) -> usize {
+    if tid == IO_THREAD { THREADS - 1 } else { tid as usize % (THREADS - 1) }
+}
+
+/// The thread ID whose totals lie at a place.
+pub const fn thread_at(place: usize) -> usize {
+    if place == THREADS - 1 { IO_THREAD as usize } else { place }
+}
+
 /// Ranks of a channel.
 const RANKS: u8 = 2;
 /// Nodes that cells tell apart.
@@ -45,9 +60,21 @@ pub struct SliceCells {
     pub ingress: [Stay; THREADS],
     /// Snoops of other sockets in their queue.
     pub snoops: Stay,
-    /// Snoops that took an unmodified copy away without data, and requests to own that found a shared line.
+    /// Snoops that took an unmodified copy away without data.
     pub dropped_silently: u64,
-    pub owned_shared: u64,
+    /// Requests of devices in the request queue.
+    pub ordered: Stay,
+    /// Streaming stores that found their line modified.
+    pub aliased: u64,
+    /// Requests that were rejected, from then until they were taken.
+    pub rejected: [Stay; THREADS],
+    /// By queue and reason.
+    pub refusals: [[u64; Refusal::COUNT]; 2],
+    pub states: [Span; SliceState::COUNT],
+    /// Messages that went out in the cycle in which they came.
+    pub bypasses: u64,
+    /// Messages that waited for long, by ring.
+    pub starved: [u64; 4],
     pub messages: [u64; Message::COUNT],
 }
 
@@ -61,7 +88,13 @@ impl SliceCells {
             ingress: [NO_STAY; THREADS],
             snoops: NO_STAY,
             dropped_silently: 0,
-            owned_shared: 0,
+            ordered: NO_STAY,
+            aliased: 0,
+            rejected: [NO_STAY; THREADS],
+            refusals: [[0; Refusal::COUNT]; 2],
+            states: [Span::new(); SliceState::COUNT],
+            bypasses: 0,
+            starved: [0; 4],
             messages: [0; Message::COUNT],
         }
     }
@@ -82,6 +115,8 @@ pub struct HomeCells {
     pub tracker: Stay,
     /// Full lines handed to the memory controller.
     pub written: u64,
+    /// Parts of lines handed to it.
+    pub written_parts: u64,
     /// Reads answered with data straight to the core.
     pub to_core: u64,
     /// Reads answered with data to the slice.
@@ -169,6 +204,27 @@ impl QueueCells {
         if self.live == capacity {
             self.full += cycle - self.full_since;
         }
+    }
+}
+
+/// Counts in a row, on the heap.
+#[derive(Debug, Clone)]
+pub struct Grid<const N: usize>(Vec<u64>);
+
+impl<const N: usize> Grid<N> {
+    /// All zero.
+    pub fn new() -> Self {
+        Self(vec![0; N])
+    }
+
+    /// Counts one.
+    pub fn add(&mut self, index: usize) {
+        self.0[index] += 1;
+    }
+
+    /// A count.
+    pub fn get(&self, index: usize) -> u64 {
+        self.0[index]
     }
 }
 
@@ -268,6 +324,8 @@ pub struct Cells {
     /// By socket.
     pub power: Vec<PowerCells>,
     pub agents: Vec<AgentCells>,
+    pub rings: Vec<RingCells>,
+    pub devices: Vec<DeviceCells>,
 }
 
 impl Cells {
@@ -279,22 +337,26 @@ impl Cells {
             links: Vec::new(),
             power: vec![PowerCells::new(); homes],
             agents: vec![AgentCells::default(); homes],
+            devices: vec![DeviceCells::default(); homes],
+            // Home agent and input-output have a stop each.
+            rings: vec![RingCells::new(slices / homes.max(1) + 2); homes],
         }
     }
 
     /// Adds what has happened to a request before `now`.
     pub fn fold(&mut self, record: &Record, now: Tick, uclk: Period) {
-        let tid = usize::from(record.tid) % THREADS;
+        let tid = place_of(record.tid);
         let nid = usize::from(record.nid) % NODES;
         let kind = record.kind as usize;
         let slice = &mut self.slices[usize::from(record.slice)];
         let queue = if record.kind == RequestKind::Snoop { &mut slice.snoops } else { &mut slice.ingress[tid] };
         queue.add(record.ingress_in, record.ingress_out, now, uclk);
-        if record.ingress_out != NEVER {
-            let (shared, owned) = (record.state == LineState::Shared, record.kind == RequestKind::ReadForOwnership);
-            slice.owned_shared += u64::from(owned && shared);
-            slice.dropped_silently += u64::from(record.dropped_silently);
+        slice.dropped_silently += u64::from(record.dropped_silently);
+        slice.aliased += u64::from(record.aliased);
+        if record.kind.is_io() {
+            slice.ordered.add(record.ingress_in, record.ingress_out, now, uclk);
         }
+        slice.rejected[tid].add(record.rejected, record.ingress_out, now, uclk);
         if record.ingress_out != NEVER {
             slice.lookups[kind][record.state as usize][nid][tid] += 1;
         }
@@ -315,15 +377,16 @@ impl Cells {
         if record.tracker_in == NEVER {
             return;
         }
-        let is_read = record.kind.is_read();
+        let is_read = record.kind.reads_memory();
         home.tracker.add(record.tracker_in, record.tracker_out, now, uclk);
-        let requests = if is_read { &mut home.reads } else { &mut home.writes };
-        requests[usize::from(record.remote)] += 1;
         home.regions += 1;
+        home.reads[usize::from(record.remote)] += u64::from(is_read);
+        home.writes[usize::from(record.remote)] += u64::from(record.kind.writes_memory());
         if let Some(bypassed) = record.bypass {
             home.bypasses[usize::from(bypassed)] += 1;
         }
-        home.written += u64::from(record.written != NEVER);
+        let partial = record.kind == RequestKind::StreamPart && !record.completed;
+        *(if partial { &mut home.written_parts } else { &mut home.written }) += u64::from(record.written != NEVER);
         if record.tracker_out != NEVER {
             let (remote, direct) = (record.remote, record.direct_to_core);
             // Data that a cache has forwarded is not sent again.

@@ -8,22 +8,26 @@
 
 mod busy;
 mod cells;
+mod device;
 mod links;
 mod names;
 mod packet;
 mod physical;
 mod power;
 mod record;
+mod ring;
 mod window;
 
+pub use device::{IoClass, IoQueue};
 pub use names::NAMES;
 pub use packet::{Class, Credit, PacketCodes, PacketKind, PacketRecord};
 pub use physical::{ChannelBytes, DataReads};
 pub use power::{CoreState, HoldStage, PowerFact};
 pub use record::{
-    Command, CommandRecord, LineState, MajorMode, MemoryState, Message, NO_THREAD, Opcodes, Pending, Record,
-    RequestKind,
+    Command, CommandRecord, IO_THREAD, IngressQueue, LineState, MajorMode, MemoryState, Message, NO_THREAD, Opcodes,
+    Pending, Record, Refusal, RequestKind, SliceState,
 };
+pub use ring::{Journey, RingKind};
 pub use window::{Snapshot, Truth, Window};
 
 use crate::engine::Clocks;
@@ -84,6 +88,8 @@ pub enum HomeQueue {
     /// Credits in use of a channel's read or write queue.
     Credits(Pending, usize),
 }
+/// Cycles that a message waits for its ring until its stop counts as starved: the model's assumption, written again.
+const STARVED: u64 = 3;
 
 /// The running account of a machine.
 #[derive(Debug)]
@@ -171,6 +177,65 @@ impl Ledger {
     /// A ring stop has sent a message.
     pub fn message(&mut self, slice: u16, message: Message) {
         self.cells.slices[usize::from(slice)].messages[message as usize] += 1;
+    }
+
+    /// An entry of a slice's queue was turned away.
+    pub fn turned_away(&mut self, slice: u16, queue: IngressQueue, why: Refusal) {
+        self.cells.slices[usize::from(slice)].refusals[queue as usize][why as usize] += 1;
+    }
+
+    /// A state of a slice's queues begins or ends.
+    pub fn slice_state(&mut self, slice: u16, state: SliceState, on: bool, now: Tick) {
+        let cycle = self.clocks.uclk.cycles(now);
+        self.cells.slices[usize::from(slice)].states[state as usize].switch(on, cycle);
+    }
+
+    /// A message went out to a ring after so many cycles of waiting.
+    pub fn egress(&mut self, slice: u16, ring: RingKind, waited: u64) {
+        let cells = &mut self.cells.slices[usize::from(slice)];
+        if waited == 0 {
+            cells.bypasses += 1;
+        } else if waited >= STARVED {
+            cells.starved[ring as usize] += 1;
+        }
+    }
+
+    /// A message goes from one stop of a socket's ring to another.
+    pub fn travel(&mut self, socket: u8, journey: Journey) {
+        self.cells.rings[usize::from(socket)].travel(journey);
+    }
+
+    /// An entry comes to an egress queue of a socket's input-output stop, or leaves it.
+    pub fn io_egress(&mut self, socket: usize, queue: IoQueue, on: bool, now: Tick) {
+        let cycle = self.clocks.uclk.cycles(now);
+        self.cells.devices[socket].egress(queue, on, cycle);
+    }
+
+    /// A ring refused an entry of such a queue.
+    pub fn io_refused(&mut self, socket: usize, queue: IoQueue) {
+        self.cells.devices[socket].refused(queue);
+    }
+
+    /// A packet for the IIO comes to the stop, or leaves it.
+    pub fn io_ingress(&mut self, socket: usize, class: IoClass, on: bool, now: Tick) {
+        let cycle = self.clocks.uclk.cycles(now);
+        self.cells.devices[socket].ingress(class, on, cycle);
+    }
+
+    /// A credit towards the IIO is taken or comes back.
+    pub fn io_credit(&mut self, socket: usize, class: IoClass, taken: bool, now: Tick) {
+        let cycle = self.clocks.uclk.cycles(now);
+        self.cells.devices[socket].credit(class, taken, cycle);
+    }
+
+    /// A packet found no credit.
+    pub fn io_rejected(&mut self, socket: usize, class: IoClass) {
+        self.cells.devices[socket].rejected(class);
+    }
+
+    /// An acknowledgement for the stop went round again.
+    pub fn io_bounced(&mut self, socket: usize) {
+        self.cells.devices[socket].bounced();
     }
 
     /// A command went out on a channel.
@@ -282,6 +347,8 @@ impl Ledger {
         }
         cells.settle_modes(cycle);
         let (power_cycle, agent_cycle) = (self.clocks.pclk().cycles(now), self.clocks.uclk.cycles(now));
+        cells.slices.iter_mut().flat_map(|cells| &mut cells.states).for_each(|span| span.settle(agent_cycle));
+        cells.devices.iter_mut().for_each(|cells| cells.settle(agent_cycle));
         cells.power.iter_mut().for_each(|cells| cells.settle(power_cycle));
         cells.agents.iter_mut().for_each(|cells| cells.settle(agent_cycle));
         Snapshot {

@@ -1,9 +1,14 @@
 //! What the guide's event names mean, in terms of what happened: an independent reading of sections 2.3.7, 2.4.7 and 2.5.8,
 //! written without the catalogue's decode rows.
 
+use super::cells::thread_at;
 use super::cells::{NODES, SliceCells, Stay, THREADS};
 use super::links;
-use super::record::{Command, LineState, MemoryState, Message, NO_THREAD, Opcodes, Pending, RequestKind};
+use super::record::{
+    Command, IO_THREAD, IngressQueue, LineState, MemoryState, Message, NO_THREAD, Opcodes, Pending, Refusal,
+    RequestKind, SliceState,
+};
+use super::ring::RingKind;
 use super::window::Snapshot;
 
 /// The events, by unit, that [`value`] knows; an event with subevents is listed once for each.
@@ -11,9 +16,9 @@ pub const NAMES: &[(&str, &str, &[&str])] = &[
     ("cbo", "CLOCKTICKS", &[]),
     ("cbo", "LLC_LOOKUP", &["DATA_READ", "WRITE", "REMOTE_SNOOP", "ANY", "NID"]),
     ("cbo", "LLC_VICTIMS", &["M_STATE", "E_STATE", "S_STATE", "MISS", "NID"]),
-    ("cbo", "MISC", &["RSPI_WAS_FSE", "RFO_HIT_S"]),
-    ("cbo", "RxR_INSERTS", &["IRQ", "IPQ"]),
-    ("cbo", "RxR_OCCUPANCY", &["IRQ", "IPQ"]),
+    ("cbo", "MISC", &["RSPI_WAS_FSE"]),
+    ("cbo", "RxR_INSERTS", &["IRQ", "IRQ_REJECTED", "VFIFO", "IPQ"]),
+    ("cbo", "RxR_OCCUPANCY", &["IRQ", "IRQ_REJECTED", "VFIFO", "IPQ"]),
     ("cbo", "TOR_INSERTS", TOR),
     ("cbo", "TOR_OCCUPANCY", TOR),
     ("cbo", "TxR_INSERTS", &["AD_CACHE", "AK_CACHE", "BL_CACHE", "IV_CACHE", "AD_CORE", "AK_CORE", "BL_CORE"]),
@@ -21,7 +26,7 @@ pub const NAMES: &[(&str, &str, &[&str])] = &[
     ("ha", "REQUESTS", &["READS", "WRITES"]),
     ("ha", "TRACKER_INSERTS", &["ALL"]),
     ("ha", "TRACKER_OCCUPANCY", &["ALL"]),
-    ("ha", "IMC_WRITES", &["FULL", "ALL"]),
+    ("ha", "IMC_WRITES", &["FULL", "PARTIAL", "ALL"]),
     ("ha", "DIRECT2CORE_COUNT", &[]),
     ("ha", "TAD_REQUESTS_G0", &["REGION0"]),
     ("ha", "TxR_AK_NDR", &[]),
@@ -144,6 +149,35 @@ pub const NAMES: &[(&str, &str, &[&str])] = &[
     ("pcu", "CORE5_TRANSITION_CYCLES", &[]),
     ("pcu", "CORE6_TRANSITION_CYCLES", &[]),
     ("pcu", "CORE7_TRANSITION_CYCLES", &[]),
+    ("cbo", "RING_AD_USED", &["UP_EVEN", "UP_ODD", "DOWN_EVEN", "DOWN_ODD"]),
+    ("cbo", "RING_AK_USED", &["UP_EVEN", "UP_ODD", "DOWN_EVEN", "DOWN_ODD"]),
+    ("cbo", "RING_BL_USED", &["UP_EVEN", "UP_ODD", "DOWN_EVEN", "DOWN_ODD"]),
+    ("cbo", "RING_IV_USED", &["ANY"]),
+    ("r2pcie", "CLOCKTICKS", &[]),
+    ("r2pcie", "RING_AD_USED", &["CW_EVEN", "CW_ODD", "CCW_EVEN", "CCW_ODD"]),
+    ("r2pcie", "RING_AK_USED", &["CW_EVEN", "CW_ODD", "CCW_EVEN", "CCW_ODD"]),
+    ("r2pcie", "RING_BL_USED", &["CW_EVEN", "CW_ODD", "CCW_EVEN", "CCW_ODD"]),
+    ("r2pcie", "RING_IV_USED", &["ANY"]),
+    ("cbo", "RxR_IRQ_RETRY", &["ANY", "FULL", "ADDR_CONFLICT", "RTID"]),
+    ("cbo", "RxR_ISMQ_RETRY", &["ANY", "FULL", "RTID"]),
+    ("cbo", "RxR_EXT_STARVED", &["ISMQ_BIDS", "ISMQ", "IRQ"]),
+    ("cbo", "ISMQ_DRD_MISS_OCC", &[]),
+    ("cbo", "MISC", &["WC_ALIASING"]),
+    ("cbo", "TxR_ADS_USED", &[]),
+    ("cbo", "TxR_STARVED", &["AK", "BL"]),
+    ("r2pcie", "TxR_CYCLES_NE", &["AD", "AK", "BL"]),
+    ("r2pcie", "TxR_CYCLES_FULL", &["AD", "BL"]),
+    ("r2pcie", "TxR_NACKS", &["AD", "BL"]),
+    ("r2pcie", "TxR_INSERTS", &[]),
+    ("r2pcie", "RxR_CYCLES_NE", &["DRS", "NCB", "NCS"]),
+    ("r2pcie", "RxR_AK_BOUNCES", &[]),
+    ("r2pcie", "IIO_CREDITS_USED", &["DRS", "NCB", "NCS"]),
+    ("r2pcie", "IIO_CREDITS_ACQUIRED", &["DRS", "NCB", "NCS"]),
+    ("r2pcie", "IIO_CREDITS_REJECT", &["DRS", "NCB", "NCS"]),
+    ("r3qpi", "RING_AD_USED", &["CW_EVEN", "CW_ODD", "CCW_EVEN", "CCW_ODD"]),
+    ("r3qpi", "RING_AK_USED", &["CW_EVEN", "CW_ODD", "CCW_EVEN", "CCW_ODD"]),
+    ("r3qpi", "RING_BL_USED", &["CW_EVEN", "CW_ODD", "CCW_EVEN", "CCW_ODD"]),
+    ("r3qpi", "RING_IV_USED", &["ANY"]),
 ];
 
 const FLITS_G0: &[&str] = &["IDLE", "DATA", "NON_DATA"];
@@ -200,6 +234,7 @@ pub fn instances(at: &Snapshot, unit: &str) -> Option<usize> {
         "qpi" | "r3qpi" => Some(2 * at.sockets),
         "pcu" => Some(at.cells.power.len()),
         "ubox" => Some(at.cells.agents.len()),
+        "r2pcie" => Some(at.cells.rings.len()),
         _ => None,
     }
 }
@@ -218,7 +253,22 @@ pub fn value(
     match unit {
         "cbo" => match event {
             "CLOCKTICKS" => Some(at.clocks.uclk.cycles(at.now)),
+            _ if event.starts_with("RING_") && event.ends_with("_USED") => {
+                let of_socket = at.cells.slices.len() / at.cells.rings.len().max(1);
+                let (socket, within) = (index / of_socket, index % of_socket);
+                at.cells.rings.get(socket)?.value(within, within >= of_socket / 2, event, subevent)
+            }
             _ => slice(at.cells.slices.get(index)?, &at.opcodes, event, subevent, Filters(filters)),
+        },
+        // Both links of a socket are at the stop of input-output.
+        "r3qpi" if event.starts_with("RING_") => {
+            at.cells.rings.get(index / 2)?.value(io_stop(at), false, event, subevent)
+        }
+        "r2pcie" => match event {
+            "CLOCKTICKS" => Some(at.clocks.uclk.cycles(at.now)),
+            // Their stop comes after the home agent's.
+            _ if event.starts_with("RING_") => at.cells.rings.get(index)?.value(io_stop(at), false, event, subevent),
+            _ => at.cells.devices.get(index)?.value(event, subevent),
         },
         "ha" => home(at, index, event, subevent),
         "imc" => channel(at, index, event, subevent),
@@ -240,6 +290,11 @@ pub fn value(
     }
 }
 
+/// The stop of input-output and of the links between sockets: after the slices' and the home agent's.
+fn io_stop(at: &Snapshot) -> usize {
+    at.cells.slices.len() / at.cells.rings.len().max(1) + 1
+}
+
 fn slice(cells: &SliceCells, opcodes: &Opcodes, event: &str, subevent: &str, filters: Filters<'_>) -> Option<u64> {
     match event {
         "LLC_LOOKUP" => lookups(cells, subevent, filters),
@@ -253,7 +308,34 @@ fn slice(cells: &SliceCells, opcodes: &Opcodes, event: &str, subevent: &str, fil
         "RxR_INSERTS" if subevent == "IPQ" => Some(cells.snoops.entries),
         "RxR_OCCUPANCY" if subevent == "IPQ" => Some(cells.snoops.cycles),
         "MISC" if subevent == "RSPI_WAS_FSE" => Some(cells.dropped_silently),
-        "MISC" if subevent == "RFO_HIT_S" => Some(cells.owned_shared),
+        "RxR_INSERTS" if subevent == "IRQ_REJECTED" => Some(of_threads(&cells.rejected, filters).entries),
+        "RxR_OCCUPANCY" if subevent == "IRQ_REJECTED" => Some(of_threads(&cells.rejected, filters).cycles),
+        "RxR_INSERTS" if subevent == "VFIFO" && filters.thread(usize::from(IO_THREAD)) => Some(cells.ordered.entries),
+        "RxR_OCCUPANCY" if subevent == "VFIFO" && filters.thread(usize::from(IO_THREAD)) => Some(cells.ordered.cycles),
+        "RxR_INSERTS" | "RxR_OCCUPANCY" if subevent == "VFIFO" => Some(0),
+        "RxR_IRQ_RETRY" => refusals(&cells.refusals[IngressQueue::Requests as usize], subevent),
+        "RxR_ISMQ_RETRY" => refusals(&cells.refusals[IngressQueue::Responses as usize], subevent),
+        "RxR_EXT_STARVED" => {
+            let state = match subevent {
+                "ISMQ_BIDS" => SliceState::ResponseBids,
+                "ISMQ" => SliceState::ResponseStarves,
+                "IRQ" => SliceState::RequestStarves,
+                _ => return None,
+            };
+            Some(cells.states[state as usize].cycles)
+        }
+        // A data read that missed has its entry in the table of requests until its line comes.
+        "ISMQ_DRD_MISS_OCC" => {
+            Some(cells.tor[RequestKind::DataRead as usize][1].iter().flatten().map(|stay| stay.cycles).sum())
+        }
+        "MISC" if subevent == "WC_ALIASING" => Some(cells.aliased),
+        "MISC" if subevent == "RFO_HIT_S" => {
+            let hits = &cells.lookups[RequestKind::ReadForOwnership as usize][LineState::Shared as usize];
+            Some(hits.iter().flatten().sum())
+        }
+        "TxR_ADS_USED" => Some(cells.bypasses),
+        "TxR_STARVED" if subevent == "AK" => Some(cells.starved[RingKind::Acknowledge as usize]),
+        "TxR_STARVED" if subevent == "BL" => Some(cells.starved[RingKind::Block as usize]),
         "TxR_INSERTS" => {
             let message = match subevent {
                 "AD_CACHE" => Message::AddressFromCache,
@@ -274,7 +356,7 @@ fn slice(cells: &SliceCells, opcodes: &Opcodes, event: &str, subevent: &str, fil
 fn lookups(cells: &SliceCells, subevent: &str, filters: Filters<'_>) -> Option<u64> {
     let wanted = |kind: RequestKind| match subevent {
         "DATA_READ" => kind == RequestKind::DataRead,
-        "WRITE" => kind.is_writeback(),
+        "WRITE" => kind.is_write(),
         "REMOTE_SNOOP" => kind == RequestKind::Snoop,
         "ANY" | "NID" => true,
         _ => false,
@@ -286,7 +368,7 @@ fn lookups(cells: &SliceCells, subevent: &str, filters: Filters<'_>) -> Option<u
     for kind in RequestKind::ALL.into_iter().filter(|&kind| wanted(kind)) {
         for state in (0..LineState::COUNT).filter(|&state| filters.state(state)) {
             for nid in (0..NODES).filter(|&nid| subevent != "NID" || filters.node(nid)) {
-                for tid in (0..THREADS).filter(|&tid| filters.thread(tid)) {
+                for tid in (0..THREADS).filter(|&tid| filters.thread(thread_at(tid))) {
                     sum += cells.lookups[kind as usize][state][nid][tid];
                 }
             }
@@ -320,7 +402,7 @@ fn tor(cells: &SliceCells, opcodes: &Opcodes, subevent: &str, filters: Filters<'
     let wanted = |kind: RequestKind| match what {
         "OPCODE" => opcodes.of(kind).is_some_and(|opcode| filters.get("opc") == Some(opcode)),
         "EVICTION" => kind == RequestKind::Eviction,
-        "WB" => kind.is_writeback(),
+        "WB" => kind.is_writeback() || kind.is_stream(),
         _ => true,
     };
     if !TOR.contains(&subevent) {
@@ -330,7 +412,7 @@ fn tor(cells: &SliceCells, opcodes: &Opcodes, subevent: &str, filters: Filters<'
     for kind in RequestKind::ALL.into_iter().filter(|&kind| wanted(kind)) {
         for miss in (0..2).filter(|&miss| !only_misses || miss == 1) {
             for nid in (0..NODES).filter(|&nid| !by_node || filters.node(nid)) {
-                for tid in (0..THREADS).filter(|&tid| filters.thread(tid)) {
+                for tid in (0..THREADS).filter(|&tid| filters.thread(thread_at(tid))) {
                     let stay = cells.tor[kind as usize][miss][nid][tid];
                     sum.entries += stay.entries;
                     sum.cycles += stay.cycles;
@@ -341,9 +423,23 @@ fn tor(cells: &SliceCells, opcodes: &Opcodes, subevent: &str, filters: Filters<'
     Some(sum)
 }
 
+fn refusals(cells: &[u64; Refusal::COUNT], subevent: &str) -> Option<u64> {
+    match subevent {
+        "ANY" => Some(cells.iter().sum()),
+        "FULL" => Some(cells[Refusal::Full as usize]),
+        "ADDR_CONFLICT" => Some(cells[Refusal::Conflict as usize]),
+        "RTID" => Some(cells[Refusal::Tracker as usize]),
+        _ => None,
+    }
+}
+
 fn ingress(cells: &SliceCells, filters: Filters<'_>) -> Stay {
+    of_threads(&cells.ingress, filters)
+}
+
+fn of_threads(stays: &[Stay], filters: Filters<'_>) -> Stay {
     let mut sum = Stay::default();
-    for (_, stay) in cells.ingress.iter().enumerate().filter(|&(tid, _)| filters.thread(tid)) {
+    for (_, stay) in stays.iter().enumerate().filter(|&(tid, _)| filters.thread(thread_at(tid))) {
         sum.entries += stay.entries;
         sum.cycles += stay.cycles;
     }
@@ -372,7 +468,9 @@ fn home(at: &Snapshot, index: usize, event: &str, subevent: &str) -> Option<u64>
         ("WPQ_CYCLES_NO_REG_CREDITS", channel) => Some(cells.no_credits(Pending::Writes, channel_number(channel)?)),
         // Not an event of the guide, but what its accumulator of 2.4.4.1 is made of, unscaled.
         ("TRACKER_OCCUPANCY", "ALL") => Some(cells.tracker.cycles),
-        ("IMC_WRITES", "FULL" | "ALL") => Some(cells.written),
+        ("IMC_WRITES", "FULL") => Some(cells.written),
+        ("IMC_WRITES", "PARTIAL") => Some(cells.written_parts),
+        ("IMC_WRITES", "ALL") => Some(cells.written + cells.written_parts),
         ("DIRECT2CORE_COUNT", "") | ("TxR_BL", "DRS_CORE") => Some(cells.to_core),
         ("TxR_BL", "DRS_CACHE") => Some(cells.to_cache),
         ("TxR_BL", "DRS_QPI") => Some(cells.to_remote),

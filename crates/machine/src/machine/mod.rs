@@ -12,7 +12,7 @@ use crate::chassis::{Chassis, ShapeError};
 use crate::engine::{ClockDomains, ClockError};
 use crate::signal::{SignalSink, Tick, Wiring};
 use crate::uncore::{ModelError, ProgramCounts, Progress};
-use crate::workload::{ProgramSettings, ProgramSource, Workload};
+use crate::workload::{ProgramSettings, ProgramSource, Scenario, Workload};
 use model::Model;
 pub use model::TrafficModel;
 pub use parameters::Parameters;
@@ -47,6 +47,14 @@ pub enum BuildError {
         /// Presets that have one.
         with: String,
     },
+    /// The family's model knows no phases.
+    #[error(
+        "the traffic model of {family} runs one workload, not a scenario: give --workload NAME, or --machine e5-2600"
+    )]
+    NoScenario {
+        /// Family.
+        family: &'static str,
+    },
     /// The model has fewer sockets.
     #[error(
         "the traffic model of {family} has at most {most} sockets, and {sockets} were asked for; give sockets={most} or less"
@@ -76,6 +84,17 @@ impl Machine {
     /// [`BuildError`] if the size, a parameter or the catalogue does not allow it.
     pub fn new(spec: &MachineSpec, workload: &Workload) -> Result<Self, BuildError> {
         Self::build(spec, |parameters, wiring| parameters.model(workload, wiring))
+    }
+
+    /// A machine after reset, about to run a scenario that was parsed against [`MachineSpec::parameters`]' limits.
+    ///
+    /// # Errors
+    /// As [`Machine::new`].
+    pub fn for_scenario(spec: &MachineSpec, scenario: &Scenario) -> Result<Self, BuildError> {
+        match scenario.plain() {
+            Some(workload) => Self::new(spec, workload),
+            None => Self::build(spec, |parameters, wiring| parameters.model_for_scenario(scenario, wiring)),
+        }
     }
 
     /// A machine after reset, about to run a program.

@@ -8,7 +8,7 @@ use crate::engine::ClockDomains;
 use crate::ledger::Opcodes;
 use crate::signal::Wiring;
 use crate::uncore;
-use crate::workload::{Limits, ProgramSettings, ProgramSource, Workload};
+use crate::workload::{Limits, ProgramSettings, ProgramSource, Scenario, Workload};
 
 /// Presets by command-line name, with the family that they belong to. The first of a family is its default.
 pub const PRESETS: &[(&str, &str)] = &[("e5-2680", "e5-2600")];
@@ -80,6 +80,19 @@ impl Parameters {
                 let model = uncore::Model::new(*parameters, opcodes, workload, wiring)?;
                 Ok(Model::E5(Box::new(model)))
             }
+        }
+    }
+
+    /// A model at tick 0 that runs a scenario on the sockets of `wiring`.
+    #[allow(unreachable_patterns)] // for as long as there is one model only
+    pub(super) fn model_for_scenario(self, scenario: &Scenario, wiring: &mut Wiring) -> Result<Model, BuildError> {
+        match self {
+            Self::E5(parameters) => {
+                let opcodes = opcodes(wiring.family())?;
+                let model = uncore::Model::for_scenario(*parameters, opcodes, scenario.clone(), wiring)?;
+                Ok(Model::E5(Box::new(model)))
+            }
+            _ => Err(BuildError::NoScenario { family: wiring.family().name }),
         }
     }
 

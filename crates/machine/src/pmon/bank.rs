@@ -241,6 +241,10 @@ fn listen(listeners: &mut [u32], start: u32, counter: u8, selection: &Selection)
 }
 
 impl SignalSink for Bank {
+    fn hears(&self, wire: Wire) -> bool {
+        self.listeners[self.index(wire)] != 0
+    }
+
     #[inline]
     fn pulse(&mut self, wire: Wire, tag: u64, tick: Tick, count: u32) {
         let listeners = self.listeners[self.index(wire)];

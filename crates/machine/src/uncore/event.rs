@@ -44,12 +44,14 @@ pub enum Event {
     Power,
     /// A socket's system agent runs an errand.
     Agent,
+    /// A socket's input-output stop moves its queues on.
+    Device,
     /// The phase may be over.
     Phase,
 }
 
 impl Event {
-    const ALL: [Self; 21] = [
+    const ALL: [Self; 22] = [
         Self::Issue,
         Self::Arrive,
         Self::Pump,
@@ -70,6 +72,7 @@ impl Event {
         Self::HomeEgress,
         Self::Power,
         Self::Agent,
+        Self::Device,
         Self::Phase,
     ];
 

@@ -8,7 +8,7 @@ use super::remote::InHand;
 use super::request::RequestId;
 use super::{Model, Parameters};
 use crate::engine::Ring;
-use crate::ledger::{HomeQueue, PacketKind, Pending, RequestKind};
+use crate::ledger::{HomeQueue, PacketKind, Pending, RequestKind, RingKind};
 use crate::signal::{SignalSink, Tick};
 use std::collections::VecDeque;
 
@@ -132,18 +132,20 @@ impl Model {
         }
         let here = self.map.socket(record.slice);
         let way = (here, record.nid);
-        match record.kind {
-            RequestKind::DataRead => {
-                self.send_packet(Origin::Other, way, PacketKind::RdData, here, (Action::Accept, request), at, sink)
-            }
-            RequestKind::ReadForOwnership => {
-                self.send_packet(Origin::Other, way, PacketKind::RdInvOwn, here, (Action::Accept, request), at, sink);
-            }
-            _ => {
-                // The request and its data are two packets; it is accepted with the data.
-                self.send_packet(Origin::Other, way, PacketKind::WbMtoI, here, (Action::Announce, request), at, sink);
-                self.send_packet(Origin::Other, way, PacketKind::WbIData, here, (Action::Accept, request), at, sink);
-            }
+        let (asking, data) = match record.kind {
+            RequestKind::DataRead => (PacketKind::RdData, None),
+            RequestKind::ReadForOwnership => (PacketKind::RdInvOwn, None),
+            RequestKind::IoRead => (PacketKind::RdCur, None),
+            RequestKind::IoWrite => (PacketKind::InvItoE, None),
+            RequestKind::StreamPart if !record.completed => (PacketKind::NonSnpWr, Some(PacketKind::NonSnpWrDataPtl)),
+            kind if kind.carries_data_home() => (PacketKind::NonSnpWr, Some(PacketKind::NonSnpWrData)),
+            _ => (PacketKind::WbMtoI, Some(PacketKind::WbIData)),
+        };
+        // A write and its data are two packets; it is accepted with the data.
+        let action = if data.is_some() { Action::Announce } else { Action::Accept };
+        self.send_packet(Origin::Other, way, asking, here, (action, request), at, sink);
+        if let Some(data) = data {
+            self.send_packet(Origin::Other, way, data, here, (Action::Accept, request), at, sink);
         }
     }
 
@@ -159,14 +161,22 @@ impl Model {
     pub(super) fn accept<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let entry = &mut self.pool[request];
         entry.record.tracker_in = self.now;
-        let read = entry.record.kind.is_read();
+        let read = entry.record.kind.reads_memory();
         let (index, from) = (usize::from(entry.record.nid), usize::from(entry.record.remote));
         let wires = &self.wires.homes[index];
-        let (wire, tags) = if read { wires.reads } else { wires.writes };
-        sink.pulse(wire, tags[from], self.now, 1);
+        let asks = entry.record.kind == RequestKind::IoWrite;
+        if !asks {
+            let (wire, tags) = if read { wires.reads } else { wires.writes };
+            sink.pulse(wire, tags[from], self.now, 1);
+        }
         sink.pulse(wires.region.0, wires.region.1, self.now, 1);
         sink.enter(wires.tracker.0, wires.tracker.1[from], self.now);
-        if self.links.is_empty() || !read || self.begin_read(request, sink) {
+        if asks {
+            // Memory has nothing to do: the line is about to be written.
+            self.plan_answer(request, self.now);
+            return;
+        }
+        if self.links.is_empty() || !self.pool[request].record.kind.is_read() || self.begin_read(request, sink) {
             self.go_to_memory(request, sink);
         }
     }
@@ -186,7 +196,7 @@ impl Model {
     pub(super) fn go_to_memory<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let entry = &mut self.pool[request];
         entry.place = self.map.place(entry.line);
-        let (read, home) = (entry.record.kind.is_read(), entry.record.nid);
+        let (read, home) = (entry.record.kind.reads_memory(), entry.record.nid);
         let channel = usize::from(entry.place.channel) % CHANNELS;
         let (agent, wires) = (&mut self.homes[usize::from(home)], &self.wires.homes[usize::from(home)]);
         let (credits, queue, pending) = if read {
@@ -249,7 +259,9 @@ impl Model {
     pub(super) fn write<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let record = &mut self.pool[request].record;
         record.written = self.now;
-        let (wire, tag) = self.wires.homes[usize::from(record.nid)].written;
+        let wires = &self.wires.homes[usize::from(record.nid)];
+        let part = record.kind == RequestKind::StreamPart && !record.completed;
+        let (wire, tag) = if part { wires.written_part } else { wires.written };
         sink.pulse(wire, tag, self.now, 1);
         self.request_memory(request, self.now);
     }
@@ -257,13 +269,14 @@ impl Model {
     fn request_memory(&mut self, request: RequestId, from: Tick) {
         let entry = &self.pool[request];
         let place = entry.place;
-        let queue = if entry.record.kind.is_read() { Pending::Reads } else { Pending::Writes };
+        let queue = if entry.record.kind.reads_memory() { Pending::Reads } else { Pending::Writes };
         let clock = self.clocks.dclk;
         let channel = &mut self.channels[usize::from(place.channel)];
         let earliest = clock.cycles(from + self.latency.home_to_memory + clock.ticks() - 1);
         let cycle = channel.last_arrival().map_or(earliest, |last| earliest.max(last + 1));
         let (line, bank, row) = (entry.line, place.bank, place.row);
-        channel.announce(Arrival { cycle, owner: request, line, bank, row, queue, partial: false });
+        let partial = entry.record.kind == RequestKind::StreamPart && !entry.record.completed;
+        channel.announce(Arrival { cycle, owner: request, line, bank, row, queue, partial });
         let tick = cycle * clock.ticks();
         let next = &mut self.channel_next[usize::from(place.channel)];
         *next = (*next).min(tick);
@@ -320,9 +333,15 @@ impl Model {
             self.answer_remote(request, sink);
         } else if kind.is_read() {
             self.answer_read(request, sink);
+        } else if kind == RequestKind::IoRead {
+            sink.pulse(wires.to_cache.0, wires.to_cache.1, self.now, 1);
+            self.wheel.schedule(self.now + self.latency.to_home(slice), Event::Step.of(request));
+            self.travel(home, RingKind::Block, self.rings.home(), self.map.within(slice), sink);
         } else {
             sink.pulse(wires.completion, 0, self.now, 1);
-            self.wheel.schedule(self.now + self.latency.to_home(slice), Event::Step.of(request));
+            let next = if kind == RequestKind::IoWrite { Event::Fill } else { Event::Step };
+            self.wheel.schedule(self.now + self.latency.to_home(slice), next.of(request));
+            self.travel(home, RingKind::Acknowledge, self.rings.home(), self.map.within(slice), sink);
         }
         if kind.is_read() && !self.links.is_empty() {
             self.end_in_hand(request, sink);
@@ -340,12 +359,16 @@ impl Model {
     /// Answers a read of this socket.
     fn answer_read<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let entry = &mut self.pool[request];
-        let wires = &self.wires.homes[usize::from(entry.record.nid)];
+        let home = entry.record.nid;
+        let wires = &self.wires.homes[usize::from(home)];
         let to_slice = self.now + self.latency.to_home(entry.record.slice);
+        let (from, slice) = (self.rings.home(), self.map.within(entry.record.slice));
+        let core = self.map.within(entry.core.into());
         if entry.record.forwarded {
             // The data comes from another cache.
             sink.pulse(wires.completion, 0, self.now, 1);
             self.wheel.schedule(to_slice, Event::Part.of(request));
+            self.travel(home, RingKind::Acknowledge, from, slice, sink);
             return;
         }
         // The fill and the data are separate steps.
@@ -360,25 +383,32 @@ impl Model {
             sink.pulse(wires.to_core.0, wires.to_core.1, self.now, 1);
             sink.pulse(wires.completion, 0, self.now, 1);
             self.wheel.schedule(to_core, Event::Data.of(request));
+            self.travel(home, RingKind::Block, from, core, sink);
+            self.travel(home, RingKind::Acknowledge, from, slice, sink);
         } else {
             sink.pulse(wires.to_cache.0, wires.to_cache.1, self.now, 1);
+            self.travel(home, RingKind::Block, from, slice, sink);
         }
     }
 
     /// Answers a request of another socket.
     fn answer_remote<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let entry = &self.pool[request];
-        let home = entry.record.nid;
+        let (home, kind) = (entry.record.nid, entry.record.kind);
         let requester = self.map.socket(entry.record.slice);
-        let data = entry.record.kind.is_read() && !entry.record.forwarded;
-        if !data {
+        if !kind.reads_memory() || entry.record.forwarded {
             self.send_address(home, request, sink);
             return;
         }
         let (wire, tag) = self.wires.homes[usize::from(home)].to_remote;
         sink.pulse(wire, tag, self.now, 1);
-        let kind = if entry.granted_shared() { PacketKind::DataFCmp } else { PacketKind::DataECmp };
+        let packet = match kind {
+            RequestKind::IoRead => PacketKind::DataNc,
+            _ if entry.granted_shared() => PacketKind::DataFCmp,
+            _ => PacketKind::DataECmp,
+        };
+        self.travel(home, RingKind::Block, self.rings.home(), self.rings.io(), sink);
         let at = self.now + self.latency.stop_to_stop;
-        self.send_packet(Origin::Home, (home, requester), kind, requester, (Action::Data, request), at, sink);
+        self.send_packet(Origin::Home, (home, requester), packet, requester, (Action::Data, request), at, sink);
     }
 }

@@ -29,6 +29,8 @@ pub struct Latency {
     core_slice: [[u64; STOPS]; STOPS],
     /// Ring trips from each slice's or core's stop to the home agent, and back.
     home: [u64; STOPS],
+    /// The same for the input-output stop.
+    io: [u64; STOPS],
 }
 
 /// Stops with a core and a slice.
@@ -63,6 +65,7 @@ impl Latency {
             credit_return: p.credit_return * uclk,
             stop_to_stop: (p.ring_base + p.ring_hop) * uclk,
             core_slice: std::array::from_fn(|core| std::array::from_fn(|slice| trip(core % cores, slice % cores))),
+            io: std::array::from_fn(|stop| trip(stop % cores, cores + 1)),
             home: std::array::from_fn(|stop| trip(stop % cores, cores)),
         }
     }
@@ -70,6 +73,11 @@ impl Latency {
     /// From a core to a slice or back.
     pub fn core_slice(&self, core: u8, slice: u16) -> u64 {
         self.core_slice[usize::from(core) % STOPS][usize::from(slice) % STOPS]
+    }
+
+    /// From a slice to the input-output stop of its socket or back.
+    pub fn to_io(&self, stop: u16) -> u64 {
+        self.io[usize::from(stop) % STOPS]
     }
 
     /// From a slice, or a core, to the home agent of its socket or back.

@@ -12,6 +12,7 @@ mod agent;
 mod cache;
 mod caching;
 mod core;
+mod device;
 pub mod dram;
 mod event;
 mod home;
@@ -23,11 +24,14 @@ mod llc;
 mod parameters;
 mod phases;
 mod power;
+mod pressure;
 mod program;
 mod remote;
 mod request;
+mod ring;
 mod search;
 mod slice;
+mod stream;
 #[cfg(test)]
 mod tests;
 mod wires;
@@ -37,12 +41,13 @@ pub use program::ProgramCounts;
 pub use wires::ChannelWires;
 
 use crate::engine::{ClockError, Clocks, Wheel};
-use crate::ledger::{Ledger, LinkShape, Message, Opcodes, Shape, Snapshot};
+use crate::ledger::{Journey, Ledger, LinkShape, Message, Opcodes, RingKind, Shape, Snapshot};
 use crate::signal::{SignalSink, Tick, Wiring, WiringError};
 use crate::workload::{Kind, Nodes, ProgramSettings, ProgramSource, Scenario, Workload};
 use address::AddressMap;
 use agent::SystemAgent;
 use core::{Core, Thread};
+use device::Device;
 use dram::{Channel, Outcome};
 use event::Event;
 use home::HomeAgent;
@@ -51,6 +56,7 @@ use links::Links;
 use phases::Phases;
 use power::PowerUnit;
 use request::{Pool, RequestId};
+use ring::Rings;
 use slice::Slice;
 use wires::Wires;
 
@@ -101,6 +107,8 @@ pub struct Model {
     /// By socket.
     power: Vec<PowerUnit>,
     agents: Vec<SystemAgent>,
+    devices: Vec<Device>,
+    rings: Rings,
     phases: Phases,
     ledger: Ledger,
     done: u64,
@@ -154,6 +162,7 @@ impl Model {
         let power = (0..).zip(std::mem::take(&mut wires.power)).map(power).collect();
         let seed = scenario.phases.iter().find_map(|phase| phase.workload.as_ref()).map_or(1, |workload| workload.seed);
         let agent = |(socket, wires)| SystemAgent::new(socket, wires, clocks.uclk.ticks(), ticks_per_second, seed);
+        let devices = std::mem::take(&mut wires.devices).into_iter().map(Device::new).collect();
         let agents = (0..).zip(std::mem::take(&mut wires.agents)).map(agent).collect();
         let map = AddressMap::new(&parameters);
         let several = sockets > 1;
@@ -168,6 +177,7 @@ impl Model {
         let links = Links::new(&parameters, crossing, link_wires);
         let for_snoops = if several { parameters.tor_snoops } else { 0 };
         let slice = |_| Slice::new(parameters.ingress_entries, parameters.tor_entries, for_snoops);
+        let rings = Rings::new(wiring, &parameters)?;
         Ok(Self {
             latency: Latency::new(&parameters, &clocks),
             now: 0,
@@ -187,6 +197,8 @@ impl Model {
             ledger,
             power,
             agents,
+            devices,
+            rings,
             total: scenario.requests(),
             phases: Phases::new(scenario),
             done: 0,
@@ -239,6 +251,7 @@ impl Model {
             }
             self.start_phases(sink);
         }
+        self.rings.listen(sink);
         loop {
             let next = self.memory_next.min(self.wheel.next_tick());
             if next >= until {
@@ -296,20 +309,21 @@ impl Model {
             Event::HomeEgress => self.next_address(subject, sink),
             Event::Power => self.step_power(subject, sink),
             Event::Agent => self.step_agent(subject, sink),
+            Event::Device => self.pump_device(subject, sink),
             Event::Phase => self.step_phase(sink),
         }
     }
 
-    /// A ring stop is to send a message: at once, or when those before it are gone. It sends one in a cycle (Table 2-14).
-    /// Gives the tick at which it goes.
-    fn message<S: SignalSink>(&mut self, stop: u16, message: Message, sink: &mut S) -> Tick {
+    /// A slice's or core's ring stop is to send a message to another stop of its socket: at once, or when those before it are gone. It
+    /// sends one in a cycle (Table 2-14). Gives the tick at which it goes.
+    fn message<S: SignalSink>(&mut self, stop: u16, message: Message, to: u8, sink: &mut S) -> Tick {
         let slice = &mut self.slices[usize::from(stop)];
         if slice.egress_free <= self.now && slice.egress.is_empty() {
-            self.send_message(stop, message, sink);
+            self.send_message(stop, message, to, self.now, sink);
             return self.now;
         }
         let before = slice.egress.len();
-        slice.egress.push_back(message);
+        slice.egress.push_back((message, to, self.now));
         if before == 0 {
             self.wheel.schedule(slice.egress_free, Event::Egress.of(stop));
         }
@@ -318,18 +332,37 @@ impl Model {
 
     fn next_message<S: SignalSink>(&mut self, stop: u16, sink: &mut S) {
         let slice = &mut self.slices[usize::from(stop)];
-        let Some(message) = slice.egress.pop_front() else { return };
+        let Some((message, to, since)) = slice.egress.pop_front() else { return };
         if !slice.egress.is_empty() {
             self.wheel.schedule(self.now + self.latency.uclk, Event::Egress.of(stop));
         }
-        self.send_message(stop, message, sink);
+        self.send_message(stop, message, to, since, sink);
+        if self.slices[usize::from(stop)].egress.is_empty() {
+            // What found no room may find it now.
+            self.wake(stop, sink);
+        }
     }
 
-    fn send_message<S: SignalSink>(&mut self, stop: u16, message: Message, sink: &mut S) {
+    fn send_message<S: SignalSink>(&mut self, stop: u16, message: Message, to: u8, since: Tick, sink: &mut S) {
         self.slices[usize::from(stop)].egress_free = self.now + self.latency.uclk;
         let (wire, tag) = self.wires.slices[usize::from(stop)].messages[message as usize];
         sink.pulse(wire, tag, self.now, 1);
         self.ledger.message(stop, message);
+        self.note_egress(stop, message.ring(), since, sink);
+        self.travel(self.map.socket(stop), message.ring(), self.map.within(stop), to, sink);
+    }
+
+    /// A message goes over a ring of a socket.
+    fn travel<S: SignalSink>(&mut self, socket: u8, kind: RingKind, from: u8, to: u8, sink: &mut S) {
+        let odd = self.clocks.uclk.cycles(self.now) % 2 == 1;
+        let journey = Journey { kind, from, to, odd };
+        self.rings.travel(socket, journey, self.now, sink);
+        self.ledger.travel(socket, journey);
+    }
+
+    /// Where a slice's messages to the home agent of a request leave its ring: at the home agent, or at the links.
+    fn way_home(&self, request: RequestId) -> u8 {
+        if self.pool[request].record.remote { self.rings.io() } else { self.rings.home() }
     }
 
     /// One of a request's open steps is over; after the last one its record is closed.
@@ -364,12 +397,14 @@ impl Model {
 
     /// True when every access is done and nothing is under way or waits to be written to memory.
     pub fn finished(&self) -> bool {
-        (self.phases.is_over() || self.phases.is_last_and_open())
+        self.started
+            && (self.phases.is_over() || self.phases.is_last_and_open())
             && self.done == self.total
             && self.pool.records().next().is_none()
             && self.links.packets.records().next().is_none()
             && self.slices.iter().all(Slice::is_idle)
             && self.channels.iter().all(Channel::is_idle)
+            && self.devices.iter().all(Device::is_idle)
     }
 
     /// The running account. [`Model::snapshot`] is what to ask for figures.

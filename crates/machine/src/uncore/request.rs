@@ -22,6 +22,8 @@ pub struct Request {
     pub core: u8,
     /// Where its line lies in memory, once the home agent has it.
     pub place: Place,
+    /// Thread of a device that it comes from.
+    pub thread: u16,
     /// The tag of its entry in the table of requests.
     pub tor_tag: u64,
     /// Its entry in the table of requests.
@@ -78,6 +80,7 @@ impl Pool {
             line,
             core,
             place: Place::default(),
+            thread: 0,
             tor_tag: 0,
             tor_slot: 0,
             open: 1,

@@ -42,8 +42,12 @@ pub struct Slice {
     pub pipeline_free: Tick,
     /// Tick of the pipeline event that counts; others are stale.
     pub pump_at: Tick,
-    /// Messages that wait for the ring stop, which takes one in a cycle.
-    pub egress: VecDeque<Message>,
+    /// When something was last turned away.
+    pub refused_at: Tick,
+    /// States of the queues that hold, one bit each.
+    pub states: u8,
+    /// Messages, the tick at which they came, and the stops that they go to, waiting for the ring stop, which takes one in a cycle.
+    pub egress: VecDeque<(Message, u8, Tick)>,
     /// First tick at which the ring stop can take another message.
     pub egress_free: Tick,
 }
@@ -69,6 +73,8 @@ impl Slice {
             queue_free: 0,
             pipeline_free: 0,
             pump_at: NEVER,
+            refused_at: NEVER,
+            states: 0,
             egress: VecDeque::with_capacity(64),
             egress_free: 0,
         }

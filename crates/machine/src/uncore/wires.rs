@@ -1,11 +1,13 @@
 //! The signals that the model emits, bound once by name.
 
-use crate::ledger::{Command, LineState, Message, NO_THREAD, Opcodes, Record, RequestKind};
+use crate::ledger::{Command, IO_THREAD, LineState, Message, NO_THREAD, Opcodes, Record, RequestKind};
 use crate::signal::{Wire, Wiring, WiringError};
 use crate::uncore::Parameters;
 use crate::uncore::agent::AgentWires;
+use crate::uncore::device::DeviceWires;
 use crate::uncore::dram::PowerWires;
 use crate::uncore::parameters::MOST_SOCKETS;
+use crate::uncore::pressure::PressureWires;
 
 /// A wire with the tag of one subevent.
 pub type Tagged = (Wire, u64);
@@ -18,9 +20,9 @@ pub struct SliceWires {
     pub tor: Wire,
     pub ingress: Wire,
     pub messages: [Tagged; Message::COUNT],
-    /// Of a machine with several sockets: snoops that dropped a copy silently, requests to own that found a shared line.
+    /// Of a machine with several sockets: snoops that dropped a copy silently.
     pub dropped_silently: Tagged,
-    pub owned_shared: Tagged,
+    pub pressure: PressureWires,
 }
 
 /// The tags of the slices' signals, worked out as far as possible: the same for all slices.
@@ -39,6 +41,8 @@ pub struct SliceTags {
     tor_nid: u8,
     tor_tid: u8,
     ingress_queue: u64,
+    ingress_rejected: u64,
+    ingress_ordered: u64,
     ingress_tid: u8,
     snoop_ingress: u64,
 }
@@ -67,6 +71,14 @@ impl SliceTags {
     pub const fn ingress(&self, tid: u8) -> u64 {
         self.ingress_queue | (tid as u64) << self.ingress_tid
     }
+
+    pub const fn ordered(&self, tid: u8) -> u64 {
+        self.ingress_ordered | (tid as u64) << self.ingress_tid
+    }
+
+    pub const fn rejected(&self, tid: u8) -> u64 {
+        self.ingress_rejected | (tid as u64) << self.ingress_tid
+    }
 }
 
 /// Wires of one home agent.
@@ -78,6 +90,7 @@ pub struct HomeWires {
     pub tracker: (Wire, [u64; 2]),
     pub region: Tagged,
     pub written: Tagged,
+    pub written_part: Tagged,
     pub to_cache: Tagged,
     pub to_core: Tagged,
     pub to_remote: Tagged,
@@ -126,6 +139,7 @@ pub struct Wires {
     /// By socket.
     pub power: Vec<super::power::PowerWires>,
     pub agents: Vec<AgentWires>,
+    pub devices: Vec<DeviceWires>,
 }
 
 impl Wires {
@@ -138,6 +152,7 @@ impl Wires {
             channels: vec![],
             power: vec![],
             agents: vec![],
+            devices: vec![],
         };
         for socket in 0..u16::from(parameters.sockets) {
             for slice in 0..u16::from(parameters.cores) {
@@ -149,6 +164,7 @@ impl Wires {
             }
             wires.power.push(super::power::PowerWires::bind(wiring, socket)?);
             wires.agents.push(AgentWires::bind(wiring, socket)?);
+            wires.devices.push(DeviceWires::bind(wiring, socket)?);
         }
         Ok(wires)
     }
@@ -160,6 +176,9 @@ const LAST_NODE: u8 = MOST_SOCKETS as u8 - 1;
 fn bind_slice(wiring: &mut Wiring, socket: u16, slice: u16, others: bool) -> Result<SliceWires, WiringError> {
     // Binds the queue by its subevent, so that only this queue's events count as modelled.
     wiring.subevent(socket, "cbo", slice, "RxR_INSERTS", "IRQ")?;
+    wiring.subevent(socket, "cbo", slice, "RxR_INSERTS", "IRQ_REJECTED")?;
+    wiring.subevent(socket, "cbo", slice, "RxR_INSERTS", "VFIFO")?;
+    let pressure = PressureWires::bind(wiring, socket, slice)?;
     let mut message = |name| wiring.subevent(socket, "cbo", slice, "TxR_INSERTS", name);
     let messages = [
         message("AD_CACHE")?,
@@ -170,11 +189,10 @@ fn bind_slice(wiring: &mut Wiring, socket: u16, slice: u16, others: bool) -> Res
         message("AK_CORE")?,
         message("BL_CORE")?,
     ];
-    let (mut dropped_silently, mut owned_shared) = (messages[0], messages[0]);
+    let mut dropped_silently = messages[0];
     if others {
         wiring.subevent(socket, "cbo", slice, "RxR_INSERTS", "IPQ")?;
         dropped_silently = wiring.subevent(socket, "cbo", slice, "MISC", "RSPI_WAS_FSE")?;
-        owned_shared = wiring.subevent(socket, "cbo", slice, "MISC", "RFO_HIT_S")?;
     }
     let mut signal = |name| wiring.signal(socket, "cbo", slice, name);
     Ok(SliceWires {
@@ -184,13 +202,15 @@ fn bind_slice(wiring: &mut Wiring, socket: u16, slice: u16, others: bool) -> Res
         ingress: signal("ingress")?,
         messages,
         dropped_silently,
-        owned_shared,
+        pressure,
     })
 }
 
 fn bind_tags(wiring: &mut Wiring, opcodes: &Opcodes, others: bool) -> Result<SliceTags, WiringError> {
     let (_, ingress_queue) = wiring.subevent(0, "cbo", 0, "RxR_INSERTS", "IRQ")?;
     let snoop_queue = if others { wiring.subevent(0, "cbo", 0, "RxR_INSERTS", "IPQ")?.1 } else { 0 };
+    let (_, ingress_ordered) = wiring.subevent(0, "cbo", 0, "RxR_INSERTS", "VFIFO")?;
+    let (_, ingress_rejected) = wiring.subevent(0, "cbo", 0, "RxR_INSERTS", "IRQ_REJECTED")?;
     let attribute = |signal: &str, name: &str| wiring.attribute("cbo", signal, name);
     let shift = |signal: &str, name: &str, most: u8| {
         let bits = attribute(signal, name)?;
@@ -201,7 +221,7 @@ fn bind_tags(wiring: &mut Wiring, opcodes: &Opcodes, others: bool) -> Result<Sli
     let (read, write, snoop) =
         (attribute("llc_lookup", "read")?, attribute("llc_lookup", "write")?, attribute("llc_lookup", "snoop")?);
     let lookup_kind = RequestKind::ALL.map(|kind| {
-        let tag = write.set(read.set(0, (kind == RequestKind::DataRead).into()), kind.is_writeback().into());
+        let tag = write.set(read.set(0, (kind == RequestKind::DataRead).into()), kind.is_write().into());
         snoop.set(tag, (kind == RequestKind::Snoop).into())
     });
     let tor_opcode = attribute("tor", "opc")?;
@@ -210,24 +230,27 @@ fn bind_tags(wiring: &mut Wiring, opcodes: &Opcodes, others: bool) -> Result<Sli
     let tor_kind = RequestKind::ALL.map(|kind| {
         let opcode = opcodes.of(kind);
         let tag = irq.set(tor_opcode.set(0, opcode.unwrap_or(0)), opcode.is_some().into());
-        writeback.set(eviction.set(tag, (kind == RequestKind::Eviction).into()), kind.is_writeback().into())
+        let carries = kind.is_writeback() || kind.is_stream();
+        writeback.set(eviction.set(tag, (kind == RequestKind::Eviction).into()), carries.into())
     });
     let most_state = LineState::COUNT as u8 - 1;
     Ok(SliceTags {
         lookup_kind,
         lookup_state: shift("llc_lookup", "state", most_state)?,
         lookup_nid: shift("llc_lookup", "nid", LAST_NODE)?,
-        lookup_tid: shift("llc_lookup", "tid", NO_THREAD)?,
+        lookup_tid: shift("llc_lookup", "tid", IO_THREAD)?,
         victim_state: shift("llc_victim", "state", most_state)?,
         victim_nid: shift("llc_victim", "nid", LAST_NODE)?,
         victim: u64::from(NO_THREAD) << shift("llc_victim", "tid", NO_THREAD)?,
         tor_kind,
         tor_miss: shift("tor", "miss", 1)?,
         tor_nid: shift("tor", "nid", LAST_NODE)?,
-        tor_tid: shift("tor", "tid", NO_THREAD)?,
+        tor_tid: shift("tor", "tid", IO_THREAD)?,
         ingress_queue,
-        ingress_tid: shift("ingress", "tid", NO_THREAD)?,
         snoop_ingress: snoop_queue | u64::from(NO_THREAD) << shift("ingress", "tid", NO_THREAD)?,
+        ingress_rejected,
+        ingress_ordered,
+        ingress_tid: shift("ingress", "tid", IO_THREAD)?,
     })
 }
 
@@ -257,6 +280,7 @@ fn bind_home(wiring: &mut Wiring, socket: u16, others: bool, channels: u8) -> Re
     let tracker = subevent("TRACKER_INSERTS", "ALL")?;
     let region = subevent("TAD_REQUESTS_G0", "REGION0")?;
     let written = subevent("IMC_WRITES", "FULL")?;
+    let written_part = subevent("IMC_WRITES", "PARTIAL")?;
     let (to_cache, to_core) = (subevent("TxR_BL", "DRS_CACHE")?, subevent("TxR_BL", "DRS_CORE")?);
     let ((bypass, taken), (_, not_taken)) = (subevent("BYPASS_IMC", "TAKEN")?, subevent("BYPASS_IMC", "NOT_TAKEN")?);
     let no_credits = [
@@ -282,6 +306,7 @@ fn bind_home(wiring: &mut Wiring, socket: u16, others: bool, channels: u8) -> Re
         tracker: by_origin(tracker),
         region,
         written,
+        written_part,
         to_cache,
         to_core,
         to_remote,

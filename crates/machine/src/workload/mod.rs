@@ -36,11 +36,26 @@ pub enum Kind {
     Chase,
     /// Half of the accesses in order, half at random.
     Mixed,
+    /// Each thread writes its own share of the footprint in order with streaming stores, past the caches.
+    NtStore,
+    /// Devices read the footprint in order.
+    DmaRead,
+    /// Devices write the footprint in order.
+    DmaWrite,
 }
 
 impl Kind {
     /// All kinds, in the order of the documentation.
-    pub const ALL: [Self; 5] = [Self::Stream, Self::Copy, Self::Random, Self::Chase, Self::Mixed];
+    pub const ALL: [Self; 8] = [
+        Self::Stream,
+        Self::Copy,
+        Self::Random,
+        Self::Chase,
+        Self::Mixed,
+        Self::NtStore,
+        Self::DmaRead,
+        Self::DmaWrite,
+    ];
 
     /// The name on the command line.
     pub const fn name(self) -> &'static str {
@@ -50,6 +65,9 @@ impl Kind {
             Self::Random => "random",
             Self::Chase => "chase",
             Self::Mixed => "mixed",
+            Self::NtStore => "ntstore",
+            Self::DmaRead => "dma-read",
+            Self::DmaWrite => "dma-write",
         }
     }
 
@@ -61,6 +79,9 @@ impl Kind {
             Self::Random => "lines drawn at random from the whole footprint",
             Self::Chase => "dependent loads at random, one under way for each thread",
             Self::Mixed => "half of the accesses in order, half at random",
+            Self::NtStore => "each thread writes its own share in order, past the caches",
+            Self::DmaRead => "devices read the footprint in order",
+            Self::DmaWrite => "devices write the footprint in order",
         }
     }
 
@@ -70,6 +91,9 @@ impl Kind {
             Self::Stream | Self::Mixed => &["requests", "threads", "footprint", "read", "stride", "remote", "seed"],
             Self::Copy => &["requests", "threads", "footprint", "stride", "remote", "seed"],
             Self::Random => &["requests", "threads", "footprint", "read", "remote", "seed"],
+            Self::NtStore => &["requests", "threads", "footprint", "partial", "stride", "remote", "seed"],
+            Self::DmaRead => &["requests", "threads", "footprint", "stride", "seed"],
+            Self::DmaWrite => &["requests", "threads", "footprint", "allocate", "stride", "seed"],
             Self::Chase => &["requests", "threads", "footprint", "remote", "seed"],
         }
     }
@@ -92,6 +116,10 @@ pub struct Workload {
     pub stride: u64,
     /// Accesses to memory of another socket, per cent.
     pub remote: u8,
+    /// Streaming stores that write a part of their line only, per cent.
+    pub partial: u8,
+    /// Writes of devices that go into the LLC, per cent; the rest go past it.
+    pub allocate: u8,
     /// Seed of everything random.
     pub seed: u64,
 }
@@ -102,7 +130,8 @@ impl Workload {
         let read = match kind {
             Kind::Copy => 50,
             Kind::Mixed => 67,
-            Kind::Stream | Kind::Random | Kind::Chase => 100,
+            Kind::Stream | Kind::Random | Kind::Chase | Kind::DmaRead => 100,
+            Kind::NtStore | Kind::DmaWrite => 0,
         };
         let threads = match kind {
             Kind::Chase => 1,
@@ -112,7 +141,18 @@ impl Workload {
             Kind::Chase => 100_000,
             _ => 1_000_000,
         };
-        Self { kind, requests, threads, footprint: 256 << 20, read, stride: 64, remote: 0, seed: 1 }
+        Self {
+            kind,
+            requests,
+            threads,
+            footprint: 256 << 20,
+            read,
+            stride: 64,
+            remote: 0,
+            partial: 0,
+            allocate: 100,
+            seed: 1,
+        }
     }
 
     /// Parses `NAME[:key=value,…]` and checks it against a machine.
@@ -141,6 +181,8 @@ impl std::fmt::Display for Workload {
                 "read" => u64::from(self.read),
                 "stride" => self.stride,
                 "remote" => u64::from(self.remote),
+                "partial" => u64::from(self.partial),
+                "allocate" => u64::from(self.allocate),
                 _ => self.seed,
             };
             write!(f, "{}{key}={value}", if index == 0 { ':' } else { ',' })?;

@@ -94,6 +94,14 @@ fn set(
             range(0, if limits.sockets > 1 { 100 } else { 0 }, "per cent; more than 0 needs a second socket")?;
             workload.remote = number as u8;
         }
+        "partial" => {
+            range(0, 100, "per cent of the stores")?;
+            workload.partial = number as u8;
+        }
+        "allocate" => {
+            range(0, 100, "per cent of the writes")?;
+            workload.allocate = number as u8;
+        }
         _ => workload.seed = number,
     }
     Ok(())
@@ -126,7 +134,11 @@ fn check_together(workload: &Workload, limits: &Limits, seen: &[(&'static str, S
 
 fn unknown_workload(name: &str) -> WorkloadError {
     let names = Kind::ALL.map(Kind::name);
-    WorkloadError::UnknownWorkload { name: name.to_owned(), nearest: nearest(name, &names), known: names.join(", ") }
+    WorkloadError::UnknownWorkload {
+        name: name.to_owned(),
+        nearest: nearest(name, &names),
+        known: format!("{}, idle", names.join(", ")),
+    }
 }
 
 fn unknown_key(kind: Kind, key: &str) -> WorkloadError {
@@ -168,6 +180,8 @@ mod tests {
             read: 70,
             stride: 128,
             remote: 0,
+            partial: 0,
+            allocate: 100,
             seed: 9,
         };
         assert_eq!(workload, expected);

@@ -1,5 +1,6 @@
 //! The model as a whole: its signals against its ledger, its laws, its figures.
 
+mod coverage;
 mod figures;
 mod laws;
 mod mutation;
@@ -34,6 +35,13 @@ const WORKLOADS: &[&str] = &[
     HOT,
     NIGHT,
     MESSAGES,
+    "ntstore:requests=4000,partial=30",
+    "ntstore:requests=3000,partial=100,stride=4k,footprint=512M",
+    "dma-read:requests=4000,footprint=1M",
+    "dma-read:requests=4000,threads=16,stride=128k,footprint=4G",
+    "dma-write:requests=4000,threads=16,allocate=0,stride=128k,footprint=4G",
+    "dma-write:requests=4000,allocate=60,threads=16,footprint=24M,stride=16k",
+    SHARED,
     "2 stream:requests=8000,remote=50,read=60,footprint=2M",
     "2 random:requests=8000,remote=50,read=60,footprint=1M",
     "2 stream:requests=8000,stride=128k,footprint=1G,read=0,remote=40",
@@ -100,6 +108,20 @@ phase rest
   idle 20us
 ";
 
+/// Lines that cores have written, then streaming stores and devices on the same lines.
+const SHARED: &str = "
+phase written
+  workload stream:requests=2000,read=0,footprint=64k
+phase streamed
+  workload ntstore:requests=600,footprint=64k,partial=50
+phase again
+  workload stream:requests=2000,read=0,footprint=64k
+phase fetched
+  workload dma-read:requests=600,footprint=64k
+phase overwritten
+  workload dma-write:requests=900,footprint=64k,allocate=50
+";
+
 /// Everything that the system agent does.
 const MESSAGES: &str = "
 phase all
@@ -122,6 +144,8 @@ phase all
   register every 1us
   message4 every 1us
   message8 every 2us
+  device-write every 200ns
+  device-read every 200ns
 ";
 
 /// Sockets of a workload: those with a number before their name have so many.

@@ -10,8 +10,8 @@ use crate::signal::{Tick, Wire, Wiring};
 fn of_socket(unit: &str) -> u16 {
     match unit {
         "cbo" => 8,
-        "ha" | "pcu" | "ubox" => 1,
         "qpi" | "r3qpi" => 2,
+        "ha" | "pcu" | "ubox" | "r2pcie" => 1,
         _ => 4,
     }
 }
@@ -30,15 +30,16 @@ pub fn filters(unit: &str, event: &str, subevent: &str) -> Vec<Vec<(&'static str
         let name = ["band0", "band1", "band2", "band3"][usize::from(band.as_bytes()[0] - b'0')];
         return [0, 12, 16, 27, 28, 31, 63].map(|ratio| vec![(name, ratio)]).to_vec();
     }
-    if unit != "cbo" || matches!(event, "CLOCKTICKS" | "TxR_INSERTS") {
+    let filtered = ["LLC_LOOKUP", "LLC_VICTIMS", "TOR_INSERTS", "TOR_OCCUPANCY", "RxR_INSERTS", "RxR_OCCUPANCY"];
+    if unit != "cbo" || !filtered.contains(&event) {
         return vec![vec![]];
     }
     let mut all = Vec::new();
-    for tid in [None, Some(6), Some(15)] {
+    for tid in [None, Some(6), Some(15), Some(30)] {
         let mut base = vec![("nid", 0b101)];
         base.extend(tid.map(|tid| ("tid", tid)));
         if subevent.contains("OPCODE") {
-            for opc in [0x180, 0x182, 0x1C4, 0x1C5] {
+            for opc in [0x180, 0x182, 0x1C4, 0x1C5, 0x18C, 0x18D, 0x194, 0x19C, 0x19E] {
                 all.push([base.clone(), vec![("opc", opc)]].concat());
             }
         } else if event == "LLC_LOOKUP" {
@@ -89,7 +90,7 @@ pub fn cases(wiring: &mut Wiring, sockets: u8) -> Vec<Case> {
     let mut cases = Vec::new();
     for &(unit, event, subevents) in NAMES {
         // A machine of one socket has no links.
-        if sockets == 1 && unit.ends_with("qpi") {
+        if sockets == 1 && unit.ends_with("qpi") && !event.starts_with("RING_") {
             continue;
         }
         let named: Vec<Option<&str>> =
@@ -157,7 +158,7 @@ fn increments(wiring: &mut Wiring, emissions: &[Emission], workload: &str) {
         ("cbo", "llc_lookup", 1, 0),
         ("cbo", "llc_victim", 1, 0),
         ("cbo", "tor", 1, 20),
-        ("cbo", "ingress", 1, 20),
+        ("cbo", "ingress", 2, 60),
         ("cbo", "TxR_INSERTS", 1, 0),
         ("ha", "REQUESTS", 1, 0),
         ("ha", "tracker", 1, 128),
