@@ -97,7 +97,7 @@ impl RequestKind {
 }
 
 /// Values of the IDI opcodes that the model's requests carry, from the catalogue's value set `idi-opcodes`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Opcodes {
     /// Demand data read.
     pub drd: u64,

@@ -21,6 +21,7 @@ mod issue;
 mod latency;
 mod links;
 mod llc;
+pub mod nehalem;
 mod parameters;
 mod phases;
 mod power;
