@@ -20,5 +20,8 @@ mod pci_tools;
 mod pcm;
 #[path = "doors/processor.rs"]
 mod processor;
+#[path = "pmon/rows.rs"]
+#[allow(dead_code, reason = "only the places are needed here")]
+mod rows;
 #[path = "doors/workload.rs"]
 mod workload;

@@ -55,7 +55,7 @@ pub struct Access {
 }
 
 /// Workloads of tests read only what is in memory: a short warm-up does.
-const PACE: Pace = Pace { accesses: 400_000, patience: 2_000, window: 100, cells: 512 };
+const PACE: Pace = Pace { accesses: 400_000, patience: 2_000, window: 100, cells: 1024 };
 
 /// The traffic model's part in a run.
 #[derive(Debug)]

@@ -12,7 +12,7 @@ use crate::chassis::{Chassis, ShapeError};
 use crate::engine::{ClockDomains, ClockError};
 use crate::signal::{SignalSink, Tick, Wiring};
 use crate::uncore::{ModelError, ProgramCounts, Progress};
-use crate::workload::{ProgramSettings, ProgramSource, Scenario, Workload};
+use crate::workload::{Kind, ProgramSettings, ProgramSource, Scenario, Workload};
 use model::Model;
 pub use model::TrafficModel;
 pub use parameters::Parameters;
@@ -75,6 +75,8 @@ pub struct Machine {
     chassis: Chassis,
     model: Model,
     clocks: ClockDomains,
+    /// A pause that a model without phases makes: nothing is under way, and yet it has not ended before.
+    pause: Tick,
 }
 
 impl Machine {
@@ -91,9 +93,15 @@ impl Machine {
     /// # Errors
     /// As [`Machine::new`].
     pub fn for_scenario(spec: &MachineSpec, scenario: &Scenario) -> Result<Self, BuildError> {
-        match scenario.plain() {
-            Some(workload) => Self::new(spec, workload),
-            None => Self::build(spec, |parameters, wiring| parameters.model_for_scenario(scenario, wiring)),
+        match (scenario.plain(), scenario.pause()) {
+            (Some(workload), _) => Self::new(spec, workload),
+            (None, Some(nanoseconds)) if !spec.parameters()?.has_phases() => {
+                let mut machine = Self::new(spec, &Workload::new(Kind::Idle))?;
+                let ticks = u128::from(machine.clocks.ticks_per_second()) * u128::from(nanoseconds) / 1_000_000_000;
+                machine.pause = ticks as Tick;
+                Ok(machine)
+            }
+            _ => Self::build(spec, |parameters, wiring| parameters.model_for_scenario(scenario, wiring)),
         }
     }
 
@@ -115,11 +123,11 @@ impl Machine {
     ) -> Result<Self, BuildError> {
         let parameters = spec.parameters()?;
         let shape = spec.shape()?;
-        let clocks = parameters.clocks()?;
+        let clocks = parameters.clocks(shape.sockets)?;
         let mut wiring = Wiring::new(shape.family, shape.sockets);
         let model = model(parameters, &mut wiring)?;
         let chassis = Chassis::new(shape, wiring, |clock| clocks.period(clock));
-        Ok(Self { chassis, model, clocks })
+        Ok(Self { chassis, model, clocks, pause: 0 })
     }
 
     /// Runs the model for so many ticks.
@@ -157,7 +165,7 @@ impl Machine {
 
     /// True when the workload is done and nothing is under way.
     pub fn finished(&self) -> bool {
-        self.model.finished()
+        self.model.finished() && self.model.now() >= self.pause
     }
 
     /// The truth as of now.

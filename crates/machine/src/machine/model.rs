@@ -2,7 +2,7 @@
 
 use super::truth::Snapshot;
 use crate::signal::{SignalSink, Tick};
-use crate::uncore::{self, ProgramCounts, Progress};
+use crate::uncore::{self, ProgramCounts, Progress, nehalem};
 
 /// What a machine asks of a family's traffic model.
 pub trait TrafficModel {
@@ -46,11 +46,39 @@ impl TrafficModel for uncore::Model {
     }
 }
 
+impl TrafficModel for nehalem::Model {
+    fn run_until<S: SignalSink>(&mut self, until: Tick, sink: &mut S) {
+        Self::run_until(self, until, sink);
+    }
+
+    fn now(&self) -> Tick {
+        Self::now(self)
+    }
+
+    fn progress(&self) -> Progress {
+        Self::progress(self)
+    }
+
+    fn program(&self) -> Option<ProgramCounts> {
+        Self::program(self)
+    }
+
+    fn finished(&self) -> bool {
+        Self::finished(self)
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        Snapshot::Nehalem(Box::new(Self::snapshot(self)))
+    }
+}
+
 /// The model of a machine. A choice at run time between types known at build time: within a run there is no indirect call.
 #[derive(Debug)]
 pub enum Model {
     /// Of the E5-2600.
     E5(Box<uncore::Model>),
+    /// Of the Xeon 5500 series.
+    Nehalem(Box<nehalem::Model>),
 }
 
 /// Does the same with whichever model it is.
@@ -58,6 +86,7 @@ macro_rules! each {
     ($model:expr, $it:ident => $do:expr) => {
         match $model {
             Model::E5($it) => $do,
+            Model::Nehalem($it) => $do,
         }
     };
 }

@@ -7,29 +7,35 @@ use super::model::Model;
 use crate::engine::ClockDomains;
 use crate::ledger::Opcodes;
 use crate::signal::Wiring;
-use crate::uncore;
+use crate::uncore::{self, nehalem};
 use crate::workload::{Limits, ProgramSettings, ProgramSource, Scenario, Workload};
 
 /// Presets by command-line name, with the family that they belong to. The first of a family is its default.
-pub const PRESETS: &[(&str, &str)] = &[("e5-2680", "e5-2600")];
+pub const PRESETS: &[(&str, &str)] = &[("e5-2680", "e5-2600"), ("x5570", "nehalem")];
 
 /// All numbers of a machine's traffic model.
 #[derive(Debug, Clone)]
 pub enum Parameters {
     /// Of the E5-2600.
     E5(Box<uncore::Parameters>),
+    /// Of the Xeon 5500 series.
+    Nehalem(Box<nehalem::Parameters>),
 }
 
 impl Parameters {
     /// The parameters of a preset.
     pub fn preset(name: &str) -> Option<Self> {
-        uncore::Parameters::preset(name).map(|parameters| Self::E5(Box::new(parameters)))
+        match name {
+            "x5570" => Some(Self::Nehalem(Box::new(nehalem::Parameters::x5570()))),
+            _ => uncore::Parameters::preset(name).map(|parameters| Self::E5(Box::new(parameters))),
+        }
     }
 
     /// Cores of a socket.
     pub fn cores(&self) -> u16 {
         match self {
             Self::E5(parameters) => parameters.cores.into(),
+            Self::Nehalem(_) => nehalem::CORES as u16,
         }
     }
 
@@ -37,6 +43,7 @@ impl Parameters {
     pub fn threads_per_core(&self) -> u16 {
         match self {
             Self::E5(parameters) => parameters.threads_per_core.into(),
+            Self::Nehalem(parameters) => parameters.threads_per_core.into(),
         }
     }
 
@@ -44,6 +51,7 @@ impl Parameters {
     pub const fn most_sockets(&self) -> u16 {
         match self {
             Self::E5(_) => uncore::MOST_SOCKETS as u16,
+            Self::Nehalem(_) => nehalem::MOST_SOCKETS as u16,
         }
     }
 
@@ -52,39 +60,53 @@ impl Parameters {
     pub fn with_sockets(self, sockets: u16) -> Self {
         match self {
             Self::E5(parameters) => Self::E5(Box::new(parameters.with_sockets(sockets as u8))),
+            Self::Nehalem(parameters) => Self::Nehalem(Box::new(parameters.with_sockets(sockets as u8))),
         }
     }
 
     /// What workloads can ask of a machine of `sockets` sockets.
     pub fn limits(&self, sockets: u16) -> Limits {
         match self {
-            Self::E5(parameters) => parameters.clone().with_sockets(sockets as u8).limits(),
+            Self::E5(parameters) => parameters.as_ref().clone().with_sockets(sockets as u8).limits(),
+            Self::Nehalem(parameters) => parameters.as_ref().clone().with_sockets(sockets as u8).limits(),
         }
     }
 
-    /// The clocks.
+    /// The clocks of a machine of `sockets` sockets.
     ///
     /// # Errors
     /// [`BuildError`] if the frequencies share no grid of ticks.
-    pub fn clocks(&self) -> Result<ClockDomains, BuildError> {
+    pub fn clocks(&self, sockets: u16) -> Result<ClockDomains, BuildError> {
         match self {
-            Self::E5(parameters) => Ok(ClockDomains::from(&parameters.clocks()?)),
+            Self::E5(parameters) => {
+                Ok(ClockDomains::from(&parameters.as_ref().clone().with_sockets(sockets as u8).clocks()?))
+            }
+            Self::Nehalem(parameters) => Ok(parameters.domains()),
         }
     }
 
     /// A model at tick 0 that runs a workload on the sockets of `wiring`.
     pub(super) fn model(self, workload: &Workload, wiring: &mut Wiring) -> Result<Model, BuildError> {
         match self {
+            Self::Nehalem(parameters) => {
+                let parameters = parameters.with_sockets(wiring.sockets() as u8);
+                Ok(Model::Nehalem(Box::new(nehalem::Model::new(parameters, workload, wiring)?)))
+            }
             Self::E5(parameters) => {
                 let opcodes = opcodes(wiring.family())?;
-                let model = uncore::Model::new(*parameters, opcodes, workload, wiring)?;
+                let parameters = parameters.with_sockets(wiring.sockets() as u8);
+                let model = uncore::Model::new(parameters, opcodes, workload, wiring)?;
                 Ok(Model::E5(Box::new(model)))
             }
         }
     }
 
+    /// Whether the model runs scenarios of several phases.
+    pub const fn has_phases(&self) -> bool {
+        matches!(self, Self::E5(_))
+    }
+
     /// A model at tick 0 that runs a scenario on the sockets of `wiring`.
-    #[allow(unreachable_patterns)] // for as long as there is one model only
     pub(super) fn model_for_scenario(self, scenario: &Scenario, wiring: &mut Wiring) -> Result<Model, BuildError> {
         match self {
             Self::E5(parameters) => {
@@ -104,9 +126,14 @@ impl Parameters {
         wiring: &mut Wiring,
     ) -> Result<Model, BuildError> {
         match self {
+            Self::Nehalem(parameters) => {
+                let parameters = parameters.with_sockets(wiring.sockets() as u8);
+                Ok(Model::Nehalem(Box::new(nehalem::Model::for_program(parameters, source, settings, wiring)?)))
+            }
             Self::E5(parameters) => {
                 let opcodes = opcodes(wiring.family())?;
-                let model = uncore::Model::for_program(*parameters, opcodes, source, settings, wiring)?;
+                let parameters = parameters.with_sockets(wiring.sockets() as u8);
+                let model = uncore::Model::for_program(parameters, opcodes, source, settings, wiring)?;
                 Ok(Model::E5(Box::new(model)))
             }
         }

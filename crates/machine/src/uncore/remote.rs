@@ -10,7 +10,7 @@ use super::llc::Way;
 use super::parameters::MOST_SOCKETS;
 use super::request::{NO_REQUEST, RequestId};
 use crate::engine::NEVER;
-use crate::ledger::{HomeQueue, LineState, Message, NO_THREAD, PacketKind, RequestKind};
+use crate::ledger::{HomeQueue, LineState, Message, NO_THREAD, PacketKind, RequestKind, RingKind};
 use crate::signal::{SignalSink, Tick};
 
 /// What a snoop found, and so what its answer is.
@@ -128,12 +128,15 @@ impl Model {
             entry.record.completed_at = self.now;
             let (wire, tag) = wires.completion_remote;
             sink.pulse(wire, tag, self.now, 1);
+            self.travel(home, RingKind::Address, self.rings.home(), self.rings.io(), sink);
             self.send_packet(Origin::Home, (home, to), PacketKind::Cmp, to, (Action::Complete, request), at, sink);
             return;
         }
         entry.record.snooped_at = self.now;
         let (wire, tag) = wires.snoops;
         sink.pulse(wire, tag, self.now, 1);
+        let next = if to == home { self.map.within(slice) } else { self.rings.io() };
+        self.travel(home, RingKind::Address, self.rings.home(), next, sink);
         if to == home {
             self.wheel.schedule(self.now + self.latency.to_home(slice), Event::Arrive.of(request));
             return;
@@ -245,8 +248,9 @@ impl Model {
         let (slice, home, parent, finding) = (entry.record.slice, entry.record.nid, entry.parent, entry.finding);
         let (here, requester) = (self.map.socket(slice), self.map.socket(self.pool[parent].record.slice));
         let to_stop = self.latency.to_home(slice);
-        let io = self.rings.io();
-        let at = self.message(slice, Message::AddressFromCache, io, sink) + to_stop;
+        let (io, agent) = (self.rings.io(), self.rings.home());
+        let to = if here == home { agent } else { io };
+        let at = self.message(slice, Message::AddressFromCache, to, sink) + to_stop;
         if here == home {
             self.wheel.schedule(at, Event::SnoopAnswer.of(snoop));
         } else {
@@ -267,7 +271,7 @@ impl Model {
         if finding == Finding::WrittenBack {
             // The write ends apart from the answer.
             self.pool[snoop].open += 1;
-            let at = self.message(slice, Message::DataFromCache, io, sink) + to_stop;
+            let at = self.message(slice, Message::DataFromCache, to, sink) + to_stop;
             if here == home {
                 self.reach_home(snoop, at, Event::SnoopWrite);
             } else {

@@ -25,7 +25,7 @@ pub struct Generator {
     kind: Kind,
     random: Random,
     remaining: u64,
-    /// Lines of the whole footprint.
+    /// Lines of the whole footprint that accesses at random are drawn from.
     lines: u64,
     /// First byte of the thread's own share, and its bytes; for copy, of the half that is read.
     start: u64,
@@ -48,7 +48,7 @@ impl Generator {
             kind: workload.kind,
             random: Random::new(workload.seed, u64::from(thread)),
             remaining: workload.requests_of(thread),
-            lines: workload.footprint / LINE,
+            lines: workload.footprint / if workload.kind == Kind::Random { workload.stride.max(LINE) } else { LINE },
             start: share * halves * u64::from(thread),
             share,
             position: 0,
@@ -73,7 +73,7 @@ impl Generator {
     pub fn next_access(&mut self) -> Option<Access> {
         self.remaining = self.remaining.checked_sub(1)?;
         Some(match self.kind {
-            Kind::Stream => self.sequential(),
+            Kind::Stream | Kind::Idle => self.sequential(),
             Kind::NtStore | Kind::DmaWrite => {
                 let whole = self.random.per_cent(self.whole);
                 Access { address: self.step(), store: true, whole, blocking: false }
@@ -118,7 +118,8 @@ impl Generator {
     }
 
     fn random(&mut self, blocking: bool) -> Access {
-        let address = self.random.below(self.lines) * LINE;
+        let step = if self.kind == Kind::Random { self.stride.max(LINE) } else { LINE };
+        let address = self.random.below(self.lines) * step;
         Access { address, store: !self.random.per_cent(self.read), whole: false, blocking }
     }
 }

@@ -38,15 +38,17 @@ pub enum Kind {
     Mixed,
     /// Each thread writes its own share of the footprint in order with streaming stores, past the caches.
     NtStore,
-    /// Devices read the footprint in order.
+    /// Devices read memory in order, each its own share of the footprint.
     DmaRead,
-    /// Devices write the footprint in order.
+    /// Devices write memory in order, each its own share of the footprint.
     DmaWrite,
+    /// Nobody does anything.
+    Idle,
 }
 
 impl Kind {
     /// All kinds, in the order of the documentation.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Stream,
         Self::Copy,
         Self::Random,
@@ -55,6 +57,7 @@ impl Kind {
         Self::NtStore,
         Self::DmaRead,
         Self::DmaWrite,
+        Self::Idle,
     ];
 
     /// The name on the command line.
@@ -68,6 +71,7 @@ impl Kind {
             Self::NtStore => "ntstore",
             Self::DmaRead => "dma-read",
             Self::DmaWrite => "dma-write",
+            Self::Idle => "idle",
         }
     }
 
@@ -79,9 +83,10 @@ impl Kind {
             Self::Random => "lines drawn at random from the whole footprint",
             Self::Chase => "dependent loads at random, one under way for each thread",
             Self::Mixed => "half of the accesses in order, half at random",
-            Self::NtStore => "each thread writes its own share in order, past the caches",
-            Self::DmaRead => "devices read the footprint in order",
-            Self::DmaWrite => "devices write the footprint in order",
+            Self::NtStore => "each thread writes its own share of the footprint in order, around the caches",
+            Self::DmaRead => "devices read memory in order, each its own share of the footprint",
+            Self::DmaWrite => "devices write memory in order, each its own share of the footprint",
+            Self::Idle => "nobody does anything",
         }
     }
 
@@ -90,11 +95,12 @@ impl Kind {
         match self {
             Self::Stream | Self::Mixed => &["requests", "threads", "footprint", "read", "stride", "remote", "seed"],
             Self::Copy => &["requests", "threads", "footprint", "stride", "remote", "seed"],
-            Self::Random => &["requests", "threads", "footprint", "read", "remote", "seed"],
-            Self::NtStore => &["requests", "threads", "footprint", "partial", "stride", "remote", "seed"],
-            Self::DmaRead => &["requests", "threads", "footprint", "stride", "seed"],
-            Self::DmaWrite => &["requests", "threads", "footprint", "allocate", "stride", "seed"],
+            Self::Random => &["requests", "threads", "footprint", "read", "stride", "remote", "seed"],
             Self::Chase => &["requests", "threads", "footprint", "remote", "seed"],
+            Self::NtStore => &["requests", "threads", "footprint", "partial", "stride", "remote", "seed"],
+            Self::DmaRead => &["requests", "threads", "footprint", "stride", "isoc", "remote", "seed"],
+            Self::DmaWrite => &["requests", "threads", "footprint", "allocate", "stride", "remote", "seed"],
+            Self::Idle => &[],
         }
     }
 }
@@ -112,7 +118,7 @@ pub struct Workload {
     pub footprint: u64,
     /// Loads among the accesses, per cent; the rest are stores.
     pub read: u8,
-    /// Bytes between accesses of a sequential walk.
+    /// Bytes between accesses of a sequential walk, and between the places that accesses at random are drawn from.
     pub stride: u64,
     /// Accesses to memory of another socket, per cent.
     pub remote: u8,
@@ -120,6 +126,8 @@ pub struct Workload {
     pub partial: u8,
     /// Writes of devices that go into the LLC, per cent; the rest go past it.
     pub allocate: u8,
+    /// Devices among all that are isochronous, per cent.
+    pub isochronous: u8,
     /// Seed of everything random.
     pub seed: u64,
 }
@@ -130,15 +138,17 @@ impl Workload {
         let read = match kind {
             Kind::Copy => 50,
             Kind::Mixed => 67,
-            Kind::Stream | Kind::Random | Kind::Chase | Kind::DmaRead => 100,
             Kind::NtStore | Kind::DmaWrite => 0,
+            Kind::Stream | Kind::Random | Kind::Chase | Kind::DmaRead | Kind::Idle => 100,
         };
         let threads = match kind {
             Kind::Chase => 1,
+            Kind::DmaRead | Kind::DmaWrite => 4,
             _ => 8,
         };
         let requests = match kind {
             Kind::Chase => 100_000,
+            Kind::Idle => 0,
             _ => 1_000_000,
         };
         Self {
@@ -151,6 +161,7 @@ impl Workload {
             remote: 0,
             partial: 0,
             allocate: 100,
+            isochronous: 0,
             seed: 1,
         }
     }
@@ -183,6 +194,7 @@ impl std::fmt::Display for Workload {
                 "remote" => u64::from(self.remote),
                 "partial" => u64::from(self.partial),
                 "allocate" => u64::from(self.allocate),
+                "isoc" => u64::from(self.isochronous),
                 _ => self.seed,
             };
             write!(f, "{}{key}={value}", if index == 0 { ':' } else { ',' })?;

@@ -102,6 +102,10 @@ fn set(
             range(0, 100, "per cent of the writes")?;
             workload.allocate = number as u8;
         }
+        "isoc" => {
+            range(0, 100, "per cent of the devices")?;
+            workload.isochronous = number as u8;
+        }
         _ => workload.seed = number,
     }
     Ok(())
@@ -182,6 +186,7 @@ mod tests {
             remote: 0,
             partial: 0,
             allocate: 100,
+            isochronous: 0,
             seed: 9,
         };
         assert_eq!(workload, expected);
@@ -191,7 +196,7 @@ mod tests {
     #[test]
     fn messages_name_key_value_and_limits() {
         assert!(message("steam").contains("did you mean stream?"));
-        assert!(message("random:stride=64").contains("its keys: requests, threads, footprint, read, remote, seed"));
+        assert!(message("chase:stride=64").contains("its keys: requests, threads, footprint, remote, seed"));
         assert!(message("stream:foot=1").contains("no key \"foot\""));
         assert!(message("stream:thread=1").contains("did you mean threads?"));
         assert_eq!(message("random:requests=0"), "requests=0 is out of range: requests goes from 1 to 1099511627776");

@@ -23,7 +23,7 @@ pub use bound::{Bound, Why};
 pub use conflict::{Conflict, why_not};
 pub use cost::Cost;
 pub use error::PlanError;
-pub use gate::Freeze;
+pub use gate::{Freeze, freezes_sockets};
 use instance::Planner;
 pub use instance::rounds_of;
 pub use occupied::{Occupied, Taken};

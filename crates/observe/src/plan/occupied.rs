@@ -49,6 +49,12 @@ impl Occupied {
         }
     }
 
+    /// Notes that an instance is wholly in use by others.
+    pub fn note_whole(&mut self, socket: u16, unit: &'static Unit, number: u16) {
+        self.note(socket, unit, number, None);
+        (0..16).for_each(|counter| self.note(socket, unit, number, Some(counter)));
+    }
+
     /// Notes that every unit of the socket was looked at.
     pub fn note_surveyed(&mut self, socket: u16) {
         if !self.surveyed.contains(&socket) {

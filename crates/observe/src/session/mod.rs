@@ -4,9 +4,12 @@
 //! overwritten is put back.
 
 mod error;
+mod hold;
 mod in_use;
 mod journal;
+mod neighbours;
 mod on_disk;
+mod prepare;
 mod sample;
 mod slices;
 mod state;
@@ -14,14 +17,17 @@ mod stuck;
 mod survey;
 mod watch;
 
+use std::fs::File;
 use std::path::PathBuf;
 
-use pericore_registers::{AccessError, AddressSpace, Operation, Outcome, RegisterSpace, Width};
+use pericore_registers::{AccessError, Operation, Outcome, RegisterSpace, Width};
 
 use crate::plan::{Plan, Purpose, Step};
 pub use error::SessionError;
 pub use journal::Saved;
+pub use neighbours::{Entrance, Neighbour, Neighbourhood};
 pub use on_disk::{Journal, JournalError, JournalFile, Restored};
+pub use prepare::{Manners, Refusal, prepare};
 pub use sample::{Count, Moment, Sample};
 pub use slices::Slices;
 use state::{InstanceState, State};
@@ -37,6 +43,8 @@ pub struct Options {
     pub guard: Guard,
     /// Where to journal what will be overwritten; without it a killed session cannot be undone.
     pub journal: Option<JournalFile>,
+    /// The sessions beside which this one is put back, one at a time.
+    pub neighbourhood: Option<Neighbourhood>,
 }
 
 /// How many of the controls and filters in use each sample reads again.
@@ -58,8 +66,9 @@ pub struct Session<S: RegisterSpace> {
     plan: Plan,
     state: State,
     journal: Vec<Saved>,
-    /// The journal on disk, once it is written.
-    on_disk: Option<PathBuf>,
+    /// The journals on disk, once they are written; the open files tell others that this session runs.
+    on_disk: Vec<(PathBuf, File)>,
+    neighbourhood: Option<Neighbourhood>,
     watch: Watch,
     last: Moment,
     /// Since when the current rounds run, in seconds.
@@ -93,19 +102,27 @@ impl<S: RegisterSpace> Session<S> {
             plan,
             state,
             journal: Vec::new(),
-            on_disk: None,
+            on_disk: Vec::new(),
+            neighbourhood: None,
             watch,
             last,
             turn_began: 0.0,
             is_dirty: false,
         };
         session.inspect(&options)?;
-        if let Some(JournalFile { path, boot, machine }) = options.journal {
-            Journal { boot, machine, saved: session.journal.clone() }.write(&path)?;
-            session.on_disk = Some(path);
+        let for_others = options.neighbourhood.as_ref().filter(|neighbourhood| {
+            !options.journal.as_ref().is_some_and(|journal| neighbourhood.holds(&journal.path))
+        });
+        let for_others = for_others.map(|neighbourhood| neighbourhood.journal(0));
+        for JournalFile { path, boot, machine } in for_others.into_iter().chain(options.journal) {
+            let pid = std::process::id();
+            let file = Journal { pid, boot, machine, saved: session.journal.clone() }.write(&path)?;
+            session.on_disk.push((path, file));
         }
         session.set_up()?;
         session.look_at(Guard::All, true);
+        // Until here the caller holds the entrance.
+        session.neighbourhood = options.neighbourhood;
         session.last = now(&mut session.space);
         session.turn_began = session.last.seconds;
         Ok(session)
@@ -310,11 +327,15 @@ impl<S: RegisterSpace> Session<S> {
             return Ok(());
         }
         self.is_dirty = false;
+        // Whoever sets up now must not see half of it. A lock that cannot be had is no reason to leave registers as they are.
+        let entrance = self.neighbourhood.take().and_then(|neighbourhood| neighbourhood.enter().ok());
         // A unit that cannot be frozen still stops when its controls are put back.
         self.carry_out(List::Freeze);
         restore_all(&mut self.space, &self.journal)?;
         // A journal whose registers refused stays for `pericore restore`.
-        Ok(self.on_disk.take().map_or(Ok(()), |path| Journal::remove(&path))?)
+        let removed = self.on_disk.drain(..).try_for_each(|(path, _)| Journal::remove(&path));
+        drop(entrance);
+        Ok(removed?)
     }
 
     /// Carries out one list of steps in all sockets, without instances that have failed, as one batch.
@@ -438,14 +459,18 @@ fn readable(step: &Step, outcome: &Outcome<u64>) -> Result<u64, Unreadable> {
     match (outcome, step.operation) {
         (Err(error @ AccessError::Permission { .. }), _) => Err(Unreadable::Denied(error.clone())),
         (Err(error), _) => Err(Unreadable::Fault(error.to_string())),
-        // What is absent or powered down on PCI and MMIO answers all ones; no register of ours can hold that.
-        (Ok(value), Operation::Read { address, width })
-            if address.space() != AddressSpace::Msr && *value == width.mask() && width >= Width::B4 =>
+        // What is absent, powered down or hidden by a hypervisor answers all ones; no register of ours can hold that, but a count of 64 bits.
+        (Ok(value), Operation::Read { width, .. })
+            if *value == width.mask() && width >= Width::B4 && !counts_all_bits(step.register) =>
         {
             Err(Unreadable::Fault(format!("{} reads as all ones", step.register_name())))
         }
         (Ok(value), _) => Ok(*value),
     }
+}
+
+fn counts_all_bits(register: &pericore_catalog::Register) -> bool {
+    register.width == 64 && register.field("event_count").is_some_and(|field| field.bits.width == 64)
 }
 
 #[cfg(test)]

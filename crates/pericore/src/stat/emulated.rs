@@ -120,7 +120,7 @@ fn forecast(args: &StatArgs, machine: &str) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn cpus(shape: &Shape) -> Vec<Cpu> {
+pub fn cpus(shape: &Shape) -> Vec<Cpu> {
     let package = |number| shape.socket_of_cpu(number).map(|package| Cpu { number, package });
     (0..shape.cpus()).filter_map(package).collect()
 }
@@ -155,7 +155,7 @@ impl Measurement<'_> {
             }
             None => None,
         };
-        let options = Options { take_over: self.args.take_over, guard, journal };
+        let options = Options { take_over: self.args.take_over, guard, journal, neighbourhood: None };
         let mut session =
             Session::start(self.machine.clone(), plan, options, |space| space.moment()).map_err(Failure::failed)?;
         let start = self.machine.0.borrow().now();

@@ -11,6 +11,8 @@ mod progress;
 mod report;
 mod rows;
 mod table;
+#[cfg(test)]
+mod tests;
 mod truth;
 mod wakeup;
 
@@ -94,6 +96,12 @@ pub struct StatArgs {
     /// Use counters even if someone else has them running
     #[arg(long)]
     take_over: bool,
+    /// Never stop counters for reading: they are read one after the other while they run, and a second such run can share units
+    #[arg(long)]
+    no_freeze: bool,
+    /// If another run of pericore is in the way, begin when it has ended
+    #[arg(long)]
+    wait: bool,
     #[command(flatten)]
     program: ProgramArgs,
 }

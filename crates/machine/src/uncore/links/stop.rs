@@ -21,11 +21,6 @@ pub enum Origin {
     Other,
 }
 
-/// The ring that a packet goes over at either end.
-const fn ring_of(kind: PacketKind) -> RingKind {
-    if kind.is_data() { RingKind::Block } else { RingKind::Address }
-}
-
 const fn shared_credits(kind: PacketKind) -> u8 {
     if kind.is_data() { DATA_CREDITS } else { 1 }
 }
@@ -44,9 +39,6 @@ impl Model {
         sink: &mut S,
     ) {
         let sender = self.links.way(from, to, self.pool[request].line);
-        if origin == Origin::Home {
-            self.travel(from, ring_of(kind), self.rings.home(), self.rings.io(), sink);
-        }
         let port = &mut self.links.ports[usize::from(sender)];
         let record = PacketRecord::new(kind, sender, port.peer, to, requester);
         let class = kind.class() as usize;
@@ -273,30 +265,47 @@ impl Model {
             return;
         }
         let entry = &self.pool[request];
-        let to_slice = self.now + self.latency.to_home(entry.record.slice);
+        let (asked, slice, core) = (entry.record.kind, entry.record.slice, entry.core);
+        let to_slice = self.now + self.latency.to_home(slice);
         let to_home = self.now + self.latency.stop_to_stop;
-        let end = match action {
-            Action::Announce | Action::Accept | Action::Write | Action::Answer => self.rings.home(),
-            Action::Data if entry.record.kind == RequestKind::DataRead => self.map.within(entry.core.into()),
-            Action::Snoop | Action::Complete | Action::Data => self.map.within(entry.record.slice),
-        };
-        self.travel(here, ring_of(kind), self.rings.io(), end, sink);
-        let entry = &self.pool[request];
         match action {
             Action::Announce => {}
             Action::Accept => self.reach_home(request, to_home, Event::Accept),
             Action::Write => self.reach_home(request, to_home, Event::SnoopWrite),
             Action::Answer => self.wheel.schedule(to_home, Event::SnoopAnswer.of(request)),
             Action::Snoop => self.wheel.schedule(to_slice, Event::Arrive.of(request)),
-            Action::Complete if entry.record.kind.is_read() => self.wheel.schedule(to_slice, Event::Part.of(request)),
+            Action::Complete if asked.is_read() => self.wheel.schedule(to_slice, Event::Part.of(request)),
+            Action::Complete if asked == RequestKind::IoWrite => {
+                self.wheel.schedule(to_slice, Event::Fill.of(request));
+            }
             Action::Complete => self.wheel.schedule(to_slice, Event::Step.of(request)),
+            Action::Data if asked == RequestKind::IoRead => self.wheel.schedule(to_slice, Event::Step.of(request)),
             Action::Data => {
-                if entry.record.kind == RequestKind::DataRead {
-                    let to_core = self.now + self.latency.to_home(entry.core.into());
+                if asked == RequestKind::DataRead {
+                    let to_core = self.now + self.latency.to_home(core.into());
                     self.pool[request].record.direct_to_core = true;
                     self.wheel.schedule(to_core, Event::Data.of(request));
                 }
                 self.wheel.schedule(to_slice, Event::Part.of(request));
+            }
+        }
+        // Its way over the ring, from the stop of the links.
+        let ring = match kind.class() {
+            Class::Home | Class::Snoop => RingKind::Address,
+            Class::NoData => RingKind::Acknowledge,
+            Class::Data => RingKind::Block,
+        };
+        let io = self.rings.io();
+        match action {
+            Action::Announce | Action::Accept | Action::Write | Action::Answer => {
+                self.travel(here, ring, io, self.rings.home(), sink);
+            }
+            Action::Data if asked == RequestKind::DataRead => {
+                self.travel(here, ring, io, self.map.within(core.into()), sink);
+                self.travel(here, RingKind::Acknowledge, io, self.map.within(slice), sink);
+            }
+            Action::Snoop | Action::Data | Action::Complete => {
+                self.travel(here, ring, io, self.map.within(slice), sink);
             }
         }
     }

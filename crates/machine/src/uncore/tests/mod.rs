@@ -5,7 +5,7 @@ mod figures;
 mod laws;
 mod mutation;
 mod naive;
-mod recorder;
+pub mod recorder;
 mod truth;
 
 use crate::ledger::Opcodes;

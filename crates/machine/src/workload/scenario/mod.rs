@@ -77,6 +77,14 @@ impl Scenario {
         }
     }
 
+    /// Nanoseconds of a scenario that is nothing but a pause.
+    pub fn pause(&self) -> Option<u64> {
+        match &self.phases[..] {
+            [Phase { idle: true, nanoseconds, conditions, .. }] if *conditions == Conditions::default() => *nanoseconds,
+            _ => None,
+        }
+    }
+
     /// Accesses of all phases.
     pub fn requests(&self) -> u64 {
         self.phases.iter().filter_map(|phase| phase.workload.as_ref()).map(|workload| workload.requests).sum()
@@ -140,5 +148,6 @@ mod tests {
         }
         assert!(Scenario::of("stream", &limits).unwrap().plain().is_some());
         assert!(Scenario::of("idle", &limits).unwrap().plain().is_none());
+        assert_eq!(Scenario::of("idle", &limits).unwrap().pause(), Some(1_000_000));
     }
 }
