@@ -2,7 +2,7 @@
 
 use super::dram::{Arrival, Outcome};
 use super::event::Event;
-use super::links::{Action, Origin};
+use super::links::{Action, Letter, Origin};
 use super::parameters::MOST_SOCKETS;
 use super::remote::InHand;
 use super::request::RequestId;
@@ -143,9 +143,12 @@ impl Model {
         };
         // A write and its data are two packets; it is accepted with the data.
         let action = if data.is_some() { Action::Announce } else { Action::Accept };
-        self.send_packet(Origin::Other, way, asking, here, (action, request), at, sink);
+        let letter = Letter { origin: Origin::Other, way, kind: asking, requester: here, action, request };
+        self.send_packet(letter, at, sink);
         if let Some(data) = data {
-            self.send_packet(Origin::Other, way, data, here, (Action::Accept, request), at, sink);
+            let letter =
+                Letter { origin: Origin::Other, way, kind: data, requester: here, action: Action::Accept, request };
+            self.send_packet(letter, at, sink);
         }
     }
 
@@ -409,6 +412,14 @@ impl Model {
         };
         self.travel(home, RingKind::Block, self.rings.home(), self.rings.io(), sink);
         let at = self.now + self.latency.stop_to_stop;
-        self.send_packet(Origin::Home, (home, requester), packet, requester, (Action::Data, request), at, sink);
+        let letter = Letter {
+            origin: Origin::Home,
+            way: (home, requester),
+            kind: packet,
+            requester,
+            action: Action::Data,
+            request,
+        };
+        self.send_packet(letter, at, sink);
     }
 }

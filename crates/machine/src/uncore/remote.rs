@@ -5,7 +5,7 @@
 
 use super::Model;
 use super::event::Event;
-use super::links::{Action, Origin};
+use super::links::{Action, Letter, Origin};
 use super::llc::Way;
 use super::parameters::MOST_SOCKETS;
 use super::request::{NO_REQUEST, RequestId};
@@ -129,7 +129,15 @@ impl Model {
             let (wire, tag) = wires.completion_remote;
             sink.pulse(wire, tag, self.now, 1);
             self.travel(home, RingKind::Address, self.rings.home(), self.rings.io(), sink);
-            self.send_packet(Origin::Home, (home, to), PacketKind::Cmp, to, (Action::Complete, request), at, sink);
+            let letter = Letter {
+                origin: Origin::Home,
+                way: (home, to),
+                kind: PacketKind::Cmp,
+                requester: to,
+                action: Action::Complete,
+                request,
+            };
+            self.send_packet(letter, at, sink);
             return;
         }
         entry.record.snooped_at = self.now;
@@ -145,7 +153,9 @@ impl Model {
         let store = asking.kind == RequestKind::ReadForOwnership;
         let packet = if store { PacketKind::SnpInvOwn } else { PacketKind::SnpData };
         let requester = self.map.socket(asking.slice);
-        self.send_packet(Origin::Home, (home, to), packet, requester, (Action::Snoop, request), at, sink);
+        let letter =
+            Letter { origin: Origin::Home, way: (home, to), kind: packet, requester, action: Action::Snoop, request };
+        self.send_packet(letter, at, sink);
     }
 
     /// Takes the next snoop in a slice; false if none can be taken.
@@ -254,19 +264,27 @@ impl Model {
         if here == home {
             self.wheel.schedule(at, Event::SnoopAnswer.of(snoop));
         } else {
-            self.send_packet(
-                Origin::Other,
-                (here, home),
-                finding.answer(),
+            let letter = Letter {
+                origin: Origin::Other,
+                way: (here, home),
+                kind: finding.answer(),
                 requester,
-                (Action::Answer, snoop),
-                at,
-                sink,
-            );
+                action: Action::Answer,
+                request: snoop,
+            };
+            self.send_packet(letter, at, sink);
         }
         if let Some(kind) = finding.data() {
             let at = self.message(slice, Message::DataFromCache, io, sink) + to_stop;
-            self.send_packet(Origin::Other, (here, requester), kind, requester, (Action::Data, parent), at, sink);
+            let letter = Letter {
+                origin: Origin::Other,
+                way: (here, requester),
+                kind,
+                requester,
+                action: Action::Data,
+                request: parent,
+            };
+            self.send_packet(letter, at, sink);
         }
         if finding == Finding::WrittenBack {
             // The write ends apart from the answer.
@@ -275,15 +293,15 @@ impl Model {
             if here == home {
                 self.reach_home(snoop, at, Event::SnoopWrite);
             } else {
-                self.send_packet(
-                    Origin::Other,
-                    (here, home),
-                    PacketKind::WbSData,
+                let letter = Letter {
+                    origin: Origin::Other,
+                    way: (here, home),
+                    kind: PacketKind::WbSData,
                     requester,
-                    (Action::Write, snoop),
-                    at,
-                    sink,
-                );
+                    action: Action::Write,
+                    request: snoop,
+                };
+                self.send_packet(letter, at, sink);
             }
         }
         self.leave_tor(snoop, sink);

@@ -21,6 +21,19 @@ pub enum Origin {
     Other,
 }
 
+/// A message for another socket.
+#[derive(Debug, Clone, Copy)]
+pub struct Letter {
+    pub origin: Origin,
+    /// From one socket to another.
+    pub way: (u8, u8),
+    pub kind: PacketKind,
+    /// The socket whose request it belongs to.
+    pub requester: u8,
+    pub action: Action,
+    pub request: RequestId,
+}
+
 const fn shared_credits(kind: PacketKind) -> u8 {
     if kind.is_data() { DATA_CREDITS } else { 1 }
 }
@@ -28,16 +41,8 @@ const fn shared_credits(kind: PacketKind) -> u8 {
 impl Model {
     /// Sends a packet about a request's line to another socket; it reaches the link's ring stop at `at`, or later if others come by
     /// the same ring.
-    pub(in crate::uncore) fn send_packet<S: SignalSink>(
-        &mut self,
-        origin: Origin,
-        (from, to): (u8, u8),
-        kind: PacketKind,
-        requester: u8,
-        (action, request): (Action, RequestId),
-        at: Tick,
-        sink: &mut S,
-    ) {
+    pub(in crate::uncore) fn send_packet<S: SignalSink>(&mut self, letter: Letter, at: Tick, sink: &mut S) {
+        let Letter { origin, way: (from, to), kind, requester, action, request } = letter;
         let sender = self.links.way(from, to, self.pool[request].line);
         let port = &mut self.links.ports[usize::from(sender)];
         let record = PacketRecord::new(kind, sender, port.peer, to, requester);
@@ -261,7 +266,8 @@ impl Model {
         let here = (packet.record.receiver / super::PORTS) as u8;
         if packet.record.passes_through {
             let at = self.now + self.latency.stop_to_stop;
-            self.send_packet(Origin::Other, (here, to), kind, requester, (action, request), at, sink);
+            let letter = Letter { origin: Origin::Other, way: (here, to), kind, requester, action, request };
+            self.send_packet(letter, at, sink);
             return;
         }
         let entry = &self.pool[request];
