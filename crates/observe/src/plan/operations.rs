@@ -58,7 +58,7 @@ pub(super) fn socket_plan(
     let Phases { inspect, setup, freeze, read, resume } = phases;
     let setup = setup.into_iter().flatten().collect();
     let gate = stopping.whole.map(|(index, _)| index);
-    Ok(SocketPlan { socket: socket.number, instances, gate, inspect, setup, freeze, read, resume })
+    Ok(SocketPlan { socket: socket.number, instances, gate, inspect, setup, freeze, read, resume, leader: None })
 }
 
 /// Steps in the making; `setup` by phase.

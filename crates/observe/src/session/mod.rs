@@ -170,6 +170,39 @@ impl<S: RegisterSpace> Session<S> {
         sample
     }
 
+    /// The sample of an overflow, if the counter that is waited for has overflowed since it was made ready: all counters have stood since the very cycle
+    /// in which it did, however late this is called. They go on afterwards. Nothing if it has not, or if the plan is not for this.
+    ///
+    /// The sample's length is that between the readings: no hardware notes when it stopped.
+    pub fn sample_on_overflow(&mut self, now: impl FnOnce(&mut S) -> Moment) -> Option<Sample> {
+        let at = self.plan.sockets.iter().position(|part| part.leader.is_some())?;
+        let leader = self.plan.sockets[at].leader.clone()?;
+        let mut outcomes = Vec::with_capacity(1);
+        self.space.batch(&[leader.poll.operation], &mut outcomes);
+        let has = readable(&leader.poll, outcomes.first()?).is_ok_and(|status| status & leader.overflowed != 0);
+        if !has {
+            return None;
+        }
+        let moment = now(&mut self.space);
+        self.read(List::Read);
+        let seconds = (moment.seconds - self.last.seconds).max(0.0);
+        sample::close(&self.plan, &mut self.state, Some(seconds), seconds);
+        let sample = sample::take(&self.plan, &mut self.state, self.last, moment);
+        self.look_around();
+        let operations: Vec<Operation> = leader.rearm.iter().map(|step| step.operation).collect();
+        outcomes.clear();
+        self.space.batch(&operations, &mut outcomes);
+        let state = self.state.instance_mut(at, leader.instance);
+        for error in outcomes.iter().filter_map(|outcome| outcome.as_ref().err()) {
+            state.doubt(format!("could not be made ready for the next overflow: {error}"));
+        }
+        state.set_baseline(leader.counter, Ok(leader.preset));
+        let resumed = self.carry_out(List::Resume);
+        self.note_doubts(List::Resume, &resumed, "did not resume after an overflow");
+        self.last = moment;
+        Some(sample)
+    }
+
     /// Changes to the next round in each instance whose events take turns; does nothing if none do.
     ///
     /// `now` is asked for the time when the counters stand, and again when the next round begins. Call it at even intervals,
@@ -259,8 +292,10 @@ impl<S: RegisterSpace> Session<S> {
                 let part = &self.plan.sockets[socket];
                 let instance = &part.instances[step.instance];
                 let was_reset = list == List::Setup && instance.counters[counter].control.is_some();
+                let preset = part.leader.as_ref().filter(|l| (l.instance, l.counter) == (step.instance, counter));
+                let right = preset.map_or(0, |leader| leader.preset);
                 if let (true, true, Ok(held)) = (was_reset, self.stands(socket, step.instance), &value)
-                    && *held != 0
+                    && *held != right
                 {
                     let (name, place) = (step.register_name(), instance.name());
                     let why =

@@ -409,9 +409,8 @@ impl Model {
     pub fn snapshot(&self) -> Snapshot {
         let channel = |socket: usize, channel: usize| &self.channels[socket * CHANNELS + channel];
         let memory = self.accounts.iter().enumerate().map(|(socket, account)| {
-            account.snapshot(self.now, std::iter::empty(), std::iter::empty(), |index, queue| {
-                channel(socket, index).entries(queue)
-            })
+            let entries = |index, queue| channel(socket, index).entries(queue);
+            account.snapshot(self.now, std::iter::empty(), std::iter::empty(), entries)
         });
         let requests = self.requests.iter().map(|request| &request.record);
         let probes = self.probes.iter().map(|probe| &probe.record);
