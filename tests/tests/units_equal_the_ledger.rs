@@ -14,6 +14,9 @@ phase shared
   workload random:requests=4000,threads=16,footprint=16k,read=60
   frequency 3100MHz
   memory-error every 20reads
+phase turbo
+  idle 30us
+  frequency 3100MHz
 phase dirty
   workload stream:requests=5000,stride=128k,footprint=1G,read=0
   throttle rank0 40%
@@ -25,7 +28,7 @@ phase scattered
   workload ntstore:requests=2000,partial=100,stride=4k,footprint=512M
   critical 30%
 phase written
-  workload dma-write:requests=2500,threads=16,allocate=60,stride=16k,footprint=24M
+  workload dma-write:requests=3000,threads=16,allocate=20,stride=128k,footprint=4G
   device-write every 200ns
 phase fetched
   workload dma-read:requests=1500,threads=16,stride=128k,footprint=4G

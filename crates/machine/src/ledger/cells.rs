@@ -58,6 +58,10 @@ pub struct SliceCells {
     /// Ways given up, by the node of the line that took the place and the state of the one that left.
     pub victims: [[u64; LineState::COUNT]; NODES],
     pub ingress: [Stay; THREADS],
+    /// Snoops of other sockets in their queue.
+    pub snoops: Stay,
+    /// Snoops that took an unmodified copy away without data.
+    pub dropped_silently: u64,
     /// Requests of devices in the request queue.
     pub ordered: Stay,
     /// Streaming stores that found their line modified.
@@ -71,11 +75,6 @@ pub struct SliceCells {
     pub bypasses: u64,
     /// Messages that waited for long, by ring.
     pub starved: [u64; 4],
-    /// Snoops of other sockets in their queue.
-    pub snoops: Stay,
-    /// Snoops that took an unmodified copy away without data, and requests to own that found a shared line.
-    pub dropped_silently: u64,
-    pub owned_shared: u64,
     pub messages: [u64; Message::COUNT],
 }
 
@@ -87,6 +86,8 @@ impl SliceCells {
             tor: [[[[NO_STAY; THREADS]; NODES]; 2]; RequestKind::COUNT],
             victims: [[0; LineState::COUNT]; NODES],
             ingress: [NO_STAY; THREADS],
+            snoops: NO_STAY,
+            dropped_silently: 0,
             ordered: NO_STAY,
             aliased: 0,
             rejected: [NO_STAY; THREADS],
@@ -94,9 +95,6 @@ impl SliceCells {
             states: [Span::new(); SliceState::COUNT],
             bypasses: 0,
             starved: [0; 4],
-            snoops: NO_STAY,
-            dropped_silently: 0,
-            owned_shared: 0,
             messages: [0; Message::COUNT],
         }
     }
@@ -322,12 +320,12 @@ pub struct Cells {
     pub slices: Vec<SliceCells>,
     pub homes: Vec<HomeCells>,
     pub channels: Vec<ChannelCells>,
+    pub links: Vec<LinkCells>,
     /// By socket.
     pub power: Vec<PowerCells>,
     pub agents: Vec<AgentCells>,
     pub rings: Vec<RingCells>,
     pub devices: Vec<DeviceCells>,
-    pub links: Vec<LinkCells>,
 }
 
 impl Cells {
@@ -336,12 +334,12 @@ impl Cells {
             slices: vec![SliceCells::new(); slices],
             homes: vec![HomeCells::default(); homes],
             channels: vec![ChannelCells::new(); channels],
+            links: Vec::new(),
             power: vec![PowerCells::new(); homes],
             agents: vec![AgentCells::default(); homes],
             devices: vec![DeviceCells::default(); homes],
             // Home agent and input-output have a stop each.
             rings: vec![RingCells::new(slices / homes.max(1) + 2); homes],
-            links: Vec::new(),
         }
     }
 
@@ -351,18 +349,14 @@ impl Cells {
         let nid = usize::from(record.nid) % NODES;
         let kind = record.kind as usize;
         let slice = &mut self.slices[usize::from(record.slice)];
+        let queue = if record.kind == RequestKind::Snoop { &mut slice.snoops } else { &mut slice.ingress[tid] };
+        queue.add(record.ingress_in, record.ingress_out, now, uclk);
+        slice.dropped_silently += u64::from(record.dropped_silently);
         slice.aliased += u64::from(record.aliased);
         if record.kind.is_io() {
             slice.ordered.add(record.ingress_in, record.ingress_out, now, uclk);
         }
         slice.rejected[tid].add(record.rejected, record.ingress_out, now, uclk);
-        let queue = if record.kind == RequestKind::Snoop { &mut slice.snoops } else { &mut slice.ingress[tid] };
-        queue.add(record.ingress_in, record.ingress_out, now, uclk);
-        if record.ingress_out != NEVER {
-            let (shared, owned) = (record.state == LineState::Shared, record.kind == RequestKind::ReadForOwnership);
-            slice.owned_shared += u64::from(owned && shared);
-            slice.dropped_silently += u64::from(record.dropped_silently);
-        }
         if record.ingress_out != NEVER {
             slice.lookups[kind][record.state as usize][nid][tid] += 1;
         }
@@ -385,10 +379,9 @@ impl Cells {
         }
         let is_read = record.kind.reads_memory();
         home.tracker.add(record.tracker_in, record.tracker_out, now, uclk);
-        let from = usize::from(record.remote);
-        home.reads[from] += u64::from(is_read);
-        home.writes[from] += u64::from(record.kind.writes_memory());
         home.regions += 1;
+        home.reads[usize::from(record.remote)] += u64::from(is_read);
+        home.writes[usize::from(record.remote)] += u64::from(record.kind.writes_memory());
         if let Some(bypassed) = record.bypass {
             home.bypasses[usize::from(bypassed)] += 1;
         }

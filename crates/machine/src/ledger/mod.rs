@@ -53,8 +53,6 @@ pub struct Shape {
     pub writes: u64,
 }
 
-/// Cycles that a message waits for its ring until its stop counts as starved: the model's assumption, written again.
-const STARVED: u64 = 3;
 /// What the truth of links depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinkShape {
@@ -91,6 +89,8 @@ pub enum HomeQueue {
     /// Credits in use of a channel's read or write queue.
     Credits(Pending, usize),
 }
+/// Cycles that a message waits for its ring until its stop counts as starved: the model's assumption, written again.
+const STARVED: u64 = 3;
 
 /// The running account of a machine.
 #[derive(Debug)]

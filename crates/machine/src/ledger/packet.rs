@@ -35,6 +35,12 @@ pub enum PacketKind {
     RdInvOwn,
     /// Request: a modified line is coming back.
     WbMtoI,
+    /// Request: a line as it is now, for a device.
+    RdCur,
+    /// Request: to own a line without its data.
+    InvItoE,
+    /// Request: data to be written without snoops is coming.
+    NonSnpWr,
     /// Answer to a snoop: no copy remains.
     RspI,
     /// Answer: a shared copy remains.
@@ -65,16 +71,25 @@ pub enum PacketKind {
     WbIData,
     /// Data written back, a shared copy remains.
     WbSData,
+    /// Data that is not cached.
+    DataNc,
+    /// A line that is written without snoops.
+    NonSnpWrData,
+    /// A part of a line that is written without snoops.
+    NonSnpWrDataPtl,
 }
 
 impl PacketKind {
     /// How many kinds there are.
-    pub const COUNT: usize = 18;
+    pub const COUNT: usize = 24;
     /// All kinds, by their number.
     pub const ALL: [Self; Self::COUNT] = [
         Self::RdData,
         Self::RdInvOwn,
         Self::WbMtoI,
+        Self::RdCur,
+        Self::InvItoE,
+        Self::NonSnpWr,
         Self::RspI,
         Self::RspS,
         Self::RspFwdI,
@@ -90,6 +105,9 @@ impl PacketKind {
         Self::DataM,
         Self::WbIData,
         Self::WbSData,
+        Self::DataNc,
+        Self::NonSnpWrData,
+        Self::NonSnpWrDataPtl,
     ];
 
     /// The name of its opcode in the guide's Table 2-143.
@@ -110,6 +128,12 @@ impl PacketKind {
             Self::DataF | Self::DataE | Self::DataM => "DataC",
             Self::WbIData => "WbIData",
             Self::WbSData => "WbSData",
+            Self::RdCur => "RdCur",
+            Self::InvItoE => "InvItoE",
+            Self::NonSnpWr => "NonSnpWr",
+            Self::DataNc => "DataNc",
+            Self::NonSnpWrData => "NonSnpWrData",
+            Self::NonSnpWrDataPtl => "NonSnpWrDataPtl",
         }
     }
 
@@ -135,7 +159,7 @@ impl PacketKind {
 
     /// A request to a home agent, not an answer.
     pub const fn is_request(self) -> bool {
-        matches!(self, Self::RdData | Self::RdInvOwn | Self::WbMtoI)
+        self as u8 <= Self::NonSnpWr as u8
     }
 
     /// Carries a line.
@@ -143,14 +167,18 @@ impl PacketKind {
         self as u8 >= Self::DataECmp as u8
     }
 
-    /// Flits on the link: a header, and for a line eight of 8 bytes.
+    /// Flits on the link: a header, and for a line eight of 8 bytes; for a part of one ten (Table 2-92).
     pub const fn flits(self) -> u64 {
-        if self.is_data() { 9 } else { 1 }
+        match self {
+            Self::NonSnpWrDataPtl => 11,
+            _ if self.is_data() => 9,
+            _ => 1,
+        }
     }
 
-    /// Data for a cache.
+    /// Data for a slice.
     pub const fn is_for_cache(self) -> bool {
-        self.is_data() && !matches!(self, Self::WbIData | Self::WbSData)
+        self.is_data() && !matches!(self, Self::WbIData | Self::WbSData | Self::NonSnpWrData | Self::NonSnpWrDataPtl)
     }
 }
 

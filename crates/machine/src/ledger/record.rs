@@ -18,6 +18,8 @@ pub enum RequestKind {
     WritebackToExclusive,
     /// The slice gives up a line to make room. Not from the IRQ: has no opcode.
     Eviction,
+    /// Another socket's request asks for the line. From the IPQ: has no opcode.
+    Snoop,
     /// Streaming store of a whole line (WCiLF).
     StreamWhole,
     /// Streaming store of a part of a line (WCiL).
@@ -28,8 +30,6 @@ pub enum RequestKind {
     IoWrite,
     /// A device writes a line to memory (PCIWiLF).
     IoWriteThrough,
-    /// Another socket's request asks for the line. From the IPQ: has no opcode.
-    Snoop,
 }
 
 impl RequestKind {
@@ -42,13 +42,18 @@ impl RequestKind {
         Self::WritebackToInvalid,
         Self::WritebackToExclusive,
         Self::Eviction,
+        Self::Snoop,
         Self::StreamWhole,
         Self::StreamPart,
         Self::IoRead,
         Self::IoWrite,
         Self::IoWriteThrough,
-        Self::Snoop,
     ];
+
+    /// A core asks for a line.
+    pub const fn is_read(self) -> bool {
+        matches!(self, Self::DataRead | Self::ReadForOwnership)
+    }
 
     /// A streaming store.
     pub const fn is_stream(self) -> bool {
@@ -83,11 +88,6 @@ impl RequestKind {
     /// Writes, as the look-up sees it.
     pub const fn is_write(self) -> bool {
         self.is_writeback() || self.is_stream() || matches!(self, Self::IoWrite | Self::IoWriteThrough)
-    }
-
-    /// Asks for a line, for a core.
-    pub const fn is_read(self) -> bool {
-        matches!(self, Self::DataRead | Self::ReadForOwnership)
     }
 
     /// Carries data from a core.
@@ -229,12 +229,6 @@ pub struct Record {
     pub miss: bool,
     /// State of what gave way to the filled line, once it has been filled.
     pub victim: Option<LineState>,
-    /// A partial write that found the rest of its line modified in the socket.
-    pub completed: bool,
-    /// A streaming store that found its line modified.
-    pub aliased: bool,
-    /// Was rejected, because its line had a request under way, for the first time.
-    pub rejected: Tick,
     /// Data went from the home agent or the link straight to the core.
     pub direct_to_core: bool,
     /// Data came from another cache, not from the home agent.
@@ -249,6 +243,12 @@ pub struct Record {
     pub dropped_silently: bool,
     /// The data of the modified line that a snoop found came to the home agent.
     pub snoop_write: Tick,
+    /// A partial write that found the rest of its line modified in the socket.
+    pub completed: bool,
+    /// A streaming store that found its line modified.
+    pub aliased: bool,
+    /// Was rejected, because its line had a request under way, for the first time.
+    pub rejected: Tick,
     /// Arrived in the slice's request queue.
     pub ingress_in: Tick,
     /// Left the slice's request queue; this is also when the tags are looked up.
@@ -280,13 +280,13 @@ impl Record {
             completed: false,
             aliased: false,
             direct_to_core: false,
-            rejected: NEVER,
             forwarded: false,
             snooped_at: NEVER,
             completed_at: NEVER,
             bypass: None,
             dropped_silently: false,
             snoop_write: NEVER,
+            rejected: NEVER,
             ingress_in: NEVER,
             ingress_out: NEVER,
             tor_in: NEVER,

@@ -103,7 +103,9 @@ impl Model {
             return false;
         }
         let line = self.pool[request].line;
-        if self.pool[request].record.state.is_shared() && self.take_right(slice, request, sink) {
+        let record = &self.pool[request].record;
+        let upgrade = record.kind == RequestKind::ReadForOwnership && record.state.is_shared();
+        if upgrade && self.take_right(slice, request, sink) {
             return true;
         }
         let (way, victim) = self.slices[index].llc.victim(line);
@@ -111,23 +113,16 @@ impl Model {
             self.turn_away(slice, IngressQueue::Responses, Refusal::Tracker, sink);
             return false;
         }
-        self.slices[index].fills.pop();
-        let more = !self.slices[index].fills.is_empty();
-        self.slice_state(slice, SliceState::ResponseBids, more, sink);
-        self.slice_state(slice, SliceState::ResponseStarves, false, sink);
-        if self.slices[index].ingress.front().is_some_and(|(ready, _)| ready <= self.now) {
-            self.slice_state(slice, SliceState::RequestStarves, true, sink);
-        }
+        self.fill_taken(slice, sink);
         let state = &mut self.slices[index];
-        state.pipeline_free = self.now + self.latency.uclk;
         let core = self.map.within(self.pool[request].core.into());
-        let granted = if self.pool[request].granted_shared() { LineState::Forward } else { LineState::Exclusive };
-        let from_device = self.pool[request].record.kind == RequestKind::IoWrite;
-        if from_device {
+        if self.pool[request].record.kind == RequestKind::IoWrite {
             state.llc.fill(way, line, LineState::Modified, 0);
         } else {
+            let granted = if self.pool[request].granted_shared() { LineState::Forward } else { LineState::Exclusive };
             state.llc.fill(way, line, granted, 1 << core);
         }
+        let from_device = self.pool[request].record.kind == RequestKind::IoWrite;
         let record = &mut self.pool[request].record;
         record.victim = Some(victim.state);
         let tag = self.wires.tags.victim(victim.state, record.nid);
@@ -146,11 +141,25 @@ impl Model {
         true
     }
 
+    /// The pipeline takes a line that has come.
+    fn fill_taken<S: SignalSink>(&mut self, slice: u16, sink: &mut S) {
+        let state = &mut self.slices[usize::from(slice)];
+        state.fills.pop();
+        state.pipeline_free = self.now + self.latency.uclk;
+        let more = !state.fills.is_empty();
+        let requests_wait = state.ingress.front().is_some_and(|(ready, _)| ready <= self.now);
+        self.slice_state(slice, SliceState::ResponseBids, more, sink);
+        self.slice_state(slice, SliceState::ResponseStarves, false, sink);
+        if requests_wait {
+            self.slice_state(slice, SliceState::RequestStarves, true, sink);
+        }
+    }
+
     fn filled<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
-        let record = &self.pool[request].record;
-        if record.direct_to_core {
-            let core = self.map.within(self.pool[request].core.into());
-            self.message(record.slice, Message::AcknowledgeFromCache, core, sink);
+        let entry = &self.pool[request];
+        let (slice, core) = (entry.record.slice, self.map.within(entry.core.into()));
+        if entry.record.direct_to_core {
+            self.message(slice, Message::AcknowledgeFromCache, core, sink);
         } else {
             self.send_data(request, 0, sink);
         }
@@ -160,11 +169,10 @@ impl Model {
     /// The right to write to a line that was shared has come: the line is where it was, unless another socket has taken it away since.
     /// False if it has.
     fn take_right<S: SignalSink>(&mut self, slice: u16, request: RequestId, sink: &mut S) -> bool {
-        let state = &mut self.slices[usize::from(slice)];
         let (line, core) = (self.pool[request].line, self.pool[request].core);
-        let Some(way) = state.llc.find(line) else { return false };
-        state.fills.pop();
-        state.pipeline_free = self.now + self.latency.uclk;
+        let Some(way) = self.slices[usize::from(slice)].llc.find(line) else { return false };
+        self.fill_taken(slice, sink);
+        let state = &mut self.slices[usize::from(slice)];
         let (own, first) =
             (1 << self.map.within(core.into()), usize::from(self.map.first_stop(self.map.socket(slice))));
         for other in bits(state.llc.cores(way) & !own) {
@@ -226,13 +234,10 @@ impl Model {
         record.state = way.map_or(LineState::Invalid, |way| self.slices[index].llc.state(way));
         let kind = record.kind;
         // A line that other sockets may have cannot be written to without its home agent's leave.
-        let way = way.filter(|_| !(record.state.is_shared() && kind != RequestKind::DataRead));
+        let owns = kind == RequestKind::ReadForOwnership || kind.is_writeback();
+        let way = way.filter(|_| !(record.state.is_shared() && owns));
         record.miss = way.is_none() || kind.carries_data_home();
         let wires = &self.wires.slices[index];
-        if kind == RequestKind::ReadForOwnership && record.state == LineState::Shared {
-            let (wire, tag) = wires.owned_shared;
-            sink.pulse(wire, tag, self.now, 1);
-        }
         sink.leave(wires.ingress, self.wires.tags.ingress(record.tid), self.now);
         if kind.is_io() {
             sink.leave(wires.ingress, self.wires.tags.ordered(record.tid), self.now);
@@ -341,10 +346,10 @@ impl Model {
         for answering in bits(snooped) {
             self.message(first + answering as u16, Message::AcknowledgeFromCore, self.map.within(slice), sink);
         }
-        if kind.passes_through() {
-            self.step_through(request, sink);
-        } else if kind == RequestKind::Snoop {
+        if kind == RequestKind::Snoop {
             self.answer_snoop(request, sink);
+        } else if kind.passes_through() {
+            self.step_through(request, sink);
         } else if kind.is_read() {
             self.send_data(request, 0, sink);
         } else if kind == RequestKind::Eviction && miss && !completed {

@@ -24,14 +24,6 @@ pub enum Event {
     Data,
     /// The next step of a request in a slice: snoop answered, quick work done, or write completed.
     Step,
-    /// A socket's power unit makes a change.
-    Power,
-    /// A socket's system agent runs an errand.
-    Agent,
-    /// A socket's input-output stop moves its queues on.
-    Device,
-    /// The phase may be over.
-    Phase,
     /// A packet arrives at the ring stop of its link.
     Post,
     /// The ring stop of a link may hand another packet over.
@@ -48,6 +40,14 @@ pub enum Event {
     Part,
     /// The home agent may send the next message by the address ring.
     HomeEgress,
+    /// A socket's power unit makes a change.
+    Power,
+    /// A socket's system agent runs an errand.
+    Agent,
+    /// A socket's input-output stop moves its queues on.
+    Device,
+    /// The phase may be over.
+    Phase,
 }
 
 impl Event {
@@ -62,10 +62,6 @@ impl Event {
         Self::Fill,
         Self::Data,
         Self::Step,
-        Self::Power,
-        Self::Agent,
-        Self::Device,
-        Self::Phase,
         Self::Post,
         Self::Forward,
         Self::Delivered,
@@ -74,6 +70,10 @@ impl Event {
         Self::SnoopWrite,
         Self::Part,
         Self::HomeEgress,
+        Self::Power,
+        Self::Agent,
+        Self::Device,
+        Self::Phase,
     ];
 
     /// An event of a thread, slice or request.

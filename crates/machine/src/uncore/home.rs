@@ -2,13 +2,13 @@
 
 use super::dram::{Arrival, Outcome};
 use super::event::Event;
-use super::links::{Action, Origin};
+use super::links::{Action, Letter, Origin};
 use super::parameters::MOST_SOCKETS;
 use super::remote::InHand;
 use super::request::RequestId;
 use super::{Model, Parameters};
 use crate::engine::Ring;
-use crate::ledger::{HomeQueue, PacketKind, Pending, Record, RequestKind, RingKind};
+use crate::ledger::{HomeQueue, PacketKind, Pending, RequestKind, RingKind};
 use crate::signal::{SignalSink, Tick};
 use std::collections::VecDeque;
 
@@ -132,18 +132,23 @@ impl Model {
         }
         let here = self.map.socket(record.slice);
         let way = (here, record.nid);
-        match record.kind {
-            RequestKind::DataRead => {
-                self.send_packet(Origin::Other, way, PacketKind::RdData, here, (Action::Accept, request), at, sink)
-            }
-            RequestKind::ReadForOwnership => {
-                self.send_packet(Origin::Other, way, PacketKind::RdInvOwn, here, (Action::Accept, request), at, sink);
-            }
-            _ => {
-                // The request and its data are two packets; it is accepted with the data.
-                self.send_packet(Origin::Other, way, PacketKind::WbMtoI, here, (Action::Announce, request), at, sink);
-                self.send_packet(Origin::Other, way, PacketKind::WbIData, here, (Action::Accept, request), at, sink);
-            }
+        let (asking, data) = match record.kind {
+            RequestKind::DataRead => (PacketKind::RdData, None),
+            RequestKind::ReadForOwnership => (PacketKind::RdInvOwn, None),
+            RequestKind::IoRead => (PacketKind::RdCur, None),
+            RequestKind::IoWrite => (PacketKind::InvItoE, None),
+            RequestKind::StreamPart if !record.completed => (PacketKind::NonSnpWr, Some(PacketKind::NonSnpWrDataPtl)),
+            kind if kind.carries_data_home() => (PacketKind::NonSnpWr, Some(PacketKind::NonSnpWrData)),
+            _ => (PacketKind::WbMtoI, Some(PacketKind::WbIData)),
+        };
+        // A write and its data are two packets; it is accepted with the data.
+        let action = if data.is_some() { Action::Announce } else { Action::Accept };
+        let letter = Letter { origin: Origin::Other, way, kind: asking, requester: here, action, request };
+        self.send_packet(letter, at, sink);
+        if let Some(data) = data {
+            let letter =
+                Letter { origin: Origin::Other, way, kind: data, requester: here, action: Action::Accept, request };
+            self.send_packet(letter, at, sink);
         }
     }
 
@@ -159,23 +164,22 @@ impl Model {
     pub(super) fn accept<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let entry = &mut self.pool[request];
         entry.record.tracker_in = self.now;
-        let kind = entry.record.kind;
+        let read = entry.record.kind.reads_memory();
         let (index, from) = (usize::from(entry.record.nid), usize::from(entry.record.remote));
         let wires = &self.wires.homes[index];
-        // A device's write into the LLC asks for the line only: memory has nothing to do.
-        let asks = kind == RequestKind::IoWrite;
+        let asks = entry.record.kind == RequestKind::IoWrite;
         if !asks {
-            let (wire, tags) = if kind.reads_memory() { wires.reads } else { wires.writes };
+            let (wire, tags) = if read { wires.reads } else { wires.writes };
             sink.pulse(wire, tags[from], self.now, 1);
         }
         sink.pulse(wires.region.0, wires.region.1, self.now, 1);
         sink.enter(wires.tracker.0, wires.tracker.1[from], self.now);
         if asks {
+            // Memory has nothing to do: the line is about to be written.
             self.plan_answer(request, self.now);
             return;
         }
-        // Requests of devices snoop no other socket.
-        if self.links.is_empty() || !kind.is_read() || self.begin_read(request, sink) {
+        if self.links.is_empty() || !self.pool[request].record.kind.is_read() || self.begin_read(request, sink) {
             self.go_to_memory(request, sink);
         }
     }
@@ -335,12 +339,13 @@ impl Model {
         } else if kind == RequestKind::IoRead {
             sink.pulse(wires.to_cache.0, wires.to_cache.1, self.now, 1);
             self.wheel.schedule(self.now + self.latency.to_home(slice), Event::Step.of(request));
+            self.travel(home, RingKind::Block, self.rings.home(), self.map.within(slice), sink);
         } else {
             sink.pulse(wires.completion, 0, self.now, 1);
             let next = if kind == RequestKind::IoWrite { Event::Fill } else { Event::Step };
             self.wheel.schedule(self.now + self.latency.to_home(slice), next.of(request));
+            self.travel(home, RingKind::Acknowledge, self.rings.home(), self.map.within(slice), sink);
         }
-        self.answer_travels(request, sink);
         if kind.is_read() && !self.links.is_empty() {
             self.end_in_hand(request, sink);
         }
@@ -357,12 +362,16 @@ impl Model {
     /// Answers a read of this socket.
     fn answer_read<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let entry = &mut self.pool[request];
-        let wires = &self.wires.homes[usize::from(entry.record.nid)];
+        let home = entry.record.nid;
+        let wires = &self.wires.homes[usize::from(home)];
         let to_slice = self.now + self.latency.to_home(entry.record.slice);
+        let (from, slice) = (self.rings.home(), self.map.within(entry.record.slice));
+        let core = self.map.within(entry.core.into());
         if entry.record.forwarded {
             // The data comes from another cache.
             sink.pulse(wires.completion, 0, self.now, 1);
             self.wheel.schedule(to_slice, Event::Part.of(request));
+            self.travel(home, RingKind::Acknowledge, from, slice, sink);
             return;
         }
         // The fill and the data are separate steps.
@@ -377,41 +386,40 @@ impl Model {
             sink.pulse(wires.to_core.0, wires.to_core.1, self.now, 1);
             sink.pulse(wires.completion, 0, self.now, 1);
             self.wheel.schedule(to_core, Event::Data.of(request));
+            self.travel(home, RingKind::Block, from, core, sink);
+            self.travel(home, RingKind::Acknowledge, from, slice, sink);
         } else {
             sink.pulse(wires.to_cache.0, wires.to_cache.1, self.now, 1);
+            self.travel(home, RingKind::Block, from, slice, sink);
         }
     }
 
     /// Answers a request of another socket.
     fn answer_remote<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let entry = &self.pool[request];
-        let home = entry.record.nid;
+        let (home, kind) = (entry.record.nid, entry.record.kind);
         let requester = self.map.socket(entry.record.slice);
-        let data = entry.record.kind.is_read() && !entry.record.forwarded;
-        if !data {
+        if !kind.reads_memory() || entry.record.forwarded {
             self.send_address(home, request, sink);
             return;
         }
         let (wire, tag) = self.wires.homes[usize::from(home)].to_remote;
         sink.pulse(wire, tag, self.now, 1);
-        let kind = if entry.granted_shared() { PacketKind::DataFCmp } else { PacketKind::DataECmp };
+        let packet = match kind {
+            RequestKind::IoRead => PacketKind::DataNc,
+            _ if entry.granted_shared() => PacketKind::DataFCmp,
+            _ => PacketKind::DataECmp,
+        };
+        self.travel(home, RingKind::Block, self.rings.home(), self.rings.io(), sink);
         let at = self.now + self.latency.stop_to_stop;
-        self.send_packet(Origin::Home, (home, requester), kind, requester, (Action::Data, request), at, sink);
-    }
-
-    /// The ring journeys of an answer within its socket. What goes to another socket travels with its packets.
-    fn answer_travels<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
-        let entry = &self.pool[request];
-        let Record { remote, nid, kind, slice, direct_to_core, forwarded, .. } = entry.record;
-        if remote {
-            return;
-        }
-        let (core, home, slice) = (self.map.within(entry.core.into()), self.rings.home(), self.map.within(slice));
-        let data = kind.reads_memory() && !forwarded;
-        if data && direct_to_core {
-            self.travel(nid, RingKind::Block, home, core, sink);
-        }
-        let ring = if data && !direct_to_core { RingKind::Block } else { RingKind::Acknowledge };
-        self.travel(nid, ring, home, slice, sink);
+        let letter = Letter {
+            origin: Origin::Home,
+            way: (home, requester),
+            kind: packet,
+            requester,
+            action: Action::Data,
+            request,
+        };
+        self.send_packet(letter, at, sink);
     }
 }

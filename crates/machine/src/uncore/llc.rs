@@ -101,6 +101,11 @@ impl<const WAYS: usize, const SET_BITS: u32> Llc<WAYS, SET_BITS> {
         *word = *word & !STATE | (state as u32) << STATE_SHIFT;
     }
 
+    /// Gives a line up.
+    pub fn remove(&mut self, way: Way) {
+        *self.word_mut(way) = EMPTY;
+    }
+
     /// Cores that may hold a line, one bit each.
     pub fn cores(&self, way: Way) -> u8 {
         (self.word(way) >> CORES_SHIFT) as u8
@@ -131,11 +136,6 @@ impl<const WAYS: usize, const SET_BITS: u32> Llc<WAYS, SET_BITS> {
         let way = Way { set: index as u16, way: choice.trailing_zeros() as u8 };
         let line = (self.word(way) & TAG) << SET_BITS | index as u32;
         (way, Victim { line, state: self.state(way), cores: self.cores(way) })
-    }
-
-    /// Takes a line out of its way.
-    pub fn remove(&mut self, way: Way) {
-        *self.word_mut(way) = EMPTY;
     }
 
     /// Puts a line into a way, over whatever it held.

@@ -105,13 +105,13 @@ pub struct Model {
     memory_next: Tick,
     outcomes: Vec<Outcome>,
     wires: Wires,
+    links: Links,
     /// By socket.
     power: Vec<PowerUnit>,
     agents: Vec<SystemAgent>,
     devices: Vec<Device>,
     rings: Rings,
     phases: Phases,
-    links: Links,
     ledger: Ledger,
     done: u64,
     total: u64,
@@ -167,7 +167,6 @@ impl Model {
         let devices = std::mem::take(&mut wires.devices).into_iter().map(Device::new).collect();
         let agents = (0..).zip(std::mem::take(&mut wires.agents)).map(agent).collect();
         let map = AddressMap::new(&parameters);
-        let rings = Rings::new(wiring, &parameters)?;
         let several = sockets > 1;
         let link_wires = if several { links::bind(wiring, sockets)? } else { Vec::new() };
         let crossing = parameters.link_crossing * clocks.uclk.ticks();
@@ -180,6 +179,7 @@ impl Model {
         let links = Links::new(&parameters, crossing, link_wires);
         let for_snoops = if several { parameters.tor_snoops } else { 0 };
         let slice = |_| Slice::new(parameters.ingress_entries, parameters.tor_entries, for_snoops);
+        let rings = Rings::new(wiring, &parameters)?;
         Ok(Self {
             latency: Latency::new(&parameters, &clocks),
             now: 0,
@@ -195,14 +195,14 @@ impl Model {
             channels,
             outcomes: Vec::with_capacity(16),
             wires,
+            links,
+            ledger,
             power,
             agents,
             devices,
             rings,
             total: scenario.requests(),
             phases: Phases::new(scenario),
-            links,
-            ledger,
             done: 0,
             started: false,
             program: None,
@@ -247,11 +247,11 @@ impl Model {
         if !self.started {
             self.started = true;
             self.channels.iter().for_each(|channel| channel.start(sink));
-            self.start_phases(sink);
             self.start_links(sink);
             for wires in &self.wires.homes {
                 sink.enter(wires.conflicts.0, wires.conflicts.1[0], 0);
             }
+            self.start_phases(sink);
         }
         self.rings.listen(sink);
         loop {
@@ -301,10 +301,6 @@ impl Model {
             Event::Fill => self.fill(subject, sink),
             Event::Data => self.data(subject, sink),
             Event::Step => self.step(subject, sink),
-            Event::Power => self.step_power(subject, sink),
-            Event::Agent => self.step_agent(subject, sink),
-            Event::Device => self.pump_device(subject, sink),
-            Event::Phase => self.step_phase(sink),
             Event::Post => self.post(subject, sink),
             Event::Forward => self.forward_again(subject, sink),
             Event::Delivered => self.delivered(subject, sink),
@@ -313,6 +309,10 @@ impl Model {
             Event::SnoopWrite => self.snoop_write(subject, sink),
             Event::Part => self.part(subject, sink),
             Event::HomeEgress => self.next_address(subject, sink),
+            Event::Power => self.step_power(subject, sink),
+            Event::Agent => self.step_agent(subject, sink),
+            Event::Device => self.pump_device(subject, sink),
+            Event::Phase => self.step_phase(sink),
         }
     }
 

@@ -5,12 +5,12 @@
 
 use super::Model;
 use super::event::Event;
-use super::links::{Action, Origin};
+use super::links::{Action, Letter, Origin};
 use super::llc::Way;
 use super::parameters::MOST_SOCKETS;
 use super::request::{NO_REQUEST, RequestId};
 use crate::engine::NEVER;
-use crate::ledger::{HomeQueue, LineState, Message, NO_THREAD, PacketKind, RequestKind};
+use crate::ledger::{HomeQueue, LineState, Message, NO_THREAD, PacketKind, RequestKind, RingKind};
 use crate::signal::{SignalSink, Tick};
 
 /// What a snoop found, and so what its answer is.
@@ -128,12 +128,23 @@ impl Model {
             entry.record.completed_at = self.now;
             let (wire, tag) = wires.completion_remote;
             sink.pulse(wire, tag, self.now, 1);
-            self.send_packet(Origin::Home, (home, to), PacketKind::Cmp, to, (Action::Complete, request), at, sink);
+            self.travel(home, RingKind::Address, self.rings.home(), self.rings.io(), sink);
+            let letter = Letter {
+                origin: Origin::Home,
+                way: (home, to),
+                kind: PacketKind::Cmp,
+                requester: to,
+                action: Action::Complete,
+                request,
+            };
+            self.send_packet(letter, at, sink);
             return;
         }
         entry.record.snooped_at = self.now;
         let (wire, tag) = wires.snoops;
         sink.pulse(wire, tag, self.now, 1);
+        let next = if to == home { self.map.within(slice) } else { self.rings.io() };
+        self.travel(home, RingKind::Address, self.rings.home(), next, sink);
         if to == home {
             self.wheel.schedule(self.now + self.latency.to_home(slice), Event::Arrive.of(request));
             return;
@@ -142,7 +153,9 @@ impl Model {
         let store = asking.kind == RequestKind::ReadForOwnership;
         let packet = if store { PacketKind::SnpInvOwn } else { PacketKind::SnpData };
         let requester = self.map.socket(asking.slice);
-        self.send_packet(Origin::Home, (home, to), packet, requester, (Action::Snoop, request), at, sink);
+        let letter =
+            Letter { origin: Origin::Home, way: (home, to), kind: packet, requester, action: Action::Snoop, request };
+        self.send_packet(letter, at, sink);
     }
 
     /// Takes the next snoop in a slice; false if none can be taken.
@@ -245,41 +258,50 @@ impl Model {
         let (slice, home, parent, finding) = (entry.record.slice, entry.record.nid, entry.parent, entry.finding);
         let (here, requester) = (self.map.socket(slice), self.map.socket(self.pool[parent].record.slice));
         let to_stop = self.latency.to_home(slice);
-        let io = self.rings.io();
-        let at = self.message(slice, Message::AddressFromCache, io, sink) + to_stop;
+        let (io, agent) = (self.rings.io(), self.rings.home());
+        let to = if here == home { agent } else { io };
+        let at = self.message(slice, Message::AddressFromCache, to, sink) + to_stop;
         if here == home {
             self.wheel.schedule(at, Event::SnoopAnswer.of(snoop));
         } else {
-            self.send_packet(
-                Origin::Other,
-                (here, home),
-                finding.answer(),
+            let letter = Letter {
+                origin: Origin::Other,
+                way: (here, home),
+                kind: finding.answer(),
                 requester,
-                (Action::Answer, snoop),
-                at,
-                sink,
-            );
+                action: Action::Answer,
+                request: snoop,
+            };
+            self.send_packet(letter, at, sink);
         }
         if let Some(kind) = finding.data() {
             let at = self.message(slice, Message::DataFromCache, io, sink) + to_stop;
-            self.send_packet(Origin::Other, (here, requester), kind, requester, (Action::Data, parent), at, sink);
+            let letter = Letter {
+                origin: Origin::Other,
+                way: (here, requester),
+                kind,
+                requester,
+                action: Action::Data,
+                request: parent,
+            };
+            self.send_packet(letter, at, sink);
         }
         if finding == Finding::WrittenBack {
             // The write ends apart from the answer.
             self.pool[snoop].open += 1;
-            let at = self.message(slice, Message::DataFromCache, io, sink) + to_stop;
+            let at = self.message(slice, Message::DataFromCache, to, sink) + to_stop;
             if here == home {
                 self.reach_home(snoop, at, Event::SnoopWrite);
             } else {
-                self.send_packet(
-                    Origin::Other,
-                    (here, home),
-                    PacketKind::WbSData,
+                let letter = Letter {
+                    origin: Origin::Other,
+                    way: (here, home),
+                    kind: PacketKind::WbSData,
                     requester,
-                    (Action::Write, snoop),
-                    at,
-                    sink,
-                );
+                    action: Action::Write,
+                    request: snoop,
+                };
+                self.send_packet(letter, at, sink);
             }
         }
         self.leave_tor(snoop, sink);

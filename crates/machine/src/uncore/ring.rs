@@ -62,8 +62,7 @@ impl Rings {
                 at[usize::from(slice)].push(bind(wiring, socket, "cbo", slice.into(), names)?);
             }
             at[usize::from(cores) + 1].push(bind(wiring, socket, "r2pcie", 0, ["CW", "CCW"])?);
-            // Without other sockets there are no links.
-            for link in (0..2).filter(|_| parameters.sockets > 1) {
+            for link in 0..2 {
                 at[usize::from(cores) + 1].push(bind(wiring, socket, "r3qpi", link, ["CW", "CCW"])?);
             }
             units.push(at);

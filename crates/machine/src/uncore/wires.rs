@@ -20,10 +20,9 @@ pub struct SliceWires {
     pub tor: Wire,
     pub ingress: Wire,
     pub messages: [Tagged; Message::COUNT],
-    pub pressure: PressureWires,
-    /// Of a machine with several sockets: snoops that dropped a copy silently, requests to own that found a shared line.
+    /// Of a machine with several sockets: snoops that dropped a copy silently.
     pub dropped_silently: Tagged,
-    pub owned_shared: Tagged,
+    pub pressure: PressureWires,
 }
 
 /// The tags of the slices' signals, worked out as far as possible: the same for all slices.
@@ -190,11 +189,10 @@ fn bind_slice(wiring: &mut Wiring, socket: u16, slice: u16, others: bool) -> Res
         message("AK_CORE")?,
         message("BL_CORE")?,
     ];
-    let (mut dropped_silently, mut owned_shared) = (messages[0], messages[0]);
+    let mut dropped_silently = messages[0];
     if others {
         wiring.subevent(socket, "cbo", slice, "RxR_INSERTS", "IPQ")?;
         dropped_silently = wiring.subevent(socket, "cbo", slice, "MISC", "RSPI_WAS_FSE")?;
-        owned_shared = wiring.subevent(socket, "cbo", slice, "MISC", "RFO_HIT_S")?;
     }
     let mut signal = |name| wiring.signal(socket, "cbo", slice, name);
     Ok(SliceWires {
@@ -203,17 +201,16 @@ fn bind_slice(wiring: &mut Wiring, socket: u16, slice: u16, others: bool) -> Res
         tor: signal("tor")?,
         ingress: signal("ingress")?,
         messages,
-        pressure,
         dropped_silently,
-        owned_shared,
+        pressure,
     })
 }
 
 fn bind_tags(wiring: &mut Wiring, opcodes: &Opcodes, others: bool) -> Result<SliceTags, WiringError> {
     let (_, ingress_queue) = wiring.subevent(0, "cbo", 0, "RxR_INSERTS", "IRQ")?;
+    let snoop_queue = if others { wiring.subevent(0, "cbo", 0, "RxR_INSERTS", "IPQ")?.1 } else { 0 };
     let (_, ingress_ordered) = wiring.subevent(0, "cbo", 0, "RxR_INSERTS", "VFIFO")?;
     let (_, ingress_rejected) = wiring.subevent(0, "cbo", 0, "RxR_INSERTS", "IRQ_REJECTED")?;
-    let snoop_queue = if others { wiring.subevent(0, "cbo", 0, "RxR_INSERTS", "IPQ")?.1 } else { 0 };
     let attribute = |signal: &str, name: &str| wiring.attribute("cbo", signal, name);
     let shift = |signal: &str, name: &str, most: u8| {
         let bits = attribute(signal, name)?;
@@ -250,10 +247,10 @@ fn bind_tags(wiring: &mut Wiring, opcodes: &Opcodes, others: bool) -> Result<Sli
         tor_nid: shift("tor", "nid", LAST_NODE)?,
         tor_tid: shift("tor", "tid", IO_THREAD)?,
         ingress_queue,
+        snoop_ingress: snoop_queue | u64::from(NO_THREAD) << shift("ingress", "tid", NO_THREAD)?,
         ingress_rejected,
         ingress_ordered,
         ingress_tid: shift("ingress", "tid", IO_THREAD)?,
-        snoop_ingress: snoop_queue | u64::from(NO_THREAD) << shift("ingress", "tid", IO_THREAD)?,
     })
 }
 

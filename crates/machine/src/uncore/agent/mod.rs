@@ -101,9 +101,7 @@ impl SystemAgent {
             }
         }
         let due = (0..self.sources.len()).filter(|&index| self.sources[index].next <= now);
-        let Some(index) = due.min_by_key(|&index| self.sources[index].next).filter(|_| self.free_at <= now) else {
-            return None;
-        };
+        let index = due.min_by_key(|&index| self.sources[index].next).filter(|_| self.free_at <= now)?;
         let Source { kind, every, .. } = self.sources[index];
         self.sources[index].next = now + self.gap(every);
         self.free_at = now + self.cycle;

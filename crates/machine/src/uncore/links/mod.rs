@@ -15,7 +15,7 @@ use crate::engine::NEVER;
 use crate::ledger::PacketRecord;
 use crate::signal::Tick;
 pub use port::Port;
-pub use stop::Origin;
+pub use stop::{Letter, Origin};
 pub use wires::{LinkWires, bind, codes};
 
 /// Links of a socket.

@@ -21,9 +21,17 @@ pub enum Origin {
     Other,
 }
 
-/// The ring that a packet goes over at either end.
-const fn ring_of(kind: PacketKind) -> RingKind {
-    if kind.is_data() { RingKind::Block } else { RingKind::Address }
+/// A message for another socket.
+#[derive(Debug, Clone, Copy)]
+pub struct Letter {
+    pub origin: Origin,
+    /// From one socket to another.
+    pub way: (u8, u8),
+    pub kind: PacketKind,
+    /// The socket whose request it belongs to.
+    pub requester: u8,
+    pub action: Action,
+    pub request: RequestId,
 }
 
 const fn shared_credits(kind: PacketKind) -> u8 {
@@ -33,20 +41,9 @@ const fn shared_credits(kind: PacketKind) -> u8 {
 impl Model {
     /// Sends a packet about a request's line to another socket; it reaches the link's ring stop at `at`, or later if others come by
     /// the same ring.
-    pub(in crate::uncore) fn send_packet<S: SignalSink>(
-        &mut self,
-        origin: Origin,
-        (from, to): (u8, u8),
-        kind: PacketKind,
-        requester: u8,
-        (action, request): (Action, RequestId),
-        at: Tick,
-        sink: &mut S,
-    ) {
+    pub(in crate::uncore) fn send_packet<S: SignalSink>(&mut self, letter: Letter, at: Tick, sink: &mut S) {
+        let Letter { origin, way: (from, to), kind, requester, action, request } = letter;
         let sender = self.links.way(from, to, self.pool[request].line);
-        if origin == Origin::Home {
-            self.travel(from, ring_of(kind), self.rings.home(), self.rings.io(), sink);
-        }
         let port = &mut self.links.ports[usize::from(sender)];
         let record = PacketRecord::new(kind, sender, port.peer, to, requester);
         let class = kind.class() as usize;
@@ -269,34 +266,52 @@ impl Model {
         let here = (packet.record.receiver / super::PORTS) as u8;
         if packet.record.passes_through {
             let at = self.now + self.latency.stop_to_stop;
-            self.send_packet(Origin::Other, (here, to), kind, requester, (action, request), at, sink);
+            let letter = Letter { origin: Origin::Other, way: (here, to), kind, requester, action, request };
+            self.send_packet(letter, at, sink);
             return;
         }
         let entry = &self.pool[request];
-        let to_slice = self.now + self.latency.to_home(entry.record.slice);
+        let (asked, slice, core) = (entry.record.kind, entry.record.slice, entry.core);
+        let to_slice = self.now + self.latency.to_home(slice);
         let to_home = self.now + self.latency.stop_to_stop;
-        let end = match action {
-            Action::Announce | Action::Accept | Action::Write | Action::Answer => self.rings.home(),
-            Action::Data if entry.record.kind == RequestKind::DataRead => self.map.within(entry.core.into()),
-            Action::Snoop | Action::Complete | Action::Data => self.map.within(entry.record.slice),
-        };
-        self.travel(here, ring_of(kind), self.rings.io(), end, sink);
-        let entry = &self.pool[request];
         match action {
             Action::Announce => {}
             Action::Accept => self.reach_home(request, to_home, Event::Accept),
             Action::Write => self.reach_home(request, to_home, Event::SnoopWrite),
             Action::Answer => self.wheel.schedule(to_home, Event::SnoopAnswer.of(request)),
             Action::Snoop => self.wheel.schedule(to_slice, Event::Arrive.of(request)),
-            Action::Complete if entry.record.kind.is_read() => self.wheel.schedule(to_slice, Event::Part.of(request)),
+            Action::Complete if asked.is_read() => self.wheel.schedule(to_slice, Event::Part.of(request)),
+            Action::Complete if asked == RequestKind::IoWrite => {
+                self.wheel.schedule(to_slice, Event::Fill.of(request));
+            }
             Action::Complete => self.wheel.schedule(to_slice, Event::Step.of(request)),
+            Action::Data if asked == RequestKind::IoRead => self.wheel.schedule(to_slice, Event::Step.of(request)),
             Action::Data => {
-                if entry.record.kind == RequestKind::DataRead {
-                    let to_core = self.now + self.latency.to_home(entry.core.into());
+                if asked == RequestKind::DataRead {
+                    let to_core = self.now + self.latency.to_home(core.into());
                     self.pool[request].record.direct_to_core = true;
                     self.wheel.schedule(to_core, Event::Data.of(request));
                 }
                 self.wheel.schedule(to_slice, Event::Part.of(request));
+            }
+        }
+        // Its way over the ring, from the stop of the links.
+        let ring = match kind.class() {
+            Class::Home | Class::Snoop => RingKind::Address,
+            Class::NoData => RingKind::Acknowledge,
+            Class::Data => RingKind::Block,
+        };
+        let io = self.rings.io();
+        match action {
+            Action::Announce | Action::Accept | Action::Write | Action::Answer => {
+                self.travel(here, ring, io, self.rings.home(), sink);
+            }
+            Action::Data if asked == RequestKind::DataRead => {
+                self.travel(here, ring, io, self.map.within(core.into()), sink);
+                self.travel(here, RingKind::Acknowledge, io, self.map.within(slice), sink);
+            }
+            Action::Snoop | Action::Data | Action::Complete => {
+                self.travel(here, ring, io, self.map.within(slice), sink);
             }
         }
     }

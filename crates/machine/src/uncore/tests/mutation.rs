@@ -23,6 +23,7 @@ fn dropping_or_doubling_any_emission_shows() {
     // Signals that no workload has emitted would escape the test: collect what was seen.
     let mut seen = std::collections::HashSet::new();
     let mut bound = Vec::new();
+    let mut noticed = HashMap::new();
     // What counts cycles with at least one entry does not see a second one until the first has left: one workload must do.
     let (mut hidden, mut shown) = (std::collections::BTreeSet::new(), std::collections::BTreeSet::new());
     for workload in WORKLOADS {
@@ -50,13 +51,19 @@ fn dropping_or_doubling_any_emission_shows() {
                 if instance > 1 {
                     continue;
                 }
+                let signal = wiring.family().units[unit].signals[usize::from(wire.signal)].name;
+                // Four cases of a class are enough: many workloads have the same.
+                let known = noticed.entry((unit, wire.signal, tag, emissions[members[0]].change)).or_insert(0_u8);
+                if *known >= 4 && !ONLY_WHETHER.contains(&signal) {
+                    continue;
+                }
+                *known += 1;
                 let index = members[members.len() / 2];
                 let mut dropped = emissions.clone();
                 dropped.remove(index);
                 let mut doubled = emissions.clone();
                 doubled.insert(index, doubled[index]);
                 let what = (wiring.family().units[unit].name, wire, tag, emissions[index]);
-                let signal = wiring.family().units[unit].signals[usize::from(wire.signal)].name;
                 for (harmed, harm) in [(&dropped, "dropping"), (&doubled, "doubling")] {
                     let class = (what.0, signal, tag, emissions[index].change, harm);
                     if shows(&cases, wire, harmed, &snapshots) {

@@ -107,7 +107,23 @@ pub fn meaning(
                 }),
             )
         }
-        "TxR_CYCLES_NE" | "RxR_CYCLES_NE" if unit == "r2pcie" => {
+        "TxL_INSERTS" | "TxL_OCCUPANCY" | "TxL_CYCLES_NE" => made("txq", Box::new(|_| true)),
+        "RxL_INSERTS" | "RxL_OCCUPANCY" | "RxL_CYCLES_NE" => made("rxq", Box::new(|_| true)),
+        "CTO_COUNT" => {
+            let field = |name: &str| {
+                let filter = |of: &str| filter(&format!("{of}_{name}")).unwrap_or(0);
+                (get("packets", name), filter("match"), filter("mask"))
+            };
+            let fields = ["vnw", "opc", "mc", "dnid", "rnid30", "rnid4", "rds"].map(field);
+            let agrees = move |tag| fields.iter().all(|(value, wanted, mask)| value(tag) & mask == wanted & mask);
+            made("packets", Box::new(agrees))
+        }
+        "RxR_INSERTS" | "RxR_OCCUPANCY" | "RxR_CYCLES_NE" if unit == "r3qpi" => {
+            let class = get("ingress", "sub");
+            let wanted = ["HOM", "SNP", "NDR", "DRS"].iter().position(|&name| name == subevent).unwrap();
+            made("ingress", Box::new(move |tag| class(tag) == 1 << wanted))
+        }
+        "TxR_CYCLES_NE" | "RxR_CYCLES_NE" => {
             let signal = if event.starts_with('T') { "egress" } else { "ingress" };
             let queue = get(signal, "sub");
             let wanted = match subevent {
@@ -120,7 +136,7 @@ pub fn meaning(
             };
             made(signal, Box::new(move |tag| queue(tag) == wanted))
         }
-        "RxR_INSERTS" | "RxR_OCCUPANCY" if unit == "cbo" => {
+        "RxR_INSERTS" | "RxR_OCCUPANCY" => {
             let (thread, queue) = (get("ingress", "tid"), get("ingress", "sub"));
             let wanted = match subevent {
                 "IRQ" => 1,
@@ -129,22 +145,6 @@ pub fn meaning(
                 _ => 16,
             };
             made("ingress", Box::new(move |tag| queue(tag) == wanted && thread_is(thread(tag))))
-        }
-        "RxR_INSERTS" | "RxR_OCCUPANCY" | "RxR_CYCLES_NE" => {
-            let class = get("ingress", "sub");
-            let wanted = ["HOM", "SNP", "NDR", "DRS"].iter().position(|&name| name == subevent).unwrap();
-            made("ingress", Box::new(move |tag| class(tag) == 1 << wanted))
-        }
-        "TxL_INSERTS" | "TxL_OCCUPANCY" | "TxL_CYCLES_NE" => made("txq", Box::new(|_| true)),
-        "RxL_INSERTS" | "RxL_OCCUPANCY" | "RxL_CYCLES_NE" => made("rxq", Box::new(|_| true)),
-        "CTO_COUNT" => {
-            let field = |name: &str| {
-                let filter = |of: &str| filter(&format!("{of}_{name}")).unwrap_or(0);
-                (get("packets", name), filter("match"), filter("mask"))
-            };
-            let fields = ["vnw", "opc", "mc", "dnid", "rnid30", "rnid4", "rds"].map(field);
-            let agrees = move |tag| fields.iter().all(|(value, wanted, mask)| value(tag) & mask == wanted & mask);
-            made("packets", Box::new(agrees))
         }
         "TRACKER_INSERTS" | "TRACKER_OCCUPANCY" => made("tracker", Box::new(|_| true)),
         "RPQ_INSERTS" | "RPQ_OCCUPANCY" | "RPQ_CYCLES_NE" => made("rpq", Box::new(|_| true)),

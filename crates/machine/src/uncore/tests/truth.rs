@@ -90,7 +90,7 @@ pub fn cases(wiring: &mut Wiring, sockets: u8) -> Vec<Case> {
     let mut cases = Vec::new();
     for &(unit, event, subevents) in NAMES {
         // A machine of one socket has no links.
-        if sockets == 1 && unit.ends_with("qpi") {
+        if sockets == 1 && unit.ends_with("qpi") && !event.starts_with("RING_") {
             continue;
         }
         let named: Vec<Option<&str>> =

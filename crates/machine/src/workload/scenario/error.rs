@@ -9,7 +9,7 @@ pub struct ScenarioError {
     /// Line, from 1.
     pub line: usize,
     /// What is wrong there.
-    pub fault: Fault,
+    pub fault: Box<Fault>,
     /// The line.
     pub text: String,
     /// Blanks, then carets under the place.

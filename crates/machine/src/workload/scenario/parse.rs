@@ -62,7 +62,7 @@ impl<'a> Line<'a> {
         let (at, length) = word.map_or((self.text.trim_end().len(), 1), |word| (word.at, word.text.chars().count()));
         let lead: String = self.text[..at].chars().map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
         let mark = format!("{lead}{}", "^".repeat(length.max(1)));
-        ScenarioError { line: self.number, fault, text: self.text.trim_end().to_owned(), mark }
+        ScenarioError { line: self.number, fault: Box::new(fault), text: self.text.trim_end().to_owned(), mark }
     }
 
     fn expect(&mut self, what: &'static str, example: &'static str) -> Result<Word<'a>, ScenarioError> {
@@ -106,7 +106,8 @@ impl<'a> Line<'a> {
             return Ok(value);
         }
         let show = |value: u64| {
-            let (unit, factor) = units.iter().rev().find(|(_, factor)| value % factor == 0).unwrap_or(&("", 1));
+            let (unit, factor) =
+                units.iter().rev().find(|(_, factor)| value.is_multiple_of(*factor)).unwrap_or(&("", 1));
             format!("{}{unit}", value / factor)
         };
         let (least, most) = (show(least), show(most));
