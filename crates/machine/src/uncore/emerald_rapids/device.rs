@@ -92,6 +92,8 @@ impl Model {
                 deed("iio/FASTPATH.REJECT"),
             ];
             walk.into_iter().for_each(|what| account.deed(what, at, stack, now, sink));
+            // The walk's reads hit caches: it is over when the request goes on.
+            account.enter(level("iio/PWT_OCCUPANCY"), at, stack, now, sink);
         } else {
             let hit = [
                 deed("iio/IOMMU0.4K_HITS"),
@@ -129,6 +131,7 @@ impl Model {
         let cha = address::agent(line);
         let request = self.pool.add(Request::new(kind, socket, cha, home, stack, line, target));
         self.account.deed(deed("m2pcie/TxC_INSERTS_AD.AGT_0"), at, stack, self.now, sink);
+        self.account.deed(deed("m2pcie/TxC_CREDITS.PRQ"), at, stack, self.now, sink);
         let from = self.places.m2pcie[usize::from(stack)];
         let to = self.places.cha[usize::from(cha)];
         let mut arrives = self.mesh_send(socket, Ring::Address, 0, from, to, sink);
@@ -185,6 +188,9 @@ impl Model {
                 deed("iio/REQ_FROM_PCIE_CL_CMPL.DATA"),
             ];
             data.into_iter().for_each(|what| account.deed(what, at, stack, now, sink));
+        }
+        if line.is_multiple_of(REQUESTS_OF_A_PAGE) && class.kind != Kind::DmaWriteback {
+            account.leave(level("iio/PWT_OCCUPANCY"), at, stack, now, sink);
         }
         account.deed(deed("iio/REQ_FROM_PCIE_CL_CMPL.FINAL_RD_WR"), at, stack, now, sink);
         account.deed(deed("iio/REQ_FROM_PCIE_CMPL.FINAL_RD_WR"), at, stack, now, sink);

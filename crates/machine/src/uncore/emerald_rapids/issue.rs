@@ -247,6 +247,8 @@ impl Model {
             27 => (Kind::DeviceRead, device),
             29 => (Kind::DeviceWrite, device),
             31 => (Kind::OwnershipPrefetch, line ^ 12),
+            // A read of memory behind a CXL link, which is not kept.
+            10 => (Kind::DataRead, 2 << address::REGION_BITS | own << (address::REGION_BITS - 1) | (scattered % 65536)),
             _ => return,
         };
         let core_state = &mut self.cores[usize::from(core)];

@@ -2,6 +2,7 @@
 
 mod coverage;
 mod evaluate;
+mod figures;
 mod laws;
 mod truth;
 
@@ -19,6 +20,8 @@ const WORKLOADS: &[&str] = &[
     "mixed:requests=30000,read=50,threads=16,footprint=1G",
     "chase:requests=400",
     "two mixed:requests=15000,read=50,threads=64,footprint=64M,remote=40",
+    "two random:requests=12000,read=40,threads=128,footprint=256k,remote=60",
+    "two stream:requests=8000,threads=64,stride=16M,footprint=64G,read=20,remote=50",
 ];
 
 fn model(workload: &str) -> (Model, Wiring) {
@@ -41,6 +44,6 @@ fn run<S: crate::signal::SignalSink>(model: &mut Model, sink: &mut S) {
         model.run_until(model.now() + MICROSECOND, sink);
         assert!(model.now() < 2_000 * MICROSECOND, "the workload does not end: {:?}", model.progress());
     }
-    let end = model.now() + 3 * MICROSECOND + 12_345;
+    let end = model.now() + 8 * MICROSECOND + 12_345;
     model.run_until(end, sink);
 }
