@@ -4,6 +4,8 @@ mod coverage;
 mod evaluate;
 mod figures;
 mod laws;
+mod metrics;
+mod registers;
 mod truth;
 
 use super::{Model, Parameters};
