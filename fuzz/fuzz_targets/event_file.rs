@@ -1,4 +1,4 @@
-//! Any text as an event file, for every family: an error, or rows that fit the family's registers.
+//! Any text as an event file, for every family: an error, or rows that fit the family's registers and formulas in the metric language.
 
 #![no_main]
 
@@ -6,6 +6,7 @@ use libfuzzer_sys::fuzz_target;
 use pericore_catalog::Role;
 use pericore_catalog::decode;
 use pericore_catalog::event_file::EventFile;
+use pericore_metrics::Expression;
 
 fuzz_target!(|text: &str| {
     for family in pericore_catalog::families() {
@@ -22,6 +23,22 @@ fuzz_target!(|text: &str| {
                 decode::register(family, event.unit, register, 0, event.config).expect("the control value fits");
             assert_eq!(decoded.reserved_bits(), 0, "{event:?}");
             assert!(u32::from(event.counters) < 1 << event.unit.counters && event.counters != 0, "{event:?}");
+        }
+        for metric in &file.metrics {
+            assert!((1..=lines).contains(&metric.line));
+            let converted = match metric.convert(family) {
+                Ok(converted) => converted,
+                Err(problem) => {
+                    assert!(!problem.to_string().contains(char::is_control), "{problem:?} would upset a terminal");
+                    continue;
+                }
+            };
+            // What comes out is in the metric language, and needs nothing that the family does not have.
+            let text = converted.expression.to_string();
+            assert!(Expression::parse(&text).is_ok(), "{text}");
+            for reference in converted.expression.references().into_iter().filter(|reference| !reference.is_variable()) {
+                assert!(reference.unit.as_deref().is_some_and(|unit| family.unit(unit).is_some()), "{reference}");
+            }
         }
         // The overlay is left out: it lives as long as the program, and a fuzzer's program lives long.
     }

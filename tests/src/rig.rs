@@ -2,11 +2,11 @@
 
 use pericore_catalog::Family;
 use pericore_machine::chassis::{Chassis, Shape};
-use pericore_machine::engine::Clocks;
+use pericore_machine::engine::{ClockDomains, Clocks};
 use pericore_machine::ledger::{Opcodes, Snapshot};
 use pericore_machine::signal::{SignalSink, Tick, Wire, Wiring};
 use pericore_machine::uncore::{Model, Parameters};
-use pericore_machine::workload::Workload;
+use pericore_machine::workload::Scenario;
 use pericore_observe::discover::{Cpu, discover};
 use pericore_observe::plan::Plan;
 use pericore_observe::selection::Selection;
@@ -85,17 +85,24 @@ impl SignalSink for Saboteur<'_> {
 }
 
 impl Rig {
-    /// A machine about to run `workload`.
+    /// A machine about to run `workload`, or a scenario if it has lines.
     pub fn new(workload: &str, sabotage: Option<Sabotage>) -> Self {
         let family = family();
         let parameters = Parameters::e5_2680();
         let clocks = parameters.clocks().expect("the preset's clocks share a grid");
-        let workload = Workload::parse(workload, &parameters.limits()).expect("the workload is right");
+        let limits = parameters.limits();
+        let scenario = if workload.contains('\n') {
+            Scenario::parse(workload, &limits).expect("the scenario is right")
+        } else {
+            Scenario::of(workload, &limits).expect("the workload is right")
+        };
         let opcodes = Opcodes::by_name(|name| family.named_value("idi-opcodes", name)).expect("the opcodes are known");
         let mut wiring = Wiring::new(family, 1);
-        let model = Model::new(parameters, opcodes, &workload, &mut wiring).expect("the model fits the catalogue");
+        let model =
+            Model::for_scenario(parameters, opcodes, scenario, &mut wiring).expect("the model fits the catalogue");
         let shape = Shape::new(family, 1, 8, 2).expect("one socket");
-        let period = |clock: &str| if clock == "dclk" { clocks.dclk.ticks() } else { clocks.uclk.ticks() };
+        let domains = ClockDomains::from(&clocks);
+        let period = |clock: &str| domains.period(clock);
         Self { chassis: Chassis::new(shape, wiring, period), model, locate: Wiring::new(family, 1), sabotage }
     }
 
@@ -144,8 +151,9 @@ pub fn family() -> &'static Family {
 /// The plan that counts these events and metrics on a rig; `None` if they cannot all be counted all the time.
 pub fn plan(rig: &mut Rig, events: &[String], metrics: &[&str]) -> Option<Plan> {
     let cpus: Vec<Cpu> = (0..16).map(|number| Cpu { number, package: 0 }).collect();
-    let topology = discover(rig, family(), &cpus, |unit| matches!(unit.name, "cbo" | "ha" | "imc"))
-        .expect("the machine's uncore is found");
+    let topology =
+        discover(rig, family(), &cpus, |unit| matches!(unit.name, "cbo" | "ha" | "imc" | "pcu" | "ubox" | "r2pcie"))
+            .expect("the machine's uncore is found");
     let mut selection = Selection::new(family());
     for event in events {
         selection.add_events(event).unwrap_or_else(|error| panic!("{event}: {error}"));

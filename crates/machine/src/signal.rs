@@ -25,6 +25,10 @@ pub trait SignalSink {
     fn enter(&mut self, wire: Wire, tag: u64, tick: Tick);
     /// An entry leaves; `tag` is the one that it entered with.
     fn leave(&mut self, wire: Wire, tag: u64, tick: Tick);
+    /// False if pulses of this wire have no effect until registers are written again, so that they need not be made.
+    fn hears(&self, _wire: Wire) -> bool {
+        true
+    }
 }
 
 /// Names that the model asked for and the catalogue does not have: a defect of the model or of the catalogue.

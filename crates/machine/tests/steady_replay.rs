@@ -65,7 +65,9 @@ impl Script {
             let bits = unit.signals[usize::from(signal)].attributes.iter().fold(0, |all, row| all | row.bits.mask());
             let (wire, tag) = (Wire { instance, signal }, random.next() & bits);
             let (first, second) = (random.below(window), random.below(window));
-            if random.chance(50) {
+            // Free-running counters of the plain machine would count the entries from before as arrivals.
+            let heard = unit.registers.iter().any(|register| register.signal == Some(signal));
+            if heard || random.chance(50) {
                 let count = 1 + random.below(3) as u32;
                 script.events.push((first, wire, tag, Change::Pulse(count)));
                 continue;
@@ -131,7 +133,7 @@ fn value(place: &RegisterPlace, random: &mut Random) -> u64 {
     let field = |name: &str| place.register.field(name).map(|field| field.bits);
     let name = place.register.member_name(0);
     if name.starts_with("ctr") {
-        return if random.chance(50) { (1 << 44) - random.below(3000) | 0xf << 44 } else { random.below(100) };
+        return if random.chance(50) { (0x1_0000 << 32) - random.below(3000) } else { random.below(100) };
     }
     let Some(select) = field("ev_sel") else {
         return if random.chance(60) { 0 } else { random.next() & random.next() };

@@ -3,8 +3,8 @@
 use std::fmt;
 
 /// Names that stand for facts about the sample and not for events: seconds of the sample, TSC cycles of the sample,
-/// number of unit instances in the aggregate.
-pub const VARIABLES: [&str; 3] = ["seconds", "SAMPLE_INTERVAL", "instances"];
+/// number of unit instances in the aggregate, number of sockets that they are in.
+pub const VARIABLES: [&str; 4] = ["seconds", "SAMPLE_INTERVAL", "instances", "sockets"];
 
 /// An expression of the metric language. Its printed form parses to the same tree.
 #[derive(Debug, Clone, PartialEq)]

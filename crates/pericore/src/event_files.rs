@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use pericore_catalog::Family;
-use pericore_catalog::event_file::{EventFile, FileMetric, MAX_BYTES, Problem, Replaced, RowProblem, overlay};
+use pericore_catalog::event_file::{
+    EventFile, FileMetric, MAX_BYTES, Problem, Replaced, RowProblem, overlay, with_metrics,
+};
 
 use crate::failure::Failure;
 use crate::terminal::counter_list;
@@ -27,7 +29,7 @@ pub struct EventFilesArg {
 pub struct Extended {
     /// The family to look things up in: the built-in one if there are no files.
     pub family: &'static Family,
-    /// The files' metrics, with the file's name. They are listed, not evaluated.
+    /// The files' metrics that cannot be evaluated, with the file's name. They are listed only.
     pub metrics: Vec<(String, FileMetric<'static>)>,
 }
 
@@ -53,6 +55,7 @@ impl EventFilesArg {
     /// A file that cannot be read or is no event file, or that has nothing for the family.
     pub fn extend(&self, family: &'static Family) -> Result<Extended, Failure> {
         let mut extended = Extended { family, metrics: Vec::new() };
+        let mut metrics: Vec<(String, Vec<FileMetric<'static>>)> = Vec::new();
         for path in &self.files {
             let fail = |problem: String| Failure::failed(format!("event file {}: {problem}", path.display()));
             let text = read(path).map_err(fail)?;
@@ -73,7 +76,15 @@ impl EventFilesArg {
             problems.sort_by_key(|problem| problem.line);
             report_replaced(&name, &merged.replaced);
             report(&name, &problems);
-            extended.metrics.extend(file.metrics.into_iter().map(|metric| (name.clone(), metric)));
+            metrics.push((name, file.metrics));
+        }
+        // After all events: the file with a metric's events may come behind the file with the metric.
+        for (name, metrics) in metrics {
+            let merged = with_metrics(extended.family, &metrics, &name);
+            extended.family = merged.family;
+            report(&name, &merged.problems);
+            let is_left = |metric: &FileMetric<'_>| merged.problems.iter().any(|problem| problem.line == metric.line);
+            extended.metrics.extend(metrics.into_iter().filter(is_left).map(|metric| (name.clone(), metric)));
         }
         Ok(extended)
     }
@@ -121,9 +132,10 @@ fn report_replaced(name: &str, replaced: &[Replaced]) {
     }
 }
 
-/// Says which rows cannot be used: rows of one missing unit together, of the others the first ones.
+/// Says which rows cannot be used: rows of one missing unit together, metrics of the cores together, of the others the first ones.
 fn report(name: &str, problems: &[RowProblem]) {
     let mut units: Vec<(&str, usize, usize)> = Vec::new();
+    let mut of_cores: Vec<&RowProblem> = Vec::new();
     let mut others: Vec<&RowProblem> = Vec::new();
     for problem in problems {
         match &problem.problem {
@@ -131,12 +143,20 @@ fn report(name: &str, problems: &[RowProblem]) {
                 Some((_, count, _)) => *count += 1,
                 None => units.push((unit, 1, problem.line)),
             },
+            Problem::CoreMetric(_) => of_cores.push(problem),
             _ => others.push(problem),
         }
     }
     for (unit, count, line) in units {
         let rows = if count == 1 { "row" } else { "rows" };
         eprintln!("pericore: {name}:{line}: {count} {rows} left out from here on: the family has no unit {unit:?}");
+    }
+    if let Some(first) = of_cores.first() {
+        let (count, line) = (of_cores.len(), first.line);
+        let metrics = if count == 1 { "metric" } else { "metrics" };
+        eprintln!(
+            "pericore: {name}:{line}: {count} {metrics} left out from here on: events of the cores are not counted here"
+        );
     }
     for problem in others.iter().take(SHOWN) {
         eprintln!("pericore: {name}:{}: {} left out: {}", problem.line, problem.name, problem.problem);

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use pericore_observe::session::{Journal, Restored};
+use pericore_observe::session::{Journal, Neighbourhood, Restored};
 
 use crate::failure::Failure;
 use crate::{machine, target};
@@ -43,7 +43,7 @@ fn one(args: &RestoreArgs, path: &Path) -> Result<(), Failure> {
         println!("{}: process {process} still counts with it; it puts everything back when it ends", path.display());
         return Ok(());
     }
-    let journal = Journal::read(path).map_err(Failure::failed)?;
+    let journal = Journal::read_left(path).map_err(Failure::failed)?;
     println!("{}: {} registers of {}", path.display(), journal.saved.len(), journal.machine);
     let outcome = match &args.machine {
         Some(machine) if *machine != journal.machine => {
@@ -89,6 +89,14 @@ pub fn boot() -> Result<String, Failure> {
     let text = fs::read_to_string(SOURCE)
         .map_err(|error| Failure::failed(format!("cannot tell this boot from others: {SOURCE}: {error}")))?;
     Ok(text.trim().to_owned())
+}
+
+/// Where the sessions on this machine know of each other.
+///
+/// # Errors
+/// No directory for state is known, or the system does not tell its boot.
+pub fn neighbourhood() -> Result<Neighbourhood, Failure> {
+    Ok(Neighbourhood::new(state_directory()?, LOCAL, boot()?))
 }
 
 /// Where this process keeps its journal. The name tells the process, so that nobody restores what still runs.

@@ -178,7 +178,7 @@ fn event_files_join_the_catalogue() {
     let row: serde_json::Value = serde_json::from_slice(&encoded.stdout).expect("one JSON line");
     assert_eq!((&row["control"], &row["counters"]), (&"0x100003e".into(), &serde_json::json!([2])));
     let metrics = run(with(&["list"], &["--metrics", "mine"]));
-    assert!(String::from_utf8_lossy(&metrics.stdout).contains("= UNC_C_BRAND_NEW * 64"));
+    assert!(String::from_utf8_lossy(&metrics.stdout).contains("= cbo/BRAND_NEW * 64"));
 }
 
 #[test]

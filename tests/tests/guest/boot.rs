@@ -1,6 +1,7 @@
 //! One boot of a machine under injected signals.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use pericore_doors::guest::{self, Access, Boot, Hardware, Output, Prepared, Report};
 use pericore_machine::chassis::{Chassis, Shape};
@@ -28,9 +29,20 @@ pub fn switched_off() -> bool {
 pub const PERIOD: u64 = 8;
 pub const TICKS_PER_SECOND: u64 = 21_600_000_000;
 
-pub fn hardware(family: &str, sockets: u16, inject: impl FnOnce(&mut Wiring) -> Injection) -> Arc<Mutex<Hardware>> {
+/// A machine of one socket with eight cores.
+pub fn hardware(family: &str, inject: impl FnOnce(&mut Wiring) -> Injection) -> Arc<Mutex<Hardware>> {
+    hardware_of(family, 1, 8, inject)
+}
+
+/// A machine of so many sockets with so many cores each.
+pub fn hardware_of(
+    family: &str,
+    sockets: u16,
+    cores: u16,
+    inject: impl FnOnce(&mut Wiring) -> Injection,
+) -> Arc<Mutex<Hardware>> {
     let family = pericore_catalog::family(family).unwrap();
-    let shape = Shape::new(family, sockets, 8, 1).unwrap();
+    let shape = Shape::new(family, sockets, cores, 1).unwrap();
     let mut wiring = Wiring::new(family, sockets);
     let injection = inject(&mut wiring);
     let chassis = Chassis::new(shape, wiring, |_| PERIOD);
@@ -54,6 +66,8 @@ pub fn run(hardware: &Arc<Mutex<Hardware>>, script: &str) -> Run {
 pub fn run_with(hardware: &Arc<Mutex<Hardware>>, script: &str, change: impl FnOnce(&mut Boot)) -> Run {
     let prepared = Prepared::get().unwrap_or_else(|error| panic!("{error}"));
     let mut boot = Boot::new(["sh", "-c", script].map(str::to_owned).to_vec());
+    // For a host that is very busy.
+    boot.timeout = Duration::from_secs(900);
     change(&mut boot);
     let (out, output) = guest::collector();
     let (err, errors) = guest::collector();

@@ -1,12 +1,17 @@
 //! Emerald Rapids: everything that the driver finds by our discovery table.
 
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+
+use pericore_doors::guest::Hardware;
 use pericore_machine::signal::Wiring;
 use pericore_registers::Address;
 
 use crate::boot::{self, Run};
+use crate::decoding::{count_writes, oddities};
 use crate::injection::Injection;
 use crate::sections::{count, section};
-use crate::truth::{Block, Happening, between, mmio, msr, pci};
+use crate::truth::{Block, Happening, before, between, free_running_truth, mmio, msr, pci};
 use Happening::{EachCycle, Never, Rate};
 
 /// Guide, 1.6: bit 0 of the unit control freezes; an event select other than 0 counts.
@@ -101,6 +106,18 @@ const LAST_CASES: &[Case] = &[
     case("uncore_type_13_0/event=0x2,umask=0x2/", CXLDP, 0x0202, Never),
 ];
 
+/// Counters that always run: the event as perf is told, the register, and what happens meanwhile. Registers: Tables 1-9, 1-10, 1-12.
+const FREE_CASES: &[(&str, Address, Happening)] = &[
+    ("uncore_imc_free_running_0/dclk/", mmio(0xf000_22b0), EachCycle(1)),
+    ("uncore_imc_free_running_0/rpq_cycles/", mmio(0xf000_2318), EachCycle(1)),
+    ("uncore_imc_free_running_0/wpq_cycles/", mmio(0xf000_2320), Never),
+    ("uncore_iio_free_running_0/ioclk/", msr(0x340e), EachCycle(1)),
+    // The plain event: the named one is scaled to MiB.
+    ("uncore_iio_free_running_0/event=0xff,umask=0x20/", msr(0x3800), Rate(600_011)),
+    ("uncore_iio_free_running_0/event=0xff,umask=0x23/", msr(0x3803), Rate(700_001)),
+    ("uncore_iio_free_running_0/event=0xff,umask=0x24/", msr(0x3804), Never),
+];
+
 fn inject(wiring: &mut Wiring) -> Injection {
     let mut injection = Injection::default();
     let pulses = [
@@ -134,6 +151,11 @@ fn inject(wiring: &mut Wiring) -> Injection {
     injection.tagged(wiring, ("imc", 0), "cas", &[("kind", 0)], 2_000_003);
     injection.tagged(wiring, ("imc", 0), "cas", &[("kind", 4), ("pch", 1)], 500_009);
     injection.level(wiring, ("m3upi", 0), "UPI_PEER_AD_CREDITS_EMPTY", &[("sub", 1)], 1);
+    // Ports 0 and 3 of the first stack bring in data; the read queue is never empty.
+    for (port, per_second) in [(0, 600_011), (3, 700_001)] {
+        injection.tagged(wiring, ("iio", 0), "FRCTR_BW_IN_P", &[("member", port)], per_second);
+    }
+    injection.level(wiring, ("imc", 0), "FRCTR_RPQ_ACTIVE", &[], 1);
     injection.level(wiring, ("pcu", 0), "FREQ_MAX_POWER_CYCLES", &[], 1);
     injection
 }
@@ -151,12 +173,14 @@ fn script() -> String {
         echo '@@ perf 1'; wrmsr 0x23fe 1; perf stat -a -x, -o /dev/stdout{} -- sleep 0.2
         echo '@@ perf 2'; wrmsr 0x23fe 2; perf stat -a -x, -o /dev/stdout{} -- sleep 0.2
         echo '@@ perf 3'; wrmsr 0x23fe 3; perf stat -a -x, -o /dev/stdout{} -- sleep 0.2
-        wrmsr 0x23fe 4
+        echo '@@ free'; wrmsr 0x23fe 4; perf stat -a -x, -o /dev/stdout{} -- sleep 0.2
+        wrmsr 0x23fe 5
         echo '@@ registers'; rdmsr 0x2ffe; rdmsr 0x2000; setpci -s fe:0c.0 438.l; setpci -s 00:03.1 0.l 100.l
         echo '@@ end'",
         events(CASES),
         events(MORE_CASES),
-        events(LAST_CASES)
+        events(LAST_CASES),
+        FREE_CASES.iter().map(|(perf, ..)| format!(" -e {perf}")).collect::<String>()
     )
 }
 
@@ -165,12 +189,15 @@ fn the_driver_counts_what_happened() {
     if boot::switched_off() {
         return;
     }
-    let run = boot::run(&boot::hardware("emerald-rapids", 1, inject), &script());
+    let hardware = boot::hardware("emerald-rapids", inject);
+    let run = boot::run(&hardware, &script());
     eprintln!("{:?}", run.report);
     every_pmu_registers(&run);
     perf_counts_the_truth(&run, 1, CASES);
     perf_counts_the_truth(&run, 2, MORE_CASES);
     perf_counts_the_truth(&run, 3, LAST_CASES);
+    free_running_counts_are_the_truth(&run);
+    what_the_driver_wrote_is_known(&hardware, &run);
     // 64 CHAs; not frozen; the table's owner and its DVSEC.
     assert_eq!(section(&run.output, "registers"), ["40", "0", "00000000", "09a78086", "00010023"]);
 }
@@ -214,6 +241,22 @@ fn perf_counts_the_truth(run: &Run, part: u64, cases: &[Case]) {
     assert!(differences.is_empty(), "{differences:#?}\n{}", run.errors);
 }
 
+fn free_running_counts_are_the_truth(run: &Run) {
+    let (lines, accesses) = (section(&run.output, "free"), between(&run.accesses, NOTE, 4));
+    let counted: Vec<(&str, u64)> = FREE_CASES.iter().map(|&(perf, ..)| (perf, count(&lines, perf))).collect();
+    let truth: Vec<(&str, u64)> = FREE_CASES
+        .iter()
+        .map(|&(perf, counter, happening)| (perf, free_running_truth(accesses, counter, happening)))
+        .collect();
+    assert_eq!(counted, truth);
+}
+
+fn what_the_driver_wrote_is_known(hardware: &Mutex<Hardware>, run: &Run) {
+    let writes = before(&run.accesses, NOTE, 5);
+    assert!(count_writes(writes) > 300, "{} writes", count_writes(writes));
+    assert_eq!(oddities(hardware, writes), BTreeSet::new());
+}
+
 /// PCM of Debian 12 knows the forerunner (model 143) and not this family; their memory controllers are alike. It reads MMIO_BASE
 /// and MEM_BAR in configuration space and maps /dev/mem.
 #[test]
@@ -223,7 +266,7 @@ fn pcm_memory_reads_the_bandwidth() {
         return;
     }
     let script = "echo '@@ pcm'; pcm-memory -csv -i=1 2";
-    let run = boot::run_with(&boot::hardware("emerald-rapids", 1, inject), script, |boot| boot.cpu_model = Some(143));
+    let run = boot::run_with(&boot::hardware("emerald-rapids", inject), script, |boot| boot.cpu_model = Some(143));
     let lines = section(&run.output, "pcm");
     // 2,000,003 reads and 500,009 writes of 64 bytes a second. PCM divides by the time that it slept, though reading took time too:
     // only the lower bound and the proportion are sure.

@@ -8,6 +8,7 @@
 
 mod bad_input;
 mod boot;
+mod decoding;
 mod e5_2600;
 mod emerald_rapids;
 mod injection;

@@ -8,11 +8,15 @@ use crate::injection::due;
 
 /// The accesses between two notes that the script left by writing numbers to a register that nothing else uses.
 pub fn between(accesses: &[Access], note: u32, first: u64) -> &[Access] {
-    let place = |number| {
-        let is_note = |access: &Access| matches!(access.operation, Operation::Write { address, value, .. } if address == msr(note) && value == number);
-        accesses.iter().position(is_note).unwrap_or_else(|| panic!("the script never left note {number}"))
-    };
-    &accesses[place(first)..place(first + 1)]
+    let (start, end) = (before(accesses, note, first).len(), before(accesses, note, first + 1).len());
+    &accesses[start..end]
+}
+
+/// The accesses before such a note.
+pub fn before(accesses: &[Access], note: u32, number: u64) -> &[Access] {
+    let is_note = |access: &Access| matches!(access.operation, Operation::Write { address, value, .. } if address == msr(note) && value == number);
+    let place = accesses.iter().position(is_note).unwrap_or_else(|| panic!("the script never left note {number}"));
+    &accesses[..place]
 }
 
 /// What makes a counter count.
@@ -95,4 +99,12 @@ impl Block {
         assert!(running_since.is_none(), "the driver left {config:#x} running");
         total
     }
+}
+
+/// What the driver must make of a counter that nobody can start or stop: it reads it at both ends of each stretch that it counts.
+pub fn free_running_truth(accesses: &[Access], counter: Address, happening: Happening) -> u64 {
+    let is_read = |access: &&Access| matches!(access.operation, Operation::Read { address, .. } if address == counter);
+    let ticks: Vec<u64> = accesses.iter().filter(is_read).map(|access| access.ticks).collect();
+    assert!(!ticks.is_empty() && ticks.len().is_multiple_of(2), "{} reads of {counter}", ticks.len());
+    ticks.chunks(2).map(|ends| happening.by(ends[1]) - happening.by(ends[0])).sum()
 }

@@ -1,6 +1,5 @@
 //! The event texts of `tests/reference`, and the control values that they mean: composed here by hand from the tables of control
 //! registers, not from the catalogue.
-#![allow(dead_code, reason = "each test takes what it needs")]
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,5 @@
 //! What the hardware must be told so that a row of the event texts counts it: the signal, and a tag whose attributes are chosen by the
 //! meaning of the row's masks (tables cited), one bit of each.
-#![allow(dead_code, reason = "each test takes what it needs")]
 
 use super::raw::Raw;
 use super::rows::Row;

@@ -41,6 +41,24 @@ pub fn metric_event_texts(unit: &Unit, expression: &str) -> Vec<String> {
     texts.collect()
 }
 
+/// Settings that a metric's events need and that its expression leaves to the user, as `key=value` with a value that makes sense.
+pub fn metric_settings(unit: &Unit, expression: &str) -> Vec<String> {
+    let Ok(parsed) = Expression::parse(expression) else { return Vec::new() };
+    let mut found: Vec<String> = Vec::new();
+    parsed.visit(&mut |reference| {
+        let (name, subevent) = reference.name.split_once('.').unwrap_or((&reference.name, ""));
+        let Some(event) = unit.event(name).filter(|_| reference.unit.is_none()) else { return };
+        let needed = uses(event, event.subevent(subevent)).into_iter().filter(|used| used.need == FilterNeed::Required);
+        for used in needed.filter(|used| !reference.settings.iter().any(|(key, _)| key == used.field)) {
+            let setting = format!("{}={}", used.field, value_for(unit, event, &reference.name, used.field));
+            if !found.contains(&setting) {
+                found.push(setting);
+            }
+        }
+    });
+    found
+}
+
 /// Filters that apply: the subevent's word goes before the event's.
 fn uses(event: &Event, subevent: Option<&Subevent>) -> Vec<FilterUse> {
     let mut uses: Vec<FilterUse> = subevent.map_or_else(Vec::new, |subevent| subevent.filters.to_vec());

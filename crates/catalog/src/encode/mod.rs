@@ -5,7 +5,7 @@
 mod example;
 mod number;
 
-pub use example::{event_text, fixed_text, metric_event_texts};
+pub use example::{event_text, fixed_text, metric_event_texts, metric_settings};
 pub use number::parse_number;
 
 use crate::decode::largest;

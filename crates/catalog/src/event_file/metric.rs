@@ -1,4 +1,4 @@
-//! One metric of a file. Its formula is kept as text, with the events' names in place of Intel's letters.
+//! One metric of a file, with its formula as it stands and what its letters stand for.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::row::{Problem, Text};
 
-/// A metric of a file. It is listed, not evaluated: its formula may need events of the cores.
+/// A metric of a file.
 #[derive(Debug, Clone, Default)]
 pub struct FileMetric<'t> {
     /// Line of the file, from 1.
@@ -17,10 +17,23 @@ pub struct FileMetric<'t> {
     pub formula: String,
     /// Events that it needs, in Intel's names.
     pub events: Vec<Cow<'t, str>>,
+    /// The formula as the file has it.
+    pub(super) raw_formula: Cow<'t, str>,
+    /// Letters of the formula, and the events and constants that they stand for.
+    pub(super) letters: Vec<(Cow<'t, str>, Stands<'t>)>,
     /// Unit of measure, as the file has it.
     pub unit_of_measure: Cow<'t, str>,
     /// What it says, in the file's words.
     pub description: Cow<'t, str>,
+}
+
+/// What a letter of a formula stands for.
+#[derive(Debug, Clone)]
+pub(super) enum Stands<'t> {
+    /// An event, in Intel's name, with what modifies it behind a colon.
+    Event(Cow<'t, str>),
+    /// Something known without counting.
+    Constant(Cow<'t, str>),
 }
 
 impl FileMetric<'_> {
@@ -71,11 +84,16 @@ pub(super) fn read(raw: &str) -> Result<FileMetric<'_>, (String, Problem)> {
     }
     let Some(formula) = row.formula else { return Err((name, Problem::Missing("Formula"))) };
     let letters: Vec<&Letter<'_>> = row.events.iter().chain(&row.constants).collect();
-    let formula = with_names(&formula.0, &letters);
+    let with_names = with_names(&formula.0, &letters);
+    let events = row.events.iter().map(|letter| (letter.alias.0.clone(), Stands::Event(letter.name.0.clone())));
+    let constants =
+        row.constants.iter().map(|letter| (letter.alias.0.clone(), Stands::Constant(letter.name.0.clone())));
     Ok(FileMetric {
         line: 0,
         name: Cow::Owned(name),
-        formula,
+        formula: with_names,
+        letters: events.chain(constants).collect(),
+        raw_formula: formula.0,
         unit_of_measure: Cow::Owned(text(row.unit_of_measure)),
         description: Cow::Owned(text(row.brief_description)),
         events: row.events.into_iter().map(|event| event.name.0).collect(),

@@ -2,16 +2,19 @@
 //! which are the same rows without the header.
 //!
 //! [`EventFile::parse`] reads the text and borrows from it; rows that cannot be used are reported with their line and the rest
-//! is kept. [`overlay`] makes a family that has the file's events next to the built-in ones, for all look-ups alike.
+//! is kept. [`overlay`] makes a family that has the file's events next to the built-in ones, [`with_metrics`] one that has its metrics
+//! too, for all look-ups alike.
 
 mod document;
+mod formula;
 mod metric;
 mod overlay;
 mod row;
 
 pub use document::{FileError, MAX_BYTES, MAX_ROWS};
+pub use formula::Converted;
 pub use metric::FileMetric;
-pub use overlay::{Overlay, Replaced, overlay};
+pub use overlay::{MetricOverlay, Overlay, Replaced, overlay, with_metrics};
 pub use row::{FileEvent, Problem};
 
 use crate::model::Family;
@@ -22,7 +25,7 @@ use document::Document;
 pub struct EventFile<'t> {
     /// Events of the family's units, in file order.
     pub events: Vec<FileEvent<'t>>,
-    /// Metrics, in file order. Their formulas are not evaluated yet.
+    /// Metrics, in file order. [`FileMetric::convert`] puts their formulas into the metric language.
     pub metrics: Vec<FileMetric<'t>>,
     /// Rows that cannot be used, in file order.
     pub problems: Vec<RowProblem>,

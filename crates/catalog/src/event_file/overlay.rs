@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 
 use super::row::Problem;
-use super::{EventFile, FileEvent, RowProblem, printable};
-use crate::model::{Event, Family, FilterNeed, FilterUse, Measure, Role, Subevent, Unit};
+use super::{EventFile, FileEvent, FileMetric, RowProblem, printable};
+use crate::model::{Event, Family, FilterNeed, FilterUse, Measure, Metric, Role, Subevent, Unit};
 
 /// A family with a file's events, and what became of each row.
 #[derive(Debug)]
@@ -56,6 +56,49 @@ pub fn overlay(family: &'static Family, file: &EventFile<'_>, source: &str) -> O
         }
     }
     result.problems.sort_by_key(|problem| problem.line);
+    result.family = Box::leak(Box::new(Family { units: units.leak(), ..*family }));
+    result
+}
+
+/// A family with a file's metrics, and what became of each row.
+#[derive(Debug)]
+pub struct MetricOverlay {
+    /// The family to look things up in.
+    pub family: &'static Family,
+    /// Metrics that were added, or that took the place of a built-in one of the same name.
+    pub added: usize,
+    /// Rows that cannot be used.
+    pub problems: Vec<RowProblem>,
+}
+
+/// A family that has the metrics too. Their events must be in it already. As with [`overlay`], the result lives as long as the program.
+pub fn with_metrics(family: &'static Family, metrics: &[FileMetric<'_>], source: &str) -> MetricOverlay {
+    let source: &'static str = leak(source);
+    let mut result = MetricOverlay { family, added: 0, problems: Vec::new() };
+    let mut units: Vec<&'static Unit> = family.units.to_vec();
+    for row in metrics {
+        let converted = match row.convert(family) {
+            Ok(converted) => converted,
+            Err(problem) => {
+                result.problems.push(RowProblem { line: row.line, name: printable(&row.name), problem });
+                continue;
+            }
+        };
+        let Some(unit) = units.iter_mut().find(|unit| unit.name == converted.unit.name) else { continue };
+        let kept = unit.metrics.iter().filter(|known| !known.name.eq_ignore_ascii_case(&row.name));
+        let mut metrics: Vec<Metric> = kept.map(|metric| Metric { ..*metric }).collect();
+        metrics.push(Metric {
+            name: leak(&row.name),
+            expression: leak(&converted.expression.to_string()),
+            printed: Some(leak(&row.formula)),
+            unit_of_measure: converted.unit_of_measure.symbol(),
+            description: leak(&row.description),
+            source,
+            caveats: &[],
+        });
+        *unit = Box::leak(Box::new(Unit { metrics: metrics.leak(), ..**unit }));
+        result.added += 1;
+    }
     result.family = Box::leak(Box::new(Family { units: units.leak(), ..*family }));
     result
 }

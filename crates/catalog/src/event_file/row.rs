@@ -99,6 +99,26 @@ pub enum Problem {
         /// Its umask.
         umask: u8,
     },
+    /// A metric of the cores.
+    #[error("it needs {0}, an event of the cores, which are not counted here")]
+    CoreMetric(String),
+    /// A metric of an event that nobody knows.
+    #[error("it needs {0}, which the family does not have; give the file with its events too")]
+    UnknownEvent(String),
+    /// Something that a formula needs and that is not known here.
+    #[error("it needs {0}, which is not known here")]
+    UnknownConstant(String),
+    /// Behind the colon of an event's name.
+    #[error("{event} has the modifier {modifier:?}, which is not known here")]
+    UnknownModifier {
+        /// Event.
+        event: String,
+        /// Modifier.
+        modifier: String,
+    },
+    /// A formula that does not parse.
+    #[error("its formula does not read: {0}")]
+    Formula(String),
     /// A subevent whose code differs from the event's.
     #[error("the code {code:#x} differs from {known:#x}, the code of {event}")]
     OtherCode {

@@ -167,3 +167,114 @@ fn metrics_have_names_in_place_of_letters() {
     assert_eq!(file.problems.len(), 2);
     assert_eq!(file.problems[0].line, 3);
 }
+
+/// A metric in Intel's form: name, formula, unit of measure, events and constants as `name=letter`.
+fn metric(formula: &str, measure: &str, events: &[&str], constants: &[&str]) -> String {
+    let letters = |names: &[&str]| {
+        let one = |pair: &&str| {
+            let (name, letter) = pair.split_once('=').unwrap();
+            format!("{{\"Name\": \"{name}\", \"Alias\": \"{letter}\"}}")
+        };
+        names.iter().map(one).collect::<Vec<_>>().join(", ")
+    };
+    format!(
+        "{{\"Metrics\": [{{\"MetricName\": \"my_metric\", \"Formula\": \"{formula}\", \"UnitOfMeasure\": \"{measure}\", \
+         \"Events\": [{}], \"Constants\": [{}]}}]}}",
+        letters(events),
+        letters(constants)
+    )
+}
+
+/// The formula as it comes out for Emerald Rapids, or what is wrong with it.
+fn converted(text: &str) -> Result<String, Problem> {
+    let family = crate::family("emerald-rapids").unwrap();
+    let file = EventFile::parse(text, family).unwrap();
+    assert!(file.problems.is_empty(), "{:?}", file.problems);
+    file.metrics[0]
+        .convert(family)
+        .map(|metric| format!("{}: {} [{}]", metric.unit.name, metric.expression, metric.unit_of_measure))
+}
+
+#[test]
+fn formulas_come_out_in_our_language_and_scale() {
+    let reads = ["UNC_M_CAS_COUNT.RD=a"];
+    assert_eq!(
+        converted(&metric("(a*64/1000000)/DURATIONTIMEINSECONDS", "MB/sec", &reads, &[])).unwrap(),
+        "imc: imc/CAS_COUNT.RD * 64 / 1000000 / seconds * 1000000 [B/s]"
+    );
+    let latency = ["UNC_CHA_TOR_OCCUPANCY.IA_MISS_DRD=a", "UNC_CHA_TOR_INSERTS.IA_MISS_DRD=b", "UNC_CHA_CLOCKTICKS=c"];
+    let sizes = ["CHAS_PER_SOCKET=d", "SOCKET_COUNT=socket_count"];
+    assert_eq!(
+        converted(&metric("(1000000000*(a/b)/(c/(d*socket_count)))*DURATIONTIMEINSECONDS", "ns", &latency, &sizes))
+            .unwrap(),
+        "cha: 1000000000 * (cha/TOR_OCCUPANCY.IA_MISS_DRD / cha/TOR_INSERTS.IA_MISS_DRD) / \
+         (cha/CLOCKTICKS / (instances / sockets * sockets)) * seconds [ns]"
+    );
+    let busy = ["UNC_CHA_TOR_OCCUPANCY.IA_MISS_DRD=a", "UNC_CHA_TOR_OCCUPANCY.IA_MISS_DRD:c1=b"];
+    assert_eq!(
+        converted(&metric("a / b", "", &busy, &[])).unwrap(),
+        "cha: cha/TOR_OCCUPANCY.IA_MISS_DRD / cha/TOR_OCCUPANCY.IA_MISS_DRD{thresh=1} [ratio]"
+    );
+    assert_eq!(
+        converted(&metric("100 * a", "percent", &["UNC_CHA_CLOCKTICKS:one_unit=a"], &[])).unwrap(),
+        "cha: 100 * (cha/CLOCKTICKS / instances) / 100 [%]"
+    );
+    assert_eq!(
+        converted(&metric(
+            "a/t*(m/1000)+k",
+            "",
+            &reads,
+            &["SYSTEM_TSC_FREQ=t", "DURATIONTIMEINMILLISECONDS=m", "20=k"]
+        ))
+        .unwrap(),
+        "imc: imc/CAS_COUNT.RD / (SAMPLE_INTERVAL / seconds) * (seconds * 1000 / 1000) + 20 [ratio]"
+    );
+}
+
+#[test]
+fn formulas_that_cannot_be_evaluated_say_why() {
+    let problem = |text: &str| converted(text).unwrap_err();
+    let reads = ["UNC_M_CAS_COUNT.RD=a"];
+    assert_eq!(
+        problem(&metric("a", "", &["INST_RETIRED.ANY=a"], &[])),
+        Problem::CoreMetric("INST_RETIRED.ANY".to_owned())
+    );
+    assert_eq!(
+        problem(&metric("a", "", &["UNC_M_NEVER.SEEN=a"], &[])),
+        Problem::UnknownEvent("UNC_M_NEVER.SEEN".to_owned())
+    );
+    assert_eq!(problem(&metric("a*b", "", &reads, &[])), Problem::UnknownConstant("b".to_owned()));
+    assert_eq!(
+        problem(&metric("a*h", "", &reads, &["HYPERTHREADING_ON=h"])),
+        Problem::UnknownConstant("HYPERTHREADING_ON".to_owned())
+    );
+    assert!(matches!(problem(&metric("a*", "", &reads, &[])), Problem::Formula(_)));
+    assert!(matches!(problem(&metric("a if a > 1 else 0", "", &reads, &[])), Problem::Formula(_)));
+    assert!(matches!(problem(&metric("a{b=1}", "", &reads, &[])), Problem::Formula(_)));
+    assert!(matches!(problem(&metric(&"(".repeat(9999), "", &reads, &[])), Problem::Formula(_)));
+    let modified = problem(&metric("a", "", &["UNC_M_CAS_COUNT.RD:u0x3=a"], &[]));
+    assert!(matches!(modified, Problem::UnknownModifier { .. }));
+    assert_eq!(problem(&metric("1+1", "", &[], &[])), Problem::Missing("Events"));
+    let elsewhere = problem(&metric("a/d", "", &reads, &["CHAS_PER_SOCKET=d"]));
+    assert!(matches!(elsewhere, Problem::UnknownConstant(_)), "{elsewhere}");
+}
+
+#[test]
+fn metrics_of_a_file_stand_beside_the_built_in_ones() {
+    let text = r#"{"Metrics": [
+        {"MetricName": "reads", "Formula": "a*64", "Events": [{"Name": "UNC_M_CAS_COUNT.RD", "Alias": "a"}]},
+        {"MetricName": "mem_bw_reads", "Formula": "a*65", "Events": [{"Name": "UNC_M_CAS_COUNT.RD", "Alias": "a"}]},
+        {"MetricName": "ipc", "Formula": "a", "Events": [{"Name": "INST_RETIRED.ANY", "Alias": "a"}]},
+        {"MetricName": "a b", "Formula": "a", "Events": [{"Name": "UNC_M_CAS_COUNT.RD", "Alias": "a"}]}]}"#;
+    let file = EventFile::parse(text, family()).unwrap();
+    let merged = with_metrics(family(), &file.metrics, "m.json");
+    assert_eq!(merged.added, 2);
+    let problems: Vec<_> = merged.problems.iter().map(|problem| (problem.line, &problem.problem)).collect();
+    assert!(matches!(problems[..], [(4, Problem::CoreMetric(_)), (5, Problem::BadName)]), "{problems:?}");
+    let (before, after) = (family().unit("imc").unwrap().metrics, merged.family.unit("imc").unwrap().metrics);
+    // MEM_BW_READS is built in: the file's word is used.
+    assert_eq!(after.len(), before.len() + 1);
+    let named = |name: &str| after.iter().find(|metric| metric.name.eq_ignore_ascii_case(name)).unwrap();
+    assert_eq!((named("reads").expression, named("reads").source), ("imc/CAS_COUNT.RD * 64", "m.json"));
+    assert_eq!(named("MEM_BW_READS").expression, "imc/CAS_COUNT.RD * 65");
+}

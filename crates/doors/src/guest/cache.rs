@@ -74,15 +74,21 @@ impl Prepared {
 
     fn prepare(&self) -> Result<(), GuestError> {
         let parent = self.directory.parent().unwrap_or(Path::new("/"));
-        fs::create_dir_all(parent).map_err(|source| GuestError::File { path: parent.to_owned(), source })?;
+        let failed = |source| GuestError::File { path: parent.to_owned(), source };
+        fs::create_dir_all(parent).map_err(failed)?;
+        // Who comes second waits for what the first makes. The lock goes with the file, however we end.
+        let turn = File::open(parent).map_err(failed)?;
+        process::lock(&turn).map_err(failed)?;
+        if self.directory.exists() {
+            return Ok(());
+        }
         let mut shell = Command::new("sh");
         shell.args(["-c", PREPARE, "prepare.sh"]).arg(&self.directory).stdin(Stdio::null()).stdout(Stdio::null());
         // A group of its own, which the script ends as a whole when it is asked to.
         shell.process_group(0);
         process::end_with_us(&mut shell, libc::SIGTERM);
         let output = shell.output().map_err(|source| GuestError::System { call: "running sh", source })?;
-        // Two may prepare at once: the directory of the first stays.
-        if output.status.success() || self.directory.exists() {
+        if output.status.success() {
             return Ok(());
         }
         let messages = String::from_utf8_lossy(&output.stderr).trim().to_owned();

@@ -30,7 +30,7 @@ apt() {
         -o Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false
 }
 apt apt-get -qq update &
-wait $! || fail "cannot read the package lists: check the network and apt's sources"
+wait $! || fail "cannot read the package lists: check the network, apt's sources, and the space for ${work%/*}"
 
 # An empty package status makes apt name every package that the tools need, whatever this machine has installed.
 closure=$(apt apt-get -qq -s -o Dir::State::Status=/dev/null install --no-install-recommends $tools | awk '$1 == "Inst" { print $2 }')
@@ -39,7 +39,7 @@ kernel=$(apt apt-cache depends linux-image-amd64 | awk '$1 == "Depends:" && $2 ~
 [ -n "$kernel" ] || fail "apt-get offers no kernel 6.1: add Debian 12 (bookworm) to its sources"
 
 (cd "$work/debs" && apt apt-get -qq download $closure "$kernel") &
-wait $! || fail "download failed: check the network"
+wait $! || fail "download failed: check the network, and the space for ${work%/*}"
 for deb in "$work"/debs/*.deb; do
     dpkg-deb -W --showformat='${Package} ${Version}\n' "$deb" >>"$work/out/packages"
     # By way of tar: links such as lib -> usr/lib must not be replaced by directories.

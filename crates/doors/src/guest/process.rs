@@ -89,6 +89,23 @@ pub fn end_with_us(command: &mut Command, signal: libc::c_int) {
     unsafe { command.pre_exec(prepare) };
 }
 
+/// Waits until no other process has locked a file, and locks it until it is closed.
+///
+/// # Errors
+/// What the kernel says; not every file system can.
+pub fn lock(file: &File) -> io::Result<()> {
+    loop {
+        // SAFETY: the descriptor is open; the call takes no memory.
+        if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX) } == 0 {
+            return Ok(());
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+}
+
 /// A file without a name, gone with its last user.
 ///
 /// # Errors

@@ -27,8 +27,10 @@ use super::{overlay, qemu};
 
 /// How often the guest's own words and the deadline are looked at while it runs undisturbed.
 const LOOK: Duration = Duration::from_millis(50);
+/// How long QEMU's gdb stub may take to answer.
+const PATIENCE: Duration = Duration::from_secs(60);
 /// Time for QEMU to end after the guest has switched off.
-const FAREWELL: Duration = Duration::from_secs(10);
+const FAREWELL: Duration = Duration::from_secs(30);
 
 /// What to boot.
 #[derive(Debug, Clone)]
@@ -247,7 +249,7 @@ impl Session {
     /// Serves the gdb stub until QEMU ends.
     fn trap(&mut self, symbols: HashMap<u64, Function>, hardware: &Mutex<Hardware>) -> Result<(), GuestError> {
         let Some(stream) = self.gdb.take() else { return self.attend() };
-        let mut client = Client::connect(stream)?;
+        let mut client = Client::connect(stream, self.timeout.min(PATIENCE))?;
         let mut traps = Traps::set(&mut client, symbols)?;
         let result = loop {
             self.clock.run();

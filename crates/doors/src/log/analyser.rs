@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use pericore_catalog::{Register, Role, Unit};
+use pericore_catalog::Role;
+use pericore_catalog::decode::{self, Decoded, FieldValue, largest, selecting_bits};
 use pericore_machine::chassis::{Chassis, Shape};
 use pericore_machine::signal::Wiring;
 use pericore_registers::{Address, Outcome};
@@ -46,7 +47,12 @@ impl Analyser {
         if low > 0 || high < bits {
             let _ = write!(text, "[{}:{low}]", high.min(bits) - 1);
         }
-        describe_value(&mut text, unit, register, value << low, entry.width.mask() << low);
+        let covered = entry.width.mask() << low & largest(register);
+        let (family, member) = (self.chassis.shape().family, target.register.member);
+        match decode::register(family, unit, register, member, value << low & covered) {
+            Ok(decoded) => describe_value(&mut text, &decoded, covered),
+            Err(error) => _ = write!(text, ": {error}"),
+        }
         text
     }
 
@@ -62,59 +68,48 @@ impl Analyser {
     }
 }
 
-fn describe_value(text: &mut String, unit: &Unit, register: &Register, value: u64, covered: u64) {
-    if matches!(register.role, Role::Counter | Role::FixedCounter | Role::FreeRunning) {
+/// What a value says, as far as an access carried it: `covered` masks the bits that it did.
+fn describe_value(text: &mut String, decoded: &Decoded, covered: u64) {
+    let value = decoded.value & covered;
+    if matches!(decoded.register.role, Role::Counter | Role::FixedCounter | Role::FreeRunning) {
         let _ = write!(text, " = {value}");
         return;
     }
     text.push(':');
-    if register.role == Role::Control
-        && let Some(event) = event_name(unit, register, value)
-    {
-        let _ = write!(text, " {event}");
+    if let Some(selected) = selected(decoded) {
+        let _ = write!(text, " {selected}");
     }
-    let mut any = false;
-    for field in register.fields.iter().filter(|field| field.bits.mask() & covered != 0) {
-        let bits = field.bits.get(value);
-        if bits != 0 && !matches!(field.name, "ig") {
-            let _ = if field.bits.width == 1 {
-                write!(
-                    text,
-                    " {}",
-                    if field.name == "rsv" { format!("rsv[{}]", field.bits) } else { field.name.to_owned() }
-                )
-            } else {
-                write!(text, " {}={bits:#x}", field.name)
-            };
-            any = true;
-        }
+    let carried = decoded.fields().filter(|field| field.field.bits.mask() & covered != 0 && field.value != 0);
+    for FieldValue { field, value } in carried.filter(FieldValue::is_meaningful) {
+        let _ = match field.bits.width {
+            1 => write!(text, " {}", field.name),
+            _ => write!(text, " {}={value:#x}", field.name),
+        };
     }
-    if !any {
+    match decoded.reserved_bits() & covered {
+        0 => {}
+        reserved => _ = write!(text, " reserved bits {reserved:#x}"),
+    }
+    if value == 0 {
         text.push_str(" 0");
     }
 }
 
-/// The event that a control value selects: the one that shares most of its bits.
-fn event_name(unit: &Unit, register: &Register, value: u64) -> Option<String> {
-    let select = register.field("ev_sel")?.bits;
-    let umask = register.field("umask").map(|field| field.bits);
-    let umask_of = |config: u64| umask.map_or(0, |bits| bits.get(config));
-    let same_code = |event: &&pericore_catalog::Event| select.get(event.config) == select.get(value);
-    let event = unit
-        .events
-        .iter()
-        .filter(same_code)
-        .filter(|event| {
-            let extra = event.config & !umask.map_or(0, |bits| bits.mask());
-            value & extra == extra
-        })
-        .max_by_key(|event| event.config.count_ones())?;
-    let exact = event.subevents.iter().find(|subevent| umask_of(subevent.config) == umask_of(value));
-    match exact {
-        Some(subevent) => Some(format!("{}.{}", event.name, subevent.name)),
-        // Code 0 without a umask is an empty register.
-        None => (select.get(value) != 0).then(|| event.name.to_owned()),
+/// The event that a control value selects, with its subevents; nothing for an empty register.
+fn selected(decoded: &Decoded) -> Option<String> {
+    if decoded.register.role != Role::Control || decoded.value & selecting_bits(decoded.register) == 0 {
+        return None;
     }
+    let Some(counted) = decoded.counts(|_| None) else { return Some("no known event".to_owned()) };
+    let subevents: Vec<&str> = counted.subevents.iter().map(|subevent| subevent.name).collect();
+    let mut name = counted.event.name.to_owned();
+    if !subevents.is_empty() {
+        let _ = write!(name, ".{}", subevents.join("|"));
+    }
+    if let Some(condition) = counted.condition {
+        let _ = write!(name, " while {}", condition.name);
+    }
+    Some(name)
 }
 
 #[cfg(test)]
@@ -133,6 +128,20 @@ mod tests {
         let entry = Entry { address, width: Width::B4, kind: Kind::Write(0x40_0304), faulted: false };
         let text = analyser().explain(&entry, &Ok(0));
         assert_eq!(text, "socket 0 imc2 ctl0: CAS_COUNT.RD en umask=0x3 ev_sel=0x4");
+    }
+
+    #[test]
+    fn values_that_no_document_knows_are_called_so() {
+        let explain = |offset, value| {
+            let address = Address::Pci { bdf: Bdf::new(0x7f, 16, 4), offset };
+            let entry = Entry { address, width: Width::B4, kind: Kind::Write(value), faulted: false };
+            analyser().explain(&entry, &Ok(0))
+        };
+        // PCM resets with bit 1, which the memory controller does not have (the guide's Table 2-60).
+        assert_eq!(explain(0xf4, 0x1_0102), "socket 0 imc2 unit_ctl: frz_en frz reserved bits 0x2");
+        assert_eq!(explain(0xd8, 0x40_00ee), "socket 0 imc2 ctl0: no known event en ev_sel=0xee");
+        assert_eq!(explain(0xd8, 0x44_0101), "socket 0 imc2 ctl0: ACT_COUNT en edge_det umask=0x1 ev_sel=0x1");
+        assert_eq!(explain(0xd8, 0), "socket 0 imc2 ctl0: 0");
     }
 
     #[test]

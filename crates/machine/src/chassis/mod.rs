@@ -229,6 +229,11 @@ fn presence(shape: &Shape, wiring: &Wiring, number: u16) -> Presence {
 }
 
 impl SignalSink for Chassis {
+    fn hears(&self, wire: Wire) -> bool {
+        // A write that is still to take effect may make a counter listen.
+        self.next_due != Tick::MAX || self.bank.hears(wire)
+    }
+
     #[inline]
     fn pulse(&mut self, wire: Wire, tag: u64, tick: Tick, count: u32) {
         if tick >= self.next_due {

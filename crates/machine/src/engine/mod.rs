@@ -4,12 +4,14 @@
 
 pub mod clock;
 mod domains;
+mod pool;
 pub mod random;
 pub mod ring;
 pub mod wheel;
 
 pub use clock::{ClockError, Clocks, Period};
 pub use domains::ClockDomains;
+pub use pool::Pool;
 pub use random::Random;
 pub use ring::Ring;
 pub use wheel::Wheel;

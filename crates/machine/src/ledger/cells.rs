@@ -1,12 +1,31 @@
 //! The totals that records are folded into.
 
+use super::busy::Busy;
+use super::device::DeviceCells;
+use super::links::LinkCells;
+use super::packet::PacketRecord;
 use super::power::{AgentCells, PowerCells};
-use super::record::{Command, LineState, MajorMode, MemoryState, Message, Pending, Record, RequestKind};
-use crate::engine::{NEVER, Period};
+use super::record::{
+    Command, IO_THREAD, LineState, MajorMode, MemoryState, Message, Pending, Record, Refusal, RequestKind, SliceState,
+};
+use super::ring::RingCells;
+use super::{HomeQueue, LinkQueue};
+use crate::engine::{Clocks, NEVER, Period};
 use crate::signal::Tick;
 
 /// Thread IDs that cells tell apart.
-pub const THREADS: usize = 16;
+pub const THREADS: usize = 17;
+
+/// Where a thread ID's totals lie: devices come after the threads of cores.
+const fn place_of(tid: u8) -> usize {
+    if tid == IO_THREAD { THREADS - 1 } else { tid as usize % (THREADS - 1) }
+}
+
+/// The thread ID whose totals lie at a place.
+pub const fn thread_at(place: usize) -> usize {
+    if place == THREADS - 1 { IO_THREAD as usize } else { place }
+}
+
 /// Ranks of a channel.
 const RANKS: u8 = 2;
 /// Nodes that cells tell apart.
@@ -22,7 +41,7 @@ pub struct Stay {
 }
 
 impl Stay {
-    fn add(&mut self, from: Tick, to: Tick, now: Tick, clock: Period) {
+    pub(super) fn add(&mut self, from: Tick, to: Tick, now: Tick, clock: Period) {
         if from != NEVER {
             self.entries += 1;
             self.cycles += clock.cycles_between(from, to.min(now));
@@ -39,6 +58,24 @@ pub struct SliceCells {
     /// Ways given up, by the node of the line that took the place and the state of the one that left.
     pub victims: [[u64; LineState::COUNT]; NODES],
     pub ingress: [Stay; THREADS],
+    /// Requests of devices in the request queue.
+    pub ordered: Stay,
+    /// Streaming stores that found their line modified.
+    pub aliased: u64,
+    /// Requests that were rejected, from then until they were taken.
+    pub rejected: [Stay; THREADS],
+    /// By queue and reason.
+    pub refusals: [[u64; Refusal::COUNT]; 2],
+    pub states: [Span; SliceState::COUNT],
+    /// Messages that went out in the cycle in which they came.
+    pub bypasses: u64,
+    /// Messages that waited for long, by ring.
+    pub starved: [u64; 4],
+    /// Snoops of other sockets in their queue.
+    pub snoops: Stay,
+    /// Snoops that took an unmodified copy away without data, and requests to own that found a shared line.
+    pub dropped_silently: u64,
+    pub owned_shared: u64,
     pub messages: [u64; Message::COUNT],
 }
 
@@ -50,6 +87,16 @@ impl SliceCells {
             tor: [[[[NO_STAY; THREADS]; NODES]; 2]; RequestKind::COUNT],
             victims: [[0; LineState::COUNT]; NODES],
             ingress: [NO_STAY; THREADS],
+            ordered: NO_STAY,
+            aliased: 0,
+            rejected: [NO_STAY; THREADS],
+            refusals: [[0; Refusal::COUNT]; 2],
+            states: [Span::new(); SliceState::COUNT],
+            bypasses: 0,
+            starved: [0; 4],
+            snoops: NO_STAY,
+            dropped_silently: 0,
+            owned_shared: 0,
             messages: [0; Message::COUNT],
         }
     }
@@ -58,11 +105,20 @@ impl SliceCells {
 /// Totals of one home agent.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct HomeCells {
-    pub reads: u64,
-    pub writes: u64,
+    /// Of this socket, of others.
+    pub reads: [u64; 2],
+    pub writes: [u64; 2],
+    /// Of the writes, modified lines that snoops found.
+    pub snoop_writes: u64,
+    /// Reads answered from another cache.
+    pub forwards: u64,
+    /// Requests that look up the memory's regions.
+    pub regions: u64,
     pub tracker: Stay,
     /// Full lines handed to the memory controller.
     pub written: u64,
+    /// Parts of lines handed to it.
+    pub written_parts: u64,
     /// Reads answered with data straight to the core.
     pub to_core: u64,
     /// Reads answered with data to the slice.
@@ -72,6 +128,39 @@ pub struct HomeCells {
     /// Completions without data, within the socket and to another one.
     pub completions: u64,
     pub completions_remote: u64,
+    /// Snoops sent, to this socket's slices and to others.
+    pub snoops: u64,
+    /// Reads that found their channel idle, and those that did not.
+    pub bypasses: [u64; 2],
+    conflicts: Busy,
+    links: [Busy; 4],
+    /// Credits of the read and the write queues that are in use.
+    credits: [[Busy; 4]; 2],
+}
+
+impl HomeCells {
+    pub const fn queue(&mut self, queue: HomeQueue) -> &mut Busy {
+        match queue {
+            HomeQueue::Conflicts => &mut self.conflicts,
+            HomeQueue::Links(index) => &mut self.links[index],
+            HomeQueue::Credits(queue, channel) => &mut self.credits[queue as usize][channel],
+        }
+    }
+
+    /// Cycles with a request that waits for another.
+    pub const fn conflicts(&self) -> u64 {
+        self.conflicts.some()
+    }
+
+    /// Cycles in which a message waited for a link.
+    pub const fn no_link(&self, index: usize) -> u64 {
+        self.links[index].some()
+    }
+
+    /// Cycles without a credit for a queue.
+    pub const fn no_credits(&self, queue: Pending, channel: usize) -> u64 {
+        self.credits[queue as usize][channel].all()
+    }
 }
 
 /// One pending queue of a memory channel.
@@ -117,6 +206,27 @@ impl QueueCells {
         if self.live == capacity {
             self.full += cycle - self.full_since;
         }
+    }
+}
+
+/// Counts in a row, on the heap.
+#[derive(Debug, Clone)]
+pub struct Grid<const N: usize>(Vec<u64>);
+
+impl<const N: usize> Grid<N> {
+    /// All zero.
+    pub fn new() -> Self {
+        Self(vec![0; N])
+    }
+
+    /// Counts one.
+    pub fn add(&mut self, index: usize) {
+        self.0[index] += 1;
+    }
+
+    /// A count.
+    pub fn get(&self, index: usize) -> u64 {
+        self.0[index]
     }
 }
 
@@ -215,6 +325,9 @@ pub struct Cells {
     /// By socket.
     pub power: Vec<PowerCells>,
     pub agents: Vec<AgentCells>,
+    pub rings: Vec<RingCells>,
+    pub devices: Vec<DeviceCells>,
+    pub links: Vec<LinkCells>,
 }
 
 impl Cells {
@@ -225,16 +338,31 @@ impl Cells {
             channels: vec![ChannelCells::new(); channels],
             power: vec![PowerCells::new(); homes],
             agents: vec![AgentCells::default(); homes],
+            devices: vec![DeviceCells::default(); homes],
+            // Home agent and input-output have a stop each.
+            rings: vec![RingCells::new(slices / homes.max(1) + 2); homes],
+            links: Vec::new(),
         }
     }
 
     /// Adds what has happened to a request before `now`.
     pub fn fold(&mut self, record: &Record, now: Tick, uclk: Period) {
-        let tid = usize::from(record.tid) % THREADS;
+        let tid = place_of(record.tid);
         let nid = usize::from(record.nid) % NODES;
         let kind = record.kind as usize;
         let slice = &mut self.slices[usize::from(record.slice)];
-        slice.ingress[tid].add(record.ingress_in, record.ingress_out, now, uclk);
+        slice.aliased += u64::from(record.aliased);
+        if record.kind.is_io() {
+            slice.ordered.add(record.ingress_in, record.ingress_out, now, uclk);
+        }
+        slice.rejected[tid].add(record.rejected, record.ingress_out, now, uclk);
+        let queue = if record.kind == RequestKind::Snoop { &mut slice.snoops } else { &mut slice.ingress[tid] };
+        queue.add(record.ingress_in, record.ingress_out, now, uclk);
+        if record.ingress_out != NEVER {
+            let (shared, owned) = (record.state == LineState::Shared, record.kind == RequestKind::ReadForOwnership);
+            slice.owned_shared += u64::from(owned && shared);
+            slice.dropped_silently += u64::from(record.dropped_silently);
+        }
         if record.ingress_out != NEVER {
             slice.lookups[kind][record.state as usize][nid][tid] += 1;
         }
@@ -242,21 +370,73 @@ impl Cells {
         if let Some(state) = record.victim {
             slice.victims[nid][state as usize] += 1;
         }
+        if record.snoop_write != NEVER {
+            let home = &mut self.homes[usize::from(record.nid)];
+            home.writes[usize::from(record.remote)] += 1;
+            home.snoop_writes += 1;
+            home.regions += 1;
+            home.written += u64::from(record.written != NEVER);
+        }
+        let home = &mut self.homes[usize::from(record.nid)];
+        home.snoops += u64::from(record.snooped_at != NEVER);
+        home.completions_remote += u64::from(record.completed_at != NEVER);
         if record.tracker_in == NEVER {
             return;
         }
-        let is_read = matches!(record.kind, RequestKind::DataRead | RequestKind::ReadForOwnership);
-        let home = &mut self.homes[usize::from(record.nid)];
+        let is_read = record.kind.reads_memory();
         home.tracker.add(record.tracker_in, record.tracker_out, now, uclk);
-        *(if is_read { &mut home.reads } else { &mut home.writes }) += 1;
-        home.written += u64::from(record.written != NEVER);
+        let from = usize::from(record.remote);
+        home.reads[from] += u64::from(is_read);
+        home.writes[from] += u64::from(record.kind.writes_memory());
+        home.regions += 1;
+        if let Some(bypassed) = record.bypass {
+            home.bypasses[usize::from(bypassed)] += 1;
+        }
+        let partial = record.kind == RequestKind::StreamPart && !record.completed;
+        *(if partial { &mut home.written_parts } else { &mut home.written }) += u64::from(record.written != NEVER);
         if record.tracker_out != NEVER {
             let (remote, direct) = (record.remote, record.direct_to_core);
-            home.to_core += u64::from(is_read && !remote && direct);
-            home.to_cache += u64::from(is_read && !remote && !direct);
-            home.to_remote += u64::from(is_read && remote);
-            home.completions += u64::from(!remote && (!is_read || direct));
-            home.completions_remote += u64::from(remote && !is_read);
+            // Data that a cache has forwarded is not sent again.
+            let data = is_read && !record.forwarded;
+            home.forwards += u64::from(record.forwarded);
+            home.to_core += u64::from(data && !remote && direct);
+            home.to_cache += u64::from(data && !remote && !direct);
+            home.to_remote += u64::from(data && remote);
+            home.completions += u64::from(!remote && (!data || direct));
+        }
+    }
+
+    /// Adds what a packet has done before `now`.
+    pub fn fold_packet(&mut self, record: &PacketRecord, now: Tick, clocks: &Clocks, flight: u64) {
+        self.links[usize::from(record.sender)].fold_sender(record, now, clocks);
+        self.links[usize::from(record.receiver)].fold_receiver(record, now, clocks, flight);
+    }
+
+    pub fn link_queue(&mut self, link: u16, queue: LinkQueue) -> &mut Busy {
+        let link = &mut self.links[usize::from(link)];
+        match queue {
+            LinkQueue::Ring(class) => &mut link.ring_busy[class as usize],
+            LinkQueue::Transmit => &mut link.transmit_busy,
+            LinkQueue::Receive => &mut link.receive_busy,
+            LinkQueue::Shared => &mut link.shared_busy,
+        }
+    }
+
+    /// Brings the running sums of links and home agents up to `now`.
+    pub fn settle_busy(&mut self, now: Tick, clocks: &Clocks, shared: u64, capacities: [u64; 2]) {
+        let (uclk, qclk) = (clocks.uclk.cycles(now), clocks.qclk.cycles(now));
+        for link in &mut self.links {
+            link.ring_busy.iter_mut().for_each(|busy| busy.settle(uclk, shared));
+            link.shared_busy.settle(uclk, shared);
+            link.transmit_busy.settle(qclk, shared);
+            link.receive_busy.settle(qclk, shared);
+        }
+        for home in &mut self.homes {
+            home.conflicts.settle(uclk, u64::MAX);
+            home.links.iter_mut().for_each(|busy| busy.settle(uclk, u64::MAX));
+            for (credits, capacity) in home.credits.iter_mut().zip(capacities) {
+                credits.iter_mut().for_each(|busy| busy.settle(uclk, capacity));
+            }
         }
     }
 

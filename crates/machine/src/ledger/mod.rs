@@ -6,21 +6,29 @@
 //!
 //! The meaning of the event names is written in [`names`] by hand from the guide's event texts, and never from the catalogue.
 
+mod busy;
 mod cells;
+mod device;
 pub mod emerald_rapids;
+mod links;
 mod names;
+mod packet;
 mod physical;
 mod power;
 mod record;
+mod ring;
 mod window;
 
+pub use device::{IoClass, IoQueue};
 pub use names::NAMES;
+pub use packet::{Class, Credit, PacketCodes, PacketKind, PacketRecord};
 pub use physical::{ChannelBytes, DataReads};
 pub use power::{CoreState, HoldStage, PowerFact};
 pub use record::{
-    Command, CommandRecord, LineState, MajorMode, MemoryState, Message, NO_THREAD, Opcodes, Pending, Record,
-    RequestKind,
+    Command, CommandRecord, IO_THREAD, IngressQueue, LineState, MajorMode, MemoryState, Message, NO_THREAD, Opcodes,
+    Pending, Record, Refusal, RequestKind, SliceState,
 };
+pub use ring::{Journey, RingKind};
 pub use window::{Snapshot, Truth, Window};
 
 use crate::engine::Clocks;
@@ -45,12 +53,52 @@ pub struct Shape {
     pub writes: u64,
 }
 
+/// Cycles that a message waits for its ring until its stop counts as starved: the model's assumption, written again.
+const STARVED: u64 = 3;
+/// What the truth of links depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LinkShape {
+    /// Links of the machine, each end counted.
+    pub links: usize,
+    /// Link clocks from one end to the other.
+    pub flight: u64,
+    /// Shared credits of a link's sender.
+    pub shared: u64,
+    /// The numbers in packet headers.
+    pub codes: PacketCodes,
+}
+
+/// Queues of a link whose busy cycles the ledger counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LinkQueue {
+    /// Of the ring stop, by class.
+    Ring(Class),
+    /// The transmit buffer.
+    Transmit,
+    /// The receive buffer.
+    Receive,
+    /// Shared credits that are in use.
+    Shared,
+}
+
+/// What a home agent can lack or have in hand for some cycles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HomeQueue {
+    /// Requests that wait for another to the same line.
+    Conflicts,
+    /// Messages that wait for a link: 0 and 1 by the address ring for either link, 2 and 3 by the data ring.
+    Links(usize),
+    /// Credits in use of a channel's read or write queue.
+    Credits(Pending, usize),
+}
+
 /// The running account of a machine.
 #[derive(Debug)]
 pub struct Ledger {
     clocks: Clocks,
     opcodes: Opcodes,
     shape: Shape,
+    links: LinkShape,
     cells: Cells,
     log: Option<Vec<(u16, CommandRecord)>>,
 }
@@ -58,7 +106,58 @@ pub struct Ledger {
 impl Ledger {
     /// An empty account.
     pub fn new(clocks: Clocks, opcodes: Opcodes, shape: Shape) -> Self {
-        Self { clocks, opcodes, shape, cells: Cells::new(shape.slices, shape.homes, shape.channels), log: None }
+        let codes = PacketCodes { messages: [0; PacketKind::COUNT], states: [0; PacketKind::COUNT] };
+        let links = LinkShape { links: 0, flight: 0, shared: 0, codes };
+        Self { clocks, opcodes, shape, links, cells: Cells::new(shape.slices, shape.homes, shape.channels), log: None }
+    }
+
+    /// The machine has links between sockets.
+    pub fn add_links(&mut self, shape: LinkShape) {
+        self.links = shape;
+        self.cells.links = vec![links::LinkCells::new(); shape.links];
+    }
+
+    /// A packet has ended its way over a link, and its credits are back.
+    pub fn close_packet(&mut self, record: &PacketRecord) {
+        self.cells.fold_packet(record, crate::engine::NEVER, &self.clocks, self.links.flight);
+    }
+
+    /// `count` entries come to a queue of a link.
+    pub fn link_enter(&mut self, link: u16, queue: LinkQueue, tick: Tick, count: u64) {
+        let (cycle, most) = (self.link_clock(queue).cycles(tick), self.links.shared);
+        self.cells.link_queue(link, queue).enter(cycle, count, most);
+    }
+
+    /// `count` entries leave a queue of a link.
+    pub fn link_leave(&mut self, link: u16, queue: LinkQueue, tick: Tick, count: u64) {
+        let (cycle, most) = (self.link_clock(queue).cycles(tick), self.links.shared);
+        self.cells.link_queue(link, queue).leave(cycle, count, most);
+    }
+
+    const fn link_clock(&self, queue: LinkQueue) -> crate::engine::Period {
+        match queue {
+            LinkQueue::Ring(_) | LinkQueue::Shared => self.clocks.uclk,
+            LinkQueue::Transmit | LinkQueue::Receive => self.clocks.qclk,
+        }
+    }
+
+    /// An entry comes to what a home agent counts cycles of.
+    pub fn home_enter(&mut self, home: u8, queue: HomeQueue, tick: Tick) {
+        let (cycle, most) = (self.clocks.uclk.cycles(tick), self.home_most(queue));
+        self.cells.homes[usize::from(home)].queue(queue).enter(cycle, 1, most);
+    }
+
+    /// An entry leaves it.
+    pub fn home_leave(&mut self, home: u8, queue: HomeQueue, tick: Tick) {
+        let (cycle, most) = (self.clocks.uclk.cycles(tick), self.home_most(queue));
+        self.cells.homes[usize::from(home)].queue(queue).leave(cycle, 1, most);
+    }
+
+    const fn home_most(&self, queue: HomeQueue) -> u64 {
+        match queue {
+            HomeQueue::Conflicts | HomeQueue::Links(_) => u64::MAX,
+            HomeQueue::Credits(queue, _) => self.capacity(queue),
+        }
     }
 
     /// Keeps every DRAM command from now on, for checkers.
@@ -79,6 +178,65 @@ impl Ledger {
     /// A ring stop has sent a message.
     pub fn message(&mut self, slice: u16, message: Message) {
         self.cells.slices[usize::from(slice)].messages[message as usize] += 1;
+    }
+
+    /// An entry of a slice's queue was turned away.
+    pub fn turned_away(&mut self, slice: u16, queue: IngressQueue, why: Refusal) {
+        self.cells.slices[usize::from(slice)].refusals[queue as usize][why as usize] += 1;
+    }
+
+    /// A state of a slice's queues begins or ends.
+    pub fn slice_state(&mut self, slice: u16, state: SliceState, on: bool, now: Tick) {
+        let cycle = self.clocks.uclk.cycles(now);
+        self.cells.slices[usize::from(slice)].states[state as usize].switch(on, cycle);
+    }
+
+    /// A message went out to a ring after so many cycles of waiting.
+    pub fn egress(&mut self, slice: u16, ring: RingKind, waited: u64) {
+        let cells = &mut self.cells.slices[usize::from(slice)];
+        if waited == 0 {
+            cells.bypasses += 1;
+        } else if waited >= STARVED {
+            cells.starved[ring as usize] += 1;
+        }
+    }
+
+    /// A message goes from one stop of a socket's ring to another.
+    pub fn travel(&mut self, socket: u8, journey: Journey) {
+        self.cells.rings[usize::from(socket)].travel(journey);
+    }
+
+    /// An entry comes to an egress queue of a socket's input-output stop, or leaves it.
+    pub fn io_egress(&mut self, socket: usize, queue: IoQueue, on: bool, now: Tick) {
+        let cycle = self.clocks.uclk.cycles(now);
+        self.cells.devices[socket].egress(queue, on, cycle);
+    }
+
+    /// A ring refused an entry of such a queue.
+    pub fn io_refused(&mut self, socket: usize, queue: IoQueue) {
+        self.cells.devices[socket].refused(queue);
+    }
+
+    /// A packet for the IIO comes to the stop, or leaves it.
+    pub fn io_ingress(&mut self, socket: usize, class: IoClass, on: bool, now: Tick) {
+        let cycle = self.clocks.uclk.cycles(now);
+        self.cells.devices[socket].ingress(class, on, cycle);
+    }
+
+    /// A credit towards the IIO is taken or comes back.
+    pub fn io_credit(&mut self, socket: usize, class: IoClass, taken: bool, now: Tick) {
+        let cycle = self.clocks.uclk.cycles(now);
+        self.cells.devices[socket].credit(class, taken, cycle);
+    }
+
+    /// A packet found no credit.
+    pub fn io_rejected(&mut self, socket: usize, class: IoClass) {
+        self.cells.devices[socket].rejected(class);
+    }
+
+    /// An acknowledgement for the stop went round again.
+    pub fn io_bounced(&mut self, socket: usize) {
+        self.cells.devices[socket].bounced();
     }
 
     /// A command went out on a channel.
@@ -165,18 +323,23 @@ impl Ledger {
         self.cells.agents[usize::from(socket)].hold(stage, on, cycle);
     }
 
-    /// The account as of `now`: the closed records, the part so far of the `live` requests, and of the entries of the pending
+    /// The account as of `now`: the closed records, the part so far of the `live` requests and packets, and of the entries of the pending
     /// queues, whose arrival cycles `entries` gives.
     pub fn snapshot<'a, I: Iterator<Item = u64>>(
         &self,
         now: Tick,
         live: impl Iterator<Item = &'a Record>,
+        packets: impl Iterator<Item = &'a PacketRecord>,
         entries: impl Fn(usize, Pending) -> I,
     ) -> Snapshot {
         let mut cells = self.cells.clone();
         for record in live {
             cells.fold(record, now, self.clocks.uclk);
         }
+        for record in packets {
+            cells.fold_packet(record, now, &self.clocks, self.links.flight);
+        }
+        cells.settle_busy(now, &self.clocks, self.links.shared, [self.shape.reads, self.shape.writes]);
         let cycle = self.clocks.dclk.cycles(now);
         for (index, channel) in cells.channels.iter_mut().enumerate() {
             for queue in [Pending::Reads, Pending::Writes] {
@@ -185,9 +348,18 @@ impl Ledger {
         }
         cells.settle_modes(cycle);
         let (power_cycle, agent_cycle) = (self.clocks.pclk().cycles(now), self.clocks.uclk.cycles(now));
+        cells.slices.iter_mut().flat_map(|cells| &mut cells.states).for_each(|span| span.settle(agent_cycle));
+        cells.devices.iter_mut().for_each(|cells| cells.settle(agent_cycle));
         cells.power.iter_mut().for_each(|cells| cells.settle(power_cycle));
         cells.agents.iter_mut().for_each(|cells| cells.settle(agent_cycle));
-        Snapshot { now, clocks: self.clocks, opcodes: self.opcodes, sockets: self.shape.sockets, cells }
+        Snapshot {
+            now,
+            clocks: self.clocks,
+            opcodes: self.opcodes,
+            packet_codes: self.links.codes,
+            sockets: self.shape.sockets,
+            cells,
+        }
     }
 
     const fn capacity(&self, queue: Pending) -> u64 {

@@ -1,8 +1,14 @@
 //! What the guide's event names mean, in terms of what happened: an independent reading of sections 2.3.7, 2.4.7 and 2.5.8,
 //! written without the catalogue's decode rows.
 
+use super::cells::thread_at;
 use super::cells::{NODES, SliceCells, Stay, THREADS};
-use super::record::{Command, LineState, MemoryState, Message, Opcodes, Pending, RequestKind};
+use super::links;
+use super::record::{
+    Command, IO_THREAD, IngressQueue, LineState, MemoryState, Message, NO_THREAD, Opcodes, Pending, Refusal,
+    RequestKind, SliceState,
+};
+use super::ring::RingKind;
 use super::window::Snapshot;
 
 /// The events, by unit, that [`value`] knows; an event with subevents is listed once for each.
@@ -10,8 +16,9 @@ pub const NAMES: &[(&str, &str, &[&str])] = &[
     ("cbo", "CLOCKTICKS", &[]),
     ("cbo", "LLC_LOOKUP", &["DATA_READ", "WRITE", "REMOTE_SNOOP", "ANY", "NID"]),
     ("cbo", "LLC_VICTIMS", &["M_STATE", "E_STATE", "S_STATE", "MISS", "NID"]),
-    ("cbo", "RxR_INSERTS", &["IRQ"]),
-    ("cbo", "RxR_OCCUPANCY", &["IRQ"]),
+    ("cbo", "RxR_INSERTS", &["IRQ", "IRQ_REJECTED", "VFIFO", "IPQ"]),
+    ("cbo", "RxR_OCCUPANCY", &["IRQ", "IRQ_REJECTED", "VFIFO", "IPQ"]),
+    ("cbo", "MISC", &["RSPI_WAS_FSE", "RFO_HIT_S"]),
     ("cbo", "TOR_INSERTS", TOR),
     ("cbo", "TOR_OCCUPANCY", TOR),
     ("cbo", "TxR_INSERTS", &["AD_CACHE", "AK_CACHE", "BL_CACHE", "IV_CACHE", "AD_CORE", "AK_CORE", "BL_CORE"]),
@@ -19,11 +26,16 @@ pub const NAMES: &[(&str, &str, &[&str])] = &[
     ("ha", "REQUESTS", &["READS", "WRITES"]),
     ("ha", "TRACKER_INSERTS", &["ALL"]),
     ("ha", "TRACKER_OCCUPANCY", &["ALL"]),
-    ("ha", "IMC_WRITES", &["FULL", "ALL"]),
+    ("ha", "IMC_WRITES", &["FULL", "PARTIAL", "ALL"]),
     ("ha", "DIRECT2CORE_COUNT", &[]),
     ("ha", "TAD_REQUESTS_G0", &["REGION0"]),
     ("ha", "TxR_AK_NDR", &[]),
-    ("ha", "TxR_AD", &["NDR"]),
+    ("ha", "BYPASS_IMC", &["TAKEN", "NOT_TAKEN"]),
+    ("ha", "IGR_NO_CREDIT_CYCLES", &["AD_QPI0", "AD_QPI1", "BL_QPI0", "BL_QPI1"]),
+    ("ha", "CONFLICT_CYCLES", &["NO_CONFLICT", "CONFLICT"]),
+    ("ha", "RPQ_CYCLES_NO_REG_CREDITS", CHANNELS),
+    ("ha", "WPQ_CYCLES_NO_REG_CREDITS", CHANNELS),
+    ("ha", "TxR_AD", &["NDR", "SNP"]),
     ("ha", "TxR_BL", &["DRS_CACHE", "DRS_CORE", "DRS_QPI"]),
     ("imc", "CLOCKTICKS", &[]),
     ("imc", "ACT_COUNT", &[]),
@@ -95,7 +107,84 @@ pub const NAMES: &[(&str, &str, &[&str])] = &[
     ("pcu", "CORE5_TRANSITION_CYCLES", &[]),
     ("pcu", "CORE6_TRANSITION_CYCLES", &[]),
     ("pcu", "CORE7_TRANSITION_CYCLES", &[]),
+    ("cbo", "RING_AD_USED", &["UP_EVEN", "UP_ODD", "DOWN_EVEN", "DOWN_ODD"]),
+    ("cbo", "RING_AK_USED", &["UP_EVEN", "UP_ODD", "DOWN_EVEN", "DOWN_ODD"]),
+    ("cbo", "RING_BL_USED", &["UP_EVEN", "UP_ODD", "DOWN_EVEN", "DOWN_ODD"]),
+    ("cbo", "RING_IV_USED", &["ANY"]),
+    ("r2pcie", "CLOCKTICKS", &[]),
+    ("r2pcie", "RING_AD_USED", &["CW_EVEN", "CW_ODD", "CCW_EVEN", "CCW_ODD"]),
+    ("r2pcie", "RING_AK_USED", &["CW_EVEN", "CW_ODD", "CCW_EVEN", "CCW_ODD"]),
+    ("r2pcie", "RING_BL_USED", &["CW_EVEN", "CW_ODD", "CCW_EVEN", "CCW_ODD"]),
+    ("r2pcie", "RING_IV_USED", &["ANY"]),
+    ("cbo", "RxR_IRQ_RETRY", &["ANY", "FULL", "ADDR_CONFLICT", "RTID"]),
+    ("cbo", "RxR_ISMQ_RETRY", &["ANY", "FULL", "RTID"]),
+    ("cbo", "RxR_EXT_STARVED", &["ISMQ_BIDS", "ISMQ", "IRQ"]),
+    ("cbo", "ISMQ_DRD_MISS_OCC", &[]),
+    ("cbo", "MISC", &["WC_ALIASING"]),
+    ("cbo", "TxR_ADS_USED", &[]),
+    ("cbo", "TxR_STARVED", &["AK", "BL"]),
+    ("r2pcie", "TxR_CYCLES_NE", &["AD", "AK", "BL"]),
+    ("r2pcie", "TxR_CYCLES_FULL", &["AD", "BL"]),
+    ("r2pcie", "TxR_NACKS", &["AD", "BL"]),
+    ("r2pcie", "TxR_INSERTS", &[]),
+    ("r2pcie", "RxR_CYCLES_NE", &["DRS", "NCB", "NCS"]),
+    ("r2pcie", "RxR_AK_BOUNCES", &[]),
+    ("r2pcie", "IIO_CREDITS_USED", &["DRS", "NCB", "NCS"]),
+    ("r2pcie", "IIO_CREDITS_ACQUIRED", &["DRS", "NCB", "NCS"]),
+    ("r2pcie", "IIO_CREDITS_REJECT", &["DRS", "NCB", "NCS"]),
+    ("r3qpi", "RING_AD_USED", &["CW_EVEN", "CW_ODD", "CCW_EVEN", "CCW_ODD"]),
+    ("r3qpi", "RING_AK_USED", &["CW_EVEN", "CW_ODD", "CCW_EVEN", "CCW_ODD"]),
+    ("r3qpi", "RING_BL_USED", &["CW_EVEN", "CW_ODD", "CCW_EVEN", "CCW_ODD"]),
+    ("r3qpi", "RING_IV_USED", &["ANY"]),
+    ("qpi", "CLOCKTICKS", &[]),
+    ("qpi", "TxL_FLITS_G0", FLITS_G0),
+    ("qpi", "RxL_FLITS_G0", FLITS_G0),
+    ("qpi", "TxL_FLITS_G1", FLITS_G1),
+    ("qpi", "RxL_FLITS_G1", FLITS_G1),
+    ("qpi", "TxL_FLITS_G2", FLITS_G2),
+    ("qpi", "RxL_FLITS_G2", FLITS_G2),
+    ("qpi", "TxL_INSERTS", &[]),
+    ("qpi", "TxL_OCCUPANCY", &[]),
+    ("qpi", "TxL_CYCLES_NE", &[]),
+    ("qpi", "TxL_BYPASSED", &[]),
+    ("qpi", "RxL_INSERTS", &[]),
+    ("qpi", "RxL_OCCUPANCY", &[]),
+    ("qpi", "RxL_CYCLES_NE", &[]),
+    ("qpi", "RxL_BYPASSED", &[]),
+    ("qpi", "RxL_INSERTS_DRS", &[]),
+    ("qpi", "RxL_INSERTS_HOM", &[]),
+    ("qpi", "RxL_INSERTS_SNP", &[]),
+    ("qpi", "RxL_INSERTS_NDR", &[]),
+    ("qpi", "RxL_OCCUPANCY_DRS", &[]),
+    ("qpi", "RxL_OCCUPANCY_HOM", &[]),
+    ("qpi", "RxL_OCCUPANCY_SNP", &[]),
+    ("qpi", "RxL_OCCUPANCY_NDR", &[]),
+    ("qpi", "TxL0_POWER_CYCLES", &[]),
+    ("qpi", "RxL0_POWER_CYCLES", &[]),
+    ("qpi", "DIRECT2CORE", &["SUCCESS", "FAILURE_RBT"]),
+    ("qpi", "RxL_CREDITS_CONSUMED_VNA", &[]),
+    ("qpi", "RxL_CREDITS_CONSUMED_VN0", CLASSES),
+    ("qpi", "VNA_CREDIT_RETURNS", &[]),
+    ("qpi", "VNA_CREDIT_RETURN_OCCUPANCY", &[]),
+    ("qpi", "CTO_COUNT", &[]),
+    ("r3qpi", "CLOCKTICKS", &[]),
+    ("r3qpi", "RxR_INSERTS", CLASSES),
+    ("r3qpi", "RxR_OCCUPANCY", CLASSES),
+    ("r3qpi", "RxR_CYCLES_NE", CLASSES),
+    ("r3qpi", "RxR_BYPASSED", &["AD"]),
+    ("r3qpi", "VNA_CREDITS_ACQUIRED", &[]),
+    ("r3qpi", "VNA_CREDITS_REJECT", CLASSES),
+    ("r3qpi", "VN0_CREDITS_USED", CLASSES),
+    ("r3qpi", "VN0_CREDITS_REJECT", CLASSES),
+    ("r3qpi", "VNA_CREDIT_CYCLES_OUT", &[]),
+    ("r3qpi", "VNA_CREDIT_CYCLES_USED", &[]),
 ];
+
+const FLITS_G0: &[&str] = &["IDLE", "DATA", "NON_DATA"];
+const FLITS_G1: &[&str] = &["SNP", "HOM_REQ", "HOM_NONREQ", "HOM", "DRS_DATA", "DRS_NONDATA", "DRS"];
+const FLITS_G2: &[&str] = &["NDR_AD", "NDR_AK"];
+const CLASSES: &[&str] = &["HOM", "SNP", "NDR", "DRS"];
+const CHANNELS: &[&str] = &["CHN0", "CHN1", "CHN2", "CHN3"];
 
 const TOR: &[&str] = &[
     "OPCODE",
@@ -143,6 +232,9 @@ pub fn instances(at: &Snapshot, unit: &str) -> Option<usize> {
         "imc" => Some(at.cells.channels.len()),
         "pcu" => Some(at.cells.power.len()),
         "ubox" => Some(at.cells.agents.len()),
+        "r2pcie" => Some(at.cells.rings.len()),
+        // The link's units are there in a machine without links, too.
+        "qpi" | "r3qpi" => Some(2 * at.sockets),
         _ => None,
     }
 }
@@ -161,7 +253,22 @@ pub fn value(
     match unit {
         "cbo" => match event {
             "CLOCKTICKS" => Some(at.clocks.uclk.cycles(at.now)),
+            _ if event.starts_with("RING_") && event.ends_with("_USED") => {
+                let of_socket = at.cells.slices.len() / at.cells.rings.len().max(1);
+                let (socket, within) = (index / of_socket, index % of_socket);
+                at.cells.rings.get(socket)?.value(within, within >= of_socket / 2, event, subevent)
+            }
             _ => slice(at.cells.slices.get(index)?, &at.opcodes, event, subevent, Filters(filters)),
+        },
+        // Both links of a socket are at the stop of input-output.
+        "r3qpi" if event.starts_with("RING_") => {
+            at.cells.rings.get(index / 2)?.value(io_stop(at), false, event, subevent)
+        }
+        "r2pcie" => match event {
+            "CLOCKTICKS" => Some(at.clocks.uclk.cycles(at.now)),
+            // Their stop comes after the home agent's.
+            _ if event.starts_with("RING_") => at.cells.rings.get(index)?.value(io_stop(at), false, event, subevent),
+            _ => at.cells.devices.get(index)?.value(event, subevent),
         },
         "ha" => home(at, index, event, subevent),
         "imc" => channel(at, index, event, subevent),
@@ -177,8 +284,15 @@ pub fn value(
             "CLOCKTICKS" => Some(at.clocks.uclk.cycles(at.now)),
             _ => at.cells.agents.get(index)?.value(event, subevent),
         },
+        "qpi" => links::qpi(at, index, event, subevent, filters),
+        "r3qpi" => links::ring_stop(at, index, event, subevent),
         _ => None,
     }
+}
+
+/// The stop of input-output and of the links between sockets: after the slices' and the home agent's.
+fn io_stop(at: &Snapshot) -> usize {
+    at.cells.slices.len() / at.cells.rings.len().max(1) + 1
 }
 
 fn slice(cells: &SliceCells, opcodes: &Opcodes, event: &str, subevent: &str, filters: Filters<'_>) -> Option<u64> {
@@ -189,6 +303,36 @@ fn slice(cells: &SliceCells, opcodes: &Opcodes, event: &str, subevent: &str, fil
         "TOR_OCCUPANCY" => tor(cells, opcodes, subevent, filters).map(|stay| stay.cycles),
         "RxR_INSERTS" if subevent == "IRQ" => Some(ingress(cells, filters).entries),
         "RxR_OCCUPANCY" if subevent == "IRQ" => Some(ingress(cells, filters).cycles),
+        "RxR_INSERTS" if subevent == "IRQ_REJECTED" => Some(of_threads(&cells.rejected, filters).entries),
+        "RxR_OCCUPANCY" if subevent == "IRQ_REJECTED" => Some(of_threads(&cells.rejected, filters).cycles),
+        "RxR_INSERTS" if subevent == "VFIFO" && filters.thread(usize::from(IO_THREAD)) => Some(cells.ordered.entries),
+        "RxR_OCCUPANCY" if subevent == "VFIFO" && filters.thread(usize::from(IO_THREAD)) => Some(cells.ordered.cycles),
+        "RxR_INSERTS" | "RxR_OCCUPANCY" if subevent == "VFIFO" => Some(0),
+        "RxR_IRQ_RETRY" => refusals(&cells.refusals[IngressQueue::Requests as usize], subevent),
+        "RxR_ISMQ_RETRY" => refusals(&cells.refusals[IngressQueue::Responses as usize], subevent),
+        "RxR_EXT_STARVED" => {
+            let state = match subevent {
+                "ISMQ_BIDS" => SliceState::ResponseBids,
+                "ISMQ" => SliceState::ResponseStarves,
+                "IRQ" => SliceState::RequestStarves,
+                _ => return None,
+            };
+            Some(cells.states[state as usize].cycles)
+        }
+        // A data read that missed has its entry in the table of requests until its line comes.
+        "ISMQ_DRD_MISS_OCC" => {
+            Some(cells.tor[RequestKind::DataRead as usize][1].iter().flatten().map(|stay| stay.cycles).sum())
+        }
+        "MISC" if subevent == "WC_ALIASING" => Some(cells.aliased),
+        "TxR_ADS_USED" => Some(cells.bypasses),
+        "TxR_STARVED" if subevent == "AK" => Some(cells.starved[RingKind::Acknowledge as usize]),
+        "TxR_STARVED" if subevent == "BL" => Some(cells.starved[RingKind::Block as usize]),
+        // Snoops belong to no thread.
+        "RxR_INSERTS" | "RxR_OCCUPANCY" if subevent == "IPQ" && !filters.thread(NO_THREAD.into()) => Some(0),
+        "RxR_INSERTS" if subevent == "IPQ" => Some(cells.snoops.entries),
+        "RxR_OCCUPANCY" if subevent == "IPQ" => Some(cells.snoops.cycles),
+        "MISC" if subevent == "RSPI_WAS_FSE" => Some(cells.dropped_silently),
+        "MISC" if subevent == "RFO_HIT_S" => Some(cells.owned_shared),
         "TxR_INSERTS" => {
             let message = match subevent {
                 "AD_CACHE" => Message::AddressFromCache,
@@ -209,7 +353,8 @@ fn slice(cells: &SliceCells, opcodes: &Opcodes, event: &str, subevent: &str, fil
 fn lookups(cells: &SliceCells, subevent: &str, filters: Filters<'_>) -> Option<u64> {
     let wanted = |kind: RequestKind| match subevent {
         "DATA_READ" => kind == RequestKind::DataRead,
-        "WRITE" => kind.is_writeback(),
+        "WRITE" => kind.is_write(),
+        "REMOTE_SNOOP" => kind == RequestKind::Snoop,
         "ANY" | "NID" => true,
         _ => false,
     };
@@ -220,7 +365,7 @@ fn lookups(cells: &SliceCells, subevent: &str, filters: Filters<'_>) -> Option<u
     for kind in RequestKind::ALL.into_iter().filter(|&kind| wanted(kind)) {
         for state in (0..LineState::COUNT).filter(|&state| filters.state(state)) {
             for nid in (0..NODES).filter(|&nid| subevent != "NID" || filters.node(nid)) {
-                for tid in (0..THREADS).filter(|&tid| filters.thread(tid)) {
+                for tid in (0..THREADS).filter(|&tid| filters.thread(thread_at(tid))) {
                     sum += cells.lookups[kind as usize][state][nid][tid];
                 }
             }
@@ -231,7 +376,7 @@ fn lookups(cells: &SliceCells, subevent: &str, filters: Filters<'_>) -> Option<u
 
 fn victims(cells: &SliceCells, subevent: &str, filters: Filters<'_>) -> Option<u64> {
     // Victims belong to no thread.
-    if !filters.thread(usize::from(super::NO_THREAD)) {
+    if !filters.thread(NO_THREAD.into()) {
         return Some(0);
     }
     let of = |state: LineState| cells.victims.iter().map(|node| node[state as usize]).sum();
@@ -254,7 +399,7 @@ fn tor(cells: &SliceCells, opcodes: &Opcodes, subevent: &str, filters: Filters<'
     let wanted = |kind: RequestKind| match what {
         "OPCODE" => opcodes.of(kind).is_some_and(|opcode| filters.get("opc") == Some(opcode)),
         "EVICTION" => kind == RequestKind::Eviction,
-        "WB" => kind.is_writeback(),
+        "WB" => kind.is_writeback() || kind.is_stream(),
         _ => true,
     };
     if !TOR.contains(&subevent) {
@@ -264,7 +409,7 @@ fn tor(cells: &SliceCells, opcodes: &Opcodes, subevent: &str, filters: Filters<'
     for kind in RequestKind::ALL.into_iter().filter(|&kind| wanted(kind)) {
         for miss in (0..2).filter(|&miss| !only_misses || miss == 1) {
             for nid in (0..NODES).filter(|&nid| !by_node || filters.node(nid)) {
-                for tid in (0..THREADS).filter(|&tid| filters.thread(tid)) {
+                for tid in (0..THREADS).filter(|&tid| filters.thread(thread_at(tid))) {
                     let stay = cells.tor[kind as usize][miss][nid][tid];
                     sum.entries += stay.entries;
                     sum.cycles += stay.cycles;
@@ -275,9 +420,23 @@ fn tor(cells: &SliceCells, opcodes: &Opcodes, subevent: &str, filters: Filters<'
     Some(sum)
 }
 
+fn refusals(cells: &[u64; Refusal::COUNT], subevent: &str) -> Option<u64> {
+    match subevent {
+        "ANY" => Some(cells.iter().sum()),
+        "FULL" => Some(cells[Refusal::Full as usize]),
+        "ADDR_CONFLICT" => Some(cells[Refusal::Conflict as usize]),
+        "RTID" => Some(cells[Refusal::Tracker as usize]),
+        _ => None,
+    }
+}
+
 fn ingress(cells: &SliceCells, filters: Filters<'_>) -> Stay {
+    of_threads(&cells.ingress, filters)
+}
+
+fn of_threads(stays: &[Stay], filters: Filters<'_>) -> Stay {
     let mut sum = Stay::default();
-    for (_, stay) in cells.ingress.iter().enumerate().filter(|&(tid, _)| filters.thread(tid)) {
+    for (_, stay) in stays.iter().enumerate().filter(|&(tid, _)| filters.thread(thread_at(tid))) {
         sum.entries += stay.entries;
         sum.cycles += stay.cycles;
     }
@@ -288,13 +447,27 @@ fn home(at: &Snapshot, index: usize, event: &str, subevent: &str) -> Option<u64>
     let cells = at.cells.homes.get(index)?;
     match (event, subevent) {
         ("CLOCKTICKS", "") => Some(at.clocks.uclk.cycles(at.now)),
-        ("REQUESTS", "READS") => Some(cells.reads),
-        ("REQUESTS", "WRITES") => Some(cells.writes),
+        ("REQUESTS", "READS") => Some(cells.reads.iter().sum()),
+        ("REQUESTS", "WRITES") => Some(cells.writes.iter().sum()),
         // All memory lies in one region: the model has no address decoder with several.
-        ("TRACKER_INSERTS", "ALL") | ("TAD_REQUESTS_G0", "REGION0") => Some(cells.tracker.entries),
+        ("TAD_REQUESTS_G0", "REGION0") => Some(cells.regions),
+        ("TRACKER_INSERTS", "ALL") => Some(cells.tracker.entries),
+        ("TxR_AD", "SNP") => Some(cells.snoops),
+        ("BYPASS_IMC", "TAKEN") => Some(cells.bypasses[1]),
+        ("BYPASS_IMC", "NOT_TAKEN") => Some(cells.bypasses[0]),
+        ("IGR_NO_CREDIT_CYCLES", "AD_QPI0") => Some(cells.no_link(0)),
+        ("IGR_NO_CREDIT_CYCLES", "AD_QPI1") => Some(cells.no_link(1)),
+        ("IGR_NO_CREDIT_CYCLES", "BL_QPI0") => Some(cells.no_link(2)),
+        ("IGR_NO_CREDIT_CYCLES", "BL_QPI1") => Some(cells.no_link(3)),
+        ("CONFLICT_CYCLES", "CONFLICT") => Some(cells.conflicts()),
+        ("CONFLICT_CYCLES", "NO_CONFLICT") => Some(at.clocks.uclk.cycles(at.now) - cells.conflicts()),
+        ("RPQ_CYCLES_NO_REG_CREDITS", channel) => Some(cells.no_credits(Pending::Reads, channel_number(channel)?)),
+        ("WPQ_CYCLES_NO_REG_CREDITS", channel) => Some(cells.no_credits(Pending::Writes, channel_number(channel)?)),
         // Not an event of the guide, but what its accumulator of 2.4.4.1 is made of, unscaled.
         ("TRACKER_OCCUPANCY", "ALL") => Some(cells.tracker.cycles),
-        ("IMC_WRITES", "FULL" | "ALL") => Some(cells.written),
+        ("IMC_WRITES", "FULL") => Some(cells.written),
+        ("IMC_WRITES", "PARTIAL") => Some(cells.written_parts),
+        ("IMC_WRITES", "ALL") => Some(cells.written + cells.written_parts),
         ("DIRECT2CORE_COUNT", "") | ("TxR_BL", "DRS_CORE") => Some(cells.to_core),
         ("TxR_BL", "DRS_CACHE") => Some(cells.to_cache),
         ("TxR_BL", "DRS_QPI") => Some(cells.to_remote),
@@ -302,6 +475,11 @@ fn home(at: &Snapshot, index: usize, event: &str, subevent: &str) -> Option<u64>
         ("TxR_AD", "NDR") => Some(cells.completions_remote),
         _ => None,
     }
+}
+
+/// The number in a subevent's name `CHNn`.
+fn channel_number(subevent: &str) -> Option<usize> {
+    subevent.strip_prefix("CHN")?.parse().ok().filter(|&number| number < 4)
 }
 
 fn channel(at: &Snapshot, index: usize, event: &str, subevent: &str) -> Option<u64> {

@@ -40,6 +40,18 @@ impl Window<'_> {
         })
     }
 
+    /// Modified lines that snoops of other sockets found and that home agents wrote to memory, over the machine.
+    pub fn snoop_writes(&self) -> u64 {
+        let count = |at: &Snapshot| at.cells.homes.iter().map(|home| home.snoop_writes).sum::<u64>();
+        count(self.to) - count(self.from)
+    }
+
+    /// Reads whose data came from the cache of another socket, over the machine.
+    pub fn forwards(&self) -> u64 {
+        let count = |at: &Snapshot| at.cells.homes.iter().map(|home| home.forwards).sum::<u64>();
+        count(self.to) - count(self.from)
+    }
+
     /// Data reads over all slices.
     pub fn data_reads(&self) -> DataReads {
         let lookups = |at: &Snapshot, states: &[usize]| {

@@ -1,5 +1,6 @@
 //! What the ledger is told: the life of a request, and the commands on a DRAM bus.
 
+use super::ring::RingKind;
 use crate::engine::NEVER;
 use crate::signal::Tick;
 
@@ -17,14 +18,77 @@ pub enum RequestKind {
     WritebackToExclusive,
     /// The slice gives up a line to make room. Not from the IRQ: has no opcode.
     Eviction,
+    /// Streaming store of a whole line (WCiLF).
+    StreamWhole,
+    /// Streaming store of a part of a line (WCiL).
+    StreamPart,
+    /// A device reads a line (PCIRdCur).
+    IoRead,
+    /// A device writes a line into the LLC (PCIItoM).
+    IoWrite,
+    /// A device writes a line to memory (PCIWiLF).
+    IoWriteThrough,
+    /// Another socket's request asks for the line. From the IPQ: has no opcode.
+    Snoop,
 }
 
 impl RequestKind {
     /// How many kinds there are.
-    pub const COUNT: usize = 5;
+    pub const COUNT: usize = 11;
     /// All kinds, by their number.
-    pub const ALL: [Self; Self::COUNT] =
-        [Self::DataRead, Self::ReadForOwnership, Self::WritebackToInvalid, Self::WritebackToExclusive, Self::Eviction];
+    pub const ALL: [Self; Self::COUNT] = [
+        Self::DataRead,
+        Self::ReadForOwnership,
+        Self::WritebackToInvalid,
+        Self::WritebackToExclusive,
+        Self::Eviction,
+        Self::StreamWhole,
+        Self::StreamPart,
+        Self::IoRead,
+        Self::IoWrite,
+        Self::IoWriteThrough,
+        Self::Snoop,
+    ];
+
+    /// A streaming store.
+    pub const fn is_stream(self) -> bool {
+        matches!(self, Self::StreamWhole | Self::StreamPart)
+    }
+
+    /// Comes from a device.
+    pub const fn is_io(self) -> bool {
+        matches!(self, Self::IoRead | Self::IoWrite | Self::IoWriteThrough)
+    }
+
+    /// Leaves the caches of the cores alone.
+    pub const fn passes_through(self) -> bool {
+        self.is_stream() || self.is_io()
+    }
+
+    /// Takes its data to the home agent, whatever the LLC has.
+    pub const fn carries_data_home(self) -> bool {
+        self.is_stream() || matches!(self, Self::IoWriteThrough)
+    }
+
+    /// Reads memory when the LLC misses.
+    pub const fn reads_memory(self) -> bool {
+        matches!(self, Self::DataRead | Self::ReadForOwnership | Self::IoRead)
+    }
+
+    /// Writes memory, if it comes to the home agent. A device's write into the LLC asks the home agent for the line only.
+    pub const fn writes_memory(self) -> bool {
+        !self.reads_memory() && !matches!(self, Self::IoWrite)
+    }
+
+    /// Writes, as the look-up sees it.
+    pub const fn is_write(self) -> bool {
+        self.is_writeback() || self.is_stream() || matches!(self, Self::IoWrite | Self::IoWriteThrough)
+    }
+
+    /// Asks for a line, for a core.
+    pub const fn is_read(self) -> bool {
+        matches!(self, Self::DataRead | Self::ReadForOwnership)
+    }
 
     /// Carries data from a core.
     pub const fn is_writeback(self) -> bool {
@@ -33,7 +97,7 @@ impl RequestKind {
 }
 
 /// Values of the IDI opcodes that the model's requests carry, from the catalogue's value set `idi-opcodes`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Opcodes {
     /// Demand data read.
     pub drd: u64,
@@ -43,6 +107,16 @@ pub struct Opcodes {
     pub wb_mto_i: u64,
     /// Writeback, line then exclusive in the core.
     pub wb_mto_e: u64,
+    /// Streaming store of a whole line.
+    pub wc_whole: u64,
+    /// Streaming store of a part of a line.
+    pub wc_part: u64,
+    /// Read by a device.
+    pub pci_read: u64,
+    /// Write by a device, into the LLC.
+    pub pci_write: u64,
+    /// Write by a device, past the LLC.
+    pub pci_write_through: u64,
 }
 
 impl Opcodes {
@@ -52,7 +126,17 @@ impl Opcodes {
     /// The name that `value` does not know.
     pub fn by_name(mut value: impl FnMut(&str) -> Option<u64>) -> Result<Self, &'static str> {
         let mut take = |name: &'static str| value(name).ok_or(name);
-        Ok(Self { drd: take("DRd")?, rfo: take("RFO")?, wb_mto_i: take("WbMtoI")?, wb_mto_e: take("WbMtoE")? })
+        Ok(Self {
+            drd: take("DRd")?,
+            rfo: take("RFO")?,
+            wb_mto_i: take("WbMtoI")?,
+            wb_mto_e: take("WbMtoE")?,
+            wc_whole: take("WCiLF")?,
+            wc_part: take("WCiL")?,
+            pci_read: take("PCIRdCur")?,
+            pci_write: take("PCIItoM")?,
+            pci_write_through: take("PCIWiLF")?,
+        })
     }
 
     /// The opcode of a kind; evictions have none.
@@ -62,7 +146,12 @@ impl Opcodes {
             RequestKind::ReadForOwnership => Some(self.rfo),
             RequestKind::WritebackToInvalid => Some(self.wb_mto_i),
             RequestKind::WritebackToExclusive => Some(self.wb_mto_e),
-            RequestKind::Eviction => None,
+            RequestKind::StreamWhole => Some(self.wc_whole),
+            RequestKind::StreamPart => Some(self.wc_part),
+            RequestKind::IoRead => Some(self.pci_read),
+            RequestKind::IoWrite => Some(self.pci_write),
+            RequestKind::IoWriteThrough => Some(self.pci_write_through),
+            RequestKind::Eviction | RequestKind::Snoop => None,
         }
     }
 }
@@ -85,6 +174,22 @@ pub enum LineState {
 }
 
 impl LineState {
+    /// The letter that stands for it.
+    pub const fn letter(self) -> &'static str {
+        match self {
+            Self::Invalid => "I",
+            Self::Shared => "S",
+            Self::Exclusive => "E",
+            Self::Modified => "M",
+            Self::Forward => "F",
+        }
+    }
+
+    /// Others may have the line, too.
+    pub const fn is_shared(self) -> bool {
+        matches!(self, Self::Shared | Self::Forward)
+    }
+
     /// How many states there are.
     pub const COUNT: usize = 5;
     /// By number; the numbers that three bits hold beyond the last state read as `Invalid`.
@@ -102,6 +207,8 @@ impl LineState {
 
 /// Thread ID of transactions that belong to no thread (2.3.3.3, Table 2-12).
 pub const NO_THREAD: u8 = 0xF;
+/// Thread ID of requests of devices (Table 2-12).
+pub const IO_THREAD: u8 = 0x1E;
 
 /// The life of one transaction: when it was where, and what was decided. Stamps are [`NEVER`] until they happen.
 #[derive(Debug, Clone)]
@@ -122,8 +229,26 @@ pub struct Record {
     pub miss: bool,
     /// State of what gave way to the filled line, once it has been filled.
     pub victim: Option<LineState>,
-    /// Data went from the home agent straight to the core.
+    /// A partial write that found the rest of its line modified in the socket.
+    pub completed: bool,
+    /// A streaming store that found its line modified.
+    pub aliased: bool,
+    /// Was rejected, because its line had a request under way, for the first time.
+    pub rejected: Tick,
+    /// Data went from the home agent or the link straight to the core.
     pub direct_to_core: bool,
+    /// Data came from another cache, not from the home agent.
+    pub forwarded: bool,
+    /// When the home agent sent it, if it is a snoop.
+    pub snooped_at: Tick,
+    /// When the home agent told another socket that it is complete, without data.
+    pub completed_at: Tick,
+    /// It found its channel idle at the home agent, if it is a read; or did not.
+    pub bypass: Option<bool>,
+    /// A snoop that took an unmodified copy away and said so without sending data.
+    pub dropped_silently: bool,
+    /// The data of the modified line that a snoop found came to the home agent.
+    pub snoop_write: Tick,
     /// Arrived in the slice's request queue.
     pub ingress_in: Tick,
     /// Left the slice's request queue; this is also when the tags are looked up.
@@ -152,7 +277,16 @@ impl Record {
             state: LineState::Invalid,
             miss: false,
             victim: None,
+            completed: false,
+            aliased: false,
             direct_to_core: false,
+            rejected: NEVER,
+            forwarded: false,
+            snooped_at: NEVER,
+            completed_at: NEVER,
+            bypass: None,
+            dropped_silently: false,
+            snoop_write: NEVER,
             ingress_in: NEVER,
             ingress_out: NEVER,
             tor_in: NEVER,
@@ -197,6 +331,60 @@ impl Message {
         Self::AcknowledgeFromCore,
         Self::DataFromCore,
     ];
+
+    /// The ring that it goes over.
+    pub const fn ring(self) -> RingKind {
+        match self {
+            Self::AddressFromCache | Self::AddressFromCore => RingKind::Address,
+            Self::AcknowledgeFromCache | Self::AcknowledgeFromCore => RingKind::Acknowledge,
+            Self::DataFromCache | Self::DataFromCore => RingKind::Block,
+            Self::SnoopFromCache => RingKind::Snoop,
+        }
+    }
+}
+
+/// Queues of a slice whose entries can be turned away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum IngressQueue {
+    /// IRQ: requests of cores and of input-output.
+    Requests,
+    /// ISMQ: responses and what follows from them.
+    Responses,
+}
+
+/// Why an entry of a slice's queue is turned away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Refusal {
+    /// The egress is full.
+    Full,
+    /// A request for the same line is under way.
+    Conflict,
+    /// No tracker entry of the home agent (RTID) is free.
+    Tracker,
+}
+
+impl Refusal {
+    /// How many there are.
+    pub const COUNT: usize = 3;
+}
+
+/// States of a slice's queues.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum SliceState {
+    /// A response wants the pipeline.
+    ResponseBids,
+    /// A response was turned away and waits.
+    ResponseStarves,
+    /// A request was passed over in favour of a response and waits.
+    RequestStarves,
+}
+
+impl SliceState {
+    /// How many there are.
+    pub const COUNT: usize = 3;
 }
 
 /// Pending queues of a memory channel.

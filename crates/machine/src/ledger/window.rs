@@ -2,6 +2,7 @@
 
 use super::cells::Cells;
 use super::names;
+use super::packet::PacketCodes;
 use super::record::Opcodes;
 use crate::engine::Clocks;
 use crate::signal::Tick;
@@ -12,6 +13,7 @@ pub struct Snapshot {
     pub(super) now: Tick,
     pub(super) clocks: Clocks,
     pub(super) opcodes: Opcodes,
+    pub(super) packet_codes: PacketCodes,
     pub(super) sockets: usize,
     pub(super) cells: Cells,
 }

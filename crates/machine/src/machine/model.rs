@@ -2,7 +2,7 @@
 
 use super::truth::Snapshot;
 use crate::signal::{SignalSink, Tick};
-use crate::uncore::{self, ProgramCounts, Progress, emerald_rapids};
+use crate::uncore::{self, ProgramCounts, Progress, emerald_rapids, nehalem};
 
 /// What a machine asks of a family's traffic model.
 pub trait TrafficModel {
@@ -46,6 +46,32 @@ impl TrafficModel for uncore::Model {
     }
 }
 
+impl TrafficModel for nehalem::Model {
+    fn run_until<S: SignalSink>(&mut self, until: Tick, sink: &mut S) {
+        Self::run_until(self, until, sink);
+    }
+
+    fn now(&self) -> Tick {
+        Self::now(self)
+    }
+
+    fn progress(&self) -> Progress {
+        Self::progress(self)
+    }
+
+    fn program(&self) -> Option<ProgramCounts> {
+        Self::program(self)
+    }
+
+    fn finished(&self) -> bool {
+        Self::finished(self)
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        Snapshot::Nehalem(Box::new(Self::snapshot(self)))
+    }
+}
+
 impl TrafficModel for emerald_rapids::Model {
     fn run_until<S: SignalSink>(&mut self, until: Tick, sink: &mut S) {
         Self::run_until(self, until, sink);
@@ -77,6 +103,8 @@ impl TrafficModel for emerald_rapids::Model {
 pub enum Model {
     /// Of the E5-2600.
     E5(Box<uncore::Model>),
+    /// Of the Xeon 5500 series.
+    Nehalem(Box<nehalem::Model>),
     /// Of Emerald Rapids.
     EmeraldRapids(Box<emerald_rapids::Model>),
 }
@@ -86,6 +114,7 @@ macro_rules! each {
     ($model:expr, $it:ident => $do:expr) => {
         match $model {
             Model::E5($it) => $do,
+            Model::Nehalem($it) => $do,
             Model::EmeraldRapids($it) => $do,
         }
     };

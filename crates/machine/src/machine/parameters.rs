@@ -7,17 +7,19 @@ use super::model::Model;
 use crate::engine::ClockDomains;
 use crate::ledger::Opcodes;
 use crate::signal::Wiring;
-use crate::uncore::{self, emerald_rapids};
-use crate::workload::{Limits, ProgramSettings, ProgramSource, Workload};
+use crate::uncore::{self, emerald_rapids, nehalem};
+use crate::workload::{Limits, ProgramSettings, ProgramSource, Scenario, Workload};
 
 /// Presets by command-line name, with the family that they belong to. The first of a family is its default.
-pub const PRESETS: &[(&str, &str)] = &[("e5-2680", "e5-2600"), ("8592+", "emerald-rapids")];
+pub const PRESETS: &[(&str, &str)] = &[("e5-2680", "e5-2600"), ("x5570", "nehalem"), ("8592+", "emerald-rapids")];
 
 /// All numbers of a machine's traffic model.
 #[derive(Debug, Clone)]
 pub enum Parameters {
     /// Of the E5-2600.
     E5(Box<uncore::Parameters>),
+    /// Of the Xeon 5500 series.
+    Nehalem(Box<nehalem::Parameters>),
     /// Of Emerald Rapids.
     EmeraldRapids(Box<emerald_rapids::Parameters>),
 }
@@ -27,13 +29,17 @@ impl Parameters {
     pub fn preset(name: &str) -> Option<Self> {
         let e5 = uncore::Parameters::preset(name).map(|parameters| Self::E5(Box::new(parameters)));
         let newer = || emerald_rapids::Parameters::preset(name);
-        e5.or_else(|| newer().map(|parameters| Self::EmeraldRapids(Box::new(parameters))))
+        match name {
+            "x5570" => Some(Self::Nehalem(Box::new(nehalem::Parameters::x5570()))),
+            _ => e5.or_else(|| newer().map(|parameters| Self::EmeraldRapids(Box::new(parameters)))),
+        }
     }
 
     /// Cores of a socket.
     pub fn cores(&self) -> u16 {
         match self {
             Self::E5(parameters) => parameters.cores.into(),
+            Self::Nehalem(_) => nehalem::CORES as u16,
             Self::EmeraldRapids(parameters) => parameters.cores.into(),
         }
     }
@@ -42,6 +48,7 @@ impl Parameters {
     pub fn threads_per_core(&self) -> u16 {
         match self {
             Self::E5(parameters) => parameters.threads_per_core.into(),
+            Self::Nehalem(parameters) => parameters.threads_per_core.into(),
             Self::EmeraldRapids(parameters) => parameters.threads_per_core.into(),
         }
     }
@@ -50,6 +57,7 @@ impl Parameters {
     pub const fn most_sockets(&self) -> u16 {
         match self {
             Self::E5(_) => uncore::MOST_SOCKETS as u16,
+            Self::Nehalem(_) => nehalem::MOST_SOCKETS as u16,
             Self::EmeraldRapids(_) => 2,
         }
     }
@@ -59,6 +67,7 @@ impl Parameters {
     pub fn with_sockets(self, sockets: u16) -> Self {
         match self {
             Self::E5(parameters) => Self::E5(Box::new(parameters.with_sockets(sockets as u8))),
+            Self::Nehalem(parameters) => Self::Nehalem(Box::new(parameters.with_sockets(sockets as u8))),
             Self::EmeraldRapids(parameters) => Self::EmeraldRapids(Box::new(of_sockets(&parameters, sockets))),
         }
     }
@@ -66,18 +75,22 @@ impl Parameters {
     /// What workloads can ask of a machine of `sockets` sockets.
     pub fn limits(&self, sockets: u16) -> Limits {
         match self {
-            Self::E5(parameters) => parameters.clone().with_sockets(sockets as u8).limits(),
+            Self::E5(parameters) => parameters.as_ref().clone().with_sockets(sockets as u8).limits(),
+            Self::Nehalem(parameters) => parameters.as_ref().clone().with_sockets(sockets as u8).limits(),
             Self::EmeraldRapids(parameters) => of_sockets(parameters, sockets).limits(),
         }
     }
 
-    /// The clocks.
+    /// The clocks of a machine of `sockets` sockets.
     ///
     /// # Errors
     /// [`BuildError`] if the frequencies share no grid of ticks.
-    pub fn clocks(&self) -> Result<ClockDomains, BuildError> {
+    pub fn clocks(&self, sockets: u16) -> Result<ClockDomains, BuildError> {
         match self {
-            Self::E5(parameters) => Ok(ClockDomains::from(&parameters.clocks()?)),
+            Self::E5(parameters) => {
+                Ok(ClockDomains::from(&parameters.as_ref().clone().with_sockets(sockets as u8).clocks()?))
+            }
+            Self::Nehalem(parameters) => Ok(parameters.domains()),
             Self::EmeraldRapids(parameters) => Ok(parameters.clock_domains()),
         }
     }
@@ -85,9 +98,14 @@ impl Parameters {
     /// A model at tick 0 that runs a workload on the sockets of `wiring`.
     pub(super) fn model(self, workload: &Workload, wiring: &mut Wiring) -> Result<Model, BuildError> {
         match self {
+            Self::Nehalem(parameters) => {
+                let parameters = parameters.with_sockets(wiring.sockets() as u8);
+                Ok(Model::Nehalem(Box::new(nehalem::Model::new(parameters, workload, wiring)?)))
+            }
             Self::E5(parameters) => {
                 let opcodes = opcodes(wiring.family())?;
-                let model = uncore::Model::new(*parameters, opcodes, workload, wiring)?;
+                let parameters = parameters.with_sockets(wiring.sockets() as u8);
+                let model = uncore::Model::new(parameters, opcodes, workload, wiring)?;
                 Ok(Model::E5(Box::new(model)))
             }
             Self::EmeraldRapids(parameters) => {
@@ -100,6 +118,23 @@ impl Parameters {
         }
     }
 
+    /// Whether the model runs scenarios of several phases.
+    pub const fn has_phases(&self) -> bool {
+        matches!(self, Self::E5(_))
+    }
+
+    /// A model at tick 0 that runs a scenario on the sockets of `wiring`.
+    pub(super) fn model_for_scenario(self, scenario: &Scenario, wiring: &mut Wiring) -> Result<Model, BuildError> {
+        match self {
+            Self::E5(parameters) => {
+                let opcodes = opcodes(wiring.family())?;
+                let model = uncore::Model::for_scenario(*parameters, opcodes, scenario.clone(), wiring)?;
+                Ok(Model::E5(Box::new(model)))
+            }
+            _ => Err(BuildError::NoScenario { family: wiring.family().name }),
+        }
+    }
+
     /// A model at tick 0 that runs a program on the sockets of `wiring`.
     pub(super) fn model_for_program(
         self,
@@ -108,9 +143,14 @@ impl Parameters {
         wiring: &mut Wiring,
     ) -> Result<Model, BuildError> {
         match self {
+            Self::Nehalem(parameters) => {
+                let parameters = parameters.with_sockets(wiring.sockets() as u8);
+                Ok(Model::Nehalem(Box::new(nehalem::Model::for_program(parameters, source, settings, wiring)?)))
+            }
             Self::E5(parameters) => {
                 let opcodes = opcodes(wiring.family())?;
-                let model = uncore::Model::for_program(*parameters, opcodes, source, settings, wiring)?;
+                let parameters = parameters.with_sockets(wiring.sockets() as u8);
+                let model = uncore::Model::for_program(parameters, opcodes, source, settings, wiring)?;
                 Ok(Model::E5(Box::new(model)))
             }
             Self::EmeraldRapids(_) => Err(BuildError::NoPrograms { family: wiring.family().name }),

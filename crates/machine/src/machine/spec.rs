@@ -112,7 +112,7 @@ impl MachineSpec {
     /// # Errors
     /// [`BuildError`] if the size does not allow it.
     pub fn chassis(&self) -> Result<Chassis, BuildError> {
-        let clocks = self.parameters().ok().map(|parameters| parameters.clocks()).transpose()?;
+        let clocks = self.parameters().ok().map(|parameters| parameters.clocks(self.sockets)).transpose()?;
         let shape = self.shape()?;
         let wiring = Wiring::new(shape.family, shape.sockets);
         // Without a model nothing moves time on: any grid will do.

@@ -3,12 +3,15 @@
 use crate::engine::ClockDomains;
 use crate::ledger;
 use crate::signal::Tick;
+use crate::uncore::nehalem;
 
 /// The ledger's account at one instant.
 #[derive(Debug, Clone)]
 pub enum Snapshot {
     /// Of the E5-2600.
     E5(Box<ledger::Snapshot>),
+    /// Of the Xeon 5500 series.
+    Nehalem(Box<nehalem::Snapshot>),
     /// Of Emerald Rapids.
     EmeraldRapids(Box<ledger::emerald_rapids::Snapshot>),
 }
@@ -18,6 +21,7 @@ impl Snapshot {
     pub const fn now(&self) -> Tick {
         match self {
             Self::E5(at) => at.now(),
+            Self::Nehalem(at) => at.now(),
             Self::EmeraldRapids(at) => at.now(),
         }
     }
@@ -37,6 +41,7 @@ impl Snapshot {
     ) -> Option<u64> {
         match self {
             Self::E5(at) => at.count(socket, unit, instance, event, subevent, filters),
+            Self::Nehalem(at) => at.count(socket, unit, instance, event, subevent, filters),
             Self::EmeraldRapids(at) => at.count(socket, unit, instance, event, subevent, filters),
         }
     }

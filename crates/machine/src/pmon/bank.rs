@@ -172,6 +172,12 @@ impl Bank {
         start..start + self.instances[usize::from(number)].layout.unit.signals.len()
     }
 
+    /// True if a counter listens to a signal.
+    #[inline]
+    pub(crate) fn listens(&self, wire: Wire) -> bool {
+        self.listeners[self.index(wire)] != 0
+    }
+
     #[inline]
     fn index(&self, wire: Wire) -> usize {
         self.signal_starts[usize::from(wire.instance)] as usize + usize::from(wire.signal)
@@ -241,6 +247,10 @@ fn listen(listeners: &mut [u32], start: u32, counter: u8, selection: &Selection)
 }
 
 impl SignalSink for Bank {
+    fn hears(&self, wire: Wire) -> bool {
+        self.listeners[self.index(wire)] != 0
+    }
+
     #[inline]
     fn pulse(&mut self, wire: Wire, tag: u64, tick: Tick, count: u32) {
         let listeners = self.listeners[self.index(wire)];

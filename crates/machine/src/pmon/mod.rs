@@ -26,4 +26,6 @@ pub use layout::{RegisterRef, SlotRef};
 pub use overflow::Interrupt;
 pub use repeat::Entries;
 pub use rules::RuleBroken;
+#[cfg(test)]
+pub(crate) use selection::{Selection, compile};
 pub use state::{CounterState, InstanceState};

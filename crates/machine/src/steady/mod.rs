@@ -46,7 +46,7 @@ impl Default for Pace {
     /// An LLC of 20 MB has 330 000 lines: a million accesses fill it three times over. A window of 100 us sees a dozen refreshes of
     /// each rank.
     fn default() -> Self {
-        Self { accesses: 1_000_000, patience: 5_000, window: 100, cells: 512 }
+        Self { accesses: 1_000_000, patience: 5_000, window: 100, cells: 1024 }
     }
 }
 

@@ -59,8 +59,6 @@ impl Orbit {
 pub struct Tracked {
     /// They have been told everything before this tick.
     pub at: Tick,
-    /// The levels in the bank are not those of `at`: nobody listens.
-    pub stale: bool,
     /// What they were when `orbit` and `marks` were made.
     pub revision: u64,
     /// Increments since the start of the window; right once a window began with the present revision.

@@ -106,10 +106,14 @@ impl Recording {
         &here[before(from)..before(to)]
     }
 
-    /// Tells a bank of an emission of an instance, in the window that starts at `start`.
+    /// Tells a bank of an emission of an instance, in the window that starts at `start`, if a counter listens to the signal. Levels
+    /// that nobody listens to stay behind.
     #[inline]
     pub fn tell(&self, bank: &mut Bank, instance: u16, emission: Emission, start: Tick) {
         let Said { signal, tag, change } = self.streams[usize::from(instance)].said[emission.said as usize];
+        if !bank.listens(Wire { instance, signal }) {
+            return;
+        }
         let (wire, tick) = (Wire { instance, signal }, start + u64::from(emission.offset));
         match change {
             Change::Pulse(count) => bank.pulse(wire, tag, tick, count),

@@ -22,6 +22,7 @@ pub struct Replay {
     recording: Arc<Recording>,
     /// By machine-wide instance number.
     tracked: Vec<Tracked>,
+    started: bool,
     /// For values of counters before a step.
     before: Vec<u64>,
 }
@@ -30,8 +31,8 @@ impl Replay {
     /// At tick 0 of a chassis after reset.
     pub fn new(recording: Arc<Recording>) -> Self {
         let instances = 0..recording.instances();
-        let tracked = instances.map(|_| Tracked { stale: true, ..Tracked::default() }).collect();
-        Self { recording, tracked, before: Vec::new() }
+        let tracked = instances.map(|_| Tracked::default()).collect();
+        Self { recording, tracked, started: false, before: Vec::new() }
     }
 
     /// Prepares an access at tick `to`: the instances that it reaches have heard everything before `to`. Times must not go back.
@@ -46,6 +47,10 @@ impl Replay {
             [touched.next(), touched.next()]
         };
         let bank = chassis.bank_mut();
+        if !std::mem::replace(&mut self.started, true) {
+            // Free-running counters listen from the start.
+            (0..self.recording.instances()).for_each(|number| self.refresh_levels(bank, number));
+        }
         self.advance_armed(bank, to);
         for (number, slot) in touched.into_iter().flatten() {
             if writes && bank.reaches_others(number, slot) {
@@ -53,25 +58,22 @@ impl Replay {
             }
             self.bring(bank, number, to);
             if writes && !bank.is_counter(number, slot) {
-                // A counter may start to listen.
+                // A counter may start to listen to what nobody has listened to.
                 self.refresh_levels(bank, number);
             }
         }
     }
 
-    /// Makes an instance's levels in the bank right.
-    fn refresh_levels(&mut self, bank: &mut Bank, number: u16) {
-        let tracked = &mut self.tracked[usize::from(number)];
-        if std::mem::take(&mut tracked.stale) {
-            bank.set_levels(number, &self.recording.levels_at(number, tracked.at), tracked.at);
-        }
+    /// Makes all levels of an instance right, also those that nobody listens to.
+    fn refresh_levels(&self, bank: &mut Bank, number: u16) {
+        let at = self.tracked[usize::from(number)].at;
+        bank.set_levels(number, &self.recording.levels_at(number, at), at);
     }
 
     /// Brings an instance to a tick.
     fn bring(&mut self, bank: &mut Bank, number: u16, to: Tick) {
         if !self.hears(bank, number) {
             let tracked = &mut self.tracked[usize::from(number)];
-            tracked.stale |= to > tracked.at;
             tracked.at = to.max(tracked.at);
             return;
         }
@@ -82,14 +84,13 @@ impl Replay {
         }
     }
 
-    /// True if an instance listens to anything; if so, its levels are right.
-    fn hears(&mut self, bank: &mut Bank, number: u16) -> bool {
-        self.tracked[usize::from(number)].notice(bank.revision(number));
+    /// True if an instance listens to anything.
+    fn hears(&mut self, bank: &Bank, number: u16) -> bool {
+        let tracked = &mut self.tracked[usize::from(number)];
+        tracked.notice(bank.revision(number));
         let hears = bank.hears_signals(number);
-        if hears {
-            self.refresh_levels(bank, number);
-        } else {
-            self.tracked[usize::from(number)].marks = None;
+        if !hears {
+            tracked.marks = None;
         }
         hears
     }
@@ -145,9 +146,9 @@ impl Replay {
         {
             *gained += after.wrapping_sub(*before) & mask;
         }
-        if end % self.recording.window() == 0 {
+        if end.is_multiple_of(self.recording.window()) {
             self.turn(bank, number);
-        } else if end % self.recording.cell() == 0
+        } else if end.is_multiple_of(self.recording.cell())
             && let Some(marks) = &mut tracked.marks
         {
             marks.push(Mark { states: bank.save_counters(number, end), gained: tracked.gained.clone() });

@@ -8,11 +8,11 @@ use super::event::Event;
 use super::llc::{Victim, Way};
 use super::request::{NO_REQUEST, RequestId};
 use crate::engine::NEVER;
-use crate::ledger::{LineState, Message, NO_THREAD, RequestKind};
+use crate::ledger::{IngressQueue, LineState, Message, NO_THREAD, Refusal, RequestKind, SliceState};
 use crate::signal::SignalSink;
 
 /// The numbers of the bits that are set.
-fn bits(mut mask: u8) -> impl Iterator<Item = usize> {
+pub(super) fn bits(mut mask: u8) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let bit = mask.trailing_zeros() as usize;
         mask &= mask.wrapping_sub(1);
@@ -24,7 +24,7 @@ impl Model {
     /// A request arrives in its slice's queue, which takes one in a cycle: others come a cycle later.
     pub(super) fn arrive<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let record = &mut self.pool[request].record;
-        let (slice, tid) = (record.slice, record.tid);
+        let (slice, tid, is_io) = (record.slice, record.tid, record.kind.is_io());
         let queue_free = &mut self.slices[usize::from(slice)].queue_free;
         if *queue_free > self.now {
             self.wheel.schedule(*queue_free, Event::Arrive.of(request));
@@ -32,7 +32,17 @@ impl Model {
         }
         *queue_free = self.now + self.latency.uclk;
         record.ingress_in = self.now;
+        if record.kind == RequestKind::Snoop {
+            let state = &mut self.slices[usize::from(slice)];
+            state.snoops.push_back((self.now + self.latency.ingress, request));
+            sink.enter(self.wires.slices[usize::from(slice)].ingress, self.wires.tags.snoop_ingress(), self.now);
+            self.wake(slice, sink);
+            return;
+        }
         sink.enter(self.wires.slices[usize::from(slice)].ingress, self.wires.tags.ingress(tid), self.now);
+        if is_io {
+            sink.enter(self.wires.slices[usize::from(slice)].ingress, self.wires.tags.ordered(tid), self.now);
+        }
         self.slices[usize::from(slice)].ingress.push((self.now + self.latency.ingress, request));
         self.wake(slice, sink);
     }
@@ -41,6 +51,7 @@ impl Model {
     pub(super) fn fill<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let slice = self.pool[request].record.slice;
         self.slices[usize::from(slice)].fills.push(request);
+        self.slice_state(slice, SliceState::ResponseBids, true, sink);
         self.wake(slice, sink);
     }
 
@@ -55,10 +66,20 @@ impl Model {
     /// Lets the pipeline work now if it can, and sets its next event.
     pub(super) fn wake<S: SignalSink>(&mut self, slice: u16, sink: &mut S) {
         let index = usize::from(slice);
-        if self.slices[index].pipeline_free <= self.now && !self.take_fill(slice, sink) {
+        if self.slices[index].pipeline_free <= self.now
+            && !self.take_fill(slice, sink)
+            && (self.links.is_empty() || !self.take_snoop(slice, sink))
+        {
             self.take_request(slice, sink);
         }
         let state = &mut self.slices[index];
+        if let Some(next) = state.next_snoop().filter(|_| state.has_snoop_entry()) {
+            let next = next.max(state.pipeline_free);
+            if next > self.now && next < state.pump_at {
+                state.pump_at = next;
+                self.wheel.schedule(next, Event::Pump.of(slice));
+            }
+        }
         let next = if !state.fills.is_empty() || (!state.retries.is_empty() && state.has_tor_entry()) {
             state.pipeline_free
         } else if let Some((ready, _)) = state.ingress.front().filter(|_| state.has_tor_entry()) {
@@ -77,16 +98,36 @@ impl Model {
     fn take_fill<S: SignalSink>(&mut self, slice: u16, sink: &mut S) -> bool {
         let index = usize::from(slice);
         let Some(request) = self.slices[index].fills.front() else { return false };
-        let line = self.pool[request].line;
-        let (way, victim) = self.slices[index].llc.victim(line);
-        if (victim.state == LineState::Modified || victim.cores != 0) && !self.tracker_entry(slice, victim.line) {
+        if self.egress_is_full(slice) {
+            self.turn_away(slice, IngressQueue::Responses, Refusal::Full, sink);
             return false;
         }
+        let line = self.pool[request].line;
+        if self.pool[request].record.state.is_shared() && self.take_right(slice, request, sink) {
+            return true;
+        }
+        let (way, victim) = self.slices[index].llc.victim(line);
+        if (victim.state == LineState::Modified || victim.cores != 0) && !self.tracker_entry(slice, victim.line) {
+            self.turn_away(slice, IngressQueue::Responses, Refusal::Tracker, sink);
+            return false;
+        }
+        self.slices[index].fills.pop();
+        let more = !self.slices[index].fills.is_empty();
+        self.slice_state(slice, SliceState::ResponseBids, more, sink);
+        self.slice_state(slice, SliceState::ResponseStarves, false, sink);
+        if self.slices[index].ingress.front().is_some_and(|(ready, _)| ready <= self.now) {
+            self.slice_state(slice, SliceState::RequestStarves, true, sink);
+        }
         let state = &mut self.slices[index];
-        state.fills.pop();
         state.pipeline_free = self.now + self.latency.uclk;
         let core = self.map.within(self.pool[request].core.into());
-        state.llc.fill(way, line, LineState::Exclusive, 1 << core);
+        let granted = if self.pool[request].granted_shared() { LineState::Forward } else { LineState::Exclusive };
+        let from_device = self.pool[request].record.kind == RequestKind::IoWrite;
+        if from_device {
+            state.llc.fill(way, line, LineState::Modified, 0);
+        } else {
+            state.llc.fill(way, line, granted, 1 << core);
+        }
         let record = &mut self.pool[request].record;
         record.victim = Some(victim.state);
         let tag = self.wires.tags.victim(victim.state, record.nid);
@@ -96,12 +137,44 @@ impl Model {
         if victim.state != LineState::Invalid {
             self.evict(slice, victim, sink);
         }
-        if self.pool[request].record.direct_to_core {
-            self.message(slice, Message::AcknowledgeFromCache, sink);
+        if from_device {
+            let sent = self.message(slice, Message::AcknowledgeFromCache, self.rings.io(), sink);
+            self.wheel.schedule(sent + self.latency.to_io(slice), Event::Data.of(request));
+            return true;
+        }
+        self.filled(request, sink);
+        true
+    }
+
+    fn filled<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let record = &self.pool[request].record;
+        if record.direct_to_core {
+            let core = self.map.within(self.pool[request].core.into());
+            self.message(record.slice, Message::AcknowledgeFromCache, core, sink);
         } else {
             self.send_data(request, 0, sink);
         }
         self.end_step(request);
+    }
+
+    /// The right to write to a line that was shared has come: the line is where it was, unless another socket has taken it away since.
+    /// False if it has.
+    fn take_right<S: SignalSink>(&mut self, slice: u16, request: RequestId, sink: &mut S) -> bool {
+        let state = &mut self.slices[usize::from(slice)];
+        let (line, core) = (self.pool[request].line, self.pool[request].core);
+        let Some(way) = state.llc.find(line) else { return false };
+        state.fills.pop();
+        state.pipeline_free = self.now + self.latency.uclk;
+        let (own, first) =
+            (1 << self.map.within(core.into()), usize::from(self.map.first_stop(self.map.socket(slice))));
+        for other in bits(state.llc.cores(way) & !own) {
+            self.cores[first + other].invalidate(line);
+        }
+        state.llc.set_state(way, LineState::Exclusive);
+        state.llc.set_cores(way, own);
+        state.llc.touch(way);
+        self.leave_tor(request, sink);
+        self.filled(request, sink);
         true
     }
 
@@ -112,12 +185,19 @@ impl Model {
         let fresh = state.ingress.front().filter(|(ready, _)| *ready <= self.now).map(|(_, request)| request);
         let Some(request) = retry.or(fresh).filter(|_| state.has_tor_entry()) else { return false };
         let line = self.pool[request].line;
-        if !self.tracker_entry(slice, line) {
+        if self.egress_is_full(slice) {
+            self.turn_away(slice, IngressQueue::Requests, Refusal::Full, sink);
             return false;
         }
+        if !self.tracker_entry(slice, line) {
+            self.turn_away(slice, IngressQueue::Requests, Refusal::Tracker, sink);
+            return false;
+        }
+        let has_retry = retry.is_some();
+        self.slice_state(slice, SliceState::RequestStarves, false, sink);
         let state = &mut self.slices[usize::from(slice)];
         state.pipeline_free = self.now + self.latency.uclk;
-        if retry.is_some() {
+        if has_retry {
             state.retries.pop();
         } else {
             state.ingress.pop();
@@ -129,7 +209,10 @@ impl Model {
                 last = self.pool[last].next;
             }
             self.pool[last].next = request;
+            self.turn_away(slice, IngressQueue::Requests, Refusal::Conflict, sink);
+            self.reject(request, sink);
         } else {
+            self.unreject(request, sink);
             self.look_up(slice, request, sink);
         }
         true
@@ -141,25 +224,40 @@ impl Model {
         let record = &mut self.pool[request].record;
         record.ingress_out = self.now;
         record.state = way.map_or(LineState::Invalid, |way| self.slices[index].llc.state(way));
-        record.miss = way.is_none();
         let kind = record.kind;
+        // A line that other sockets may have cannot be written to without its home agent's leave.
+        let way = way.filter(|_| !(record.state.is_shared() && kind != RequestKind::DataRead));
+        record.miss = way.is_none() || kind.carries_data_home();
         let wires = &self.wires.slices[index];
+        if kind == RequestKind::ReadForOwnership && record.state == LineState::Shared {
+            let (wire, tag) = wires.owned_shared;
+            sink.pulse(wire, tag, self.now, 1);
+        }
         sink.leave(wires.ingress, self.wires.tags.ingress(record.tid), self.now);
+        if kind.is_io() {
+            sink.leave(wires.ingress, self.wires.tags.ordered(record.tid), self.now);
+        }
         sink.pulse(wires.lookup, self.wires.tags.lookup(record), self.now, 1);
         self.enter_tor(request, sink);
         self.return_credit(slice);
+        if kind.passes_through() {
+            self.pass_through(slice, request, way, sink);
+            return;
+        }
         match way {
             None => {
+                let to = self.way_home(request);
                 if kind.is_writeback() {
                     // The line was given up while its writeback was on the way: the data goes on to memory.
-                    self.message(slice, Message::DataFromCache, sink);
+                    self.message(slice, Message::DataFromCache, to, sink);
                 }
-                self.message(slice, Message::AddressFromCache, sink);
-                self.request_home(request);
+                self.message(slice, Message::AddressFromCache, to, sink);
+                self.request_home(request, sink);
             }
             Some(way) if kind.is_writeback() => {
                 self.take_writeback(slice, request, way);
-                self.message(slice, Message::AcknowledgeFromCache, sink);
+                let core = self.map.within(self.pool[request].core.into());
+                self.message(slice, Message::AcknowledgeFromCache, core, sink);
                 self.wheel.schedule(self.now + self.latency.llc_quick, Event::Step.of(request));
             }
             Some(way) => self.grant(slice, request, way, sink),
@@ -186,7 +284,7 @@ impl Model {
         let store = entry.record.kind == RequestKind::ReadForOwnership;
         llc.touch(way);
         llc.set_cores(way, if store { own } else { cores | own });
-        entry.shared = others != 0;
+        entry.shared = others != 0 || entry.record.state.is_shared();
         // A load need not ask when several cores share the line: then none of them can have written it.
         let snooped = if store || others.count_ones() == 1 { others } else { 0 };
         if snooped == 0 {
@@ -204,7 +302,7 @@ impl Model {
         if modified {
             self.slices[usize::from(slice)].llc.set_state(way, LineState::Modified);
         }
-        self.message(slice, Message::SnoopFromCache, sink);
+        self.message(slice, Message::SnoopFromCache, self.map.within(slice), sink);
         self.wheel.schedule(self.now + self.latency.core_snoop, Event::Step.of(request));
     }
 
@@ -227,7 +325,7 @@ impl Model {
         let delay = if victim.cores == 0 {
             self.latency.llc_quick
         } else {
-            self.message(slice, Message::SnoopFromCache, sink);
+            self.message(slice, Message::SnoopFromCache, self.map.within(slice), sink);
             self.latency.core_snoop
         };
         self.wheel.schedule(self.now + delay, Event::Step.of(request));
@@ -241,14 +339,19 @@ impl Model {
         let completed = entry.record.tracker_out != NEVER;
         let first = self.map.first_stop(self.map.socket(slice));
         for answering in bits(snooped) {
-            self.message(first + answering as u16, Message::AcknowledgeFromCore, sink);
+            self.message(first + answering as u16, Message::AcknowledgeFromCore, self.map.within(slice), sink);
         }
-        if matches!(kind, RequestKind::DataRead | RequestKind::ReadForOwnership) {
+        if kind.passes_through() {
+            self.step_through(request, sink);
+        } else if kind == RequestKind::Snoop {
+            self.answer_snoop(request, sink);
+        } else if kind.is_read() {
             self.send_data(request, 0, sink);
         } else if kind == RequestKind::Eviction && miss && !completed {
-            self.message(slice, Message::AddressFromCache, sink);
-            self.message(slice, Message::DataFromCache, sink);
-            self.send_home(request);
+            let to = self.way_home(request);
+            self.message(slice, Message::AddressFromCache, to, sink);
+            self.message(slice, Message::DataFromCache, to, sink);
+            self.send_home(request, sink);
         } else {
             self.leave_tor(request, sink);
             self.end_step(request);
@@ -261,7 +364,7 @@ impl Model {
 
     fn send_data<S: SignalSink>(&mut self, request: RequestId, delay: u64, sink: &mut S) {
         let (core, slice) = (self.pool[request].core, self.pool[request].record.slice);
-        let sent = self.message(slice, Message::DataFromCache, sink);
+        let sent = self.message(slice, Message::DataFromCache, self.map.within(core.into()), sink);
         let at = sent + delay + self.latency.core_slice(core, slice);
         self.wheel.schedule(at, Event::Data.of(request));
     }
@@ -278,13 +381,21 @@ impl Model {
         }
     }
 
-    fn enter_tor<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+    pub(super) fn enter_tor<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let entry = &mut self.pool[request];
         let slice = usize::from(entry.record.slice);
         entry.record.tor_in = self.now;
         entry.tor_tag = self.wires.tags.tor(&entry.record);
-        entry.tor_slot = self.slices[slice].take_tor_entry(entry.line, request);
+        let state = &mut self.slices[slice];
+        entry.tor_slot = if entry.record.kind == RequestKind::Snoop {
+            state.take_snoop_entry(entry.line, request)
+        } else {
+            state.take_tor_entry(entry.line, request)
+        };
         sink.enter(self.wires.slices[slice].tor, entry.tor_tag, self.now);
+        if entry.record.miss && entry.record.kind == RequestKind::DataRead {
+            sink.enter(self.wires.slices[slice].pressure.read_misses, 0, self.now);
+        }
     }
 
     /// A request leaves the table; those that waited for its line may try again.
@@ -295,10 +406,18 @@ impl Model {
         let state = &mut self.slices[usize::from(slice)];
         state.free_tor_entry(entry.tor_slot);
         sink.leave(self.wires.slices[usize::from(slice)].tor, entry.tor_tag, self.now);
+        if entry.record.miss && entry.record.kind == RequestKind::DataRead {
+            sink.leave(self.wires.slices[usize::from(slice)].pressure.read_misses, 0, self.now);
+        }
         let mut waiting = std::mem::replace(&mut entry.next, NO_REQUEST);
         while waiting != NO_REQUEST {
             let next = std::mem::replace(&mut self.pool[waiting].next, NO_REQUEST);
-            self.slices[usize::from(slice)].retries.push(waiting);
+            let state = &mut self.slices[usize::from(slice)];
+            if self.pool[waiting].record.kind == RequestKind::Snoop {
+                state.snoop_retries.push_back(waiting);
+            } else {
+                state.retries.push(waiting);
+            }
             waiting = next;
         }
         self.wake(slice, sink);

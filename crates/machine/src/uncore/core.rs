@@ -28,6 +28,17 @@ pub enum ThreadState {
     Finished,
 }
 
+/// What a thread is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ThreadKind {
+    /// Loads and stores through the caches.
+    Cached,
+    /// Streaming stores.
+    Streaming,
+    /// A device: not on a core at all.
+    Device,
+}
+
 /// A hardware thread with its share of the workload.
 #[derive(Debug)]
 pub struct Thread {
@@ -41,6 +52,9 @@ pub struct Thread {
     /// An access that was made but could not start.
     pub held: Option<Access>,
     pub state: ThreadState,
+    pub kind: ThreadKind,
+    /// Requests of a device that are under way.
+    pub outstanding: u8,
 }
 
 /// Where an access finds its line.

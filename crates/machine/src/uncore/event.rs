@@ -28,12 +28,30 @@ pub enum Event {
     Power,
     /// A socket's system agent runs an errand.
     Agent,
+    /// A socket's input-output stop moves its queues on.
+    Device,
     /// The phase may be over.
     Phase,
+    /// A packet arrives at the ring stop of its link.
+    Post,
+    /// The ring stop of a link may hand another packet over.
+    Forward,
+    /// A packet has come over a link.
+    Delivered,
+    /// The credits of a packet have come back.
+    CreditsBack,
+    /// The answer to a snoop arrives at the home agent.
+    SnoopAnswer,
+    /// The modified line that a snoop found arrives at the home agent.
+    SnoopWrite,
+    /// Data or completion of a read arrives at its slice.
+    Part,
+    /// The home agent may send the next message by the address ring.
+    HomeEgress,
 }
 
 impl Event {
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 22] = [
         Self::Issue,
         Self::Arrive,
         Self::Pump,
@@ -46,7 +64,16 @@ impl Event {
         Self::Step,
         Self::Power,
         Self::Agent,
+        Self::Device,
         Self::Phase,
+        Self::Post,
+        Self::Forward,
+        Self::Delivered,
+        Self::CreditsBack,
+        Self::SnoopAnswer,
+        Self::SnoopWrite,
+        Self::Part,
+        Self::HomeEgress,
     ];
 
     /// An event of a thread, slice or request.

@@ -2,12 +2,15 @@
 
 use super::dram::{Arrival, Outcome};
 use super::event::Event;
+use super::links::{Action, Origin};
 use super::parameters::MOST_SOCKETS;
+use super::remote::InHand;
 use super::request::RequestId;
 use super::{Model, Parameters};
 use crate::engine::Ring;
-use crate::ledger::{Pending, RequestKind};
+use crate::ledger::{HomeQueue, PacketKind, Pending, Record, RequestKind, RingKind};
 use crate::signal::{SignalSink, Tick};
+use std::collections::VecDeque;
 
 /// Memory channels that a home agent serves at most.
 const CHANNELS: usize = 4;
@@ -37,6 +40,14 @@ pub struct HomeAgent {
     /// Requests that wait for a credit.
     reads: [Ring<RequestId, TRACKER>; CHANNELS],
     writes: [Ring<RequestId, TRACKER>; CHANNELS],
+    in_hand: InHand,
+    /// Snoops and completions that wait for the address ring, and the first tick at which it takes another.
+    pub addresses: VecDeque<RequestId>,
+    pub address_free: Tick,
+    /// Messages that wait for an entry in a link's ring stop: by the address ring for either link, and by the data ring.
+    pub waiting_for_links: [u16; 4],
+    /// Requests that wait for another to the same line.
+    pub conflicts: u16,
 }
 
 impl HomeAgent {
@@ -57,12 +68,28 @@ impl HomeAgent {
             write_credits: [writes; CHANNELS],
             reads: std::array::from_fn(|_| Ring::new(0)),
             writes: std::array::from_fn(|_| Ring::new(0)),
+            in_hand: InHand::new(parameters.sockets, parameters.tracker_entries),
+            addresses: VecDeque::with_capacity(16),
+            address_free: 0,
+            waiting_for_links: [0; 4],
+            conflicts: 0,
         }
     }
-}
 
-const fn is_read(kind: RequestKind) -> bool {
-    matches!(kind, RequestKind::DataRead | RequestKind::ReadForOwnership)
+    /// The request for a line that is being served.
+    pub fn in_hand(&self, line: u32) -> Option<RequestId> {
+        self.in_hand.find(line)
+    }
+
+    /// Begins to serve a request for a line.
+    pub fn take_in_hand(&mut self, line: u32, request: RequestId) {
+        self.in_hand.add(line, request);
+    }
+
+    /// The request for a line has been served.
+    pub fn drop_in_hand(&mut self, line: u32) {
+        self.in_hand.remove(line);
+    }
 }
 
 impl Model {
@@ -90,53 +117,129 @@ impl Model {
     }
 
     /// Takes a tracker entry for a request and sends it to the home agent.
-    pub(super) fn request_home(&mut self, request: RequestId) {
+    pub(super) fn request_home<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         self.take_tracker(request);
-        self.send_home(request);
+        self.send_home(request, sink);
     }
 
     /// Sends a request that has its tracker entry to the home agent.
-    pub(super) fn send_home(&mut self, request: RequestId) {
+    pub(super) fn send_home<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let record = &self.pool[request].record;
-        let mut at = self.now + self.latency.llc_miss + self.latency.to_home(record.slice);
-        if record.remote {
-            at += self.latency.link;
+        let at = self.now + self.latency.llc_miss + self.latency.to_home(record.slice);
+        if !record.remote {
+            self.reach_home(request, at, Event::Accept);
+            return;
         }
-        let home = &mut self.homes[usize::from(record.nid)];
+        let here = self.map.socket(record.slice);
+        let way = (here, record.nid);
+        match record.kind {
+            RequestKind::DataRead => {
+                self.send_packet(Origin::Other, way, PacketKind::RdData, here, (Action::Accept, request), at, sink)
+            }
+            RequestKind::ReadForOwnership => {
+                self.send_packet(Origin::Other, way, PacketKind::RdInvOwn, here, (Action::Accept, request), at, sink);
+            }
+            _ => {
+                // The request and its data are two packets; it is accepted with the data.
+                self.send_packet(Origin::Other, way, PacketKind::WbMtoI, here, (Action::Announce, request), at, sink);
+                self.send_packet(Origin::Other, way, PacketKind::WbIData, here, (Action::Accept, request), at, sink);
+            }
+        }
+    }
+
+    /// A message for the home agent arrives there at `at`, or later if others do: it takes one in a cycle.
+    pub(super) fn reach_home(&mut self, request: RequestId, at: Tick, event: Event) {
+        let home = &mut self.homes[usize::from(self.pool[request].record.nid)];
         let at = at.max(home.accept_free);
         home.accept_free = at + self.latency.uclk;
-        self.wheel.schedule(at, Event::Accept.of(request));
+        self.wheel.schedule(at, event.of(request));
     }
 
     /// The home agent accepts a request.
     pub(super) fn accept<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let entry = &mut self.pool[request];
         entry.record.tracker_in = self.now;
-        let read = is_read(entry.record.kind);
-        entry.place = self.map.place(entry.line);
-        let channel = usize::from(entry.place.channel) % CHANNELS;
+        let kind = entry.record.kind;
         let (index, from) = (usize::from(entry.record.nid), usize::from(entry.record.remote));
         let wires = &self.wires.homes[index];
-        let (wire, tags) = if read { wires.reads } else { wires.writes };
-        sink.pulse(wire, tags[from], self.now, 1);
+        // A device's write into the LLC asks for the line only: memory has nothing to do.
+        let asks = kind == RequestKind::IoWrite;
+        if !asks {
+            let (wire, tags) = if kind.reads_memory() { wires.reads } else { wires.writes };
+            sink.pulse(wire, tags[from], self.now, 1);
+        }
         sink.pulse(wires.region.0, wires.region.1, self.now, 1);
         sink.enter(wires.tracker.0, wires.tracker.1[from], self.now);
-        let home = &mut self.homes[index];
-        let (credits, queue) = if read {
-            (&mut home.read_credits[channel], &mut home.reads[channel])
+        if asks {
+            self.plan_answer(request, self.now);
+            return;
+        }
+        // Requests of devices snoop no other socket.
+        if self.links.is_empty() || !kind.is_read() || self.begin_read(request, sink) {
+            self.go_to_memory(request, sink);
+        }
+    }
+
+    /// The modified line that a snoop found comes to the home agent, to be written.
+    pub(super) fn snoop_write<S: SignalSink>(&mut self, snoop: RequestId, sink: &mut S) {
+        let record = &mut self.pool[snoop].record;
+        record.snoop_write = self.now;
+        let wires = &self.wires.homes[usize::from(record.nid)];
+        let (wire, tags) = wires.writes;
+        sink.pulse(wire, tags[usize::from(record.remote)], self.now, 1);
+        sink.pulse(wires.region.0, wires.region.1, self.now, 1);
+        self.go_to_memory(snoop, sink);
+    }
+
+    /// A request goes to its channel's queue, as soon as there is a credit for it.
+    pub(super) fn go_to_memory<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let entry = &mut self.pool[request];
+        entry.place = self.map.place(entry.line);
+        let (read, home) = (entry.record.kind.reads_memory(), entry.record.nid);
+        let channel = usize::from(entry.place.channel) % CHANNELS;
+        let (agent, wires) = (&mut self.homes[usize::from(home)], &self.wires.homes[usize::from(home)]);
+        let (credits, queue, pending) = if read {
+            (&mut agent.read_credits[channel], &mut agent.reads[channel], Pending::Reads)
         } else {
-            (&mut home.write_credits[channel], &mut home.writes[channel])
+            (&mut agent.write_credits[channel], &mut agent.writes[channel], Pending::Writes)
         };
+        if read {
+            // No document says when the short way is open: with nothing else pending in the channel (assumption). It saves no time here.
+            let idle = *credits == self.parameters.dram.reads;
+            entry.record.bypass = Some(idle);
+            let (wire, tags) = wires.bypass;
+            sink.pulse(wire, tags[usize::from(idle)], self.now, 1);
+        }
         if *credits == 0 {
             queue.push(request);
             return;
         }
         *credits -= 1;
+        if *credits == 0 {
+            let (wire, tags) = wires.no_credits[pending as usize];
+            sink.enter(wire, tags[channel], self.now);
+        }
+        self.ledger.home_enter(home, HomeQueue::Credits(pending, channel), self.now);
         if read {
             self.request_memory(request, self.now);
         } else {
             self.plan_write(request, self.now, sink);
         }
+    }
+
+    /// A credit that nothing waits for is free again.
+    fn credit_free<S: SignalSink>(&mut self, home: usize, queue: Pending, channel: usize, sink: &mut S) {
+        let agent = &mut self.homes[home];
+        let credits = match queue {
+            Pending::Reads => &mut agent.read_credits[channel],
+            Pending::Writes => &mut agent.write_credits[channel],
+        };
+        if *credits == 0 {
+            let (wire, tags) = self.wires.homes[home].no_credits[queue as usize];
+            sink.leave(wire, tags[channel], self.now);
+        }
+        *credits += 1;
+        self.ledger.home_leave(home as u8, HomeQueue::Credits(queue, channel), self.now);
     }
 
     /// Gives a write its turn at or after an uncore edge.
@@ -155,7 +258,9 @@ impl Model {
     pub(super) fn write<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let record = &mut self.pool[request].record;
         record.written = self.now;
-        let (wire, tag) = self.wires.homes[usize::from(record.nid)].written;
+        let wires = &self.wires.homes[usize::from(record.nid)];
+        let part = record.kind == RequestKind::StreamPart && !record.completed;
+        let (wire, tag) = if part { wires.written_part } else { wires.written };
         sink.pulse(wire, tag, self.now, 1);
         self.request_memory(request, self.now);
     }
@@ -163,13 +268,14 @@ impl Model {
     fn request_memory(&mut self, request: RequestId, from: Tick) {
         let entry = &self.pool[request];
         let place = entry.place;
-        let queue = if is_read(entry.record.kind) { Pending::Reads } else { Pending::Writes };
+        let queue = if entry.record.kind.reads_memory() { Pending::Reads } else { Pending::Writes };
         let clock = self.clocks.dclk;
         let channel = &mut self.channels[usize::from(place.channel)];
         let earliest = clock.cycles(from + self.latency.home_to_memory + clock.ticks() - 1);
         let cycle = channel.last_arrival().map_or(earliest, |last| earliest.max(last + 1));
         let (line, bank, row) = (entry.line, place.bank, place.row);
-        channel.announce(Arrival { cycle, owner: request, line, bank, row, queue, partial: false });
+        let partial = entry.record.kind == RequestKind::StreamPart && !entry.record.completed;
+        channel.announce(Arrival { cycle, owner: request, line, bank, row, queue, partial });
         let tick = cycle * clock.ticks();
         let next = &mut self.channel_next[usize::from(place.channel)];
         *next = (*next).min(tick);
@@ -183,10 +289,10 @@ impl Model {
         for index in 0..self.outcomes.len() {
             match self.outcomes[index] {
                 Outcome::Data { owner, cycle } => {
-                    self.plan_answer(owner, cycle * self.clocks.dclk.ticks());
+                    self.memory_answers(owner, cycle * self.clocks.dclk.ticks());
                     match self.homes[home].reads[channel].pop() {
                         Some(next) => self.request_memory(next, self.now + self.latency.credit_return),
-                        None => self.homes[home].read_credits[channel] += 1,
+                        None => self.credit_free(home, Pending::Reads, channel, sink),
                     }
                 }
                 Outcome::Posted { owner } => self.plan_answer(owner, self.now),
@@ -195,14 +301,14 @@ impl Model {
                         let edge = self.clocks.uclk.align_up(self.now + self.latency.credit_return);
                         self.plan_write(next, edge, sink);
                     }
-                    None => self.homes[home].write_credits[channel] += 1,
+                    None => self.credit_free(home, Pending::Writes, channel, sink),
                 },
             }
         }
         self.outcomes.clear();
     }
 
-    fn plan_answer(&mut self, request: RequestId, from: Tick) {
+    pub(super) fn plan_answer(&mut self, request: RequestId, from: Tick) {
         let home = &mut self.homes[usize::from(self.pool[request].record.nid)];
         let at = self.clocks.uclk.align_up(from + self.latency.memory_to_home).max(home.answer_free);
         home.answer_free = at + self.latency.uclk;
@@ -212,39 +318,31 @@ impl Model {
     /// The home agent answers, and its tracker entry is free.
     pub(super) fn answer<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let entry = &mut self.pool[request];
+        if entry.record.kind == RequestKind::Snoop {
+            // What a snoop found has been written; nobody waits for it.
+            self.end_step(request);
+            return;
+        }
         entry.record.tracker_out = self.now;
-        let (kind, core, slice) = (entry.record.kind, entry.core, entry.record.slice);
+        let (kind, slice) = (entry.record.kind, entry.record.slice);
         let (home, remote) = (entry.record.nid, entry.record.remote);
         let wires = &self.wires.homes[usize::from(home)];
         sink.leave(wires.tracker.0, wires.tracker.1[usize::from(remote)], self.now);
-        let mut to_slice = self.now + self.latency.to_home(slice);
         if remote {
-            to_slice += self.latency.link;
-        }
-        if !is_read(kind) {
-            if remote {
-                sink.pulse(wires.completion_remote.0, wires.completion_remote.1, self.now, 1);
-            } else {
-                sink.pulse(wires.completion, 0, self.now, 1);
-            }
-            self.wheel.schedule(to_slice, Event::Step.of(request));
+            self.answer_remote(request, sink);
+        } else if kind.is_read() {
+            self.answer_read(request, sink);
+        } else if kind == RequestKind::IoRead {
+            sink.pulse(wires.to_cache.0, wires.to_cache.1, self.now, 1);
+            self.wheel.schedule(self.now + self.latency.to_home(slice), Event::Step.of(request));
         } else {
-            // The fill and the data are separate steps.
-            entry.open = 2;
-            self.wheel.schedule(to_slice, Event::Fill.of(request));
-            // Loads get their data straight from here; stores through the slice, which must first see the line owned
-            // (assumption: no document says which requests use Direct2Core).
-            if remote {
-                sink.pulse(wires.to_remote.0, wires.to_remote.1, self.now, 1);
-            } else if kind == RequestKind::DataRead {
-                entry.record.direct_to_core = true;
-                sink.pulse(wires.direct, 0, self.now, 1);
-                sink.pulse(wires.to_core.0, wires.to_core.1, self.now, 1);
-                sink.pulse(wires.completion, 0, self.now, 1);
-                self.wheel.schedule(self.now + self.latency.to_home(core.into()), Event::Data.of(request));
-            } else {
-                sink.pulse(wires.to_cache.0, wires.to_cache.1, self.now, 1);
-            }
+            sink.pulse(wires.completion, 0, self.now, 1);
+            let next = if kind == RequestKind::IoWrite { Event::Fill } else { Event::Step };
+            self.wheel.schedule(self.now + self.latency.to_home(slice), next.of(request));
+        }
+        self.answer_travels(request, sink);
+        if kind.is_read() && !self.links.is_empty() {
+            self.end_in_hand(request, sink);
         }
         let trackers = self.trackers(slice, home);
         trackers.free += 1;
@@ -254,5 +352,66 @@ impl Model {
             waiting &= waiting - 1;
             self.wake(slice, sink);
         }
+    }
+
+    /// Answers a read of this socket.
+    fn answer_read<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let entry = &mut self.pool[request];
+        let wires = &self.wires.homes[usize::from(entry.record.nid)];
+        let to_slice = self.now + self.latency.to_home(entry.record.slice);
+        if entry.record.forwarded {
+            // The data comes from another cache.
+            sink.pulse(wires.completion, 0, self.now, 1);
+            self.wheel.schedule(to_slice, Event::Part.of(request));
+            return;
+        }
+        // The fill and the data are separate steps.
+        entry.open = 2;
+        self.wheel.schedule(to_slice, Event::Fill.of(request));
+        // Loads get their data straight from here; stores through the slice, which must first see the line owned
+        // (assumption: no document says which requests use Direct2Core).
+        if entry.record.kind == RequestKind::DataRead {
+            entry.record.direct_to_core = true;
+            let to_core = self.now + self.latency.to_home(entry.core.into());
+            sink.pulse(wires.direct, 0, self.now, 1);
+            sink.pulse(wires.to_core.0, wires.to_core.1, self.now, 1);
+            sink.pulse(wires.completion, 0, self.now, 1);
+            self.wheel.schedule(to_core, Event::Data.of(request));
+        } else {
+            sink.pulse(wires.to_cache.0, wires.to_cache.1, self.now, 1);
+        }
+    }
+
+    /// Answers a request of another socket.
+    fn answer_remote<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let entry = &self.pool[request];
+        let home = entry.record.nid;
+        let requester = self.map.socket(entry.record.slice);
+        let data = entry.record.kind.is_read() && !entry.record.forwarded;
+        if !data {
+            self.send_address(home, request, sink);
+            return;
+        }
+        let (wire, tag) = self.wires.homes[usize::from(home)].to_remote;
+        sink.pulse(wire, tag, self.now, 1);
+        let kind = if entry.granted_shared() { PacketKind::DataFCmp } else { PacketKind::DataECmp };
+        let at = self.now + self.latency.stop_to_stop;
+        self.send_packet(Origin::Home, (home, requester), kind, requester, (Action::Data, request), at, sink);
+    }
+
+    /// The ring journeys of an answer within its socket. What goes to another socket travels with its packets.
+    fn answer_travels<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let entry = &self.pool[request];
+        let Record { remote, nid, kind, slice, direct_to_core, forwarded, .. } = entry.record;
+        if remote {
+            return;
+        }
+        let (core, home, slice) = (self.map.within(entry.core.into()), self.rings.home(), self.map.within(slice));
+        let data = kind.reads_memory() && !forwarded;
+        if data && direct_to_core {
+            self.travel(nid, RingKind::Block, home, core, sink);
+        }
+        let ring = if data && !direct_to_core { RingKind::Block } else { RingKind::Acknowledge };
+        self.travel(nid, ring, home, slice, sink);
     }
 }

@@ -3,7 +3,7 @@
 use super::Model;
 use super::address::LINE_BYTES;
 use super::cache::{Evicted, Right};
-use super::core::{Buffer, Level, Thread, ThreadState};
+use super::core::{Buffer, Level, Thread, ThreadKind, ThreadState};
 use super::event::Event;
 use super::request::RequestId;
 use crate::ledger::{Message, Record, RequestKind};
@@ -20,6 +20,11 @@ impl Model {
             return;
         }
         let index = usize::from(thread);
+        match self.threads[index].kind {
+            ThreadKind::Cached => {}
+            ThreadKind::Streaming => return self.issue_streaming(thread, sink),
+            ThreadKind::Device => return self.issue_device(thread, sink),
+        }
         for _ in 0..RUN_AHEAD {
             let state = &mut self.threads[index];
             let fresh = |state: &mut Thread| Some(state.placement.place(state.generator.next_access()?));
@@ -82,7 +87,7 @@ impl Model {
         let slice = self.map.slice(self.map.socket(core.into()), line);
         self.slices[usize::from(slice)].llc.prefetch(line);
         let request = self.pool.add(self.record(kind, tid, slice, line), line, core);
-        let sent = self.message(u16::from(core), Message::AddressFromCore, sink);
+        let sent = self.message(u16::from(core), Message::AddressFromCore, self.map.within(slice), sink);
         let request_free = &mut self.cores[usize::from(core)].request_free;
         let leaves = (sent + self.latency.miss_to_ring).max(*request_free);
         *request_free = leaves + self.latency.request_interval;
@@ -124,14 +129,19 @@ impl Model {
         let slice = self.map.slice(self.map.socket(stop), line);
         let record = self.record(kind, self.map.within(stop) * 2, slice, line);
         let request = self.pool.add(record, line, core);
-        self.message(stop, Message::AddressFromCore, sink);
-        let sent = self.message(stop, Message::DataFromCore, sink);
+        let to = self.map.within(slice);
+        self.message(stop, Message::AddressFromCore, to, sink);
+        let sent = self.message(stop, Message::DataFromCore, to, sink);
         self.send_to_slice(request, sent);
     }
 
     /// Data arrives at the core.
     pub(super) fn data<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let entry = &self.pool[request];
+        if entry.record.kind.is_io() {
+            self.device_answer(request, sink);
+            return;
+        }
         let (core, line) = (entry.core, entry.line);
         let right = match entry.record.kind {
             RequestKind::ReadForOwnership => Right::Modified,

@@ -22,13 +22,15 @@ pub struct Latency {
     pub home_to_memory: u64,
     pub memory_to_home: u64,
     pub credit_return: u64,
-    /// From the ring of one socket to that of another.
-    pub link: u64,
+    /// Between the home agent and the ring stops of links, and between those.
+    pub stop_to_stop: u64,
     /// Ring trips from each core to each slice, and back. Cores and slices are numbered over the machine here, eight being enough to
     /// tell the places of every socket apart.
     core_slice: [[u64; STOPS]; STOPS],
     /// Ring trips from each slice's or core's stop to the home agent, and back.
     home: [u64; STOPS],
+    /// The same for the input-output stop.
+    io: [u64; STOPS],
 }
 
 /// Stops with a core and a slice.
@@ -61,8 +63,9 @@ impl Latency {
             home_to_memory: p.home_to_memory * uclk,
             memory_to_home: p.memory_to_home * uclk,
             credit_return: p.credit_return * uclk,
-            link: p.link_latency * uclk,
+            stop_to_stop: (p.ring_base + p.ring_hop) * uclk,
             core_slice: std::array::from_fn(|core| std::array::from_fn(|slice| trip(core % cores, slice % cores))),
+            io: std::array::from_fn(|stop| trip(stop % cores, cores + 1)),
             home: std::array::from_fn(|stop| trip(stop % cores, cores)),
         }
     }
@@ -70,6 +73,11 @@ impl Latency {
     /// From a core to a slice or back.
     pub fn core_slice(&self, core: u8, slice: u16) -> u64 {
         self.core_slice[usize::from(core) % STOPS][usize::from(slice) % STOPS]
+    }
+
+    /// From a slice to the input-output stop of its socket or back.
+    pub fn to_io(&self, stop: u16) -> u64 {
+        self.io[usize::from(stop) % STOPS]
     }
 
     /// From a slice, or a core, to the home agent of its socket or back.

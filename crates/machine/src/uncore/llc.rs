@@ -6,9 +6,11 @@
 use super::search::matches;
 use crate::ledger::LineState;
 
-/// Ways (guide 2.3.1: a slice can be up to 20-way set associative).
+/// Ways of a slice of the E5-2600 (guide 2.3.1: a slice can be up to 20-way set associative).
+#[cfg(test)]
 pub const WAYS: usize = 20;
-/// Sets: 2.5 MB / 64 B / 20 ways.
+/// Its sets: 2.5 MB / 64 B / 20 ways.
+#[cfg(test)]
 pub const SETS: usize = 1 << SET_BITS;
 const SET_BITS: u32 = 11;
 /// Bits of the tag: lines of up to 128 GiB of memory.
@@ -29,8 +31,6 @@ pub const MOST_MEMORY: u64 = 64 << (TAG_BITS + SET_BITS);
 /// Bytes at the end of those whose lines cannot be named: their tag is that of an empty way.
 pub const UNNAMED: u64 = 64 << SET_BITS;
 
-type Set = [u32; WAYS];
-
 /// A way of a slice.
 #[derive(Debug, Clone, Copy)]
 pub struct Way {
@@ -47,32 +47,32 @@ pub struct Victim {
     pub cores: u8,
 }
 
-/// The tag array of a slice.
+/// The tag array of a slice, or of a whole LLC: by default that of the E5-2600.
 #[derive(Debug)]
-pub struct Llc {
-    sets: Vec<Set>,
+pub struct Llc<const WAYS: usize = 20, const SET_BITS: u32 = 11> {
+    sets: Vec<[u32; WAYS]>,
 }
 
-const fn set_of(line: u32) -> usize {
-    line as usize % SETS
-}
-
-impl Llc {
+impl<const WAYS: usize, const SET_BITS: u32> Llc<WAYS, SET_BITS> {
     /// An empty slice.
     pub fn new() -> Self {
-        Self { sets: vec![[EMPTY; WAYS]; SETS] }
+        Self { sets: vec![[EMPTY; WAYS]; 1 << SET_BITS] }
+    }
+
+    const fn set_of(line: u32) -> usize {
+        line as usize & ((1 << SET_BITS) - 1)
     }
 
     /// Tells the host that a line is about to be looked up.
     pub fn prefetch(&self, line: u32) {
-        let set = &self.sets[set_of(line)];
+        let set = &self.sets[Self::set_of(line)];
         super::host::prefetch(&set[0]);
         super::host::prefetch(&set[WAYS - 1]);
     }
 
     /// Finds a line.
     pub fn find(&self, line: u32) -> Option<Way> {
-        let (set, tag) = (set_of(line), line >> SET_BITS);
+        let (set, tag) = (Self::set_of(line), line >> SET_BITS);
         let found = matches(&self.sets[set], TAG, tag);
         (found != 0).then(|| Way { set: set as u16, way: found.trailing_zeros() as u8 })
     }
@@ -83,6 +83,11 @@ impl Llc {
 
     fn word_mut(&mut self, way: Way) -> &mut u32 {
         &mut self.sets[usize::from(way.set)][usize::from(way.way)]
+    }
+
+    /// Drops a line.
+    pub fn clear(&mut self, way: Way) {
+        *self.word_mut(way) = EMPTY;
     }
 
     /// State of a line.
@@ -119,13 +124,18 @@ impl Llc {
 
     /// The way that a line would take, and what it holds now: nothing is `Invalid`.
     pub fn victim(&self, line: u32) -> (Way, Victim) {
-        let index = set_of(line);
+        let index = Self::set_of(line);
         let set = &self.sets[index];
         let empty = matches(set, TAG, EMPTY);
         let choice = if empty != 0 { empty } else { matches(set, USED, 0) };
         let way = Way { set: index as u16, way: choice.trailing_zeros() as u8 };
         let line = (self.word(way) & TAG) << SET_BITS | index as u32;
         (way, Victim { line, state: self.state(way), cores: self.cores(way) })
+    }
+
+    /// Takes a line out of its way.
+    pub fn remove(&mut self, way: Way) {
+        *self.word_mut(way) = EMPTY;
     }
 
     /// Puts a line into a way, over whatever it held.
@@ -147,7 +157,7 @@ mod tests {
 
     #[test]
     fn free_ways_go_first_then_the_not_recently_used() {
-        let mut llc = Llc::new();
+        let mut llc = <Llc>::new();
         for n in 0..WAYS as u32 {
             let (way, victim) = llc.victim(n * SETS as u32);
             assert_eq!(victim.state, LineState::Invalid);
@@ -161,7 +171,7 @@ mod tests {
 
     #[test]
     fn state_and_cores_do_not_disturb_each_other() {
-        let mut llc = Llc::new();
+        let mut llc = <Llc>::new();
         let line = (1 << 31) - 1 - SETS as u32;
         let (way, _) = llc.victim(line);
         llc.fill(way, line, LineState::Forward, 0xA5);

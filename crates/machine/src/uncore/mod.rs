@@ -12,6 +12,7 @@ mod agent;
 mod cache;
 mod caching;
 mod core;
+mod device;
 pub mod dram;
 pub mod emerald_rapids;
 mod event;
@@ -19,14 +20,20 @@ mod home;
 mod host;
 mod issue;
 mod latency;
+mod links;
 mod llc;
+pub mod nehalem;
 mod parameters;
 mod phases;
 mod power;
+mod pressure;
 mod program;
+mod remote;
 mod request;
+mod ring;
 mod search;
 mod slice;
+mod stream;
 #[cfg(test)]
 mod tests;
 mod wires;
@@ -36,19 +43,22 @@ pub use program::ProgramCounts;
 pub use wires::ChannelWires;
 
 use crate::engine::{ClockError, Clocks, Wheel};
-use crate::ledger::{Ledger, Message, Opcodes, Shape, Snapshot};
+use crate::ledger::{Journey, Ledger, LinkShape, Message, Opcodes, RingKind, Shape, Snapshot};
 use crate::signal::{SignalSink, Tick, Wiring, WiringError};
 use crate::workload::{Kind, Nodes, ProgramSettings, ProgramSource, Scenario, Workload};
 use address::AddressMap;
 use agent::SystemAgent;
 use core::{Core, Thread};
+use device::Device;
 use dram::{Channel, Outcome};
 use event::Event;
 use home::HomeAgent;
 use latency::Latency;
+use links::Links;
 use phases::Phases;
 use power::PowerUnit;
 use request::{Pool, RequestId};
+use ring::Rings;
 use slice::Slice;
 use wires::Wires;
 
@@ -90,7 +100,7 @@ pub struct Model {
     slices: Vec<Slice>,
     homes: Vec<HomeAgent>,
     channels: Vec<Channel>,
-    /// The next tick at which each channel acts, and the least of them.
+    /// The next tick at which each channel acts, and the least of them and of the links'.
     channel_next: Vec<Tick>,
     memory_next: Tick,
     outcomes: Vec<Outcome>,
@@ -98,7 +108,10 @@ pub struct Model {
     /// By socket.
     power: Vec<PowerUnit>,
     agents: Vec<SystemAgent>,
+    devices: Vec<Device>,
+    rings: Rings,
     phases: Phases,
+    links: Links,
     ledger: Ledger,
     done: u64,
     total: u64,
@@ -151,8 +164,22 @@ impl Model {
         let power = (0..).zip(std::mem::take(&mut wires.power)).map(power).collect();
         let seed = scenario.phases.iter().find_map(|phase| phase.workload.as_ref()).map_or(1, |workload| workload.seed);
         let agent = |(socket, wires)| SystemAgent::new(socket, wires, clocks.uclk.ticks(), ticks_per_second, seed);
+        let devices = std::mem::take(&mut wires.devices).into_iter().map(Device::new).collect();
         let agents = (0..).zip(std::mem::take(&mut wires.agents)).map(agent).collect();
         let map = AddressMap::new(&parameters);
+        let rings = Rings::new(wiring, &parameters)?;
+        let several = sockets > 1;
+        let link_wires = if several { links::bind(wiring, sockets)? } else { Vec::new() };
+        let crossing = parameters.link_crossing * clocks.uclk.ticks();
+        let flight = parameters.link_flight;
+        let mut ledger = Ledger::new(clocks, opcodes, shape);
+        if several {
+            let (links, shared) = (link_wires.len(), parameters.link_credits.into());
+            ledger.add_links(LinkShape { links, flight, shared, codes: links::codes(wiring)? });
+        }
+        let links = Links::new(&parameters, crossing, link_wires);
+        let for_snoops = if several { parameters.tor_snoops } else { 0 };
+        let slice = |_| Slice::new(parameters.ingress_entries, parameters.tor_entries, for_snoops);
         Ok(Self {
             latency: Latency::new(&parameters, &clocks),
             now: 0,
@@ -161,7 +188,7 @@ impl Model {
             pool: Pool::new(1024 * usize::from(sockets)),
             threads: Vec::new(),
             cores: (0..cores).map(|_| Core::new(parameters.fill_buffers)).collect(),
-            slices: (0..cores).map(|_| Slice::new(parameters.ingress_entries, parameters.tor_entries)).collect(),
+            slices: (0..cores).map(slice).collect(),
             homes: (0..sockets).map(|socket| HomeAgent::new(socket, &parameters)).collect(),
             memory_next: channels.iter().map(Channel::next_tick).fold(Tick::MAX, Tick::min),
             channel_next: channels.iter().map(Channel::next_tick).collect(),
@@ -170,9 +197,12 @@ impl Model {
             wires,
             power,
             agents,
+            devices,
+            rings,
             total: scenario.requests(),
             phases: Phases::new(scenario),
-            ledger: Ledger::new(clocks, opcodes, shape),
+            links,
+            ledger,
             done: 0,
             started: false,
             program: None,
@@ -218,7 +248,12 @@ impl Model {
             self.started = true;
             self.channels.iter().for_each(|channel| channel.start(sink));
             self.start_phases(sink);
+            self.start_links(sink);
+            for wires in &self.wires.homes {
+                sink.enter(wires.conflicts.0, wires.conflicts.1[0], 0);
+            }
         }
+        self.rings.listen(sink);
         loop {
             let next = self.memory_next.min(self.wheel.next_tick());
             if next >= until {
@@ -247,7 +282,10 @@ impl Model {
                 }
             }
         }
-        self.memory_next = self.channel_next.iter().fold(Tick::MAX, |least, &next| least.min(next));
+        if self.links.next == self.now {
+            self.step_links(sink);
+        }
+        self.memory_next = self.channel_next.iter().fold(self.links.next, |least, &next| least.min(next));
     }
 
     fn dispatch<S: SignalSink>(&mut self, packed: u32, sink: &mut S) {
@@ -265,20 +303,29 @@ impl Model {
             Event::Step => self.step(subject, sink),
             Event::Power => self.step_power(subject, sink),
             Event::Agent => self.step_agent(subject, sink),
+            Event::Device => self.pump_device(subject, sink),
             Event::Phase => self.step_phase(sink),
+            Event::Post => self.post(subject, sink),
+            Event::Forward => self.forward_again(subject, sink),
+            Event::Delivered => self.delivered(subject, sink),
+            Event::CreditsBack => self.credits_back(subject, sink),
+            Event::SnoopAnswer => self.take_snoop_answer(subject),
+            Event::SnoopWrite => self.snoop_write(subject, sink),
+            Event::Part => self.part(subject, sink),
+            Event::HomeEgress => self.next_address(subject, sink),
         }
     }
 
-    /// A ring stop is to send a message: at once, or when those before it are gone. It sends one in a cycle (Table 2-14).
-    /// Gives the tick at which it goes.
-    fn message<S: SignalSink>(&mut self, stop: u16, message: Message, sink: &mut S) -> Tick {
+    /// A slice's or core's ring stop is to send a message to another stop of its socket: at once, or when those before it are gone. It
+    /// sends one in a cycle (Table 2-14). Gives the tick at which it goes.
+    fn message<S: SignalSink>(&mut self, stop: u16, message: Message, to: u8, sink: &mut S) -> Tick {
         let slice = &mut self.slices[usize::from(stop)];
         if slice.egress_free <= self.now && slice.egress.is_empty() {
-            self.send_message(stop, message, sink);
+            self.send_message(stop, message, to, self.now, sink);
             return self.now;
         }
         let before = slice.egress.len();
-        slice.egress.push_back(message);
+        slice.egress.push_back((message, to, self.now));
         if before == 0 {
             self.wheel.schedule(slice.egress_free, Event::Egress.of(stop));
         }
@@ -287,18 +334,37 @@ impl Model {
 
     fn next_message<S: SignalSink>(&mut self, stop: u16, sink: &mut S) {
         let slice = &mut self.slices[usize::from(stop)];
-        let Some(message) = slice.egress.pop_front() else { return };
+        let Some((message, to, since)) = slice.egress.pop_front() else { return };
         if !slice.egress.is_empty() {
             self.wheel.schedule(self.now + self.latency.uclk, Event::Egress.of(stop));
         }
-        self.send_message(stop, message, sink);
+        self.send_message(stop, message, to, since, sink);
+        if self.slices[usize::from(stop)].egress.is_empty() {
+            // What found no room may find it now.
+            self.wake(stop, sink);
+        }
     }
 
-    fn send_message<S: SignalSink>(&mut self, stop: u16, message: Message, sink: &mut S) {
+    fn send_message<S: SignalSink>(&mut self, stop: u16, message: Message, to: u8, since: Tick, sink: &mut S) {
         self.slices[usize::from(stop)].egress_free = self.now + self.latency.uclk;
         let (wire, tag) = self.wires.slices[usize::from(stop)].messages[message as usize];
         sink.pulse(wire, tag, self.now, 1);
         self.ledger.message(stop, message);
+        self.note_egress(stop, message.ring(), since, sink);
+        self.travel(self.map.socket(stop), message.ring(), self.map.within(stop), to, sink);
+    }
+
+    /// A message goes over a ring of a socket.
+    fn travel<S: SignalSink>(&mut self, socket: u8, kind: RingKind, from: u8, to: u8, sink: &mut S) {
+        let odd = self.clocks.uclk.cycles(self.now) % 2 == 1;
+        let journey = Journey { kind, from, to, odd };
+        self.rings.travel(socket, journey, self.now, sink);
+        self.ledger.travel(socket, journey);
+    }
+
+    /// Where a slice's messages to the home agent of a request leave its ring: at the home agent, or at the links.
+    fn way_home(&self, request: RequestId) -> u8 {
+        if self.pool[request].record.remote { self.rings.io() } else { self.rings.home() }
     }
 
     /// One of a request's open steps is over; after the last one its record is closed.
@@ -333,11 +399,14 @@ impl Model {
 
     /// True when every access is done and nothing is under way or waits to be written to memory.
     pub fn finished(&self) -> bool {
-        (self.phases.is_over() || self.phases.is_last_and_open())
+        self.started
+            && (self.phases.is_over() || self.phases.is_last_and_open())
             && self.done == self.total
             && self.pool.records().next().is_none()
+            && self.links.packets.records().next().is_none()
             && self.slices.iter().all(Slice::is_idle)
             && self.channels.iter().all(Channel::is_idle)
+            && self.devices.iter().all(Device::is_idle)
     }
 
     /// The running account. [`Model::snapshot`] is what to ask for figures.
@@ -352,6 +421,8 @@ impl Model {
 
     /// The account as of now, requests under way counted with their part so far.
     pub fn snapshot(&self) -> Snapshot {
-        self.ledger.snapshot(self.now, self.pool.records(), |channel, queue| self.channels[channel].entries(queue))
+        self.ledger.snapshot(self.now, self.pool.records(), self.links.packets.records(), |channel, queue| {
+            self.channels[channel].entries(queue)
+        })
     }
 }

@@ -69,8 +69,16 @@ pub struct Parameters {
     pub memory_to_home: u64,
     /// Uncore cycles for a credit of the memory controller to be of use at the home agent.
     pub credit_return: u64,
-    /// Uncore cycles from the ring of one socket to that of another, without waiting.
-    pub link_latency: u64,
+    /// Uncore cycles between the ring stop of a link and its link layer.
+    pub link_crossing: u64,
+    /// Clocks of a link from one end to the other.
+    pub link_flight: u64,
+    /// Entries of each class that the ring stop of a link has for messages from the ring.
+    pub link_entries: u8,
+    /// Shared credits that a link's sender has for the far end's buffer.
+    pub link_credits: u8,
+    /// Entries of a slice's table of requests that are kept for snoops of other sockets, if there are other sockets.
+    pub tor_snoops: u8,
     /// Memory channels.
     pub channels: u8,
     /// Bytes of memory of a channel.
@@ -113,7 +121,11 @@ impl Parameters {
             home_to_memory: 20, // fitted with llc_miss
             memory_to_home: 20, // fitted with llc_miss
             credit_return: 4, // assumption: half a ring trip
-            link_latency: 60, // fitted: remote latency of 115.1 ns, local of 61.7 (published-numbers, E5-2680 v2)
+            link_crossing: 12, // fitted: remote latency of 115.1 ns, local of 61.7 (published-numbers, E5-2680 v2)
+            link_flight: 11, // fitted with link_crossing
+            link_entries: 8, // assumption: RxR_OCCUPANCY grows by up to 32 a cycle, and four classes are in use
+            link_credits: 32, // assumption: room for 128 flits (RxL_OCCUPANCY counts up to that), four for each credit
+            tor_snoops: 2,  // assumption: guide 2.3.7, TOR_OCCUPANCY, says that some entries are kept, not how many
             channels: 4,    // guide 2.5.3
             channel_bytes: 16 << 30, // two ranks of 8 GiB
             dram: Timing::ddr3_1600(),
@@ -186,8 +198,11 @@ impl Parameters {
         range("ring_stops", self.ring_stops.into(), 9, 64)?;
         range("ingress_entries", self.ingress_entries.into(), 1, 20)?;
         range("tor_entries", self.tor_entries.into(), 1, 20)?;
+        range("link_entries", self.link_entries.into(), 1, 32)?;
+        range("link_credits", self.link_credits.into(), 1, 250)?;
         range("tracker_entries", self.tracker_entries.into(), 1, 128)?;
         if self.sockets > 1 {
+            range("tor_snoops", self.tor_snoops.into(), 1, u64::from(self.tor_entries) - 1)?;
             let others = u64::from(self.sockets) - 1;
             range("tracker_remote", self.tracker_remote.into(), others, u64::from(self.tracker_entries) - 1)?;
         }
@@ -204,7 +219,8 @@ impl Parameters {
             ("ring_hop", self.ring_hop),
             ("home_to_memory", self.home_to_memory),
             ("memory_to_home", self.memory_to_home),
-            ("link_latency", self.link_latency),
+            ("link_crossing", self.link_crossing),
+            ("link_flight", self.link_flight),
             ("l1_interval", self.l1_interval),
             ("l1_latency", self.l1_latency),
             ("l2_interval", self.l2_interval),

@@ -1,11 +1,13 @@
 //! Phases of a scenario: what begins and ends with them.
 
-use super::core::{Thread, ThreadState};
+use super::core::{Thread, ThreadKind, ThreadState};
+use super::device::NO_DEVICE;
 use super::dram::{Conditions as ChannelConditions, PowerDown, Throttle};
 use super::event::Event;
 use super::{Model, Parameters};
+use crate::ledger::RingKind;
 use crate::signal::{SignalSink, Tick};
-use crate::workload::{Conditions, Generator, MemoryConditions, Phase, Placement, Scenario, Workload};
+use crate::workload::{Conditions, Generator, Kind, MemoryConditions, Phase, Placement, Scenario, Workload};
 
 /// Nanoseconds between looks whether a phase's last requests are done.
 const LOOK: u64 = 200;
@@ -80,7 +82,7 @@ impl Model {
 
     fn apply_conditions<S: SignalSink>(&mut self, conditions: &Conditions, sink: &mut S) {
         let mut busy = vec![0_u8; self.power.len()];
-        for thread in &self.threads {
+        for thread in self.threads.iter().filter(|thread| thread.kind != ThreadKind::Device) {
             let (socket, core) = self.socket_and_core(thread.core.into());
             busy[usize::from(socket)] |= 1 << core;
         }
@@ -143,7 +145,13 @@ impl Model {
     pub(super) fn step_agent<S: SignalSink>(&mut self, socket: u16, sink: &mut S) {
         let index = usize::from(socket);
         if self.agents[index].next_tick() <= self.now {
-            self.agents[index].step(self.now, sink, &mut self.ledger);
+            let packet = self.agents[index].step(self.now, sink, &mut self.ledger);
+            if let Some(class) = packet {
+                // The cores take turns.
+                let from = self.agents[index].turn() % self.parameters.cores;
+                self.travel(socket as u8, RingKind::Block, from, self.rings.io(), sink);
+                self.device_packet(index, class, NO_DEVICE, sink);
+            }
             let next = self.agents[index].next_tick();
             if next != Tick::MAX {
                 self.wheel.schedule(next.max(self.now + 1), Event::Agent.of(socket));
@@ -168,7 +176,7 @@ impl Model {
         let idle = self.threads.iter().all(|thread| thread.state == ThreadState::Finished);
         // A workload ends when it is done or its time is over, a pause only with its time.
         let over = !self.threads.is_empty() || self.phases.ending;
-        if !(idle && over && self.pool.records().next().is_none()) {
+        if !(idle && over && self.pool.records().next().is_none() && self.threads.iter().all(|t| t.outstanding == 0)) {
             self.look_later();
             return;
         }
@@ -185,6 +193,11 @@ impl Model {
         let Parameters { sockets, cores, .. } = self.parameters;
         let cores = u16::from(sockets) * u16::from(cores);
         let node = self.parameters.node();
+        let kind = match workload.kind {
+            Kind::NtStore => ThreadKind::Streaming,
+            Kind::DmaRead | Kind::DmaWrite => ThreadKind::Device,
+            _ => ThreadKind::Cached,
+        };
         let thread = |number: u16| {
             let core = number % cores;
             Thread {
@@ -195,6 +208,8 @@ impl Model {
                 ready: 0,
                 held: None,
                 state: ThreadState::Running,
+                kind,
+                outstanding: 0,
             }
         };
         (0..workload.threads).map(thread).collect()

@@ -1,7 +1,10 @@
 //! Requests under way, in a pool of fixed size.
 
 use super::address::Place;
-use crate::ledger::Record;
+use super::remote::Finding;
+use crate::engine::NEVER;
+use crate::ledger::{Record, RequestKind};
+use crate::signal::Tick;
 
 /// Index of a request in the pool.
 pub type RequestId = u16;
@@ -19,6 +22,8 @@ pub struct Request {
     pub core: u8,
     /// Where its line lies in memory, once the home agent has it.
     pub place: Place,
+    /// Thread of a device that it comes from.
+    pub thread: u16,
     /// The tag of its entry in the table of requests.
     pub tor_tag: u64,
     /// Its entry in the table of requests.
@@ -29,8 +34,29 @@ pub struct Request {
     pub shared: bool,
     /// Cores that are asked whether they hold the line.
     pub snooped: u8,
+    /// The request that a snoop is for.
+    pub parent: RequestId,
+    /// Next of the requests that wait at the home agent for this one's line.
+    pub conflict: RequestId,
+    /// Answers to snoops that the home agent waits for.
+    pub awaited: u8,
+    /// Data and completions that have come to the slice.
+    pub parts: u8,
+    /// The home agent has served it.
+    pub granted: bool,
+    /// What a snoop found.
+    pub finding: Finding,
+    /// When the memory's data was or will be there, if that was before the last answer to a snoop.
+    pub data_at: Tick,
     /// Next in the chain of requests that wait for the same line; free requests are chained too.
     pub next: RequestId,
+}
+
+impl Request {
+    /// Other sockets keep the line that is granted.
+    pub const fn granted_shared(&self) -> bool {
+        self.shared && matches!(self.record.kind, RequestKind::DataRead)
+    }
 }
 
 /// All requests of a machine. Slots are reused; the pool grows to the machine's bound once and then no more.
@@ -54,11 +80,19 @@ impl Pool {
             line,
             core,
             place: Place::default(),
+            thread: 0,
             tor_tag: 0,
             tor_slot: 0,
             open: 1,
             shared: false,
             snooped: 0,
+            parent: NO_REQUEST,
+            conflict: NO_REQUEST,
+            awaited: 0,
+            parts: 0,
+            granted: false,
+            finding: Finding::Nothing,
+            data_at: NEVER,
             next: NO_REQUEST,
         };
         if self.free == NO_REQUEST {

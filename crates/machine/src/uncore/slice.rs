@@ -20,6 +20,10 @@ pub struct Slice {
     pub ingress: Ring<(Tick, RequestId), 32>,
     /// Requests that were turned away because their line was busy, and may now try again. They still count as queued.
     pub retries: Ring<RequestId, 32>,
+    /// Snoops of other sockets, with the tick from which they may be looked up.
+    pub snoops: VecDeque<(Tick, RequestId)>,
+    /// Snoops that waited for a request to their line, and may now try again. They still count as queued.
+    pub snoop_retries: VecDeque<RequestId>,
     /// Lines that have come from memory.
     pub fills: Ring<RequestId, 32>,
     /// Free entries of the request queue, as the cores know it.
@@ -29,36 +33,48 @@ pub struct Slice {
     lines: [u32; ROOM],
     owners: [RequestId; ROOM],
     used: u32,
+    /// Entries for requests, and those for snoops of other sockets, which must never wait for requests.
     all: u32,
+    for_snoops: u32,
     /// First tick at which the request queue can take another entry.
     pub queue_free: Tick,
     /// First tick at which the pipeline can take another request: it takes one in a cycle.
     pub pipeline_free: Tick,
     /// Tick of the pipeline event that counts; others are stale.
     pub pump_at: Tick,
-    /// Messages that wait for the ring stop, which takes one in a cycle.
-    pub egress: VecDeque<Message>,
+    /// When something was last turned away.
+    pub refused_at: Tick,
+    /// States of the queues that hold, one bit each.
+    pub states: u8,
+    /// Messages, the tick at which they came, and the stops that they go to, waiting for the ring stop, which takes one in a cycle.
+    pub egress: VecDeque<(Message, u8, Tick)>,
     /// First tick at which the ring stop can take another message.
     pub egress_free: Tick,
 }
 
 impl Slice {
-    /// An empty slice.
-    pub fn new(ingress_entries: u8, tor_entries: u8) -> Self {
+    /// An empty slice; `for_snoops` entries of its table of requests are kept for snoops of other sockets.
+    pub fn new(ingress_entries: u8, tor_entries: u8, for_snoops: u8) -> Self {
+        let for_requests = tor_entries - for_snoops;
         Self {
             llc: Llc::new(),
             ingress: Ring::new((0, 0)),
             retries: Ring::new(0),
+            snoops: VecDeque::with_capacity(64),
+            snoop_retries: VecDeque::with_capacity(64),
             fills: Ring::new(0),
             credits: ingress_entries,
             stalled: Ring::new(0),
             lines: [FREE; ROOM],
             owners: [0; ROOM],
             used: 0,
-            all: (1 << tor_entries) - 1,
+            all: (1 << for_requests) - 1,
+            for_snoops: ((1 << for_snoops) - 1) << for_requests,
             queue_free: 0,
             pipeline_free: 0,
             pump_at: NEVER,
+            refused_at: NEVER,
+            states: 0,
             egress: VecDeque::with_capacity(64),
             egress_free: 0,
         }
@@ -66,12 +82,25 @@ impl Slice {
 
     /// True if the table of requests has a free entry.
     pub const fn has_tor_entry(&self) -> bool {
-        self.used != self.all
+        self.used & self.all != self.all
+    }
+
+    /// True if the table has a free entry for a snoop of another socket.
+    pub const fn has_snoop_entry(&self) -> bool {
+        self.used & self.for_snoops != self.for_snoops
+    }
+
+    /// Takes an entry for a snoop. There must be one.
+    pub fn take_snoop_entry(&mut self, line: u32, owner: RequestId) -> u8 {
+        self.take((self.for_snoops & !self.used).trailing_zeros() as u8, line, owner)
     }
 
     /// Takes an entry of the table of requests. There must be one.
     pub fn take_tor_entry(&mut self, line: u32, owner: RequestId) -> u8 {
-        let slot = (self.all & !self.used).trailing_zeros() as u8;
+        self.take((self.all & !self.used).trailing_zeros() as u8, line, owner)
+    }
+
+    fn take(&mut self, slot: u8, line: u32, owner: RequestId) -> u8 {
         self.lines[usize::from(slot)] = line;
         self.owners[usize::from(slot)] = owner;
         self.used |= 1 << slot;
@@ -84,6 +113,11 @@ impl Slice {
         self.used &= !(1 << slot);
     }
 
+    /// The first tick at which a snoop may be looked up.
+    pub fn next_snoop(&self) -> Option<Tick> {
+        if self.snoop_retries.is_empty() { self.snoops.front().map(|&(ready, _)| ready) } else { Some(0) }
+    }
+
     /// The request in the table that is for a line.
     pub fn busy(&self, line: u32) -> Option<RequestId> {
         let found = matches(&self.lines, u32::MAX, line);
@@ -92,6 +126,10 @@ impl Slice {
 
     /// True if nothing waits anywhere.
     pub fn is_idle(&self) -> bool {
-        self.used == 0 && self.ingress.is_empty() && self.retries.is_empty() && self.egress.is_empty()
+        self.used == 0
+            && self.snoops.is_empty()
+            && self.ingress.is_empty()
+            && self.retries.is_empty()
+            && self.egress.is_empty()
     }
 }

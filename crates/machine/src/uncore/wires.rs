@@ -1,11 +1,13 @@
 //! The signals that the model emits, bound once by name.
 
-use crate::ledger::{Command, LineState, Message, NO_THREAD, Opcodes, Record, RequestKind};
+use crate::ledger::{Command, IO_THREAD, LineState, Message, NO_THREAD, Opcodes, Record, RequestKind};
 use crate::signal::{Wire, Wiring, WiringError};
 use crate::uncore::Parameters;
 use crate::uncore::agent::AgentWires;
+use crate::uncore::device::DeviceWires;
 use crate::uncore::dram::PowerWires;
 use crate::uncore::parameters::MOST_SOCKETS;
+use crate::uncore::pressure::PressureWires;
 
 /// A wire with the tag of one subevent.
 pub type Tagged = (Wire, u64);
@@ -18,6 +20,10 @@ pub struct SliceWires {
     pub tor: Wire,
     pub ingress: Wire,
     pub messages: [Tagged; Message::COUNT],
+    pub pressure: PressureWires,
+    /// Of a machine with several sockets: snoops that dropped a copy silently, requests to own that found a shared line.
+    pub dropped_silently: Tagged,
+    pub owned_shared: Tagged,
 }
 
 /// The tags of the slices' signals, worked out as far as possible: the same for all slices.
@@ -36,7 +42,10 @@ pub struct SliceTags {
     tor_nid: u8,
     tor_tid: u8,
     ingress_queue: u64,
+    ingress_rejected: u64,
+    ingress_ordered: u64,
     ingress_tid: u8,
+    snoop_ingress: u64,
 }
 
 impl SliceTags {
@@ -55,8 +64,21 @@ impl SliceTags {
         self.tor_kind[record.kind as usize] | miss << self.tor_miss | nid << self.tor_nid | tid << self.tor_tid
     }
 
+    /// Snoops belong to no thread.
+    pub const fn snoop_ingress(&self) -> u64 {
+        self.snoop_ingress
+    }
+
     pub const fn ingress(&self, tid: u8) -> u64 {
         self.ingress_queue | (tid as u64) << self.ingress_tid
+    }
+
+    pub const fn ordered(&self, tid: u8) -> u64 {
+        self.ingress_ordered | (tid as u64) << self.ingress_tid
+    }
+
+    pub const fn rejected(&self, tid: u8) -> u64 {
+        self.ingress_rejected | (tid as u64) << self.ingress_tid
     }
 }
 
@@ -69,11 +91,21 @@ pub struct HomeWires {
     pub tracker: (Wire, [u64; 2]),
     pub region: Tagged,
     pub written: Tagged,
+    pub written_part: Tagged,
     pub to_cache: Tagged,
     pub to_core: Tagged,
     pub to_remote: Tagged,
     pub completion: Wire,
     pub completion_remote: Tagged,
+    pub snoops: Tagged,
+    /// Messages that wait for a link: the tags of the address ring for either link, and of the data ring.
+    pub no_link: (Wire, [u64; 4]),
+    /// With the tags of no conflict in hand and of a conflict.
+    pub conflicts: (Wire, [u64; 2]),
+    /// Reads that could not go the short way to their channel, and those that could.
+    pub bypass: (Wire, [u64; 2]),
+    /// For reads and for writes, with the channels' tags.
+    pub no_credits: [(Wire, [u64; 4]); 2],
     pub direct: Wire,
 }
 
@@ -108,6 +140,7 @@ pub struct Wires {
     /// By socket.
     pub power: Vec<super::power::PowerWires>,
     pub agents: Vec<AgentWires>,
+    pub devices: Vec<DeviceWires>,
 }
 
 impl Wires {
@@ -115,22 +148,24 @@ impl Wires {
     pub fn bind(wiring: &mut Wiring, parameters: &Parameters, opcodes: &Opcodes) -> Result<Self, WiringError> {
         let mut wires = Self {
             slices: vec![],
-            tags: bind_tags(wiring, opcodes)?,
+            tags: bind_tags(wiring, opcodes, parameters.sockets > 1)?,
             homes: vec![],
             channels: vec![],
             power: vec![],
             agents: vec![],
+            devices: vec![],
         };
         for socket in 0..u16::from(parameters.sockets) {
             for slice in 0..u16::from(parameters.cores) {
-                wires.slices.push(bind_slice(wiring, socket, slice)?);
+                wires.slices.push(bind_slice(wiring, socket, slice, parameters.sockets > 1)?);
             }
-            wires.homes.push(bind_home(wiring, socket, parameters.sockets > 1)?);
+            wires.homes.push(bind_home(wiring, socket, parameters.sockets > 1, parameters.channels)?);
             for channel in 0..u16::from(parameters.channels) {
                 wires.channels.push(bind_channel(wiring, socket, channel)?);
             }
             wires.power.push(super::power::PowerWires::bind(wiring, socket)?);
             wires.agents.push(AgentWires::bind(wiring, socket)?);
+            wires.devices.push(DeviceWires::bind(wiring, socket)?);
         }
         Ok(wires)
     }
@@ -139,9 +174,12 @@ impl Wires {
 /// The highest node number.
 const LAST_NODE: u8 = MOST_SOCKETS as u8 - 1;
 
-fn bind_slice(wiring: &mut Wiring, socket: u16, slice: u16) -> Result<SliceWires, WiringError> {
+fn bind_slice(wiring: &mut Wiring, socket: u16, slice: u16, others: bool) -> Result<SliceWires, WiringError> {
     // Binds the queue by its subevent, so that only this queue's events count as modelled.
     wiring.subevent(socket, "cbo", slice, "RxR_INSERTS", "IRQ")?;
+    wiring.subevent(socket, "cbo", slice, "RxR_INSERTS", "IRQ_REJECTED")?;
+    wiring.subevent(socket, "cbo", slice, "RxR_INSERTS", "VFIFO")?;
+    let pressure = PressureWires::bind(wiring, socket, slice)?;
     let mut message = |name| wiring.subevent(socket, "cbo", slice, "TxR_INSERTS", name);
     let messages = [
         message("AD_CACHE")?,
@@ -152,6 +190,12 @@ fn bind_slice(wiring: &mut Wiring, socket: u16, slice: u16) -> Result<SliceWires
         message("AK_CORE")?,
         message("BL_CORE")?,
     ];
+    let (mut dropped_silently, mut owned_shared) = (messages[0], messages[0]);
+    if others {
+        wiring.subevent(socket, "cbo", slice, "RxR_INSERTS", "IPQ")?;
+        dropped_silently = wiring.subevent(socket, "cbo", slice, "MISC", "RSPI_WAS_FSE")?;
+        owned_shared = wiring.subevent(socket, "cbo", slice, "MISC", "RFO_HIT_S")?;
+    }
     let mut signal = |name| wiring.signal(socket, "cbo", slice, name);
     Ok(SliceWires {
         lookup: signal("llc_lookup")?,
@@ -159,11 +203,17 @@ fn bind_slice(wiring: &mut Wiring, socket: u16, slice: u16) -> Result<SliceWires
         tor: signal("tor")?,
         ingress: signal("ingress")?,
         messages,
+        pressure,
+        dropped_silently,
+        owned_shared,
     })
 }
 
-fn bind_tags(wiring: &mut Wiring, opcodes: &Opcodes) -> Result<SliceTags, WiringError> {
+fn bind_tags(wiring: &mut Wiring, opcodes: &Opcodes, others: bool) -> Result<SliceTags, WiringError> {
     let (_, ingress_queue) = wiring.subevent(0, "cbo", 0, "RxR_INSERTS", "IRQ")?;
+    let (_, ingress_ordered) = wiring.subevent(0, "cbo", 0, "RxR_INSERTS", "VFIFO")?;
+    let (_, ingress_rejected) = wiring.subevent(0, "cbo", 0, "RxR_INSERTS", "IRQ_REJECTED")?;
+    let snoop_queue = if others { wiring.subevent(0, "cbo", 0, "RxR_INSERTS", "IPQ")?.1 } else { 0 };
     let attribute = |signal: &str, name: &str| wiring.attribute("cbo", signal, name);
     let shift = |signal: &str, name: &str, most: u8| {
         let bits = attribute(signal, name)?;
@@ -171,32 +221,39 @@ fn bind_tags(wiring: &mut Wiring, opcodes: &Opcodes) -> Result<SliceTags, Wiring
         assert!(u64::from(most) <= bits.max(), "{signal}.{name} is too narrow for {most}");
         Ok::<u8, WiringError>(bits.lsb)
     };
-    let (read, write) = (attribute("llc_lookup", "read")?, attribute("llc_lookup", "write")?);
-    let lookup_kind = RequestKind::ALL
-        .map(|kind| write.set(read.set(0, (kind == RequestKind::DataRead).into()), kind.is_writeback().into()));
+    let (read, write, snoop) =
+        (attribute("llc_lookup", "read")?, attribute("llc_lookup", "write")?, attribute("llc_lookup", "snoop")?);
+    let lookup_kind = RequestKind::ALL.map(|kind| {
+        let tag = write.set(read.set(0, (kind == RequestKind::DataRead).into()), kind.is_write().into());
+        snoop.set(tag, (kind == RequestKind::Snoop).into())
+    });
     let tor_opcode = attribute("tor", "opc")?;
     let (irq, eviction, writeback) =
         (attribute("tor", "irq")?, attribute("tor", "eviction")?, attribute("tor", "writeback")?);
     let tor_kind = RequestKind::ALL.map(|kind| {
         let opcode = opcodes.of(kind);
         let tag = irq.set(tor_opcode.set(0, opcode.unwrap_or(0)), opcode.is_some().into());
-        writeback.set(eviction.set(tag, (kind == RequestKind::Eviction).into()), kind.is_writeback().into())
+        let carries = kind.is_writeback() || kind.is_stream();
+        writeback.set(eviction.set(tag, (kind == RequestKind::Eviction).into()), carries.into())
     });
     let most_state = LineState::COUNT as u8 - 1;
     Ok(SliceTags {
         lookup_kind,
         lookup_state: shift("llc_lookup", "state", most_state)?,
         lookup_nid: shift("llc_lookup", "nid", LAST_NODE)?,
-        lookup_tid: shift("llc_lookup", "tid", NO_THREAD)?,
+        lookup_tid: shift("llc_lookup", "tid", IO_THREAD)?,
         victim_state: shift("llc_victim", "state", most_state)?,
         victim_nid: shift("llc_victim", "nid", LAST_NODE)?,
         victim: u64::from(NO_THREAD) << shift("llc_victim", "tid", NO_THREAD)?,
         tor_kind,
         tor_miss: shift("tor", "miss", 1)?,
         tor_nid: shift("tor", "nid", LAST_NODE)?,
-        tor_tid: shift("tor", "tid", NO_THREAD)?,
+        tor_tid: shift("tor", "tid", IO_THREAD)?,
         ingress_queue,
-        ingress_tid: shift("ingress", "tid", NO_THREAD)?,
+        ingress_rejected,
+        ingress_ordered,
+        ingress_tid: shift("ingress", "tid", IO_THREAD)?,
+        snoop_ingress: snoop_queue | u64::from(NO_THREAD) << shift("ingress", "tid", IO_THREAD)?,
     })
 }
 
@@ -207,15 +264,42 @@ const fn by_origin((wire, tag): Tagged) -> (Wire, [u64; 2]) {
     (wire, [tag & tag.wrapping_neg(), rest & rest.wrapping_neg()])
 }
 
-fn bind_home(wiring: &mut Wiring, socket: u16, others: bool) -> Result<HomeWires, WiringError> {
+fn channel_tags(
+    subevent: &mut impl FnMut(&'static str, &'static str) -> Result<Tagged, WiringError>,
+    event: &'static str,
+    channels: u8,
+) -> Result<(Wire, [u64; 4]), WiringError> {
+    let (wire, first) = subevent(event, "CHN0")?;
+    let mut tags = [first; 4];
+    for (tag, name) in tags.iter_mut().zip(["CHN0", "CHN1", "CHN2", "CHN3"]).take(channels.into()) {
+        (_, *tag) = subevent(event, name)?;
+    }
+    Ok((wire, tags))
+}
+
+fn bind_home(wiring: &mut Wiring, socket: u16, others: bool, channels: u8) -> Result<HomeWires, WiringError> {
     let mut subevent = |event, name| wiring.subevent(socket, "ha", 0, event, name);
     let (reads, writes) = (subevent("REQUESTS", "READS")?, subevent("REQUESTS", "WRITES")?);
     let tracker = subevent("TRACKER_INSERTS", "ALL")?;
     let region = subevent("TAD_REQUESTS_G0", "REGION0")?;
     let written = subevent("IMC_WRITES", "FULL")?;
+    let written_part = subevent("IMC_WRITES", "PARTIAL")?;
     let (to_cache, to_core) = (subevent("TxR_BL", "DRS_CACHE")?, subevent("TxR_BL", "DRS_CORE")?);
-    let (mut to_remote, mut completion_remote) = (to_cache, to_cache);
+    let ((bypass, taken), (_, not_taken)) = (subevent("BYPASS_IMC", "TAKEN")?, subevent("BYPASS_IMC", "NOT_TAKEN")?);
+    let no_credits = [
+        channel_tags(&mut subevent, "RPQ_CYCLES_NO_REG_CREDITS", channels)?,
+        channel_tags(&mut subevent, "WPQ_CYCLES_NO_REG_CREDITS", channels)?,
+    ];
+    let (conflicts, no_conflict) = subevent("CONFLICT_CYCLES", "NO_CONFLICT")?;
+    let mut no_link = (conflicts, [0; 4]);
+    let (mut to_remote, mut completion_remote, mut snoops, mut conflict) = (to_cache, to_cache, to_cache, 0);
     if others {
+        (_, conflict) = subevent("CONFLICT_CYCLES", "CONFLICT")?;
+        snoops = subevent("TxR_AD", "SNP")?;
+        for (tag, name) in no_link.1.iter_mut().zip(["AD_QPI0", "AD_QPI1", "BL_QPI0", "BL_QPI1"]) {
+            (no_link.0, *tag) = subevent("IGR_NO_CREDIT_CYCLES", name)?;
+        }
+
         to_remote = subevent("TxR_BL", "DRS_QPI")?;
         completion_remote = subevent("TxR_AD", "NDR")?;
     }
@@ -225,10 +309,16 @@ fn bind_home(wiring: &mut Wiring, socket: u16, others: bool) -> Result<HomeWires
         tracker: by_origin(tracker),
         region,
         written,
+        written_part,
         to_cache,
         to_core,
         to_remote,
         completion_remote,
+        snoops,
+        no_link,
+        conflicts: (conflicts, [no_conflict, conflict]),
+        bypass: (bypass, [not_taken, taken]),
+        no_credits,
         completion: wiring.signal(socket, "ha", 0, "TxR_AK_NDR")?,
         direct: wiring.signal(socket, "ha", 0, "DIRECT2CORE_COUNT")?,
     })

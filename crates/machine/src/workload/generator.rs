@@ -12,6 +12,9 @@ pub struct Access {
     pub address: u64,
     /// Store, not load.
     pub store: bool,
+    /// For stores that do not go through the caches: of a streaming store, the whole line is written; of a device's write, it goes into
+    /// the LLC.
+    pub whole: bool,
     /// True if the next access cannot start before this one has its data.
     pub blocking: bool,
 }
@@ -22,7 +25,7 @@ pub struct Generator {
     kind: Kind,
     random: Random,
     remaining: u64,
-    /// Lines of the whole footprint.
+    /// Lines of the whole footprint that accesses at random are drawn from.
     lines: u64,
     /// First byte of the thread's own share, and its bytes; for copy, of the half that is read.
     start: u64,
@@ -30,6 +33,8 @@ pub struct Generator {
     position: u64,
     stride: u64,
     read: u8,
+    /// Per cent of the stores that are whole, or go into the LLC.
+    whole: u8,
     /// Copy: the address to store to next.
     store_to: Option<u64>,
 }
@@ -43,12 +48,13 @@ impl Generator {
             kind: workload.kind,
             random: Random::new(workload.seed, u64::from(thread)),
             remaining: workload.requests_of(thread),
-            lines: workload.footprint / LINE,
+            lines: workload.footprint / if workload.kind == Kind::Random { workload.stride.max(LINE) } else { LINE },
             start: share * halves * u64::from(thread),
             share,
             position: 0,
             stride: workload.stride,
             read: workload.read,
+            whole: if workload.kind == Kind::NtStore { 100 - workload.partial } else { workload.allocate },
             store_to: None,
         }
     }
@@ -67,7 +73,12 @@ impl Generator {
     pub fn next_access(&mut self) -> Option<Access> {
         self.remaining = self.remaining.checked_sub(1)?;
         Some(match self.kind {
-            Kind::Stream => self.sequential(),
+            Kind::Stream | Kind::Idle => self.sequential(),
+            Kind::NtStore | Kind::DmaWrite => {
+                let whole = self.random.per_cent(self.whole);
+                Access { address: self.step(), store: true, whole, blocking: false }
+            }
+            Kind::DmaRead => Access { address: self.step(), store: false, whole: false, blocking: false },
             Kind::Copy => self.copy(),
             Kind::Random => self.random(false),
             Kind::Chase => self.random(true),
@@ -92,23 +103,24 @@ impl Generator {
 
     fn sequential(&mut self) -> Access {
         let address = self.step();
-        Access { address, store: !self.random.per_cent(self.read), blocking: false }
+        Access { address, store: !self.random.per_cent(self.read), whole: false, blocking: false }
     }
 
     fn copy(&mut self) -> Access {
         match self.store_to.take() {
-            Some(address) => Access { address, store: true, blocking: false },
+            Some(address) => Access { address, store: true, whole: false, blocking: false },
             None => {
                 let address = self.step();
                 self.store_to = Some(address + self.share);
-                Access { address, store: false, blocking: false }
+                Access { address, store: false, whole: false, blocking: false }
             }
         }
     }
 
     fn random(&mut self, blocking: bool) -> Access {
-        let address = self.random.below(self.lines) * LINE;
-        Access { address, store: !self.random.per_cent(self.read), blocking }
+        let step = if self.kind == Kind::Random { self.stride.max(LINE) } else { LINE };
+        let address = self.random.below(self.lines) * step;
+        Access { address, store: !self.random.per_cent(self.read), whole: false, blocking }
     }
 }
 

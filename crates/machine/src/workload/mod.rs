@@ -36,11 +36,29 @@ pub enum Kind {
     Chase,
     /// Half of the accesses in order, half at random.
     Mixed,
+    /// Each thread writes its own share of the footprint in order with streaming stores, past the caches.
+    NtStore,
+    /// Devices read memory in order, each its own share of the footprint.
+    DmaRead,
+    /// Devices write memory in order, each its own share of the footprint.
+    DmaWrite,
+    /// Nobody does anything.
+    Idle,
 }
 
 impl Kind {
     /// All kinds, in the order of the documentation.
-    pub const ALL: [Self; 5] = [Self::Stream, Self::Copy, Self::Random, Self::Chase, Self::Mixed];
+    pub const ALL: [Self; 9] = [
+        Self::Stream,
+        Self::Copy,
+        Self::Random,
+        Self::Chase,
+        Self::Mixed,
+        Self::NtStore,
+        Self::DmaRead,
+        Self::DmaWrite,
+        Self::Idle,
+    ];
 
     /// The name on the command line.
     pub const fn name(self) -> &'static str {
@@ -50,6 +68,10 @@ impl Kind {
             Self::Random => "random",
             Self::Chase => "chase",
             Self::Mixed => "mixed",
+            Self::NtStore => "ntstore",
+            Self::DmaRead => "dma-read",
+            Self::DmaWrite => "dma-write",
+            Self::Idle => "idle",
         }
     }
 
@@ -61,6 +83,10 @@ impl Kind {
             Self::Random => "lines drawn at random from the whole footprint",
             Self::Chase => "dependent loads at random, one under way for each thread",
             Self::Mixed => "half of the accesses in order, half at random",
+            Self::NtStore => "each thread writes its own share of the footprint in order, around the caches",
+            Self::DmaRead => "devices read memory in order, each its own share of the footprint",
+            Self::DmaWrite => "devices write memory in order, each its own share of the footprint",
+            Self::Idle => "nobody does anything",
         }
     }
 
@@ -69,8 +95,12 @@ impl Kind {
         match self {
             Self::Stream | Self::Mixed => &["requests", "threads", "footprint", "read", "stride", "remote", "seed"],
             Self::Copy => &["requests", "threads", "footprint", "stride", "remote", "seed"],
-            Self::Random => &["requests", "threads", "footprint", "read", "remote", "seed"],
+            Self::Random => &["requests", "threads", "footprint", "read", "stride", "remote", "seed"],
             Self::Chase => &["requests", "threads", "footprint", "remote", "seed"],
+            Self::NtStore => &["requests", "threads", "footprint", "partial", "stride", "remote", "seed"],
+            Self::DmaRead => &["requests", "threads", "footprint", "stride", "isoc", "remote", "seed"],
+            Self::DmaWrite => &["requests", "threads", "footprint", "allocate", "stride", "remote", "seed"],
+            Self::Idle => &[],
         }
     }
 }
@@ -88,10 +118,16 @@ pub struct Workload {
     pub footprint: u64,
     /// Loads among the accesses, per cent; the rest are stores.
     pub read: u8,
-    /// Bytes between accesses of a sequential walk.
+    /// Bytes between accesses of a sequential walk, and between the places that accesses at random are drawn from.
     pub stride: u64,
     /// Accesses to memory of another socket, per cent.
     pub remote: u8,
+    /// Streaming stores that write a part of their line only, per cent.
+    pub partial: u8,
+    /// Writes of devices that go into the LLC, per cent; the rest go past it.
+    pub allocate: u8,
+    /// Devices among all that are isochronous, per cent.
+    pub isochronous: u8,
     /// Seed of everything random.
     pub seed: u64,
 }
@@ -102,17 +138,32 @@ impl Workload {
         let read = match kind {
             Kind::Copy => 50,
             Kind::Mixed => 67,
-            Kind::Stream | Kind::Random | Kind::Chase => 100,
+            Kind::NtStore | Kind::DmaWrite => 0,
+            Kind::Stream | Kind::Random | Kind::Chase | Kind::DmaRead | Kind::Idle => 100,
         };
         let threads = match kind {
             Kind::Chase => 1,
+            Kind::DmaRead | Kind::DmaWrite => 4,
             _ => 8,
         };
         let requests = match kind {
             Kind::Chase => 100_000,
+            Kind::Idle => 0,
             _ => 1_000_000,
         };
-        Self { kind, requests, threads, footprint: 256 << 20, read, stride: 64, remote: 0, seed: 1 }
+        Self {
+            kind,
+            requests,
+            threads,
+            footprint: 256 << 20,
+            read,
+            stride: 64,
+            remote: 0,
+            partial: 0,
+            allocate: 100,
+            isochronous: 0,
+            seed: 1,
+        }
     }
 
     /// Parses `NAME[:key=value,…]` and checks it against a machine.
@@ -141,6 +192,9 @@ impl std::fmt::Display for Workload {
                 "read" => u64::from(self.read),
                 "stride" => self.stride,
                 "remote" => u64::from(self.remote),
+                "partial" => u64::from(self.partial),
+                "allocate" => u64::from(self.allocate),
+                "isoc" => u64::from(self.isochronous),
                 _ => self.seed,
             };
             write!(f, "{}{key}={value}", if index == 0 { ':' } else { ',' })?;

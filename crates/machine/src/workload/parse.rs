@@ -94,6 +94,18 @@ fn set(
             range(0, if limits.sockets > 1 { 100 } else { 0 }, "per cent; more than 0 needs a second socket")?;
             workload.remote = number as u8;
         }
+        "partial" => {
+            range(0, 100, "per cent of the stores")?;
+            workload.partial = number as u8;
+        }
+        "allocate" => {
+            range(0, 100, "per cent of the writes")?;
+            workload.allocate = number as u8;
+        }
+        "isoc" => {
+            range(0, 100, "per cent of the devices")?;
+            workload.isochronous = number as u8;
+        }
         _ => workload.seed = number,
     }
     Ok(())
@@ -126,7 +138,11 @@ fn check_together(workload: &Workload, limits: &Limits, seen: &[(&'static str, S
 
 fn unknown_workload(name: &str) -> WorkloadError {
     let names = Kind::ALL.map(Kind::name);
-    WorkloadError::UnknownWorkload { name: name.to_owned(), nearest: nearest(name, &names), known: names.join(", ") }
+    WorkloadError::UnknownWorkload {
+        name: name.to_owned(),
+        nearest: nearest(name, &names),
+        known: format!("{}, idle", names.join(", ")),
+    }
 }
 
 fn unknown_key(kind: Kind, key: &str) -> WorkloadError {
@@ -168,6 +184,9 @@ mod tests {
             read: 70,
             stride: 128,
             remote: 0,
+            partial: 0,
+            allocate: 100,
+            isochronous: 0,
             seed: 9,
         };
         assert_eq!(workload, expected);
@@ -177,7 +196,7 @@ mod tests {
     #[test]
     fn messages_name_key_value_and_limits() {
         assert!(message("steam").contains("did you mean stream?"));
-        assert!(message("random:stride=64").contains("its keys: requests, threads, footprint, read, remote, seed"));
+        assert!(message("chase:stride=64").contains("its keys: requests, threads, footprint, remote, seed"));
         assert!(message("stream:foot=1").contains("no key \"foot\""));
         assert!(message("stream:thread=1").contains("did you mean threads?"));
         assert_eq!(message("random:requests=0"), "requests=0 is out of range: requests goes from 1 to 1099511627776");

@@ -113,6 +113,11 @@ impl Gate {
     }
 }
 
+/// True if the family can freeze a whole socket at once: then all its units should be discovered, so that nobody is frozen unseen.
+pub fn freezes_sockets(family: &Family) -> bool {
+    Gate::of_socket(family).is_some()
+}
+
 /// The unit with the socket's freeze, if freezing the socket disturbs nobody and is cheaper than freezing its units one by one.
 pub(super) fn socket_gate(
     family: &Family,

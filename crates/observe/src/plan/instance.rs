@@ -1,5 +1,7 @@
 //! The counters of one instance: slots, rounds, and what each counter is set to.
 
+use std::collections::HashMap;
+
 use pericore_catalog::{Register, Role, Unit};
 
 use super::assign::Demand;
@@ -140,13 +142,19 @@ pub fn rounds_of(selection: &Selection, unit: &'static Unit) -> Result<Option<Ro
 /// The programmed ones of `events`, those together that one programming serves.
 pub(super) fn slots(selection: &Selection, events: &[usize]) -> Vec<Slot> {
     let mut slots: Vec<Slot> = Vec::new();
+    let mut by_control: HashMap<u64, Vec<usize>> = HashMap::new();
     for &index in events {
         let Some(programming) = selection.events[index].programming() else { continue };
-        let serves =
-            |slot: &&mut Slot| selection.events[slot[0]].programming().is_some_and(|known| known.same_as(programming));
-        match slots.iter_mut().find(serves) {
-            Some(slot) => slot.push(index),
-            None => slots.push(vec![index]),
+        let alike = by_control.entry(programming.control).or_default();
+        let serves = |slot: &&usize| {
+            selection.events[slots[**slot][0]].programming().is_some_and(|known| known.same_as(programming))
+        };
+        match alike.iter().find(serves) {
+            Some(&slot) => slots[slot].push(index),
+            None => {
+                alike.push(slots.len());
+                slots.push(vec![index]);
+            }
         }
     }
     slots

@@ -26,6 +26,11 @@ impl Taken {
     pub const fn any(self) -> bool {
         self.counters != 0 || self.fixed
     }
+
+    /// True if nothing of the instance is left.
+    pub const fn is_whole(self) -> bool {
+        self.counters == u16::MAX && self.fixed
+    }
 }
 
 impl Occupied {
@@ -47,6 +52,12 @@ impl Occupied {
             Some(counter) => taken.counters |= 1 << counter.min(15),
             None => taken.fixed = true,
         }
+    }
+
+    /// Notes that an instance is wholly in use by others.
+    pub fn note_whole(&mut self, socket: u16, unit: &'static Unit, number: u16) {
+        self.note(socket, unit, number, None);
+        (0..16).for_each(|counter| self.note(socket, unit, number, Some(counter)));
     }
 
     /// Notes that every unit of the socket was looked at.

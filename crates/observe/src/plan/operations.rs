@@ -1,11 +1,13 @@
 //! The register accesses of a socket: guide 2.1.1 (setting up) and 2.1.2 (reading), with the catalogue's fields.
 
+use std::cell::RefCell;
+
 use pericore_catalog::{Register, Role, Unit};
 use pericore_registers::Operation;
 
 use super::gate::{Freeze, Gate, Stop};
-use super::{InstancePlan, PlanError, Purpose, SocketPlan, Step};
-use crate::discover::Socket;
+use super::{CounterUse, InstancePlan, PlanError, Purpose, SocketPlan, Step};
+use crate::discover::{Place, Socket};
 use crate::selection::Selection;
 
 /// How a socket's counters are stopped.
@@ -31,23 +33,32 @@ pub(super) fn socket_plan(
     let mut phases = Phases::default();
     for (index, instance) in instances.iter_mut().enumerate() {
         let stop = Stop::of(instance, stopping.freeze, stopping.whole.is_some(), stopping.foreign);
-        let mut writer = Writer { socket, instance, index, selection, stop, phases: &mut phases };
+        let mut writer =
+            Writer { socket, instance, index, selection, stop, places: RefCell::default(), phases: &mut phases };
         writer.write()?;
         if instance.rounds > 1 {
-            let writer = Writer { socket, instance, index, selection, stop, phases: &mut phases };
-            let switch = (0..instance.rounds).map(|round| writer.switch(round));
-            instance.switch = switch.collect::<Result<_, _>>()?;
+            let writer =
+                Writer { socket, instance, index, selection, stop, places: RefCell::default(), phases: &mut phases };
+            instance.switch = writer.switches()?;
         }
     }
     if let Some((index, gate)) = stopping.whole {
         let instance = &instances[index];
-        let mut writer = Writer { socket, instance, index, selection, stop: Stop::Never, phases: &mut phases };
+        let mut writer = Writer {
+            socket,
+            instance,
+            index,
+            selection,
+            stop: Stop::Never,
+            places: RefCell::default(),
+            phases: &mut phases,
+        };
         writer.whole(&gate)?;
     }
     let Phases { inspect, setup, freeze, read, resume } = phases;
     let setup = setup.into_iter().flatten().collect();
     let gate = stopping.whole.map(|(index, _)| index);
-    Ok(SocketPlan { socket: socket.number, instances, gate, inspect, setup, freeze, read, resume })
+    Ok(SocketPlan { socket: socket.number, instances, gate, inspect, setup, freeze, read, resume, leader: None })
 }
 
 /// Steps in the making; `setup` by phase.
@@ -88,6 +99,7 @@ struct Writer<'a> {
     index: usize,
     selection: &'a Selection,
     stop: Stop,
+    places: RefCell<Vec<(&'static Register, u8, Place)>>,
     phases: &'a mut Phases,
 }
 
@@ -142,28 +154,39 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The steps from any round to this one. With a freeze they are carried out while the unit stands; without one the
+    /// For each round the steps from any other to it. With a freeze they are carried out while the unit stands; without one the
     /// counters are off from the first step to the last.
-    fn switch(&self, round: usize) -> Result<Vec<Step>, PlanError> {
-        let stands = self.stop.stands();
-        let mut steps = Vec::new();
-        let turns = || self.instance.counters.iter().enumerate().filter(|(_, counter)| counter.round.is_some());
-        let chosen = |member: u8| turns().any(|(_, counter)| counter.member == member && counter.runs_in(round));
-        let mut seen = Vec::new();
-        for (_, counter) in turns() {
-            let Some((control, _)) = counter.control else { continue };
-            let stays = stands && chosen(counter.member);
-            if !stays && !seen.contains(&counter.member) {
-                steps.push(self.step(control, counter.member, Some(0), Purpose::Disable)?);
+    fn switches(&self) -> Result<Vec<Vec<Step>>, PlanError> {
+        let mut rounds: Vec<Vec<usize>> = vec![Vec::new(); self.instance.rounds];
+        // Counters that take turns, each once.
+        let mut turning: Vec<(&'static Register, u8)> = Vec::new();
+        for (index, counter) in self.instance.counters.iter().enumerate() {
+            let (Some(round), Some((control, _))) = (counter.round, counter.control) else { continue };
+            rounds[round].push(index);
+            if !turning.iter().any(|(_, member)| *member == counter.member) {
+                turning.push((control, counter.member));
             }
-            seen.push(counter.member);
         }
-        for (register, value) in self.filter_values(Some(round)) {
+        rounds.iter().map(|of_round| self.switch(of_round, &turning)).collect()
+    }
+
+    /// The steps to the round of these counters.
+    fn switch(&self, of_round: &[usize], turning: &[(&'static Register, u8)]) -> Result<Vec<Step>, PlanError> {
+        let stands = self.stop.stands();
+        let counters = || of_round.iter().map(|&index| (index, &self.instance.counters[index]));
+        let mut steps = Vec::new();
+        for &(control, member) in turning {
+            if !stands || !counters().any(|(_, counter)| counter.member == member) {
+                steps.push(self.step(control, member, Some(0), Purpose::Disable)?);
+            }
+        }
+        // What counts all the time may need a filter as well.
+        let always = self.instance.counters.iter().take_while(|counter| counter.round.is_none());
+        for (register, value) in self.filters_of(counters().map(|(_, counter)| counter).chain(always)) {
             steps.push(self.step(register, 0, Some(value), Purpose::Filter)?);
         }
-        let of_round: Vec<_> = turns().filter(|(_, counter)| counter.runs_in(round)).collect();
         let select = |steps: &mut Vec<Step>| -> Result<(), PlanError> {
-            for (_, counter) in &of_round {
+            for (_, counter) in counters() {
                 if let Some((control, value)) = counter.control {
                     steps.extend(self.select(control, counter.member, value)?);
                 }
@@ -173,8 +196,8 @@ impl Writer<'_> {
         if stands {
             select(&mut steps)?;
         }
-        for (index, counter) in &of_round {
-            let purpose = Purpose::Baseline { counter: *index };
+        for (index, counter) in counters() {
+            let purpose = Purpose::Baseline { counter: index };
             steps.push(self.step(counter.register, counter.member, None, purpose)?);
         }
         if !stands {
@@ -210,9 +233,13 @@ impl Writer<'_> {
 
     /// Each filter register in use in a round (or in any) with the value that all its events agree on.
     fn filter_values(&self, round: Option<usize>) -> Vec<(&'static Register, u64)> {
+        let counters = self.instance.counters.iter();
+        self.filters_of(counters.filter(|counter| round.is_none_or(|round| counter.runs_in(round))))
+    }
+
+    fn filters_of<'c>(&self, counters: impl Iterator<Item = &'c CounterUse>) -> Vec<(&'static Register, u64)> {
         let mut values: Vec<(&'static Register, u64)> = Vec::new();
-        let in_round = |counter: &&super::CounterUse| round.is_none_or(|round| counter.runs_in(round));
-        let events = self.instance.counters.iter().filter(in_round).flat_map(|counter| &counter.events);
+        let events = counters.flat_map(|counter| &counter.events);
         for filter in events.filter_map(|&event| self.selection.events[event].programming()).flat_map(|p| &p.filters) {
             match values.iter_mut().find(|(register, _)| std::ptr::eq(*register, filter.register)) {
                 Some((_, value)) => *value = filter.field.bits.set(*value, filter.value),
@@ -273,6 +300,18 @@ impl Writer<'_> {
         self.phases.setup[phase as usize].push(step);
     }
 
+    /// Where a register is; looked for once.
+    fn place(&self, register: &'static Register, member: u8) -> Result<Place, PlanError> {
+        let mut known = self.places.borrow_mut();
+        let found = known.iter().find(|(known, of, _)| std::ptr::eq(*known, register) && *of == member);
+        if let Some((.., place)) = found {
+            return Ok(*place);
+        }
+        let place = self.socket.locate(self.instance.unit, self.instance.number, register, member)?;
+        known.push((register, member, place));
+        Ok(place)
+    }
+
     /// A write of `value`, or a read without one.
     fn step(
         &self,
@@ -281,7 +320,7 @@ impl Writer<'_> {
         value: Option<u64>,
         purpose: Purpose,
     ) -> Result<Step, PlanError> {
-        let place = self.socket.locate(self.instance.unit, self.instance.number, register, member)?;
+        let place = self.place(register, member)?;
         let operation = match value {
             Some(value) => Operation::Write { address: place.address, width: place.width, value },
             None => Operation::Read { address: place.address, width: place.width },

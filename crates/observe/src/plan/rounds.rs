@@ -21,6 +21,8 @@ pub struct Rounds {
     pub rounds: Vec<Vec<Seat>>,
     /// No plan has fewer rounds than this.
     pub bound: Bound,
+    /// Feasibility tests that the search has made: the work, on any computer.
+    pub steps: u32,
 }
 
 impl Rounds {
@@ -53,6 +55,7 @@ pub fn spread(
     let mut search = Search::new(&rules, items.clone(), budget);
     let proven = search.run(bound.rounds);
     let mut best = search.slots();
+    let mut steps = search.steps;
     let bound = if proven && best.len() > bound.rounds { Bound::searched(best.len()) } else { bound };
     // Events of one metric are best counted at the same time, so that what varies cancels out.
     let mut kept = together.to_vec();
@@ -65,6 +68,7 @@ pub fn spread(
         if items.iter().all(|item| rules.seats(item).is_some()) {
             let mut search = Search::new(&rules, items, budget / 16);
             search.run(best.len());
+            steps += search.steps;
             if search.best.len() <= best.len() {
                 best = search.slots();
                 continue;
@@ -76,7 +80,7 @@ pub fn spread(
         let counters = rules.seats(round).unwrap_or_default();
         round.iter().copied().zip(counters).collect()
     };
-    Ok(Rounds { rounds: best.iter().map(seats).collect(), bound })
+    Ok(Rounds { rounds: best.iter().map(seats).collect(), bound, steps })
 }
 
 /// What must be counted at the same time: groups and lone demands, each with the events that they repeat. What another item
@@ -155,6 +159,8 @@ struct Search<'a> {
     /// Items that are alike stand next to each other and take rounds in ascending order.
     like_the_last: Vec<bool>,
     left: u32,
+    /// Feasibility tests so far, those of the first fit included.
+    steps: u32,
     /// Numbers of items, by round.
     best: Vec<Vec<usize>>,
 }
@@ -186,15 +192,15 @@ impl<'a> Search<'a> {
             )
         });
         let is_plain = |item: &[usize]| matches!(item, [only] if rules.demands[*only].companion.is_none());
-        let is_alone = |item: &[usize]| {
-            // Demands that are in several items, or that others repeat, are not interchangeable.
-            items.iter().filter(|other| other.contains(&item[0])).count() == 1
-        };
+        let mut times = vec![0_u32; rules.demands.len()];
+        items.iter().flatten().for_each(|&demand| times[demand] += 1);
+        // Demands that are in several items, or that others repeat, are not interchangeable.
+        let is_alone = |item: &[usize]| times[item[0]] == 1;
         let alike = |a: &[usize], b: &[usize]| {
             is_plain(a) && is_plain(b) && filters(a) == filters(b) && masks(a) == masks(b) && is_alone(a) && is_alone(b)
         };
         let like_the_last = (0..items.len()).map(|at| at > 0 && alike(&items[at - 1], &items[at])).collect();
-        Self { rules, items, like_the_last, left: budget, best: Vec::new() }
+        Self { rules, items, like_the_last, left: budget, steps: 0, best: Vec::new() }
     }
 
     /// Finds a partition, and a better one as long as the budget lasts. True if none has fewer rounds, or if `enough` is met.
@@ -210,15 +216,36 @@ impl<'a> Search<'a> {
     }
 
     /// Each item into the first round that takes it.
-    fn first_fit(&self) -> Vec<Vec<usize>> {
+    fn first_fit(&mut self) -> Vec<Vec<usize>> {
         let mut rounds: Vec<Vec<usize>> = Vec::new();
-        for item in 0..self.items.len() {
-            match rounds.iter().position(|round| self.fits(round, item)) {
-                Some(round) => rounds[round].push(item),
-                None => rounds.push(vec![item]),
-            }
+        // What has a demand in common with another item may find it in a round already.
+        let shared = self.shared();
+        let counters = self.rules.available.count_ones() as usize;
+        let mut used: Vec<usize> = Vec::new();
+        for (item, is_shared) in shared.into_iter().enumerate() {
+            let size = self.items[item].len();
+            let has_room = |round: &usize| is_shared || used[*round] + size <= counters;
+            let found = (0..rounds.len()).filter(has_room).find(|&round| {
+                self.steps += 1;
+                self.fits(&rounds[round], item)
+            });
+            let round = found.unwrap_or_else(|| {
+                rounds.push(Vec::new());
+                used.push(0);
+                rounds.len() - 1
+            });
+            rounds[round].push(item);
+            // Shared demands count once for sure, and no round is full for them alone.
+            used[round] += if is_shared { 0 } else { size };
         }
         rounds
+    }
+
+    /// Which items have a demand that another item has, too.
+    fn shared(&self) -> Vec<bool> {
+        let mut times = vec![0_u32; self.rules.demands.len()];
+        self.items.iter().flatten().for_each(|&demand| times[demand] += 1);
+        self.items.iter().map(|item| item.iter().any(|&demand| times[demand] > 1)).collect()
     }
 
     fn descend(&mut self, enough: usize, rounds: &mut Vec<Vec<usize>>, places: &mut Vec<usize>) {
@@ -239,6 +266,7 @@ impl<'a> Search<'a> {
                 rounds.push(Vec::new());
             } else {
                 self.left -= 1;
+                self.steps += 1;
                 if !self.fits(&rounds[round], at) {
                     continue;
                 }

@@ -54,6 +54,21 @@ struct Counts<'a> {
 }
 
 impl Counts<'_> {
+    /// Sockets that the instances are in.
+    fn sockets(&self) -> usize {
+        match self.part.socket {
+            Some(_) => 1,
+            None => {
+                let mut sockets: Vec<_> = parts_of_unit(self.plan, self.metric.unit, Scope::Socket);
+                if sockets.is_empty() {
+                    return self.plan.sockets.len();
+                }
+                sockets.dedup_by_key(|(part, _)| *part);
+                sockets.len()
+            }
+        }
+    }
+
     fn total(&self, event: usize) -> Option<EventTotal> {
         event_totals(self.sample, event, self.scope).into_iter().find(|total| total.part == self.part)
     }
@@ -85,6 +100,7 @@ impl Resolver for Counts<'_> {
             return Value::measured(match reference.name.as_str() {
                 "seconds" => self.sample.seconds,
                 "SAMPLE_INTERVAL" => self.sample.tsc_cycles as f64,
+                "sockets" => self.sockets() as f64,
                 _ => self.instances as f64,
             });
         }

@@ -58,6 +58,20 @@ fn counts_are_added_up_before_metrics_are_computed() {
     assert_eq!(numbers(&plan, &sample, 1, Scope::System), [Some(0.5)]);
 }
 
+/// One CBo in each of two sockets counts 100 and 1000 clocks a CBo, eight CBos a socket.
+#[test]
+fn a_metric_knows_how_many_sockets_it_is_about() {
+    let topology = discover(&mut Fake::two_sockets(), e5_2600(), &CPUS, |unit| unit.name != "pcu").unwrap();
+    let mut selection = Selection::new(e5_2600());
+    let cbo = e5_2600().unit("cbo").unwrap();
+    selection.add_expression("EACH", cbo, "CLOCKTICKS / (instances / sockets)", UnitOfMeasure::Count).unwrap();
+    let plan = Plan::new(&topology, selection).unwrap();
+    let sample = sample(&plan);
+    assert_eq!(numbers(&plan, &sample, 0, Scope::System), [Some(8800.0 / 8.0)]);
+    assert_eq!(numbers(&plan, &sample, 0, Scope::Socket), [Some(100.0), Some(1000.0)]);
+    assert_eq!(numbers(&plan, &sample, 0, Scope::Instance)[15], Some(1000.0));
+}
+
 #[test]
 fn metrics_over_several_units_need_a_socket() {
     let plan = planned("MEM_READ_BANDWIDTH");

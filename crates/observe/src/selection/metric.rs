@@ -29,20 +29,31 @@ pub struct SelectedMetric {
 }
 
 impl Selection {
-    /// Adds metrics by name, `METRIC` or `unit/METRIC`, separated by commas, and the events that they need.
+    /// Adds metrics by name, `METRIC` or `unit/METRIC`, separated by commas, and the events that they need. `METRIC{key=value}` sets a filter
+    /// in each of its events that takes it.
     ///
     /// # Errors
     /// [`SelectionError`], which points at the place. Nothing is added then.
     pub fn add_metrics(&mut self, text: &str) -> Result<(), SelectionError> {
         let mut grown = self.clone();
-        let mut offset = 0;
-        for part in text.split(',') {
-            let name = part.trim();
-            let start = offset + (part.len() - part.trim_start().len());
-            offset += part.len() + 1;
-            let refuse = |problem| SelectionError::new(Spot::new(text, start, name.len()), problem);
+        for (start, whole) in parts(text) {
+            let refuse = |problem| SelectionError::new(Spot::new(text, start, whole.len()), problem);
+            let name = whole.find('{').map_or(whole, |brace| &whole[..brace]);
             let (unit, row) = grown.find_metric(name).map_err(refuse)?;
-            grown.add_row(unit, row).map_err(refuse)?;
+            // The metric language has settings behind names: any name will do to read them.
+            let settings = match Expression::parse(&format!("X{}", &whole[name.len()..])) {
+                Ok(Expression::Reference(reference)) => reference.settings,
+                Ok(_) => {
+                    let found = format!("{whole:?}");
+                    return Err(refuse(Problem::Syntax { expected: "METRIC or METRIC{key=value}", found }));
+                }
+                Err(error) => {
+                    let at = start + name.len() + error.spot.offset.saturating_sub(1);
+                    let spot = Spot::new(text, at, error.spot.length);
+                    return Err(SelectionError::new(spot, Problem::Expression(error)));
+                }
+            };
+            grown.add_row(unit, row, &settings).map_err(refuse)?;
         }
         *self = grown;
         Ok(())
@@ -96,8 +107,15 @@ impl Selection {
         }
     }
 
-    fn add_row(&mut self, unit: &'static Unit, row: &'static Metric) -> Result<(), Problem> {
-        let is_known = |known: &SelectedMetric| known.row.is_some_and(|known| std::ptr::eq(known, row));
+    fn add_row(
+        &mut self,
+        unit: &'static Unit,
+        row: &'static Metric,
+        settings: &[(String, SettingValue)],
+    ) -> Result<(), Problem> {
+        let name = Reference { settings: settings.to_vec(), ..Reference::named(row.name) }.to_string();
+        let is_known =
+            |known: &SelectedMetric| known.name == name && known.row.is_some_and(|known| std::ptr::eq(known, row));
         if self.metrics.iter().any(is_known) {
             return Ok(());
         }
@@ -111,8 +129,49 @@ impl Selection {
         };
         let expression = Expression::parse(row.expression).map_err(|error| in_metric(Problem::Expression(error)))?;
         let expression = self.expand(row.name, unit, &expression, 0).map_err(in_metric)?;
+        let expression = self.with_settings(unit, &expression, settings)?;
         let unit_of_measure = UnitOfMeasure::from_symbol(row.unit_of_measure).unwrap_or(UnitOfMeasure::Count);
-        self.add_expanded(row.name, unit, Some(row), expression, unit_of_measure).map_err(in_metric)
+        self.add_expanded(&name, unit, Some(row), expression, unit_of_measure).map_err(in_metric)
+    }
+
+    /// The expression with filters set in each event that takes them and does not set them itself.
+    fn with_settings(
+        &self,
+        unit: &'static Unit,
+        expression: &Expression,
+        settings: &[(String, SettingValue)],
+    ) -> Result<Expression, Problem> {
+        let mut keys: Vec<&str> = Vec::new();
+        let mut taken: Vec<&str> = Vec::new();
+        let set = expression.try_map(&mut |reference| {
+            let mut reference = reference.clone();
+            let place = reference.unit.as_deref().map(|unit| names::unit(self.family, unit)).transpose()?;
+            if let Some((place, _)) = place
+                && let (_, names::Named::Event(event, subevent)) =
+                    names::event(self.family, Some(place), &reference.name)?
+            {
+                let uses = programming::filter_uses(event, subevent);
+                keys.extend(uses.iter().map(|used| used.field));
+                for (key, value) in settings.iter().filter(|(key, _)| uses.iter().any(|used| used.field == key)) {
+                    taken.push(key);
+                    if !reference.settings.iter().any(|(known, _)| known == key) {
+                        reference.settings.push((key.clone(), value.clone()));
+                    }
+                }
+            }
+            Ok(Expression::Reference(reference))
+        })?;
+        keys.sort_unstable();
+        keys.dedup();
+        match settings.iter().find(|(key, _)| !taken.contains(&key.as_str())) {
+            None => Ok(set),
+            Some((key, _)) => Err(Problem::UnknownKey {
+                unit: unit.name,
+                key: key.clone(),
+                nearest: nearest(key, keys.iter().copied()),
+                keys: if keys.is_empty() { "none in this metric".to_owned() } else { keys.join(" ") },
+            }),
+        }
     }
 
     /// The expression with metrics replaced by what they stand for, and each event with its unit.
@@ -193,6 +252,29 @@ impl Selection {
         let source = programming::source(unit, Some(named), &settings).map_err(|(_, problem)| problem)?;
         Ok(SelectedEvent { label: programming::label(unit, instance, &source, &settings), unit, instance, source })
     }
+}
+
+/// The parts of a list, without the spaces around them, each with its place. Commas in braces do not separate.
+fn parts(text: &str) -> Vec<(usize, &str)> {
+    let mut depth = 0_usize;
+    let mut ends: Vec<usize> = Vec::new();
+    for (at, sign) in text.char_indices() {
+        match sign {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => ends.push(at),
+            _ => {}
+        }
+    }
+    ends.push(text.len());
+    let mut start = 0;
+    let part = |end: usize| {
+        let part = &text[start..end];
+        let place = start + (part.len() - part.trim_start().len());
+        start = end + 1;
+        (place, part.trim())
+    };
+    ends.into_iter().map(part).collect()
 }
 
 fn metric_named(unit: &'static Unit, name: &str) -> Option<&'static Metric> {

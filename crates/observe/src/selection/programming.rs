@@ -131,7 +131,7 @@ fn recognise(unit: &'static Unit, control: u64) -> Option<(&'static Event, Optio
 }
 
 /// Filters that apply: the subevent's word goes before the event's.
-fn filter_uses(event: &Event, subevent: Option<&Subevent>) -> Vec<FilterUse> {
+pub(super) fn filter_uses(event: &Event, subevent: Option<&Subevent>) -> Vec<FilterUse> {
     let mut uses: Vec<FilterUse> = subevent.map_or_else(Vec::new, |subevent| subevent.filters.to_vec());
     for used in event.filters {
         if !uses.iter().any(|known| known.field == used.field) {

@@ -209,3 +209,24 @@ fn an_event_whose_own_umask_counts_everything_needs_no_subevent() {
     assert_eq!(selected("imc/event=0x1,umask=0x1/"), (0x101, "imc/CLOCKTICKS/".to_owned()));
     assert_eq!(selected("imc/event=0x1,umask=0x0/"), (0x1, "imc/HCLOCKTICKS/".to_owned()));
 }
+
+/// Table 2-76 of the E5-2600 guide: the frequency bands have bounds that only the user knows.
+#[test]
+fn metrics_take_the_filters_that_their_events_need() {
+    let mut selection = Selection::new(e5_2600());
+    selection.add_metrics("pcu/PCT_FREQ_BAND0{band0=0x12}, imc/MEM_BW_READS").unwrap();
+    assert_eq!(selection.metrics.len(), 2);
+    assert_eq!(selection.metrics[0].name, "PCT_FREQ_BAND0{band0=0x12}");
+    let band = selection.events.iter().find(|event| event.label.contains("FREQ_BAND0")).unwrap();
+    let filters: Vec<_> = band.programming().unwrap().filters.iter().map(|f| (f.field.name, f.value)).collect();
+    assert_eq!(filters, [("band0", 0x12)]);
+    let refusal = |text: &str| {
+        let error = Selection::new(e5_2600()).add_metrics(text).unwrap_err();
+        (error.spot.offset, error.to_string())
+    };
+    assert!(refusal("pcu/PCT_FREQ_BAND0").1.contains("needs the filter band0"));
+    assert!(refusal("imc/MEM_BW_READS{band0=1}").1.contains("no field or filter \"band0\""));
+    assert_eq!(refusal("MEM_BW_READS,pcu/PCT_FREQ_BAND0{band0=}").0, 38);
+    assert_eq!(refusal("MEM_BW_READS{").0, 13);
+    assert!(refusal("MEM_BW_READS}x").1.contains("no metric"));
+}

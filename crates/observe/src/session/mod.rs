@@ -4,9 +4,12 @@
 //! overwritten is put back.
 
 mod error;
+mod hold;
 mod in_use;
 mod journal;
+mod neighbours;
 mod on_disk;
+mod prepare;
 mod sample;
 mod slices;
 mod state;
@@ -14,14 +17,17 @@ mod stuck;
 mod survey;
 mod watch;
 
+use std::fs::File;
 use std::path::PathBuf;
 
-use pericore_registers::{AccessError, AddressSpace, Operation, Outcome, RegisterSpace, Width};
+use pericore_registers::{AccessError, Operation, Outcome, RegisterSpace, Width};
 
 use crate::plan::{Plan, Purpose, Step};
 pub use error::SessionError;
 pub use journal::Saved;
+pub use neighbours::{Entrance, Neighbour, Neighbourhood};
 pub use on_disk::{Journal, JournalError, JournalFile, Restored};
+pub use prepare::{Manners, Refusal, prepare};
 pub use sample::{Count, Moment, Sample};
 pub use slices::Slices;
 use state::{InstanceState, State};
@@ -37,6 +43,8 @@ pub struct Options {
     pub guard: Guard,
     /// Where to journal what will be overwritten; without it a killed session cannot be undone.
     pub journal: Option<JournalFile>,
+    /// The sessions beside which this one is put back, one at a time.
+    pub neighbourhood: Option<Neighbourhood>,
 }
 
 /// How many of the controls and filters in use each sample reads again.
@@ -58,8 +66,9 @@ pub struct Session<S: RegisterSpace> {
     plan: Plan,
     state: State,
     journal: Vec<Saved>,
-    /// The journal on disk, once it is written.
-    on_disk: Option<PathBuf>,
+    /// The journals on disk, once they are written; the open files tell others that this session runs.
+    on_disk: Vec<(PathBuf, File)>,
+    neighbourhood: Option<Neighbourhood>,
     watch: Watch,
     last: Moment,
     /// Since when the current rounds run, in seconds.
@@ -93,19 +102,27 @@ impl<S: RegisterSpace> Session<S> {
             plan,
             state,
             journal: Vec::new(),
-            on_disk: None,
+            on_disk: Vec::new(),
+            neighbourhood: None,
             watch,
             last,
             turn_began: 0.0,
             is_dirty: false,
         };
         session.inspect(&options)?;
-        if let Some(JournalFile { path, boot, machine }) = options.journal {
-            Journal { boot, machine, saved: session.journal.clone() }.write(&path)?;
-            session.on_disk = Some(path);
+        let for_others = options.neighbourhood.as_ref().filter(|neighbourhood| {
+            !options.journal.as_ref().is_some_and(|journal| neighbourhood.holds(&journal.path))
+        });
+        let for_others = for_others.map(|neighbourhood| neighbourhood.journal(0));
+        for JournalFile { path, boot, machine } in for_others.into_iter().chain(options.journal) {
+            let pid = std::process::id();
+            let file = Journal { pid, boot, machine, saved: session.journal.clone() }.write(&path)?;
+            session.on_disk.push((path, file));
         }
         session.set_up()?;
         session.look_at(Guard::All, true);
+        // Until here the caller holds the entrance.
+        session.neighbourhood = options.neighbourhood;
         session.last = now(&mut session.space);
         session.turn_began = session.last.seconds;
         Ok(session)
@@ -151,6 +168,39 @@ impl<S: RegisterSpace> Session<S> {
         self.last = moment;
         self.turn_began = moment.seconds;
         sample
+    }
+
+    /// The sample of an overflow, if the counter that is waited for has overflowed since it was made ready: all counters have stood since the very cycle
+    /// in which it did, however late this is called. They go on afterwards. Nothing if it has not, or if the plan is not for this.
+    ///
+    /// The sample's length is that between the readings: no hardware notes when it stopped.
+    pub fn sample_on_overflow(&mut self, now: impl FnOnce(&mut S) -> Moment) -> Option<Sample> {
+        let at = self.plan.sockets.iter().position(|part| part.leader.is_some())?;
+        let leader = self.plan.sockets[at].leader.clone()?;
+        let mut outcomes = Vec::with_capacity(1);
+        self.space.batch(&[leader.poll.operation], &mut outcomes);
+        let has = readable(&leader.poll, outcomes.first()?).is_ok_and(|status| status & leader.overflowed != 0);
+        if !has {
+            return None;
+        }
+        let moment = now(&mut self.space);
+        self.read(List::Read);
+        let seconds = (moment.seconds - self.last.seconds).max(0.0);
+        sample::close(&self.plan, &mut self.state, Some(seconds), seconds);
+        let sample = sample::take(&self.plan, &mut self.state, self.last, moment);
+        self.look_around();
+        let operations: Vec<Operation> = leader.rearm.iter().map(|step| step.operation).collect();
+        outcomes.clear();
+        self.space.batch(&operations, &mut outcomes);
+        let state = self.state.instance_mut(at, leader.instance);
+        for error in outcomes.iter().filter_map(|outcome| outcome.as_ref().err()) {
+            state.doubt(format!("could not be made ready for the next overflow: {error}"));
+        }
+        state.set_baseline(leader.counter, Ok(leader.preset));
+        let resumed = self.carry_out(List::Resume);
+        self.note_doubts(List::Resume, &resumed, "did not resume after an overflow");
+        self.last = moment;
+        Some(sample)
     }
 
     /// Changes to the next round in each instance whose events take turns; does nothing if none do.
@@ -242,8 +292,10 @@ impl<S: RegisterSpace> Session<S> {
                 let part = &self.plan.sockets[socket];
                 let instance = &part.instances[step.instance];
                 let was_reset = list == List::Setup && instance.counters[counter].control.is_some();
+                let preset = part.leader.as_ref().filter(|l| (l.instance, l.counter) == (step.instance, counter));
+                let right = preset.map_or(0, |leader| leader.preset);
                 if let (true, true, Ok(held)) = (was_reset, self.stands(socket, step.instance), &value)
-                    && *held != 0
+                    && *held != right
                 {
                     let (name, place) = (step.register_name(), instance.name());
                     let why =
@@ -310,11 +362,15 @@ impl<S: RegisterSpace> Session<S> {
             return Ok(());
         }
         self.is_dirty = false;
+        // Whoever sets up now must not see half of it. A lock that cannot be had is no reason to leave registers as they are.
+        let entrance = self.neighbourhood.take().and_then(|neighbourhood| neighbourhood.enter().ok());
         // A unit that cannot be frozen still stops when its controls are put back.
         self.carry_out(List::Freeze);
         restore_all(&mut self.space, &self.journal)?;
         // A journal whose registers refused stays for `pericore restore`.
-        Ok(self.on_disk.take().map_or(Ok(()), |path| Journal::remove(&path))?)
+        let removed = self.on_disk.drain(..).try_for_each(|(path, _)| Journal::remove(&path));
+        drop(entrance);
+        Ok(removed?)
     }
 
     /// Carries out one list of steps in all sockets, without instances that have failed, as one batch.
@@ -438,14 +494,18 @@ fn readable(step: &Step, outcome: &Outcome<u64>) -> Result<u64, Unreadable> {
     match (outcome, step.operation) {
         (Err(error @ AccessError::Permission { .. }), _) => Err(Unreadable::Denied(error.clone())),
         (Err(error), _) => Err(Unreadable::Fault(error.to_string())),
-        // What is absent or powered down on PCI and MMIO answers all ones; no register of ours can hold that.
-        (Ok(value), Operation::Read { address, width })
-            if address.space() != AddressSpace::Msr && *value == width.mask() && width >= Width::B4 =>
+        // What is absent, powered down or hidden by a hypervisor answers all ones; no register of ours can hold that, but a count of 64 bits.
+        (Ok(value), Operation::Read { width, .. })
+            if *value == width.mask() && width >= Width::B4 && !counts_all_bits(step.register) =>
         {
             Err(Unreadable::Fault(format!("{} reads as all ones", step.register_name())))
         }
         (Ok(value), _) => Ok(*value),
     }
+}
+
+fn counts_all_bits(register: &pericore_catalog::Register) -> bool {
+    register.width == 64 && register.field("event_count").is_some_and(|field| field.bits.width == 64)
 }
 
 #[cfg(test)]

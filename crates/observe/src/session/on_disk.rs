@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 use pericore_registers::{Address, Bdf, Outcome, RegisterSpace, Width};
 
+use super::hold::{Hold, hold};
 use super::journal::Saved;
+use super::neighbours;
 use super::{SessionError, restore_all};
 
 /// First line of every journal; the number is the version of the format.
@@ -27,6 +29,8 @@ pub struct JournalFile {
 /// A journal's contents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Journal {
+    /// The process of the session.
+    pub pid: u32,
     /// The boot in which it was written.
     pub boot: String,
     /// The machine.
@@ -45,6 +49,14 @@ pub enum JournalError {
     Exists {
         /// File.
         path: String,
+    },
+    /// The session still runs.
+    #[error("the session of {path} still runs, in process {pid}; end that process, it puts everything back itself")]
+    Runs {
+        /// File.
+        path: String,
+        /// The process.
+        pid: u32,
     },
     /// The file cannot be written, read or removed.
     #[error("cannot {action} the journal {path}: {message}; name another with --journal FILE")]
@@ -93,11 +105,24 @@ impl Journal {
         Self::parse(&text)
     }
 
-    /// Writes the journal and waits until it is on disk. The file appears whole or not at all.
+    /// Reads the journal of a session that was killed.
+    ///
+    /// # Errors
+    /// [`JournalError::Runs`] if it was not; else as [`Journal::read`].
+    pub fn read_left(path: &Path) -> Result<Self, JournalError> {
+        let journal = Self::read(path)?;
+        match neighbours::is_held(path)? {
+            Some(true) => Err(JournalError::Runs { path: path.display().to_string(), pid: journal.pid }),
+            _ => Ok(journal),
+        }
+    }
+
+    /// Writes the journal and waits until it is on disk. The file appears whole or not at all; as long as what is returned lives, others see that
+    /// the session runs.
     ///
     /// # Errors
     /// [`JournalError`] if the file exists or cannot be written.
-    pub fn write(&self, path: &Path) -> Result<(), JournalError> {
+    pub fn write(&self, path: &Path) -> Result<File, JournalError> {
         let fail = |error: &io::Error| io_error("write", path, error);
         let directory = match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -107,20 +132,23 @@ impl Journal {
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{}.part", std::process::id()));
         let part = directory.join(name);
-        let write = || -> io::Result<()> {
+        let write = || -> io::Result<File> {
             let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(&part)?;
+            hold(&file, Hold::AloneOrNot)?;
             file.write_all(self.to_text().as_bytes())?;
             file.sync_all()?;
             // Unlike a rename, a link never replaces another session's journal.
-            fs::hard_link(&part, path)
+            fs::hard_link(&part, path)?;
+            Ok(file)
         };
         let written = write();
         let _ = fs::remove_file(&part);
-        written.map_err(|error| match error.kind() {
+        let file = written.map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => JournalError::Exists { path: path.display().to_string() },
             _ => fail(&error),
         })?;
-        File::open(directory).and_then(|directory| directory.sync_all()).map_err(|error| fail(&error))
+        File::open(directory).and_then(|directory| directory.sync_all()).map_err(|error| fail(&error))?;
+        Ok(file)
     }
 
     /// Removes a journal whose registers are put back.
@@ -148,7 +176,8 @@ impl Journal {
     /// The file's text.
     pub fn to_text(&self) -> String {
         let one_line = |text: &str| text.replace(['\n', '\r'], " ");
-        let mut text = format!("{HEADER}\nboot {}\nmachine {}\n", one_line(&self.boot), one_line(&self.machine));
+        let (pid, boot, machine) = (self.pid, one_line(&self.boot), one_line(&self.machine));
+        let mut text = format!("{HEADER}\npid {pid}\nboot {boot}\nmachine {machine}\n");
         for Saved { socket, instance, register, address, width, value } in &self.saved {
             let place = match address {
                 Address::Msr { cpu, msr } => format!("msr {cpu} {msr:#x}"),
@@ -178,9 +207,10 @@ impl Journal {
         if last != format!("checksum {:#018x}\n", checksum(body)) {
             return Err(damaged(lines + 1, "the checksum does not fit the lines above"));
         }
-        let mut journal = Self { boot: String::new(), machine: String::new(), saved: Vec::new() };
+        let mut journal = Self { pid: 0, boot: String::new(), machine: String::new(), saved: Vec::new() };
         for (at, line) in body.lines().enumerate().skip(1) {
             match line.split_once(' ') {
+                Some(("pid", pid)) => journal.pid = pid.parse().map_err(|_| damaged(at + 1, "it names no process"))?,
                 Some(("boot", boot)) => boot.clone_into(&mut journal.boot),
                 Some(("machine", machine)) => machine.clone_into(&mut journal.machine),
                 Some(("save", entry)) => {
@@ -232,7 +262,7 @@ fn checksum(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-fn io_error(action: &'static str, path: &Path, error: &io::Error) -> JournalError {
+pub(super) fn io_error(action: &'static str, path: &Path, error: &io::Error) -> JournalError {
     JournalError::Io { action, path: path.display().to_string(), message: error.to_string() }
 }
 
@@ -250,6 +280,7 @@ mod tests {
             value,
         };
         Journal {
+            pid: 4711,
             boot: "0f1e".to_owned(),
             machine: "e5-2600:sockets=2".to_owned(),
             saved: vec![
@@ -283,7 +314,10 @@ mod tests {
     fn a_second_session_does_not_take_the_file() {
         let directory = std::env::temp_dir().join(format!("pericore-journal-{}", std::process::id()));
         let path = directory.join("deep/journal");
-        journal().write(&path).unwrap();
+        let held = journal().write(&path).unwrap();
+        assert!(matches!(Journal::read_left(&path), Err(JournalError::Runs { pid: 4711, .. })));
+        drop(held);
+        assert_eq!(Journal::read_left(&path), Ok(journal()));
         assert!(matches!(journal().write(&path), Err(JournalError::Exists { .. })));
         assert_eq!(Journal::read(&path), Ok(journal()));
         Journal::remove(&path).unwrap();

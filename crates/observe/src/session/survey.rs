@@ -13,6 +13,19 @@ use crate::plan::{Occupied, Plan, Purpose, Step};
 /// # Errors
 /// [`SessionError::Access`] if the user lacks rights. Registers that do not answer are the session's to report.
 pub fn survey(space: &mut impl RegisterSpace, plan: &Plan) -> Result<Occupied, SessionError> {
+    Ok(in_use::occupied(plan, &look(space, plan)?))
+}
+
+/// Refuses if a counter of the plan runs for somebody else, or a filter would change under one.
+///
+/// # Errors
+/// [`SessionError::InUse`]; [`SessionError::Access`] if the user lacks rights.
+pub(super) fn check_free(space: &mut impl RegisterSpace, plan: &Plan) -> Result<(), SessionError> {
+    in_use::check(plan, &look(space, plan)?)
+}
+
+/// Carries out the plan's first reads.
+fn look(space: &mut impl RegisterSpace, plan: &Plan) -> Result<Vec<(usize, Step, u64)>, SessionError> {
     let steps = placed(plan, &State::new(plan), List::Inspect);
     let operations: Vec<Operation> = steps.iter().map(|(_, step)| step.operation).collect();
     let mut outcomes = Vec::with_capacity(operations.len());
@@ -25,7 +38,7 @@ pub fn survey(space: &mut impl RegisterSpace, plan: &Plan) -> Result<Occupied, S
             Err(Unreadable::Fault(_)) => {}
         }
     }
-    Ok(in_use::occupied(plan, &seen))
+    Ok(seen)
 }
 
 /// Looks at every control of every unit in sockets whose units were all discovered: where nobody else counts at all, the socket's freeze disturbs

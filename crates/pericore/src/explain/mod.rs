@@ -3,6 +3,7 @@
 mod event;
 mod sheet;
 mod thing;
+mod why_not;
 
 use std::io::{self, Write};
 
@@ -26,6 +27,9 @@ pub struct ExplainArgs {
     /// Print JSON lines
     #[arg(long)]
     json: bool,
+    /// Say what keeps these events, in the syntax of `stat -e`, from being counted at the same time
+    #[arg(long)]
+    why_not: bool,
     #[command(flatten)]
     files: EventFilesArg,
     #[command(flatten)]
@@ -49,6 +53,10 @@ pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
         families = vec![args.files.extend(family)?.family];
     }
     let mut out = io::BufWriter::new(io::stdout().lock());
+    if args.why_not {
+        why_not::print(&mut out, &families, &args.names, args.json)?;
+        return out.flush().map_err(Failure::from);
+    }
     for (index, name) in args.names.iter().enumerate() {
         let found = the_one(&families, name)?;
         let sheet = sheet_of(&found);

@@ -1,6 +1,6 @@
 //! Units, registers, fields, metrics and named values.
 
-use pericore_catalog::encode::{event_text, fixed_text, metric_event_texts};
+use pericore_catalog::encode::{event_text, fixed_text, metric_event_texts, metric_settings};
 use pericore_catalog::search::related::{choices_of, fields_with_values};
 use pericore_catalog::search::{FieldHome, Found};
 use pericore_catalog::{Family, Field, Location, Metric, NamedValue, Register, Role, Unit, ValueSet};
@@ -100,7 +100,8 @@ pub fn register_sheet(
     sheet.text("Source", "source", register.source);
     judgements(&mut sheet, family, unit.name, &[register.name]);
     match register.role {
-        Role::FixedCounter | Role::FreeRunning => {
+        // One that no document gives a place cannot be read.
+        Role::FixedCounter | Role::FreeRunning if !placement.instances.is_empty() => {
             let text = fixed_text(unit, register, member.unwrap_or(0));
             sheet.command("Try", "command", stat_command(family, &text));
         }
@@ -181,11 +182,10 @@ pub fn metric_sheet(family: &'static Family, unit: &'static Unit, metric: &'stat
     sheet.list("Caveats", "caveats", metric.caveats.iter().copied());
     sheet.text("Source", "source", metric.source);
     judgements(&mut sheet, family, unit.name, &[metric.name]);
-    sheet.command(
-        "Try",
-        "command",
-        format!("pericore stat --machine {} -M {} --workload stream", family.name, metric.name),
-    );
+    let settings = metric_settings(unit, metric.expression);
+    let settings = if settings.is_empty() { String::new() } else { format!("{{{}}}", settings.join(",")) };
+    let text = format!("{}/{}{settings}", unit.name, metric.name);
+    sheet.command("Try", "command", format!("pericore stat --machine {} -M '{text}' --workload stream", family.name));
     sheet
 }
 

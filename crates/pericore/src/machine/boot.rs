@@ -8,11 +8,9 @@ use std::time::Duration;
 
 use clap::Args;
 use pericore_doors::guest::{self, Boot, GuestError, Hardware, Output, Prepared};
-use pericore_doors::{ConstantRates, LiveMachine};
 
-use super::run::inject;
+use super::live::LiveArgs;
 use crate::failure::Failure;
-use crate::target;
 
 /// Exit status of a run that took too long: what timeout(1) uses.
 const TIMED_OUT: u8 = 124;
@@ -23,15 +21,8 @@ const DEFAULT: [&str; 3] = ["sh", "-c", "cd /sys/bus/event_source/devices && pri
 /// Arguments of `pericore machine boot`.
 #[derive(Debug, Args)]
 pub struct BootArgs {
-    /// Processor family
-    #[arg(long, value_name = "FAMILY")]
-    machine: String,
-    /// Sockets
-    #[arg(long, default_value_t = 1, value_name = "N")]
-    sockets: u16,
-    /// Emit a signal at a constant rate in every instance of a unit; without any, only clocks count
-    #[arg(long, value_name = "UNIT/EVENT[.SUBEVENT]=PER_SECOND")]
-    inject: Vec<String>,
+    #[command(flatten)]
+    live: LiveArgs,
     /// Log every register access, with its meaning, to this file
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
@@ -60,12 +51,7 @@ pub struct BootArgs {
 /// # Errors
 /// A machine or signal that cannot be, a host that lacks something, a guest that does not come to its end.
 pub fn run(args: &BootArgs) -> Result<ExitCode, Failure> {
-    let family = target::family(&args.machine)?;
-    let mut machine = LiveMachine::new(family, args.sockets).map_err(Failure::usage)?;
-    let mut traffic = ConstantRates::new(machine.ticks_per_second());
-    for text in &args.inject {
-        inject(text, family, &mut machine, &mut traffic)?;
-    }
+    let (machine, traffic) = args.live.open()?;
     let mut boot = Boot::new(args.command.clone());
     if boot.command.is_empty() {
         boot.command = DEFAULT.map(str::to_owned).to_vec();
@@ -78,8 +64,7 @@ pub fn run(args: &BootArgs) -> Result<ExitCode, Failure> {
     boot.all_cpus = args.all_cpus;
     boot.check_qemu().map_err(Failure::failed)?;
 
-    let ticks_per_second = machine.ticks_per_second();
-    let mut hardware = Hardware::new(machine.chassis(), Box::new(traffic), ticks_per_second);
+    let mut hardware = Hardware::new(machine.chassis(), traffic, machine.ticks_per_second());
     if let Some(log) = &args.log {
         hardware.log_to(log).map_err(Failure::failed)?;
     }

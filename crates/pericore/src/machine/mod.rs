@@ -1,6 +1,7 @@
 //! `pericore machine`: the software Xeon by itself: its registers, its snapshots, and the doors through which other tools reach it.
 
 mod boot;
+mod live;
 pub mod opened;
 mod registers;
 mod run;

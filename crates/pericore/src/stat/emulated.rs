@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use pericore_machine::chassis::Shape;
-use pericore_machine::workload::Workload;
+use pericore_machine::workload::{Limits, Scenario};
 use pericore_machine::{Machine, MachineSpec, Snapshot, Window};
 use pericore_observe::discover::Cpu;
 use pericore_observe::plan::Plan;
@@ -28,6 +28,16 @@ const SLICE: f64 = 100e-6;
 /// Virtual seconds of a round, unless the user says: workloads often end within a virtual millisecond.
 const TURN: f64 = 2e-6;
 
+/// A named workload, or the scenario in a file.
+fn load(text: &str, limits: &Limits) -> Result<Scenario, Failure> {
+    if !text.ends_with(".scenario") {
+        return Scenario::of(text, limits).map_err(Failure::usage);
+    }
+    let read = std::fs::read_to_string(text);
+    let contents = read.map_err(|error| Failure::usage(format!("cannot read the scenario {text}: {error}")))?;
+    Scenario::parse(&contents, limits).map_err(|error| Failure::usage(format!("{text}, {error}")))
+}
+
 /// Runs `pericore stat --machine`.
 ///
 /// # Errors
@@ -39,13 +49,13 @@ pub fn run(args: &StatArgs, machine: &str) -> Result<ExitCode, Failure> {
     let spec = MachineSpec::parse(machine).map_err(|error| args.files.on_unknown_family(Failure::usage(error)))?;
     let workload_text = args.workload.as_deref().unwrap_or("stream");
     let limits = spec.limits().map_err(Failure::usage)?;
-    let workload = Workload::parse(workload_text, &limits).map_err(Failure::usage)?;
+    let scenario = load(workload_text, &limits)?;
     let selection = args.selection(spec.family())?;
     let machine_name = machine;
     let program = Program::of(&args.program)?;
     let machine = match &program {
         Some(program) => Machine::for_program(&spec, program.source(), program.settings()),
-        None => Machine::new(&spec, &workload),
+        None => Machine::for_scenario(&spec, &scenario),
     };
     let machine = Shared(Rc::new(RefCell::new(machine.map_err(Failure::usage)?)));
     let cpus = cpus(machine.0.borrow().chassis().shape());
@@ -110,7 +120,7 @@ fn forecast(args: &StatArgs, machine: &str) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn cpus(shape: &Shape) -> Vec<Cpu> {
+pub fn cpus(shape: &Shape) -> Vec<Cpu> {
     let package = |number| shape.socket_of_cpu(number).map(|package| Cpu { number, package });
     (0..shape.cpus()).filter_map(package).collect()
 }
@@ -145,7 +155,7 @@ impl Measurement<'_> {
             }
             None => None,
         };
-        let options = Options { take_over: self.args.take_over, guard, journal };
+        let options = Options { take_over: self.args.take_over, guard, journal, neighbourhood: None };
         let mut session =
             Session::start(self.machine.clone(), plan, options, |space| space.moment()).map_err(Failure::failed)?;
         let start = self.machine.0.borrow().now();

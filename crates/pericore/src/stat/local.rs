@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use pericore_observe::linux::{Host, LinuxSpace, Stopwatch};
 use pericore_observe::plan::Plan;
-use pericore_observe::session::{Guard, JournalFile, Options, Session};
+use pericore_observe::session::{Entrance, Guard, JournalFile, Neighbourhood, Options, Session};
 
 use super::child::Measured;
 use super::interrupt::Interrupt;
@@ -22,7 +22,11 @@ const TURN: f64 = 10e-3;
 /// # Errors
 /// A machine whose uncore is not known or not reachable, a command line that cannot be carried out, or a run that failed.
 pub fn run(args: &StatArgs) -> Result<ExitCode, Failure> {
-    let host = target::host()?;
+    on(args, &target::host()?)
+}
+
+/// The same on a host that is known.
+fn on(args: &StatArgs, host: &Host) -> Result<ExitCode, Failure> {
     let family = host.family().map_err(Failure::failed)?;
     if let Some(what) = args.only_for_software() {
         return Err(Failure::usage(format!(
@@ -38,19 +42,24 @@ pub fn run(args: &StatArgs) -> Result<ExitCode, Failure> {
             family.name
         ))
     };
-    let plan = preparation::plan(args, &mut space, &host.cpus, selection).map_err(elsewhere)?;
-    if preparation::forecast(args, &plan)? {
+    if args.is_forecast() {
+        let plan = preparation::plan(args, &mut space, &host.cpus, selection).map_err(elsewhere)?;
+        preparation::forecast(args, &plan)?;
         return Ok(ExitCode::SUCCESS);
     }
+    let neighbourhood = restore::neighbourhood()?;
+    let (plan, entrance) =
+        preparation::plan_among(args, &mut space, &host.cpus, &selection, &neighbourhood).map_err(elsewhere)?;
     preparation::warn_of_wraps(args, &plan);
     let mut out = args.open_output()?;
     // Before the first write to a register: from here on signals end the measurement, and everything is put back.
     let (interrupt, wakeup) = (Interrupt::watch()?, Wakeup::new()?);
     if !args.json && args.separator.is_none() {
-        writeln!(out, "\n {}", title(args, &host, &plan))?;
+        writeln!(out, "\n {}", title(args, host, &plan))?;
     }
     let mut run = Measurement { args, watch: Stopwatch::default(), interrupt, wakeup };
-    let status = run.measure(space, plan, &mut out).map_err(elsewhere)?;
+    let place = (neighbourhood, entrance);
+    let status = run.measure(space, plan, place, &mut out).map_err(elsewhere)?;
     out.flush()?;
     Ok(run.interrupt.exit(status))
 }
@@ -75,7 +84,13 @@ struct Measurement<'a> {
 }
 
 impl Measurement<'_> {
-    fn measure(&mut self, space: LinuxSpace, plan: Plan, out: &mut dyn Write) -> Result<ExitCode, Failure> {
+    fn measure(
+        &mut self,
+        space: LinuxSpace,
+        plan: Plan,
+        (neighbourhood, entrance): (Neighbourhood, Entrance),
+        out: &mut dyn Write,
+    ) -> Result<ExitCode, Failure> {
         let takes_turns = plan.rounds() > 1;
         let guard = if self.args.guard { Guard::All } else { Guard::InTurn };
         let path = match &self.args.journal {
@@ -83,9 +98,11 @@ impl Measurement<'_> {
             None => restore::journal_of_this_process()?,
         };
         let journal = JournalFile { path, boot: restore::boot()?, machine: restore::LOCAL.to_owned() };
-        let options = Options { take_over: self.args.take_over, guard, journal: Some(journal) };
+        let take_over = self.args.take_over;
+        let options = Options { take_over, guard, journal: Some(journal), neighbourhood: Some(neighbourhood) };
         let watch = self.watch;
         let mut session = Session::start(space, plan, options, |_| watch.moment()).map_err(Failure::failed)?;
+        drop(entrance);
         let start = watch.moment().seconds;
         let program = Measured::start(self.args.program.words());
         let mut program = match program {
@@ -142,7 +159,46 @@ fn after(now: f64, due: Option<f64>, step: Option<f64>) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::after;
+    use std::fs;
+    use std::path::Path;
+
+    use pericore_observe::linux::{Processor, Root};
+
+    use super::*;
+    use crate::failure::FAILED;
+    use crate::stat::tests::parsed;
+
+    /// What running on a machine of this processor comes to, whose files are in `folder`.
+    fn refusal(folder: &Path, model: u16, line: &[&str]) -> Failure {
+        let put = |path: &str, text: &str| {
+            let path = folder.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        put("sys/devices/system/cpu/online", "0\n");
+        put("sys/devices/system/cpu/cpu0/topology/physical_package_id", "0\n");
+        let processor = Processor { vendor: "GenuineIntel".to_owned(), family: 6, model, ..Processor::default() };
+        let host = Host::new(Root::at(folder), processor).unwrap();
+        on(&parsed(line), &host).unwrap_err()
+    }
+
+    /// Model 45 is the E5-2600; nothing of its registers can be reached here.
+    #[test]
+    fn what_is_missing_is_said_with_what_to_do() {
+        let folder = std::env::temp_dir().join(format!("pericore-local-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let unknown = refusal(&folder, 1, &["-e", "cbo/CLOCKTICKS/"]);
+        let absent = refusal(&folder, 45, &["-e", "cbo/CLOCKTICKS/"]);
+        let misplaced = refusal(&folder, 45, &["--workload", "stream"]);
+        fs::remove_dir_all(&folder).unwrap();
+        assert!(unknown.to_string().contains("no uncore that pericore knows"), "{unknown}");
+        assert!(unknown.to_string().contains("--machine e5-2600"), "{unknown}");
+        for part in ["modprobe msr", "pericore doctor", "--machine e5-2600"] {
+            assert!(absent.to_string().contains(part), "{part}: {absent}");
+        }
+        assert_eq!(absent.status(), FAILED);
+        assert!(misplaced.to_string().contains("--workload is for software machines"), "{misplaced}");
+    }
 
     #[test]
     fn times_stay_on_their_grid_and_missed_ones_are_left_out() {

@@ -11,6 +11,8 @@ mod progress;
 mod report;
 mod rows;
 mod table;
+#[cfg(test)]
+mod tests;
 mod truth;
 mod wakeup;
 
@@ -36,7 +38,7 @@ pub struct StatArgs {
     /// Measure a software machine instead of this one: family or preset, `NAME[:key=value,…]`
     #[arg(long, value_name = "MACHINE")]
     machine: Option<String>,
-    /// What the software machine runs: `NAME[:key=value,…]`; names: stream copy random chase mixed
+    /// What the software machine runs: `NAME[:key=value,…]` (stream copy random chase mixed ntstore dma-read dma-write idle), or a FILE.scenario
     #[arg(long, value_name = "WORKLOAD")]
     workload: Option<String>,
     /// Events: `unit/EVENT.SUBEVENT,key=value/`, Intel's or perf's names; commas between, `{}` around groups
@@ -94,6 +96,12 @@ pub struct StatArgs {
     /// Use counters even if someone else has them running
     #[arg(long)]
     take_over: bool,
+    /// Never stop counters for reading: they are read one after the other while they run, and a second such run can share units
+    #[arg(long)]
+    no_freeze: bool,
+    /// If another run of pericore is in the way, begin when it has ended
+    #[arg(long)]
+    wait: bool,
     #[command(flatten)]
     program: ProgramArgs,
 }

@@ -2,10 +2,10 @@
 
 use std::io::Write;
 
-use pericore_observe::discover::{Cpu, discover};
-use pericore_observe::plan::Plan;
+use pericore_observe::discover::{Cpu, Topology, discover};
+use pericore_observe::plan::{Freeze, Plan, freezes_sockets};
 use pericore_observe::selection::Selection;
-use pericore_observe::session::survey;
+use pericore_observe::session::{Entrance, Manners, Neighbourhood, Refusal, prepare};
 use pericore_registers::RegisterSpace;
 
 use super::{StatArgs, forecast};
@@ -21,18 +21,72 @@ pub fn plan(
     cpus: &[Cpu],
     selection: Selection,
 ) -> Result<Plan, Failure> {
-    let used: Vec<&str> = selection.events.iter().map(|event| event.unit.name).collect();
-    let topology =
-        discover(space, selection.family, cpus, |unit| used.contains(&unit.name)).map_err(Failure::failed)?;
-    let plan = Plan::new(&topology, selection).map_err(Failure::usage)?;
-    if args.take_over {
-        return Ok(plan);
+    let topology = topology(args, space, cpus, &selection)?;
+    plan_on(args, space, &topology, selection)
+}
+
+/// What there is of the units that the selection needs; of all units where a socket can be frozen at once, so that nobody is frozen unseen.
+fn topology(
+    args: &StatArgs,
+    space: &mut impl RegisterSpace,
+    cpus: &[Cpu],
+    selection: &Selection,
+) -> Result<Topology, Failure> {
+    let whole = !args.no_freeze && freezes_sockets(selection.family);
+    discover(space, selection.family, cpus, |unit| whole || selection.uses(unit)).map_err(Failure::failed)
+}
+
+/// The same where it is known what there is.
+///
+/// # Errors
+/// As [`plan`].
+pub fn plan_on(
+    args: &StatArgs,
+    space: &mut impl RegisterSpace,
+    topology: &Topology,
+    selection: Selection,
+) -> Result<Plan, Failure> {
+    prepare(space, topology, selection, manners(args), None).map_err(failure)
+}
+
+/// The same beside other sessions of ours; with `--wait` when they have ended. Until the session has started nobody else may enter.
+///
+/// # Errors
+/// As [`plan`], and if other sessions are in the way.
+pub fn plan_among(
+    args: &StatArgs,
+    space: &mut impl RegisterSpace,
+    cpus: &[Cpu],
+    selection: &Selection,
+    neighbourhood: &Neighbourhood,
+) -> Result<(Plan, Entrance), Failure> {
+    let topology = topology(args, space, cpus, selection)?;
+    loop {
+        let entrance = neighbourhood.enter().map_err(Failure::failed)?;
+        match prepare(space, &topology, selection.clone(), manners(args), Some(neighbourhood)) {
+            Ok(plan) => return Ok((plan, entrance)),
+            Err(Refusal::Busy { neighbours, .. }) if args.wait => {
+                drop(entrance);
+                for neighbour in neighbours {
+                    eprintln!("pericore: waiting for process {} to end", neighbour.pid);
+                    neighbour.wait().map_err(Failure::failed)?;
+                }
+            }
+            Err(refusal) => return Err(failure(refusal)),
+        }
     }
-    let occupied = survey(space, &plan).map_err(Failure::failed)?;
-    if occupied.is_empty() {
-        return Ok(plan);
+}
+
+const fn manners(args: &StatArgs) -> Manners {
+    let freeze = if args.no_freeze { Freeze::Never } else { Freeze::Cheapest };
+    Manners { freeze, take_over: args.take_over }
+}
+
+fn failure(refusal: Refusal) -> Failure {
+    match refusal {
+        Refusal::Plan(error) => Failure::usage(error),
+        other => Failure::failed(other),
     }
-    Plan::beside(&topology, plan.selection, &occupied).map_err(Failure::usage)
 }
 
 /// Prints what a run would do or cost, if that is asked for instead of the run; true if it was.

@@ -1,6 +1,7 @@
 //! Sleeping until it is time, a signal comes or a child ends, whichever is first.
 
 use std::io::{self, Read};
+use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use crate::failure::Failure;
 /// The longest sleep, where there is nothing to wake up for.
 const FOREVER: Duration = Duration::from_secs(3600);
 
-/// A sleep that signals end: each writes a byte to a socket that the sleeper reads with a time limit.
+/// A sleep that signals end: each writes a byte to a socket at which the sleeper waits.
 #[derive(Debug)]
 pub struct Wakeup(UnixStream);
 
@@ -24,6 +25,7 @@ impl Wakeup {
     pub fn new() -> Result<Self, Failure> {
         let refuse = |error| Failure::failed(format!("cannot watch for signals: {error}"));
         let (reader, writer) = UnixStream::pair().map_err(refuse)?;
+        reader.set_nonblocking(true).map_err(refuse)?;
         for signal in [SIGINT, SIGTERM, SIGHUP, SIGCHLD] {
             pipe::register(signal, writer.try_clone().map_err(refuse)?).map_err(refuse)?;
         }
@@ -41,15 +43,24 @@ impl Wakeup {
             return Ok(());
         }
         let fail = |error: io::Error| Failure::failed(format!("cannot wait: {error}"));
-        self.0.set_read_timeout(Some(wait)).map_err(fail)?;
-        let mut bytes = [0; 16];
-        let woken = self.0.read(&mut bytes);
-        match woken.map_err(|error| (error.kind(), error)) {
-            // How many signals came does not matter: whoever sleeps looks at everything.
-            Ok(_) | Err((io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted, _)) => {
-                Ok(())
-            }
-            Err((_, error)) => Err(fail(error)),
+        let limit = libc::timespec {
+            tv_sec: wait.as_secs().try_into().unwrap_or(libc::time_t::MAX),
+            tv_nsec: wait.subsec_nanos().into(),
+        };
+        let mut poll = libc::pollfd { fd: self.0.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        // A socket's own time limit counts in the kernel's ticks, too coarse for short intervals.
+        // SAFETY: one valid entry, a valid time, and no signal mask.
+        let ready = unsafe { libc::ppoll(&raw mut poll, 1, &raw const limit, std::ptr::null()) };
+        if ready < 0 {
+            let error = io::Error::last_os_error();
+            return if error.kind() == io::ErrorKind::Interrupted { Ok(()) } else { Err(fail(error)) };
+        }
+        // How many signals came does not matter: whoever sleeps looks at everything.
+        let mut bytes = [0; 64];
+        match self.0.read(&mut bytes) {
+            Ok(_) => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
+            Err(error) => Err(fail(error)),
         }
     }
 }

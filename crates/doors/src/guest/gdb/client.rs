@@ -7,9 +7,6 @@ use std::time::{Duration, Instant};
 use super::packet::{self, Decoder, PacketError};
 use super::reply::{self, Register, Registers, Stop};
 
-/// How long to wait for an answer. A stub answers a halted machine's questions at once, unless the host is very busy.
-const ANSWER_TIME: Duration = Duration::from_secs(20);
-
 /// The conversation with the stub failed.
 #[derive(Debug, thiserror::Error)]
 pub enum GdbError {
@@ -31,10 +28,12 @@ pub enum GdbError {
         answer: String,
     },
     /// No answer.
-    #[error("QEMU's gdb stub did not answer {question} within {} s: QEMU hangs", ANSWER_TIME.as_secs())]
+    #[error("QEMU's gdb stub did not answer {question} within {patience:?}: QEMU hangs")]
     Silent {
         /// What was asked.
         question: &'static str,
+        /// How long it was waited for.
+        patience: Duration,
     },
 }
 
@@ -47,15 +46,18 @@ pub struct Client {
     outgoing: Vec<u8>,
     /// Questions sent whose answer has not been taken.
     owed: Vec<&'static str>,
+    /// How long to wait for an answer.
+    patience: Duration,
 }
 
 impl Client {
-    /// Greets the stub of a halted machine.
+    /// Greets the stub of a halted machine. It answers a question at once, unless the host is very busy: whoever waits for longer
+    /// than `patience` gets an error.
     ///
     /// # Errors
     /// [`GdbError`] if it does not answer.
-    pub fn connect(stream: UnixStream) -> Result<Self, GdbError> {
-        let mut client = Self { stream, decoder: Decoder::default(), outgoing: Vec::new(), owed: Vec::new() };
+    pub fn connect(stream: UnixStream, patience: Duration) -> Result<Self, GdbError> {
+        let mut client = Self { stream, decoder: Decoder::default(), outgoing: Vec::new(), owed: Vec::new(), patience };
         client.ask(b"qSupported:multiprocess-", "qSupported")?;
         // Without this question the stub refuses to write single registers.
         client.ask(b"qXfer:features:read:target.xml:0,ffb", "qXfer")?;
@@ -81,7 +83,7 @@ impl Client {
         self.outgoing.extend(packet::encode(b"g"));
         self.flush()?;
         self.settle()?;
-        let deadline = Instant::now() + ANSWER_TIME;
+        let deadline = Instant::now() + self.patience;
         let memory = self.payload("m", deadline)?;
         let memory = reply::hex(&memory).filter(|bytes| bytes.len() == 8).ok_or_else(|| unexpected("m", &memory))?;
         self.owed.push("Qqemu.PhyMemMode");
@@ -128,7 +130,7 @@ impl Client {
         self.outgoing.extend(packet::encode(b"s"));
         self.flush()?;
         self.settle()?;
-        let payload = self.payload("s", Instant::now() + ANSWER_TIME)?;
+        let payload = self.payload("s", Instant::now() + self.patience)?;
         Stop::parse(&payload).ok_or_else(|| unexpected("s", &payload))
     }
 
@@ -164,13 +166,13 @@ impl Client {
         self.outgoing.extend(packet::encode(payload));
         self.flush()?;
         self.settle()?;
-        self.payload(question, Instant::now() + ANSWER_TIME)
+        self.payload(question, Instant::now() + self.patience)
     }
 
     /// Takes the `OK`s of posted packets.
     fn settle(&mut self) -> Result<(), GdbError> {
         for question in std::mem::take(&mut self.owed) {
-            let answer = self.payload(question, Instant::now() + ANSWER_TIME)?;
+            let answer = self.payload(question, Instant::now() + self.patience)?;
             if answer != b"OK" {
                 return Err(unexpected(question, &answer));
             }
@@ -186,7 +188,7 @@ impl Client {
     }
 
     fn payload(&mut self, question: &'static str, deadline: Instant) -> Result<Vec<u8>, GdbError> {
-        self.receive(deadline)?.ok_or(GdbError::Silent { question })
+        self.receive(deadline)?.ok_or(GdbError::Silent { question, patience: self.patience })
     }
 
     fn receive(&mut self, deadline: Instant) -> Result<Option<Vec<u8>>, GdbError> {
@@ -219,6 +221,8 @@ fn unexpected(question: &'static str, answer: &[u8]) -> GdbError {
 mod tests {
     use super::*;
 
+    const PATIENCE: Duration = Duration::from_secs(60);
+
     /// A stub that answers each packet with the next of `answers`.
     fn stub(answers: &'static [&'static [u8]]) -> (UnixStream, std::thread::JoinHandle<Vec<Vec<u8>>>) {
         let (ours, mut theirs) = UnixStream::pair().unwrap();
@@ -245,11 +249,11 @@ mod tests {
     #[test]
     fn posted_writes_go_with_the_resume_and_are_checked() {
         let (stream, thread) = stub(&[b"PacketSize=1000", b"l<target/>", b"OK", b"OK", b"T05thread:01;"]);
-        let mut client = Client::connect(stream).unwrap();
+        let mut client = Client::connect(stream, PATIENCE).unwrap();
         client.set_register(Register::Rax, 0x1234);
         client.write_memory(0xffff_8000_0000_0000, &[1, 2]);
         client.resume().unwrap();
-        assert_eq!(client.wait(Instant::now() + ANSWER_TIME).unwrap(), Some(Stop::Signal { signal: 5, cpu: 0 }));
+        assert_eq!(client.wait(Instant::now() + PATIENCE).unwrap(), Some(Stop::Signal { signal: 5, cpu: 0 }));
         let heard = thread.join().unwrap();
         assert_eq!(heard[2..], [&b"P0=3412000000000000"[..], b"Mffff800000000000,2:0102", b"c"]);
     }
@@ -257,11 +261,11 @@ mod tests {
     #[test]
     fn a_refusal_and_a_hang_up_are_errors() {
         let (stream, thread) = stub(&[b"", b"l", b"E22"]);
-        let mut client = Client::connect(stream).unwrap();
+        let mut client = Client::connect(stream, PATIENCE).unwrap();
         let refused = client.insert_breakpoint(0x1000).unwrap_err();
         assert!(matches!(&refused, GdbError::Unexpected { question: "Z0", answer } if answer == "E22"), "{refused}");
         thread.join().unwrap();
-        let gone = client.wait(Instant::now() + ANSWER_TIME).unwrap_err();
+        let gone = client.wait(Instant::now() + PATIENCE).unwrap_err();
         assert!(matches!(gone, GdbError::Closed | GdbError::Io(_)), "{gone}");
     }
 }

@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn windows_are_powers_of_two() {
-        let windows = Window::covering(&[0xe000_0000..0xe180_0000]);
+        let windows = Window::covering(std::slice::from_ref(&(0xe000_0000..0xe180_0000)));
         assert_eq!(
             windows,
             [Window { first: 0xe000_0000, bytes: 0x100_0000 }, Window { first: 0xe100_0000, bytes: 0x80_0000 }]

@@ -4,7 +4,7 @@
 mod wires;
 
 use crate::engine::Random;
-use crate::ledger::{HoldStage, Ledger};
+use crate::ledger::{HoldStage, IoClass, Ledger};
 use crate::signal::{SignalSink, Tick};
 use crate::workload::{Errand, MessageKind};
 pub use wires::AgentWires;
@@ -34,6 +34,8 @@ pub struct SystemAgent {
     random: Random,
     sources: Vec<Source>,
     free_at: Tick,
+    /// Errands so far, wrapping.
+    turn: u8,
     hold: Option<(HoldStage, Tick)>,
 }
 
@@ -43,7 +45,17 @@ impl SystemAgent {
         // A stream of random numbers of its own, away from those of the threads and their pages.
         let random = Random::new(seed, 1 << 33 | u64::from(socket));
         let ticks_per_microsecond = ticks_per_second / 1_000_000;
-        Self { socket, wires, ticks_per_microsecond, cycle, random, sources: Vec::new(), free_at: 0, hold: None }
+        Self {
+            socket,
+            wires,
+            ticks_per_microsecond,
+            cycle,
+            random,
+            sources: Vec::new(),
+            free_at: 0,
+            turn: 0,
+            hold: None,
+        }
     }
 
     const fn ticks(&self, nanoseconds: u64) -> Tick {
@@ -65,6 +77,11 @@ impl SystemAgent {
         1 + self.random.below(2 * every)
     }
 
+    /// Errands so far, wrapping.
+    pub const fn turn(&self) -> u8 {
+        self.turn
+    }
+
     /// The tick of the next errand.
     pub fn next_tick(&self) -> Tick {
         let errand = self.sources.iter().map(|source| source.next).fold(Tick::MAX, Tick::min);
@@ -73,7 +90,8 @@ impl SystemAgent {
     }
 
     /// Does what is due.
-    pub fn step<S: SignalSink>(&mut self, now: Tick, sink: &mut S, ledger: &mut Ledger) {
+    /// Gives the class of a packet for input-output, if the errand is one.
+    pub fn step<S: SignalSink>(&mut self, now: Tick, sink: &mut S, ledger: &mut Ledger) -> Option<IoClass> {
         if let Some((stage, _)) = self.hold.filter(|&(_, until)| until <= now) {
             self.switch(stage, false, now, sink, ledger);
             self.hold = None;
@@ -84,7 +102,7 @@ impl SystemAgent {
         }
         let due = (0..self.sources.len()).filter(|&index| self.sources[index].next <= now);
         let Some(index) = due.min_by_key(|&index| self.sources[index].next).filter(|_| self.free_at <= now) else {
-            return;
+            return None;
         };
         let Source { kind, every, .. } = self.sources[index];
         self.sources[index].next = now + self.gap(every);
@@ -95,12 +113,18 @@ impl SystemAgent {
                 self.switch(HoldStage::Asked, true, now, sink, ledger);
                 self.hold = Some((HoldStage::Asked, now + self.ticks(HOLD_GRANT)));
             }
-            return;
+            return None;
         }
+        self.turn = self.turn.wrapping_add(1);
         for (wire, tag) in self.wires.errand(kind) {
             sink.pulse(wire, tag, now, 1);
         }
         ledger.errand(self.socket, kind);
+        match kind {
+            MessageKind::DeviceWrite => Some(IoClass::Write),
+            MessageKind::DeviceRead => Some(IoClass::Read),
+            _ => None,
+        }
     }
 
     fn switch<S: SignalSink>(&self, stage: HoldStage, on: bool, now: Tick, sink: &mut S, ledger: &mut Ledger) {

@@ -63,6 +63,20 @@ pub struct PowerWires {
     pub corrected: Wire,
 }
 
+impl PowerWires {
+    /// For a family without such events: everything on one wire.
+    pub const fn on(wire: Wire) -> Self {
+        Self {
+            clock: (wire, [0; RANKS]),
+            throttle: (wire, [0; RANKS]),
+            critical: wire,
+            self_refresh: wire,
+            all_down: [wire; 2],
+            corrected: wire,
+        }
+    }
+}
+
 /// The power states of a channel.
 #[derive(Debug, Clone)]
 pub struct Power {

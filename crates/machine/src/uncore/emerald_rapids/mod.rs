@@ -129,6 +129,8 @@ pub struct Model {
     account: Account,
     stores: Stores,
     streamed: u64,
+    /// Devices run the workload, and no core.
+    devices_only: bool,
     /// Share of accesses to the other socket's memory, per cent.
     remote: u8,
     done: u64,
@@ -183,13 +185,15 @@ impl Model {
         let core = |_| Core::new(parameters.fill_buffers, parameters.prefetch_buffers);
         let mut all_cores: Vec<Core> = (0..all * cores).map(core).collect();
         let mut active = vec![0; usize::from(sockets)];
-        for thread in &threads {
+        let devices_only = matches!(workload.kind, Kind::DmaRead | Kind::DmaWrite);
+        for thread in threads.iter().filter(|_| !devices_only) {
             let core = &mut all_cores[usize::from(thread.core)];
             active[usize::from(thread.core / cores)] += u16::from(core.running == 0);
             core.running += 1;
         }
         let mut wheel = Wheel::new(clocks.uclk);
-        (0..workload.threads).for_each(|thread| wheel.schedule(0, Event::Issue.of(thread)));
+        let starts = if devices_only { Event::Device } else { Event::Issue };
+        (0..workload.threads).for_each(|thread| wheel.schedule(0, starts.of(thread)));
         // A mixed workload is that of a server, with devices at work.
         let stacks = vec![Stack::default(); usize::from(all * device::STACKS)];
         if workload.kind == Kind::Mixed {
@@ -222,10 +226,11 @@ impl Model {
             account,
             stores: match workload.kind {
                 Kind::Copy => Stores::FastString,
-                kind if kind.name() == "ntstore" => Stores::Streaming,
+                Kind::NtStore => Stores::Streaming,
                 _ => Stores::Plain,
             },
             streamed: 0,
+            devices_only,
             remote: workload.remote,
             done: 0,
             total: workload.requests,

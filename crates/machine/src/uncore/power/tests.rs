@@ -37,8 +37,9 @@ fn counts(phases: &[(Conditions, u8, u64)], events: &[(&str, &str)]) -> Vec<u64>
         }
         now = end;
     }
-    let at = ledger.snapshot(now, std::iter::empty(), |_, _| std::iter::empty());
-    let start = Ledger::new(clocks, opcodes, shape).snapshot(0, std::iter::empty(), |_, _| std::iter::empty());
+    let at = ledger.snapshot(now, std::iter::empty(), std::iter::empty(), |_, _| std::iter::empty());
+    let start = Ledger::new(clocks, opcodes, shape)
+        .snapshot(0, std::iter::empty(), std::iter::empty(), |_, _| std::iter::empty());
     let window = crate::ledger::Window::between(&start, &at);
     let value = |&(event, sub): &(&str, &str)| {
         let sub = Some(sub).filter(|sub| !sub.is_empty());

@@ -6,7 +6,7 @@ use super::super::core::Core;
 
 impl Core {
     /// Looks up an access that missed the first level. False if a request must go out.
-    pub(super) fn access_l2(&mut self, line: u32, store: bool) -> bool {
+    pub(in super::super) fn access_l2(&mut self, line: u32, store: bool) -> bool {
         let Some(found) = self.l2.find(line) else { return false };
         if store && self.l2.right(found) == Right::Shared {
             return false;
@@ -16,7 +16,7 @@ impl Core {
     }
 
     /// True if the L2 has a line, or it is on its way.
-    pub(super) fn has_or_expects(&self, line: u32) -> bool {
+    pub(in super::super) fn has_or_expects(&self, line: u32) -> bool {
         self.l2.find(line).is_some() || self.expects(line)
     }
 
@@ -24,7 +24,7 @@ impl Core {
     ///
     /// The tracer drops lines without a word when a process ends, and its caches are a thread's, not a core's: then more lines can be
     /// dirty than fit, and the oldest go to the L2.
-    pub(super) fn dirty_l1(&mut self, line: u32) -> Option<Evicted> {
+    pub(in super::super) fn dirty_l1(&mut self, line: u32) -> Option<Evicted> {
         match self.l1.find(line) {
             Some(found) => {
                 self.l1.set_right(found, Right::Modified);
@@ -35,7 +35,7 @@ impl Core {
     }
 
     /// The first level gives a dirty line up. What gives way for it in the L2 must be written back.
-    pub(super) fn write_back_l1(&mut self, line: u32) -> Option<Evicted> {
+    pub(in super::super) fn write_back_l1(&mut self, line: u32) -> Option<Evicted> {
         // A snoop or an eviction has taken the data already if the line is not dirty here any more.
         self.l1.remove(line).filter(|&right| right == Right::Modified)?;
         match self.l2.find(line) {

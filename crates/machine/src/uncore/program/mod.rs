@@ -11,7 +11,7 @@ mod prefetch;
 use super::address::LINE_BYTES;
 use crate::signal::Tick;
 use crate::workload::{Nodes, Pages, ProgramKind, ProgramSettings, ProgramSource};
-use prefetch::Prefetcher;
+use prefetch::{MOST, Prefetcher};
 use std::collections::VecDeque;
 
 /// Accesses that are read ahead for all threads together.
@@ -19,9 +19,9 @@ const AHEAD: usize = 4096;
 
 /// An access that waits for its turn on a hardware thread.
 #[derive(Debug, Clone, Copy)]
-struct Waiting {
-    line: u32,
-    kind: ProgramKind,
+pub(super) struct Waiting {
+    pub(super) line: u32,
+    pub(super) kind: ProgramKind,
     /// Instructions since the thread's access before.
     instructions: u64,
 }
@@ -107,8 +107,28 @@ impl Program {
         self.ended && self.waiting == 0
     }
 
+    /// True if the source has ended.
+    pub(super) const fn ended(&self) -> bool {
+        self.ended
+    }
+
+    /// Hardware threads that starved and have an access now.
+    pub(super) fn woken(&mut self) -> impl Iterator<Item = u16> + '_ {
+        self.woken.drain(..)
+    }
+
+    /// The lines that a core's prefetchers want after an access, if they are on.
+    pub(super) fn prefetches(&mut self, core: usize, line: u32, miss: bool) -> Option<([u32; MOST], usize)> {
+        self.settings.prefetch.then(|| self.prefetchers[core].wants(line, miss))
+    }
+
+    /// A prefetch was sent out.
+    pub(super) const fn count_prefetch(&mut self) {
+        self.counts.prefetches += 1;
+    }
+
     /// The access whose turn it is on a hardware thread. `None` if there is none for now; the thread is told when there is.
-    fn front(&mut self, slot: usize) -> Option<Waiting> {
+    pub(super) fn front(&mut self, slot: usize) -> Option<Waiting> {
         while self.slots[slot].queue.is_empty() && !self.ended && self.waiting < AHEAD {
             self.pull();
         }
@@ -118,7 +138,7 @@ impl Program {
     }
 
     /// The time from the access before to the one at the front, in core cycles. Taken once.
-    fn cycles(&mut self, slot: usize) -> Tick {
+    pub(super) fn cycles(&mut self, slot: usize) -> Tick {
         let slot = &mut self.slots[slot];
         let Some(front) = slot.queue.front_mut() else { return 0 };
         let thousandths = slot.thousandths + std::mem::take(&mut front.instructions) * self.settings.cycles;
@@ -127,7 +147,7 @@ impl Program {
     }
 
     /// The front access has had its turn.
-    fn pop(&mut self, slot: usize) {
+    pub(super) fn pop(&mut self, slot: usize) {
         self.slots[slot].queue.pop_front();
         self.waiting -= 1;
         while self.waiting < AHEAD && !self.ended && self.slots.iter().any(|slot| slot.starving) {

@@ -25,29 +25,60 @@ fn check(workload: &str, from: &Snapshot, to: &Snapshot) {
     let opcode = |event, opc| sums.of("cbo", event, &[("opc", opc)]);
     let state = |event, state| sums.of("cbo", event, &[("state", state)]);
     let equal = |left: u64, right: u64, law: &str| assert_eq!(left, right, "{workload}: {law}");
+    check_links(workload, from, to);
 
-    // There are no underfills, scrubs or prefetches in this model.
-    equal(imc("CAS_COUNT.RD"), ha("REQUESTS.READS") - imc("WPQ_READ_HIT"), "read CAS = reads - forwards");
+    // There are no scrubs or prefetches in this model.
+    let underfills = imc("CAS_COUNT.RD_UNDERFILL");
+    let reads = ha("REQUESTS.READS") - imc("WPQ_READ_HIT") + underfills;
+    equal(imc("CAS_COUNT.RD"), reads, "read CAS = reads - forwards + underfills");
+    assert!(underfills <= ha("IMC_WRITES.PARTIAL"), "{workload}: more underfills than partial writes");
     equal(imc("CAS_COUNT.WR"), ha("REQUESTS.WRITES") - imc("WPQ_WRITE_HIT"), "write CAS = writes - merges");
     equal(imc("RPQ_INSERTS"), ha("REQUESTS.READS"), "every read goes through an RPQ");
     equal(imc("WPQ_INSERTS") + imc("WPQ_WRITE_HIT"), ha("REQUESTS.WRITES"), "every write goes to a WPQ");
     equal(ha("IMC_WRITES.ALL"), ha("REQUESTS.WRITES"), "every write is handed on");
-    equal(ha("TRACKER_INSERTS.ALL"), ha("REQUESTS.READS") + ha("REQUESTS.WRITES"), "every request is tracked");
-    let answers = ha("TxR_BL.DRS_CACHE") + ha("TxR_BL.DRS_CORE") + ha("TxR_BL.DRS_QPI");
+    // A device's write into the LLC asks the home agent for the line only.
+    let asked = opcode("TOR_INSERTS.MISS_OPCODE", 0x19C);
+    let requests = ha("REQUESTS.READS") + ha("REQUESTS.WRITES") + asked;
+    let tracked = ha("TRACKER_INSERTS.ALL") + sums.0.snoop_writes();
+    equal(tracked, requests, "every request is tracked, or came of a snoop");
+    let answers = ha("TxR_BL.DRS_CACHE") + ha("TxR_BL.DRS_CORE") + ha("TxR_BL.DRS_QPI") + sums.0.forwards();
     equal(answers, ha("REQUESTS.READS"), "every read is answered");
     equal(cbo("TOR_INSERTS.MISS_ALL"), ha("TRACKER_INSERTS.ALL"), "an RTID is a tracker entry");
     let lookups = cbo("LLC_LOOKUP.ANY");
     equal(lookups, state("LLC_LOOKUP.ANY", 0x01) + state("LLC_LOOKUP.ANY", 0x1E), "look-ups = hits + misses");
-    equal(lookups, cbo("RxR_INSERTS.IRQ"), "every request is looked up once");
+    let snoops = cbo("RxR_INSERTS.IPQ");
+    equal(snoops, (u64::from(sums.1) - 1) * ha("REQUESTS.READS"), "every read snoops all other sockets");
+    equal(ha("TxR_AD.SNP"), snoops, "every snoop comes from a home agent");
+    equal(cbo("LLC_LOOKUP.REMOTE_SNOOP"), snoops, "every snoop is looked up once");
+    equal(lookups, cbo("RxR_INSERTS.IRQ") + snoops, "every request is looked up once");
     equal(lookups + cbo("TOR_INSERTS.EVICTION"), cbo("TOR_INSERTS.ALL"), "look-ups and evictions take entries");
-    equal(cbo("TxR_INSERTS.AD_CORE"), lookups, "every request came from a core");
+    let from_devices = cbo("RxR_INSERTS.VFIFO");
+    equal(
+        cbo("TxR_INSERTS.AD_CORE") + from_devices + snoops,
+        lookups,
+        "every other request came from a core or a device",
+    );
+    let (device_reads, device_writes) = (
+        opcode("TOR_INSERTS.OPCODE", 0x19E),
+        opcode("TOR_INSERTS.OPCODE", 0x19C) + opcode("TOR_INSERTS.OPCODE", 0x194),
+    );
+    equal(from_devices, device_reads + device_writes, "a device reads or writes");
+    let r2pcie = |event| sums.of("r2pcie", event, &[]);
+    // The packets of a whole line are 16 DWs.
+    equal(r2pcie("IIO_CREDITS_ACQUIRED.DRS") * 16, device_reads * 64 / 4, "DWs read by devices = bytes / 4");
+    let entries = 2 * device_writes + 2 * device_reads;
+    equal(r2pcie("TxR_INSERTS"), entries, "a write is a request and data, a read a request and a returned credit");
     equal(cbo("TxR_INSERTS.BL_CORE"), cbo("TOR_INSERTS.WB"), "every writeback brought data");
     equal(state("LLC_LOOKUP.DATA_READ", 0x01), opcode("TOR_INSERTS.MISS_OPCODE", 0x182), "read misses, both ways");
     let fills = opcode("TOR_INSERTS.MISS_OPCODE", 0x182) + opcode("TOR_INSERTS.MISS_OPCODE", 0x180);
-    equal(fills, ha("REQUESTS.READS"), "misses go to memory");
-    equal(cbo("LLC_VICTIMS.NID"), fills, "every fill has a victim");
-    let lines = cbo("LLC_VICTIMS.M_STATE") + cbo("LLC_VICTIMS.E_STATE") + cbo("LLC_VICTIMS.S_STATE");
-    equal(lines, cbo("TOR_INSERTS.EVICTION"), "victims that held a line are evicted");
+    equal(fills + opcode("TOR_INSERTS.MISS_OPCODE", 0x19E), ha("REQUESTS.READS"), "misses go to memory");
+    let victims = cbo("LLC_VICTIMS.NID");
+    // A shared line that is to be written to is filled where it is.
+    assert!(
+        if sums.1 == 1 { victims == fills + asked } else { victims <= fills + asked },
+        "{workload}: every fill has a victim"
+    );
+    equal(victims - cbo("LLC_VICTIMS.MISS"), cbo("TOR_INSERTS.EVICTION"), "victims that held a line are evicted");
     let bytes = (0..super::truth::instances("imc", sums.1)).map(|channel| sums.0.bytes(channel).unwrap());
     let (read, written) = bytes.fold((0, 0), |sum, bytes| (sum.0 + bytes.read, sum.1 + bytes.written));
     equal(read, 64 * imc("CAS_COUNT.RD"), "bytes read");
@@ -59,6 +90,64 @@ fn check(workload: &str, from: &Snapshot, to: &Snapshot) {
     if let Some(latency) = data.miss_latency {
         let cycles = opcode("TOR_OCCUPANCY.MISS_OPCODE", 0x182) as f64;
         assert!((latency - cycles / data.misses as f64).abs() < 1e-9, "{workload}: mean latency");
+    }
+}
+
+/// What one end of a link sends, the other receives; flits add up; credits come back.
+fn check_links(workload: &str, from: &Snapshot, to: &Snapshot) {
+    let window = Window::between(from, to);
+    let sockets = u16::from(sockets(workload));
+    if sockets == 1 {
+        return;
+    }
+    for link in 0..2 * sockets {
+        // Port 0 leads to port 1 of the next socket.
+        let (socket, port) = (link / 2, link % 2);
+        let peer = (socket + if port == 0 { 1 } else { sockets - 1 }) % sockets * 2 + 1 - port;
+        let of = |unit: &str, link: u16, event: &str| {
+            let (event, subevent) =
+                event.split_once('.').map_or((event, None), |(event, subevent)| (event, Some(subevent)));
+            window.truth(unit, link, event, subevent, &[]).unwrap().0
+        };
+        let (qpi, there, stop) = (
+            |event: &str| of("qpi", link, event),
+            |event: &str| of("qpi", peer, event),
+            |event: &str| of("r3qpi", link, event),
+        );
+        let equal = |left: u64, right: u64, law: &str| assert_eq!(left, right, "{workload}: link {link}: {law}");
+        for flits in [
+            "FLITS_G0.DATA",
+            "FLITS_G0.NON_DATA",
+            "FLITS_G1.SNP",
+            "FLITS_G1.HOM_REQ",
+            "FLITS_G1.HOM_NONREQ",
+            "FLITS_G1.DRS",
+            "FLITS_G2.NDR_AD",
+            "FLITS_G2.NDR_AK",
+        ] {
+            equal(qpi(&format!("TxL_{flits}")), there(&format!("RxL_{flits}")), &format!("sent = received, {flits}"));
+        }
+        let (data, headers) = (qpi("TxL_FLITS_G0.DATA"), qpi("TxL_FLITS_G0.NON_DATA"));
+        equal(data + headers + qpi("TxL_FLITS_G0.IDLE"), 2 * qpi("CLOCKTICKS"), "two flits a clock");
+        equal(data, qpi("TxL_FLITS_G1.DRS_DATA"), "payload is of data responses");
+        equal(data, 8 * qpi("TxL_FLITS_G1.DRS_NONDATA"), "eight flits of payload each");
+        let classes = qpi("TxL_FLITS_G1.SNP") + qpi("TxL_FLITS_G1.HOM") + qpi("TxL_FLITS_G1.DRS_NONDATA");
+        equal(headers, classes + qpi("TxL_FLITS_G2.NDR_AD") + qpi("TxL_FLITS_G2.NDR_AK"), "a header a packet");
+        equal(qpi("TxL_INSERTS") + qpi("TxL_BYPASSED"), headers, "every packet waits or passes by, sending");
+        equal(there("RxL_INSERTS") + there("RxL_BYPASSED"), headers, "every packet waits or passes by, receiving");
+        equal(there("CTO_COUNT"), headers, "without masks every packet matches");
+        let sum = |unit_event: &dyn Fn(&str) -> u64, event: &str, join: &str| -> u64 {
+            ["HOM", "SNP", "NDR", "DRS"].iter().map(|class| unit_event(&format!("{event}{join}{class}"))).sum()
+        };
+        equal(sum(&there, "RxL_INSERTS", "_"), there("RxL_INSERTS"), "the receive buffer by class");
+        equal(sum(&there, "RxL_OCCUPANCY", "_"), there("RxL_OCCUPANCY"), "its occupancy by class");
+        equal(sum(&stop, "RxR_INSERTS", ".") + stop("RxR_BYPASSED.AD"), headers, "every packet came by the ring");
+        equal(stop("VNA_CREDITS_ACQUIRED"), there("VNA_CREDIT_RETURNS"), "shared credits come back");
+        let reserved = sum(&stop, "VN0_CREDITS_USED", ".");
+        equal(reserved, sum(&there, "RxL_CREDITS_CONSUMED_VN0", "."), "reserved credits used and consumed");
+        equal(there("RxL_CREDITS_CONSUMED_VNA") + reserved, headers, "every packet has credits");
+        let direct = there("DIRECT2CORE.SUCCESS") + there("DIRECT2CORE.FAILURE_RBT");
+        assert!(direct <= qpi("TxL_FLITS_G1.DRS_NONDATA"), "{workload}: only data goes straight to cores");
     }
 }
 

@@ -1,10 +1,11 @@
 //! The model as a whole: its signals against its ledger, its laws, its figures.
 
+mod coverage;
 mod figures;
 mod laws;
 mod mutation;
 mod naive;
-mod recorder;
+pub mod recorder;
 mod truth;
 
 use crate::ledger::Opcodes;
@@ -34,10 +35,20 @@ const WORKLOADS: &[&str] = &[
     HOT,
     NIGHT,
     MESSAGES,
+    "ntstore:requests=4000,partial=30",
+    "ntstore:requests=3000,partial=100,stride=4k,footprint=512M",
+    "dma-read:requests=4000,footprint=1M",
+    "dma-read:requests=4000,threads=16,stride=128k,footprint=4G",
+    "dma-write:requests=4000,threads=16,allocate=0,stride=128k,footprint=4G",
+    "dma-write:requests=4000,allocate=60,threads=16,footprint=24M,stride=16k",
+    SHARED,
     "2 stream:requests=8000,remote=50,read=60,footprint=2M",
     "2 random:requests=8000,remote=50,read=60,footprint=1M",
     "2 stream:requests=8000,stride=128k,footprint=1G,read=0,remote=40",
-    "4 mixed:requests=8000,remote=60,footprint=64k",
+    "4 mixed:requests=6000,remote=60,footprint=64k",
+    "few-credits 2 random:requests=4000,remote=50,read=50,footprint=1M",
+    "few-credits 2 stream:requests=8000,stride=128k,footprint=1G,read=0,remote=90",
+    "few-credits 4 random:requests=4000,remote=75,read=50,footprint=256k",
 ];
 
 /// Heat, bounds of the frequency, throttling and errors.
@@ -97,6 +108,20 @@ phase rest
   idle 20us
 ";
 
+/// Lines that cores have written, then streaming stores and devices on the same lines.
+const SHARED: &str = "
+phase written
+  workload stream:requests=2000,read=0,footprint=64k
+phase streamed
+  workload ntstore:requests=600,footprint=64k,partial=50
+phase again
+  workload stream:requests=2000,read=0,footprint=64k
+phase fetched
+  workload dma-read:requests=600,footprint=64k
+phase overwritten
+  workload dma-write:requests=900,footprint=64k,allocate=50
+";
+
 /// Everything that the system agent does.
 const MESSAGES: &str = "
 phase all
@@ -119,10 +144,13 @@ phase all
   register every 1us
   message4 every 1us
   message8 every 2us
+  device-write every 200ns
+  device-read every 200ns
 ";
 
 /// Sockets of a workload: those with a number before their name have so many.
 fn sockets(workload: &str) -> u8 {
+    let workload = workload.trim_start_matches(FEW_CREDITS);
     workload.split_once(' ').and_then(|(number, _)| number.parse().ok()).unwrap_or(1)
 }
 
@@ -139,6 +167,9 @@ fn period(unit: &str, sockets: u8) -> Tick {
     }
 }
 
+/// Marks workloads whose links have so few shared credits that reserved ones are used, and run out.
+const FEW_CREDITS: &str = "few-credits ";
+
 /// Marks workloads that run with refreshes so frequent that some are put off until they are forced.
 const QUICK_REFRESH: &str = "quick-refresh ";
 /// DRAM cycles between refreshes, then.
@@ -154,6 +185,10 @@ fn model(workload: &str) -> (Model, Wiring) {
     let sockets = sockets(workload);
     let mut parameters = Parameters::e5_2680().with_sockets(sockets);
     parameters.dram.trefi = trefi(workload);
+    if workload.starts_with(FEW_CREDITS) {
+        parameters.link_credits = 3;
+    }
+    let workload = workload.trim_start_matches(FEW_CREDITS);
     let workload =
         workload.trim_start_matches(QUICK_REFRESH).trim_start_matches(|c: char| c.is_ascii_digit() || c == ' ');
     let opcodes = Opcodes::by_name(|name| family.named_value("idi-opcodes", name)).unwrap();

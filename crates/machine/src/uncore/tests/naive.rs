@@ -1,4 +1,4 @@
-//! Counters that look at every cycle: what exact hardware would make of the emitted signals.
+//! Counters that look at every change: what exact hardware would make of the emitted signals.
 
 use super::recorder::{Change, Emission};
 use crate::signal::{Tick, Wire, Wiring};
@@ -34,12 +34,17 @@ pub fn meaning(
         move |tag: u64| bits.get(tag)
     };
     let measure = match event {
-        _ if event.ends_with("OCCUPANCY") || event == "MAJOR_MODES" || event.ends_with("CYCLES_FULL") => {
+        _ if event.contains("OCCUPANCY") || event == "MAJOR_MODES" || event.ends_with("CYCLES_FULL") => {
             Measure::Occupancy
         }
+        _ if event.ends_with("FLITS_G0") || event.ends_with("POWER_CYCLES") => Measure::Occupancy,
+        _ if event.starts_with("VNA_CREDIT_CYCLES") || event.ends_with("NO_REG_CREDITS") => Measure::Occupancy,
+        "CONFLICT_CYCLES" | "IGR_NO_CREDIT_CYCLES" => Measure::Occupancy,
         _ if event.ends_with("CYCLES_NE") || event.ends_with("CKE_CYCLES") || event == "POWER_THROTTLE_CYCLES" => {
             Measure::NonEmpty
         }
+        "RxR_EXT_STARVED" | "ISMQ_DRD_MISS_OCC" => Measure::Occupancy,
+        "TxR_CYCLES_FULL" | "IIO_CREDITS_USED" => Measure::Occupancy,
         "PHOLD_CYCLES" => Measure::NonEmpty,
         _ if unit == "pcu" && !event.starts_with("DEMOTIONS") => Measure::Occupancy,
         _ if event.starts_with("POWER_") => Measure::Occupancy,
@@ -102,9 +107,44 @@ pub fn meaning(
                 }),
             )
         }
-        "RxR_INSERTS" | "RxR_OCCUPANCY" => {
-            let thread = get("ingress", "tid");
-            made("ingress", Box::new(move |tag| thread_is(thread(tag))))
+        "TxR_CYCLES_NE" | "RxR_CYCLES_NE" if unit == "r2pcie" => {
+            let signal = if event.starts_with('T') { "egress" } else { "ingress" };
+            let queue = get(signal, "sub");
+            let wanted = match subevent {
+                "AD" => 1,
+                "AK" => 2,
+                "BL" => 4,
+                "DRS" => 8,
+                "NCB" => 16,
+                _ => 32,
+            };
+            made(signal, Box::new(move |tag| queue(tag) == wanted))
+        }
+        "RxR_INSERTS" | "RxR_OCCUPANCY" if unit == "cbo" => {
+            let (thread, queue) = (get("ingress", "tid"), get("ingress", "sub"));
+            let wanted = match subevent {
+                "IRQ" => 1,
+                "IRQ_REJECTED" => 2,
+                "IPQ" => 4,
+                _ => 16,
+            };
+            made("ingress", Box::new(move |tag| queue(tag) == wanted && thread_is(thread(tag))))
+        }
+        "RxR_INSERTS" | "RxR_OCCUPANCY" | "RxR_CYCLES_NE" => {
+            let class = get("ingress", "sub");
+            let wanted = ["HOM", "SNP", "NDR", "DRS"].iter().position(|&name| name == subevent).unwrap();
+            made("ingress", Box::new(move |tag| class(tag) == 1 << wanted))
+        }
+        "TxL_INSERTS" | "TxL_OCCUPANCY" | "TxL_CYCLES_NE" => made("txq", Box::new(|_| true)),
+        "RxL_INSERTS" | "RxL_OCCUPANCY" | "RxL_CYCLES_NE" => made("rxq", Box::new(|_| true)),
+        "CTO_COUNT" => {
+            let field = |name: &str| {
+                let filter = |of: &str| filter(&format!("{of}_{name}")).unwrap_or(0);
+                (get("packets", name), filter("match"), filter("mask"))
+            };
+            let fields = ["vnw", "opc", "mc", "dnid", "rnid30", "rnid4", "rds"].map(field);
+            let agrees = move |tag| fields.iter().all(|(value, wanted, mask)| value(tag) & mask == wanted & mask);
+            made("packets", Box::new(agrees))
         }
         "TRACKER_INSERTS" | "TRACKER_OCCUPANCY" => made("tracker", Box::new(|_| true)),
         "RPQ_INSERTS" | "RPQ_OCCUPANCY" | "RPQ_CYCLES_NE" => made("rpq", Box::new(|_| true)),
@@ -131,7 +171,7 @@ pub fn meaning(
     }
 }
 
-/// Counts an event cycle by cycle, from the beginning of time up to each of the `cuts`, which must rise.
+/// Counts an event change by change, from the beginning of time up to each of the `cuts`, which must rise.
 pub fn count(emissions: &[Emission], wire: Wire, period: Tick, meaning: &Meaning, cuts: &[Tick]) -> Vec<u64> {
     let mine: Vec<&Emission> = emissions.iter().filter(|e| e.wire == wire && (meaning.wanted)(e.tag)).collect();
     if meaning.measure == Measure::Arrivals {
@@ -156,8 +196,11 @@ pub fn count(emissions: &[Emission], wire: Wire, period: Tick, meaning: &Meaning
                     Change::Pulse(_) => panic!("pulse on a level"),
                 };
             }
-            sum += if meaning.measure == Measure::NonEmpty { i64::from(level > 0) } else { level };
-            cycle += 1;
+            // Nothing changes before the cycle of the next change.
+            let until = changes.peek().map_or(u64::MAX, |e| e.tick / period).clamp(cycle + 1, cut / period);
+            let each = if meaning.measure == Measure::NonEmpty { i64::from(level > 0) } else { level };
+            sum += each * (until - cycle) as i64;
+            cycle = until;
         }
         counts.push(sum as u64);
     }

@@ -113,6 +113,10 @@ messages! {
     ShortMessage = "message4",
     /// Message channel, eight bytes.
     LongMessage = "message8",
+    /// A core writes to a device.
+    DeviceWrite = "device-write",
+    /// A core reads from a device.
+    DeviceRead = "device-read",
 }
 
 /// Something that happens at random times.

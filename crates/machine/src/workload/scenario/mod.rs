@@ -17,7 +17,7 @@ mod conditions;
 mod error;
 mod parse;
 
-use super::{Limits, Workload};
+use super::{Limits, Workload, WorkloadError, number};
 pub use conditions::{
     Conditions, CoreSleep, Errand, FrequencyBounds, MemoryConditions, MessageKind, NOMINAL_RATIOS, PROCHOT_RATIO,
 };
@@ -54,6 +54,37 @@ impl Scenario {
         parse::parse(text, limits)
     }
 
+    /// A workload, as [`Workload::parse`] reads it, or `idle[:microseconds=N]`.
+    ///
+    /// # Errors
+    /// [`WorkloadError`] for the first thing that is wrong.
+    pub fn of(text: &str, limits: &Limits) -> Result<Self, WorkloadError> {
+        match text.strip_prefix("idle") {
+            Some(options) if options.is_empty() || options.starts_with(':') => idle(options),
+            _ => Workload::parse(text, limits).map(Self::from),
+        }
+    }
+
+    /// The workload of a scenario that is nothing else.
+    pub fn plain(&self) -> Option<&Workload> {
+        match &self.phases[..] {
+            [Phase { workload: Some(workload), nanoseconds: None, conditions, .. }]
+                if *conditions == Conditions::default() =>
+            {
+                Some(workload)
+            }
+            _ => None,
+        }
+    }
+
+    /// Nanoseconds of a scenario that is nothing but a pause.
+    pub fn pause(&self) -> Option<u64> {
+        match &self.phases[..] {
+            [Phase { idle: true, nanoseconds, conditions, .. }] if *conditions == Conditions::default() => *nanoseconds,
+            _ => None,
+        }
+    }
+
     /// Accesses of all phases.
     pub fn requests(&self) -> u64 {
         self.phases.iter().filter_map(|phase| phase.workload.as_ref()).map(|workload| workload.requests).sum()
@@ -70,5 +101,53 @@ impl From<Workload> for Scenario {
             conditions: Conditions::default(),
         };
         Self { phases: vec![phase] }
+    }
+}
+
+/// Virtual microseconds of a pause, unless it is said.
+const PAUSE: u64 = 1000;
+
+/// A pause of the cores, by its options.
+fn idle(options: &str) -> Result<Scenario, WorkloadError> {
+    const KEY: &str = "microseconds";
+    let mut microseconds = PAUSE;
+    if let Some(option) = options.strip_prefix(':') {
+        let (key, value) = option.split_once('=').unwrap_or((option, ""));
+        if key.trim() != KEY {
+            let (key, nearest, known) = (key.to_owned(), vec![KEY], KEY.to_owned());
+            return Err(WorkloadError::UnknownKey { workload: "idle", key, nearest, known });
+        }
+        let value = value.trim();
+        microseconds =
+            number::parse(value).ok_or_else(|| WorkloadError::NotANumber { key: KEY, value: value.to_owned() })?;
+        let (least, most) = (1, 10_000_000);
+        if !(least..=most).contains(&microseconds) {
+            return Err(WorkloadError::OutOfRange { key: KEY, value: value.to_owned(), least, most, why: "" });
+        }
+    }
+    let nanoseconds = Some(microseconds * 1000);
+    let conditions = Conditions::default();
+    Ok(Scenario {
+        phases: vec![Phase { name: "idle".to_owned(), workload: None, idle: true, nanoseconds, conditions }],
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Limits, Scenario};
+
+    #[test]
+    fn a_pause_is_a_workload_too() {
+        let limits = Limits { memory: 64 << 30, threads: 16, sockets: 1 };
+        let nanoseconds = |text: &str| Scenario::of(text, &limits).map(|scenario| scenario.phases[0].nanoseconds);
+        assert_eq!(nanoseconds("idle"), Ok(Some(1_000_000)));
+        assert_eq!(nanoseconds("idle:microseconds=20"), Ok(Some(20_000)));
+        assert_eq!(nanoseconds("stream"), Ok(None));
+        for wrong in ["idle:", "idle:requests=3", "idle:microseconds=0", "idle:microseconds=x", "idler"] {
+            assert!(nanoseconds(wrong).is_err(), "{wrong}");
+        }
+        assert!(Scenario::of("stream", &limits).unwrap().plain().is_some());
+        assert!(Scenario::of("idle", &limits).unwrap().plain().is_none());
+        assert_eq!(Scenario::of("idle", &limits).unwrap().pause(), Some(1_000_000));
     }
 }

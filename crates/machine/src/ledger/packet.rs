@@ -1,0 +1,249 @@
+//! What the ledger is told about packets between sockets: the life of each on one link.
+
+use super::record::LineState;
+use crate::engine::NEVER;
+use crate::signal::Tick;
+
+/// Message classes of the links that the model uses, numbered as its queues are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Class {
+    /// Requests to a home agent, and answers to it.
+    Home,
+    /// Snoops.
+    Snoop,
+    /// Responses without data.
+    NoData,
+    /// Responses with data.
+    Data,
+}
+
+impl Class {
+    /// How many classes there are.
+    pub const COUNT: usize = 4;
+    /// All classes, by their number.
+    pub const ALL: [Self; Self::COUNT] = [Self::Home, Self::Snoop, Self::NoData, Self::Data];
+}
+
+/// Messages between sockets, as the guide's tables of packets name them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum PacketKind {
+    /// Request: a line to read.
+    RdData,
+    /// Request: a line to own.
+    RdInvOwn,
+    /// Request: a modified line is coming back.
+    WbMtoI,
+    /// Answer to a snoop: no copy remains.
+    RspI,
+    /// Answer: a shared copy remains.
+    RspS,
+    /// Answer: the data went to the requester, no copy remains.
+    RspFwdI,
+    /// Answer: the data went to the requester, a shared copy remains.
+    RspFwdS,
+    /// Answer: the data went to requester and home, a shared copy remains.
+    RspFwdSWb,
+    /// Snoop for a line to read.
+    SnpData,
+    /// Snoop for a line to own.
+    SnpInvOwn,
+    /// The request is complete.
+    Cmp,
+    /// Data from the home, nobody else has the line; completes the request.
+    DataECmp,
+    /// Data from the home, others share the line; completes the request.
+    DataFCmp,
+    /// Data from a cache that keeps a shared copy.
+    DataF,
+    /// Data from a cache that had the line as memory has it.
+    DataE,
+    /// Data from a cache that had the line modified.
+    DataM,
+    /// Data written back, no copy remains.
+    WbIData,
+    /// Data written back, a shared copy remains.
+    WbSData,
+}
+
+impl PacketKind {
+    /// How many kinds there are.
+    pub const COUNT: usize = 18;
+    /// All kinds, by their number.
+    pub const ALL: [Self; Self::COUNT] = [
+        Self::RdData,
+        Self::RdInvOwn,
+        Self::WbMtoI,
+        Self::RspI,
+        Self::RspS,
+        Self::RspFwdI,
+        Self::RspFwdS,
+        Self::RspFwdSWb,
+        Self::SnpData,
+        Self::SnpInvOwn,
+        Self::Cmp,
+        Self::DataECmp,
+        Self::DataFCmp,
+        Self::DataF,
+        Self::DataE,
+        Self::DataM,
+        Self::WbIData,
+        Self::WbSData,
+    ];
+
+    /// The name of its opcode in the guide's Table 2-143.
+    pub const fn opcode(self) -> &'static str {
+        match self {
+            Self::RdData => "RdData",
+            Self::RdInvOwn => "RdInvOwn",
+            Self::WbMtoI => "WbMtoI",
+            Self::RspI => "RspI",
+            Self::RspS => "RspS",
+            Self::RspFwdI => "RspFwdI",
+            Self::RspFwdS => "RspFwdS",
+            Self::RspFwdSWb => "RspFwdSWb",
+            Self::SnpData => "SnpData",
+            Self::SnpInvOwn => "SnpInvOwn",
+            Self::Cmp => "Cmp",
+            Self::DataECmp | Self::DataFCmp => "DataC_Cmp",
+            Self::DataF | Self::DataE | Self::DataM => "DataC",
+            Self::WbIData => "WbIData",
+            Self::WbSData => "WbSData",
+        }
+    }
+
+    /// State of the line that it brings, for data that goes to a cache.
+    pub const fn state(self) -> LineState {
+        match self {
+            Self::DataECmp | Self::DataE => LineState::Exclusive,
+            Self::DataFCmp | Self::DataF => LineState::Forward,
+            Self::DataM => LineState::Modified,
+            _ => LineState::Invalid,
+        }
+    }
+
+    /// Message class.
+    pub const fn class(self) -> Class {
+        match self {
+            Self::SnpData | Self::SnpInvOwn => Class::Snoop,
+            Self::Cmp => Class::NoData,
+            _ if self.is_data() => Class::Data,
+            _ => Class::Home,
+        }
+    }
+
+    /// A request to a home agent, not an answer.
+    pub const fn is_request(self) -> bool {
+        matches!(self, Self::RdData | Self::RdInvOwn | Self::WbMtoI)
+    }
+
+    /// Carries a line.
+    pub const fn is_data(self) -> bool {
+        self as u8 >= Self::DataECmp as u8
+    }
+
+    /// Flits on the link: a header, and for a line eight of 8 bytes.
+    pub const fn flits(self) -> u64 {
+        if self.is_data() { 9 } else { 1 }
+    }
+
+    /// Data for a cache.
+    pub const fn is_for_cache(self) -> bool {
+        self.is_data() && !matches!(self, Self::WbIData | Self::WbSData)
+    }
+}
+
+/// Where credits for the far end's buffer came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Credit {
+    /// The pool that all classes share (VNA): so many.
+    Shared(u8),
+    /// The one that is kept for each class (VN0).
+    Reserved,
+}
+
+/// The life of a packet on one link. Stamps are [`NEVER`] until they happen.
+#[derive(Debug, Clone)]
+pub struct PacketRecord {
+    /// What it is.
+    pub kind: PacketKind,
+    /// Link that sends it, numbered over the machine.
+    pub sender: u16,
+    /// Link that receives it.
+    pub receiver: u16,
+    /// Node that it is for, and the node whose request it belongs to.
+    pub to: u8,
+    /// Node whose request it belongs to.
+    pub requester: u8,
+    /// It does not end at the receiving socket.
+    pub passes_through: bool,
+    /// Came to the ring stop of the link without waiting there.
+    pub ring_bypass: Tick,
+    /// Entered the ring stop's queue.
+    pub ring_in: Tick,
+    /// Left the ring stop's queue.
+    pub ring_out: Tick,
+    /// First refused shared credits.
+    pub shared_refused: Tick,
+    /// First refused the reserved credit.
+    pub reserved_refused: Tick,
+    /// Got its credits.
+    pub credit_at: Tick,
+    /// Which.
+    pub credit: Credit,
+    /// Entered the transmit buffer; never if it went straight to the link.
+    pub transmit_in: Tick,
+    /// Left the transmit buffer.
+    pub transmit_out: Tick,
+    /// Place of the first flit on the link: two in each link clock.
+    pub first_slot: u64,
+    /// Entered the receive buffer; never if it passed it by.
+    pub receive_in: Tick,
+    /// Left the receive buffer.
+    pub receive_out: Tick,
+    /// Handed to the ring stop of the receiving socket.
+    pub handed: Tick,
+    /// Was for a cache and could go straight to the core; or could not.
+    pub direct: Option<bool>,
+    /// Its credits were sent back.
+    pub returned: Tick,
+}
+
+impl PacketRecord {
+    /// A packet of which nothing has happened yet.
+    pub const fn new(kind: PacketKind, sender: u16, receiver: u16, to: u8, requester: u8) -> Self {
+        Self {
+            kind,
+            sender,
+            receiver,
+            to,
+            requester,
+            passes_through: receiver / 2 != to as u16,
+            ring_bypass: NEVER,
+            ring_in: NEVER,
+            ring_out: NEVER,
+            shared_refused: NEVER,
+            reserved_refused: NEVER,
+            credit_at: NEVER,
+            credit: Credit::Reserved,
+            transmit_in: NEVER,
+            transmit_out: NEVER,
+            first_slot: NEVER,
+            receive_in: NEVER,
+            receive_out: NEVER,
+            handed: NEVER,
+            direct: None,
+            returned: NEVER,
+        }
+    }
+}
+
+/// The numbers of the message kinds in packet headers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PacketCodes {
+    /// Class and opcode, as Table 2-143 joins them: class in bits 7:4.
+    pub messages: [u8; PacketKind::COUNT],
+    /// State of the line.
+    pub states: [u8; PacketKind::COUNT],
+}

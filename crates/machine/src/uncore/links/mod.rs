@@ -1,0 +1,175 @@
+//! Links between sockets: the ring stop that queues messages and holds credits, and the link layer that turns them into flits.
+//!
+//! Each socket has two links. With two sockets both join the pair, and addresses are spread over them; with four the sockets form a
+//! ring, and a packet for the opposite one passes through a neighbour. The ring stops work in the uncore clock, the link layers in
+//! their own.
+
+mod layer;
+mod port;
+mod stop;
+mod wires;
+
+use super::Parameters;
+use super::request::RequestId;
+use crate::engine::NEVER;
+use crate::ledger::PacketRecord;
+use crate::signal::Tick;
+pub use port::Port;
+pub use stop::Origin;
+pub use wires::{LinkWires, bind, codes};
+
+/// Links of a socket.
+pub const PORTS: u16 = 2;
+
+/// Index of a packet in the pool.
+pub type PacketId = u16;
+
+/// What a packet does where it arrives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// The home agent accepts the request.
+    Accept,
+    /// A slice is snooped; the request is the snoop.
+    Snoop,
+    /// The home agent hears a snoop's answer; the request is the snoop.
+    Answer,
+    /// The home agent gets a modified line that a snoop found; the request is the snoop.
+    Write,
+    /// The requester gets its data.
+    Data,
+    /// The requester's request is complete.
+    Complete,
+    /// Nothing: the packet with the data that follows it does.
+    Announce,
+}
+
+/// A packet on a link.
+#[derive(Debug, Clone)]
+pub struct Packet {
+    /// The truth about it.
+    pub record: PacketRecord,
+    pub request: RequestId,
+    pub action: Action,
+    /// Comes from a home agent's egress.
+    pub from_home: bool,
+    live: bool,
+}
+
+/// All packets of a machine. Slots are reused.
+#[derive(Debug, Default)]
+pub struct Packets {
+    slots: Vec<Packet>,
+    free: Vec<PacketId>,
+}
+
+impl Packets {
+    /// A packet that has not gone anywhere yet.
+    pub fn add(&mut self, record: PacketRecord, request: RequestId, action: Action, from_home: bool) -> PacketId {
+        let packet = Packet { record, request, action, from_home, live: true };
+        if let Some(id) = self.free.pop() {
+            self.slots[usize::from(id)] = packet;
+            return id;
+        }
+        self.slots.push(packet);
+        (self.slots.len() - 1) as PacketId
+    }
+
+    /// Gives a packet's slot back.
+    pub fn remove(&mut self, id: PacketId) {
+        self[id].live = false;
+        self.free.push(id);
+    }
+
+    /// The records of all packets under way.
+    pub fn records(&self) -> impl Iterator<Item = &PacketRecord> {
+        self.slots.iter().filter(|packet| packet.live).map(|packet| &packet.record)
+    }
+}
+
+impl std::ops::Index<PacketId> for Packets {
+    type Output = Packet;
+
+    fn index(&self, id: PacketId) -> &Packet {
+        &self.slots[usize::from(id)]
+    }
+}
+
+impl std::ops::IndexMut<PacketId> for Packets {
+    fn index_mut(&mut self, id: PacketId) -> &mut Packet {
+        &mut self.slots[usize::from(id)]
+    }
+}
+
+/// The links of a machine; none with one socket.
+#[derive(Debug)]
+pub struct Links {
+    pub ports: Vec<Port>,
+    pub wires: Vec<LinkWires>,
+    pub packets: Packets,
+    /// The next tick at which a link layer acts.
+    pub next: Tick,
+    /// Link clocks from one end to the other.
+    pub flight: u64,
+    /// Ticks between a ring stop and its link layer.
+    pub crossing: Tick,
+    sockets: u16,
+}
+
+impl Links {
+    /// Links at rest.
+    pub fn new(parameters: &Parameters, crossing: Tick, wires: Vec<LinkWires>) -> Self {
+        let (sockets, flight) = (u16::from(parameters.sockets), parameters.link_flight);
+        let (shared, entries) = (parameters.link_credits, parameters.link_entries);
+        // Port 0 leads to the next socket's port 1.
+        let peer = |port: u16| {
+            let (socket, side) = (port / PORTS, port % PORTS);
+            (socket + if side == 0 { 1 } else { sockets - 1 }) % sockets * PORTS + 1 - side
+        };
+        let ports = (0..wires.len() as u16).map(|port| Port::new(peer(port), shared, entries)).collect();
+        Self { ports, wires, packets: Packets::default(), next: NEVER, flight, crossing, sockets }
+    }
+
+    /// True if there are none.
+    pub const fn is_empty(&self) -> bool {
+        self.ports.is_empty()
+    }
+
+    /// The link by which a packet about a line goes on from a socket.
+    fn way(&self, from: u8, to: u8, line: u32) -> u16 {
+        // Either way is as good: lines are spread over both (assumption: the real routing tables are set by firmware).
+        let either = ((line ^ (line >> 7) ^ (line >> 13)) & 1) as u16;
+        let distance = (u16::from(to) + self.sockets - u16::from(from)) % self.sockets;
+        let side = if 2 * distance == self.sockets { either } else { u16::from(2 * distance > self.sockets) };
+        u16::from(from) * PORTS + side
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LinkWires, Links};
+    use crate::signal::Wiring;
+    use crate::uncore::Parameters;
+
+    fn links(sockets: u8) -> Links {
+        let family = pericore_catalog::family("e5-2600").unwrap();
+        let mut wiring = Wiring::new(family, sockets.into());
+        let wires: Vec<LinkWires> = super::bind(&mut wiring, sockets).unwrap();
+        Links::new(&Parameters::e5_2680().with_sockets(sockets), 1, wires)
+    }
+
+    #[test]
+    fn both_links_of_two_sockets_join_them() {
+        let links = links(2);
+        assert_eq!(links.ports.iter().map(|port| port.peer).collect::<Vec<_>>(), [3, 2, 1, 0]);
+        assert_eq!((links.way(0, 1, 0), links.way(0, 1, 1), links.way(1, 0, 1)), (0, 1, 3));
+    }
+
+    #[test]
+    fn four_sockets_form_a_ring() {
+        let links = links(4);
+        assert_eq!(links.ports.iter().map(|port| port.peer).collect::<Vec<_>>(), [3, 6, 5, 0, 7, 2, 1, 4]);
+        // To the next, to the one before, and to the opposite one by either.
+        assert_eq!((links.way(1, 2, 0), links.way(1, 0, 0)), (2, 3));
+        assert_eq!((links.way(1, 3, 0), links.way(1, 3, 1)), (2, 3));
+    }
+}

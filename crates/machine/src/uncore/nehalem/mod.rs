@@ -1,0 +1,431 @@
+//! The traffic model of one or two sockets of the Xeon 5500 series: cores, global queue, LLC, home logic, memory controller, links, and
+//! an I/O hub with devices.
+//!
+//! A read's way: thread, private caches, read tracker of the global queue, look-up in the LLC. On a miss it gets a transaction number of
+//! its home, and goes there, over a link if the home is the other socket; meanwhile the other socket is snooped. The home logic asks
+//! memory, collects the answers to snoops, and serves requests for one line in the order in which they came. Lines move through
+//! the data ports of the global queue. Each part emits its signals when things happen, and stamps the request's record for the ledger.
+
+mod cores;
+mod event;
+mod home;
+mod hub;
+mod ledger;
+mod level;
+mod memory;
+mod names;
+mod parameters;
+mod ports;
+mod probes;
+mod program;
+mod queue;
+mod request;
+mod socket;
+#[cfg(test)]
+mod tests;
+mod wires;
+
+pub use ledger::Snapshot;
+pub use names::NAMES;
+pub use parameters::{CORES, MOST_SOCKETS, Parameters};
+
+use super::core::{Core, ThreadState};
+use super::dram::{BANKS_PER_RANK, Channel, LINES_PER_ROW, Outcome, RANKS};
+use super::program::Program;
+use super::{ModelError, ProgramCounts, Progress};
+use crate::engine::{Clocks, Pool, Wheel};
+use crate::ledger as shared;
+use crate::signal::{SignalSink, Tick, Wiring};
+use crate::workload::{Access, Generator, Kind as Shape, Placement, ProgramSettings, ProgramSource, Workload};
+use event::Event;
+use hub::Device;
+use ledger::Ledger;
+use level::Level;
+use memory::Entrance;
+use parameters::CHANNELS;
+use request::{Probe, Request};
+use socket::Socket;
+use wires::{Pulse, Wires};
+
+/// A hardware thread with its share of the workload.
+#[derive(Debug)]
+struct Thread {
+    generator: Generator,
+    placement: Placement,
+    /// Core of the machine.
+    core: u8,
+    /// When the next access can start.
+    ready: Tick,
+    /// An access that was made but could not start.
+    held: Option<Access>,
+    state: ThreadState,
+}
+
+/// Delays in ticks, worked out once from the parameters.
+#[derive(Debug)]
+struct Times {
+    uclk: Tick,
+    flit: Tick,
+    l1_interval: Tick,
+    l1_latency: Tick,
+    l2_interval: Tick,
+    l2_latency: Tick,
+    core: Tick,
+    core_to_queue: Tick,
+    queue_to_core: Tick,
+    request_interval: Tick,
+    queue: Tick,
+    llc_answer: Tick,
+    core_snoop: Tick,
+    port: Tick,
+    queue_to_home: Tick,
+    home_to_memory: Tick,
+    bypass: Tick,
+    memory_to_home: Tick,
+    link: Tick,
+    hub: Tick,
+    device_interval: Tick,
+}
+
+impl Times {
+    const fn new(p: &Parameters) -> Self {
+        let [uclk, core, _, flit] = p.periods();
+        Self {
+            uclk,
+            flit,
+            l1_interval: p.l1_interval * core,
+            l1_latency: p.l1_latency * core,
+            l2_interval: p.l2_interval * core,
+            l2_latency: p.l2_latency * core,
+            core,
+            core_to_queue: p.core_to_queue * core,
+            queue_to_core: p.queue_to_core * core,
+            request_interval: p.request_interval * core,
+            queue: p.queue_latency * uclk,
+            llc_answer: p.llc_answer * uclk,
+            core_snoop: p.core_snoop * uclk,
+            port: p.port * uclk,
+            queue_to_home: p.queue_to_home * uclk,
+            home_to_memory: p.home_to_memory * uclk,
+            bypass: p.bypass * uclk,
+            memory_to_home: p.memory_to_home * uclk,
+            link: p.link_latency * uclk,
+            hub: p.hub_latency * uclk,
+            device_interval: p.device_interval * uclk,
+        }
+    }
+}
+
+/// A machine and its workload.
+#[derive(Debug)]
+pub struct Model {
+    parameters: Parameters,
+    clocks: Clocks,
+    times: Times,
+    now: Tick,
+    wheel: Wheel,
+    requests: Pool<Request>,
+    probes: Pool<Probe>,
+    threads: Vec<Thread>,
+    devices: Vec<Device>,
+    /// Cores of the machine, socket by socket.
+    cores: Vec<Core>,
+    sockets: Vec<Socket>,
+    /// Channels of the machine, socket by socket.
+    channels: Vec<Channel>,
+    entrances: Vec<Entrance>,
+    /// The next tick at which each channel acts, and the least of them.
+    channel_next: Vec<Tick>,
+    memory_next: Tick,
+    outcomes: Vec<Outcome>,
+    wires: Wires,
+    ledger: Ledger,
+    /// What the channels of each socket tell of their commands.
+    accounts: Vec<shared::Ledger>,
+    /// Stores go around the caches.
+    around: bool,
+    done: u64,
+    total: u64,
+    started: bool,
+    /// A program that the threads run instead of a generated workload.
+    program: Option<Program>,
+}
+
+impl Model {
+    /// A machine at tick 0 with empty caches, about to run a workload that was parsed against [`Parameters::limits`].
+    ///
+    /// # Errors
+    /// [`ModelError`] if a parameter is out of range or the catalogue lacks a name that the model emits.
+    pub fn new(parameters: Parameters, workload: &Workload, wiring: &mut Wiring) -> Result<Self, ModelError> {
+        parameters.check()?;
+        let clocks = parameters.clocks();
+        let wires = Wires::bind(wiring, &parameters)?;
+        let (sockets, timing) = (parameters.sockets, &parameters.dram);
+        let cores = sockets * CORES as u8;
+        let channels: Vec<Channel> = (0..usize::from(sockets) * CHANNELS)
+            .map(|channel| {
+                let within = channel % CHANNELS;
+                Channel::new(within as u16, clocks.dclk, timing, wires::channel_wires(within as u16))
+            })
+            .collect();
+        let account = || {
+            let shape = shared::Shape {
+                sockets: 1,
+                slices: 0,
+                homes: 0,
+                channels: CHANNELS,
+                reads: timing.reads.into(),
+                writes: timing.writes.into(),
+            };
+            // Channels know nothing of the cores' opcodes.
+            shared::Ledger::new(clocks, shared::Opcodes::default(), shape)
+        };
+        let placement = |thread, socket| Placement::new(workload, thread, socket, sockets, parameters.node());
+        let by_devices = matches!(workload.kind, Shape::DmaRead | Shape::DmaWrite);
+        let agents = if workload.kind == Shape::Idle { 0 } else { workload.threads };
+        let (threads, devices) = if by_devices { (0, agents) } else { (agents, 0) };
+        let thread = |number: u16| {
+            let core = (number % u16::from(cores)) as u8;
+            Thread {
+                generator: Generator::new(workload, number),
+                placement: placement(number, core / CORES as u8),
+                core,
+                ready: 0,
+                held: None,
+                state: ThreadState::Running,
+            }
+        };
+        let device = |number: u16| {
+            let socket = (number % u16::from(sockets)) as u8;
+            // The first so many of the devices.
+            let isochronous = number * 100 < u16::from(workload.isochronous) * workload.threads;
+            Device::new(Generator::new(workload, number), placement(number, socket), socket, isochronous)
+        };
+        let mut wheel = Wheel::new(clocks.uclk);
+        (0..threads).for_each(|thread| wheel.schedule(0, Event::Issue.of(thread)));
+        (0..devices).for_each(|device| wheel.schedule(0, Event::Device.of(device)));
+        let room = 256 * usize::from(sockets);
+        Ok(Self {
+            times: Times::new(&parameters),
+            now: 0,
+            wheel,
+            requests: Pool::new(room),
+            probes: Pool::new(room),
+            threads: (0..threads).map(thread).collect(),
+            devices: (0..devices).map(device).collect(),
+            cores: (0..cores).map(|_| Core::new(parameters.fill_buffers)).collect(),
+            sockets: (0..sockets).map(|_| Socket::new(&parameters)).collect(),
+            entrances: channels.iter().map(|_| Entrance::new(timing.reads, timing.writes)).collect(),
+            channel_next: channels.iter().map(Channel::next_tick).collect(),
+            memory_next: channels.iter().map(Channel::next_tick).fold(Tick::MAX, Tick::min),
+            channels,
+            outcomes: Vec::with_capacity(16),
+            ledger: Ledger::new(&parameters, wires.opcodes),
+            accounts: (0..sockets).map(|_| account()).collect(),
+            wires,
+            around: workload.kind == Shape::NtStore,
+            done: 0,
+            total: if agents == 0 { 0 } else { workload.requests },
+            started: false,
+            program: None,
+            clocks,
+            parameters,
+        })
+    }
+
+    /// A machine at tick 0 with empty caches, about to run a program.
+    ///
+    /// # Errors
+    /// As [`Model::new`].
+    pub fn for_program(
+        parameters: Parameters,
+        source: Box<dyn ProgramSource>,
+        settings: ProgramSettings,
+        wiring: &mut Wiring,
+    ) -> Result<Self, ModelError> {
+        let parameters = Parameters { fill_buffers: settings.misses, ..parameters };
+        let threads = parameters.limits().threads;
+        let nothing = Workload { requests: 0, threads, ..Workload::new(Shape::Random) };
+        let program = program::program(&parameters, source, settings);
+        let mut model = Self::new(parameters, &nothing, wiring)?;
+        // Not known before the program has ended.
+        model.total = u64::MAX;
+        model.program = Some(program);
+        Ok(model)
+    }
+
+    /// What the program has done so far, if one runs.
+    pub fn program(&self) -> Option<ProgramCounts> {
+        self.program.as_ref().map(Program::counts)
+    }
+
+    /// Runs everything that happens before `until`; afterwards it is `until`.
+    pub fn run_until<S: SignalSink>(&mut self, until: Tick, sink: &mut S) {
+        if !self.started {
+            self.started = true;
+            self.channels.iter().for_each(|channel| channel.start(&mut Deaf));
+        }
+        loop {
+            let next = self.memory_next.min(self.wheel.next_tick());
+            if next >= until {
+                break;
+            }
+            self.now = next;
+            self.wheel.advance(next);
+            while let Some(packed) = self.wheel.pop() {
+                self.dispatch(packed, sink);
+            }
+            if self.memory_next == next {
+                self.step_channels(sink);
+            }
+        }
+        self.now = self.now.max(until);
+        self.wheel.advance(self.now);
+    }
+
+    fn dispatch<S: SignalSink>(&mut self, packed: u32, sink: &mut S) {
+        let (event, subject) = Event::unpack(packed);
+        match event {
+            Event::Nothing => {}
+            Event::Issue => self.issue(subject, sink),
+            Event::Device => self.device(subject, sink),
+            Event::Arrive => self.arrive(subject, sink),
+            Event::LookUp => self.look_up(subject, sink),
+            Event::Answered => self.answered(subject, sink),
+            Event::ToCore => self.pass_to_core(subject, sink),
+            Event::Data => self.data(subject, sink),
+            Event::Taken => self.claim(subject, sink),
+            Event::Written => self.written(subject, sink),
+            Event::Out => self.out(subject, sink),
+            Event::Leave => self.leave(subject, sink),
+            Event::Return => self.ask_memory(subject, self.times.home_to_memory),
+            Event::Home => self.at_home(subject, sink),
+            Event::Memory => self.at_memory(subject, sink),
+            Event::Read => self.read(subject, sink),
+            Event::Posted => self.posted(subject, sink),
+            Event::Part => self.part(subject, sink),
+            Event::FromLinks => self.arrive_by_link(subject, sink),
+            Event::Probe => self.probe(subject, sink),
+            Event::ProbeLookUp => self.probe_look_up(subject, sink),
+            Event::ProbeAnswer => self.probe_answer(subject, sink),
+            Event::Response => self.response(subject, sink),
+            Event::Pass => self.pass(subject, sink),
+            Event::Send => self.send_line(subject, sink),
+            Event::Hub => self.at_hub(subject, sink),
+            Event::PortFree => self.port_free(subject, sink),
+            Event::LinkFree => self.link_free(subject, sink),
+            Event::Credit => self.credit(subject, sink),
+        }
+    }
+
+    /// Something happened in a socket.
+    fn pulse<S: SignalSink>(&self, socket: usize, pulse: Pulse, sink: &mut S) {
+        let (wire, tag) = self.wires.sockets[socket].pulses[pulse as usize];
+        sink.pulse(wire, tag, self.now, 1);
+    }
+
+    /// An entry arrives at a level.
+    fn raise<S: SignalSink>(&mut self, socket: usize, level: Level, sink: &mut S) {
+        let index = usize::from(level.0);
+        let wires = &self.wires.sockets[socket].levels[index];
+        let live = &mut self.sockets[socket].live[index];
+        *live += 1;
+        let first = wires.nonempty.filter(|_| *live == 1);
+        let last = wires.full.filter(|_| *live == wires.capacity);
+        for (wire, tag) in [wires.entries, first, last].into_iter().flatten() {
+            sink.enter(wire, tag, self.now);
+        }
+        self.ledger.enter(socket, level, self.now);
+    }
+
+    /// An entry leaves a level.
+    fn lower<S: SignalSink>(&mut self, socket: usize, level: Level, sink: &mut S) {
+        let index = usize::from(level.0);
+        let wires = &self.wires.sockets[socket].levels[index];
+        let live = &mut self.sockets[socket].live[index];
+        let last = wires.full.filter(|_| *live == wires.capacity);
+        *live -= 1;
+        let first = wires.nonempty.filter(|_| *live == 0);
+        for (wire, tag) in [wires.entries, first, last].into_iter().flatten() {
+            sink.leave(wire, tag, self.now);
+        }
+        self.ledger.leave(socket, level, self.now);
+    }
+
+    /// The socket whose memory holds a line.
+    const fn home_of(&self, line: u32) -> u8 {
+        (line as u64 * LINE_BYTES / self.parameters.node()) as u8
+    }
+
+    /// Where a line lies in its socket's memory. Lines go round the three channels, then along a row; channel and bank are turned
+    /// with higher bits so that strides and several streams spread (assumption: the real hash is not published).
+    fn place(&self, line: u32) -> super::address::Place {
+        let within_node = (u64::from(line) % (self.parameters.node() / LINE_BYTES)) as u32;
+        let (lane, within) = (within_node % CHANNELS as u32, within_node / CHANNELS as u32);
+        let above_column = within / LINES_PER_ROW as u32;
+        let (banks, ranks) = (BANKS_PER_RANK as u32, RANKS as u32);
+        let row = above_column / (banks * ranks);
+        let channel = (lane + (within >> 6) + (within >> 13)) % CHANNELS as u32;
+        let bank = (above_column ^ row ^ (row >> 7)) % banks;
+        let rank = ((above_column / banks) ^ (row >> 3)) % ranks;
+        super::address::Place { channel: channel as u16, bank: (rank * banks + bank) as u8, row }
+    }
+
+    /// Virtual time.
+    pub const fn now(&self) -> Tick {
+        self.now
+    }
+
+    /// The parameters.
+    pub const fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    /// How far the workload has come.
+    pub const fn progress(&self) -> Progress {
+        Progress { done: self.done, total: self.total }
+    }
+
+    /// True when every access is done and nothing is under way or waits to be written to memory.
+    pub fn finished(&self) -> bool {
+        self.done == self.total
+            && self.requests.is_empty()
+            && self.probes.is_empty()
+            && self.sockets.iter().all(Socket::is_idle)
+            && self.channels.iter().all(Channel::is_idle)
+    }
+
+    /// Keeps every DRAM command from now on, for checkers.
+    pub fn keep_commands(&mut self) {
+        self.accounts.iter_mut().for_each(shared::Ledger::keep_commands);
+    }
+
+    /// The channels' own accounts, by socket.
+    pub fn accounts(&self) -> &[shared::Ledger] {
+        &self.accounts
+    }
+
+    /// The account as of now, requests under way counted with their part so far.
+    pub fn snapshot(&self) -> Snapshot {
+        let channel = |socket: usize, channel: usize| &self.channels[socket * CHANNELS + channel];
+        let memory = self.accounts.iter().enumerate().map(|(socket, account)| {
+            let entries = |index, queue| channel(socket, index).entries(queue);
+            account.snapshot(self.now, std::iter::empty(), std::iter::empty(), entries)
+        });
+        let requests = self.requests.iter().map(|request| &request.record);
+        let probes = self.probes.iter().map(|probe| &probe.record);
+        self.ledger.snapshot(self.now, requests, probes, memory.collect())
+    }
+}
+
+/// Bytes of a line.
+const LINE_BYTES: u64 = super::address::LINE_BYTES;
+
+/// Hears nothing.
+struct Deaf;
+
+impl SignalSink for Deaf {
+    fn pulse(&mut self, _: crate::signal::Wire, _: u64, _: Tick, _: u32) {}
+    fn enter(&mut self, _: crate::signal::Wire, _: u64, _: Tick) {}
+    fn leave(&mut self, _: crate::signal::Wire, _: u64, _: Tick) {}
+}

@@ -1,0 +1,423 @@
+//! The global queue: trackers, look-ups, transaction numbers, fills.
+
+use super::Model;
+use super::event::{Event, NOTHING};
+use super::level::{Class, Level, Port, TO_SOCKET, Tracker};
+use super::parameters::CORES;
+use super::request::{Kind, NO_REQUEST, Request, RequestId};
+use super::wires::Pulse;
+use crate::ledger::LineState;
+use crate::signal::SignalSink;
+use crate::uncore::cache::Right;
+use crate::uncore::llc::{Victim, Way};
+
+/// The numbers of the bits that are set.
+pub fn bits(mask: u8) -> impl Iterator<Item = usize> {
+    (0..8).filter(move |bit| mask >> bit & 1 == 1)
+}
+
+impl Model {
+    /// A request arrives from a core.
+    pub(super) fn arrive<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let record = &self.requests[request].record;
+        let Some(tracker) = record.kind.tracker() else { return };
+        let socket = &mut self.sockets[usize::from(record.socket)];
+        if socket.tracker_free[tracker as usize] == 0 {
+            socket.tracker_waiting[tracker as usize].push_back(request);
+        } else {
+            self.enter_tracker(request, tracker, sink);
+        }
+    }
+
+    fn enter_tracker<S: SignalSink>(&mut self, request: RequestId, tracker: Tracker, sink: &mut S) {
+        let entry = &mut self.requests[request];
+        entry.record.queued = self.now;
+        let (socket, agent) = (usize::from(entry.record.socket), usize::from(entry.agent));
+        self.sockets[socket].tracker_free[tracker as usize] -= 1;
+        let (wire, tag) = self.wires.sockets[socket].entered[tracker as usize];
+        sink.pulse(wire, tag, self.now, 1);
+        self.raise(socket, Level::tracker(tracker), sink);
+        if tracker == Tracker::Write {
+            self.carry(socket, Port::from_core(agent), Event::Taken.of(request), sink);
+        } else {
+            self.claim(request, sink);
+        }
+    }
+
+    fn leave_tracker<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let record = &self.requests[request].record;
+        let Some(tracker) = record.kind.tracker() else { return };
+        let socket = usize::from(record.socket);
+        self.lower(socket, Level::tracker(tracker), sink);
+        let state = &mut self.sockets[socket];
+        state.tracker_free[tracker as usize] += 1;
+        if let Some(next) = state.tracker_waiting[tracker as usize].pop_front() {
+            self.enter_tracker(next, tracker, sink);
+        }
+    }
+
+    /// A request wants its line: requests of a socket for one line do not pass each other.
+    pub(super) fn claim<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let entry = &self.requests[request];
+        let (socket, line) = (usize::from(entry.record.socket), entry.line);
+        let Some(&owner) = self.sockets[socket].busy.get(&line) else {
+            self.sockets[socket].busy.insert(line, request);
+            self.take_turn(request, sink);
+            return;
+        };
+        let mut last = owner;
+        while self.requests[last].next != NO_REQUEST {
+            last = self.requests[last].next;
+        }
+        self.requests[last].next = request;
+    }
+
+    fn take_turn<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let record = &self.requests[request].record;
+        if record.kind == Kind::Evict {
+            self.take_number(request, sink);
+        } else {
+            let at = self.look_up_at(usize::from(record.socket));
+            self.wheel.schedule(at, Event::LookUp.of(request));
+        }
+    }
+
+    /// The tick at which the LLC can look up the next line.
+    pub(super) fn look_up_at(&mut self, socket: usize) -> u64 {
+        let free = &mut self.sockets[socket].pipeline_free;
+        let at = (self.now + self.times.queue).max(*free);
+        *free = at + self.times.uclk;
+        at
+    }
+
+    /// A request has what it wanted of its line: the next one may have it.
+    fn release<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let entry = &mut self.requests[request];
+        let next = std::mem::replace(&mut entry.next, NO_REQUEST);
+        let (socket, line) = (usize::from(entry.record.socket), entry.line);
+        if next == NO_REQUEST {
+            self.sockets[socket].busy.remove(&line);
+        } else {
+            self.sockets[socket].busy.insert(line, next);
+            self.take_turn(next, sink);
+        }
+    }
+
+    pub(super) fn look_up<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let entry = &mut self.requests[request];
+        let (kind, line, agent) = (entry.record.kind, entry.line, entry.agent);
+        let socket = usize::from(entry.record.socket);
+        let llc = &self.sockets[socket].llc;
+        let way = llc.find(line);
+        // A line that the other socket may have too must not be written to: that is a miss of the right.
+        let writes = matches!(kind, Kind::Own | Kind::WriteBack);
+        let usable = way.filter(|&way| !writes || matches!(llc.state(way), LineState::Exclusive | LineState::Modified));
+        entry.record.looked_up = self.now;
+        entry.record.hit = usable.is_some();
+        let write = kind.tracker() == Some(Tracker::Write);
+        let pulse = match (write, usable.is_some()) {
+            (false, true) => Pulse::HitRead,
+            (false, false) => Pulse::MissRead,
+            (true, true) => Pulse::HitWrite,
+            (true, false) => Pulse::MissWrite,
+        };
+        self.pulse(socket, pulse, sink);
+        match (kind, usable) {
+            (Kind::WriteBack, Some(way)) => {
+                let llc = &mut self.sockets[socket].llc;
+                llc.set_state(way, LineState::Modified);
+                llc.touch(way);
+                if !self.cores[usize::from(agent)].keeps(line) {
+                    llc.set_cores(way, llc.cores(way) & !own_bit(agent));
+                }
+                self.carry(socket, Port::ToLlc, Event::Written.of(request), sink);
+            }
+            (Kind::WriteBack, None) => self.take_number(request, sink),
+            (Kind::Around, _) => {
+                if let Some(way) = way {
+                    self.drop_line(socket, way, line);
+                }
+                self.take_number(request, sink);
+            }
+            _ => {
+                let snooped = match usable {
+                    Some(way) => self.grant(request, way),
+                    None => {
+                        if let Some(way) = way {
+                            self.ask_cores(socket, way, line, true, Some(agent));
+                        }
+                        false
+                    }
+                };
+                let delay = self.times.llc_answer + if snooped { self.times.core_snoop } else { 0 };
+                self.wheel.schedule(self.now + delay, Event::Answered.of(request));
+            }
+        }
+    }
+
+    /// A read hits: asks other cores if they may have the line modified, or must give it up. True if any was asked.
+    fn grant(&mut self, request: RequestId, way: Way) -> bool {
+        let entry = &self.requests[request];
+        let (line, agent, own) = (entry.line, entry.agent, entry.record.kind == Kind::Own);
+        let socket = usize::from(entry.record.socket);
+        let llc = &mut self.sockets[socket].llc;
+        let cores = llc.cores(way);
+        let others = cores & !own_bit(agent);
+        let state = llc.state(way);
+        llc.touch(way);
+        // When several cores share the line, none of them can have written it.
+        let asked = own && others != 0 || others.count_ones() == 1;
+        let dirty = if asked { self.ask_cores(socket, way, line, own, Some(agent)) } else { None };
+        let llc = &mut self.sockets[socket].llc;
+        llc.set_cores(way, if own { own_bit(agent) } else { cores | own_bit(agent) });
+        let entry = &mut self.requests[request];
+        entry.shared = others != 0 || matches!(state, LineState::Shared | LineState::Forward);
+        entry.from_core = dirty;
+        asked
+    }
+
+    /// Takes a line from a socket's cores, or leaves it to them for reading; not from `but`. Gives the core that had it modified;
+    /// the LLC has the data then.
+    pub(super) fn ask_cores(&mut self, socket: usize, way: Way, line: u32, take: bool, but: Option<u8>) -> Option<u8> {
+        let llc = &mut self.sockets[socket].llc;
+        let kept = but.map_or(0, own_bit);
+        let mut dirty = None;
+        for core in bits(llc.cores(way) & !kept) {
+            let number = socket * CORES + core;
+            let core = &mut self.cores[number];
+            if if take { core.invalidate(line) } else { core.share(line) } {
+                dirty = Some(number as u8);
+            }
+        }
+        if take {
+            llc.set_cores(way, llc.cores(way) & kept);
+        }
+        if dirty.is_some() {
+            llc.set_state(way, LineState::Modified);
+        }
+        dirty
+    }
+
+    /// A line leaves a socket for good; its data is not wanted.
+    pub(super) fn drop_line(&mut self, socket: usize, way: Way, line: u32) {
+        self.ask_cores(socket, way, line, true, None);
+        self.sockets[socket].llc.clear(way);
+    }
+
+    /// The LLC has answered.
+    pub(super) fn answered<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let entry = &mut self.requests[request];
+        entry.record.answered = self.now;
+        let (socket, hit, from_core) = (usize::from(entry.record.socket), entry.record.hit, entry.from_core);
+        self.pulse(socket, Pulse::Answered, sink);
+        if !hit {
+            self.pulse(socket, Pulse::Missed, sink);
+            self.take_number(request, sink);
+            return;
+        }
+        let port = from_core.map_or(Port::FromLlc, |core| Port::from_core(core.into()));
+        self.carry(socket, port, Event::ToCore.of(request), sink);
+    }
+
+    /// A line goes on to the core that asked, and to the LLC if it is new there.
+    pub(super) fn pass_to_core<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let entry = &self.requests[request];
+        let (socket, new) = (usize::from(entry.record.socket), !entry.record.hit || entry.from_core.is_some());
+        if new {
+            self.carry(socket, Port::ToLlc, NOTHING, sink);
+        }
+        self.carry(socket, Port::ToCores, Event::Data.of(request), sink);
+    }
+
+    /// A request needs a transaction number of its home.
+    pub(super) fn take_number<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let record = &self.requests[request].record;
+        let (home, source) = (usize::from(record.home), record.source as usize);
+        let home = &mut self.sockets[home];
+        if home.number_free[source] == 0 {
+            home.number_waiting[source].push_back(request);
+            return;
+        }
+        home.number_free[source] -= 1;
+        self.numbered(request, sink);
+    }
+
+    /// A request does not need its transaction number any more.
+    pub(super) fn give_number<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let record = &self.requests[request].record;
+        let (home, source) = (usize::from(record.home), record.source as usize);
+        match self.sockets[home].number_waiting[source].pop_front() {
+            Some(next) => self.numbered(next, sink),
+            None => self.sockets[home].number_free[source] += 1,
+        }
+    }
+
+    fn numbered<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let entry = &mut self.requests[request];
+        entry.record.numbered = self.now;
+        let (kind, socket, home) = (entry.record.kind, usize::from(entry.record.socket), entry.record.home);
+        if kind.is_device() {
+            self.leave_hub(request);
+            return;
+        }
+        match kind.tracker() {
+            Some(Tracker::Read) => self.pulse(socket, Pulse::ReadNumbered, sink),
+            Some(_) => self.pulse(socket, Pulse::WriteNumbered, sink),
+            None => {}
+        }
+        if kind.snoops() {
+            for other in (0..self.sockets.len()).filter(|&other| other != socket) {
+                let link = Some(TO_SOCKET as u8);
+                let probe = self.new_probe(request, other as u8, link, false);
+                self.send(socket, TO_SOCKET, Class::Snoop, Event::Probe.of(probe), sink);
+            }
+        }
+        match kind {
+            Kind::Read | Kind::Own if socket == usize::from(home) => {
+                self.wheel.schedule(self.now + self.times.queue_to_home, Event::Home.of(request));
+            }
+            Kind::Read | Kind::Own => self.send(socket, TO_SOCKET, Class::Home, Event::Home.of(request), sink),
+            Kind::Evict => self.carry(socket, Port::FromLlc, Event::Out.of(request), sink),
+            _ => self.out(request, sink),
+        }
+    }
+
+    /// A line is on its way out of the queue to memory.
+    pub(super) fn out<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let socket = usize::from(self.requests[request].record.socket);
+        self.carry(socket, Port::ToOutside, Event::Leave.of(request), sink);
+    }
+
+    /// A line to be written has left the queue for its home.
+    pub(super) fn leave<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let record = &self.requests[request].record;
+        let socket = usize::from(record.socket);
+        if record.socket == record.home {
+            self.wheel.schedule(self.now + self.times.queue_to_home, Event::Home.of(request));
+        } else {
+            self.send(socket, TO_SOCKET, Class::Data, Event::Home.of(request), sink);
+        }
+    }
+
+    /// A line for a request comes over a link.
+    pub(super) fn arrive_by_link<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let socket = usize::from(self.requests[request].record.socket);
+        self.carry(socket, Port::FromLinks, Event::Part.of(request), sink);
+    }
+
+    /// A part of a request's answer is there.
+    pub(super) fn part<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let entry = &mut self.requests[request];
+        entry.parts -= 1;
+        if entry.parts > 0 {
+            return;
+        }
+        let kind = entry.record.kind;
+        if kind.reads() {
+            self.fill(request, sink);
+        }
+        self.give_number(request, sink);
+        self.close_at_home(request, sink);
+        match kind {
+            Kind::Read | Kind::Own => self.pass_to_core(request, sink),
+            Kind::Evict => {
+                self.release(request, sink);
+                self.end(request);
+            }
+            _ => self.written(request, sink),
+        }
+    }
+
+    /// A line comes into the LLC.
+    fn fill<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let entry = &mut self.requests[request];
+        let (line, agent, kind) = (entry.line, entry.agent, entry.record.kind);
+        let socket = usize::from(entry.record.socket);
+        let state = match (kind, entry.forwarded) {
+            (Kind::Own, Some(LineState::Modified)) => LineState::Modified,
+            (Kind::Own, _) => LineState::Exclusive,
+            (_, Some(_)) => LineState::Forward,
+            _ if entry.shared => LineState::Shared,
+            _ => LineState::Exclusive,
+        };
+        entry.shared = matches!(state, LineState::Forward | LineState::Shared);
+        let llc = &mut self.sockets[socket].llc;
+        if let Some(way) = llc.find(line) {
+            // Only the right was missing.
+            llc.set_state(way, state);
+            llc.set_cores(way, own_bit(agent));
+            llc.touch(way);
+            return;
+        }
+        let (way, victim) = llc.victim(line);
+        llc.fill(way, line, state, own_bit(agent));
+        entry.record.filled = Some((state, victim.state));
+        let wires = &self.wires.sockets[socket];
+        let into = wires.lines_in[state as usize];
+        for (wire, tag) in into.into_iter().chain([wires.lines_out[victim.state as usize]]) {
+            sink.pulse(wire, tag, self.now, 1);
+        }
+        if victim.state != LineState::Invalid {
+            self.evict(socket, victim, sink);
+        }
+    }
+
+    /// A line gives way to another; the cores lose it too.
+    fn evict<S: SignalSink>(&mut self, socket: usize, victim: Victim, sink: &mut S) {
+        let mut modified = victim.state == LineState::Modified;
+        for core in bits(victim.cores) {
+            modified |= self.cores[socket * CORES + core].invalidate(victim.line);
+        }
+        if modified {
+            let request = self.new_request(Kind::Evict, socket as u8, 0, victim.line);
+            self.claim(request, sink);
+        }
+    }
+
+    /// A request of which nothing has happened yet.
+    pub(super) fn new_request(&mut self, kind: Kind, socket: u8, agent: u8, line: u32) -> RequestId {
+        let (home, channel) = (self.home_of(line), self.place(line).channel as u8);
+        let socket = if kind.is_device() { home } else { socket };
+        self.requests.add(Request::new(kind, socket, agent, line, home, channel))
+    }
+
+    /// A write-back has reached the LLC, or memory.
+    pub(super) fn written<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let core = self.requests[request].agent;
+        self.cores[usize::from(core)].writebacks -= 1;
+        self.release(request, sink);
+        self.leave_tracker(request, sink);
+        self.end(request);
+        self.resume(core, None, sink);
+    }
+
+    /// Data has left the queue for its core.
+    pub(super) fn data<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let entry = &self.requests[request];
+        let (line, agent, own) = (entry.line, entry.agent, entry.record.kind == Kind::Own);
+        let state = &self.sockets[usize::from(entry.record.socket)].llc;
+        // The LLC holds whatever a core holds: a line that it has lost since is used once and not kept.
+        let right = state.find(line).map(|way| {
+            let elsewhere = matches!(state.state(way), LineState::Shared | LineState::Forward);
+            match (own, elsewhere || entry.shared) {
+                (true, _) if !elsewhere => Right::Modified,
+                (false, false) => Right::Exclusive,
+                _ => Right::Shared,
+            }
+        });
+        self.release(request, sink);
+        self.leave_tracker(request, sink);
+        self.end(request);
+        self.deliver(request, agent, line, right, sink);
+    }
+
+    /// A request has ended.
+    pub(super) fn end(&mut self, request: RequestId) {
+        self.ledger.close(&self.requests[request].record);
+        self.requests.remove(request);
+    }
+}
+
+const fn own_bit(core: u8) -> u8 {
+    1 << (core as usize % CORES)
+}

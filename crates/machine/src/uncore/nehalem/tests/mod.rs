@@ -1,0 +1,65 @@
+//! The model as a whole: its signals against its ledger, its laws, its figures.
+
+mod figures;
+mod laws;
+mod truth;
+
+use super::{Model, Parameters};
+use crate::signal::{SignalSink, Tick, Wiring};
+use crate::workload::Workload;
+
+/// A model that is about to run a workload. What stands before a space: `2` sockets.
+fn model(text: &str) -> (Model, Wiring) {
+    let family = pericore_catalog::family("nehalem").unwrap();
+    let (sockets, workload) = text.strip_prefix("2 ").map_or((1, text), |workload| (2, workload));
+    let parameters = Parameters::x5570().with_sockets(sockets);
+    let workload = Workload::parse(workload, &parameters.limits()).unwrap();
+    let mut wiring = Wiring::new(family, sockets.into());
+    (Model::new(parameters, &workload, &mut wiring).unwrap(), wiring)
+}
+
+/// Runs a model to its end, and a little beyond.
+fn run<S: SignalSink>(model: &mut Model, sink: &mut S) {
+    while !model.finished() {
+        model.run_until(model.now() + 10_000, sink);
+        assert!(model.now() < 3_000_000_000, "the workload does not end: {:?}", model.progress());
+    }
+    let end = model.now() + 12_345;
+    model.run_until(end, sink);
+}
+
+/// A prime number of ticks that falls on no clock's edge.
+const ODD: Tick = 1_000_003;
+
+/// Small enough for a quick test, and between them every path of the model.
+const WORKLOADS: &[&str] = &[
+    "stream:requests=6000",
+    "stream:requests=6000,read=0,footprint=2M",
+    "stream:requests=4000,stride=128k,threads=8,read=60",
+    "stream:requests=4000,stride=512k,footprint=1G,read=0",
+    "copy:requests=6000",
+    "random:requests=8000,footprint=1M,read=60,threads=8",
+    "random:requests=4000,footprint=2k,read=50,threads=8",
+    "random:requests=6000,footprint=4G,read=50",
+    "chase:requests=300",
+    "ntstore:requests=5000",
+    "dma-read:requests=4000",
+    "dma-read:requests=4000,isoc=50",
+    "dma-write:requests=4000,footprint=1M",
+    "2 stream:requests=6000,remote=50",
+    "2 stream:requests=6000,remote=100,read=0",
+    "2 random:requests=8000,footprint=1M,read=60,threads=16,remote=50",
+    "2 random:requests=6000,footprint=2k,read=50,threads=16,remote=50",
+    "2 random:requests=6000,footprint=64k,read=80,threads=16,remote=50",
+    "2 random:requests=6000,footprint=4G,read=50,remote=30",
+    "2 ntstore:requests=5000,remote=40",
+    "2 dma-read:requests=4000,remote=50,isoc=25",
+    "2 dma-write:requests=4000,footprint=1M,remote=50",
+    "2 dma-read:requests=4000,footprint=64k,remote=50",
+    "2 dma-write:requests=4000,footprint=64k,remote=50",
+    "2 chase:requests=500,remote=100",
+    // All lines in one set of the LLC, of the same memory channels: lines are shared, and pushed out again.
+    "2 random:requests=6000,stride=512k,footprint=20M,read=90,threads=16,remote=50",
+    "random:requests=4000,stride=192,footprint=1G",
+    "stream:requests=4000,stride=1536k,footprint=1G,read=30",
+];

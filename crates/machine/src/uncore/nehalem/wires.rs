@@ -1,0 +1,336 @@
+//! The signals that the model emits, bound once by name.
+
+use super::ledger::Opcodes;
+use super::level::{Class, Level, Port, Source, TO_HUB, TO_SOCKET, Tracker};
+use super::parameters::{CHANNELS, Parameters};
+use super::request::Answer;
+use crate::ledger::Command;
+use crate::signal::{Wire, Wiring, WiringError};
+use crate::uncore::ChannelWires;
+use crate::uncore::dram::PowerWires;
+
+/// A wire with the tag of one subevent.
+pub type Tagged = (Wire, u64);
+
+/// What a level tells.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LevelWires {
+    /// Every entry.
+    pub entries: Option<Tagged>,
+    /// That there are any.
+    pub nonempty: Option<Tagged>,
+    /// That there are `capacity`.
+    pub full: Option<Tagged>,
+    pub capacity: u32,
+}
+
+/// Things that happen at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Pulse {
+    Missed,
+    Answered,
+    ReadNumbered,
+    WriteNumbered,
+    HitRead,
+    HitWrite,
+    HitProbe,
+    MissRead,
+    MissWrite,
+    MissProbe,
+    TwoWay,
+    ThreeWay,
+    Bypass,
+    Acknowledge,
+}
+
+/// Their names, in the same order.
+const PULSES: [(&str, &str); 14] = [
+    ("GQ_ALLOC", "RT_LLC_MISS"),
+    ("GQ_ALLOC", "RT_TO_LLC_RESP"),
+    ("GQ_ALLOC", "RT_TO_RTID_ACQUIRED"),
+    ("GQ_ALLOC", "WT_TO_RTID_ACQUIRED"),
+    ("LLC_HITS", "READ"),
+    ("LLC_HITS", "WRITE"),
+    ("LLC_HITS", "PROBE"),
+    ("LLC_MISS", "READ"),
+    ("LLC_MISS", "WRITE"),
+    ("LLC_MISS", "PROBE"),
+    ("QHL_ADDRESS_CONFLICTS", "2WAY"),
+    ("QHL_ADDRESS_CONFLICTS", "3WAY"),
+    ("QHL_TO_QMC_BYPASS", ""),
+    ("QHL_FRC_ACK_CNFLTS", "LOCAL"),
+];
+
+/// Wires of one socket.
+#[derive(Debug)]
+pub struct SocketWires {
+    pub levels: [LevelWires; Level::COUNT],
+    pub pulses: [Tagged; PULSES.len()],
+    /// By tracker.
+    pub entered: [Tagged; 3],
+    /// By line state: invalid, shared, exclusive, modified, forward. Nothing comes in invalid.
+    pub lines_in: [Option<Tagged>; 5],
+    pub lines_out: [Tagged; 5],
+    /// To a home elsewhere, to the home of the same socket; by answer.
+    pub answers: [[Tagged; Answer::COUNT]; 2],
+    /// By source; reads, writes.
+    pub requests: [[Tagged; 2]; 3],
+    pub high: [Tagged; CHANNELS],
+    pub critical: [Tagged; CHANNELS],
+    /// Whole lines, parts; by channel.
+    pub writes: [[Tagged; CHANNELS]; 2],
+    /// By channel and command.
+    pub commands: [[Option<Tagged>; Command::COUNT]; CHANNELS],
+    /// The match, by source, without opcode and address.
+    pub matched: [Tagged; 3],
+}
+
+/// All wires of a machine.
+#[derive(Debug)]
+pub struct Wires {
+    pub sockets: Vec<SocketWires>,
+    match_opcode: u8,
+    match_address: u8,
+    /// QPI messages that the match can tell: answers that pass a line on or write it back.
+    pub opcodes: Opcodes,
+}
+
+impl Wires {
+    /// Binds everything that the model emits, on every socket. What takes a second socket is bound only if there is one.
+    pub fn bind(wiring: &mut Wiring, parameters: &Parameters) -> Result<Self, WiringError> {
+        let sockets = (0..u16::from(parameters.sockets))
+            .map(|socket| bind_socket(&mut Binder { wiring, socket }, parameters))
+            .collect::<Result<_, _>>()?;
+        let family = wiring.family();
+        let opcode = |name: &str| {
+            let missing = || WiringError::NoSignal { unit: UNIT, name: format!("qpi-messages {name}") };
+            family.named_value("qpi-messages", name).ok_or_else(missing)
+        };
+        let opcodes =
+            Opcodes { forward_shared: opcode("RspFwdS")?, forward: opcode("RspFwdI")?, write_back: opcode("RspIWb")? };
+        let attribute = |name| wiring.attribute(UNIT, "match", name).map(|bits| bits.lsb);
+        Ok(Self { sockets, match_opcode: attribute("opcode")?, match_address: attribute("addr")?, opcodes })
+    }
+
+    /// The tag of a matched message, without its source: the message's opcode and the address bits from 3 on.
+    pub const fn matched(&self, opcode: u64, line: u32) -> u64 {
+        opcode << self.match_opcode | (line as u64) << 3 << self.match_address
+    }
+
+    /// The opcode of an answer, if the match can tell it.
+    pub const fn opcode(&self, answer: Answer) -> Option<u64> {
+        match answer {
+            Answer::ForwardShared | Answer::ForwardSharedWriteBack => Some(self.opcodes.forward_shared),
+            Answer::Forward => Some(self.opcodes.forward),
+            Answer::WriteBack => Some(self.opcodes.write_back),
+            Answer::Gone | Answer::Shared | Answer::Conflict => None,
+        }
+    }
+}
+
+const UNIT: &str = "uncore";
+
+struct Binder<'a> {
+    wiring: &'a mut Wiring,
+    socket: u16,
+}
+
+impl Binder<'_> {
+    fn of(&mut self, event: &str, subevent: &str) -> Result<Tagged, WiringError> {
+        if subevent.is_empty() {
+            return Ok((self.wiring.signal(self.socket, UNIT, 0, event)?, 0));
+        }
+        self.wiring.subevent(self.socket, UNIT, 0, event, subevent)
+    }
+
+    fn all<const N: usize>(&mut self, event: &str, subevents: [&str; N]) -> Result<[Tagged; N], WiringError> {
+        let mut bound = [(Wire { instance: 0, signal: 0 }, 0); N];
+        for (place, subevent) in bound.iter_mut().zip(subevents) {
+            *place = self.of(event, subevent)?;
+        }
+        Ok(bound)
+    }
+}
+
+fn bind_levels(binder: &mut Binder<'_>, parameters: &Parameters) -> Result<[LevelWires; Level::COUNT], WiringError> {
+    let mut levels = [LevelWires::default(); Level::COUNT];
+    let mut at = |level: Level, wires: LevelWires| levels[usize::from(level.0)] = wires;
+    let several = parameters.sockets > 1;
+    let trackers =
+        [(Tracker::Read, "READ_TRACKER"), (Tracker::Write, "WRITE_TRACKER"), (Tracker::Peer, "PEER_PROBE_TRACKER")];
+    for (tracker, name) in trackers {
+        at(
+            Level::tracker(tracker),
+            LevelWires {
+                entries: None,
+                nonempty: Some(binder.of("GQ_CYCLES_NOT_EMPTY", name)?),
+                full: Some(binder.of("GQ_CYCLES_FULL", name)?),
+                capacity: parameters.trackers[tracker as usize].into(),
+            },
+        );
+    }
+    for (source, name) in Source::ALL.into_iter().zip(["IOH", "REMOTE", "LOCAL"]) {
+        if source == Source::Remote && !several {
+            continue;
+        }
+        at(
+            Level::home(source),
+            LevelWires {
+                entries: None,
+                nonempty: Some(binder.of("QHL_CYCLES_NOT_EMPTY", name)?),
+                full: Some(binder.of("QHL_CYCLES_FULL", name)?),
+                capacity: parameters.home_entries[source as usize].into(),
+            },
+        );
+        let entries = Some(binder.of("QHL_OCCUPANCY", name)?);
+        at(Level::home_reads(source), LevelWires { entries, ..LevelWires::default() });
+        let nonempty = Some(binder.of("QHL_CONFLICT_CYCLES", name)?);
+        at(Level::conflict(source), LevelWires { nonempty, ..LevelWires::default() });
+    }
+    let ports = [
+        ("GQ_DATA_FROM", "QPI"),
+        ("GQ_DATA_FROM", "QMC"),
+        ("GQ_DATA_FROM", "LLC"),
+        ("GQ_DATA_FROM", "CORES_02"),
+        ("GQ_DATA_FROM", "CORES_13"),
+        ("GQ_DATA_TO", "QPI_QMC"),
+        ("GQ_DATA_TO", "LLC"),
+        ("GQ_DATA_TO", "CORES"),
+    ];
+    for (port, (event, name)) in Port::ALL.into_iter().zip(ports) {
+        if port != Port::FromLinks || several {
+            let nonempty = Some(binder.of(event, name)?);
+            at(Level::port(port), LevelWires { nonempty, ..LevelWires::default() });
+        }
+    }
+    let (single, multi) = ("QPI_TX_STALLED_SINGLE_FLIT", "QPI_TX_STALLED_MULTI_FLIT");
+    let stalls = [
+        (TO_SOCKET, Class::Home, single, "HOME_LINK_0"),
+        (TO_SOCKET, Class::Snoop, single, "SNOOP_LINK_0"),
+        (TO_SOCKET, Class::Response, single, "NDR_LINK_0"),
+        (TO_SOCKET, Class::Data, multi, "DRS_LINK_0"),
+        (TO_HUB, Class::Response, single, "NDR_LINK_1"),
+        (TO_HUB, Class::Data, multi, "DRS_LINK_1"),
+        (TO_HUB, Class::Bypass, multi, "NCB_LINK_1"),
+        (TO_HUB, Class::Standard, multi, "NCS_LINK_1"),
+    ];
+    for (link, class, event, name) in stalls {
+        if link == TO_HUB || several {
+            let nonempty = Some(binder.of(event, name)?);
+            at(Level::stall(link, class), LevelWires { nonempty, ..LevelWires::default() });
+        }
+    }
+    for (link, busy, full) in [(TO_SOCKET, "BUSY_LINK_0", "STALLS_LINK_0"), (TO_HUB, "BUSY_LINK_1", "STALLS_LINK_1")] {
+        if link == TO_HUB || several {
+            let nonempty = Some(binder.of("QPI_TX_HEADER", busy)?);
+            at(Level::header(link), LevelWires { nonempty, ..LevelWires::default() });
+            let nonempty = Some(binder.of("QPI_RX_NO_PPT_CREDIT", full)?);
+            at(Level::no_peer(link), LevelWires { nonempty, ..LevelWires::default() });
+        }
+    }
+    for channel in 0..CHANNELS {
+        let name = |what: &str| format!("{what}CH{channel}");
+        at(
+            Level::reads(channel),
+            LevelWires {
+                entries: Some(binder.of("QMC_BUSY", &name("READ_"))?),
+                nonempty: None,
+                full: Some(binder.of("QMC_NORMAL_FULL", &name("READ_"))?),
+                capacity: parameters.dram.reads.into(),
+            },
+        );
+        at(
+            Level::writes(channel),
+            LevelWires {
+                entries: Some(binder.of("QMC_BUSY", &name("WRITE_"))?),
+                nonempty: None,
+                full: Some(binder.of("QMC_NORMAL_FULL", &name("WRITE_"))?),
+                capacity: parameters.dram.writes.into(),
+            },
+        );
+        let entries = Some(binder.of("IMC_ISOC_OCCUPANCY", &name(""))?);
+        at(Level::isochronous(channel), LevelWires { entries, ..LevelWires::default() });
+    }
+    Ok(levels)
+}
+
+fn bind_socket(binder: &mut Binder<'_>, parameters: &Parameters) -> Result<SocketWires, WiringError> {
+    let levels = bind_levels(binder, parameters)?;
+    let mut pulses = [(Wire { instance: 0, signal: 0 }, 0); PULSES.len()];
+    for (place, (event, subevent)) in pulses.iter_mut().zip(PULSES) {
+        *place = binder.of(event, subevent)?;
+    }
+    let [shared, exclusive, modified, forward] =
+        binder.all("LLC_LINES_IN", ["S_STATE", "E_STATE", "M_STATE", "F_STATE"])?;
+    let answers = |binder: &mut Binder<'_>, event: &str| -> Result<[Tagged; Answer::COUNT], WiringError> {
+        let single = ["I_STATE", "S_STATE", "FWD_S_STATE", "FWD_I_STATE", "CONFLICT"];
+        let [gone, shared, forward_shared, forward, conflict] = binder.all(event, single)?;
+        let written = binder.of(event, "WB")?;
+        let with = |answer: Tagged| (answer.0, answer.1 | written.1);
+        Ok([gone, shared, forward_shared, forward, conflict, with(forward_shared), with(gone)])
+    };
+    let channels = ["CH0", "CH1", "CH2"];
+    let mut commands = [[None; Command::COUNT]; CHANNELS];
+    for (commands, channel) in commands.iter_mut().zip(channels) {
+        for (command, event) in [
+            (Command::Activate, "DRAM_OPEN"),
+            (Command::PrechargeMiss, "DRAM_PAGE_MISS"),
+            (Command::PrechargeIdle, "DRAM_PAGE_CLOSE"),
+            (Command::PrechargeAll, "DRAM_PRE_ALL"),
+            (Command::Read, "DRAM_READ_CAS"),
+            (Command::WriteMajor, "DRAM_WRITE_CAS"),
+            (Command::WriteOpportunistic, "DRAM_WRITE_CAS"),
+            (Command::RefreshIdle, "DRAM_REFRESH"),
+            (Command::RefreshForced, "DRAM_REFRESH"),
+        ] {
+            commands[command as usize] = Some(binder.of(event, channel)?);
+        }
+    }
+    let matched = binder.all("ADDR_OPCODE_MATCH", ["IOH", "REMOTE", "LOCAL"])?;
+    Ok(SocketWires {
+        levels,
+        pulses,
+        entered: binder.all("GQ_ALLOC", ["READ_TRACKER", "WRITE_TRACKER", "PEER_PROBE_TRACKER"])?,
+        lines_in: [None, Some(shared), Some(exclusive), Some(modified), Some(forward)],
+        lines_out: binder.all("LLC_LINES_OUT", ["I_STATE", "S_STATE", "E_STATE", "M_STATE", "F_STATE"])?,
+        answers: [answers(binder, "SNP_RESP_TO_REMOTE_HOME")?, answers(binder, "SNP_RESP_TO_LOCAL_HOME")?],
+        requests: [
+            binder.all("QHL_REQUESTS", ["IOH_READS", "IOH_WRITES"])?,
+            binder.all("QHL_REQUESTS", ["REMOTE_READS", "REMOTE_WRITES"])?,
+            binder.all("QHL_REQUESTS", ["LOCAL_READS", "LOCAL_WRITES"])?,
+        ],
+        high: binder.all("QMC_HIGH_PRIORITY_READS", channels)?,
+        critical: binder.all("QMC_CRITICAL_PRIORITY_READS", channels)?,
+        writes: [
+            binder.all("QMC_WRITES", ["FULL_CH0", "FULL_CH1", "FULL_CH2"])?,
+            binder.all("QMC_WRITES", ["PARTIAL_CH0", "PARTIAL_CH1", "PARTIAL_CH2"])?,
+        ],
+        commands,
+        matched,
+    })
+}
+
+/// Numbers that stand for the wires of a channel: [`super::memory`] translates them.
+pub const fn channel_wires(channel: u16) -> ChannelWires {
+    let silent = Wire { instance: channel, signal: SILENT };
+    let mut commands = [(silent, 0); Command::COUNT];
+    let mut command = 0;
+    while command < Command::COUNT {
+        commands[command].0.signal = command as u16;
+        command += 1;
+    }
+    ChannelWires {
+        commands,
+        queue: [silent; 2],
+        full: [silent; 2],
+        read_hit: silent,
+        write_hit: silent,
+        mode: (silent, [0; 3]),
+        preemption: (silent, [0; 2]),
+        power: PowerWires::on(silent),
+    }
+}
+
+/// What this family has no events for, or counts by itself.
+pub const SILENT: u16 = u16::MAX;

@@ -1,0 +1,141 @@
+//! What a slice's queues suffer: requests and responses that are turned away and try again, and queues that wait for each other.
+
+use super::Model;
+use super::request::RequestId;
+use super::wires::Tagged;
+use crate::engine::NEVER;
+use crate::ledger::{IngressQueue, Refusal, RingKind, SliceState};
+use crate::signal::{SignalSink, Tick, Wire, Wiring, WiringError};
+
+/// Messages that wait for a ring stop at which the slice takes nothing new (assumption: the egress queues are short).
+const EGRESS_FULL: usize = 6;
+/// Cycles that a message waits for its ring until the stop counts as starved (assumption).
+const EGRESS_STARVES: u64 = 3;
+
+/// Wires of what a slice suffers.
+#[derive(Debug, Clone, Copy)]
+pub struct PressureWires {
+    /// Core requests turned away, by [`Refusal`]; the tag has the bit of every reason, too.
+    requests: (Wire, [u64; Refusal::COUNT]),
+    /// The same of responses and follow-up messages.
+    responses: (Wire, [u64; Refusal::COUNT]),
+    /// By [`SliceState`].
+    states: [Tagged; SliceState::COUNT],
+    /// Data reads that missed and have no line yet.
+    pub read_misses: Wire,
+    /// Streaming stores that found the line modified.
+    pub aliased: Tagged,
+    /// Messages that went past an empty egress queue.
+    pub bypass: Wire,
+    /// Messages that waited long, on the AK and on the BL ring.
+    pub starved: [Tagged; 2],
+}
+
+impl PressureWires {
+    /// Binds a slice's wires.
+    pub fn bind(wiring: &mut Wiring, socket: u16, slice: u16) -> Result<Self, WiringError> {
+        let mut subevent = |event, name| wiring.subevent(socket, "cbo", slice, event, name);
+        let (requests, any) = subevent("RxR_IRQ_RETRY", "ANY")?;
+        let full = subevent("RxR_IRQ_RETRY", "FULL")?.1;
+        let conflict = subevent("RxR_IRQ_RETRY", "ADDR_CONFLICT")?.1;
+        let tracker = subevent("RxR_IRQ_RETRY", "RTID")?.1;
+        let (responses, any_response) = subevent("RxR_ISMQ_RETRY", "ANY")?;
+        let full_response = subevent("RxR_ISMQ_RETRY", "FULL")?.1;
+        let tracker_response = subevent("RxR_ISMQ_RETRY", "RTID")?.1;
+        let states = [
+            subevent("RxR_EXT_STARVED", "ISMQ_BIDS")?,
+            subevent("RxR_EXT_STARVED", "ISMQ")?,
+            subevent("RxR_EXT_STARVED", "IRQ")?,
+        ];
+        let aliased = subevent("MISC", "WC_ALIASING")?;
+        let starved = [subevent("TxR_STARVED", "AK")?, subevent("TxR_STARVED", "BL")?];
+        Ok(Self {
+            requests: (requests, [any | full, any | conflict, any | tracker]),
+            // Responses have no conflicts: their line is theirs.
+            responses: (responses, [any_response | full_response, any_response, any_response | tracker_response]),
+            states,
+            read_misses: wiring.signal(socket, "cbo", slice, "ISMQ_DRD_MISS_OCC")?,
+            aliased,
+            bypass: wiring.signal(socket, "cbo", slice, "TxR_ADS_USED")?,
+            starved,
+        })
+    }
+}
+
+impl Model {
+    /// True if the slice's egress has no room for what a request may send.
+    pub(super) fn egress_is_full(&self, slice: u16) -> bool {
+        self.slices[usize::from(slice)].egress.len() >= EGRESS_FULL
+    }
+
+    /// A request or a response could go now but is turned away. In a cycle only one is.
+    pub(super) fn turn_away<S: SignalSink>(&mut self, slice: u16, queue: IngressQueue, why: Refusal, sink: &mut S) {
+        let state = &mut self.slices[usize::from(slice)];
+        if state.refused_at == self.now {
+            return;
+        }
+        state.refused_at = self.now;
+        let wires = &self.wires.slices[usize::from(slice)].pressure;
+        let (wire, tags) = if queue == IngressQueue::Requests { wires.requests } else { wires.responses };
+        sink.pulse(wire, tags[why as usize], self.now, 1);
+        self.ledger.turned_away(slice, queue, why);
+        if queue == IngressQueue::Responses {
+            self.slice_state(slice, SliceState::ResponseStarves, true, sink);
+        }
+    }
+
+    /// A request for a line that has another one under way waits among the rejected ones.
+    pub(super) fn reject<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let record = &mut self.pool[request].record;
+        if record.rejected == NEVER {
+            record.rejected = self.now;
+            let wire = self.wires.slices[usize::from(record.slice)].ingress;
+            sink.enter(wire, self.wires.tags.rejected(record.tid), self.now);
+        }
+    }
+
+    /// A rejected request is taken after all.
+    pub(super) fn unreject<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let record = &self.pool[request].record;
+        if record.rejected != NEVER {
+            let wire = self.wires.slices[usize::from(record.slice)].ingress;
+            sink.leave(wire, self.wires.tags.rejected(record.tid), self.now);
+        }
+    }
+
+    /// A state of a slice's queues begins or ends, if it has not yet.
+    pub(super) fn slice_state<S: SignalSink>(&mut self, slice: u16, state: SliceState, on: bool, sink: &mut S) {
+        let states = &mut self.slices[usize::from(slice)].states;
+        let bit = 1 << state as u8;
+        if (*states & bit != 0) == on {
+            return;
+        }
+        *states ^= bit;
+        let (wire, tag) = self.wires.slices[usize::from(slice)].pressure.states[state as usize];
+        if on {
+            sink.enter(wire, tag, self.now)
+        } else {
+            sink.leave(wire, tag, self.now)
+        }
+        self.ledger.slice_state(slice, state, on, self.now);
+    }
+
+    /// A message that came to the egress at `since` goes out.
+    pub(super) fn note_egress<S: SignalSink>(&mut self, stop: u16, ring: RingKind, since: Tick, sink: &mut S) {
+        let wires = &self.wires.slices[usize::from(stop)].pressure;
+        let waited = self.now - since;
+        if waited == 0 {
+            sink.pulse(wires.bypass, 0, self.now, 1);
+        } else if waited >= EGRESS_STARVES * self.latency.uclk {
+            let starved = match ring {
+                RingKind::Acknowledge => Some(wires.starved[0]),
+                RingKind::Block => Some(wires.starved[1]),
+                RingKind::Address | RingKind::Snoop => None,
+            };
+            if let Some((wire, tag)) = starved {
+                sink.pulse(wire, tag, self.now, 1);
+            }
+        }
+        self.ledger.egress(stop, ring, waited / self.latency.uclk);
+    }
+}

@@ -1,0 +1,151 @@
+//! Requests that leave the caches of the cores alone: streaming stores of cores, and reads and writes of devices.
+//!
+//! A streaming store and a device's write past the LLC take the line away from everybody and go to memory. Where the line was
+//! modified, the new data is laid over it, so that a whole line is written. A device's write into the LLC takes the line over without reading
+//! it. A device's read leaves everything where it is.
+
+use super::Model;
+use super::address::LINE_BYTES;
+use super::core::{Buffer, ThreadState};
+use super::event::Event;
+use super::llc::Way;
+use super::request::RequestId;
+use crate::engine::NEVER;
+use crate::ledger::{LineState, Message, RequestKind};
+use crate::signal::SignalSink;
+
+impl Model {
+    /// Lets a thread issue streaming stores until it must wait.
+    pub(super) fn issue_streaming<S: SignalSink>(&mut self, thread: u16, sink: &mut S) {
+        let index = usize::from(thread);
+        loop {
+            let state = &mut self.threads[index];
+            if state.ready > self.now {
+                self.wheel.schedule(state.ready, Event::Issue.of(thread));
+                return;
+            }
+            let Some(access) =
+                state.held.take().or_else(|| Some(state.placement.place(state.generator.next_access()?)))
+            else {
+                state.state = ThreadState::Finished;
+                return;
+            };
+            let (core, tid) = (state.core, state.tid);
+            let line = (access.address / LINE_BYTES) as u32;
+            if self.cores[usize::from(core)].take_buffer(line, true) != Buffer::Taken {
+                // A line that is on its way must go out before the next store to it.
+                let state = &mut self.threads[index];
+                state.held = Some(access);
+                state.state = ThreadState::ForBuffer;
+                return;
+            }
+            if self.cores[usize::from(core)].invalidate(line) {
+                self.cores[usize::from(core)].writebacks += 1;
+                self.send_writeback(RequestKind::WritebackToInvalid, core, line, sink);
+            }
+            let kind = if access.whole { RequestKind::StreamWhole } else { RequestKind::StreamPart };
+            let stop = u16::from(core);
+            let slice = self.map.slice(self.map.socket(stop), line);
+            let record = self.record(kind, tid, slice, line);
+            let request = self.pool.add(record, line, core);
+            let to = self.map.within(slice);
+            self.message(stop, Message::AddressFromCore, to, sink);
+            let sent = self.message(stop, Message::DataFromCore, to, sink);
+            let free = &mut self.cores[usize::from(core)].request_free;
+            let leaves = (sent + self.latency.miss_to_ring).max(*free);
+            *free = leaves + self.latency.request_interval;
+            self.send_to_slice(request, leaves);
+            self.threads[index].ready = self.now + self.latency.l1_interval;
+        }
+    }
+
+    /// A request that leaves the cores' caches alone has been looked up and has its entry in the table of requests.
+    pub(super) fn pass_through<S: SignalSink>(
+        &mut self,
+        slice: u16,
+        request: RequestId,
+        way: Option<Way>,
+        sink: &mut S,
+    ) {
+        let kind = self.pool[request].record.kind;
+        let Some(way) = way else {
+            self.go_home(slice, request, sink);
+            return;
+        };
+        let llc = &mut self.slices[usize::from(slice)].llc;
+        let (state, cores) = (llc.state(way), llc.cores(way));
+        let line = self.pool[request].line;
+        let read = kind == RequestKind::IoRead;
+        let snooped = if read && cores.count_ones() != 1 { 0 } else { cores };
+        let mut modified = state == LineState::Modified;
+        let first = usize::from(self.map.first_stop(self.map.socket(slice)));
+        for core in (0..8).filter(|core| snooped >> core & 1 == 1) {
+            let core = &mut self.cores[first + core];
+            modified |= if read { core.share(line) } else { core.invalidate(line) };
+        }
+        let llc = &mut self.slices[usize::from(slice)].llc;
+        match kind {
+            RequestKind::IoRead if modified => llc.set_state(way, LineState::Modified),
+            RequestKind::IoRead => {}
+            RequestKind::IoWrite => {
+                llc.set_state(way, LineState::Modified);
+                llc.set_cores(way, 0);
+            }
+            _ => {
+                llc.remove(way);
+                // Together with the modified data it is a whole line that goes to memory.
+                self.pool[request].record.completed |= modified;
+                if modified && kind.is_stream() {
+                    self.pool[request].record.aliased = true;
+                    let (wire, tag) = self.wires.slices[usize::from(slice)].pressure.aliased;
+                    sink.pulse(wire, tag, self.now, 1);
+                }
+            }
+        }
+        if snooped == 0 {
+            self.wheel.schedule(self.now + self.latency.llc_quick, Event::Step.of(request));
+        } else {
+            self.pool[request].snooped = snooped;
+            self.message(slice, Message::SnoopFromCache, self.map.within(slice), sink);
+            self.wheel.schedule(self.now + self.latency.core_snoop, Event::Step.of(request));
+        }
+    }
+
+    fn go_home<S: SignalSink>(&mut self, slice: u16, request: RequestId, sink: &mut S) {
+        let to = self.way_home(request);
+        self.message(slice, Message::AddressFromCache, to, sink);
+        if self.pool[request].record.kind.carries_data_home() {
+            self.message(slice, Message::DataFromCache, to, sink);
+        }
+        self.request_home(request, sink);
+    }
+
+    /// The next step of such a request: its snoops are answered, or the home agent has.
+    pub(super) fn step_through<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let record = &self.pool[request].record;
+        let (kind, slice, at_home) = (record.kind, record.slice, record.tracker_out != NEVER);
+        let (core, io) = (self.pool[request].core, self.rings.io());
+        if kind.carries_data_home() && !at_home {
+            // The line was in the LLC and is gone. Its entry of the tracker is taken when there is one.
+            if !self.tracker_entry(slice, self.pool[request].line) {
+                self.wheel.schedule(self.now + self.latency.llc_quick, Event::Step.of(request));
+                return;
+            }
+            self.go_home(slice, request, sink);
+            return;
+        }
+        self.leave_tor(request, sink);
+        if kind.is_stream() {
+            let line = self.pool[request].line;
+            self.message(slice, Message::AcknowledgeFromCache, self.map.within(core.into()), sink);
+            self.cores[usize::from(core)].give_buffer(line);
+            self.end_step(request);
+            self.done += 1;
+            self.resume(core, None, sink);
+            return;
+        }
+        let message = if kind == RequestKind::IoRead { Message::DataFromCache } else { Message::AcknowledgeFromCache };
+        let sent = self.message(slice, message, io, sink);
+        self.wheel.schedule(sent + self.latency.to_io(slice), Event::Data.of(request));
+    }
+}

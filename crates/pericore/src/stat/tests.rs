@@ -1,0 +1,119 @@
+//! The real parser and the real planner, in process.
+
+use clap::Parser;
+use pericore_catalog::search::{Found, Topic};
+use pericore_catalog::{Family, Register, Role, families};
+use pericore_machine::chassis::Chassis;
+use pericore_observe::discover::{Topology, discover};
+use pericore_observe::plan::Plan;
+
+use super::{StatArgs, emulated, forecast, preparation};
+use crate::explain::sheet_of;
+use crate::machine::opened;
+use crate::{Cli, Command};
+
+/// The arguments of `pericore stat` that these words are.
+pub fn parsed(words: &[&str]) -> Box<StatArgs> {
+    let line = ["pericore", "stat"].iter().chain(words);
+    match Cli::try_parse_from(line).unwrap_or_else(|error| panic!("{words:?}: {error}")).command {
+        Some(Command::Stat(args)) => args,
+        other => panic!("{words:?}: {other:?}"),
+    }
+}
+
+/// The words of a command line: single quotes are the only ones that `explain` uses.
+fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for (index, part) in line.split('\'').enumerate() {
+        if index % 2 == 1 {
+            words.push(part.to_owned());
+        } else {
+            words.extend(part.split_whitespace().map(str::to_owned));
+        }
+    }
+    words
+}
+
+/// A software machine and all that was found on it: what every command line on it would find.
+struct Hardware {
+    chassis: Chassis,
+    topology: Topology,
+}
+
+impl Hardware {
+    fn of(family: &'static Family) -> Self {
+        let mut chassis = opened::machine(family.name).unwrap();
+        let cpus = emulated::cpus(chassis.shape());
+        let topology = discover(&mut chassis, family, &cpus, |_| true).unwrap();
+        Self { chassis, topology }
+    }
+
+    /// The plan of a command line, after its forecast was printed.
+    fn plan(&mut self, line: &str) -> Result<Plan, String> {
+        let words = words(line);
+        let args = match Cli::try_parse_from(&words).map_err(|error| error.to_string())?.command {
+            Some(Command::Stat(args)) => args,
+            other => return Err(format!("no pericore stat: {other:?}")),
+        };
+        let family = self.chassis.shape().family;
+        if args.machine.as_deref() != Some(family.name) {
+            return Err(format!("another machine: {:?}", args.machine));
+        }
+        let selection = args.selection(family).map_err(|failure| failure.to_string())?;
+        let plan = preparation::plan_on(&args, &mut self.chassis, &self.topology, selection)
+            .map_err(|failure| failure.to_string())?;
+        let mut printed = Vec::new();
+        forecast::operations(&plan, &mut printed).map_err(|error| error.to_string())?;
+        if printed.is_empty() { Err("nothing is printed".to_owned()) } else { Ok(plan) }
+    }
+}
+
+/// The command line that a sheet proposes.
+fn proposed(found: &Found) -> String {
+    let mut sheet = Vec::new();
+    sheet_of(found).write_json(&mut sheet).unwrap();
+    let sheet: serde_json::Value = serde_json::from_slice(&sheet).unwrap();
+    sheet["command"].as_str().unwrap_or_else(|| panic!("{} has no command", found.name())).to_owned()
+}
+
+/// All that a family counts: events, subevents, fixed and free-running counters, metrics.
+fn countable(family: &'static Family) -> Vec<Found> {
+    let mut all = Vec::new();
+    for unit in family.units.iter().copied() {
+        let mut push = |topic| all.push(Found { family, unit: Some(unit), topic });
+        for event in unit.events {
+            push(Topic::Event(event));
+            event.subevents.iter().for_each(|subevent| push(Topic::Subevent(event, subevent)));
+        }
+        unit.metrics.iter().for_each(|metric| push(Topic::Metric(metric)));
+        let counters = unit.with_role(Role::FixedCounter).chain(unit.with_role(Role::FreeRunning));
+        // Two of Emerald Rapids' link counters have no place in any document: there is no counting them.
+        let has_place = |register: &&Register| !unit.placements[usize::from(register.placement)].instances.is_empty();
+        counters.filter(has_place).for_each(|register| push(Topic::Register(register, None)));
+    }
+    all
+}
+
+#[test]
+fn every_command_line_that_explain_proposes_is_accepted() {
+    let mut lines = 0;
+    let mut refused = Vec::new();
+    for family in families() {
+        let mut machine = Hardware::of(family);
+        for found in countable(family) {
+            lines += 1;
+            let line = proposed(&found);
+            match machine.plan(&line) {
+                Ok(plan) => assert!(plan.instances().next().is_some(), "{line}"),
+                Err(why) => refused.push(format!("{line}: {why}")),
+            }
+        }
+    }
+    assert!(lines > 5000, "only {lines} lines");
+    assert!(
+        refused.is_empty(),
+        "{} of {lines} are refused:\n{}",
+        refused.len(),
+        refused[..refused.len().min(30)].join("\n")
+    );
+}

@@ -1,0 +1,22 @@
+//! `pericore machine boot`, and `pericore stat` on the registers of a real kernel: the one in the guest.
+//!
+//! These need QEMU and Debian's package mirror. Where QEMU is not installed they fail, unless `PERICORE_NO_GUEST` is set.
+
+mod bursts;
+mod command_line;
+mod interruption;
+mod preparation;
+mod same_counts;
+mod scratch;
+
+/// True if these tests are switched off.
+fn switched_off() -> bool {
+    std::env::var_os("PERICORE_NO_GUEST").is_some()
+}
+
+/// `pericore machine boot` with arguments.
+fn boot(arguments: &[&str]) -> std::process::Command {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_pericore"));
+    command.args(["machine", "boot"]).args(arguments).stdin(std::process::Stdio::null());
+    command
+}

@@ -1,0 +1,108 @@
+//! `pericore stat` through msr.ko, PCI configuration space and /dev/mem of a real kernel counts what the kernel's own driver counts.
+//!
+//! A program in the guest asks for a burst of signals by writing a number to a register; it is run under `perf stat` and under
+//! `pericore stat`. Both must show the burst, to the last pulse. perf gets raw codes of the guides, pericore names.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use pericore_doors::guest::{self, Boot, Hardware, Output, Prepared};
+use pericore_machine::chassis::{Chassis, Shape};
+use pericore_machine::signal::Wiring;
+
+use crate::bursts::{Burst, Bursts};
+use crate::switched_off;
+
+/// Runs a script, with pericore, on a machine whose bursts `msr` asks for.
+fn run(family: &str, msr: u32, bursts: &[Burst], script: &str) -> String {
+    let family = pericore_catalog::family(family).unwrap();
+    let mut wiring = Wiring::new(family, 1);
+    let traffic = Bursts::new(&mut wiring, msr, bursts);
+    let chassis = Chassis::new(Shape::new(family, 1, 8, 1).unwrap(), wiring, |_| 8);
+    let hardware = Arc::new(Mutex::new(Hardware::new(chassis, Box::new(traffic), 21_600_000_000)));
+    let mut boot = Boot::new(["sh", "-c", script].map(str::to_owned).to_vec());
+    boot.programs.push(env!("CARGO_BIN_EXE_pericore").into());
+    boot.timeout = Duration::from_secs(900);
+    let prepared = Prepared::get().unwrap_or_else(|error| panic!("{error}"));
+    let ((out, output), (err, errors)) = (guest::collector(), guest::collector());
+    let report = guest::run(&prepared, &boot, &hardware, Output { out, errors: err });
+    let text = |bytes: &Mutex<Vec<u8>>| String::from_utf8_lossy(&bytes.lock().unwrap()).into_owned();
+    let (output, errors) = (text(&output), text(&errors));
+    let report = report.unwrap_or_else(|error| panic!("{error}\n{output}\n{errors}"));
+    assert_eq!(report.status, 0, "{output}\n{errors}");
+    format!("{output}\n@@ errors\n{errors}")
+}
+
+/// Lines of the part of an output that `@@ name` begins.
+fn part<'a>(output: &'a str, name: &str) -> Vec<&'a str> {
+    let lines = output.lines().skip_while(|line| *line != format!("@@ {name}")).skip(1);
+    lines
+        .take_while(|line| !line.starts_with("@@ "))
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .collect()
+}
+
+/// First cells of separated values: the counts, in the order of the events.
+fn counts(output: &str, name: &str) -> Vec<u64> {
+    let count = |line: &&str| line.split(',').next()?.parse::<f64>().ok();
+    let part = part(output, name);
+    part.iter().map(|line| count(line).unwrap_or_else(|| panic!("{line}\n{output}")) as u64).collect()
+}
+
+#[test]
+fn on_emerald_rapids_by_all_three_ways() {
+    if switched_off() {
+        return;
+    }
+    // MSRs, /dev/mem, configuration space, MSRs again.
+    let bursts = [
+        (("cha", 0), ("REQUESTS", "READS_LOCAL"), 1_000_003),
+        (("cha", 63), ("REQUESTS", "READS_LOCAL"), 17),
+        (("imc", 0), ("ACT_COUNT", "RD_PCH0"), 70_001),
+        (("imc", 7), ("ACT_COUNT", "RD_PCH0"), 5),
+        (("m2m", 2), ("DIRECTORY_LOOKUP", "STATE_I"), 40_009),
+        (("iio", 9), ("IOMMU0", "FIRST_LOOKUPS"), 10_007),
+    ];
+    // The request lies in the PCU's last counter, 0x2fcb (Table 1-9). CHA 0's unit control and first control: 0x2000, 0x2002.
+    let script = "echo '@@ perf'
+        perf stat -a -x, -o /dev/stdout -e uncore_cha/event=0x50,umask=0x1/ -e uncore_imc_0/event=0x2,umask=0x1/ -e uncore_imc_7/event=0x2,umask=0x1/ \
+            -e uncore_m2m/event=0x20,umask=0x2/ -e uncore_iio_9/event=0x40,umask=0x1/ -- wrmsr 0x2fcb 1 || exit 1
+        echo '@@ before'; rdmsr 0x2000; rdmsr 0x2002; setpci -s fe:0c.0 438.l
+        echo '@@ pericore'
+        pericore stat -x, -o /dev/stdout -e cha/REQUESTS.READS_LOCAL/,imc0/ACT_COUNT.RD_PCH0/,imc7/ACT_COUNT.RD_PCH0/ \
+            -e m2m/DIRECTORY_LOOKUP.STATE_I/,iio9/IOMMU0.FIRST_LOOKUPS/ -- wrmsr 0x2fcb 2 || exit 2
+        echo '@@ after'; rdmsr 0x2000; rdmsr 0x2002; setpci -s fe:0c.0 438.l";
+    let output = run("emerald-rapids", 0x2fcb, &bursts, script);
+    let truth = [1_000_020, 70_001, 5, 40_009, 10_007];
+    assert_eq!(counts(&output, "perf"), truth, "{output}");
+    assert_eq!(counts(&output, "pericore"), truth, "{output}");
+    assert_eq!(part(&output, "before"), part(&output, "after"), "{output}");
+}
+
+#[test]
+fn on_e5_2600() {
+    if switched_off() {
+        return;
+    }
+    let bursts = [
+        (("cbo", 7), ("RxR_INSERTS", "IRQ"), 1_000_003),
+        (("imc", 0), ("CAS_COUNT", "RD_REG"), 70_001),
+        (("imc", 3), ("CAS_COUNT", "RD_REG"), 5),
+        (("ha", 0), ("REQUESTS", "READS"), 40_009),
+        (("qpi", 1), ("RxL_FLITS_G1", "DRS_DATA"), 10_007),
+    ];
+    // The request lies in the PCU's last counter, 0xc39 (Table 2-73).
+    let script = "echo '@@ perf'
+        perf stat -a -x, -o /dev/stdout -e uncore_cbox/event=0x13,umask=0x1/ -e uncore_imc/event=0x4,umask=0x3/ \
+            -e uncore_ha/event=0x1,umask=0x3/ -e uncore_qpi/event=0x102,umask=0x8/ -- wrmsr 0xc39 1 || exit 1
+        echo '@@ before'; rdmsr 0xd04; rdmsr 0xd10; setpci -s ff:10.0 f4.l d8.l
+        echo '@@ pericore'
+        pericore stat -x, -o /dev/stdout -e cbo/RxR_INSERTS.IRQ/,imc/CAS_COUNT.RD/ \
+            -e ha/REQUESTS.READS/,qpi/RxL_FLITS_G1.DRS_DATA/ -- wrmsr 0xc39 2 || exit 2
+        echo '@@ after'; rdmsr 0xd04; rdmsr 0xd10; setpci -s ff:10.0 f4.l d8.l";
+    let output = run("e5-2600", 0xc39, &bursts, script);
+    let truth = [1_000_003, 70_006, 40_009, 10_007];
+    assert_eq!(counts(&output, "perf"), truth, "{output}");
+    assert_eq!(counts(&output, "pericore"), truth, "{output}");
+    assert_eq!(part(&output, "before"), part(&output, "after"), "{output}");
+}

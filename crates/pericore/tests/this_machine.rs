@@ -1,0 +1,169 @@
+//! `pericore stat` on what it takes for this machine: the emulated hardware behind /dev/cpu, /proc/bus/pci, sysfs and /dev/mem, with
+//! traffic at constant rates. Nothing but Linux's own ways lead to the registers. Needs root or user namespaces, and /dev/fuse.
+
+#[path = "../../../tests/tests/doors/rig.rs"]
+#[allow(dead_code, reason = "other tests use the rest of the rig")]
+mod rig;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use pericore_doors::Outcome;
+use pericore_doors::log::Kind;
+use pericore_registers::Address;
+use rig::{Access, Rig, Run, Source, assert_counted, config, msr, scratch, ticks};
+
+const PERICORE: &str = env!("CARGO_BIN_EXE_pericore");
+
+/// Runs a shell script on the machine, with a state directory of its own; `$P` is the program. What is left in the directory
+/// comes back too.
+fn script(rig: &Rig, script: &str) -> (Run, Vec<PathBuf>) {
+    let state = scratch("state");
+    let text = format!("export XDG_STATE_HOME={} P={PERICORE}\n{script}", state.display());
+    let run = rig.run("sh", &["-c", &text]);
+    let left = files(&state);
+    let _ = fs::remove_dir_all(state);
+    (run, left)
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.flat_map(|entry| if entry.path().is_dir() { files(&entry.path()) } else { vec![entry.path()] }).collect()
+}
+
+/// Counter values by instance and event, from JSON lines.
+fn counts(run: &Run) -> BTreeMap<(String, String), u64> {
+    let mut counts = BTreeMap::new();
+    for line in run.stderr.lines().filter(|line| line.starts_with('{')) {
+        let row: serde_json::Value = serde_json::from_str(line).expect("a JSON line");
+        assert_eq!(row["validity"], "measured", "{line}");
+        let text = |key: &str| row[key].as_str().unwrap_or_default().to_owned();
+        let value: f64 = text("counter-value").parse().expect("a count");
+        counts.insert((text("instance"), text("event")), value as u64);
+    }
+    counts
+}
+
+/// The count of a signal of `rate` a second in a unit with this control register: from the first write of `running` after its
+/// counters were reset to the next of `frozen`. The log has one digit less than the machine's clock.
+fn expected(run: &Run, rate: u64, control: impl Fn(&Access) -> bool, [reset, running, frozen]: [u64; 3]) -> u64 {
+    let all = run.all(control);
+    let mut writes = all.iter().filter_map(|access| match access.entry.kind {
+        Kind::Write(value) => Some((access.at, value)),
+        Kind::Read => None,
+    });
+    let mut next = |wanted| writes.by_ref().find(|(_, value)| *value == wanted).expect("the session writes it").0;
+    let (_, began, ended) = (next(reset), next(running), next(frozen));
+    ticks(rate, ended) - ticks(rate, began)
+}
+
+/// Tables 2-9 and 2-60 of the guide: freeze enable is bit 16, freeze bit 8, and bit 1 resets the counters of a CBo; the memory
+/// controller's have no reset bit and get a written 0, so its counting begins with the last write before it is frozen.
+#[test]
+fn counts_on_an_e5_2600_are_what_the_traffic_was() {
+    const ACTS: u64 = 3_000_000;
+    const LOOK_UPS: u64 = 7_000_000;
+    let act = |instance| (Source::Signal("imc", instance, "ACT_COUNT", &[]), ACTS + u64::from(instance));
+    let look_ups = (Source::Signal("cbo", 2, "llc_lookup", &[("read", 1), ("state", 2)]), LOOK_UPS);
+    let rig = Rig { rates: (0..4).map(act).chain([look_ups]).collect(), ..Rig::default() };
+    let events = "imc/ACT_COUNT/,cbo2/LLC_LOOKUP.DATA_READ/";
+    let (run, left) = script(&rig, &format!("$P stat -j --per-unit -e {events} -- sh -c 'sleep 0.2; exit 5'"));
+    assert_eq!(run.outcome, Outcome::Exited(5), "the program's own status: {}", run.stderr);
+    assert!(left.is_empty(), "the journal goes when everything is put back: {left:?}");
+    let counts = counts(&run);
+    let of = |instance: &str, event: &str| counts[&(instance.to_owned(), event.to_owned())];
+    let shown = of("cbo2", "cbo2/LLC_LOOKUP.DATA_READ/");
+    let cbo = expected(&run, LOOK_UPS, msr(0xd44), [0x10102, 0x10000, 0x10100]);
+    assert!(cbo > 1_000_000);
+    assert_counted("look-ups", shown, cbo);
+    for channel in 0..4_u8 {
+        // Functions 0, 1, 4 and 5 of device 16; the uncore bus of a single socket is the last one.
+        let function = [0, 1, 4, 5][usize::from(channel)];
+        let rate = ACTS + u64::from(channel);
+        let count = expected(&run, rate, config(0xff, 16, function, 0xf4), [0x10100, 0x10000, 0x10100]);
+        assert_counted("activates", of(&format!("imc{channel}"), "imc/ACT_COUNT/"), count);
+    }
+}
+
+/// 1.9 of the guide: unit controls of the memory channels lie in memory; bit 9 resets the counters. The socket is frozen as a whole by bit 0 of the
+/// global control, MSR 0x2FF0 (Table 1-8). One free-running clock serves the two channels of a controller, and is counted once.
+#[test]
+fn counts_on_an_emerald_rapids_go_through_memory() {
+    const ACTS: u64 = 3_000_000;
+    let act = |instance| (Source::Subevent("imc", instance, "ACT_COUNT", "RD_PCH0"), ACTS + u64::from(instance));
+    let rig = Rig { family: "emerald-rapids", rates: (0..8).map(act).collect(), ..Rig::default() };
+    let (run, left) = script(&rig, "$P stat -j --per-unit -e imc/ACT_COUNT.RD_PCH0/,imc/FRCTR_DCLK/ sleep 0.2");
+    assert_eq!(run.outcome, Outcome::Exited(0), "{}", run.stderr);
+    assert!(left.is_empty(), "{left:?}");
+    let counts = counts(&run);
+    let is_reset = |access: &Access| {
+        access.entry.kind == Kind::Write(0x200) && matches!(access.entry.address, Address::Mmio { .. })
+    };
+    assert_eq!(run.all(is_reset).len(), 8, "each of the eight channels");
+    for channel in 0..8_u64 {
+        let rate = ACTS + channel;
+        let count = expected(&run, rate, msr(0x2ff0), [1, 0, 1]);
+        assert!(count > 500_000);
+        let shown = counts[&(format!("imc{channel}"), "imc/ACT_COUNT.RD_PCH0/".to_owned())];
+        assert_counted("activates", shown, count);
+    }
+    let clocks: Vec<&str> =
+        counts.keys().filter(|(_, event)| event == "imc/FRCTR_DCLK/").map(|(instance, _)| instance.as_str()).collect();
+    assert_eq!(clocks, ["imc0", "imc2", "imc4", "imc6"]);
+}
+
+/// Intervals follow wall time, their counts add up, and an end by the clock ends the program too.
+#[test]
+fn intervals_add_up_to_the_whole() {
+    let rig = Rig { rates: vec![(Source::Signal("imc", 0, "ACT_COUNT", &[]), 5_000_000)], ..Rig::default() };
+    let (run, left) = script(&rig, "$P stat -I 50 --timeout 220 -j -e imc0/ACT_COUNT/ -- sleep 1000");
+    assert_eq!(run.outcome, Outcome::Exited(128 + 15), "the program was asked to end: {}", run.stderr);
+    assert!(left.is_empty(), "{left:?}");
+    let rows: Vec<serde_json::Value> =
+        run.stderr.lines().map(|line| serde_json::from_str(line).expect("a JSON line")).collect();
+    let ends: Vec<f64> = rows.iter().map(|row| row["interval"].as_f64().expect("a time")).collect();
+    assert!(ends.len() >= 2 && ends.windows(2).all(|pair| pair[0] < pair[1]), "{ends:?}");
+    assert!(ends[0] >= 0.050 && *ends.last().unwrap() >= 0.220, "{ends:?}");
+    let counted = |row: &serde_json::Value| row["counter-value"].as_str().and_then(|text| text.parse::<f64>().ok());
+    let total: f64 = rows.iter().map(|row| counted(row).expect("a count")).sum();
+    // Counters stand only while they are read: nearly all of what the traffic was between the first start and the last stop.
+    let whole = expected_span(&run);
+    let share = total / (5e6 * whole);
+    assert!(share > 0.5 && share <= 1.0 + 1e-6, "{total} of {}", 5e6 * whole);
+}
+
+/// Seconds from the first start of channel 0 to its last stop.
+fn expected_span(run: &Run) -> f64 {
+    let all = run.all(config(0xff, 16, 0, 0xf4));
+    let at = |value: u64| move |access: &&Access| access.entry.kind == Kind::Write(value);
+    let began = all.iter().find(at(0x10000)).expect("it starts").at;
+    let ended = all.iter().rev().find(at(0x10100)).expect("it stops").at;
+    (ended - began) as f64 / 1e9
+}
+
+/// SIGKILL leaves counters running and a journal; `restore` puts everything back, and says that there is nothing to do for a session
+/// that still runs.
+#[test]
+fn a_killed_run_is_undone_from_its_default_journal() {
+    let rig = Rig::default();
+    let (run, left) = script(
+        &rig,
+        "$P stat -e cbo0/CLOCKTICKS/ -o /dev/null & pid=$!
+         until ls $XDG_STATE_HOME/pericore/*.journal 2>/dev/null; do sleep 0.01; done
+         $P restore
+         kill -9 $pid; wait $pid; $P restore; $P restore",
+    );
+    assert_eq!(run.outcome, Outcome::Exited(0), "{}{}", run.stdout, run.stderr);
+    assert!(left.is_empty(), "{left:?}");
+    for part in ["still counts with it", "hold their old values again", "no session has left anything behind"] {
+        assert!(run.stdout.contains(part), "{part}: {}{}", run.stdout, run.stderr);
+    }
+    let last = |number: u32| {
+        run.all(msr(number)).iter().rev().find_map(|access| match access.entry.kind {
+            Kind::Write(value) => Some(value),
+            Kind::Read => None,
+        })
+    };
+    assert_eq!(last(0xd10), Some(0), "control 0 of CBo 0 holds what it held before");
+}
