@@ -223,6 +223,11 @@ impl Writer<'_> {
             }
         }
         let gate = self.stop.gate().map(|gate| gate.register);
+        // What somebody else has frozen would count nothing.
+        if let (None, Some(register)) = (gate, unit.register(Role::UnitControl)) {
+            let step = self.step(register, 0, None, Purpose::Inspect)?;
+            self.phases.inspect.push(step);
+        }
         let filters = self.filter_values(None).into_iter().map(|(register, _)| register);
         for register in filters.chain(gate) {
             let step = self.step(register, 0, None, Purpose::Save)?;
