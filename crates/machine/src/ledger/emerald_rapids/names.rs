@@ -122,6 +122,9 @@ fn composite(unit: &str, event: &str, subevent: &str) -> Option<&'static [&'stat
         ("iio", "COMP_BUF_INSERTS" | "COMP_BUF_OCCUPANCY", "CMPD.ALL_PARTS") => &COMPLETION_PARTS,
         ("iio", "IOMMU0", "ALL_LOOKUPS") => &["FIRST_LOOKUPS"],
         ("iio", "REQ_FROM_PCIE_CL_CMPL", "NP") => &["NP"],
+        ("m3upi", "XPT_PFTCH", "FLITTED") => &["ARRIVED"],
+        ("m3upi", "RxC_HDR_FLIT_NOT_SENT" | "RxC_DATA_FLITS_NOT_SENT", "NO_TXQ_CRD" | "NO_TXQ") => &["ALL"],
+        ("cxlcm", "TxC_FLITS" | "RxC_FLITS", "PROT") => &["VALID"],
         ("m3upi", "RxC_HDR_FLITS_SENT", "SLOTS_1") => &["1_MSG"],
         ("m3upi", "RxC_FLITS_SLOT_BL", "NEED_DATA") => &["ALL"],
         _ => return None,
@@ -239,6 +242,7 @@ fn of_level(unit: &str, event: &str, subevent: &str) -> Option<(&'static str, Ta
             };
             (name, take)
         }
+        ("m3upi", "RxC_VNA_CRD") if subevent == "ANY_IN_USE" => ("m3upi/RxC_CRD_OCC.VNA_IN_USE", Nonempty),
         ("upi", "TxL_INSERTS") => ("upi/TxL_INSERTS", Entries),
         ("upi", "TxL_OCCUPANCY") => ("upi/TxL_INSERTS", Occupied),
         ("upi", "RxL_INSERTS" | "RxL_OCCUPANCY") => {

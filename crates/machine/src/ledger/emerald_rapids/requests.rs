@@ -77,6 +77,8 @@ fn words(name: &str) -> Option<Wanted> {
     Some(Box::new(move |class| {
         let memory = match target {
             None => !device || class.target == Target::Device,
+            // Memory of an expander is DDR, too.
+            Some(Some(Target::Ddr)) => class.target != Target::Device,
             Some(Some(target)) => class.target == target,
             Some(None) => false,
         };

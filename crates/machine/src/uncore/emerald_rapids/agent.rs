@@ -219,6 +219,7 @@ impl Model {
         self.account.tor_in(at_socket, at_cha, class, self.now, sink);
         match class.kind {
             Kind::DeviceRead | Kind::DeviceWrite => self.device_access(request, sink),
+            _ if class.target == Target::Expander => self.expander_access(request, sink),
             Kind::StreamFull | Kind::StreamPart | Kind::Flush | Kind::FlushOpt => self.drive_out(request, sink),
             kind if kind.is_writeback() => self.take_back(request, sink),
             Kind::DmaWriteback => self.take_back(request, sink),

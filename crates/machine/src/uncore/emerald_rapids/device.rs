@@ -4,6 +4,7 @@
 
 use super::Model;
 use super::address;
+use super::core::ThreadState;
 use super::event::Event;
 use super::request::{Request, RequestId};
 use crate::ledger::emerald_rapids::deeds::{deed, level};
@@ -21,6 +22,10 @@ const DOORBELL_DWS: u32 = 2;
 /// Uncore cycles between the requests of a stack: 64 bytes each 160 ns, 0.4 GB/s (assumption: a device at work, far below a port's
 /// bandwidth).
 const INTERVAL: Tick = 400;
+/// Requests that a device of a workload has under way at most, and the uncore cycles between two of them: 64 bytes at the 64 GB/s of
+/// sixteen lanes of the fifth generation (the number under way is an assumption).
+const OUTSTANDING: u64 = 64;
+const PACE: Tick = 3;
 /// Uncore cycles from the mesh stop through the stack to the port, and back.
 const THROUGH: Tick = 250;
 /// Uncore cycles that a device takes to answer a read (assumption: 400 ns with the port's way).
@@ -35,8 +40,49 @@ pub struct Stack {
 }
 
 impl Model {
+    /// A device of a workload of devices sends its next request, if one of those that it can have under way is free.
+    fn workload_device<S: SignalSink>(&mut self, number: u16, sink: &mut S) {
+        let device = &mut self.threads[usize::from(number)];
+        if device.accesses >= OUTSTANDING {
+            device.state = ThreadState::ForBuffer;
+            return;
+        }
+        let Some(access) = device.generator.next_access() else {
+            device.state = ThreadState::Finished;
+            return;
+        };
+        device.accesses += 1;
+        device.state = ThreadState::Running;
+        let core = device.core;
+        let socket = self.socket_of(core);
+        let line = self.line_of(core, access);
+        let kind = match (access.store, access.whole) {
+            (false, _) => Kind::DmaRead,
+            (true, true) => Kind::DmaWrite,
+            // What need not stay in the cache.
+            (true, false) => Kind::DmaWriteNear,
+        };
+        let stack = number / u16::from(self.sockets) % STACKS;
+        self.inbound(kind, socket, stack, line, number, sink);
+        self.wheel.schedule(self.now + PACE * self.times.uclk, Event::Device.of(number));
+    }
+
+    /// A request of a workload's device is done: its place is free.
+    fn device_done<S: SignalSink>(&mut self, number: u16, sink: &mut S) {
+        self.done += 1;
+        let device = &mut self.threads[usize::from(number)];
+        device.accesses -= 1;
+        if device.state == ThreadState::ForBuffer {
+            self.workload_device(number, sink);
+        }
+    }
+
     /// A device of a stack sends its next request, as long as cores are at work.
     pub(super) fn device<S: SignalSink>(&mut self, number: u16, sink: &mut S) {
+        if self.devices_only {
+            self.workload_device(number, sink);
+            return;
+        }
         if self.done >= self.total {
             return;
         }
@@ -55,11 +101,11 @@ impl Model {
         let top = (u32::from(socket) + 1) << address::REGION_BITS;
         let line = top - 1 - (1 << 18) - u32::from(index) * (1 << 14) - turn % (1 << 14);
         let line = if self.sockets == 2 && turn % 4 == 3 { line ^ 1 << address::REGION_BITS } else { line };
-        self.inbound(kind, socket, index, line, sink);
+        self.inbound(kind, socket, index, line, u16::MAX, sink);
     }
 
     /// A request of a device enters the stack and goes out on the mesh.
-    fn inbound<S: SignalSink>(&mut self, kind: Kind, socket: u8, stack: u16, line: u32, sink: &mut S) {
+    fn inbound<S: SignalSink>(&mut self, kind: Kind, socket: u8, stack: u16, line: u32, device: u16, sink: &mut S) {
         let (at, now) = (u16::from(socket), self.now);
         let port = line as u16 / 8 % PORTS;
         let account = &mut self.account;
@@ -92,6 +138,8 @@ impl Model {
                 deed("iio/FASTPATH.REJECT"),
             ];
             walk.into_iter().for_each(|what| account.deed(what, at, stack, now, sink));
+            // The walk's reads hit caches: it is over when the request goes on.
+            account.enter(level("iio/PWT_OCCUPANCY"), at, stack, now, sink);
         } else {
             let hit = [
                 deed("iio/IOMMU0.4K_HITS"),
@@ -119,16 +167,19 @@ impl Model {
             account.deed(deed("irp/TRANSACTIONS.WRITES"), at, stack, now, sink);
             account.deed(deed("irp/TRANSACTIONS.WR_PREF"), at, stack, now, sink);
         }
-        self.onto_mesh(kind, socket, stack, line, sink);
+        self.onto_mesh(kind, socket, stack, line, device, sink);
     }
 
     /// A request of a stack goes to its agent.
-    fn onto_mesh<S: SignalSink>(&mut self, kind: Kind, socket: u8, stack: u16, line: u32, sink: &mut S) {
+    fn onto_mesh<S: SignalSink>(&mut self, kind: Kind, socket: u8, stack: u16, line: u32, device: u16, sink: &mut S) {
         let at = u16::from(socket);
         let (target, home) = address::target(line);
         let cha = address::agent(line);
-        let request = self.pool.add(Request::new(kind, socket, cha, home, stack, line, target));
+        let mut request = Request::new(kind, socket, cha, home, stack, line, target);
+        request.thread = device;
+        let request = self.pool.add(request);
         self.account.deed(deed("m2pcie/TxC_INSERTS_AD.AGT_0"), at, stack, self.now, sink);
+        self.account.deed(deed("m2pcie/TxC_CREDITS.PRQ"), at, stack, self.now, sink);
         let from = self.places.m2pcie[usize::from(stack)];
         let to = self.places.cha[usize::from(cha)];
         let mut arrives = self.mesh_send(socket, Ring::Address, 0, from, to, sink);
@@ -164,7 +215,7 @@ impl Model {
 
     /// The stack is done with a request of a device.
     pub(super) fn completed<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
-        let Request { socket, origin, line, class, .. } = self.pool[request];
+        let Request { socket, origin, line, class, thread, .. } = self.pool[request];
         let (at, stack, now) = (u16::from(socket), origin, self.now);
         let account = &mut self.account;
         if class.kind == Kind::DmaRead {
@@ -186,14 +237,20 @@ impl Model {
             ];
             data.into_iter().for_each(|what| account.deed(what, at, stack, now, sink));
         }
+        if line.is_multiple_of(REQUESTS_OF_A_PAGE) && class.kind != Kind::DmaWriteback {
+            account.leave(level("iio/PWT_OCCUPANCY"), at, stack, now, sink);
+        }
         account.deed(deed("iio/REQ_FROM_PCIE_CL_CMPL.FINAL_RD_WR"), at, stack, now, sink);
         account.deed(deed("iio/REQ_FROM_PCIE_CMPL.FINAL_RD_WR"), at, stack, now, sink);
         account.leave(level("irp/CACHE_TOTAL_OCCUPANCY.MEM"), at, stack, now, sink);
         account.deed(deed("irp/IRP_ALL.EVICTS"), at, stack, now, sink);
         self.pool.remove(request);
+        if thread != u16::MAX {
+            self.device_done(thread, sink);
+        }
         if class.kind == Kind::DmaPartial {
             // Its data, merged into the line, goes to the slice.
-            self.onto_mesh(Kind::DmaWriteback, socket, stack, line, sink);
+            self.onto_mesh(Kind::DmaWriteback, socket, stack, line, u16::MAX, sink);
         }
     }
 

@@ -30,10 +30,12 @@ pub enum Event {
     AtDevice,
     /// A stack answers a core's access.
     FromDevice,
+    /// A link may have been idle for long enough to save power.
+    LinkIdle,
 }
 
 impl Event {
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 14] = [
         Self::Issue,
         Self::Arrive,
         Self::Pump,
@@ -47,6 +49,7 @@ impl Event {
         Self::Completed,
         Self::AtDevice,
         Self::FromDevice,
+        Self::LinkIdle,
     ];
 
     /// An event of a thread, agent, request or device.

@@ -18,7 +18,7 @@ const RUN_AHEAD: u32 = 64;
 impl Model {
     /// The line of an access. Each socket has its own copy of the footprint in its own memory; of the lines that the workload calls
     /// remote, the other socket's memory holds the copy, and one line in 64 is one for both sockets.
-    fn line_of(&self, core: u16, access: Access) -> u32 {
+    pub(super) fn line_of(&self, core: u16, access: Access) -> u32 {
         let line = (access.address >> LINE_SHIFT) as u32 & ((1 << address::REGION_BITS) - 1);
         if self.sockets == 1 {
             return line;
@@ -247,6 +247,8 @@ impl Model {
             27 => (Kind::DeviceRead, device),
             29 => (Kind::DeviceWrite, device),
             31 => (Kind::OwnershipPrefetch, line ^ 12),
+            // A read of memory behind a CXL link, which is not kept.
+            10 => (Kind::DataRead, 2 << address::REGION_BITS | own << (address::REGION_BITS - 1) | (scattered % 65536)),
             _ => return,
         };
         let core_state = &mut self.cores[usize::from(core)];

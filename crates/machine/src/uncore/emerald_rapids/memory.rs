@@ -46,6 +46,9 @@ const PREFETCHED: Halves = [deed("m2m/PREFCAM_INSERTS.CH0_XPT"), deed("m2m/PREFC
 const REMOTE_PREFETCHED: Halves = [deed("m2m/PREFCAM_INSERTS.CH0_UPI"), deed("m2m/PREFCAM_INSERTS.CH1_UPI")];
 const PREFETCHES: Halves = [level("m2m/PREFCAM_OCCUPANCY.CH0"), level("m2m/PREFCAM_OCCUPANCY.CH1")];
 const PREFETCH_DONE: Halves = [deed("m2m/PREFCAM_DEALLOCS.RSP_CH0"), deed("m2m/PREFCAM_DEALLOCS.RSP_CH1")];
+const PREFETCH_LOST: Halves = [deed("m2m/PREFCAM_DEMAND_DROPS.CH0_XPT"), deed("m2m/PREFCAM_DEMAND_DROPS.CH1_XPT")];
+const NO_ROOM: Halves =
+    [deed("m2m/PREFCAM_DROP_REASONS_CH0.RPQ_PROXY"), deed("m2m/PREFCAM_DROP_REASONS_CH1.RPQ_PROXY")];
 const SENT: Halves = [deed("cha/XPT_PREF.SENT0"), deed("cha/XPT_PREF.SENT1")];
 const DROPPED: Halves = [deed("cha/XPT_PREF.DROP0"), deed("cha/XPT_PREF.DROP1")];
 
@@ -127,6 +130,10 @@ impl Model {
             self.account.deed(what, at_socket, at_cha, self.now, sink);
         }
         let (unit, _) = seen(place);
+        if self.credits[self.subchannel(socket, place)].reads == 0 {
+            let what = deed("cha/READ_NO_CREDITS.MC0") + unit;
+            self.account.deed(what, at_socket, at_cha, self.now, sink);
+        }
         let from = self.places.cha[usize::from(cha)];
         let to = self.places.m2m[usize::from(unit)];
         let at = self.mesh_send(socket, Ring::Address, 0, from, to, sink);
@@ -150,7 +157,12 @@ impl Model {
         let Request { socket, cha, line, partial, .. } = self.pool[request];
         let what = if partial { deed("cha/IMC_WRITES_COUNT.PARTIAL") } else { deed("cha/IMC_WRITES_COUNT.FULL") };
         self.account.deed(what, socket.into(), cha.into(), self.now, sink);
-        let (unit, _) = seen(address::place(line));
+        let place = address::place(line);
+        let (unit, _) = seen(place);
+        if self.credits[self.subchannel(socket, place)].writes == 0 {
+            let what = deed("cha/WRITE_NO_CREDITS.MC0") + unit;
+            self.account.deed(what, socket.into(), cha.into(), self.now, sink);
+        }
         let from = self.places.cha[usize::from(cha)];
         let to = self.places.m2m[usize::from(unit)];
         let at = self.mesh_send(socket, Ring::Block, 0, from, to, sink);
@@ -198,6 +210,9 @@ impl Model {
                     deed("m2m/PREFCAM_DEMAND_MERGE.XPT_ALLCH")
                 };
                 account.deed(merge, at, unit, now, sink);
+            } else if matches!(class.kind, Kind::DataRead | Kind::RemoteData) {
+                account.deed(PREFETCH_LOST[half], at, unit, now, sink);
+                account.deed(NO_ROOM[half], at, unit, now, sink);
             }
             let credits = &mut self.credits[number];
             if credits.reads == 0 {
@@ -299,7 +314,7 @@ impl Model {
         }
         if parent != NO_REQUEST {
             self.account.deed(deed("m2m/TxC_BL.INSERTS_CMS0"), at, unit, now, sink);
-            self.mesh_send(socket, Ring::Acknowledge, 0, here, agent, sink);
+            self.mesh_send(socket, Ring::AcknowledgeAgents, 0, here, agent, sink);
             self.answer_remote(request, sink);
             return;
         }
@@ -313,7 +328,7 @@ impl Model {
         } else {
             self.requester_tile(request)
         };
-        let told = self.mesh_send(socket, Ring::Acknowledge, 0, here, agent, sink);
+        let told = self.mesh_send(socket, Ring::AcknowledgeAgents, 0, here, agent, sink);
         let arrives = self.mesh_send(socket, Ring::Block, 0, here, to, sink);
         let bypass = if self.mesh.last_waited() {
             deed("m2m/BYPASS_M2M_EGRESS.NOT_TAKEN")

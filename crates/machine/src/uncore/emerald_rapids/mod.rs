@@ -11,6 +11,7 @@ mod core;
 mod device;
 pub mod dram;
 mod event;
+mod expander;
 mod issue;
 mod layout;
 mod link;
@@ -28,6 +29,7 @@ pub use parameters::Parameters;
 
 use super::{ModelError, Progress};
 use crate::engine::Wheel;
+use crate::ledger::emerald_rapids::deeds::level;
 use crate::ledger::emerald_rapids::{Clocks, Ledger, Queue, Ring, Shape, Snapshot};
 use crate::signal::{SignalSink, Tick, Wiring};
 use crate::workload::{Generator, Kind, Workload};
@@ -117,6 +119,8 @@ pub struct Model {
     /// The next tick at which each subchannel acts, and the least of them.
     channel_next: [Tick; MOST_SUBCHANNELS],
     memory_next: Tick,
+    /// Channels of which both subchannels are powered down.
+    powered_down: [bool; MOST_SUBCHANNELS / 2],
     outcomes: Vec<Outcome>,
     power: Power,
     links: Links,
@@ -125,6 +129,8 @@ pub struct Model {
     account: Account,
     stores: Stores,
     streamed: u64,
+    /// Devices run the workload, and no core.
+    devices_only: bool,
     /// Share of accesses to the other socket's memory, per cent.
     remote: u8,
     done: u64,
@@ -179,13 +185,15 @@ impl Model {
         let core = |_| Core::new(parameters.fill_buffers, parameters.prefetch_buffers);
         let mut all_cores: Vec<Core> = (0..all * cores).map(core).collect();
         let mut active = vec![0; usize::from(sockets)];
-        for thread in &threads {
+        let devices_only = matches!(workload.kind, Kind::DmaRead | Kind::DmaWrite);
+        for thread in threads.iter().filter(|_| !devices_only) {
             let core = &mut all_cores[usize::from(thread.core)];
             active[usize::from(thread.core / cores)] += u16::from(core.running == 0);
             core.running += 1;
         }
         let mut wheel = Wheel::new(clocks.uclk);
-        (0..workload.threads).for_each(|thread| wheel.schedule(0, Event::Issue.of(thread)));
+        let starts = if devices_only { Event::Device } else { Event::Issue };
+        (0..workload.threads).for_each(|thread| wheel.schedule(0, starts.of(thread)));
         // A mixed workload is that of a server, with devices at work.
         let stacks = vec![Stack::default(); usize::from(all * device::STACKS)];
         if workload.kind == Kind::Mixed {
@@ -209,6 +217,7 @@ impl Model {
             memory_next: subchannels.iter().map(Subchannel::next_tick).fold(Tick::MAX, Tick::min),
             channel_next: std::array::from_fn(|index| subchannels.get(index).map_or(Tick::MAX, Subchannel::next_tick)),
             subchannels,
+            powered_down: [false; MOST_SUBCHANNELS / 2],
             outcomes: Vec::with_capacity(16),
             power: Power::new(active),
             links: Links::new(sockets),
@@ -217,10 +226,11 @@ impl Model {
             account,
             stores: match workload.kind {
                 Kind::Copy => Stores::FastString,
-                kind if kind.name() == "ntstore" => Stores::Streaming,
+                Kind::NtStore => Stores::Streaming,
                 _ => Stores::Plain,
             },
             streamed: 0,
+            devices_only,
             remote: workload.remote,
             done: 0,
             total: workload.requests,
@@ -262,12 +272,31 @@ impl Model {
             if self.channel_next[index] == self.now {
                 self.subchannels[index].step(&mut self.account, sink, &mut self.outcomes);
                 self.channel_next[index] = self.subchannels[index].next_tick();
+                self.watch_power(index, sink);
                 if !self.outcomes.is_empty() {
                     self.take_outcomes(index, sink);
                 }
             }
         }
         self.memory_next = self.channel_next.iter().fold(Tick::MAX, |least, &next| least.min(next));
+    }
+
+    /// A channel is powered down while both its subchannels are.
+    fn watch_power<S: SignalSink>(&mut self, subchannel: usize, sink: &mut S) {
+        let channel = subchannel / 2;
+        let down = self.subchannels[2 * channel].down && self.subchannels[2 * channel + 1].down;
+        if down == self.powered_down[channel] {
+            return;
+        }
+        self.powered_down[channel] = down;
+        let channels = address::CHANNELS as usize;
+        let (socket, channel) = ((channel / channels) as u16, (channel % channels) as u16);
+        let level = level("imc/POWER_CHANNEL_PPD");
+        if down {
+            self.account.enter(level, socket, channel, self.now, sink);
+        } else {
+            self.account.leave(level, socket, channel, self.now, sink);
+        }
     }
 
     fn dispatch<S: SignalSink>(&mut self, packed: u32, sink: &mut S) {
@@ -285,6 +314,7 @@ impl Model {
             Event::Device => self.device(subject, sink),
             Event::Completed => self.completed(subject, sink),
             Event::AtDevice => self.at_device(subject, sink),
+            Event::LinkIdle => self.link_idle(subject, sink),
             Event::FromDevice => self.device_answers(subject, sink),
         }
     }

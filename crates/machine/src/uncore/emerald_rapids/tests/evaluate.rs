@@ -12,6 +12,8 @@ pub struct Case {
     pub unit: usize,
     pub event: &'static str,
     pub subevent: Option<&'static str>,
+    /// The control value, where it is not the catalogue's for the event.
+    pub config: Option<u64>,
 }
 
 /// One counter.
@@ -56,7 +58,8 @@ impl Counters {
         for case in cases {
             let unit = family.units[case.unit];
             let event = unit.event(case.event).unwrap();
-            let config = case.subevent.map_or(event.config, |name| event.subevent(name).unwrap().config);
+            let usual = case.subevent.map_or(event.config, |name| event.subevent(name).unwrap().config);
+            let config = case.config.unwrap_or(usual);
             let Some(what) = compile_event(unit, config) else { continue };
             listeners.entry((case.unit, what.signal())).or_default().push(kept.len());
             kept.push(case);

@@ -2,7 +2,10 @@
 
 mod coverage;
 mod evaluate;
+mod figures;
 mod laws;
+mod metrics;
+mod registers;
 mod truth;
 
 use super::{Model, Parameters};
@@ -18,7 +21,13 @@ const WORKLOADS: &[&str] = &[
     "copy:requests=5000,threads=64",
     "mixed:requests=30000,read=50,threads=16,footprint=1G",
     "chase:requests=400",
+    "ntstore:requests=3000,threads=16",
+    "dma-read:requests=2000",
+    "dma-write:requests=2000,allocate=50",
+    "idle",
     "two mixed:requests=15000,read=50,threads=64,footprint=64M,remote=40",
+    "two random:requests=12000,read=40,threads=128,footprint=256k,remote=60",
+    "two stream:requests=8000,threads=64,stride=16M,footprint=64G,read=20,remote=50",
 ];
 
 fn model(workload: &str) -> (Model, Wiring) {
@@ -41,6 +50,6 @@ fn run<S: crate::signal::SignalSink>(model: &mut Model, sink: &mut S) {
         model.run_until(model.now() + MICROSECOND, sink);
         assert!(model.now() < 2_000 * MICROSECOND, "the workload does not end: {:?}", model.progress());
     }
-    let end = model.now() + 3 * MICROSECOND + 12_345;
+    let end = model.now() + 8 * MICROSECOND + 12_345;
     model.run_until(end, sink);
 }

@@ -17,7 +17,7 @@ pub fn cases(wiring: &Wiring, at: &Snapshot) -> Vec<Case> {
             };
             for subevent in named {
                 if at.value(row.name, 0, event.name, subevent, &[]).is_some() {
-                    cases.push(Case { unit, event: event.name, subevent });
+                    cases.push(Case { unit, event: event.name, subevent, config: None });
                 }
             }
         }

@@ -1,0 +1,60 @@
+//! The model against published measurements: 25 % where the figure is of a relative of the part.
+
+use super::model;
+use super::truth::Digest;
+use crate::signal::Tick;
+use crate::uncore::emerald_rapids::Model;
+
+/// Runs a workload until it is done, without what it does afterwards, and gives the nanoseconds that it took.
+fn time(model: &mut Model) -> f64 {
+    let mut digest = Digest::default();
+    while model.progress().done < model.progress().total {
+        model.run_until(model.now() + 7_000, &mut digest);
+        assert!(model.now() < 700_000_000, "the workload does not end");
+    }
+    nanoseconds(model, model.now())
+}
+
+fn nanoseconds(model: &Model, ticks: Tick) -> f64 {
+    ticks as f64 * 1e9 / model.clocks().ticks_per_second as f64
+}
+
+/// Bytes that crossed the memory channels.
+fn bytes(model: &Model) -> f64 {
+    let at = model.snapshot();
+    let of = |instance| at.value("imc", instance, "CAS_COUNT", Some("ALL"), &[]).unwrap_or(0);
+    (0..16).map(of).sum::<u64>() as f64 * 64.0
+}
+
+#[track_caller]
+fn within(what: &str, value: f64, published: f64, per_cent: f64) {
+    let error = 100.0 * (value / published - 1.0);
+    println!("{what}: {value:.1}, published {published}, {error:+.1} %");
+    assert!(error.abs() <= per_cent, "{what}: {value:.1}, published {published}, {error:+.1} %");
+}
+
+#[test]
+fn idle_latency_is_that_of_the_relatives() {
+    let (mut model, _) = model("chase:requests=2000,footprint=16G");
+    // published-numbers: Xeon 8480+ 116 ns, 8460Y+ 111 ns.
+    within("idle latency, ns", time(&mut model) / 2000.0, 113.5, 25.0);
+}
+
+#[test]
+fn a_saturated_channel_gives_the_published_share_of_its_peak() {
+    let (mut model, _) = model("stream:requests=150000,threads=64,footprint=16G");
+    let elapsed = time(&mut model);
+    // published-numbers: a channel of the Xeon 6548Y+ saturates at 79 % of its peak; here eight of 44.8 GB/s.
+    within("load bandwidth, GB/s", bytes(&model) / elapsed, 0.79 * 358.4, 25.0);
+}
+
+#[test]
+fn a_link_carries_what_was_published() {
+    let (mut model, _) = model("two stream:requests=100000,threads=128,footprint=8G,remote=100");
+    let elapsed = time(&mut model);
+    let at = model.snapshot();
+    let received = |link| at.value("upi", link, "RxL_FLITS", Some("ALL_DATA"), &[]).unwrap_or(0);
+    let slots = (0..8).map(received).max().unwrap_or(0);
+    // published-numbers: up to 35.8 GB/s a link on a relative; a line is nine data slots.
+    within("one link, GB/s", slots as f64 / 9.0 * 64.0 / elapsed, 35.8, 25.0);
+}
