@@ -209,6 +209,11 @@ pub(super) fn qpi(at: &Snapshot, index: usize, event: &str, subevent: &str, filt
         ("TxL0_POWER_CYCLES" | "RxL0_POWER_CYCLES", "") => cycles,
         ("DIRECT2CORE", "SUCCESS") => cells.direct[1],
         ("DIRECT2CORE", "FAILURE_RBT") => cells.direct[0],
+        // What never happens: the way to a core has credits, links do not sleep, and nothing is non-coherent.
+        ("DIRECT2CORE", "FAILURE_CREDITS" | "FAILURE_CREDITS_RBT") => 0,
+        ("TxL0P_POWER_CYCLES" | "RxL0P_POWER_CYCLES" | "L1_POWER_CYCLES", "") => 0,
+        ("RxL_INSERTS_NCB" | "RxL_INSERTS_NCS" | "RxL_OCCUPANCY_NCB" | "RxL_OCCUPANCY_NCS", "") => 0,
+        ("RxL_CREDITS_CONSUMED_VN0", "NCB" | "NCS") => 0,
         ("RxL_CREDITS_CONSUMED_VNA", "") => cells.consumed(None),
         ("RxL_CREDITS_CONSUMED_VN0", _) => cells.consumed(Some(class(subevent)?)),
         ("VNA_CREDIT_RETURNS", "") => cells.returned,
@@ -234,6 +239,7 @@ fn flits(cells: &Flits, cycles: u64, event: &str, subevent: &str) -> Option<u64>
         ("G1", "DRS") => of(Class::Data, &[0, 1]),
         ("G2", "NDR_AD") => cells.no_data(true),
         ("G2", "NDR_AK") => cells.no_data(false),
+        ("G2", "NCB_DATA" | "NCB_NONDATA" | "NCB" | "NCS") => 0,
         _ => return None,
     })
 }
@@ -269,6 +275,8 @@ pub(super) fn ring_stop(at: &Snapshot, index: usize, event: &str, subevent: &str
     let cells = at.cells.links.get(index)?;
     let of = || class(subevent).map(|class| class as usize);
     Some(match (event, subevent) {
+        // Nothing is non-coherent.
+        (_, "NCB" | "NCS") if event.starts_with("RxR_") || event.starts_with("VN") => 0,
         ("RxR_INSERTS", _) => cells.ring[of()?].entries,
         ("RxR_OCCUPANCY", _) => cells.ring[of()?].cycles,
         ("RxR_CYCLES_NE", _) => cells.ring_busy[of()?].some(),

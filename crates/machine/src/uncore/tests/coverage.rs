@@ -11,12 +11,13 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 /// The shipped scenarios, and the sockets that they are for.
-const SHIPPED: [(&str, u8, &str); 5] = [
+const SHIPPED: [(&str, u8, &str); 6] = [
     ("cores", 1, include_str!("../../../scenarios/cores.scenario")),
     ("devices", 1, include_str!("../../../scenarios/devices.scenario")),
     ("heat", 1, include_str!("../../../scenarios/heat.scenario")),
     ("night", 1, include_str!("../../../scenarios/night.scenario")),
     ("sockets", 2, include_str!("../../../scenarios/sockets.scenario")),
+    ("ring-of-four", 4, include_str!("../../../scenarios/ring-of-four.scenario")),
 ];
 /// Why events are not modelled: an event or the beginning of its name, a colon, the reason.
 const ABSENT: &str = include_str!("../../../scenarios/not-modelled.txt");
@@ -124,7 +125,8 @@ fn the_share_holds_and_the_table_is_current() {
         "# What the E5-2600 model counts\n\n\
          Made by the test `the_share_holds_and_the_table_is_current` of `pericore-machine`; run it with\n\
          `PERICORE_WRITE_TABLES=1` to write this file anew. An event is modelled if a counter that selects it counts something in a\n\
-         shipped scenario (`crates/machine/scenarios`; `sockets` needs `--machine e5-2600:sockets=2`). The others have a reason.\n\n",
+         shipped scenario (`crates/machine/scenarios`; `sockets` needs `--machine e5-2600:sockets=2`, `ring-of-four` `:sockets=4`). The\n\
+         others have a reason.\n\n",
     );
     let share = |rows: &[&(&str, String, bool, Vec<&str>)]| {
         let counting = rows.iter().filter(|row| !row.3.is_empty()).count();

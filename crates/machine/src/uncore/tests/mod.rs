@@ -45,6 +45,7 @@ const WORKLOADS: &[&str] = &[
     "2 stream:requests=8000,remote=50,read=60,footprint=2M",
     "2 random:requests=8000,remote=50,read=60,footprint=1M",
     "2 stream:requests=8000,stride=128k,footprint=1G,read=0,remote=40",
+    "2 ntstore:requests=2000,remote=50,partial=30",
     "4 mixed:requests=6000,remote=60,footprint=64k",
     "few-credits 2 random:requests=4000,remote=50,read=50,footprint=1M",
     "few-credits 2 stream:requests=8000,stride=128k,footprint=1G,read=0,remote=90",
