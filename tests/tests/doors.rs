@@ -20,6 +20,7 @@ mod pci_tools;
 mod pcm;
 #[path = "doors/processor.rs"]
 mod processor;
+#[allow(dead_code, reason = "each test takes what it needs")]
 #[path = "pmon/rows.rs"]
 #[allow(dead_code, reason = "only the places are needed here")]
 mod rows;

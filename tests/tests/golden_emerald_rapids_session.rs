@@ -369,3 +369,28 @@ fn torn_reads() {
     raw.pci_write(B30, 1, 1, 0x324, 0xdead_beef);
     assert_eq!(raw.pci_count(B30, 1, 1, 0x320), 0xbeef_0000_0000, "48 bits");
 }
+
+/// Table 2-161: RDB_INSERTS is event 0x17 with umask 0x01 for pseudo-channel 0, 0x02 for 1 and 0x03 for both. The event's own value has
+/// both bits, and takes nothing away from the subevents that have one.
+#[test]
+fn an_event_with_a_umask_of_its_own_leaves_its_subevents_theirs() {
+    let mut raw = Raw::new("emerald-rapids", 1);
+    let base = u64::from(raw.pci(B30, 0, 1, 0xd0) & 0x1fff_ffff) << 23;
+    let controller = u64::from(raw.pci(B30, 0, 1, 0xd8) & 0x7ff) << 12;
+    // Table 1-12: channel 0, controls from 0x22840, counters from 0x22808.
+    let channel = base + controller;
+    for (counter, control) in (0..).zip([0x117, 0x217, 0x317]) {
+        raw.memory_write(channel + 0x22840 + 4 * counter, Width::B4, control);
+    }
+    let wire = raw.wire("imc", 0, "rdb");
+    for (bit, inserts) in [(0x01, 5), (0x02, 7)] {
+        let tag = raw.tag("imc", "rdb", &[("sub", bit)]);
+        for insert in 0..inserts {
+            raw.enter(wire, tag, 100 * bit + 10 * insert);
+            raw.leave(wire, tag, 100 * bit + 10 * insert + 5);
+        }
+    }
+    raw.at(1000);
+    let counts = [0, 1, 2].map(|counter| raw.memory(channel + 0x22808 + 8 * counter, Width::B8));
+    assert_eq!(counts, [5, 7, 12]);
+}

@@ -121,6 +121,13 @@ fn a_second_session_is_refused_with_the_process_and_may_wait() {
     let Err(refusal @ Refusal::Busy { .. }) = refused else { panic!("the units are taken") };
     let text = refusal.to_string();
     assert!(text.contains(&format!("in process {}", std::process::id())) && text.contains("--wait"), "{text}");
+    // The fixed counter of a unit that somebody freezes would stand with it.
+    let mut channels =
+        join(&machine, &topology, "imc/CAS_COUNT.RD/", Freeze::Cheapest, &neighbourhood, 4).expect("free units");
+    let fixed = join(&machine, &topology, "imc/DCLK_FIXED/", Freeze::Cheapest, &neighbourhood, 5);
+    assert!(matches!(fixed, Err(Refusal::Busy { .. })), "the channels are frozen by another");
+    assert_all(&sample(&mut channels), 0);
+    channels.stop().expect("all is put back");
     // Other units are free, and neither sees the other.
     let mut second =
         join(&machine, &topology, "imc/DCLK_FIXED/", Freeze::Cheapest, &neighbourhood, 2).expect("free units");

@@ -40,7 +40,7 @@ pub enum DoorsError {
     #[error("the FUSE server failed: {0}")]
     Serve(io::Error),
     /// The program is not there or cannot be executed.
-    #[error("cannot run {program:?}: {source}; check the name, or give its full path")]
+    #[error("cannot run {program:?}: {source}; {}", remedy(program))]
     Program {
         /// As given.
         program: String,
@@ -92,4 +92,23 @@ pub enum DoorsError {
         /// Why.
         source: io::Error,
     },
+}
+
+/// Tools that people run here, and the Debian packages that have them.
+const PACKAGES: [(&str, &str); 6] = [
+    ("rdmsr", "msr-tools"),
+    ("wrmsr", "msr-tools"),
+    ("setpci", "pciutils"),
+    ("lspci", "pciutils"),
+    ("likwid", "likwid"),
+    ("pcm", "pcm"),
+];
+
+/// What to do about a program that cannot be run.
+fn remedy(program: &str) -> String {
+    let known = |(name, _): &&(&str, &str)| program == *name || program.starts_with(&format!("{name}-"));
+    match PACKAGES.iter().find(known) {
+        Some((_, package)) => format!("on Debian it is in the package {package} (apt-get install {package})"),
+        None => "check the name, or give its full path".to_owned(),
+    }
 }

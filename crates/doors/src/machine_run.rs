@@ -86,29 +86,24 @@ impl LiveMachine {
     pub fn new(family: &'static Family, sockets: u16) -> Result<Self, LiveMachineError> {
         let row = Frequencies::of(family)?;
         let clocks = Clocks::new(row.uclk, row.dclk)?;
-        let (uclk, dclk) = (clocks.uclk.ticks(), clocks.dclk.ticks());
         Self::with_clocks(family, sockets, clocks.ticks_per_second, |clock| match clock {
-            "dclk" => dclk,
-            _ => uclk,
+            "dclk" => clocks.dclk.ticks(),
+            "pclk" => clocks.ticks_per_second / (row.pclk * 1_000_000),
+            _ => clocks.uclk.ticks(),
         })
     }
 
-    /// A machine whose clocks are those of a model; the power control unit's is of the family.
     fn with_clocks(
         family: &'static Family,
         sockets: u16,
         ticks_per_second: u64,
         period: impl Fn(&str) -> Tick,
     ) -> Result<Self, LiveMachineError> {
-        let row = Frequencies::of(family)?;
         let shape = Shape::new(family, sockets, CORES, 1)?;
-        let of = |clock: &str| match clock {
-            "pclk" => ticks_per_second / (row.pclk * 1_000_000),
-            _ => period(clock),
-        };
-        let periods = family.clocks.iter().map(|clock| (clock.name, of(clock.name))).collect();
-        let wiring = Wiring::new(family, sockets);
-        Ok(Self { wiring, shape, ticks_per_second, periods, hertz: row.uclk * 1_000_000 })
+        let periods: Vec<_> = family.clocks.iter().map(|clock| (clock.name, period(clock.name))).collect();
+        // The time-stamp counter runs with the first clock.
+        let hertz = ticks_per_second / periods.first().map_or(1, |&(_, period)| period);
+        Ok(Self { wiring: Wiring::new(family, sockets), shape, ticks_per_second, periods, hertz })
     }
 
     /// A machine under a workload, and the traffic to start it with: the workload's steady phase, which a model measures now.

@@ -3,7 +3,7 @@
 //! The model says what happens, by signal; the PMON side decides what of it a counter sees. Neither knows the other:
 //! signals are bound by name through the catalogue when a machine is built, and from then on a [`Wire`] is two small integers.
 
-use pericore_catalog::{BitRange, Event, Family, Unit};
+use pericore_catalog::{BitRange, Event, Family, Role, Unit};
 
 /// Virtual time. A machine fixes how many ticks a second has so that every clock's period is a whole number of ticks.
 pub type Tick = u64;
@@ -161,6 +161,38 @@ impl Wiring {
         let signal = unit_row.signal_of(event_row).ok_or_else(|| missing(format!("{event}, a clock")))?;
         let bits = self.attribute(unit, signal.name, "sub")?;
         let tag = bits.set(0, u64::from(row.umask.unwrap_or(0)));
+        let wire = self.signal(socket, unit, instance, signal.name)?;
+        self.bound.push((unit_index, wire.signal, tag));
+        Ok((wire, tag))
+    }
+
+    /// Binds the signal behind an event and gives a tag that the event, or its subevent, selects: every attribute that is named after
+    /// a field of the control register has what the event sets there.
+    ///
+    /// # Errors
+    /// [`WiringError`] if the catalogue does not have the names.
+    pub fn tagged(
+        &mut self,
+        socket: u16,
+        unit: &str,
+        instance: u16,
+        event: &str,
+        subevent: Option<&str>,
+    ) -> Result<(Wire, u64), WiringError> {
+        let (unit_index, unit_row) = self.unit(unit)?;
+        let missing = |name: String| WiringError::NoSignal { unit: unit_row.name, name };
+        let event_row = unit_row.event(event).ok_or_else(|| missing(event.to_owned()))?;
+        let row = subevent.map(|name| event_row.subevent(name).ok_or_else(|| missing(format!("{event}.{name}"))));
+        let config = row.transpose()?.map_or(event_row.config, |row| row.config);
+        let signal = unit_row.signal_of(event_row).ok_or_else(|| missing(format!("{event}, a clock")))?;
+        let control = unit_row.register(Role::Control).ok_or_else(|| missing("a control register".to_owned()))?;
+        let mut tag = 0;
+        for attribute in signal.attributes {
+            let field = if attribute.name == "sub" { "umask" } else { attribute.name };
+            if let Some(field) = control.field(field) {
+                tag = attribute.bits.set(tag, field.bits.get(config));
+            }
+        }
         let wire = self.signal(socket, unit, instance, signal.name)?;
         self.bound.push((unit_index, wire.signal, tag));
         Ok((wire, tag))

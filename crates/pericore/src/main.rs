@@ -1,5 +1,6 @@
 //! Pericore: observes the uncore of Intel Xeon servers, and can stand in for one.
 
+mod completions;
 mod decode;
 mod doctor;
 mod encode;
@@ -45,6 +46,8 @@ enum Command {
     Machine(machine::MachineArgs),
     /// Say what can be counted on this machine, and what to do about what cannot
     Doctor(doctor::DoctorArgs),
+    /// Completions for shells, and man pages
+    Completions(completions::CompletionsArgs),
 }
 
 fn main() -> ExitCode {
@@ -86,5 +89,6 @@ fn run(command: Option<Command>) -> Result<ExitCode, Failure> {
         Some(Command::Encode(args)) => encode::run(&args).map(|()| ExitCode::SUCCESS),
         Some(Command::Machine(args)) => machine::run(&args),
         Some(Command::Doctor(args)) => doctor::run(&args).map(|()| ExitCode::SUCCESS),
+        Some(Command::Completions(args)) => completions::run(&args).map(|()| ExitCode::SUCCESS),
     }
 }

@@ -235,6 +235,23 @@ fn what_excludes_each_other_takes_turns() {
     assert!(text.contains("2 rounds, the fewest possible: the filter state is needed with 2 values"), "{text}");
 }
 
+/// Eight channels by two counters, and the freeze of each socket: two writes. The E5-2600 has none for a socket, so each of its four channels has its own.
+#[test]
+fn a_sample_costs_one_access_a_counter_and_the_cheapest_freeze() {
+    let events = "imc/CAS_COUNT.RD/,imc/CAS_COUNT.WR/";
+    for (machine, freeze, cost) in [
+        ("emerald-rapids:sockets=2", None, "a sample: 32 reads and 4 writes, 4 system calls"),
+        ("emerald-rapids:sockets=2", Some("--no-freeze"), "a sample: 32 reads and 0 writes, 0 system calls"),
+        ("e5-2600", None, "a sample: 8 reads and 8 writes, 16 system calls"),
+        ("e5-2600", Some("--no-freeze"), "a sample: 8 reads and 0 writes, 8 system calls"),
+    ] {
+        let line = ["stat", "--machine", machine, "--cost", "-e", events].into_iter().chain(freeze);
+        let output = pericore(&line.collect::<Vec<_>>());
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success() && text.contains(cost), "{machine} {freeze:?}: {text}");
+    }
+}
+
 /// The journal is there while a session runs, and gone when it has put everything back.
 #[test]
 fn journals_are_kept_removed_and_checked() {
@@ -366,4 +383,49 @@ fn a_closed_pipe_is_quiet() {
         format!("{} list --json | head -n 1 >/dev/null; exit ${{PIPESTATUS[0]}}", env!("CARGO_BIN_EXE_pericore"));
     let output = Command::new("bash").args(["-c", &script]).output().expect("bash runs");
     assert!(stderr(&output).is_empty(), "{}", stderr(&output));
+}
+
+/// A workload's seed is another in each run: its counts differ a little.
+#[test]
+fn repeated_runs_have_a_mean_and_a_spread() {
+    let line = [
+        "stat",
+        "--machine",
+        "e5-2600",
+        "--workload",
+        "random:requests=3000",
+        "-e",
+        "imc/CAS_COUNT.RD/,cbo/CLOCKTICKS/",
+    ];
+    let output = pericore(&[&line[..], &["-r", "3", "-j"]].concat());
+    let rows: Vec<serde_json::Value> =
+        stderr(&output).lines().map(|line| serde_json::from_str(line).expect("a JSON line")).collect();
+    assert_eq!(rows.len(), 2, "one line for each event");
+    assert!(rows[0]["variance"].as_f64().is_some_and(|variance| variance > 0.0 && variance < 20.0), "{rows:?}");
+    let table = stderr(&pericore(&[&line[..], &["-r", "3"]].concat()));
+    assert!(table.contains("(+- ") && table.contains("in each of 3 runs"), "{table}");
+    let separated = stderr(&pericore(&[&line[..], &["-r", "2", "-x,"]].concat()));
+    let fields: Vec<&str> = separated.lines().last().unwrap_or_default().split(',').collect();
+    assert!(fields[2] == "cbo/CLOCKTICKS/" && fields[3].ends_with('%'), "{fields:?}");
+    refused(&["stat", "--machine", "e5-2600", "-r", "2", "-I", "1"], 129, &["--repeat", "--interval-print"]);
+    refused(&["stat", "--machine", "e5-2600", "-r", "0"], 129, &["0"]);
+}
+
+#[test]
+fn completions_and_man_pages_come_from_the_command_line() {
+    for shell in ["bash", "zsh", "fish"] {
+        let text = stdout(&pericore(&["completions", shell]));
+        assert!(text.contains("pericore") && text.contains("why-not"), "{shell}: {text}");
+    }
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("man");
+    let _ = std::fs::remove_dir_all(&folder);
+    let written = pericore(&["completions", "--man", folder.to_str().expect("UTF-8")]);
+    assert!(written.status.success(), "{}", stderr(&written));
+    for (page, part) in
+        [("pericore.1", "pericore\\-stat"), ("pericore-stat.1", "per\\-socket"), ("pericore-explain.1", "why\\-not")]
+    {
+        let text = std::fs::read_to_string(folder.join(page)).unwrap_or_else(|error| panic!("{page}: {error}"));
+        assert!(text.contains(part), "{page}: {text}");
+    }
+    refused(&["completions"], 129, &["SHELL"]);
 }

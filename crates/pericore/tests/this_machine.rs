@@ -86,8 +86,8 @@ fn counts_on_an_e5_2600_are_what_the_traffic_was() {
     }
 }
 
-/// 1.9 of the guide: unit controls of the memory channels lie in memory; bit 0 freezes, bit 9 resets the counters. One free-running clock
-/// serves the two channels of a controller, and is counted once.
+/// 1.9 of the guide: unit controls of the memory channels lie in memory, where bit 9 resets the counters; bit 0 of MSR 0x2FF0 freezes the
+/// socket (1.10.4). One free-running clock serves the two channels of a controller, and is counted once.
 #[test]
 fn counts_on_an_emerald_rapids_go_through_memory() {
     const ACTS: u64 = 3_000_000;
@@ -98,14 +98,13 @@ fn counts_on_an_emerald_rapids_go_through_memory() {
     assert!(left.is_empty(), "{left:?}");
     let counts = counts(&run);
     let is_reset = |access: &Access| {
-        access.entry.kind == Kind::Write(0x201) && matches!(access.entry.address, Address::Mmio { .. })
+        let value = if let Kind::Write(value) = access.entry.kind { value } else { 0 };
+        value & 0x200 != 0 && matches!(access.entry.address, Address::Mmio { .. })
     };
-    let mut controls: Vec<Address> = run.all(is_reset).iter().map(|access| access.entry.address).collect();
-    controls.sort_by_key(|address| if let Address::Mmio { physical } = address { *physical } else { 0 });
-    assert_eq!(controls.len(), 8, "each of the eight channels");
-    for (channel, control) in controls.into_iter().enumerate() {
-        let rate = ACTS + channel as u64;
-        let count = expected(&run, rate, |access| access.entry.address == control, [0x201, 0, 1]);
+    assert_eq!(run.all(is_reset).len(), 8, "each of the eight channels");
+    for channel in 0..8 {
+        let rate = ACTS + channel;
+        let count = expected(&run, rate, msr(0x2ff0), [1, 0, 1]);
         assert!(count > 500_000);
         let shown = counts[&(format!("imc{channel}"), "imc/ACT_COUNT.RD_PCH0/".to_owned())];
         assert_counted("activates", shown, count);
@@ -168,4 +167,47 @@ fn a_killed_run_is_undone_from_its_default_journal() {
         })
     };
     assert_eq!(last(0xd10), Some(0), "control 0 of CBo 0 holds what it held before");
+}
+
+/// SIGTERM ends the measurement: what was counted is printed, everything is put back, and the signal takes its course.
+#[test]
+fn a_signal_ends_the_measurement_in_order() {
+    let (run, left) = script(
+        &Rig::default(),
+        "$P stat -e cbo0/CLOCKTICKS/ & pid=$!
+         until ls $XDG_STATE_HOME/pericore/*.journal >/dev/null 2>&1; do sleep 0.01; done
+         kill -TERM $pid; wait $pid; echo status $?",
+    );
+    assert!(run.stdout.contains("status 143"), "{}{}", run.stdout, run.stderr);
+    assert!(run.stderr.contains("cbo0/CLOCKTICKS/") && run.stderr.contains("all measured"), "{}", run.stderr);
+    assert!(left.is_empty(), "{left:?}");
+}
+
+/// Two runs that freeze nothing share a unit: the second takes the counters that the first has left, and neither touches the other's
+/// controls.
+#[test]
+fn two_runs_share_a_unit() {
+    let (run, left) = script(
+        &Rig::default(),
+        "$P stat --no-freeze -j -e cbo0/CLOCKTICKS/ -o $XDG_STATE_HOME.first & pid=$!
+         until ls $XDG_STATE_HOME/pericore/*.journal >/dev/null 2>&1; do sleep 0.01; done
+         $P stat --no-freeze -j -e cbo0/CLOCKTICKS,thresh=1/ --timeout 50; echo second $?
+         kill -TERM $pid; wait $pid; echo first $?; cat $XDG_STATE_HOME.first; rm $XDG_STATE_HOME.first",
+    );
+    assert!(run.stdout.contains("second 0") && run.stdout.contains("first 143"), "{}{}", run.stdout, run.stderr);
+    let rows = run.stdout.lines().chain(run.stderr.lines()).filter(|line| line.starts_with('{'));
+    let validities: Vec<String> = rows
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON")["validity"].to_string())
+        .collect();
+    assert_eq!(validities, ["\"measured\"", "\"measured\""], "{}{}", run.stdout, run.stderr);
+    let selected = |number: u32| {
+        let writes = run.all(msr(number)).into_iter().filter_map(|access| match access.entry.kind {
+            Kind::Write(value) if value != 0 => Some(value),
+            _ => None,
+        });
+        writes.collect::<Vec<u64>>()
+    };
+    // Table 2-11: bit 22 enables, bits 31:24 are the threshold; CLOCKTICKS is event 0.
+    assert_eq!((selected(0xd10), selected(0xd11)), (vec![0x40_0000], vec![0x140_0000]));
+    assert!(left.is_empty(), "{left:?}");
 }

@@ -104,7 +104,7 @@ fn msr_tools_and_setpci_reach_every_unit() {
     let controls = places.iter().filter(|((unit, _, register), _)| is_wanted(unit, register));
     for (number, ((unit, _, _), (address, _))) in controls.enumerate() {
         // An event select that is not 0 and a umask, different for neighbours and for units.
-        let value = 1 + number as u32 % 0xff | (unit.len() as u32) << 8;
+        let value = (1 + number as u32 % 0xff) | ((unit.len() as u32) << 8);
         if let Some(msr) = address.strip_prefix("0x") {
             writes += &format!("wrmsr 0x{msr} {value:#x}\n");
             reads += &format!("rdmsr 0x{msr}\n");

@@ -85,6 +85,9 @@ fn the_exit_status_passes_through() {
 fn a_program_that_is_not_there_is_named() {
     let error = Rig::default().try_run("no-such-tool", &[]).unwrap_err();
     assert!(matches!(&error, DoorsError::Program { program, .. } if program == "no-such-tool"), "{error}");
+    assert!(error.to_string().contains("check the name"), "{error}");
+    let error = Rig::default().try_run("pcm-no-such-tool", &[]).unwrap_err();
+    assert!(error.to_string().contains("apt-get install pcm"), "{error}");
     let error = Rig::default().try_run("/etc/passwd", &[]).unwrap_err();
     assert!(error.to_string().contains("Permission denied"), "{error}");
 }
@@ -178,6 +181,33 @@ fn a_closed_fuse_device_is_named() {
     let is_open = open.unwrap_or(false);
     let expected = if is_open { "c0000001b00" } else { "cannot open /dev/fuse" };
     assert!(text.contains(expected), "{text}");
+}
+
+/// A host without the module has no device at all.
+#[test]
+fn a_missing_fuse_device_is_named() {
+    require("unshare", "util-linux");
+    require("mount", "mount");
+    // In a mount namespace of its own, /dev has what a shell needs, and no more.
+    let script = "mount -t tmpfs none /dev && mknod -m 666 /dev/null c 1 3 && exec \"$@\"";
+    let output =
+        victim_command("true", &["unshare", "-m", "sh", "-ec", script, "sh"], &Folder::new()).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        text.contains("cannot open /dev/fuse") && text.contains("modprobe fuse"),
+        "{text}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+/// A tool that dies of a signal in the middle of its accesses leaves the door as it was for the next.
+#[test]
+fn a_tool_that_is_killed_leaves_the_others_alone() {
+    require("rdmsr", "msr-tools");
+    let script = "(while :; do rdmsr 0xd16 >/dev/null; done) & sleep 0.3; kill -9 $!; wait; dd if=/dev/cpu/0/msr of=/dev/null \
+                  bs=8 count=1 iflag=skip_bytes skip=206 status=none; rdmsr 0xce";
+    let run = Rig::default().succeed("sh", &["-c", script]);
+    assert!(run.stdout.ends_with("c0000001b00\n"), "{}{}", run.stdout, run.stderr);
 }
 
 #[test]

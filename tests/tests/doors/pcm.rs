@@ -82,7 +82,7 @@ fn pcm_memory_shows_the_bandwidth_of_each_channel() {
 
 /// The longest time from the freezing of the first channel to the last access before the tool sleeps.
 fn longest_round(run: &Run) -> f64 {
-    const PAUSE: u64 = 100_000_000;
+    const PAUSE: u64 = 400_000_000;
     let mut longest = 0;
     let mut first = run.log.first().map_or(0, |access| access.at);
     for pair in run.log.windows(2) {

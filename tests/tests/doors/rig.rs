@@ -74,6 +74,7 @@ pub type Event = (&'static str, u16, &'static str, &'static str, &'static [(&'st
 pub struct Count {
     pub shown: u64,
     pub ran: Vec<(u64, u64)>,
+    pub socket: u16,
     pub event: Event,
 }
 
@@ -243,17 +244,17 @@ impl Run {
         let times = counts.iter().flat_map(|count| &count.ran).flat_map(|&(from, to)| [tick(from), tick(to)]);
         // The machine does the same a second time, and is asked for its account at the times of the tool's accesses.
         let account = steady.account(&mut endless(spec, workload).expect("the same machine"), times);
-        for Count { shown, ran, event } in counts {
+        for Count { shown, ran, socket, event } in counts {
             let (unit, instance, name, subevent, filters) = *event;
             let subevent = Some(subevent).filter(|name| !name.is_empty());
             let between = |&(from, to): &(u64, u64)| {
                 let truth = account.between(tick(from), tick(to), |a, b| {
-                    Window::between(a, b).count(0, unit, instance, name, subevent, filters)
+                    Window::between(a, b).count(*socket, unit, instance, name, subevent, filters)
                 });
                 truth.unwrap_or_else(|| panic!("the ledger does not know {event:?}"))
             };
             let truth: u64 = ran.iter().map(between).sum();
-            assert_eq!(*shown, truth, "{event:?} between {ran:?}");
+            assert_eq!(*shown, truth, "socket {socket}, {event:?} between {ran:?}");
         }
     }
 }

@@ -105,6 +105,6 @@ impl Block {
 pub fn free_running_truth(accesses: &[Access], counter: Address, happening: Happening) -> u64 {
     let is_read = |access: &&Access| matches!(access.operation, Operation::Read { address, .. } if address == counter);
     let ticks: Vec<u64> = accesses.iter().filter(is_read).map(|access| access.ticks).collect();
-    assert!(!ticks.is_empty() && ticks.len() % 2 == 0, "{} reads of {counter}", ticks.len());
+    assert!(!ticks.is_empty() && ticks.len().is_multiple_of(2), "{} reads of {counter}", ticks.len());
     ticks.chunks(2).map(|ends| happening.by(ends[1]) - happening.by(ends[0])).sum()
 }

@@ -16,7 +16,7 @@ const NONE: u16 = u16::MAX;
 /// Earlier than any event: the next one must be looked for.
 const STALE: u64 = 0;
 /// Events within the wheel's reach at one time: far more than a machine has under way.
-const NODES: usize = 4096;
+const NODES: usize = 16384;
 
 #[derive(Clone, Copy)]
 struct Slot {

@@ -9,6 +9,7 @@
 mod busy;
 mod cells;
 mod device;
+pub mod emerald_rapids;
 mod links;
 mod names;
 mod packet;

@@ -55,6 +55,12 @@ pub enum BuildError {
         /// Family.
         family: &'static str,
     },
+    /// The model runs no programs.
+    #[error("the traffic model of {family} runs workloads, and no programs yet; give --workload, or --machine e5-2600")]
+    NoPrograms {
+        /// Family.
+        family: &'static str,
+    },
     /// The model has fewer sockets.
     #[error(
         "the traffic model of {family} has at most {most} sockets, and {sockets} were asked for; give sockets={most} or less"

@@ -2,7 +2,7 @@
 
 use super::truth::Snapshot;
 use crate::signal::{SignalSink, Tick};
-use crate::uncore::{self, ProgramCounts, Progress, nehalem};
+use crate::uncore::{self, ProgramCounts, Progress, emerald_rapids, nehalem};
 
 /// What a machine asks of a family's traffic model.
 pub trait TrafficModel {
@@ -72,6 +72,32 @@ impl TrafficModel for nehalem::Model {
     }
 }
 
+impl TrafficModel for emerald_rapids::Model {
+    fn run_until<S: SignalSink>(&mut self, until: Tick, sink: &mut S) {
+        Self::run_until(self, until, sink);
+    }
+
+    fn now(&self) -> Tick {
+        Self::now(self)
+    }
+
+    fn progress(&self) -> Progress {
+        Self::progress(self)
+    }
+
+    fn program(&self) -> Option<ProgramCounts> {
+        None
+    }
+
+    fn finished(&self) -> bool {
+        Self::finished(self)
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        Snapshot::EmeraldRapids(Box::new(Self::snapshot(self)))
+    }
+}
+
 /// The model of a machine. A choice at run time between types known at build time: within a run there is no indirect call.
 #[derive(Debug)]
 pub enum Model {
@@ -79,6 +105,8 @@ pub enum Model {
     E5(Box<uncore::Model>),
     /// Of the Xeon 5500 series.
     Nehalem(Box<nehalem::Model>),
+    /// Of Emerald Rapids.
+    EmeraldRapids(Box<emerald_rapids::Model>),
 }
 
 /// Does the same with whichever model it is.
@@ -87,6 +115,7 @@ macro_rules! each {
         match $model {
             Model::E5($it) => $do,
             Model::Nehalem($it) => $do,
+            Model::EmeraldRapids($it) => $do,
         }
     };
 }

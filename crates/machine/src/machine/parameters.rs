@@ -7,11 +7,11 @@ use super::model::Model;
 use crate::engine::ClockDomains;
 use crate::ledger::Opcodes;
 use crate::signal::Wiring;
-use crate::uncore::{self, nehalem};
+use crate::uncore::{self, emerald_rapids, nehalem};
 use crate::workload::{Limits, ProgramSettings, ProgramSource, Scenario, Workload};
 
 /// Presets by command-line name, with the family that they belong to. The first of a family is its default.
-pub const PRESETS: &[(&str, &str)] = &[("e5-2680", "e5-2600"), ("x5570", "nehalem")];
+pub const PRESETS: &[(&str, &str)] = &[("e5-2680", "e5-2600"), ("x5570", "nehalem"), ("8592+", "emerald-rapids")];
 
 /// All numbers of a machine's traffic model.
 #[derive(Debug, Clone)]
@@ -20,14 +20,18 @@ pub enum Parameters {
     E5(Box<uncore::Parameters>),
     /// Of the Xeon 5500 series.
     Nehalem(Box<nehalem::Parameters>),
+    /// Of Emerald Rapids.
+    EmeraldRapids(Box<emerald_rapids::Parameters>),
 }
 
 impl Parameters {
     /// The parameters of a preset.
     pub fn preset(name: &str) -> Option<Self> {
+        let e5 = uncore::Parameters::preset(name).map(|parameters| Self::E5(Box::new(parameters)));
+        let newer = || emerald_rapids::Parameters::preset(name);
         match name {
             "x5570" => Some(Self::Nehalem(Box::new(nehalem::Parameters::x5570()))),
-            _ => uncore::Parameters::preset(name).map(|parameters| Self::E5(Box::new(parameters))),
+            _ => e5.or_else(|| newer().map(|parameters| Self::EmeraldRapids(Box::new(parameters)))),
         }
     }
 
@@ -36,6 +40,7 @@ impl Parameters {
         match self {
             Self::E5(parameters) => parameters.cores.into(),
             Self::Nehalem(_) => nehalem::CORES as u16,
+            Self::EmeraldRapids(parameters) => parameters.cores.into(),
         }
     }
 
@@ -44,6 +49,7 @@ impl Parameters {
         match self {
             Self::E5(parameters) => parameters.threads_per_core.into(),
             Self::Nehalem(parameters) => parameters.threads_per_core.into(),
+            Self::EmeraldRapids(parameters) => parameters.threads_per_core.into(),
         }
     }
 
@@ -52,6 +58,7 @@ impl Parameters {
         match self {
             Self::E5(_) => uncore::MOST_SOCKETS as u16,
             Self::Nehalem(_) => nehalem::MOST_SOCKETS as u16,
+            Self::EmeraldRapids(_) => 2,
         }
     }
 
@@ -61,6 +68,7 @@ impl Parameters {
         match self {
             Self::E5(parameters) => Self::E5(Box::new(parameters.with_sockets(sockets as u8))),
             Self::Nehalem(parameters) => Self::Nehalem(Box::new(parameters.with_sockets(sockets as u8))),
+            Self::EmeraldRapids(parameters) => Self::EmeraldRapids(Box::new(of_sockets(&parameters, sockets))),
         }
     }
 
@@ -69,6 +77,7 @@ impl Parameters {
         match self {
             Self::E5(parameters) => parameters.as_ref().clone().with_sockets(sockets as u8).limits(),
             Self::Nehalem(parameters) => parameters.as_ref().clone().with_sockets(sockets as u8).limits(),
+            Self::EmeraldRapids(parameters) => of_sockets(parameters, sockets).limits(),
         }
     }
 
@@ -82,6 +91,7 @@ impl Parameters {
                 Ok(ClockDomains::from(&parameters.as_ref().clone().with_sockets(sockets as u8).clocks()?))
             }
             Self::Nehalem(parameters) => Ok(parameters.domains()),
+            Self::EmeraldRapids(parameters) => Ok(parameters.clock_domains()),
         }
     }
 
@@ -97,6 +107,13 @@ impl Parameters {
                 let parameters = parameters.with_sockets(wiring.sockets() as u8);
                 let model = uncore::Model::new(parameters, opcodes, workload, wiring)?;
                 Ok(Model::E5(Box::new(model)))
+            }
+            Self::EmeraldRapids(parameters) => {
+                let family = wiring.family();
+                let opcode = |name: &str| family.named_value("idi-opcodes", name);
+                let parameters = of_sockets(&parameters, wiring.sockets());
+                let model = emerald_rapids::Model::new(parameters, opcode, workload, wiring)?;
+                Ok(Model::EmeraldRapids(Box::new(model)))
             }
         }
     }
@@ -136,8 +153,13 @@ impl Parameters {
                 let model = uncore::Model::for_program(parameters, opcodes, source, settings, wiring)?;
                 Ok(Model::E5(Box::new(model)))
             }
+            Self::EmeraldRapids(_) => Err(BuildError::NoPrograms { family: wiring.family().name }),
         }
     }
+}
+
+fn of_sockets(parameters: &emerald_rapids::Parameters, sockets: u16) -> emerald_rapids::Parameters {
+    emerald_rapids::Parameters { sockets: sockets as u8, ..parameters.clone() }
 }
 
 fn opcodes(family: &'static Family) -> Result<Opcodes, BuildError> {

@@ -12,6 +12,8 @@ pub enum Snapshot {
     E5(Box<ledger::Snapshot>),
     /// Of the Xeon 5500 series.
     Nehalem(Box<nehalem::Snapshot>),
+    /// Of Emerald Rapids.
+    EmeraldRapids(Box<ledger::emerald_rapids::Snapshot>),
 }
 
 impl Snapshot {
@@ -20,6 +22,7 @@ impl Snapshot {
         match self {
             Self::E5(at) => at.now(),
             Self::Nehalem(at) => at.now(),
+            Self::EmeraldRapids(at) => at.now(),
         }
     }
 
@@ -39,6 +42,7 @@ impl Snapshot {
         match self {
             Self::E5(at) => at.count(socket, unit, instance, event, subevent, filters),
             Self::Nehalem(at) => at.count(socket, unit, instance, event, subevent, filters),
+            Self::EmeraldRapids(at) => at.count(socket, unit, instance, event, subevent, filters),
         }
     }
 }

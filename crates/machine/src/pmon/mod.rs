@@ -6,6 +6,8 @@
 
 mod bank;
 mod clock;
+#[cfg(test)]
+mod compiled;
 mod counter;
 mod instance;
 mod layout;
@@ -17,6 +19,8 @@ mod selection;
 mod state;
 
 pub use bank::Bank;
+#[cfg(test)]
+pub use compiled::{Compiled, compile_event};
 pub use counter::{Conditioning, Counter, GateCondition};
 pub use layout::{RegisterRef, SlotRef};
 pub use overflow::Interrupt;

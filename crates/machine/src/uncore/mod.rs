@@ -14,6 +14,7 @@ mod caching;
 mod core;
 mod device;
 pub mod dram;
+pub mod emerald_rapids;
 mod event;
 mod home;
 mod host;

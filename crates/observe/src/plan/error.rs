@@ -46,6 +46,14 @@ pub enum PlanError {
         /// Events that do not fit beside them, each with the reason.
         left_out: Vec<(String, String)>,
     },
+    /// An event that samples cannot be taken by.
+    #[error("{label} cannot be sampled by: {why}")]
+    NoSampling {
+        /// The event.
+        label: String,
+        /// Why.
+        why: String,
+    },
     /// A register cannot be reached.
     #[error(transparent)]
     Locate(#[from] LocateError),

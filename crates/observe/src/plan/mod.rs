@@ -12,6 +12,7 @@ mod instance;
 mod occupied;
 mod operations;
 mod rounds;
+mod sampling;
 mod step;
 
 use pericore_catalog::{Register, Unit};
@@ -28,6 +29,7 @@ use instance::Planner;
 pub use instance::rounds_of;
 pub use occupied::{Occupied, Taken};
 pub use rounds::{BUDGET, Rounds, Seat, spread};
+pub use sampling::{Leader, Trigger};
 pub(crate) use step::halves;
 pub use step::{Purpose, Step};
 
@@ -62,6 +64,8 @@ pub struct SocketPlan {
     pub read: Vec<Step>,
     /// Lets the counters go on.
     pub resume: Vec<Step>,
+    /// The counter whose overflows are waited for, if samples come by overflow.
+    pub leader: Option<Leader>,
 }
 
 /// An instance in use.

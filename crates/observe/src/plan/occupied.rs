@@ -26,6 +26,11 @@ impl Taken {
     pub const fn any(self) -> bool {
         self.counters != 0 || self.fixed
     }
+
+    /// True if nothing of the instance is left.
+    pub const fn is_whole(self) -> bool {
+        self.counters == u16::MAX && self.fixed
+    }
 }
 
 impl Occupied {

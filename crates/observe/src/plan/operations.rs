@@ -58,7 +58,7 @@ pub(super) fn socket_plan(
     let Phases { inspect, setup, freeze, read, resume } = phases;
     let setup = setup.into_iter().flatten().collect();
     let gate = stopping.whole.map(|(index, _)| index);
-    Ok(SocketPlan { socket: socket.number, instances, gate, inspect, setup, freeze, read, resume })
+    Ok(SocketPlan { socket: socket.number, instances, gate, inspect, setup, freeze, read, resume, leader: None })
 }
 
 /// Steps in the making; `setup` by phase.
@@ -223,6 +223,11 @@ impl Writer<'_> {
             }
         }
         let gate = self.stop.gate().map(|gate| gate.register);
+        // What somebody else has frozen would count nothing.
+        if let (None, Some(register)) = (gate, unit.register(Role::UnitControl)) {
+            let step = self.step(register, 0, None, Purpose::Inspect)?;
+            self.phases.inspect.push(step);
+        }
         let filters = self.filter_values(None).into_iter().map(|(register, _)| register);
         for register in filters.chain(gate) {
             let step = self.step(register, 0, None, Purpose::Save)?;

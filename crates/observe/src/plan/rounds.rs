@@ -222,9 +222,9 @@ impl<'a> Search<'a> {
         let shared = self.shared();
         let counters = self.rules.available.count_ones() as usize;
         let mut used: Vec<usize> = Vec::new();
-        for item in 0..self.items.len() {
+        for (item, is_shared) in shared.into_iter().enumerate() {
             let size = self.items[item].len();
-            let has_room = |round: &usize| shared[item] || used[*round] + size <= counters;
+            let has_room = |round: &usize| is_shared || used[*round] + size <= counters;
             let found = (0..rounds.len()).filter(has_room).find(|&round| {
                 self.steps += 1;
                 self.fits(&rounds[round], item)
@@ -236,7 +236,7 @@ impl<'a> Search<'a> {
             });
             rounds[round].push(item);
             // Shared demands count once for sure, and no round is full for them alone.
-            used[round] += if shared[item] { 0 } else { size };
+            used[round] += if is_shared { 0 } else { size };
         }
         rounds
     }

@@ -3,7 +3,9 @@
 use std::fmt;
 
 use pericore_catalog::FieldAccess;
-use pericore_registers::{Address, Operation, Width};
+use pericore_registers::{AccessError, Address, Operation, Outcome, RegisterSpace, Width};
+
+use super::SessionError;
 
 use crate::plan::{Plan, Step, halves};
 
@@ -49,5 +51,23 @@ impl fmt::Display for Saved {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { socket, instance, register, address, value, .. } = self;
         write!(f, "{register} of {instance} in socket {socket} ({address}) = {value:#x}")
+    }
+}
+
+/// Writes all old values, in order.
+pub(super) fn restore_all(space: &mut impl RegisterSpace, saved: &[Saved]) -> Result<(), SessionError> {
+    let writes: Vec<(&Saved, Operation)> =
+        saved.iter().flat_map(|saved| saved.restoring().map(move |write| (saved, write))).collect();
+    let operations: Vec<Operation> = writes.iter().map(|(_, write)| *write).collect();
+    let mut outcomes = Vec::with_capacity(writes.len());
+    space.batch(&operations, &mut outcomes);
+    let refused =
+        |((saved, _), outcome): (&(&Saved, Operation), Outcome<u64>)| Some(((*saved).clone(), outcome.err()?));
+    let failures: Vec<(Saved, AccessError)> = writes.iter().zip(outcomes).filter_map(refused).collect();
+    match failures.first() {
+        None => Ok(()),
+        Some((first, error)) => {
+            Err(SessionError::Restore { refused: failures.len(), first: first.to_string(), error: error.clone() })
+        }
     }
 }

@@ -3,13 +3,16 @@
 //! A [`Session`] owns the register space while its counters run. However it ends (stop, error, panic), what it has
 //! overwritten is put back.
 
+mod begin;
 mod error;
 mod hold;
 mod in_use;
 mod journal;
+mod lists;
 mod neighbours;
 mod on_disk;
 mod prepare;
+mod reading;
 mod sample;
 mod slices;
 mod state;
@@ -20,14 +23,17 @@ mod watch;
 use std::fs::File;
 use std::path::PathBuf;
 
-use pericore_registers::{AccessError, Operation, Outcome, RegisterSpace, Width};
+use pericore_registers::{Operation, Outcome, RegisterSpace};
 
-use crate::plan::{Plan, Purpose, Step};
+use crate::plan::{Plan, Purpose};
 pub use error::SessionError;
 pub use journal::Saved;
+use journal::restore_all;
+use lists::{List, placed};
 pub use neighbours::{Entrance, Neighbour, Neighbourhood};
 pub use on_disk::{Journal, JournalError, JournalFile, Restored};
 pub use prepare::{Manners, Refusal, prepare};
+use reading::readable;
 pub use sample::{Count, Moment, Sample};
 pub use slices::Slices;
 use state::{InstanceState, State};
@@ -76,9 +82,6 @@ pub struct Session<S: RegisterSpace> {
     /// True from the first write until everything is put back.
     is_dirty: bool,
 }
-
-/// A step and where it belongs.
-type Placed = (usize, Step);
 
 impl<S: RegisterSpace> Session<S> {
     /// Looks whether the plan's counters are free, saves what will be overwritten, sets up and starts counting.
@@ -170,6 +173,39 @@ impl<S: RegisterSpace> Session<S> {
         sample
     }
 
+    /// The sample of an overflow, if the counter that is waited for has overflowed since it was made ready: all counters have stood since the very cycle
+    /// in which it did, however late this is called. They go on afterwards. Nothing if it has not, or if the plan is not for this.
+    ///
+    /// The sample's length is that between the readings: no hardware notes when it stopped.
+    pub fn sample_on_overflow(&mut self, now: impl FnOnce(&mut S) -> Moment) -> Option<Sample> {
+        let at = self.plan.sockets.iter().position(|part| part.leader.is_some())?;
+        let leader = self.plan.sockets[at].leader.clone()?;
+        let mut outcomes = Vec::with_capacity(1);
+        self.space.batch(&[leader.poll.operation], &mut outcomes);
+        let has = readable(&leader.poll, outcomes.first()?).is_ok_and(|status| status & leader.overflowed != 0);
+        if !has {
+            return None;
+        }
+        let moment = now(&mut self.space);
+        self.read(List::Read);
+        let seconds = (moment.seconds - self.last.seconds).max(0.0);
+        sample::close(&self.plan, &mut self.state, Some(seconds), seconds);
+        let sample = sample::take(&self.plan, &mut self.state, self.last, moment);
+        self.look_around();
+        let operations: Vec<Operation> = leader.rearm.iter().map(|step| step.operation).collect();
+        outcomes.clear();
+        self.space.batch(&operations, &mut outcomes);
+        let state = self.state.instance_mut(at, leader.instance);
+        for error in outcomes.iter().filter_map(|outcome| outcome.as_ref().err()) {
+            state.doubt(format!("could not be made ready for the next overflow: {error}"));
+        }
+        state.set_baseline(leader.counter, Ok(leader.preset));
+        let resumed = self.carry_out(List::Resume);
+        self.note_doubts(List::Resume, &resumed, "did not resume after an overflow");
+        self.last = moment;
+        Some(sample)
+    }
+
     /// Changes to the next round in each instance whose events take turns; does nothing if none do.
     ///
     /// `now` is asked for the time when the counters stand, and again when the next round begins. Call it at even intervals,
@@ -205,77 +241,6 @@ impl<S: RegisterSpace> Session<S> {
     /// [`SessionError::Restore`] with all registers that refused.
     pub fn stop(mut self) -> Result<(), SessionError> {
         self.put_back()
-    }
-
-    fn inspect(&mut self, options: &Options) -> Result<(), SessionError> {
-        let outcomes = self.carry_out(List::Inspect);
-        let steps = placed(&self.plan, &self.state, List::Inspect);
-        let mut seen = Vec::new();
-        let mut faults = Vec::new();
-        for (&(socket, step), outcome) in steps.iter().zip(&outcomes) {
-            match readable(&step, outcome) {
-                Ok(value) => seen.push((socket, step, value)),
-                Err(Unreadable::Denied(error)) => return Err(error.into()),
-                Err(Unreadable::Fault(why)) => faults.push((socket, step.instance, why)),
-            }
-        }
-        for (socket, instance, why) in faults {
-            self.state.instance_mut(socket, instance).fail(why);
-        }
-        seen.retain(|(socket, step, _)| self.state.instance(*socket, step.instance).fault().is_none());
-        if !options.take_over {
-            in_use::check(&self.plan, &seen)?;
-        }
-        let saved = seen.iter().filter(|(_, step, _)| step.purpose == Purpose::Save);
-        self.journal = saved.map(|(socket, step, value)| Saved::new(&self.plan, *socket, step, *value)).collect();
-        Ok(())
-    }
-
-    fn set_up(&mut self) -> Result<(), SessionError> {
-        self.is_dirty = true;
-        let outcomes = self.carry_out(List::Setup);
-        self.set_baselines(List::Setup, &outcomes);
-        self.note_written(List::Setup);
-        let steps = placed(&self.plan, &self.state, List::Setup);
-        let refused = steps.iter().zip(&outcomes).find_map(|((socket, step), outcome)| {
-            let error = outcome.as_ref().err().filter(|_| step.counter().is_none())?;
-            Some((*socket, *step, error))
-        });
-        let Some((socket, step, error)) = refused else { return Ok(()) };
-        let part = &self.plan.sockets[socket];
-        Err(SessionError::SetUp {
-            socket: part.socket,
-            instance: part.instances[step.instance].name(),
-            register: step.register_name(),
-            purpose: step.purpose,
-            error: error.clone(),
-        })
-    }
-
-    fn set_baselines(&mut self, list: List, outcomes: &[Outcome<u64>]) {
-        for ((socket, step), outcome) in placed(&self.plan, &self.state, list).into_iter().zip(outcomes) {
-            if let Purpose::Baseline { counter } = step.purpose {
-                let value = readable(&step, outcome);
-                let part = &self.plan.sockets[socket];
-                let instance = &part.instances[step.instance];
-                let was_reset = list == List::Setup && instance.counters[counter].control.is_some();
-                if let (true, true, Ok(held)) = (was_reset, self.stands(socket, step.instance), &value)
-                    && *held != 0
-                {
-                    let (name, place) = (step.register_name(), instance.name());
-                    let why =
-                        format!("{name} of {place} in socket {} held {held:#x} right after its reset", part.socket);
-                    self.state.instance_mut(socket, step.instance).counter_mut(counter).doubt.get_or_insert(why);
-                }
-                self.state.instance_mut(socket, step.instance).set_baseline(counter, value);
-            }
-        }
-    }
-
-    /// True if an instance's counters stand while they are set up and read.
-    fn stands(&self, socket: usize, instance: usize) -> bool {
-        let part = &self.plan.sockets[socket];
-        part.gate.is_some() || part.freeze.iter().any(|step| step.instance == instance)
     }
 
     /// Remembers what controls and filters hold now.
@@ -371,106 +336,9 @@ impl<S: RegisterSpace> Drop for Session<S> {
     }
 }
 
-/// Writes all old values, in order.
-fn restore_all(space: &mut impl RegisterSpace, saved: &[Saved]) -> Result<(), SessionError> {
-    let writes: Vec<(&Saved, Operation)> =
-        saved.iter().flat_map(|saved| saved.restoring().map(move |write| (saved, write))).collect();
-    let operations: Vec<Operation> = writes.iter().map(|(_, write)| *write).collect();
-    let mut outcomes = Vec::with_capacity(writes.len());
-    space.batch(&operations, &mut outcomes);
-    let refused =
-        |((saved, _), outcome): (&(&Saved, Operation), Outcome<u64>)| Some(((*saved).clone(), outcome.err()?));
-    let failures: Vec<(Saved, AccessError)> = writes.iter().zip(outcomes).filter_map(refused).collect();
-    match failures.first() {
-        None => Ok(()),
-        Some((first, error)) => {
-            Err(SessionError::Restore { refused: failures.len(), first: first.to_string(), error: error.clone() })
-        }
-    }
-}
-
 /// Samples within which a session on this plan notices a change of its controls by others; 0 if it never does.
 pub fn samples_to_notice(plan: &Plan, guard: Guard) -> usize {
     Watch::new(plan, guard).samples_to_notice()
-}
-
-/// The lists of steps that a session carries out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum List {
-    Inspect,
-    Setup,
-    Freeze,
-    Read,
-    Resume,
-    /// Of instances whose events take turns only.
-    FreezeTurns,
-    ReadTurns,
-    Switch,
-    ResumeTurns,
-}
-
-/// The steps of one list in all sockets as things stand now, without instances that have failed.
-fn placed(plan: &Plan, state: &State, list: List) -> Vec<Placed> {
-    let mut all = Vec::new();
-    for (socket, part) in plan.sockets.iter().enumerate() {
-        let turns = part.instances.iter().any(|instance| instance.rounds > 1);
-        let takes_turns =
-            |step: &&Step| part.instances[step.instance].rounds > 1 || (turns && part.gate == Some(step.instance));
-        let counter = |step: &Step| step.counter().map(|counter| &part.instances[step.instance].counters[counter]);
-        let runs = |step: &&Step| {
-            counter(step).is_some_and(|counter| counter.runs_in(state.instance(socket, step.instance).round))
-        };
-        let switches = || {
-            let turning = part.instances.iter().enumerate().filter(|(_, instance)| instance.rounds > 1);
-            turning.flat_map(|(index, instance)| &instance.switch[state.instance(socket, index).round])
-        };
-        let steps: Box<dyn Iterator<Item = &Step>> = match list {
-            List::Inspect => Box::new(part.inspect.iter()),
-            List::Setup => Box::new(part.setup.iter()),
-            List::Freeze => Box::new(part.freeze.iter()),
-            List::Read => Box::new(part.read.iter().filter(runs)),
-            List::Resume => Box::new(part.resume.iter()),
-            List::FreezeTurns => Box::new(part.freeze.iter().filter(takes_turns)),
-            List::ReadTurns => {
-                let in_turn = |step: &&Step| counter(step).is_some_and(|counter| counter.round.is_some());
-                Box::new(part.read.iter().filter(runs).filter(in_turn))
-            }
-            List::Switch => Box::new(switches()),
-            List::ResumeTurns => Box::new(part.resume.iter().filter(takes_turns)),
-        };
-        all.extend(
-            steps.filter(|step| state.instance(socket, step.instance).fault().is_none()).map(|step| (socket, *step)),
-        );
-    }
-    all
-}
-
-/// Why a register gave no value.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Unreadable {
-    /// The user lacks rights: a matter of the whole session.
-    Denied(AccessError),
-    /// The hardware did not answer.
-    Fault(String),
-}
-
-/// The value that a step has read, unless it cannot be one.
-fn readable(step: &Step, outcome: &Outcome<u64>) -> Result<u64, Unreadable> {
-    match (outcome, step.operation) {
-        (Err(error @ AccessError::Permission { .. }), _) => Err(Unreadable::Denied(error.clone())),
-        (Err(error), _) => Err(Unreadable::Fault(error.to_string())),
-        // What is absent, powered down or hidden by a hypervisor answers all ones; no register of ours can hold that, but a count of 64 bits.
-        (Ok(value), Operation::Read { width, .. })
-            if *value == width.mask() && width >= Width::B4 && !counts_all_bits(step.register) =>
-        {
-            Err(Unreadable::Fault(format!("{} reads as all ones", step.register_name())))
-        }
-        (Ok(value), _) => Ok(*value),
-    }
-}
-
-fn counts_all_bits(register: &pericore_catalog::Register) -> bool {
-    register.width == 64 && register.field("event_count").is_some_and(|field| field.bits.width == 64)
 }
 
 #[cfg(test)]

@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 
 use pericore_registers::{Address, Bdf, Outcome, RegisterSpace, Width};
 
+use super::SessionError;
 use super::hold::{Hold, hold};
 use super::journal::Saved;
+use super::journal::restore_all;
 use super::neighbours;
-use super::{SessionError, restore_all};
 
 /// First line of every journal; the number is the version of the format.
 const HEADER: &str = "pericore journal 1";

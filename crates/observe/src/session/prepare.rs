@@ -7,7 +7,7 @@ use super::neighbours::{Neighbour, Neighbourhood};
 use super::on_disk::JournalError;
 use super::survey::{check_free, survey, survey_sockets};
 use crate::discover::Topology;
-use crate::plan::{Freeze, Occupied, Plan, PlanError};
+use crate::plan::{Freeze, InstancePlan, Occupied, Plan, PlanError};
 use crate::selection::Selection;
 
 /// How a session is to get on with others.
@@ -88,6 +88,13 @@ pub fn prepare(
         Err(error) if neighbours.is_empty() => return Err(error.into()),
         Err(error) => return Err(busy(error.to_string())),
     };
+    // A fixed counter needs no choice, but would stand with its unit.
+    let whole = |instance: &&InstancePlan| {
+        instance.taken.is_whole() && instance.counters.iter().any(|counter| counter.control.is_some())
+    };
+    if let Some(instance) = plan.instances().find(whole) {
+        return Err(busy(format!("{} is in use as a whole", instance.name())));
+    }
     if !manners.take_over {
         match check_free(space, &plan) {
             Ok(()) => {}

@@ -2,7 +2,7 @@
 
 use pericore_metrics::Validity;
 
-use super::Unreadable;
+use super::reading::Unreadable;
 use super::slices::Slices;
 use crate::plan::Plan;
 

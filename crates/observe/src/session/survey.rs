@@ -3,8 +3,10 @@
 use pericore_catalog::Role;
 use pericore_registers::{Operation, RegisterSpace};
 
+use super::lists::{List, placed};
+use super::reading::{Unreadable, readable};
 use super::state::State;
-use super::{List, SessionError, Unreadable, in_use, placed, readable};
+use super::{SessionError, in_use};
 use crate::discover::{Socket, Topology};
 use crate::plan::{Occupied, Plan, Purpose, Step};
 

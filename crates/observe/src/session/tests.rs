@@ -1,7 +1,7 @@
 //! Sessions on a register space that only remembers: the test plays the counters.
 
 use pericore_metrics::{Grade, Validity};
-use pericore_registers::{Address, Bdf, Counting};
+use pericore_registers::{AccessError, Address, Bdf, Counting, Width};
 
 use super::*;
 use crate::discover::discover;
@@ -294,4 +294,21 @@ fn counters_of_others_are_left_alone_in_their_unit() {
     let error = Session::start(&mut space, other, Options::default(), at_(0.0)).unwrap_err();
     assert!(error.to_string().contains("filter of cbo0 in socket 0 (= 0x7c0000), beside counters"), "{error}");
     assert_eq!(space.msrs[&(0, 0xd11)], 0x0040_0334);
+}
+
+#[test]
+fn a_unit_that_somebody_froze_is_named() {
+    let mut space = Fake::two_sockets();
+    // Counter 1 of CBo 0 in socket 0 counts for someone else, who has stopped the slice.
+    space.msrs.insert((0, 0xd11), 0x0040_0334);
+    space.msrs.insert((0, 0xd04), 0x0001_0100);
+    let first = plan(&mut space, "cbo0/LLC_VICTIMS.M_STATE/");
+    let occupied = survey(&mut space, &first).unwrap();
+    let topology = discover(&mut space, e5_2600(), &CPUS, |unit| unit.name != "pcu").unwrap();
+    let plan = Plan::beside(&topology, first.selection, &occupied).unwrap();
+    let mut session = Session::start(&mut space, plan, Options::default(), at_(0.0)).unwrap();
+    let sample = session.sample(at_(1.0));
+    let of = |socket: u16| sample.counts.iter().find(|count| count.socket == socket).unwrap().validity.to_string();
+    assert!(of(0).contains("cbo0 is frozen by someone else (unit_ctl = 0x10100)"), "{}", of(0));
+    assert_eq!(of(1), "measured");
 }

@@ -16,6 +16,7 @@ use pericore_registers::{Address, Operation, Outcome, RegisterSpace, Width};
 
 use super::interrupt::Interrupt;
 use super::progress::ProgressLine;
+use super::repeat::Runs;
 use super::{StatArgs, preparation, rows, truth};
 use crate::failure::Failure;
 use crate::machine::opened;
@@ -38,6 +39,15 @@ fn load(text: &str, limits: &Limits) -> Result<Scenario, Failure> {
     Scenario::parse(&contents, limits).map_err(|error| Failure::usage(format!("{text}, {error}")))
 }
 
+/// The scenario of a repetition: the same seeds would give the same run.
+fn reseeded(scenario: &Scenario, run: u32) -> Scenario {
+    let mut scenario = scenario.clone();
+    for workload in scenario.phases.iter_mut().filter_map(|phase| phase.workload.as_mut()) {
+        workload.seed = workload.seed.wrapping_add(run.into());
+    }
+    scenario
+}
+
 /// Runs `pericore stat --machine`.
 ///
 /// # Errors
@@ -52,36 +62,62 @@ pub fn run(args: &StatArgs, machine: &str) -> Result<ExitCode, Failure> {
     let scenario = load(workload_text, &limits)?;
     let selection = args.selection(spec.family())?;
     let machine_name = machine;
-    let program = Program::of(&args.program)?;
-    let machine = match &program {
-        Some(program) => Machine::for_program(&spec, program.source(), program.settings()),
-        None => Machine::for_scenario(&spec, &scenario),
-    };
-    let machine = Shared(Rc::new(RefCell::new(machine.map_err(Failure::usage)?)));
-    let cpus = cpus(machine.0.borrow().chassis().shape());
-    let plan = preparation::plan(args, &mut machine.clone(), &cpus, selection)?;
-    preparation::warn_of_wraps(args, &plan);
     let mut out = args.open_output()?;
-    // A program that runs gets the signals: this comes after, and so finds them taken.
-    let interrupt = Interrupt::watch()?;
-    let workload_text = match &program {
-        Some(program) => program.start().map(|()| program.title())?,
-        None => workload_text.to_owned(),
-    };
-    if !args.json && args.separator.is_none() {
-        let sockets = machine.0.borrow().chassis().shape().sockets;
-        let plural = if sockets == 1 { "" } else { "s" };
-        writeln!(
-            out,
-            "\n EMULATED {} ({}), {sockets} socket{plural}: {workload_text}",
-            spec.family().name,
-            spec.preset()
-        )?;
+    let mut runs = Runs::new(args.repeat);
+    let mut interrupt: Option<Interrupt> = None;
+    let mut status = ExitCode::SUCCESS;
+    for run in 0..args.repeat {
+        let program = Program::of(&args.program)?;
+        let machine = match &program {
+            Some(program) => Machine::for_program(&spec, program.source(), program.settings()),
+            None => Machine::for_scenario(&spec, &reseeded(&scenario, run)),
+        };
+        let machine = Shared(Rc::new(RefCell::new(machine.map_err(Failure::usage)?)));
+        let cpus = cpus(machine.0.borrow().chassis().shape());
+        let plan = preparation::plan(args, &mut machine.clone(), &cpus, selection.clone())?;
+        if run == 0 {
+            preparation::warn_of_wraps(args, &plan);
+        }
+        // A program that runs gets the signals: this comes after, and so finds them taken.
+        let watched = match &interrupt {
+            Some(watched) => watched.clone(),
+            None => interrupt.insert(Interrupt::watch()?).clone(),
+        };
+        let workload_text = match &program {
+            Some(program) => program.start().map(|()| program.title())?,
+            None => workload_text.to_owned(),
+        };
+        if run == 0 && !args.json && args.separator.is_none() {
+            let sockets = machine.0.borrow().chassis().shape().sockets;
+            let plural = if sockets == 1 { "" } else { "s" };
+            writeln!(
+                out,
+                "\n EMULATED {} ({}), {sockets} socket{plural}: {workload_text}",
+                spec.family().name,
+                spec.preset()
+            )?;
+        }
+        let started = Instant::now();
+        let mut measurement = Measurement {
+            args,
+            machine,
+            machine_name,
+            spec: &spec,
+            started,
+            interrupt: watched,
+            program,
+            runs: &mut runs,
+        };
+        status = measurement.measure(plan, &mut out)?;
+        if interrupt.as_ref().is_some_and(|interrupt| interrupt.signal().is_some()) {
+            break;
+        }
     }
-    let mut run = Measurement { args, machine, machine_name, spec: &spec, started: Instant::now(), interrupt, program };
-    let status = run.measure(plan, &mut out)?;
+    if let Some(report) = runs.finish() {
+        args.print(&mut out, &report, Some(spec.preset()))?;
+    }
     out.flush()?;
-    Ok(run.interrupt.exit(status))
+    Ok(interrupt.map_or(status, |interrupt| interrupt.exit(status)))
 }
 
 /// The machine, shared by the session that reads its registers and the loop that runs its workload.
@@ -135,6 +171,7 @@ struct Measurement<'a> {
     started: Instant,
     interrupt: Interrupt,
     program: Option<Program>,
+    runs: &'a mut Runs,
 }
 
 impl Measurement<'_> {
@@ -205,7 +242,7 @@ impl Measurement<'_> {
 
     /// Prints a sample; returns the snapshot at its end.
     fn print(
-        &self,
+        &mut self,
         session: &Session<Shared>,
         sample: &Sample,
         before: &Snapshot,
@@ -217,7 +254,9 @@ impl Measurement<'_> {
         let true_sample =
             self.args.truth.then(|| truth::sample(&plan.selection, sample, &Window::between(before, &after)));
         let report = rows::report(plan, sample, true_sample.as_ref(), self.args.scope(), interval_end);
-        self.args.print(out, &report, Some(self.spec.preset()))?;
+        if let Some(report) = self.runs.take(report) {
+            self.args.print(out, &report, Some(self.spec.preset()))?;
+        }
         Ok(after)
     }
 
@@ -227,7 +266,7 @@ impl Measurement<'_> {
         if let Some(said) = &said {
             said.warn();
         }
-        if self.args.json || self.args.separator.is_some() {
+        if self.args.json || self.args.separator.is_some() || self.runs.are_several() {
             return Ok(status);
         }
         let machine = self.machine.0.borrow();

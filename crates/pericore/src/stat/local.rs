@@ -9,6 +9,7 @@ use pericore_observe::session::{Entrance, Guard, JournalFile, Neighbourhood, Opt
 
 use super::child::Measured;
 use super::interrupt::Interrupt;
+use super::repeat::Runs;
 use super::wakeup::Wakeup;
 use super::{StatArgs, preparation, rows};
 use crate::failure::Failure;
@@ -28,6 +29,9 @@ pub fn run(args: &StatArgs) -> Result<ExitCode, Failure> {
 /// The same on a host that is known.
 fn on(args: &StatArgs, host: &Host) -> Result<ExitCode, Failure> {
     let family = host.family().map_err(Failure::failed)?;
+    if args.repeat > 1 && args.program.words().is_empty() && args.timeout.is_none() {
+        return Err(Failure::usage("-r repeats a program: name one, or give each run an end with --timeout"));
+    }
     if let Some(what) = args.only_for_software() {
         return Err(Failure::usage(format!(
             "{what} is for software machines; add --machine {}, or leave it out",
@@ -47,21 +51,37 @@ fn on(args: &StatArgs, host: &Host) -> Result<ExitCode, Failure> {
         preparation::forecast(args, &plan)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let neighbourhood = restore::neighbourhood()?;
-    let (plan, entrance) =
-        preparation::plan_among(args, &mut space, &host.cpus, &selection, &neighbourhood).map_err(elsewhere)?;
-    preparation::warn_of_wraps(args, &plan);
     let mut out = args.open_output()?;
-    // Before the first write to a register: from here on signals end the measurement, and everything is put back.
-    let (interrupt, wakeup) = (Interrupt::watch()?, Wakeup::new()?);
-    if !args.json && args.separator.is_none() {
-        writeln!(out, "\n {}", title(args, host, &plan))?;
+    let mut runs = Runs::new(args.repeat);
+    let mut watching: Option<(Interrupt, Wakeup)> = None;
+    let mut status = ExitCode::SUCCESS;
+    for run in 0..args.repeat {
+        let neighbourhood = restore::neighbourhood()?;
+        let (plan, entrance) =
+            preparation::plan_among(args, &mut space, &host.cpus, &selection, &neighbourhood).map_err(elsewhere)?;
+        if run == 0 {
+            preparation::warn_of_wraps(args, &plan);
+        }
+        // Before the first write to a register: from here on signals end the measurement, and everything is put back.
+        let (interrupt, wakeup) = match &mut watching {
+            Some(watching) => watching,
+            None => watching.insert((Interrupt::watch()?, Wakeup::new()?)),
+        };
+        if run == 0 && !args.json && args.separator.is_none() {
+            writeln!(out, "\n {}", title(args, host, &plan))?;
+        }
+        let mut measurement = Measurement { args, watch: Stopwatch::default(), interrupt, wakeup, runs: &mut runs };
+        let place = (neighbourhood, entrance);
+        status = measurement.measure(host.space(), plan, place, &mut out).map_err(elsewhere)?;
+        if interrupt.signal().is_some() {
+            break;
+        }
     }
-    let mut run = Measurement { args, watch: Stopwatch::default(), interrupt, wakeup };
-    let place = (neighbourhood, entrance);
-    let status = run.measure(space, plan, place, &mut out).map_err(elsewhere)?;
+    if let Some(report) = runs.finish() {
+        args.print(&mut out, &report, None)?;
+    }
     out.flush()?;
-    Ok(run.interrupt.exit(status))
+    Ok(watching.map_or(status, |(interrupt, _)| interrupt.exit(status)))
 }
 
 /// What is measured, above the table.
@@ -79,8 +99,9 @@ fn title(args: &StatArgs, host: &Host, plan: &Plan) -> String {
 struct Measurement<'a> {
     args: &'a StatArgs,
     watch: Stopwatch,
-    interrupt: Interrupt,
-    wakeup: Wakeup,
+    interrupt: &'a Interrupt,
+    wakeup: &'a mut Wakeup,
+    runs: &'a mut Runs,
 }
 
 impl Measurement<'_> {
@@ -138,7 +159,9 @@ impl Measurement<'_> {
                 let sample = session.sample(|_| watch.moment());
                 let end = interval.map(|_| watch.moment().seconds - start);
                 let report = rows::report(session.plan(), &sample, None, self.args.scope(), end);
-                self.args.print(out, &report, None)?;
+                if let Some(report) = self.runs.take(report) {
+                    self.args.print(out, &report, None)?;
+                }
                 next_print = after(now, next_print, interval);
             }
             if over {

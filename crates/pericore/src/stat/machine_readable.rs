@@ -21,6 +21,8 @@ struct JsonRow<'a> {
     counter_value: Option<String>,
     unit: &'a str,
     event: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    variance: Option<f64>,
     #[serde(rename = "event-runtime")]
     event_runtime: u64,
     #[serde(rename = "pcnt-running")]
@@ -56,6 +58,7 @@ pub fn json(out: &mut impl Write, report: &Report, emulated: Option<&str>) -> io
             counter_value: (!is_metric).then(|| value.clone()),
             unit: "",
             event: &row.name,
+            variance: row.spread.map(|spread| spread * 100.0),
             event_runtime: (report.seconds * validity.duty() * 1e9).round() as u64,
             pcnt_running: (validity.duty() * 10_000.0).round() / 100.0,
             metric_value: is_metric.then_some(value),
@@ -85,27 +88,16 @@ pub fn separated(out: &mut impl Write, report: &Report, separator: &str) -> io::
         let mut fields = Vec::new();
         fields.extend(report.interval_end.map(|end| format!("{end:.9}")));
         fields.extend(row.place.as_ref().map(ToString::to_string));
+        // Where perf has it: behind the event.
+        let variance = row.spread.map_or_else(String::new, |spread| format!("{separator}{:.2}%", spread * 100.0));
+        let event = format!("{}{variance}", row.name);
         let symbol = row.unit_of_measure.map(|unit| unit.symbol().to_owned());
         match symbol {
-            None => fields.extend([
-                value,
-                String::new(),
-                row.name.clone(),
-                runtime.to_string(),
-                share,
-                String::new(),
-                String::new(),
-            ]),
+            None => {
+                fields.extend([value, String::new(), event, runtime.to_string(), share, String::new(), String::new()])
+            }
             Some(symbol) => {
-                fields.extend([
-                    String::new(),
-                    String::new(),
-                    row.name.clone(),
-                    runtime.to_string(),
-                    share,
-                    value,
-                    symbol,
-                ]);
+                fields.extend([String::new(), String::new(), event, runtime.to_string(), share, value, symbol]);
             }
         }
         fields.push(validity.grade().name().to_owned());

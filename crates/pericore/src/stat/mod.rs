@@ -8,6 +8,7 @@ mod local;
 mod machine_readable;
 mod preparation;
 mod progress;
+mod repeat;
 mod report;
 mod rows;
 mod table;
@@ -58,6 +59,17 @@ pub struct StatArgs {
     /// End after so many milliseconds (virtual ones on a software machine)
     #[arg(long, value_name = "MS")]
     timeout: Option<f64>,
+    /// Run the program, or the workload with one seed after the other, so many times; print means, and how far the runs lie apart
+    #[arg(
+        short = 'r',
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        hide_default_value = true,
+        value_parser = clap::value_parser!(u32).range(1..),
+        conflicts_with = "interval"
+    )]
+    repeat: u32,
     /// Print JSON lines
     #[arg(short = 'j', long = "json-output", conflicts_with = "separator")]
     json: bool,

@@ -7,8 +7,10 @@ use pericore_metrics::{UnitOfMeasure, Value};
 pub struct Report {
     /// Seconds from the start to the end of this interval; `None` without `-I`.
     pub interval_end: Option<f64>,
-    /// Length in seconds.
+    /// Length in seconds; of several runs the mean.
     pub seconds: f64,
+    /// Number of runs that it is the mean of; `None` for a single one.
+    pub runs: Option<usize>,
     /// Events, then metrics, in the order that the user named them.
     pub rows: Vec<Row>,
 }
@@ -26,6 +28,8 @@ pub struct Row {
     pub unit_of_measure: Option<UnitOfMeasure>,
     /// For a scaled number its standard error, in the row's unit of measure, if it can be told.
     pub standard_error: Option<f64>,
+    /// For the mean of several runs its standard error, as a share of it.
+    pub spread: Option<f64>,
     /// What the model knows, if it was asked for and the model knows it.
     pub truth: Option<f64>,
 }

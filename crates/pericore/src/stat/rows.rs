@@ -20,6 +20,7 @@ pub fn report(plan: &Plan, sample: &Sample, truth: Option<&Sample>, scope: Scope
                 value: total.value(),
                 unit_of_measure: None,
                 standard_error: total.standard_error,
+                spread: None,
                 truth: true_totals.as_ref().and_then(same),
             });
         }
@@ -34,11 +35,12 @@ pub fn report(plan: &Plan, sample: &Sample, truth: Option<&Sample>, scope: Scope
                 value: total.value,
                 unit_of_measure: Some(metric.unit_of_measure),
                 standard_error: total.standard_error,
+                spread: None,
                 truth: same.and_then(|total| total.value.number()),
             });
         }
     }
-    Report { interval_end, seconds: sample.seconds, rows }
+    Report { interval_end, seconds: sample.seconds, runs: None, rows }
 }
 
 fn find(totals: &[pericore_observe::results::EventTotal], part: Part) -> Option<f64> {

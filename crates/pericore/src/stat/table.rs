@@ -30,6 +30,9 @@ pub fn print(out: &mut impl Write, report: &Report, truth: bool) -> io::Result<(
         if let Some(place) = &row.place {
             name = format!("{place} {name}");
         }
+        if let Some(spread) = row.spread {
+            name = format!("{name} (+- {:.2} %)", spread * 100.0);
+        }
         let figures = numbers(&value, &true_value, &error);
         if name.chars().count() <= name_width {
             writeln!(out, "{figures}  {name}")?;
@@ -73,11 +76,12 @@ fn texts(row: &Row) -> (String, String, String) {
 /// How far the numbers can be trusted: one line if all are plainly measured, else a line for each that is not.
 fn validity(out: &mut impl Write, report: &Report) -> io::Result<()> {
     let doubtful: Vec<&Row> = report.rows.iter().filter(|row| !row.value.validity().concerns().is_empty()).collect();
+    let runs = report.runs.map_or_else(String::new, |runs| format!(" in each of {runs} runs"));
     if doubtful.is_empty() {
-        return writeln!(out, " validity: all measured, over {:.6} s", report.seconds);
+        return writeln!(out, " validity: all measured, over {:.6} s{runs}", report.seconds);
     }
     let measured = report.rows.len() - doubtful.len();
-    writeln!(out, " validity: {measured} of {} measured, over {:.6} s", report.rows.len(), report.seconds)?;
+    writeln!(out, " validity: {measured} of {} measured, over {:.6} s{runs}", report.rows.len(), report.seconds)?;
     for row in doubtful {
         write!(out, "   {}: {}", row.name, row.value.validity())?;
         writeln!(out, "{}", row.precision().map_or_else(String::new, |precision| format!(", {precision}")))?;

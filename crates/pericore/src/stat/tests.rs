@@ -117,3 +117,14 @@ fn every_command_line_that_explain_proposes_is_accepted() {
         refused[..refused.len().min(30)].join("\n")
     );
 }
+
+/// Without events and metrics, `stat` counts what its family has for that, and all of it at once.
+#[test]
+fn every_family_has_defaults() {
+    for family in families() {
+        let mut machine = Hardware::of(family);
+        let plan = machine.plan(&format!("pericore stat --machine {}", family.name)).unwrap();
+        assert!(plan.selection.metrics.len() >= 3, "{}", family.name);
+        assert!(plan.rounds() == 1, "{}: the defaults take {} rounds", family.name, plan.rounds());
+    }
+}

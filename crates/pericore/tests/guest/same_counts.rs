@@ -80,7 +80,6 @@ fn on_emerald_rapids_by_all_three_ways() {
 }
 
 #[test]
-#[ignore = "long form: cargo test -p pericore --test guest -- --include-ignored"]
 fn on_e5_2600() {
     if switched_off() {
         return;
@@ -92,7 +91,7 @@ fn on_e5_2600() {
         (("ha", 0), ("REQUESTS", "READS"), 40_009),
         (("qpi", 1), ("RxL_FLITS_G1", "DRS_DATA"), 10_007),
     ];
-    // The request lies in the PCU's last counter, 0xc39 (Table 2-70).
+    // The request lies in the PCU's last counter, 0xc39 (Table 2-73).
     let script = "echo '@@ perf'
         perf stat -a -x, -o /dev/stdout -e uncore_cbox/event=0x13,umask=0x1/ -e uncore_imc/event=0x4,umask=0x3/ \
             -e uncore_ha/event=0x1,umask=0x3/ -e uncore_qpi/event=0x102,umask=0x8/ -- wrmsr 0xc39 1 || exit 1

@@ -34,6 +34,8 @@ pub enum Event {
     Home,
     /// A request reaches the memory controller.
     Memory,
+    /// An isochronous read has waited for long.
+    Deadline,
     /// A read's data has come to the home from memory.
     Read,
     /// A write has been taken over by memory.
@@ -65,7 +67,7 @@ pub enum Event {
 }
 
 impl Event {
-    const ALL: [Self; 29] = [
+    const ALL: [Self; 30] = [
         Self::Nothing,
         Self::Issue,
         Self::Device,
@@ -81,6 +83,7 @@ impl Event {
         Self::Return,
         Self::Home,
         Self::Memory,
+        Self::Deadline,
         Self::Read,
         Self::Posted,
         Self::Part,

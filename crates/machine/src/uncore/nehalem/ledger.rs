@@ -62,6 +62,7 @@ pub struct SocketCells {
     pub bypassed: u64,
     pub high: [u64; CHANNELS],
     pub critical: [u64; CHANNELS],
+    pub raised: [u64; CHANNELS],
     /// Whole lines, parts; by channel.
     pub writes: [[u64; CHANNELS]; 2],
     /// By source and answer, as they reached the home.
@@ -88,6 +89,7 @@ impl SocketCells {
             bypassed: 0,
             high: [0; CHANNELS],
             critical: [0; CHANNELS],
+            raised: [0; CHANNELS],
             writes: [[0; CHANNELS]; 2],
             matched: [[0; Answer::COUNT]; 3],
         }
@@ -219,6 +221,7 @@ fn fold(sockets: &mut [SocketCells], record: &Record) {
     let channel = usize::from(record.channel);
     home.requests[record.source as usize][usize::from(!record.kind.reads())] += happened(record.at_home);
     home.bypassed += u64::from(record.bypassed);
+    home.raised[channel] += u64::from(record.raised);
     home.acknowledged += u64::from(record.acknowledged);
     if record.at_memory == NEVER {
         return;

@@ -104,6 +104,9 @@ impl Model {
             sink.pulse(wire, tag, self.now, 1);
         }
         self.raise(socket, level(kind, at), sink);
+        if kind == Kind::DeviceRead(Priority::High) {
+            self.wheel.schedule(self.now + self.times.deadline, Event::Deadline.of(request));
+        }
         let cycle = self.clocks.dclk.cycles(self.now);
         let index = self.channel_of(home, channel);
         let (bank, row) = (place.bank, place.row);
@@ -112,6 +115,18 @@ impl Model {
         self.channels[index].announce(Arrival { cycle, owner: request, line, bank, row, queue: queue(kind), partial });
         self.channel_next[index] = self.channel_next[index].min(self.now);
         self.memory_next = self.memory_next.min(self.now);
+    }
+
+    /// An isochronous read whose deadline is near becomes critical, if it still waits. The channel serves it in its turn all the same.
+    pub(super) fn deadline<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let entry = &mut self.requests[request];
+        if entry.served {
+            return;
+        }
+        entry.record.raised = true;
+        let (home, channel) = (usize::from(entry.record.home), usize::from(entry.record.channel));
+        let (wire, tag) = self.wires.sockets[home].raised[channel];
+        sink.pulse(wire, tag, self.now, 1);
     }
 
     /// Lets the channels do what is due now.
@@ -136,6 +151,7 @@ impl Model {
         for outcome in 0..self.outcomes.len() {
             match self.outcomes[outcome] {
                 Outcome::Data { owner, cycle } => {
+                    self.requests[owner].served = true;
                     let kind = self.requests[owner].record.kind;
                     self.lower(socket, level(kind, channel), sink);
                     self.give_back(index, Pending::Reads);

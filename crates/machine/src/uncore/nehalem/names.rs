@@ -46,6 +46,7 @@ pub const NAMES: &[(&str, &[&str])] = &[
     ("QMC_NORMAL_READS", BY_CHANNEL),
     ("QMC_HIGH_PRIORITY_READS", BY_CHANNEL),
     ("QMC_CRITICAL_PRIORITY_READS", BY_CHANNEL),
+    ("QMC_PRIORITY_UPDATES", BY_CHANNEL),
     (
         "QMC_WRITES",
         &["FULL_CH0", "FULL_CH1", "FULL_CH2", "PARTIAL_CH0", "PARTIAL_CH1", "PARTIAL_CH2", "FULL_ANY", "PARTIAL_ANY"],
@@ -245,6 +246,7 @@ fn memory(cells: &SocketCells, event: &str, subevent: &str) -> Option<u64> {
         ("QMC_NORMAL_READS", "") => of(Level::reads, |level| level.entries),
         ("QMC_HIGH_PRIORITY_READS", "") => sum(&cells.high),
         ("QMC_CRITICAL_PRIORITY_READS", "") => sum(&cells.critical),
+        ("QMC_PRIORITY_UPDATES", "") => sum(&cells.raised),
         ("QMC_WRITES", "FULL") => sum(&cells.writes[0]),
         ("QMC_WRITES", "PARTIAL") => sum(&cells.writes[1]),
         _ => return None,

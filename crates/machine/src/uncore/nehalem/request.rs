@@ -107,6 +107,8 @@ pub struct Record {
     pub bypassed: bool,
     /// Reached the memory controller.
     pub at_memory: Tick,
+    /// Its priority was raised while it waited there.
+    pub raised: bool,
     /// State in which its line came into the LLC, and of what left for it.
     pub filled: Option<(LineState, LineState)>,
     /// The home logic asked for an acknowledgement because others wanted the line too.
@@ -128,6 +130,8 @@ pub struct Request {
     pub started: bool,
     /// It was sent to memory.
     pub memory_asked: bool,
+    /// The channel has served it.
+    pub served: bool,
     /// Its data is ready at home, or has been written.
     pub memory_done: bool,
     /// It was counted as sharing its address with another.
@@ -170,6 +174,7 @@ impl Request {
             at_home: NEVER,
             bypassed: false,
             at_memory: NEVER,
+            raised: false,
             filled: None,
             acknowledged: false,
         };
@@ -180,6 +185,7 @@ impl Request {
             shared: false,
             started: false,
             memory_asked: false,
+            served: false,
             memory_done: false,
             contested: false,
             responses: 0,

@@ -44,6 +44,8 @@ fn check(workload: &str, model: &Model) {
         let reads = sum("QHL_REQUESTS", &["LOCAL_READS", "REMOTE_READS", "IOH_READS"]);
         let isochronous = of("QMC_HIGH_PRIORITY_READS.ANY") + of("QMC_CRITICAL_PRIORITY_READS.ANY");
         equal(reads, of("QMC_NORMAL_READS.ANY") + isochronous, "reads of the home logic go to memory");
+        let raised = of("QMC_PRIORITY_UPDATES.ANY");
+        assert!(raised <= of("QMC_HIGH_PRIORITY_READS.ANY"), "{workload}: only reads of high priority are raised");
         for channel in 0..3_u16 {
             let by_channel = |event: &str| of(&format!("{event}CH{channel}"));
             let memory = |event| at.memory[socket].count(0, "imc", channel, event, None, &[]).unwrap();

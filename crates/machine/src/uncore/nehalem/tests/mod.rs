@@ -1,6 +1,7 @@
 //! The model as a whole: its signals against its ledger, its laws, its figures.
 
 mod figures;
+mod hand;
 mod laws;
 mod truth;
 

@@ -1,0 +1,174 @@
+//! A core: its L2, its buffers, and the threads that run on it.
+
+use super::request::RequestId;
+use super::tags::Tags;
+use crate::signal::Tick;
+use crate::uncore::search::matches;
+use crate::workload::{Access, Generator};
+
+/// States of a line in an L2; the order is the order of rights.
+pub const SHARED: u8 = 1;
+pub const EXCLUSIVE: u8 = 2;
+pub const MODIFIED: u8 = 3;
+
+/// Sets of the L2, as a power of two: 2 MB of 16 ways (Intel optimization manual, Golden Cove server).
+const L2_SET_BITS: u32 = 11;
+const FREE: u32 = u32::MAX;
+const BUFFERS: usize = 32;
+/// Buffers of this number and above are for prefetches.
+const FIRST_PREFETCH: u32 = 16;
+
+/// Why a thread does not issue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ThreadState {
+    /// It has an event under way.
+    Running,
+    /// It waits for a buffer.
+    ForBuffer,
+    /// It waits for the data of a request.
+    ForData(RequestId),
+    /// It has issued all its accesses.
+    Finished,
+}
+
+/// A hardware thread with its share of the workload.
+#[derive(Debug)]
+pub struct Thread {
+    pub generator: Generator,
+    /// Core, numbered over the machine.
+    pub core: u16,
+    /// When the next access can start.
+    pub ready: Tick,
+    /// An access that was made but could not start.
+    pub held: Option<Access>,
+    pub state: ThreadState,
+    /// Accesses so far, which time the chores.
+    pub accesses: u64,
+    /// The line of the access before: an access to it again hits the L1.
+    pub last_line: u32,
+    /// The line that missed last.
+    pub last_miss: u32,
+}
+
+/// How a miss gets a buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Buffer {
+    /// A new one: a request must go out.
+    Taken,
+    /// The line is already on its way and will do.
+    Joined,
+    /// It must wait.
+    Full,
+}
+
+/// A core's L2 and buffers.
+#[derive(Debug)]
+pub struct Core {
+    pub l2: Tags<16>,
+    /// Lines on their way: of loads and stores, then of prefetches.
+    buffers: [u32; BUFFERS],
+    used: u32,
+    /// Buffers whose line will come with the right to write.
+    writable: u32,
+    demand: u32,
+    prefetch: u32,
+    /// Writebacks under way.
+    pub writebacks: u8,
+    /// Threads that have not finished.
+    pub running: u8,
+}
+
+impl Core {
+    /// A core with an empty cache.
+    pub fn new(fill_buffers: u8, prefetch_buffers: u8) -> Self {
+        Self {
+            l2: Tags::new(L2_SET_BITS),
+            buffers: [FREE; BUFFERS],
+            used: 0,
+            writable: 0,
+            demand: (1 << fill_buffers) - 1,
+            prefetch: ((1 << prefetch_buffers) - 1) << FIRST_PREFETCH,
+            writebacks: 0,
+            running: 0,
+        }
+    }
+
+    /// Looks an access up; true if it hits.
+    pub fn access(&mut self, line: u32, store: bool) -> bool {
+        let Some(found) = self.l2.find(line) else { return false };
+        let state = self.l2.get(found).state;
+        if store && state == SHARED {
+            return false;
+        }
+        if store && state != MODIFIED {
+            self.l2.set(found, MODIFIED, 0);
+        }
+        self.l2.touch(found);
+        true
+    }
+
+    /// Gets a buffer for a miss.
+    pub fn take_buffer(&mut self, line: u32, store: bool) -> Buffer {
+        let same = matches(&self.buffers, u32::MAX, line);
+        if same != 0 {
+            return if !store || same & self.writable != 0 { Buffer::Joined } else { Buffer::Full };
+        }
+        self.take(line, store, self.demand)
+    }
+
+    /// Gets a buffer for a prefetch or another request that nobody waits for; false if there is no need or no room.
+    pub fn take_prefetch(&mut self, line: u32, store: bool) -> bool {
+        matches(&self.buffers, u32::MAX, line) == 0
+            && self.l2.find(line).is_none()
+            && self.take(line, store, self.prefetch) == Buffer::Taken
+    }
+
+    fn take(&mut self, line: u32, store: bool, among: u32) -> Buffer {
+        let free = among & !self.used;
+        if free == 0 {
+            return Buffer::Full;
+        }
+        let index = free.trailing_zeros();
+        self.buffers[index as usize] = line;
+        self.used |= 1 << index;
+        self.writable |= u32::from(store) << index;
+        Buffer::Taken
+    }
+
+    /// True if all buffers for loads and stores are taken, none of them by a line.
+    pub fn is_full(&self, line: u32) -> bool {
+        self.demand & !self.used == 0 && matches(&self.buffers, u32::MAX, line) == 0
+    }
+
+    /// A line has come: its buffer is free.
+    pub fn give_buffer(&mut self, line: u32) {
+        let buffer = matches(&self.buffers, u32::MAX, line);
+        if buffer != 0 {
+            self.buffers[buffer.trailing_zeros() as usize] = FREE;
+            self.used &= !buffer;
+            self.writable &= !buffer;
+        }
+    }
+
+    /// Puts a line into the L2; gives what must be given up for it: line and state.
+    pub fn fill(&mut self, line: u32, state: u8) -> Option<(u32, u8)> {
+        if let Some(found) = self.l2.find(line) {
+            let old = self.l2.get(found).state;
+            self.l2.set(found, old.max(state), 0);
+            return None;
+        }
+        self.l2.insert(line, state, 0).map(|old| (old.line, old.state))
+    }
+
+    /// A snoop: takes the line away, or leaves it for reading only. Gives the state that it had.
+    pub fn snoop(&mut self, line: u32, invalidate: bool) -> Option<u8> {
+        let found = self.l2.find(line)?;
+        let state = self.l2.get(found).state;
+        if invalidate {
+            self.l2.clear(found);
+        } else {
+            self.l2.set(found, SHARED, 0);
+        }
+        Some(state)
+    }
+}

@@ -1,0 +1,297 @@
+//! The core side of the model: threads issue accesses, misses become requests, data comes back.
+
+use super::Model;
+use super::address;
+use super::core::{Buffer, EXCLUSIVE, MODIFIED, SHARED, ThreadState};
+use super::event::Event;
+use super::request::{Request, RequestId};
+use crate::ledger::emerald_rapids::deeds::deed;
+use crate::ledger::emerald_rapids::{Kind, Lookup, Ring};
+use crate::signal::{SignalSink, Tick};
+use crate::workload::Access;
+
+/// Bytes of a line, as a shift.
+const LINE_SHIFT: u32 = 6;
+/// Accesses that a thread may run ahead on hits before other events get their turn.
+const RUN_AHEAD: u32 = 64;
+
+impl Model {
+    /// The line of an access. Each socket has its own copy of the footprint in its own memory; of the lines that the workload calls
+    /// remote, the other socket's memory holds the copy, and one line in 64 is one for both sockets.
+    fn line_of(&self, core: u16, access: Access) -> u32 {
+        let line = (access.address >> LINE_SHIFT) as u32 & ((1 << address::REGION_BITS) - 1);
+        if self.sockets == 1 {
+            return line;
+        }
+        let own = u32::from(self.socket_of(core));
+        let hash = line.wrapping_mul(0x85EB_CA6B) >> 16;
+        let home = match () {
+            () if self.remote > 0 && hash % 64 == 7 => hash >> 8 & 1,
+            () if hash % 100 < u32::from(self.remote) => 1 - own,
+            () => own,
+        };
+        line | home << address::REGION_BITS
+    }
+
+    /// Lets a thread issue until it must wait.
+    pub(super) fn issue<S: SignalSink>(&mut self, thread: u16, sink: &mut S) {
+        let index = usize::from(thread);
+        for _ in 0..RUN_AHEAD {
+            let state = &mut self.threads[index];
+            let Some(access) = state.held.take().or_else(|| state.generator.next_access()) else {
+                self.finish(thread, sink);
+                return;
+            };
+            let (core, at) = (state.core, state.ready.max(self.now));
+            let line = self.line_of(core, access);
+            let state = &mut self.threads[index];
+            let again = state.last_line == line && !access.store;
+            let hit = again || self.cores[usize::from(core)].access(line, access.store);
+            if hit {
+                state.last_line = line;
+                state.ready = at + if access.blocking { self.times.l2_latency } else { self.times.hit_interval };
+                self.done += 1;
+                self.chores(thread, line, sink);
+                continue;
+            }
+            if at > self.now {
+                // Hits are private to the core and may run ahead of time; what others see may not. If there is no buffer for the
+                // miss anyway, the thread need not wait for the time, only for the buffer.
+                state.held = Some(access);
+                if self.cores[usize::from(core)].is_full(line) {
+                    state.state = ThreadState::ForBuffer;
+                } else {
+                    self.wheel.schedule(at, Event::Issue.of(thread));
+                }
+                return;
+            }
+            let full = self.cores[usize::from(core)].writebacks >= self.parameters.writeback_buffers;
+            let own = access.store;
+            let buffer = if full { Buffer::Full } else { self.cores[usize::from(core)].take_buffer(line, own) };
+            match buffer {
+                Buffer::Taken => {
+                    let kind = self.kind_of(access);
+                    let request = self.request(kind, core, line, thread, sink);
+                    self.prefetch(thread, line, access.store, sink);
+                    self.chores(thread, line, sink);
+                    if access.blocking {
+                        self.threads[index].state = ThreadState::ForData(request);
+                        return;
+                    }
+                    self.threads[index].ready = at + self.times.hit_interval;
+                }
+                Buffer::Joined if !access.blocking => {
+                    self.threads[index].ready = at + self.times.hit_interval;
+                    self.done += 1;
+                }
+                Buffer::Joined | Buffer::Full => {
+                    let state = &mut self.threads[index];
+                    state.held = Some(access);
+                    state.state = ThreadState::ForBuffer;
+                    return;
+                }
+            }
+        }
+        let ready = self.threads[index].ready;
+        self.wheel.schedule(ready.max(self.now), Event::Issue.of(thread));
+    }
+
+    /// What a load or store asks for when it misses. Copies are fast strings, which own lines without reading them; streaming stores
+    /// own nothing at all.
+    fn kind_of(&mut self, access: Access) -> Kind {
+        if !access.store {
+            return Kind::DataRead;
+        }
+        match self.stores {
+            super::Stores::Plain => Kind::Ownership,
+            super::Stores::FastString => Kind::FullStore,
+            super::Stores::Streaming => {
+                self.streamed += 1;
+                // The last store of a buffer that is not full goes out in part.
+                if self.streamed.is_multiple_of(16) { Kind::StreamPart } else { Kind::StreamFull }
+            }
+        }
+    }
+
+    /// Sends a request of a core over the mesh to its agent.
+    pub(super) fn request<S: SignalSink>(
+        &mut self,
+        kind: Kind,
+        core: u16,
+        line: u32,
+        thread: u16,
+        sink: &mut S,
+    ) -> RequestId {
+        let socket = self.socket_of(core);
+        let (target, home) = address::target(line);
+        let cha = address::agent(line);
+        self.agent(socket, cha).llc.prefetch(line);
+        self.agent(socket, cha).filter.prefetch(line);
+        let mut request = Request::new(kind, socket, cha, home, core, line, target);
+        request.thread = thread;
+        request.partial = kind == Kind::StreamPart;
+        let request = self.pool.add(request);
+        let from = self.core_tile(core);
+        let to = self.places.cha[usize::from(cha)];
+        let mut at = self.mesh_send(socket, Ring::Address, 1, from, to, sink) + self.times.miss_to_mesh;
+        if matches!(kind, Kind::WritebackModified | Kind::WritebackClean) {
+            at = at.max(self.mesh_send(socket, Ring::Block, 1, from, to, sink) + self.times.miss_to_mesh);
+        }
+        self.wheel.schedule(at, Event::Arrive.of(request));
+        request
+    }
+
+    /// The L2's prefetcher: two misses in a row bring the lines after them.
+    fn prefetch<S: SignalSink>(&mut self, thread: u16, line: u32, store: bool, sink: &mut S) {
+        let state = &mut self.threads[usize::from(thread)];
+        let core = state.core;
+        let follows = line.wrapping_sub(state.last_miss) <= 3 && line != state.last_miss;
+        state.last_miss = line;
+        if !follows || self.stores != super::Stores::Plain && store {
+            return;
+        }
+        for ahead in 1..=3 {
+            let next = line + ahead;
+            if next >> address::REGION_BITS == line >> address::REGION_BITS
+                && self.cores[usize::from(core)].take_prefetch(next, store)
+            {
+                let kind = if store { Kind::OwnershipPrefetch } else { Kind::DataPrefetch };
+                self.request(kind, core, next, u16::MAX, sink);
+            }
+        }
+    }
+
+    /// Writes back what a core gave up.
+    fn write_back<S: SignalSink>(&mut self, core: u16, given_up: Option<(u32, u8)>, sink: &mut S) {
+        let Some((line, state)) = given_up else { return };
+        let kind = match state {
+            MODIFIED => Kind::WritebackModified,
+            EXCLUSIVE => Kind::WritebackClean,
+            _ => Kind::WritebackShared,
+        };
+        self.cores[usize::from(core)].writebacks += 1;
+        self.request(kind, core, line, u16::MAX, sink);
+    }
+
+    /// Data or permission arrives at the requester.
+    pub(super) fn data<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let Request { class, origin, line, grant, thread, .. } = self.pool[request];
+        let kind = class.kind;
+        if kind.queue() == crate::ledger::emerald_rapids::Queue::Io {
+            self.device_data(request, sink);
+            return;
+        }
+        self.end_entry(request, sink);
+        let core = &mut self.cores[usize::from(origin)];
+        core.give_buffer(line);
+        let fills = grant != 0 && !matches!(kind.lookup(), Lookup::Flush | Lookup::Write | Lookup::None);
+        let given_up = if fills && !kind.is_llc_prefetch() { core.fill(line, grant) } else { None };
+        self.write_back(origin, given_up, sink);
+        if thread != u16::MAX {
+            self.done += 1;
+        }
+        self.pool.remove(request);
+        self.resume(origin, Some(request), sink);
+    }
+
+    /// A buffer of a core is free again, and perhaps a request's data has come: threads that waited for it go on.
+    pub(super) fn resume<S: SignalSink>(&mut self, core: u16, arrived: Option<RequestId>, sink: &mut S) {
+        for turn in 0..u16::from(self.parameters.threads_per_core) {
+            let thread = self.thread_of(core, turn);
+            let Some(state) = self.threads.get_mut(usize::from(thread)) else { return };
+            match state.state {
+                ThreadState::ForBuffer => {}
+                ThreadState::ForData(request) if Some(request) == arrived => {
+                    state.ready = self.now + self.times.mesh_to_use;
+                }
+                _ => continue,
+            }
+            state.state = ThreadState::Running;
+            self.issue(thread, sink);
+        }
+    }
+
+    /// What a system does besides its workload: fetches code, walks pages, flushes a line, looks at a device, prefetches into the
+    /// LLC. Rates are assumptions, low enough to leave bandwidth alone.
+    fn chores<S: SignalSink>(&mut self, thread: u16, line: u32, sink: &mut S) {
+        let state = &mut self.threads[usize::from(thread)];
+        state.accesses += 1;
+        let (count, core) = (state.accesses, state.core);
+        if count % 16 != 5 {
+            return;
+        }
+        let turn = count / 16;
+        let scattered = (turn as u32).wrapping_mul(0x9E37_79B1).wrapping_add(u32::from(thread) * 977);
+        // Code of 4 MB at the top of the socket's memory, page tables of 1 MB below it, data of the workload, devices.
+        let own = u32::from(self.socket_of(core));
+        let top = (own + 1) << address::REGION_BITS;
+        let code = top - 1 - scattered % (1 << 16);
+        let tables = top - 1 - (1 << 16) - (line >> 6) % (1 << 14);
+        let device = 3 << address::REGION_BITS | own << (address::REGION_BITS - 1) | (scattered % 4096);
+        let near = line ^ 1;
+        let (kind, wanted) = match turn % 32 {
+            0 | 8 | 16 | 24 => (Kind::CodeRead, code),
+            4 => (Kind::CodePrefetch, code ^ 1),
+            2 | 18 => (Kind::PageWalk, tables),
+            6 => (Kind::DataReadOpt, line ^ 1 << 16),
+            7 => (Kind::DataPrefetchOpt, line ^ 1 << 16 ^ 1),
+            9 => (Kind::LlcData, near),
+            11 => (Kind::LlcOwnership, line ^ 2),
+            13 => (Kind::LlcCode, code ^ 3),
+            15 => (Kind::FullStore, line ^ 3),
+            17 => (Kind::FullStoreSpeculative, line ^ 5),
+            19 => (Kind::Flush, line ^ 6),
+            21 => (Kind::FlushOpt, line ^ 7),
+            23 => (Kind::StreamFull, line ^ 9),
+            25 => (Kind::StreamPart, line ^ 10),
+            27 => (Kind::DeviceRead, device),
+            29 => (Kind::DeviceWrite, device),
+            31 => (Kind::OwnershipPrefetch, line ^ 12),
+            _ => return,
+        };
+        let core_state = &mut self.cores[usize::from(core)];
+        if core_state.writebacks >= self.parameters.writeback_buffers || !core_state.take_prefetch(wanted, kind.owns())
+        {
+            return;
+        }
+        self.request(kind, core, wanted, u16::MAX, sink);
+    }
+
+    /// A thread has no more accesses.
+    fn finish<S: SignalSink>(&mut self, thread: u16, sink: &mut S) {
+        let state = &mut self.threads[usize::from(thread)];
+        state.state = ThreadState::Finished;
+        let core = state.core;
+        self.cores[usize::from(core)].running -= 1;
+        if self.cores[usize::from(core)].running == 0 {
+            let socket = u16::from(self.socket_of(core));
+            self.power.core_sleeps(socket, self.now, &mut self.account, sink);
+        }
+    }
+
+    /// The state in which a core gets a line that nobody else has.
+    pub(super) const fn sole_grant(kind: Kind) -> u8 {
+        match kind {
+            Kind::CodeRead | Kind::CodePrefetch => SHARED,
+            _ if kind.owns() => MODIFIED,
+            _ => EXCLUSIVE,
+        }
+    }
+
+    /// Tells a core that its request will be done: the early go.
+    pub(super) fn go<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let Request { socket, cha, class, .. } = self.pool[request];
+        let which = match class.kind {
+            Kind::StreamFull | Kind::StreamPart => deed("cha/DIRECT_GO_OPC.PULL"),
+            kind if kind.is_writeback() => deed("cha/DIRECT_GO_OPC.GO_PULL"),
+            kind if kind.is_device() => deed("cha/DIRECT_GO_OPC.EXTCMP"),
+            _ => deed("cha/DIRECT_GO_OPC.GO"),
+        };
+        self.account.deed(which, socket.into(), cha.into(), self.now, sink);
+    }
+
+    /// The later of two ticks, for messages that must both have come.
+    pub(super) fn both(first: Tick, second: Tick) -> Tick {
+        first.max(second)
+    }
+}

@@ -1,0 +1,77 @@
+//! Where the units lie on the mesh of the two dies.
+
+use crate::ledger::emerald_rapids::Tile;
+
+/// One die, from the top: `P` an I/O stack, `U` a socket link, `M` a memory controller, `C` a core with its slice, `.` system agent
+/// (assumption: the floor plan is not published in this detail; counts of units are those of the guide's 1.1, rows those of the
+/// seven blocks of fabric on either side of the boundary).
+const DIE: [&str; 7] = ["PPPPPU", "CCCCCC", "CCCCCC", "MCCCCM", "CCCCCC", "CCCCCC", "CCCC.U"];
+/// Rows of the mesh.
+pub const ROWS: u8 = DIE.len() as u8;
+/// Columns of both dies.
+pub const COLUMNS: u8 = 12;
+/// First column of the right die.
+pub const BOUNDARY: u8 = COLUMNS / 2;
+
+/// The tiles of a socket's mesh, row by row of the left die, then of the right one, which is its mirror image. Units are numbered in
+/// this order.
+pub fn tiles() -> Vec<Tile> {
+    let mut tiles = Vec::new();
+    let mut counts = [0; 4];
+    for die in 0..2 {
+        for (row, line) in DIE.iter().enumerate() {
+            for (column, letter) in line.chars().enumerate() {
+                let column = if die == 0 { column as u8 } else { COLUMNS - 1 - column as u8 };
+                let kind = "PUMC".find(letter);
+                let unit = kind.map(|kind| {
+                    counts[kind] += 1;
+                    (["m2pcie", "m3upi", "m2m", "cha"][kind], counts[kind] - 1)
+                });
+                tiles.push(Tile { row: row as u8, column, unit });
+            }
+        }
+    }
+    tiles
+}
+
+/// Tiles of each kind of unit, by instance.
+#[derive(Debug, Clone)]
+pub struct Places {
+    pub cha: Vec<u8>,
+    pub m2m: Vec<u8>,
+    pub m2pcie: Vec<u8>,
+    pub m3upi: Vec<u8>,
+}
+
+impl Places {
+    pub fn new(tiles: &[Tile]) -> Self {
+        let of = |name: &str| {
+            let mut found: Vec<(u16, u8)> = Vec::new();
+            for (index, tile) in tiles.iter().enumerate() {
+                if let Some((unit, instance)) = tile.unit.filter(|(unit, _)| *unit == name) {
+                    debug_assert_eq!(unit, name);
+                    found.push((instance, index as u8));
+                }
+            }
+            found.sort_unstable();
+            found.into_iter().map(|(_, tile)| tile).collect()
+        };
+        Self { cha: of("cha"), m2m: of("m2m"), m2pcie: of("m2pcie"), m3upi: of("m3upi") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Places, tiles};
+
+    #[test]
+    fn every_unit_has_its_tile() {
+        let tiles = tiles();
+        let places = Places::new(&tiles);
+        let counts = [places.cha.len(), places.m2m.len(), places.m2pcie.len(), places.m3upi.len()];
+        assert_eq!((tiles.len(), counts), (84, [64, 4, 10, 4]));
+        assert!(
+            tiles.iter().enumerate().all(|(n, a)| tiles[..n].iter().all(|b| (a.row, a.column) != (b.row, b.column)))
+        );
+    }
+}

@@ -1,0 +1,326 @@
+//! The home side's memory: from the agent over the mesh to the memory controllers and back.
+
+use super::Model;
+use super::address::{self, Place, SUBCHANNELS};
+use super::dram::{Arrival, Outcome};
+use super::event::Event;
+use super::request::{NO_REQUEST, Request, RequestId};
+use crate::ledger::emerald_rapids::deeds::{deed, level};
+use crate::ledger::emerald_rapids::{Found, Kind, Queue, Ring};
+use crate::signal::{SignalSink, Tick};
+use std::collections::VecDeque;
+
+/// Credits of a subchannel's queues, and what waits for them.
+#[derive(Debug)]
+pub struct Credits {
+    reads: u8,
+    writes: u8,
+    waiting_reads: VecDeque<RequestId>,
+    waiting_writes: VecDeque<RequestId>,
+}
+
+impl Credits {
+    /// All credits there.
+    pub fn new(reads: u8, writes: u8) -> Self {
+        Self {
+            reads,
+            writes,
+            waiting_reads: VecDeque::with_capacity(256),
+            waiting_writes: VecDeque::with_capacity(256),
+        }
+    }
+}
+
+type Halves = [u16; 2];
+const READS: Halves = [deed("m2m/IMC_READS.CH0_NORMAL"), deed("m2m/IMC_READS.CH1_NORMAL")];
+const FULL_WRITES: Halves = [deed("m2m/IMC_WRITES.CH0_FULL"), deed("m2m/IMC_WRITES.CH1_FULL")];
+const PARTIAL_WRITES: Halves = [deed("m2m/IMC_WRITES.CH0_PARTIAL"), deed("m2m/IMC_WRITES.CH1_PARTIAL")];
+const TRACKED: Halves = [deed("m2m/TRACKER_INSERTS.CH0"), deed("m2m/TRACKER_INSERTS.CH1")];
+const TRACKER: Halves = [level("m2m/TRACKER_OCCUPANCY.CH0"), level("m2m/TRACKER_OCCUPANCY.CH1")];
+const WRITES_TRACKED: Halves = [deed("m2m/WR_TRACKER_INSERTS.CH0"), deed("m2m/WR_TRACKER_INSERTS.CH1")];
+const POSTED: Halves = [level("m2m/WR_TRACKER_POSTED_INSERTS.CH0"), level("m2m/WR_TRACKER_POSTED_INSERTS.CH1")];
+const NONPOSTED: Halves =
+    [level("m2m/WR_TRACKER_NONPOSTED_INSERTS.CH0"), level("m2m/WR_TRACKER_NONPOSTED_INSERTS.CH1")];
+const NO_CREDIT: Halves = [level("m2m/WPQ_NO_REG_CRD.CHN0"), level("m2m/WPQ_NO_REG_CRD.CHN1")];
+const PREFETCHED: Halves = [deed("m2m/PREFCAM_INSERTS.CH0_XPT"), deed("m2m/PREFCAM_INSERTS.CH1_XPT")];
+const REMOTE_PREFETCHED: Halves = [deed("m2m/PREFCAM_INSERTS.CH0_UPI"), deed("m2m/PREFCAM_INSERTS.CH1_UPI")];
+const PREFETCHES: Halves = [level("m2m/PREFCAM_OCCUPANCY.CH0"), level("m2m/PREFCAM_OCCUPANCY.CH1")];
+const PREFETCH_DONE: Halves = [deed("m2m/PREFCAM_DEALLOCS.RSP_CH0"), deed("m2m/PREFCAM_DEALLOCS.RSP_CH1")];
+const SENT: Halves = [deed("cha/XPT_PREF.SENT0"), deed("cha/XPT_PREF.SENT1")];
+const DROPPED: Halves = [deed("cha/XPT_PREF.DROP0"), deed("cha/XPT_PREF.DROP1")];
+
+/// Where a place's channel is seen: the mesh-to-memory unit and its half.
+const fn seen(place: Place) -> (u16, usize) {
+    (place.channel as u16 / 2, place.channel as usize % 2)
+}
+
+impl Model {
+    /// Nobody in the socket has the line, or nobody who could send it.
+    pub(super) fn miss<S: SignalSink>(&mut self, request: RequestId, wait: Tick, sink: &mut S) {
+        let Request { socket, cha, line, class, origin, found, .. } = self.pool[request];
+        let kind = class.kind;
+        match kind {
+            Kind::LlcData | Kind::LlcOwnership | Kind::LlcCode => {
+                self.llc_insert(socket, cha, line, Found::Exclusive, false, sink);
+            }
+            Kind::DmaWrite | Kind::DmaWriteNear | Kind::DmaPartial => {
+                self.llc_insert(socket, cha, line, Found::Modified, true, sink);
+            }
+            Kind::DmaRead => {}
+            _ => {
+                let grant = match found {
+                    Found::FilterShared if !kind.owns() => super::core::SHARED,
+                    _ => Self::sole_grant(kind),
+                };
+                let state = if grant == super::core::SHARED { Found::FilterShared } else { Found::FilterExclusive };
+                let core = self.core_within(origin);
+                self.filter_insert(socket, cha, line, state as u8, core, sink);
+                self.pool[request].grant = grant;
+            }
+        }
+        let claim = kind.needs_no_data();
+        self.miss_home(request, wait, claim, sink);
+    }
+
+    /// Asks the line's home for it, or (`claim`) for the right to overwrite it.
+    pub(super) fn miss_home<S: SignalSink>(&mut self, request: RequestId, wait: Tick, claim: bool, sink: &mut S) {
+        let Request { socket, cha, home, class, .. } = self.pool[request];
+        if home != socket {
+            self.ask_remote(request, wait, claim, sink);
+            return;
+        }
+        let (at_socket, at_cha) = (u16::from(socket), u16::from(cha));
+        if claim {
+            self.account.deed(deed("cha/REQUESTS.INVITOE_LOCAL"), at_socket, at_cha, self.now, sink);
+            if self.sockets == 1 {
+                // No other socket can have it: there is nothing to ask memory for.
+                if class.kind.queue() == Queue::Core {
+                    self.go(request, sink);
+                }
+                let from = self.places.cha[usize::from(cha)];
+                let to = self.requester_tile(request);
+                let at = self.mesh_send(socket, Ring::Acknowledge, 0, from, to, sink);
+                self.wheel.schedule(at + wait + self.times.llc_quick, Event::Data.of(request));
+                return;
+            }
+        } else {
+            self.account.deed(deed("cha/REQUESTS.READS_LOCAL"), at_socket, at_cha, self.now, sink);
+        }
+        self.read_memory(request, wait, sink);
+    }
+
+    /// Reads a line of this socket's memory, for a request at its agent.
+    pub(super) fn read_memory<S: SignalSink>(&mut self, request: RequestId, wait: Tick, sink: &mut S) {
+        let Request { socket, cha, line, class, .. } = self.pool[request];
+        let (at_socket, at_cha) = (u16::from(socket), u16::from(cha));
+        self.account.deed(deed("cha/IMC_READS_COUNT.NORMAL"), at_socket, at_cha, self.now, sink);
+        let bypass = if wait == 0 { deed("cha/BYPASS_CHA_IMC.TAKEN") } else { deed("cha/BYPASS_CHA_IMC.NOT_TAKEN") };
+        self.account.deed(bypass, at_socket, at_cha, self.now, sink);
+        let place = address::place(line);
+        if matches!(class.kind, Kind::DataRead | Kind::RemoteData) {
+            // A prefetch needs room in the queue to be of use.
+            let (_, half) = seen(place);
+            let credits = &self.credits[self.subchannel(socket, place)];
+            let sent = credits.reads > 8;
+            self.pool[request].prefetched = sent;
+            let what = if sent { SENT[half] } else { DROPPED[half] };
+            self.account.deed(what, at_socket, at_cha, self.now, sink);
+        }
+        let (unit, _) = seen(place);
+        let from = self.places.cha[usize::from(cha)];
+        let to = self.places.m2m[usize::from(unit)];
+        let at = self.mesh_send(socket, Ring::Address, 0, from, to, sink);
+        self.wheel.schedule(at + wait + self.times.llc_miss, Event::AtMemory.of(request));
+    }
+
+    /// Sends a line to its home's memory.
+    pub(super) fn write_home<S: SignalSink>(&mut self, request: RequestId, wait: Tick, sink: &mut S) {
+        let Request { socket, home, .. } = self.pool[request];
+        if home != socket {
+            self.write_remote(request, wait, sink);
+            return;
+        }
+        let Request { cha, .. } = self.pool[request];
+        self.account.deed(deed("cha/REQUESTS.WRITES_LOCAL"), socket.into(), cha.into(), self.now, sink);
+        self.write_memory(request, wait, sink);
+    }
+
+    /// Writes a line of this socket's memory, for a request at its agent.
+    pub(super) fn write_memory<S: SignalSink>(&mut self, request: RequestId, wait: Tick, sink: &mut S) {
+        let Request { socket, cha, line, partial, .. } = self.pool[request];
+        let what = if partial { deed("cha/IMC_WRITES_COUNT.PARTIAL") } else { deed("cha/IMC_WRITES_COUNT.FULL") };
+        self.account.deed(what, socket.into(), cha.into(), self.now, sink);
+        let (unit, _) = seen(address::place(line));
+        let from = self.places.cha[usize::from(cha)];
+        let to = self.places.m2m[usize::from(unit)];
+        let at = self.mesh_send(socket, Ring::Block, 0, from, to, sink);
+        self.wheel.schedule(at + wait, Event::AtMemory.of(request));
+    }
+
+    pub(super) fn subchannel(&self, socket: u8, place: Place) -> usize {
+        usize::from(socket) * SUBCHANNELS as usize + usize::from(place.channel) * 2 + usize::from(place.pseudo)
+    }
+
+    /// A request arrives where mesh and memory meet.
+    pub(super) fn at_memory<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let Request { socket, line, writes, partial, prefetched, class, .. } = self.pool[request];
+        let place = address::place(line);
+        let (unit, half) = seen(place);
+        let (at, now) = (u16::from(socket), self.now);
+        let number = self.subchannel(socket, place);
+        let account = &mut self.account;
+        if writes {
+            account.deed(WRITES_TRACKED[half], at, unit, now, sink);
+            account.enter(if partial { NONPOSTED[half] } else { POSTED[half] }, at, unit, now, sink);
+            account.deed(if partial { PARTIAL_WRITES[half] } else { FULL_WRITES[half] }, at, unit, now, sink);
+            let credits = &mut self.credits[number];
+            if credits.writes == 0 {
+                if credits.waiting_writes.is_empty() && !self.other_waits(number) {
+                    self.account.enter(NO_CREDIT[half], at, unit, now, sink);
+                }
+                self.credits[number].waiting_writes.push_back(request);
+                return;
+            }
+            credits.writes -= 1;
+        } else {
+            account.deed(deed("m2m/RxC_AD_INSERTS"), at, unit, now, sink);
+            account.enter(level("m2m/RxC_AD_OCCUPANCY"), at, unit, now, sink);
+            account.deed(TRACKED[half], at, unit, now, sink);
+            account.enter(TRACKER[half], at, unit, now, sink);
+            account.deed(READS[half], at, unit, now, sink);
+            if prefetched {
+                let remote = class.kind.queue() == Queue::Remote;
+                account.deed(if remote { REMOTE_PREFETCHED[half] } else { PREFETCHED[half] }, at, unit, now, sink);
+                account.enter(PREFETCHES[half], at, unit, now, sink);
+                let merge = if remote {
+                    deed("m2m/PREFCAM_DEMAND_MERGE.UPI_ALLCH")
+                } else {
+                    deed("m2m/PREFCAM_DEMAND_MERGE.XPT_ALLCH")
+                };
+                account.deed(merge, at, unit, now, sink);
+            }
+            let credits = &mut self.credits[number];
+            if credits.reads == 0 {
+                credits.waiting_reads.push_back(request);
+                return;
+            }
+            credits.reads -= 1;
+        }
+        self.announce(request, self.now, sink);
+    }
+
+    /// True if the other subchannel of the channel has writes that wait: the event is of the channel.
+    fn other_waits(&self, number: usize) -> bool {
+        !self.credits[number ^ 1].waiting_writes.is_empty()
+    }
+
+    /// A request with its credit goes to its subchannel.
+    fn announce<S: SignalSink>(&mut self, request: RequestId, from: Tick, sink: &mut S) {
+        let Request { socket, line, writes, partial, .. } = self.pool[request];
+        let place = address::place(line);
+        let (unit, _) = seen(place);
+        if !writes {
+            self.account.leave(level("m2m/RxC_AD_OCCUPANCY"), socket.into(), unit, self.now, sink);
+        }
+        let number = self.subchannel(socket, place);
+        let clock = self.clocks.dclk;
+        let subchannel = &mut self.subchannels[number];
+        let earliest = clock.cycles(from + self.times.mesh_to_memory + clock.ticks() - 1);
+        let cycle = subchannel.last_arrival().map_or(earliest, |last| earliest.max(last + 1));
+        let Place { bank, row, .. } = place;
+        subchannel.announce(Arrival { cycle, owner: request, line, bank, row, write: writes, partial });
+        let tick = cycle * clock.ticks();
+        self.channel_next[number] = self.channel_next[number].min(tick);
+        self.memory_next = self.memory_next.min(tick);
+    }
+
+    /// What a subchannel has just told.
+    pub(super) fn take_outcomes<S: SignalSink>(&mut self, number: usize, sink: &mut S) {
+        for index in 0..self.outcomes.len() {
+            match self.outcomes[index] {
+                Outcome::Data { owner, cycle } => {
+                    let at = cycle * self.clocks.dclk.ticks() + self.times.memory_to_mesh;
+                    self.wheel.schedule(at, Event::Answer.of(owner));
+                    match self.credits[number].waiting_reads.pop_front() {
+                        Some(next) => self.announce(next, self.now, sink),
+                        None => self.credits[number].reads += 1,
+                    }
+                }
+                Outcome::Posted { owner } => {
+                    self.wheel.schedule(self.now + self.times.memory_to_mesh, Event::Answer.of(owner));
+                }
+                Outcome::WriteCredit => match self.credits[number].waiting_writes.pop_front() {
+                    Some(next) => {
+                        if self.credits[number].waiting_writes.is_empty() && !self.other_waits(number) {
+                            let Request { socket, line, .. } = self.pool[next];
+                            let (unit, half) = seen(address::place(line));
+                            self.account.leave(NO_CREDIT[half], socket.into(), unit, self.now, sink);
+                        }
+                        self.announce(next, self.now, sink);
+                    }
+                    None => self.credits[number].writes += 1,
+                },
+            }
+        }
+        self.outcomes.clear();
+    }
+
+    /// Memory answers where it meets the mesh.
+    pub(super) fn answer<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let Request { socket, cha, line, writes, partial, prefetched, class, parent, .. } = self.pool[request];
+        let (unit, half) = seen(address::place(line));
+        let (at, now) = (u16::from(socket), self.now);
+        let here = self.places.m2m[usize::from(unit)];
+        let agent = self.places.cha[usize::from(cha)];
+        self.account.deed(deed("m2m/TxC_EGRESS_AK.INSERTS"), at, unit, now, sink);
+        if writes {
+            self.account.leave(if partial { NONPOSTED[half] } else { POSTED[half] }, at, unit, now, sink);
+            let done = self.mesh_send(socket, Ring::Acknowledge, 0, here, agent, sink);
+            if parent != NO_REQUEST {
+                self.wheel.schedule(done, Event::Release.of(request));
+                self.answer_remote(request, sink);
+            } else if class.kind.queue() == Queue::Core {
+                let to = self.requester_tile(request);
+                let told = self.mesh_send(socket, Ring::Acknowledge, 0, agent, to, sink);
+                self.wheel.schedule(Self::both(told, done), Event::Data.of(request));
+            } else {
+                self.wheel.schedule(done, Event::Release.of(request));
+            }
+            return;
+        }
+        self.account.leave(TRACKER[half], at, unit, now, sink);
+        if prefetched {
+            self.account.leave(PREFETCHES[half], at, unit, now, sink);
+            self.account.deed(PREFETCH_DONE[half], at, unit, now, sink);
+        }
+        if self.consult_directory(request, unit, sink) {
+            // Another socket has the line: it is asked first.
+            return;
+        }
+        if parent != NO_REQUEST {
+            self.account.deed(deed("m2m/TxC_BL.INSERTS_CMS0"), at, unit, now, sink);
+            self.mesh_send(socket, Ring::Acknowledge, 0, here, agent, sink);
+            self.answer_remote(request, sink);
+            return;
+        }
+        // Data goes straight to the requester, word of it to the agent; what the agent itself wants goes to it.
+        self.account.deed(deed("m2m/TxC_BL.INSERTS_CMS0"), at, unit, now, sink);
+        let kind = class.kind;
+        let to = if kind.is_llc_prefetch() {
+            self.account.deed(deed("m2m/DIRECT2CORE_NOT_TAKEN_NOTFORKED"), at, unit, now, sink);
+            self.account.deed(deed("cha/DIRECT_GO.HA_SUPPRESS_NO_D2C"), at, cha.into(), now, sink);
+            agent
+        } else {
+            self.requester_tile(request)
+        };
+        let told = self.mesh_send(socket, Ring::Acknowledge, 0, here, agent, sink);
+        let arrives = self.mesh_send(socket, Ring::Block, 0, here, to, sink);
+        let bypass = if self.mesh.last_waited() {
+            deed("m2m/BYPASS_M2M_EGRESS.NOT_TAKEN")
+        } else {
+            deed("m2m/BYPASS_M2M_EGRESS.TAKEN")
+        };
+        self.account.deed(bypass, at, unit, now, sink);
+        self.wheel.schedule(Self::both(told, arrives), Event::Data.of(request));
+    }
+}

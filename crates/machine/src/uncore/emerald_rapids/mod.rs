@@ -1,0 +1,382 @@
+//! The traffic model of Emerald Rapids: cores, caching and home agents on a mesh of two dies, DDR5 memory, socket links, I/O stacks.
+//!
+//! A request's way: thread, L2, mesh, agent (ingress queue, look-up in LLC and snoop filter, table of requests), mesh, memory
+//! controller, and back, its data straight to the core. Each part tells what happens when it happens, to the signals and to the
+//! ledger. Nothing is ticked: every part sleeps until its next possible action, and what is idle costs nothing.
+
+mod account;
+mod address;
+mod agent;
+mod core;
+mod device;
+pub mod dram;
+mod event;
+mod issue;
+mod layout;
+mod link;
+mod memory;
+mod mesh;
+mod parameters;
+mod power;
+mod remote;
+mod request;
+mod tags;
+#[cfg(test)]
+mod tests;
+
+pub use parameters::Parameters;
+
+use super::{ModelError, Progress};
+use crate::engine::Wheel;
+use crate::ledger::emerald_rapids::{Clocks, Ledger, Queue, Ring, Shape, Snapshot};
+use crate::signal::{SignalSink, Tick, Wiring};
+use crate::workload::{Generator, Kind, Workload};
+use account::Account;
+use agent::Agent;
+use core::{Core, Thread, ThreadState};
+use device::Stack;
+use dram::{Outcome, Subchannel};
+use event::Event;
+use layout::Places;
+use link::Links;
+use memory::Credits;
+use mesh::Mesh;
+use power::Power;
+use remote::Directory;
+use request::{Pool, RequestId};
+
+/// Subchannels of two sockets.
+const MOST_SUBCHANNELS: usize = 2 * address::SUBCHANNELS as usize;
+
+/// How the workload stores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stores {
+    /// One by one: a line is read before it is written.
+    Plain,
+    /// Whole lines at a time, as the C library copies.
+    FastString,
+    /// Past the caches.
+    Streaming,
+}
+
+/// Latencies in ticks.
+#[derive(Debug, Clone, Copy)]
+struct Times {
+    uclk: Tick,
+    hit_interval: Tick,
+    l2_latency: Tick,
+    miss_to_mesh: Tick,
+    mesh_to_use: Tick,
+    ingress_latency: Tick,
+    llc_data: Tick,
+    llc_miss: Tick,
+    llc_quick: Tick,
+    core_snoop: Tick,
+    mesh_to_memory: Tick,
+    memory_to_mesh: Tick,
+}
+
+impl Times {
+    fn new(parameters: &Parameters, clocks: &Clocks) -> Self {
+        let uclk = clocks.uclk.ticks();
+        let core = clocks.ticks_per_second / (parameters.core_mhz * 1_000_000);
+        Self {
+            uclk,
+            hit_interval: parameters.hit_interval * core,
+            l2_latency: parameters.l2_latency * core,
+            miss_to_mesh: parameters.miss_to_mesh * uclk,
+            mesh_to_use: parameters.mesh_to_use * uclk,
+            ingress_latency: parameters.ingress_latency * uclk,
+            llc_data: parameters.llc_data * uclk,
+            llc_miss: parameters.llc_miss * uclk,
+            llc_quick: parameters.llc_quick * uclk,
+            core_snoop: parameters.core_snoop * uclk,
+            mesh_to_memory: parameters.mesh_to_memory * uclk,
+            memory_to_mesh: parameters.memory_to_mesh * uclk,
+        }
+    }
+}
+
+/// A machine of one or two sockets and its workload.
+#[derive(Debug)]
+pub struct Model {
+    parameters: Parameters,
+    sockets: u8,
+    clocks: Clocks,
+    times: Times,
+    places: Places,
+    now: Tick,
+    wheel: Wheel,
+    pool: Pool,
+    threads: Vec<Thread>,
+    cores: Vec<Core>,
+    agents: Vec<Agent>,
+    mesh: Mesh,
+    credits: Vec<Credits>,
+    subchannels: Vec<Subchannel>,
+    /// The next tick at which each subchannel acts, and the least of them.
+    channel_next: [Tick; MOST_SUBCHANNELS],
+    memory_next: Tick,
+    outcomes: Vec<Outcome>,
+    power: Power,
+    links: Links,
+    directories: Vec<Directory>,
+    stacks: Vec<Stack>,
+    account: Account,
+    stores: Stores,
+    streamed: u64,
+    /// Share of accesses to the other socket's memory, per cent.
+    remote: u8,
+    done: u64,
+    total: u64,
+    started: bool,
+}
+
+impl Model {
+    /// A machine at tick 0 with empty caches, about to run a workload that was parsed against [`Parameters::limits`]. `opcode` gives
+    /// the catalogue's value of an opcode's name.
+    ///
+    /// # Errors
+    /// [`ModelError`] if a parameter is out of range or the catalogue lacks a name that the model emits.
+    pub fn new(
+        parameters: Parameters,
+        opcode: impl Fn(&str) -> Option<u64>,
+        workload: &Workload,
+        wiring: &mut Wiring,
+    ) -> Result<Self, ModelError> {
+        parameters.check()?;
+        let clocks = parameters.clocks();
+        let sockets = parameters.sockets;
+        let (all, cores) = (u16::from(sockets), u16::from(parameters.cores));
+        let tiles = layout::tiles();
+        let places = Places::new(&tiles);
+        let timing = &parameters.dram;
+        let shape = Shape {
+            sockets: all,
+            units: wiring.family().units.iter().map(|unit| (unit.name, unit.instances)).collect(),
+            tiles: tiles.clone(),
+            pending: [timing.reads.into(), timing.writes.into()],
+        };
+        let account = Account::new(wiring, Ledger::new(clocks, shape), opcode)?;
+        let mesh = Mesh::new(wiring, tiles, &parameters, clocks.uclk.ticks())?;
+        let subchannel = |number: u16| {
+            let (socket, within) = (number / 16, number % 16);
+            Subchannel::new(socket, within / 2, (within % 2) as u8, number, clocks.dclk, timing)
+        };
+        let subchannels: Vec<Subchannel> = (0..all * 16).map(subchannel).collect();
+        let core_of = |number: u16| (number % all) * cores + number / all % cores;
+        let thread = |number: u16| Thread {
+            generator: Generator::new(workload, number),
+            core: core_of(number),
+            ready: 0,
+            held: None,
+            state: ThreadState::Running,
+            accesses: 0,
+            last_line: u32::MAX,
+            last_miss: u32::MAX / 2,
+        };
+        let threads: Vec<Thread> = (0..workload.threads).map(thread).collect();
+        let core = |_| Core::new(parameters.fill_buffers, parameters.prefetch_buffers);
+        let mut all_cores: Vec<Core> = (0..all * cores).map(core).collect();
+        let mut active = vec![0; usize::from(sockets)];
+        for thread in &threads {
+            let core = &mut all_cores[usize::from(thread.core)];
+            active[usize::from(thread.core / cores)] += u16::from(core.running == 0);
+            core.running += 1;
+        }
+        let mut wheel = Wheel::new(clocks.uclk);
+        (0..workload.threads).for_each(|thread| wheel.schedule(0, Event::Issue.of(thread)));
+        // A mixed workload is that of a server, with devices at work.
+        let stacks = vec![Stack::default(); usize::from(all * device::STACKS)];
+        if workload.kind == Kind::Mixed {
+            let first = clocks.uclk.ticks();
+            (0..all * device::STACKS).for_each(|stack| wheel.schedule(first, Event::Device.of(stack)));
+        }
+        Ok(Self {
+            sockets,
+            times: Times::new(&parameters, &clocks),
+            clocks,
+            places,
+            now: 0,
+            wheel,
+            // What the buffers of the cores and the tables of the agents hold at most, and a little.
+            pool: Pool::new(usize::from(sockets) * 4096),
+            threads,
+            cores: all_cores,
+            agents: (0..all * cores).map(|_| Agent::new(parameters.tor_entries)).collect(),
+            mesh,
+            credits: subchannels.iter().map(|_| Credits::new(timing.reads, timing.writes)).collect(),
+            memory_next: subchannels.iter().map(Subchannel::next_tick).fold(Tick::MAX, Tick::min),
+            channel_next: std::array::from_fn(|index| subchannels.get(index).map_or(Tick::MAX, Subchannel::next_tick)),
+            subchannels,
+            outcomes: Vec::with_capacity(16),
+            power: Power::new(active),
+            links: Links::new(sockets),
+            directories: (0..sockets).map(|_| Directory::new(sockets)).collect(),
+            stacks,
+            account,
+            stores: match workload.kind {
+                Kind::Copy => Stores::FastString,
+                kind if kind.name() == "ntstore" => Stores::Streaming,
+                _ => Stores::Plain,
+            },
+            streamed: 0,
+            remote: workload.remote,
+            done: 0,
+            total: workload.requests,
+            started: false,
+            parameters,
+        })
+    }
+
+    /// Runs everything that happens before `until`; afterwards it is `until`.
+    pub fn run_until<S: SignalSink>(&mut self, until: Tick, sink: &mut S) {
+        if !self.started {
+            self.started = true;
+            for subchannel in &self.subchannels {
+                subchannel.start(&mut self.account, sink);
+            }
+            self.start_links(sink);
+            self.power.start(self.parameters.cores.into(), &mut self.account, sink);
+        }
+        loop {
+            let next = self.memory_next.min(self.wheel.next_tick());
+            if next >= until {
+                break;
+            }
+            self.now = next;
+            self.wheel.advance(next);
+            while let Some(packed) = self.wheel.pop() {
+                self.dispatch(packed, sink);
+            }
+            if self.memory_next == next {
+                self.step_channels(sink);
+            }
+        }
+        self.now = self.now.max(until);
+        self.wheel.advance(self.now);
+    }
+
+    fn step_channels<S: SignalSink>(&mut self, sink: &mut S) {
+        for index in 0..self.subchannels.len() {
+            if self.channel_next[index] == self.now {
+                self.subchannels[index].step(&mut self.account, sink, &mut self.outcomes);
+                self.channel_next[index] = self.subchannels[index].next_tick();
+                if !self.outcomes.is_empty() {
+                    self.take_outcomes(index, sink);
+                }
+            }
+        }
+        self.memory_next = self.channel_next.iter().fold(Tick::MAX, |least, &next| least.min(next));
+    }
+
+    fn dispatch<S: SignalSink>(&mut self, packed: u32, sink: &mut S) {
+        let (event, subject) = Event::unpack(packed);
+        match event {
+            Event::Issue => self.issue(subject, sink),
+            Event::Arrive => self.arrive(subject, sink),
+            Event::Pump => self.pump(subject, sink),
+            Event::AtMemory => self.at_memory(subject, sink),
+            Event::Answer => self.answer(subject, sink),
+            Event::Data => self.data(subject, sink),
+            Event::Release => self.release(subject, sink),
+            Event::Snooped => self.snooped(subject, sink),
+            Event::Linked => self.linked(subject, sink),
+            Event::Device => self.device(subject, sink),
+            Event::Completed => self.completed(subject, sink),
+            Event::AtDevice => self.at_device(subject, sink),
+            Event::FromDevice => self.device_answers(subject, sink),
+        }
+    }
+
+    fn socket_of(&self, core: u16) -> u8 {
+        (core / u16::from(self.parameters.cores)) as u8
+    }
+
+    fn core_within(&self, core: u16) -> u8 {
+        (core % u16::from(self.parameters.cores)) as u8
+    }
+
+    fn core_number(&self, socket: u8, core: u8) -> u16 {
+        u16::from(socket) * u16::from(self.parameters.cores) + u16::from(core)
+    }
+
+    /// A core's thread of a turn: threads go round the sockets, then the cores, then the hardware threads.
+    fn thread_of(&self, core: u16, turn: u16) -> u16 {
+        let (sockets, cores) = (u16::from(self.sockets), u16::from(self.parameters.cores));
+        (turn * cores + core % cores) * sockets + core / cores
+    }
+
+    /// Each core sits beside the slice of its number.
+    fn core_tile(&self, core: u16) -> u8 {
+        self.places.cha[usize::from(self.core_within(core))]
+    }
+
+    fn requester_tile(&self, request: RequestId) -> u8 {
+        let request = &self.pool[request];
+        match request.kind().queue() {
+            Queue::Io => self.places.m2pcie[usize::from(request.origin)],
+            _ => self.core_tile(request.origin),
+        }
+    }
+
+    fn agent_number(&self, socket: u8, cha: u8) -> u16 {
+        u16::from(socket) * address::AGENTS as u16 + u16::from(cha)
+    }
+
+    fn agent_of(&self, number: u16) -> (u8, u8) {
+        ((number / address::AGENTS as u16) as u8, (number % address::AGENTS as u16) as u8)
+    }
+
+    fn agent(&mut self, socket: u8, cha: u8) -> &mut Agent {
+        let number = self.agent_number(socket, cha);
+        &mut self.agents[usize::from(number)]
+    }
+
+    fn mesh_send<S: SignalSink>(&mut self, socket: u8, ring: Ring, agent: u8, from: u8, to: u8, sink: &mut S) -> Tick {
+        self.mesh.send(&mut self.account, socket.into(), ring, agent, from, to, self.now, sink)
+    }
+
+    /// Virtual time.
+    pub const fn now(&self) -> Tick {
+        self.now
+    }
+
+    /// The clocks.
+    pub const fn clocks(&self) -> &Clocks {
+        &self.clocks
+    }
+
+    /// The parameters.
+    pub const fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    /// How far the workload has come.
+    pub const fn progress(&self) -> Progress {
+        Progress { done: self.done, total: self.total }
+    }
+
+    /// True when every access is done and nothing is under way or waits to be written to memory.
+    pub fn finished(&self) -> bool {
+        self.done == self.total
+            && self.pool.is_empty()
+            && self.agents.iter().all(Agent::is_idle)
+            && self.subchannels.iter().all(Subchannel::is_idle)
+    }
+
+    /// Keeps every DRAM command in the ledger from now on, for checkers.
+    pub fn keep_commands(&mut self) {
+        self.account.ledger.keep_commands();
+    }
+
+    /// The running account. [`Model::snapshot`] is what to ask for figures.
+    pub const fn ledger(&self) -> &Ledger {
+        &self.account.ledger
+    }
+
+    /// The account as of now.
+    pub fn snapshot(&self) -> Snapshot {
+        self.account.ledger.snapshot(self.now)
+    }
+}

@@ -1,0 +1,192 @@
+//! Every number of the model, as data with its source. One set serves all workloads.
+
+use super::dram::Timing;
+use crate::engine::{ClockDomains, Period};
+use crate::ledger::emerald_rapids::Clocks;
+use crate::uncore::ParameterError;
+
+/// Sizes and times of a machine. Times are in cycles of the clock that their comment names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parameters {
+    /// Sockets: one or two.
+    pub sockets: u8,
+    /// Cores of a socket; each sits beside a slice of the LLC.
+    pub cores: u8,
+    /// Hardware threads of a core.
+    pub threads_per_core: u8,
+    /// Bytes of DDR memory of a socket.
+    pub memory: u64,
+    /// Core clock, MHz.
+    pub core_mhz: u64,
+    /// Misses that a core can have under way for its loads and stores.
+    pub fill_buffers: u8,
+    /// Prefetches that it can have under way besides.
+    pub prefetch_buffers: u8,
+    /// Writebacks that it can have under way.
+    pub writeback_buffers: u8,
+    /// Core cycles between independent accesses of a thread that hit.
+    pub hit_interval: u64,
+    /// Core cycles from an access to its data in the L2.
+    pub l2_latency: u64,
+    /// Uncore cycles from an access that misses the L2 to its request on the mesh.
+    pub miss_to_mesh: u64,
+    /// Uncore cycles from data at the core's mesh stop to its use.
+    pub mesh_to_use: u64,
+    /// Uncore cycles to get on and off the mesh.
+    pub mesh_base: u64,
+    /// Uncore cycles from one mesh stop to the next.
+    pub mesh_hop: u64,
+    /// Uncore cycles to cross from die to die.
+    pub mesh_crossing: u64,
+    /// Entries of an agent's ingress queue for cores.
+    pub ingress_entries: u8,
+    /// Uncore cycles that a request spends in an idle ingress queue.
+    pub ingress_latency: u64,
+    /// Entries of an agent's table of requests.
+    pub tor_entries: u8,
+    /// Uncore cycles from look-up to data on the mesh, for a hit.
+    pub llc_data: u64,
+    /// Uncore cycles from look-up to the request on the mesh, for a miss.
+    pub llc_miss: u64,
+    /// Uncore cycles for a writeback to be taken in.
+    pub llc_quick: u64,
+    /// Uncore cycles for a core to answer a snoop.
+    pub core_snoop: u64,
+    /// Uncore cycles from the mesh to the memory controller.
+    pub mesh_to_memory: u64,
+    /// Uncore cycles from the last data on the memory bus to the mesh.
+    pub memory_to_mesh: u64,
+    /// Memory timing and policies.
+    pub dram: Timing,
+}
+
+impl Parameters {
+    /// Xeon Platinum 8592+: 64 cores, 320 MB of LLC, eight channels of DDR5-5600.
+    pub const fn p8592() -> Self {
+        Self {
+            sockets: 1,
+            cores: 64,             // vendor's product data (published-numbers)
+            threads_per_core: 2,   // same
+            memory: 64 << 30,      // sixteen subchannels of 4 GiB; what line numbers of 32 bits allow for two sockets
+            core_mhz: 2800, // vendor's product data: 1.9 GHz nominal, 2.9 GHz with all cores busy; on the tick grid
+            fill_buffers: 16, // Intel optimization manual, Golden Cove: 16 fill buffers
+            prefetch_buffers: 16, // same: 48 entries in the L2's queue; assumption: a third of them for prefetches
+            writeback_buffers: 16, // assumption: as many as fill buffers
+            hit_interval: 2, // same manual, L2: 64 bytes a cycle at best, half of it sustained
+            l2_latency: 15, // same manual, L2
+            miss_to_mesh: 28, // fitted: idle latency of 111 to 116 ns (published-numbers, relatives)
+            mesh_to_use: 20, // fitted: same
+            mesh_base: 4,   // assumption: on and off, two cycles each
+            mesh_hop: 1,    // assumption: one cycle a stop, as on the rings before
+            mesh_crossing: 9, // assumption: serialisation over the bridge, about 4 ns
+            ingress_entries: 24, // assumption
+            ingress_latency: 4, // fitted with miss_to_mesh
+            tor_entries: 32, // assumption
+            llc_data: 12,   // assumption: data array of a slice, about 5 ns
+            llc_miss: 10,   // fitted with miss_to_mesh
+            llc_quick: 6,   // assumption
+            core_snoop: 40, // assumption: look-up of the L2, about its load latency twice
+            mesh_to_memory: 24, // fitted with miss_to_mesh
+            memory_to_mesh: 24, // fitted with miss_to_mesh
+            dram: Timing::ddr5_5600(),
+        }
+    }
+
+    /// A preset by its command-line name.
+    pub fn preset(name: &str) -> Option<Self> {
+        (name == "8592+").then(Self::p8592)
+    }
+
+    /// The clocks: 2.5 GHz uncore (vendor's product data: up to 2.5 GHz), DDR5-5600, 2.5 GHz link layer (20 GT/s, eight transfers a
+    /// cycle: the guide's `UPI_SPEED`), 500 MHz I/O, 1 GHz power control and CXL (assumptions), on a grid of 70 GHz.
+    pub const fn clocks(&self) -> Clocks {
+        Clocks {
+            ticks_per_second: 70_000_000_000,
+            uclk: Period::new(28),
+            dclk: Period::new(25),
+            ioclk: Period::new(140),
+            upiclk: Period::new(28),
+            pclk: Period::new(70),
+            cxlclk: Period::new(70),
+        }
+    }
+
+    /// The clocks by the catalogue's names.
+    pub fn clock_domains(&self) -> ClockDomains {
+        let clocks = self.clocks();
+        let periods = [
+            ("uclk", clocks.uclk.ticks()),
+            ("dclk", clocks.dclk.ticks()),
+            ("hclk", 2 * clocks.dclk.ticks()),
+            ("ioclk", clocks.ioclk.ticks()),
+            ("upiclk", clocks.upiclk.ticks()),
+            ("pclk", clocks.pclk.ticks()),
+            ("cxlclk", clocks.cxlclk.ticks()),
+        ];
+        // The time-stamp counter of 1.9 GHz is not on the grid: 2.0 GHz is (assumption).
+        ClockDomains::new(clocks.ticks_per_second, &periods, clocks.ticks_per_second / 2_000_000_000)
+    }
+
+    /// What workloads can ask of the machine.
+    pub const fn limits(&self) -> crate::workload::Limits {
+        let threads = self.cores as u16 * self.threads_per_core as u16 * self.sockets as u16;
+        crate::workload::Limits { memory: self.memory, threads, sockets: self.sockets as u16 }
+    }
+
+    /// Checks what the model's data structures take for granted.
+    ///
+    /// # Errors
+    /// [`ParameterError`] for the first value that is out of range.
+    pub fn check(&self) -> Result<(), ParameterError> {
+        let range = |name: &'static str, value: u64, least: u64, most: u64| {
+            let ok = (least..=most).contains(&value);
+            if ok { Ok(()) } else { Err(ParameterError { name, value, least, most }) }
+        };
+        range("sockets", self.sockets.into(), 1, 2)?;
+        range("cores", self.cores.into(), 64, 64)?;
+        range("threads_per_core", self.threads_per_core.into(), 1, 2)?;
+        range("memory", self.memory, 1 << 30, 64 << 30)?;
+        range("core_mhz", self.core_mhz, 2800, 2800)?;
+        range("fill_buffers", self.fill_buffers.into(), 1, 16)?;
+        range("prefetch_buffers", self.prefetch_buffers.into(), 1, 16)?;
+        range("writeback_buffers", self.writeback_buffers.into(), 1, 64)?;
+        range("ingress_entries", self.ingress_entries.into(), 1, 32)?;
+        range("tor_entries", self.tor_entries.into(), 1, 32)?;
+        for (name, value) in [
+            ("hit_interval", self.hit_interval),
+            ("l2_latency", self.l2_latency),
+            ("miss_to_mesh", self.miss_to_mesh),
+            ("mesh_to_use", self.mesh_to_use),
+            ("mesh_base", self.mesh_base),
+            ("mesh_hop", self.mesh_hop),
+            ("mesh_crossing", self.mesh_crossing),
+            ("ingress_latency", self.ingress_latency),
+            ("llc_data", self.llc_data),
+            ("llc_miss", self.llc_miss),
+            ("llc_quick", self.llc_quick),
+            ("core_snoop", self.core_snoop),
+            ("mesh_to_memory", self.mesh_to_memory),
+            ("memory_to_mesh", self.memory_to_mesh),
+        ] {
+            range(name, value, 1, 10_000)?;
+        }
+        self.dram.check()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Parameters;
+
+    #[test]
+    fn the_preset_is_sound() {
+        let parameters = Parameters::p8592();
+        assert_eq!(parameters.check(), Ok(()));
+        let clocks = parameters.clocks();
+        // Vendor's product data: eight channels of DDR5-5600 make 358.4 GB/s.
+        let transfers = 2 * clocks.ticks_per_second / clocks.dclk.ticks();
+        assert_eq!(transfers * 8 * 8, 358_400_000_000);
+        // Four links of 20 GT/s.
+        assert_eq!(clocks.ticks_per_second / clocks.upiclk.ticks() * 8, 20_000_000_000);
+    }
+}

@@ -1,0 +1,275 @@
+//! Between two sockets: directory, requests, snoops and writebacks of the other socket.
+//!
+//! A request for the other socket's memory keeps its entry at its own agent and has a child at the agent of the line's home, which
+//! reads memory, asks the requester's socket or its own caches first if the directory says so, and answers over the link.
+
+use super::Model;
+use super::address;
+use super::core::{EXCLUSIVE, MODIFIED, SHARED};
+use super::event::Event;
+use super::link::Packet;
+use super::request::{NO_REQUEST, Request, RequestId};
+use crate::ledger::emerald_rapids::deeds::deed;
+use crate::ledger::emerald_rapids::{Found, Kind, Queue, Ring};
+use crate::signal::{SignalSink, Tick};
+
+/// States of the directory bits that memory keeps with each line: no other socket has it, others share it, another may own it.
+const NOWHERE: u8 = 0;
+const ELSEWHERE_SHARED: u8 = 1;
+const ELSEWHERE: u8 = 2;
+
+/// Message classes and opcodes of UPI (Tables 3-6 to 3-8).
+const REQUEST: u8 = 0;
+const SNOOP: u8 = 1;
+const RESPONSE: u8 = 2;
+const DATA: u8 = 4;
+const WRITEBACK: u8 = 5;
+
+/// Directory bits of all lines of a socket's memory, two for each line. The host gives memory only to what is written.
+#[derive(Debug)]
+pub struct Directory {
+    bits: Vec<u64>,
+}
+
+impl Directory {
+    /// No other socket has anything. A machine of one socket needs no bits.
+    pub fn new(sockets: u8) -> Self {
+        let words = if sockets > 1 { 1 << (address::REGION_BITS - 5) } else { 0 };
+        Self { bits: vec![0; words] }
+    }
+
+    fn get(&self, line: u32) -> u8 {
+        let line = line & ((1 << address::REGION_BITS) - 1);
+        self.bits.get(line as usize / 32).map_or(NOWHERE, |word| (word >> (line % 32 * 2) & 3) as u8)
+    }
+
+    fn set(&mut self, line: u32, state: u8) {
+        let line = line & ((1 << address::REGION_BITS) - 1);
+        if let Some(word) = self.bits.get_mut(line as usize / 32) {
+            *word = *word & !(3 << (line % 32 * 2)) | u64::from(state) << (line % 32 * 2);
+        }
+    }
+}
+
+impl Model {
+    /// The directory's state of a line changes; memory is written with the next data, or at once.
+    fn update_directory<S: SignalSink>(&mut self, request: RequestId, to: u8, sink: &mut S) {
+        let Request { socket, cha, line, .. } = self.pool[request];
+        let (at, now) = (u16::from(socket), self.now);
+        let unit = u16::from(address::place(line).channel) / 2;
+        let directory = &mut self.directories[usize::from(socket)];
+        let from = directory.get(line);
+        if from == to {
+            return;
+        }
+        directory.set(line, to);
+        let what = match (from, to) {
+            (NOWHERE, ELSEWHERE_SHARED) => deed("m2m/DIRECTORY_UPDATE.I_TO_S_HIT_NON_PMM"),
+            (NOWHERE, _) => deed("m2m/DIRECTORY_UPDATE.I_TO_A_HIT_NON_PMM"),
+            (ELSEWHERE_SHARED, ELSEWHERE) => deed("m2m/DIRECTORY_UPDATE.S_TO_A_HIT_NON_PMM"),
+            (ELSEWHERE_SHARED, _) => deed("m2m/DIRECTORY_UPDATE.S_TO_I_HIT_NON_PMM"),
+            (_, ELSEWHERE_SHARED) => deed("m2m/DIRECTORY_UPDATE.A_TO_S_HIT_NON_PMM"),
+            _ => deed("m2m/DIRECTORY_UPDATE.A_TO_I_HIT_NON_PMM"),
+        };
+        self.account.deed(what, at, unit, now, sink);
+        let by = if self.pool[request].writes { deed("cha/DIR_UPDATE.TOR") } else { deed("cha/DIR_UPDATE.HA") };
+        self.account.deed(by, at, cha.into(), now, sink);
+    }
+
+    /// Looks at the directory bits that came with a line. True if another socket is asked first.
+    pub(super) fn consult_directory<S: SignalSink>(&mut self, request: RequestId, unit: u16, sink: &mut S) -> bool {
+        let Request { socket, cha, line, class, parent, .. } = self.pool[request];
+        let (at, at_cha, now) = (u16::from(socket), u16::from(cha), self.now);
+        let state = self.directories[usize::from(socket)].get(line);
+        let (looked, found) = match state {
+            NOWHERE => (deed("m2m/DIRECTORY_LOOKUP.STATE_I"), deed("m2m/DIRECTORY_HIT.CLEAN_I")),
+            ELSEWHERE_SHARED => (deed("m2m/DIRECTORY_LOOKUP.STATE_S"), deed("m2m/DIRECTORY_HIT.CLEAN_S")),
+            _ => (deed("m2m/DIRECTORY_LOOKUP.STATE_A"), deed("m2m/DIRECTORY_HIT.CLEAN_A")),
+        };
+        self.account.deed(looked, at, unit, now, sink);
+        self.account.deed(found, at, unit, now, sink);
+        let owns = class.kind.owns();
+        // The requester's own socket need not be asked.
+        let asks = parent == NO_REQUEST && (state == ELSEWHERE || (state == ELSEWHERE_SHARED && owns));
+        let what = if asks { deed("cha/DIR_LOOKUP.SNP") } else { deed("cha/DIR_LOOKUP.NO_SNP") };
+        self.account.deed(what, at, at_cha, now, sink);
+        if parent != NO_REQUEST {
+            let gives = if owns || self.pool[request].grant != SHARED { ELSEWHERE } else { ELSEWHERE_SHARED };
+            let gives = if class.kind == Kind::RemoteCurrent { state } else { gives };
+            self.update_directory(request, gives, sink);
+            return false;
+        }
+        if !asks {
+            return false;
+        }
+        self.account.deed(deed("m2m/DIRECT2CORE_NOT_TAKEN_DIRSTATE.NON_CISGRESS"), at, unit, now, sink);
+        self.account.deed(deed("cha/SNOOPS_SENT.DIRECT_LOCAL"), at, at_cha, now, sink);
+        let leaves = if owns { NOWHERE } else { ELSEWHERE_SHARED };
+        self.update_directory(request, leaves, sink);
+        let (kind, opcode) = if owns { (Kind::SnoopOwnership, 4) } else { (Kind::SnoopData, 2) };
+        self.send_child(request, kind, Packet::new(SNOOP, opcode, false), 0, sink);
+        true
+    }
+
+    /// Sends a child of a request to the other socket's agent.
+    fn send_child<S: SignalSink>(&mut self, request: RequestId, kind: Kind, packet: Packet, wait: Tick, sink: &mut S) {
+        let Request { socket, cha, home, line, class, partial, writes, grant, .. } = self.pool[request];
+        let mut child = Request::new(kind, 1 - socket, cha, home, 0, line, class.target);
+        child.parent = request;
+        child.partial = partial;
+        child.writes = writes;
+        child.grant = grant;
+        let child = self.pool.add(child);
+        let from = self.places.cha[usize::from(cha)];
+        let to = self.places.cha[usize::from(cha)];
+        self.send_packet(socket, cha, packet, from, to, wait, Event::Arrive.of(child), sink);
+    }
+
+    /// Asks the other socket, the line's home.
+    pub(super) fn ask_remote<S: SignalSink>(&mut self, request: RequestId, wait: Tick, claim: bool, sink: &mut S) {
+        let Request { class, grant, .. } = self.pool[request];
+        let (kind, opcode) = match class.kind {
+            Kind::DmaRead => (Kind::RemoteCurrent, 0),
+            _ if claim => (Kind::RemoteClaim, 7),
+            Kind::CodeRead | Kind::CodePrefetch | Kind::LlcCode => (Kind::RemoteCode, 1),
+            kind if kind.owns() => (Kind::RemoteOwnership, 4),
+            _ if grant == SHARED => (Kind::RemoteCode, 1),
+            _ => (Kind::RemoteData, 2),
+        };
+        self.send_child(request, kind, Packet::new(REQUEST, opcode, false), wait + self.times.llc_miss, sink);
+    }
+
+    /// Writes a line to the other socket's memory.
+    pub(super) fn write_remote<S: SignalSink>(&mut self, request: RequestId, wait: Tick, sink: &mut S) {
+        let Request { class, .. } = self.pool[request];
+        let (kind, opcode) = match class.kind {
+            Kind::Victim => (Kind::RemoteWriteback, 0),
+            _ => (Kind::RemoteWrite, 3),
+        };
+        self.send_child(request, kind, Packet::new(WRITEBACK, opcode, true), wait, sink);
+    }
+
+    /// A request or snoop of the other socket, looked up at its agent here.
+    pub(super) fn serve_remote<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let Request { socket, cha, class, .. } = self.pool[request];
+        let (at, at_cha, now) = (u16::from(socket), u16::from(cha), self.now);
+        match class.kind.queue() {
+            Queue::Snoop => self.serve_snoop(request, sink),
+            Queue::RemoteWriteback => {
+                self.account.deed(deed("cha/REQUESTS.WRITES_REMOTE"), at, at_cha, now, sink);
+                self.account.deed(deed("cha/HITME_LOOKUP.WRITE"), at, at_cha, now, sink);
+                self.account.deed(deed("cha/HITME_HIT.WBMTOI_OR_S"), at, at_cha, now, sink);
+                self.update_directory(request, NOWHERE, sink);
+                self.write_memory(request, self.times.llc_quick, sink);
+            }
+            _ => self.serve_read(request, sink),
+        }
+    }
+
+    fn serve_read<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let Request { socket, cha, line, class, found, .. } = self.pool[request];
+        let (at, at_cha, now) = (u16::from(socket), u16::from(cha), self.now);
+        let owns = class.kind.owns();
+        let asked = if class.kind == Kind::RemoteClaim {
+            deed("cha/REQUESTS.INVITOE_REMOTE")
+        } else {
+            deed("cha/REQUESTS.READS_REMOTE")
+        };
+        self.account.deed(asked, at, at_cha, now, sink);
+        self.account.deed(deed("cha/HITME_LOOKUP.READ"), at, at_cha, now, sink);
+        let shared = matches!(found, Found::Shared | Found::Forward | Found::FilterShared);
+        let missed = match (owns, shared) {
+            (true, true) => deed("cha/HITME_MISS.SHARED_RDINVOWN"),
+            (true, false) => deed("cha/HITME_MISS.NOTSHARED_RDINVOWN"),
+            (false, _) => deed("cha/HITME_MISS.READ_OR_INV"),
+        };
+        self.account.deed(missed, at, at_cha, now, sink);
+        if owns {
+            self.account.deed(deed("cha/HITME_UPDATE.RDINVOWN"), at, at_cha, now, sink);
+        }
+        if found == Found::Nothing {
+            self.read_memory(request, 0, sink);
+            return;
+        }
+        // Somebody in this socket has it: they give it up, or share it.
+        let modified = if class.kind == Kind::RemoteCurrent { false } else { self.purge(socket, cha, line, sink) };
+        self.account.deed(deed("cha/CORE_SNP.REMOTE_ONE"), at, at_cha, now, sink);
+        self.pool[request].grant = if modified || owns { MODIFIED } else { EXCLUSIVE };
+        self.read_memory(request, self.times.core_snoop, sink);
+    }
+
+    /// The home answers the other socket: what it asked for is on its way.
+    pub(super) fn answer_remote<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let Request { socket, cha, line, class, parent, grant, writes, .. } = self.pool[request];
+        let (at, now) = (u16::from(socket), self.now);
+        let unit = usize::from(address::place(line).channel) / 2;
+        let here = self.places.m2m[unit];
+        let asker = self.pool[parent];
+        let to = match asker.kind() {
+            kind if kind.is_llc_prefetch() => self.places.cha[usize::from(asker.cha)],
+            Kind::Victim => self.places.cha[usize::from(asker.cha)],
+            _ => self.requester_tile(parent),
+        };
+        if writes {
+            let then = if matches!(asker.kind(), Kind::Victim) { Event::Release } else { Event::Data };
+            let packet = Packet::new(RESPONSE, 0xC, false);
+            self.send_packet(socket, cha, packet, here, to, 0, then.of(parent), sink);
+            return;
+        }
+        let packet = match class.kind {
+            Kind::RemoteClaim => Packet::new(RESPONSE, 0xC, false),
+            _ if class.kind == Kind::RemoteCode => Packet::new(DATA, 6, true),
+            _ if grant == MODIFIED && !class.kind.owns() => Packet::new(DATA, 4, true),
+            _ if class.kind == Kind::RemoteCurrent => Packet::new(DATA, 6, true),
+            _ => Packet::new(DATA, 5, true),
+        };
+        self.account.deed(deed("m2m/DIRECT2UPI_TAKEN"), at, unit as u16, now, sink);
+        self.send_packet(socket, cha, packet, here, to, 0, Event::Data.of(parent), sink);
+        let agent = self.places.cha[usize::from(cha)];
+        let told = self.mesh_send(socket, Ring::Acknowledge, 0, here, agent, sink);
+        self.wheel.schedule(told, Event::Release.of(request));
+    }
+
+    /// A snoop of the line's home.
+    fn serve_snoop<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let Request { socket, cha, line, class, found, parent, .. } = self.pool[request];
+        let (at, at_cha, now) = (u16::from(socket), u16::from(cha), self.now);
+        let asker = self.pool[parent];
+        let (home, home_cha) = (u16::from(asker.socket), u16::from(asker.cha));
+        let owns = class.kind.owns();
+        let had = found != Found::Nothing;
+        let modified = if had { self.purge(socket, cha, line, sink) } else { false };
+        if had {
+            self.account.deed(deed("cha/CORE_SNP.REMOTE_GTONE"), at, at_cha, now, sink);
+        }
+        if had && !owns {
+            // A shared copy stays.
+            self.llc_insert(socket, cha, line, Found::Shared, false, sink);
+        }
+        let (answer, local, packet) = match (had, owns, modified) {
+            (false, _, _) => {
+                (deed("cha/SNOOP_RESP.RSPI"), deed("cha/SNOOP_RESP_LOCAL.RSPI"), Packet::new(RESPONSE, 0x2, false))
+            }
+            (true, true, _) => {
+                (deed("cha/SNOOP_RESP.RSPIFWD"), deed("cha/SNOOP_RESP_LOCAL.RSPIFWD"), Packet::new(DATA, 0x0, true))
+            }
+            (true, false, true) => {
+                (deed("cha/SNOOP_RESP.RSPFWDWB"), deed("cha/SNOOP_RESP_LOCAL.RSPFWDWB"), Packet::new(DATA, 0xB, true))
+            }
+            (true, false, false) => {
+                (deed("cha/SNOOP_RESP.RSPSFWD"), deed("cha/SNOOP_RESP_LOCAL.RSPSFWD"), Packet::new(DATA, 0x1, true))
+            }
+        };
+        self.account.deed(answer, home, home_cha, now, sink);
+        self.account.deed(local, home, home_cha, now, sink);
+        let here = self.places.cha[usize::from(cha)];
+        let to = if asker.kind().is_llc_prefetch() {
+            self.places.cha[usize::from(asker.cha)]
+        } else {
+            self.requester_tile(parent)
+        };
+        let wait = if had { self.times.core_snoop } else { 0 };
+        self.send_packet(socket, cha, packet, here, to, wait, Event::Data.of(parent), sink);
+        self.wheel.schedule(now + wait.max(self.times.llc_quick), Event::Release.of(request));
+    }
+}

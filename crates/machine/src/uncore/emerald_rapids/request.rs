@@ -1,0 +1,129 @@
+//! Requests under way, in a pool.
+
+use crate::ledger::emerald_rapids::{Class, Found, Kind, Target};
+
+/// Index of a request in the pool.
+pub type RequestId = u16;
+/// No request.
+pub const NO_REQUEST: RequestId = RequestId::MAX;
+
+/// A request at one caching and home agent.
+#[derive(Debug, Clone, Copy)]
+pub struct Request {
+    pub class: Class,
+    /// What its look-up found.
+    pub found: Found,
+    /// Socket and agent that handle it.
+    pub socket: u8,
+    pub cha: u8,
+    /// Socket of the line's memory.
+    pub home: u8,
+    /// Who asked: the core, numbered over the machine, or the I/O stack.
+    pub origin: u16,
+    /// The thread that waits for it, if one does.
+    pub thread: u16,
+    pub line: u32,
+    /// State in which the core gets the line, once that is known.
+    pub grant: u8,
+    /// The core that was snooped and answers.
+    pub answers: u16,
+    /// Its entry in the table of requests.
+    pub slot: u8,
+    /// Only part of the line is written.
+    pub partial: bool,
+    /// It writes to memory.
+    pub writes: bool,
+    /// A memory prefetch runs ahead of it.
+    pub prefetched: bool,
+    /// Next in the chain of requests that wait for the same line; free requests are chained too.
+    pub next: RequestId,
+    /// The request of the other socket that this one serves.
+    pub parent: RequestId,
+}
+
+impl Request {
+    /// A request that has just been made.
+    pub const fn new(kind: Kind, socket: u8, cha: u8, home: u8, origin: u16, line: u32, target: Target) -> Self {
+        Self {
+            class: Class { kind, hit: false, remote: home != socket, target },
+            found: Found::Nothing,
+            socket,
+            cha,
+            home,
+            origin,
+            thread: u16::MAX,
+            line,
+            grant: 0,
+            answers: 0,
+            slot: 0,
+            partial: false,
+            writes: false,
+            prefetched: false,
+            next: NO_REQUEST,
+            parent: NO_REQUEST,
+        }
+    }
+
+    /// Its kind.
+    pub const fn kind(&self) -> Kind {
+        self.class.kind
+    }
+}
+
+/// All requests of a machine. Slots are reused; the pool grows to the machine's bound once and then no more.
+#[derive(Debug)]
+pub struct Pool {
+    slots: Vec<Request>,
+    free: RequestId,
+    live: usize,
+}
+
+impl Pool {
+    /// An empty pool with room for `capacity` requests.
+    pub fn new(capacity: usize) -> Self {
+        Self { slots: Vec::with_capacity(capacity), free: NO_REQUEST, live: 0 }
+    }
+
+    /// Takes a request in.
+    ///
+    /// # Panics
+    /// If more are under way than the buffers of all cores and agents hold.
+    pub fn add(&mut self, request: Request) -> RequestId {
+        self.live += 1;
+        if self.free == NO_REQUEST {
+            assert!(self.slots.len() < usize::from(NO_REQUEST), "more requests than identifiers");
+            self.slots.push(request);
+            return (self.slots.len() - 1) as RequestId;
+        }
+        let id = self.free;
+        self.free = self[id].next;
+        self[id] = request;
+        id
+    }
+
+    /// Gives a request's slot back.
+    pub fn remove(&mut self, id: RequestId) {
+        self[id].next = self.free;
+        self.free = id;
+        self.live -= 1;
+    }
+
+    /// True if none is under way.
+    pub const fn is_empty(&self) -> bool {
+        self.live == 0
+    }
+}
+
+impl std::ops::Index<RequestId> for Pool {
+    type Output = Request;
+
+    fn index(&self, id: RequestId) -> &Request {
+        &self.slots[usize::from(id)]
+    }
+}
+
+impl std::ops::IndexMut<RequestId> for Pool {
+    fn index_mut(&mut self, id: RequestId) -> &mut Request {
+        &mut self.slots[usize::from(id)]
+    }
+}

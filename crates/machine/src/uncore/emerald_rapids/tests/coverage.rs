@@ -1,0 +1,123 @@
+//! Which events count in the model's workloads, and why the others do not: a share that must hold, and a table that must be current.
+
+use super::{WORKLOADS, model, run};
+use crate::pmon::compile_event;
+use crate::signal::{SignalSink, Tick, Wire, Wiring};
+use pericore_catalog::{Event, Measure, Unit};
+use std::collections::HashSet;
+use std::fmt::Write;
+
+/// Why events are not modelled: an event or the beginning of its name, a colon, the reason.
+const ABSENT: &str = include_str!("../../../../scenarios/emerald-rapids-not-modelled.txt");
+/// Set to write the table anew.
+const WRITE: &str = "PERICORE_WRITE_TABLES";
+/// Share of the events that must count.
+const SHARE: f64 = 40.0;
+
+/// What was emitted, by unit, signal and tag.
+struct Tally {
+    wiring: Wiring,
+    seen: HashSet<(usize, u16, u64)>,
+}
+
+impl Tally {
+    fn add(&mut self, wire: Wire, tag: u64) {
+        let (_, unit, _) = self.wiring.locate(wire.instance);
+        self.seen.insert((unit, wire.signal, tag));
+    }
+}
+
+impl SignalSink for Tally {
+    fn pulse(&mut self, wire: Wire, tag: u64, _: Tick, _: u32) {
+        self.add(wire, tag);
+    }
+
+    fn enter(&mut self, wire: Wire, tag: u64, _: Tick) {
+        self.add(wire, tag);
+    }
+
+    fn leave(&mut self, _: Wire, _: u64, _: Tick) {}
+}
+
+/// True if a counter with this control value counts anything of what was emitted.
+fn counts(unit: &'static Unit, index: usize, config: u64, seen: &HashSet<(usize, u16, u64)>) -> bool {
+    let Some(what) = compile_event(unit, config) else { return false };
+    seen.iter().any(|&(u, s, tag)| (u, s) == (index, what.signal()) && what.matches(tag))
+}
+
+/// How many selections of an event count, and how many there are.
+fn share_of(event: &Event, unit: &'static Unit, index: usize, seen: &HashSet<(usize, u16, u64)>) -> (usize, usize) {
+    if matches!(event.measure, Measure::Clock | Measure::Counter0) {
+        let selections = event.subevents.len().max(1);
+        return (selections, selections);
+    }
+    if event.subevents.is_empty() {
+        return (usize::from(counts(unit, index, event.config, seen)), 1);
+    }
+    let counting = event.subevents.iter().filter(|subevent| counts(unit, index, subevent.config, seen)).count();
+    (counting, event.subevents.len())
+}
+
+/// The reason for which an event is not modelled.
+fn reason(unit: &str, event: &str) -> Option<&'static str> {
+    let lines = ABSENT.lines().filter(|line| !line.starts_with('#'));
+    let name = format!("{unit}/{event}");
+    let fits = |rule: &str| match rule.strip_prefix("*/") {
+        Some(rule) => event.starts_with(rule),
+        None => name.starts_with(rule),
+    };
+    lines.filter_map(|line| line.split_once(": ")).find(|(rule, _)| fits(rule)).map(|(_, reason)| reason)
+}
+
+#[test]
+fn the_share_holds_and_the_table_is_current() {
+    let mut seen = HashSet::new();
+    for workload in WORKLOADS {
+        let (mut model, wiring) = model(workload);
+        let mut tally = Tally { wiring, seen };
+        run(&mut model, &mut tally);
+        seen = tally.seen;
+    }
+    let (mut body, mut without_reason) = (String::new(), Vec::new());
+    let (mut counting, mut all, mut events, mut all_events) = (0, 0, 0, 0);
+    for (index, unit) in pericore_catalog::family("emerald-rapids").unwrap().units.iter().enumerate() {
+        if unit.events.is_empty() {
+            continue;
+        }
+        writeln!(body, "\n## {}\n\n| event | selections that count | the rest |\n|---|---|---|", unit.name).unwrap();
+        for event in unit.events {
+            let (some, selections) = share_of(event, unit, index, &seen);
+            counting += some;
+            all += selections;
+            events += usize::from(some > 0);
+            all_events += 1;
+            let rest = match (some, reason(unit.name, event.name)) {
+                _ if some == selections => String::new(),
+                (_, Some(reason)) => reason.to_owned(),
+                (0, None) => {
+                    without_reason.push(format!("{}/{}", unit.name, event.name));
+                    "?".to_owned()
+                }
+                _ => "filters that select nothing alone, or what these workloads do not do".to_owned(),
+            };
+            writeln!(body, "| {} | {some} of {selections} | {rest} |", event.name).unwrap();
+        }
+    }
+    let share = 100.0 * events as f64 / all_events as f64;
+    let table = format!(
+        "# What the Emerald Rapids model counts\n\n\
+         Made by the test `emerald_rapids::tests::coverage::the_share_holds_and_the_table_is_current` of `pericore-machine`;\n\
+         run it with `PERICORE_WRITE_TABLES=1` to write this file anew. An event is modelled if a counter that selects it counts\n\
+         something in one of these workloads (`two` means `--machine 8592+:sockets=2`):\n\n{}\n\n\
+         {events} of {all_events} events count: {share:.1} %. Of their {all} selections, {counting} count.\n{body}",
+        WORKLOADS.iter().map(|workload| format!("- `{workload}`")).collect::<Vec<_>>().join("\n")
+    );
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/emerald-rapids-model.md");
+    if std::env::var_os(WRITE).is_some() {
+        std::fs::write(path, &table).unwrap();
+    }
+    assert!(without_reason.is_empty(), "give each a reason: {without_reason:#?}");
+    assert!(share >= SHARE, "{share:.1} % of the events count");
+    let current = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(current == table, "docs/emerald-rapids-model.md is not current: run this test with {WRITE}=1");
+}

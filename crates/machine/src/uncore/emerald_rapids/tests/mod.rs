@@ -1,0 +1,46 @@
+//! The model as a whole: its signals against its ledger, its laws, its figures.
+
+mod coverage;
+mod evaluate;
+mod laws;
+mod truth;
+
+use super::{Model, Parameters};
+use crate::signal::{Tick, Wiring};
+use crate::workload::Workload;
+
+/// Small enough for a quick test, and between them most paths of the model.
+const WORKLOADS: &[&str] = &[
+    "stream:requests=6000,threads=8",
+    "stream:requests=12000,threads=64,stride=16M,footprint=64G,read=30",
+    "random:requests=6000,footprint=1M,read=60,threads=40",
+    "random:requests=8000,footprint=32G,threads=128",
+    "copy:requests=5000,threads=64",
+    "mixed:requests=30000,read=50,threads=16,footprint=1G",
+    "chase:requests=400",
+    "two mixed:requests=15000,read=50,threads=64,footprint=64M,remote=40",
+];
+
+fn model(workload: &str) -> (Model, Wiring) {
+    let (sockets, workload) = workload.strip_prefix("two ").map_or((1, workload), |rest| (2, rest));
+    let family = pericore_catalog::family("emerald-rapids").unwrap();
+    let parameters = Parameters { sockets, ..Parameters::p8592() };
+    let workload = Workload::parse(workload, &parameters.limits()).unwrap();
+    let mut wiring = Wiring::new(family, sockets.into());
+    let opcode = |name: &str| family.named_value("idi-opcodes", name);
+    let model = Model::new(parameters, opcode, &workload, &mut wiring).unwrap();
+    (model, wiring)
+}
+
+/// A microsecond of virtual time.
+const MICROSECOND: Tick = 70_000;
+
+/// Runs a model to its end, and a little beyond.
+fn run<S: crate::signal::SignalSink>(model: &mut Model, sink: &mut S) {
+    while !model.finished() {
+        model.run_until(model.now() + MICROSECOND, sink);
+        assert!(model.now() < 2_000 * MICROSECOND, "the workload does not end: {:?}", model.progress());
+    }
+    let end = model.now() + 3 * MICROSECOND + 12_345;
+    model.run_until(end, sink);
+}

@@ -1,0 +1,136 @@
+//! Every event that the ledger knows, counted from the signals by the control value of the catalogue, over windows that cut
+//! requests in two.
+
+use super::evaluate::{Case, Counters, Faulty};
+use super::{MICROSECOND, WORKLOADS, model, run};
+use crate::ledger::emerald_rapids::Snapshot;
+use crate::signal::{Tick, Wiring};
+
+/// All events and subevents that the ledger has a truth for.
+pub fn cases(wiring: &Wiring, at: &Snapshot) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (unit, row) in wiring.family().units.iter().enumerate() {
+        for event in row.events {
+            let named: Vec<Option<&str>> = match event.subevents {
+                [] => vec![None],
+                subevents => subevents.iter().map(|subevent| Some(subevent.name)).collect(),
+            };
+            for subevent in named {
+                if at.value(row.name, 0, event.name, subevent, &[]).is_some() {
+                    cases.push(Case { unit, event: event.name, subevent });
+                }
+            }
+        }
+    }
+    cases
+}
+
+/// The first case, instance and window whose count differs from the truth, with count and truth.
+pub fn differences(counters: &Counters, wiring: &Wiring, at: &Snapshot, most: usize) -> Vec<String> {
+    let mut found = Vec::new();
+    for (number, case) in counters.cases.iter().enumerate() {
+        let unit = wiring.family().units[case.unit];
+        for instance in 0..unit.instances * wiring.sockets() {
+            let truth = at.value(unit.name, instance, case.event, case.subevent, &[]).unwrap();
+            let count = counters.count(number, instance, at.now());
+            if count != truth {
+                let (event, subevent) = (case.event, case.subevent.unwrap_or_default());
+                found.push(format!("{}{instance}/{event}.{subevent}: {count}, truth {truth}", unit.name));
+                if found.len() >= most {
+                    return found;
+                }
+                break;
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn counts_of_the_signals_equal_the_ledger() {
+    for workload in WORKLOADS {
+        let (mut model, wiring) = model(workload);
+        let clocks = *model.clocks();
+        let cases = cases(&wiring, &model.snapshot());
+        let (_, own) = super::model(workload);
+        let mut counters = Counters::new(own, cases, |unit| clocks.of_unit(unit).ticks());
+        for tick in [MICROSECOND / 3 + 1, MICROSECOND + 13, 2 * MICROSECOND + 29] {
+            model.run_until(tick, &mut counters);
+            let found = differences(&counters, &wiring, &model.snapshot(), 40);
+            assert!(found.is_empty(), "{workload} at {tick}: {found:#?}");
+        }
+        run(&mut model, &mut counters);
+        let found = differences(&counters, &wiring, &model.snapshot(), 40);
+        assert!(found.is_empty(), "{workload} at its end: {found:#?}");
+        // What no event with a truth would miss could be lost or doubled unseen.
+        let unwatched = counters.unwatched();
+        assert!(unwatched.is_empty(), "{workload}: {unwatched:#?}");
+    }
+}
+
+#[test]
+fn a_lost_or_doubled_emission_shows() {
+    let workload = "two mixed:requests=300,threads=16,read=50,remote=50,footprint=1M";
+    let (mut plain, wiring) = model(workload);
+    let mut digest = Digest::default();
+    run(&mut plain, &mut digest);
+    let clocks = *plain.clocks();
+    let cases = cases(&wiring, &plain.snapshot());
+    let mut random = crate::engine::Random::new(11, 0);
+    for turn in 0..6 {
+        let before = random.below(digest.emissions);
+        let (mut model, own) = model(workload);
+        let mut counters = Counters::new(own, cases.clone(), |unit| clocks.of_unit(unit).ticks());
+        let mut faulty = Faulty { to: &mut counters, before, lost: turn % 2 == 0 };
+        run(&mut model, &mut faulty);
+        let found = differences(&counters, &wiring, &model.snapshot(), 1);
+        assert!(!found.is_empty(), "emission {before} of {} may be lost or doubled", digest.emissions);
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_counts_however_time_is_cut() {
+    let count = |step: Tick, seed: u32| {
+        let (mut model, _) = model(&format!("mixed:requests=3000,threads=32,read=50,seed={seed}"));
+        let mut digest = Digest::default();
+        while model.now() < 3 * MICROSECOND {
+            model.run_until((model.now() + step).min(3 * MICROSECOND), &mut digest);
+        }
+        digest
+    };
+    let whole = count(3 * MICROSECOND, 7);
+    assert!(whole.emissions > 10_000);
+    assert_eq!(whole, count(3 * MICROSECOND, 7), "a second run differs");
+    assert_eq!(whole, count(997, 7), "a run in steps differs");
+    assert_ne!(whole, count(3 * MICROSECOND, 8), "the seed has no effect");
+}
+
+/// A sum over all emissions that depends on their order.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Digest {
+    pub emissions: u64,
+    sum: u64,
+}
+
+impl Digest {
+    fn add(&mut self, wire: crate::signal::Wire, tag: u64, tick: Tick, what: u64) {
+        self.emissions += 1;
+        let key = u64::from(wire.instance) << 16 | u64::from(wire.signal);
+        self.sum =
+            (self.sum.rotate_left(5) ^ key ^ tag.rotate_left(20) ^ tick ^ what).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+}
+
+impl crate::signal::SignalSink for Digest {
+    fn pulse(&mut self, wire: crate::signal::Wire, tag: u64, tick: Tick, count: u32) {
+        self.add(wire, tag, tick, count.into());
+    }
+
+    fn enter(&mut self, wire: crate::signal::Wire, tag: u64, tick: Tick) {
+        self.add(wire, tag, tick, 1 << 40);
+    }
+
+    fn leave(&mut self, wire: crate::signal::Wire, tag: u64, tick: Tick) {
+        self.add(wire, tag, tick, 1 << 41);
+    }
+}

@@ -1,0 +1,91 @@
+//! How a session begins: look, save, set up.
+
+use pericore_catalog::Role;
+use pericore_registers::{Outcome, RegisterSpace};
+
+use super::lists::{List, placed};
+use super::reading::{Unreadable, readable};
+use super::{Options, Saved, Session, SessionError, in_use};
+use crate::plan::Purpose;
+
+impl<S: RegisterSpace> Session<S> {
+    pub(super) fn inspect(&mut self, options: &Options) -> Result<(), SessionError> {
+        let outcomes = self.carry_out(List::Inspect);
+        let steps = placed(&self.plan, &self.state, List::Inspect);
+        let mut seen = Vec::new();
+        let mut faults = Vec::new();
+        for (&(socket, step), outcome) in steps.iter().zip(&outcomes) {
+            match readable(&step, outcome) {
+                Ok(value) => seen.push((socket, step, value)),
+                Err(Unreadable::Denied(error)) => return Err(error.into()),
+                Err(Unreadable::Fault(why)) => faults.push((socket, step.instance, why)),
+            }
+        }
+        for (socket, instance, why) in faults {
+            self.state.instance_mut(socket, instance).fail(why);
+        }
+        seen.retain(|(socket, step, _)| self.state.instance(*socket, step.instance).fault().is_none());
+        if !options.take_over {
+            in_use::check(&self.plan, &seen)?;
+        }
+        for (socket, step, value) in seen.iter().filter(|(_, step, _)| step.purpose == Purpose::Inspect) {
+            let is_set = |name: &str| step.register.field(name).is_none_or(|field| field.bits.get(*value) != 0);
+            if step.register.role == Role::UnitControl && is_set("frz") && is_set("frz_en") {
+                let why = format!("is frozen by someone else ({} = {value:#x})", step.register_name());
+                self.state.instance_mut(*socket, step.instance).doubt(why);
+            }
+        }
+        let saved = seen.iter().filter(|(_, step, _)| step.purpose == Purpose::Save);
+        self.journal = saved.map(|(socket, step, value)| Saved::new(&self.plan, *socket, step, *value)).collect();
+        Ok(())
+    }
+
+    pub(super) fn set_up(&mut self) -> Result<(), SessionError> {
+        self.is_dirty = true;
+        let outcomes = self.carry_out(List::Setup);
+        self.set_baselines(List::Setup, &outcomes);
+        self.note_written(List::Setup);
+        let steps = placed(&self.plan, &self.state, List::Setup);
+        let refused = steps.iter().zip(&outcomes).find_map(|((socket, step), outcome)| {
+            let error = outcome.as_ref().err().filter(|_| step.counter().is_none())?;
+            Some((*socket, *step, error))
+        });
+        let Some((socket, step, error)) = refused else { return Ok(()) };
+        let part = &self.plan.sockets[socket];
+        Err(SessionError::SetUp {
+            socket: part.socket,
+            instance: part.instances[step.instance].name(),
+            register: step.register_name(),
+            purpose: step.purpose,
+            error: error.clone(),
+        })
+    }
+
+    pub(super) fn set_baselines(&mut self, list: List, outcomes: &[Outcome<u64>]) {
+        for ((socket, step), outcome) in placed(&self.plan, &self.state, list).into_iter().zip(outcomes) {
+            if let Purpose::Baseline { counter } = step.purpose {
+                let value = readable(&step, outcome);
+                let part = &self.plan.sockets[socket];
+                let instance = &part.instances[step.instance];
+                let was_reset = list == List::Setup && instance.counters[counter].control.is_some();
+                let preset = part.leader.as_ref().filter(|l| (l.instance, l.counter) == (step.instance, counter));
+                let right = preset.map_or(0, |leader| leader.preset);
+                if let (true, true, Ok(held)) = (was_reset, self.stands(socket, step.instance), &value)
+                    && *held != right
+                {
+                    let (name, place) = (step.register_name(), instance.name());
+                    let why =
+                        format!("{name} of {place} in socket {} held {held:#x} right after its reset", part.socket);
+                    self.state.instance_mut(socket, step.instance).counter_mut(counter).doubt.get_or_insert(why);
+                }
+                self.state.instance_mut(socket, step.instance).set_baseline(counter, value);
+            }
+        }
+    }
+
+    /// True if an instance's counters stand while they are set up and read.
+    fn stands(&self, socket: usize, instance: usize) -> bool {
+        let part = &self.plan.sockets[socket];
+        part.gate.is_some() || part.freeze.iter().any(|step| step.instance == instance)
+    }
+}

@@ -1,0 +1,58 @@
+//! Which steps a session carries out, as things stand.
+
+use super::state::State;
+use crate::plan::{Plan, Step};
+
+/// A step and where it belongs.
+pub(super) type Placed = (usize, Step);
+
+/// The lists of steps that a session carries out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum List {
+    Inspect,
+    Setup,
+    Freeze,
+    Read,
+    Resume,
+    /// Of instances whose events take turns only.
+    FreezeTurns,
+    ReadTurns,
+    Switch,
+    ResumeTurns,
+}
+
+/// The steps of one list in all sockets as things stand now, without instances that have failed.
+pub(super) fn placed(plan: &Plan, state: &State, list: List) -> Vec<Placed> {
+    let mut all = Vec::new();
+    for (socket, part) in plan.sockets.iter().enumerate() {
+        let turns = part.instances.iter().any(|instance| instance.rounds > 1);
+        let takes_turns =
+            |step: &&Step| part.instances[step.instance].rounds > 1 || (turns && part.gate == Some(step.instance));
+        let counter = |step: &Step| step.counter().map(|counter| &part.instances[step.instance].counters[counter]);
+        let runs = |step: &&Step| {
+            counter(step).is_some_and(|counter| counter.runs_in(state.instance(socket, step.instance).round))
+        };
+        let switches = || {
+            let turning = part.instances.iter().enumerate().filter(|(_, instance)| instance.rounds > 1);
+            turning.flat_map(|(index, instance)| &instance.switch[state.instance(socket, index).round])
+        };
+        let steps: Box<dyn Iterator<Item = &Step>> = match list {
+            List::Inspect => Box::new(part.inspect.iter()),
+            List::Setup => Box::new(part.setup.iter()),
+            List::Freeze => Box::new(part.freeze.iter()),
+            List::Read => Box::new(part.read.iter().filter(runs)),
+            List::Resume => Box::new(part.resume.iter()),
+            List::FreezeTurns => Box::new(part.freeze.iter().filter(takes_turns)),
+            List::ReadTurns => {
+                let in_turn = |step: &&Step| counter(step).is_some_and(|counter| counter.round.is_some());
+                Box::new(part.read.iter().filter(runs).filter(in_turn))
+            }
+            List::Switch => Box::new(switches()),
+            List::ResumeTurns => Box::new(part.resume.iter().filter(takes_turns)),
+        };
+        all.extend(
+            steps.filter(|step| state.instance(socket, step.instance).fault().is_none()).map(|step| (socket, *step)),
+        );
+    }
+    all
+}

@@ -1,0 +1,53 @@
+//! `pericore machine run` as a user meets it. Runs need /dev/fuse, root or user namespaces, and msr-tools.
+
+use std::process::{Command, Output};
+
+fn run(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pericore"));
+    command.args(["machine", "run"]).args(arguments).output().expect("the program starts")
+}
+
+/// Nothing runs: an exit status of perf's (or, for conflicting options, the parser's), and a message with every one of these words.
+fn refused(arguments: &[&str], words: &[&str]) {
+    let output = run(arguments);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(matches!(output.status.code(), Some(2 | 129 | 255)), "{arguments:?}: {:?}, {said}", output.status);
+    for word in words {
+        assert!(said.contains(word), "{arguments:?} did not mention {word:?}: {said}");
+    }
+}
+
+#[test]
+fn wrong_command_lines_are_refused_before_anything_runs() {
+    let e5 = ["--machine", "e5-2600"];
+    refused(&[&e5[..], &["--workload", "steam", "--", "true"]].concat(), &["steam", "did you mean", "stream"]);
+    refused(&[&e5[..], &["--workload", "stream:requests=5", "--", "true"]].concat(), &["leave out requests="]);
+    refused(
+        &[&e5[..], &["--workload", "stream", "--inject", "imc/X=1", "--", "true"]].concat(),
+        &["cannot be used with"],
+    );
+    refused(
+        &[&e5[..], &["--inject", "imc/CAS_COUNT", "--", "true"]].concat(),
+        &["give UNIT/EVENT[.SUBEVENT]=PER_SECOND"],
+    );
+    refused(&["--machine", "e5-2700", "--", "true"], &["e5-2700", "known: ", "e5-2600"]);
+    refused(&[&e5[..], &["--sockets", "0", "--", "true"]].concat(), &["sockets=0", "1 to 8"]);
+    refused(&[&e5[..], &["--expect", "/no/such/file", "--", "true"]].concat(), &["/no/such/file"]);
+}
+
+/// A slice's look-ups under a workload, read with nothing but wrmsr and rdmsr; and the log of it.
+#[test]
+fn a_workload_counts_for_an_unmodified_program() {
+    let log = std::env::temp_dir().join(format!("pericore-machine-run-{}.log", std::process::id()));
+    // All states; look-ups for data reads; enabled. The second reading is later than the first.
+    let script = "wrmsr 0xd14 0x7c0000; wrmsr 0xd10 0x400334; rdmsr -d 0xd16; rdmsr -d 0xd16; exit 7";
+    let arguments = ["--machine", "e5-2600", "--workload", "stream", "--timeout", "60", "--log"];
+    let output = run(&[&arguments[..], &[log.to_str().expect("UTF-8"), "--", "sh", "-c", script]].concat());
+    assert_eq!(output.status.code(), Some(7), "{}", String::from_utf8_lossy(&output.stderr));
+    let shown = String::from_utf8_lossy(&output.stdout);
+    let counts: Vec<u64> = shown.lines().map(|line| line.parse().expect("a count")).collect();
+    assert!(matches!(counts[..], [first, second] if 0 < first && first < second), "{shown}");
+    let text = std::fs::read_to_string(&log).expect("a log");
+    std::fs::remove_file(&log).expect("a file of ours");
+    assert!(text.contains("socket 0 cbo0 ctl0: LLC_LOOKUP.DATA_READ en"), "{text}");
+}
