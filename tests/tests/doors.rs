@@ -22,7 +22,6 @@ mod pcm;
 mod processor;
 #[allow(dead_code, reason = "each test takes what it needs")]
 #[path = "pmon/rows.rs"]
-#[allow(dead_code, reason = "only the places are needed here")]
 mod rows;
 #[path = "doors/workload.rs"]
 mod workload;
