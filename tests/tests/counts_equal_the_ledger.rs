@@ -227,16 +227,28 @@ fn metrics_agree_with_physical_quantities() {
     }
 }
 
-/// Every signal that the model emits, dropped and doubled in turn, makes some count differ from the ledger.
+/// True if a row's counter sees what is emitted on a signal with a tag.
+fn is_counted(wiring: &mut Wiring, (unit, signal, tag): (usize, u16, u64)) -> bool {
+    let row = family().units[unit];
+    rows().into_iter().filter(|(name, _)| *name == row.name).any(|(name, (event, subevent, _))| {
+        let listens = row.event(event).is_some_and(|event| event.signal == Some(signal));
+        let selected = || wiring.subevent(0, name, 0, event, subevent).is_ok_and(|(_, bits)| bits & tag != 0);
+        listens && (tag == 0 || selected())
+    })
+}
+
+/// Every signal that the rows count, dropped and doubled in turn, makes some count differ from the ledger. The machine's own tests do the
+/// same with every signal of every unit.
 #[test]
 fn any_harm_to_any_signal_shows() {
-    let wiring: Wiring = pericore_machine::modelled(family()).expect("the family has a model");
+    let mut wiring: Wiring = pericore_machine::modelled(family()).expect("the family has a model");
     let mut emissions: Vec<(usize, u16, u64)> = wiring.bound().to_vec();
     // A wire that subevents share is listed by its subevents; without them, by itself.
     let with_tags: Vec<(usize, u16)> = emissions.iter().filter(|e| e.2 != 0).map(|e| (e.0, e.1)).collect();
     emissions.retain(|&(unit, signal, tag)| tag != 0 || !with_tags.contains(&(unit, signal)));
     emissions.sort_unstable();
     emissions.dedup();
+    emissions.retain(|&emission| is_counted(&mut wiring, emission));
     assert!(emissions.len() >= 25, "only {} emissions", emissions.len());
     let workloads = [
         "stream:requests=6000,stride=128k,footprint=1G,read=0,seed=1",
@@ -244,6 +256,7 @@ fn any_harm_to_any_signal_shows() {
         "random:requests=4000,threads=16,footprint=2k,read=50,seed=3",
         "stream:requests=4000,stride=128k,threads=16,read=60,seed=4",
         "stream:requests=5000,stride=128k,footprint=24M,threads=1,read=0,seed=5",
+        "ntstore:requests=3000,partial=50,seed=6",
     ];
     let rounds = rounds(workloads[0]);
     let mut unnoticed = Vec::new();

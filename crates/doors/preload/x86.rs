@@ -157,7 +157,13 @@ fn vex(rest: &[u8], prefix: usize, map: u8) -> Option<usize> {
 }
 
 fn operands(prefixes: Prefixes, rest: &[u8], opcode: usize, (modrm, immediate): (bool, Immediate)) -> Option<usize> {
-    let modrm_bytes = if modrm { modrm_length(rest.get(opcode..)?)? } else { 0 };
+    // Moves from and to control and debug registers have registers whatever the mode says.
+    let registers = opcode == 2 && matches!(rest.get(1), Some(0x20..=0x23));
+    let modrm_bytes = match modrm {
+        false => 0,
+        true if registers => rest.get(opcode).map(|_| 1)?,
+        true => modrm_length(rest.get(opcode..)?)?,
+    };
     let full = if prefixes.operand_16 && !prefixes.is_wide() { 2 } else { 4 };
     let immediate = match immediate {
         Imm::None => 0,
