@@ -232,7 +232,7 @@ fn is_counted(wiring: &mut Wiring, (unit, signal, tag): (usize, u16, u64)) -> bo
     let row = family().units[unit];
     rows().into_iter().filter(|(name, _)| *name == row.name).any(|(name, (event, subevent, _))| {
         let listens = row.event(event).is_some_and(|event| event.signal == Some(signal));
-        let selected = || wiring.subevent(0, name, 0, event, subevent).is_ok_and(|(_, bits)| bits & tag != 0);
+        let mut selected = || wiring.subevent(0, name, 0, event, subevent).is_ok_and(|(_, bits)| bits & tag != 0);
         listens && (tag == 0 || selected())
     })
 }
