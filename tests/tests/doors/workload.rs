@@ -119,6 +119,75 @@ fn likwids_mem_group_shows_each_sockets_bandwidth() {
     mem_group(&Rig { sockets: 2, ..rig(SHARED) }, "0,1", &BUSES);
 }
 
+/// A counter of the links between sockets: LIKWID's event, kind of box and counter, the link, and the ledger's name for the event.
+type LinkCounter = (&'static str, &'static str, u8, Event);
+
+/// Link layers: their clock, flits, and data that goes straight to a core.
+#[test]
+fn likwid_counts_what_goes_over_the_links_of_two_sockets() {
+    links(&[
+        ("SBOX_CLOCKTICKS", "SBOX", 0, ("qpi", 0, "CLOCKTICKS", "", &[])),
+        ("DIRECT2CORE_SUCCESS", "SBOX", 1, ("qpi", 0, "DIRECT2CORE", "SUCCESS", &[])),
+        ("TXL_FLITS_G0_DATA", "SBOX", 2, ("qpi", 0, "TxL_FLITS_G0", "DATA", &[])),
+        ("RXL_FLITS_G0_NON_DATA", "SBOX", 3, ("qpi", 0, "RxL_FLITS_G0", "NON_DATA", &[])),
+        ("RXL_FLITS_G0_DATA", "SBOX", 0, ("qpi", 1, "RxL_FLITS_G0", "DATA", &[])),
+        ("TXL_FLITS_G0_IDLE", "SBOX", 1, ("qpi", 1, "TxL_FLITS_G0", "IDLE", &[])),
+        ("RXL_BYPASSED", "SBOX", 2, ("qpi", 1, "RxL_BYPASSED", "", &[])),
+        ("DIRECT2CORE_FAILURE_RBT", "SBOX", 3, ("qpi", 1, "DIRECT2CORE", "FAILURE_RBT", &[])),
+    ]);
+}
+
+/// The buffers of the link layers, and the ring stops that feed them. LIKWID does not set the bit that selects the second half of a link
+/// layer's events (classes of flits, credits): what it calls home requests are flits of payload.
+#[test]
+fn likwid_counts_what_waits_for_the_links_of_two_sockets() {
+    links(&[
+        ("TXL_INSERTS", "SBOX", 0, ("qpi", 0, "TxL_INSERTS", "", &[])),
+        ("TXL_OCCUPANCY", "SBOX", 1, ("qpi", 0, "TxL_OCCUPANCY", "", &[])),
+        ("RXL_INSERTS", "SBOX", 2, ("qpi", 0, "RxL_INSERTS", "", &[])),
+        ("RXL_OCCUPANCY", "SBOX", 3, ("qpi", 0, "RxL_OCCUPANCY", "", &[])),
+        ("TXL_CYCLES_NE", "SBOX", 0, ("qpi", 1, "TxL_CYCLES_NE", "", &[])),
+        ("TXL_BYPASSED", "SBOX", 1, ("qpi", 1, "TxL_BYPASSED", "", &[])),
+        ("RXL0_POWER_CYCLES", "SBOX", 2, ("qpi", 1, "RxL0_POWER_CYCLES", "", &[])),
+        ("TXL_FLITS_G1_HOM_REQ", "SBOX", 3, ("qpi", 1, "TxL_FLITS_G0", "DATA", &[])),
+        ("RXR_OCCUPANCY_DRS", "RBOX", 0, ("r3qpi", 0, "RxR_OCCUPANCY", "DRS", &[])),
+        ("VNA_CREDITS_ACQUIRED", "RBOX", 1, ("r3qpi", 0, "VNA_CREDITS_ACQUIRED", "", &[])),
+        ("RXR_OCCUPANCY_NDR", "RBOX", 0, ("r3qpi", 1, "RxR_OCCUPANCY", "NDR", &[])),
+        ("VNA_CREDITS_ACQUIRED", "RBOX", 1, ("r3qpi", 1, "VNA_CREDITS_ACQUIRED", "", &[])),
+    ]);
+}
+
+/// LIKWID's counts of both sockets are the ledger's.
+fn links(counters: &[LinkCounter]) {
+    let place = |&(_, kind, counter, event): &LinkCounter| format!("{kind}{}C{counter}", event.1);
+    let events: Vec<String> = counters.iter().map(|counter| format!("{}:{}", counter.0, place(counter))).collect();
+    let rig = Rig { sockets: 2, ..rig(SHARED) };
+    let run = rig.succeed("likwid-perfctr", &["-M", "0", "-C", "0,1", "-g", &events.join(","), "-O", "-S", "300ms"]);
+    let mut counts = Vec::new();
+    for counter @ &(name, kind, number, event) in counters {
+        let shown = cells(&run, &format!("{name},{},", place(counter)));
+        for ((socket, bus), shown) in (0..).zip(BUSES).zip(shown) {
+            let link = event.1 as u8;
+            // The link layers belong to two devices, their ring stops are functions of one.
+            let (device, function) = if kind == "SBOX" { (8 + link, 2) } else { (19, 5 + link) };
+            let ran = vec![reset_to_read(&run, (bus, device, function), 0xa0 + 8 * u16::from(number))];
+            counts.push(Count { shown: shown as u64, ran, socket, event });
+        }
+    }
+    assert_eq!(counts.len(), 2 * counters.len());
+    assert!(counts.iter().all(|count| count.shown > 10_000), "everything moves: {counts:?}");
+    run.assert_true(&counts);
+}
+
+/// From the last reset of a unit's counters before the last reading of one to that reading: LIKWID resets these units, and does not
+/// freeze them.
+fn reset_to_read(run: &Run, (bus, device, function): (u8, u8, u8), counter: u16) -> (u64, u64) {
+    let read = *run.all(reads(config(bus, device, function, counter))).last().expect("read");
+    let resets = run.all(writes(0x2, config(bus, device, function, 0xf4)));
+    let reset = resets.into_iter().rfind(|reset| reset.at < read.at).expect("reset before");
+    (reset.at, read.at)
+}
+
 fn mem_group(rig: &Rig, cpus: &str, buses: &[u8]) {
     let run = rig.succeed("likwid-perfctr", &["-M", "0", "-C", cpus, "-g", "MEM", "-O", "-S", "300ms"]);
     let mut counts = Vec::new();
