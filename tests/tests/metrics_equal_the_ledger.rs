@@ -1,7 +1,7 @@
 //! Every metric of the E5-2600 that one socket can have, over a scenario: the value from counters equals the value of the same formula
 //! over the ledger's figures. The formulas are the catalogue's: what is tested is that every input counts the truth.
 //!
-//! `cargo test -p pericore-tests --test metrics_equal_the_ledger -- --ignored`; with `PERICORE_WRITE_TABLES=1` it writes
+//! `cargo test -p pericore-tests --test metrics_equal_the_ledger`; with `PERICORE_WRITE_TABLES=1` it writes
 //! `docs/e5-2600-metrics.md` anew.
 
 use std::fmt::Write;
@@ -72,7 +72,6 @@ fn truth(event: &SelectedEvent, instance: u16, window: &Window<'_>) -> Option<u6
 }
 
 #[test]
-#[ignore = "a campaign of about a minute of CPU time; see the top of the file"]
 fn every_metric_equals_its_formula_over_the_ledger() {
     let units = ["ubox", "cbo", "ha", "imc", "pcu", "r2pcie"];
     let mut rig = Rig::new(SCENARIO, None);
