@@ -59,12 +59,14 @@ impl Model {
         let line = access.line;
         let store = matches!(access.kind, ProgramKind::Store | ProgramKind::Upgrade);
         match access.kind {
+            // Nothing but time. Pages that are gone never come this far.
+            ProgramKind::Progress | ProgramKind::Unmap => {}
             ProgramKind::WriteBack => {
                 let evicted = cache.write_back_l1(line);
                 self.write_back(core, evicted);
             }
             ProgramKind::NonTemporal => self.write_around(core, line),
-            _ => {
+            ProgramKind::Load | ProgramKind::Store | ProgramKind::Upgrade | ProgramKind::Fetch => {
                 let hit = cache.access_l2(line, store);
                 if !hit {
                     match cache.take_buffer(line, store) {

@@ -51,7 +51,8 @@ impl Model {
         let line = access.line;
         let store = matches!(access.kind, ProgramKind::Store | ProgramKind::Upgrade);
         match access.kind {
-            ProgramKind::Progress => {}
+            // Nothing but time. Pages that are gone never come this far.
+            ProgramKind::Progress | ProgramKind::Unmap => {}
             ProgramKind::WriteBack => {
                 let evicted = cache.write_back_l1(line);
                 self.write_back(core, evicted, sink);
@@ -60,7 +61,7 @@ impl Model {
                 cache.invalidate(line);
                 self.write_around(core, line, sink);
             }
-            _ => {
+            ProgramKind::Load | ProgramKind::Store | ProgramKind::Upgrade | ProgramKind::Fetch => {
                 let hit = cache.access_l2(line, store);
                 if !hit {
                     match cache.take_buffer(line, store) {

@@ -141,18 +141,24 @@ fn a_program_reads_writes_and_streams() {
     accesses.extend((0..40).map(|line| access(ProgramKind::Load, 0, line)));
     accesses.extend((100..120).map(|line| access(ProgramKind::Store, 1, line)));
     accesses.extend((200..210).map(|line| access(ProgramKind::NonTemporal, 2, line)));
+    // A thread that needs nothing from outside its core for two million instructions: time, and nothing else.
+    accesses.push(ProgramAccess { address: 0, instructions: 2_000_000, ..access(ProgramKind::Progress, 3, 0) });
     let settings = ProgramSettings::parse("prefetch=off").unwrap();
     let mut wiring = Wiring::new(pericore_catalog::family("nehalem").unwrap(), 1);
     let source = Box::new(List(accesses.into_iter()));
     let mut model = Model::for_program(Parameters::x5570(), source, settings, &mut wiring).unwrap();
     run(&mut model, &mut Nothing);
     assert_eq!(model.program().unwrap().of(ProgramKind::Load), 40);
+    // Half a cycle an instruction, at 2.93 GHz.
+    let seconds = model.clocks.seconds(0, model.now());
+    assert!((0.000_341..0.000_36).contains(&seconds), "{seconds}");
     let at = &model.snapshot();
     expect(
         at,
         0,
         &[
             ("LLC_MISS.READ", 60),
+            ("LLC_HITS.READ", 0),
             ("QMC_NORMAL_READS.ANY", 60),
             ("GQ_ALLOC.WRITE_TRACKER", 10),
             ("QMC_WRITES.FULL_ANY", 10),
