@@ -250,24 +250,32 @@ pub fn value(
 ) -> Option<u64> {
     let index = usize::from(instance);
     let subevent = subevent.unwrap_or_default();
+    let sent = &at.cells.messages;
     match unit {
         "cbo" => match event {
             "CLOCKTICKS" => Some(at.clocks.uclk.cycles(at.now)),
             _ if event.starts_with("RING_") && event.ends_with("_USED") => {
                 let of_socket = at.cells.slices.len() / at.cells.rings.len().max(1);
                 let (socket, within) = (index / of_socket, index % of_socket);
-                at.cells.rings.get(socket)?.value(within, within >= of_socket / 2, event, subevent)
+                at.cells.rings.get(socket)?.value(sent, within, within >= of_socket / 2, event, subevent)
             }
+            "TxR_ADS_USED" => {
+                let all: u64 = Message::ALL.iter().map(|&message| sent.sent(index, message)).sum();
+                Some(all - at.cells.slices.get(index)?.waited)
+            }
+            "TxR_INSERTS" => Some(sent.sent(index, message(subevent)?)),
             _ => slice(at.cells.slices.get(index)?, &at.opcodes, event, subevent, Filters(filters)),
         },
         // Both links of a socket are at the stop of input-output.
         "r3qpi" if event.starts_with("RING_") => {
-            at.cells.rings.get(index / 2)?.value(io_stop(at), false, event, subevent)
+            at.cells.rings.get(index / 2)?.value(sent, io_stop(at), false, event, subevent)
         }
         "r2pcie" => match event {
             "CLOCKTICKS" => Some(at.clocks.uclk.cycles(at.now)),
             // Their stop comes after the home agent's.
-            _ if event.starts_with("RING_") => at.cells.rings.get(index)?.value(io_stop(at), false, event, subevent),
+            _ if event.starts_with("RING_") => {
+                at.cells.rings.get(index)?.value(sent, io_stop(at), false, event, subevent)
+            }
             _ => at.cells.devices.get(index)?.value(event, subevent),
         },
         "ha" => home(at, index, event, subevent),
@@ -288,6 +296,19 @@ pub fn value(
         },
         _ => None,
     }
+}
+
+fn message(subevent: &str) -> Option<Message> {
+    Some(match subevent {
+        "AD_CACHE" => Message::AddressFromCache,
+        "AK_CACHE" => Message::AcknowledgeFromCache,
+        "BL_CACHE" => Message::DataFromCache,
+        "IV_CACHE" => Message::SnoopFromCache,
+        "AD_CORE" => Message::AddressFromCore,
+        "AK_CORE" => Message::AcknowledgeFromCore,
+        "BL_CORE" => Message::DataFromCore,
+        _ => return None,
+    })
 }
 
 /// The stop of input-output and of the links between sockets: after the slices' and the home agent's.
@@ -333,22 +354,8 @@ fn slice(cells: &SliceCells, opcodes: &Opcodes, event: &str, subevent: &str, fil
             let hits = &cells.lookups[RequestKind::ReadForOwnership as usize][LineState::Shared as usize];
             Some(hits.iter().flatten().sum())
         }
-        "TxR_ADS_USED" => Some(cells.bypasses),
         "TxR_STARVED" if subevent == "AK" => Some(cells.starved[RingKind::Acknowledge as usize]),
         "TxR_STARVED" if subevent == "BL" => Some(cells.starved[RingKind::Block as usize]),
-        "TxR_INSERTS" => {
-            let message = match subevent {
-                "AD_CACHE" => Message::AddressFromCache,
-                "AK_CACHE" => Message::AcknowledgeFromCache,
-                "BL_CACHE" => Message::DataFromCache,
-                "IV_CACHE" => Message::SnoopFromCache,
-                "AD_CORE" => Message::AddressFromCore,
-                "AK_CORE" => Message::AcknowledgeFromCore,
-                "BL_CORE" => Message::DataFromCore,
-                _ => return None,
-            };
-            Some(cells.messages[message as usize])
-        }
         _ => None,
     }
 }

@@ -1,6 +1,6 @@
 //! Phases of a scenario: what begins and ends with them.
 
-use super::core::{Thread, ThreadKind, ThreadState};
+use super::core::{NOT_MISSING, Thread, ThreadKind, ThreadState};
 use super::device::NO_DEVICE;
 use super::dram::{Conditions as ChannelConditions, PowerDown, Throttle};
 use super::event::Event;
@@ -95,9 +95,9 @@ impl Model {
         let cycle = self.clocks.dclk.cycles(self.now) + 1;
         for index in 0..self.channels.len() {
             self.channels[index].set_conditions(settings, cycle);
-            self.channel_next[index] = self.channels[index].next_tick();
+            self.channel_next.set(index, self.channels[index].next_tick());
         }
-        self.memory_next = self.channel_next.iter().fold(Tick::MAX, |least, &next| least.min(next));
+        self.memory_next = self.channel_next.tick();
     }
 
     fn channel_conditions(&self, memory: &MemoryConditions) -> ChannelConditions {
@@ -176,7 +176,7 @@ impl Model {
         let idle = self.threads.iter().all(|thread| thread.state == ThreadState::Finished);
         // A workload ends when it is done or its time is over, a pause only with its time.
         let over = !self.threads.is_empty() || self.phases.ending;
-        if !(idle && over && self.pool.records().next().is_none() && self.threads.iter().all(|t| t.outstanding == 0)) {
+        if !(idle && over && self.pool.is_empty() && self.threads.iter().all(|t| t.outstanding == 0)) {
             self.look_later();
             return;
         }
@@ -207,6 +207,7 @@ impl Model {
                 tid: self.map.within(core) * 2 + (number / cores) as u8,
                 ready: 0,
                 held: None,
+                missing: NOT_MISSING,
                 state: ThreadState::Running,
                 kind,
                 outstanding: 0,
