@@ -2,8 +2,8 @@
 //! of the event texts of R3QPI, written without the catalogue's decode rows.
 
 use super::busy::Busy;
-use super::cells::Stay;
 use super::packet::{Class, Credit, PacketCodes, PacketKind, PacketRecord};
+use super::slice::Stay;
 use super::window::Snapshot;
 use crate::engine::{Clocks, NEVER};
 use crate::signal::Tick;
@@ -113,7 +113,7 @@ impl LinkCells {
     pub(super) fn fold_sender(&mut self, record: &PacketRecord, now: Tick, clocks: &Clocks) {
         let class = record.kind.class() as usize;
         let happened = |tick: Tick| u64::from(tick != NEVER);
-        self.ring[class].add(record.ring_in, record.ring_out, now, clocks.uclk);
+        self.ring[class].add_ticks(record.ring_in, record.ring_out, now, clocks.uclk);
         self.ring_bypassed += happened(record.ring_bypass);
         self.shared_refused[class] += happened(record.shared_refused);
         self.reserved_refused[class] += happened(record.reserved_refused);
@@ -123,7 +123,7 @@ impl LinkCells {
                 Credit::Reserved => self.reserved_taken[class] += 1,
             }
         }
-        self.transmit.add(record.transmit_in, record.transmit_out, now, clocks.qclk);
+        self.transmit.add_ticks(record.transmit_in, record.transmit_out, now, clocks.qclk);
         if record.first_slot != NEVER {
             self.transmit_bypassed += u64::from(record.transmit_in == NEVER);
             self.sent.add(record, record.first_slot, now, clocks);
@@ -144,14 +144,14 @@ impl LinkCells {
             self.packets[record.kind as usize][to][requester][reserved] += 1;
             self.receive_bypassed += u64::from(record.receive_in == NEVER);
         }
-        self.receive[class].add(record.receive_in, record.receive_out, now, clocks.qclk);
+        self.receive[class].add_ticks(record.receive_in, record.receive_out, now, clocks.qclk);
         if record.handed != NEVER {
             if let Some(direct) = record.direct {
                 self.direct[usize::from(direct)] += 1;
             }
             if let Credit::Shared(count) = record.credit {
                 for _ in 0..count {
-                    self.returning.add(record.handed, record.returned, now, clocks.qclk);
+                    self.returning.add_ticks(record.handed, record.returned, now, clocks.qclk);
                 }
                 self.returned += if record.returned == NEVER { 0 } else { count.into() };
             }

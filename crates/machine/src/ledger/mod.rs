@@ -17,6 +17,7 @@ mod physical;
 mod power;
 mod record;
 mod ring;
+mod slice;
 mod window;
 
 pub use device::{IoClass, IoQueue};
@@ -176,7 +177,7 @@ impl Ledger {
     /// A request has ended.
     #[inline]
     pub fn close(&mut self, record: &Record) {
-        self.cells.fold(record, crate::engine::NEVER, self.clocks.uclk);
+        self.cells.fold(record, crate::engine::NEVER);
     }
 
     /// The stop of a slice or its core sends a message to another stop of its socket.
@@ -342,7 +343,7 @@ impl Ledger {
     ) -> Snapshot {
         let mut cells = self.cells.clone();
         for record in live {
-            cells.fold(record, now, self.clocks.uclk);
+            cells.fold(record, self.clocks.uclk.cycles(now));
         }
         for record in packets {
             cells.fold_packet(record, now, &self.clocks, self.links.flight);

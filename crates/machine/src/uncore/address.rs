@@ -95,6 +95,12 @@ impl AddressMap {
         stop as u8 & self.slice_mask
     }
 
+    /// The home agent of a channel, and the channel's number there.
+    #[inline]
+    pub const fn home_and_channel(&self, channel: usize) -> (usize, usize) {
+        (channel >> self.channel_bits, channel & ((1 << self.channel_bits) - 1))
+    }
+
     /// The slice of a socket that handles a line.
     #[inline]
     pub fn slice(&self, socket: u8, line: u32) -> u16 {

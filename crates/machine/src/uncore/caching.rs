@@ -30,7 +30,7 @@ impl Model {
             return;
         }
         state.queue_free = self.now + self.latency.uclk;
-        record.ingress_in = self.now;
+        record.ingress_in = self.wheel.cycle();
         let ready = self.now + self.latency.ingress;
         if kind == RequestKind::Snoop {
             state.snoops.push_back((ready, request));
@@ -70,7 +70,11 @@ impl Model {
 
     /// Lets the pipeline work now if it can, and sets its next event.
     pub(super) fn wake<S: SignalSink>(&mut self, slice: u16, sink: &mut S) {
-        if self.slices[usize::from(slice)].pipeline_free <= self.now
+        let state = &self.slices[usize::from(slice)];
+        if state.nothing_waits() {
+            return;
+        }
+        if state.pipeline_free <= self.now
             && !self.take_fill(slice, sink)
             && (self.links.is_empty() || !self.take_snoop(slice, sink))
         {
@@ -83,6 +87,9 @@ impl Model {
     #[inline]
     fn plan_pump(&mut self, slice: u16) {
         let state = &mut self.slices[usize::from(slice)];
+        if state.nothing_waits() {
+            return;
+        }
         if let Some(next) = state.next_snoop().filter(|_| state.has_snoop_entry()) {
             let next = next.max(state.pipeline_free);
             if next > self.now && next < state.pump_at {
@@ -245,7 +252,7 @@ impl Model {
         let (entry, state) = (&mut self.pool[request], &self.slices[usize::from(slice)]);
         let way = state.llc.find(entry.line);
         let record = &mut entry.record;
-        record.ingress_out = self.now;
+        record.ingress_out = self.wheel.cycle();
         record.state = way.map_or(LineState::Invalid, |way| state.llc.state(way));
         let kind = record.kind;
         // A line that other sockets may have cannot be written to without its home agent's leave.

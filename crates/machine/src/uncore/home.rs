@@ -163,7 +163,7 @@ impl Model {
     /// The home agent accepts a request.
     pub(super) fn accept<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let entry = &mut self.pool[request];
-        entry.record.tracker_in = self.now;
+        entry.record.tracker_in = self.wheel.cycle();
         let read = entry.record.kind.reads_memory();
         let (index, from) = (usize::from(entry.record.nid), usize::from(entry.record.remote));
         let wires = &self.wires.homes[index];
@@ -187,7 +187,7 @@ impl Model {
     /// The modified line that a snoop found comes to the home agent, to be written.
     pub(super) fn snoop_write<S: SignalSink>(&mut self, snoop: RequestId, sink: &mut S) {
         let record = &mut self.pool[snoop].record;
-        record.snoop_write = self.now;
+        record.snoop_write = self.wheel.cycle();
         let wires = &self.wires.homes[usize::from(record.nid)];
         let (wire, tags) = wires.writes;
         sink.pulse(wire, tags[usize::from(record.remote)], self.now, 1);
@@ -261,7 +261,7 @@ impl Model {
     /// The home agent hands write data to the memory controller.
     pub(super) fn write<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let record = &mut self.pool[request].record;
-        record.written = self.now;
+        record.written = self.wheel.cycle();
         let wires = &self.wires.homes[usize::from(record.nid)];
         let part = record.kind == RequestKind::StreamPart && !record.completed;
         let (wire, tag) = if part { wires.written_part } else { wires.written };
@@ -287,8 +287,7 @@ impl Model {
 
     /// What a channel has just told the home agent.
     pub(super) fn take_outcomes<S: SignalSink>(&mut self, channel: usize, sink: &mut S) {
-        let channels = usize::from(self.parameters.channels);
-        let (home, channel) = (channel / channels, channel % channels);
+        let (home, channel) = self.map.home_and_channel(channel);
         for index in 0..self.outcomes.len() {
             match self.outcomes[index] {
                 Outcome::Data { owner, cycle } => {
@@ -326,7 +325,7 @@ impl Model {
             self.end_step(request);
             return;
         }
-        entry.record.tracker_out = self.now;
+        entry.record.tracker_out = self.wheel.cycle();
         let (kind, slice) = (entry.record.kind, entry.record.slice);
         let (home, remote) = (entry.record.nid, entry.record.remote);
         let wires = &self.wires.homes[usize::from(home)];

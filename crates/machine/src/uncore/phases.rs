@@ -1,6 +1,6 @@
 //! Phases of a scenario: what begins and ends with them.
 
-use super::core::{NOT_MISSING, Thread, ThreadKind, ThreadState};
+use super::core::{Thread, ThreadKind, ThreadState};
 use super::device::NO_DEVICE;
 use super::dram::{Conditions as ChannelConditions, PowerDown, Throttle};
 use super::event::Event;
@@ -207,7 +207,6 @@ impl Model {
                 tid: self.map.within(core) * 2 + (number / cores) as u8,
                 ready: 0,
                 held: None,
-                missing: NOT_MISSING,
                 state: ThreadState::Running,
                 kind,
                 outstanding: 0,

@@ -7,7 +7,6 @@ use crate::engine::NEVER;
 use crate::ledger::{IngressQueue, Refusal, SliceState};
 use crate::signal::{SignalSink, Wire, Wiring, WiringError};
 
-
 /// Wires of what a slice suffers.
 #[derive(Debug, Clone, Copy)]
 pub struct PressureWires {
@@ -79,7 +78,7 @@ impl Model {
     pub(super) fn reject<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let record = &mut self.pool[request].record;
         if record.rejected == NEVER {
-            record.rejected = self.now;
+            record.rejected = self.wheel.cycle();
             let wire = self.slices[usize::from(record.slice)].wires.ingress;
             sink.enter(wire, self.wires.tags.rejected(record.tid), self.now);
         }

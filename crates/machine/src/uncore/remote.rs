@@ -125,7 +125,7 @@ impl Model {
         let at = self.now + self.latency.stop_to_stop;
         let wires = &self.wires.homes[usize::from(home)];
         if kind != RequestKind::Snoop {
-            entry.record.completed_at = self.now;
+            entry.record.completed_at = self.wheel.cycle();
             let (wire, tag) = wires.completion_remote;
             sink.pulse(wire, tag, self.now, 1);
             self.travel(home, RingKind::Address, self.rings.home(), self.rings.io(), sink);
@@ -140,7 +140,7 @@ impl Model {
             self.send_packet(letter, at, sink);
             return;
         }
-        entry.record.snooped_at = self.now;
+        entry.record.snooped_at = self.wheel.cycle();
         let (wire, tag) = wires.snoops;
         sink.pulse(wire, tag, self.now, 1);
         let next = if to == home { self.map.within(slice) } else { self.rings.io() };
@@ -196,7 +196,7 @@ impl Model {
         let line = self.pool[snoop].line;
         let way = self.slices[index].llc.find(line);
         let record = &mut self.pool[snoop].record;
-        record.ingress_out = self.now;
+        record.ingress_out = self.wheel.cycle();
         record.state = way.map_or(LineState::Invalid, |way| self.slices[index].llc.state(way));
         let wires = &self.slices[index].wires;
         sink.leave(wires.ingress, self.wires.tags.snoop_ingress(), self.now);

@@ -127,13 +127,18 @@ impl Slice {
         self.egress.len() >= EGRESS_FULL
     }
 
+    /// True if nothing waits for the pipeline.
+    #[inline]
+    pub fn nothing_waits(&self) -> bool {
+        let requests = self.fills.len() + self.retries.len() + self.ingress.len();
+        requests + self.snoops.len() + self.snoop_retries.len() == 0
+    }
+
     /// The tick from which the first request may be looked up, if it is the pipeline's only work.
     #[inline]
     pub fn only_ingress(&self) -> Option<Tick> {
-        let else_idle = self.fills.is_empty()
-            && self.retries.is_empty()
-            && self.snoops.is_empty()
-            && self.snoop_retries.is_empty();
+        let else_idle =
+            self.fills.is_empty() && self.retries.is_empty() && self.snoops.is_empty() && self.snoop_retries.is_empty();
         self.ingress.front().filter(|_| else_idle).map(|(ready, _)| ready)
     }
 
