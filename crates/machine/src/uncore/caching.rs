@@ -87,7 +87,8 @@ impl Model {
     #[inline]
     fn plan_pump(&mut self, slice: u16) {
         let state = &mut self.slices[usize::from(slice)];
-        if state.nothing_waits() {
+        // The pipeline works neither before it is free nor again in this cycle, and an earlier event is already set.
+        if state.nothing_waits() || state.pump_at <= state.pipeline_free.max(self.now + 1) {
             return;
         }
         if let Some(next) = state.next_snoop().filter(|_| state.has_snoop_entry()) {
