@@ -2,11 +2,13 @@
 
 use super::busy::Busy;
 use super::device::DeviceCells;
+use super::egress::EgressCells;
 use super::links::LinkCells;
 use super::packet::PacketRecord;
 use super::power::{AgentCells, PowerCells};
 use super::record::{
-    Command, IO_THREAD, LineState, MajorMode, MemoryState, Message, Pending, Record, Refusal, RequestKind, SliceState,
+    Command, IO_THREAD, IngressQueue, LineState, MajorMode, MemoryState, Message, Pending, Record, Refusal,
+    RequestKind, SliceState,
 };
 use super::ring::RingCells;
 use super::{HomeQueue, LinkQueue};
@@ -28,6 +30,8 @@ pub const fn thread_at(place: usize) -> usize {
 
 /// Ranks of a channel.
 const RANKS: u8 = 2;
+/// Regions that the events on a home agent's memory tell apart (Tables 2-50, 2-51).
+pub const REGIONS: usize = 12;
 /// Nodes that cells tell apart.
 pub const NODES: usize = 4;
 
@@ -69,7 +73,7 @@ pub struct SliceCells {
     /// Requests that were rejected, from then until they were taken.
     pub rejected: [Stay; THREADS],
     /// By queue and reason.
-    pub refusals: [[u64; Refusal::COUNT]; 2],
+    pub refusals: [[u64; Refusal::COUNT]; IngressQueue::COUNT],
     pub states: [Span; SliceState::COUNT],
     /// Messages that went out in the cycle in which they came.
     pub bypasses: u64,
@@ -91,7 +95,7 @@ impl SliceCells {
             ordered: NO_STAY,
             aliased: 0,
             rejected: [NO_STAY; THREADS],
-            refusals: [[0; Refusal::COUNT]; 2],
+            refusals: [[0; Refusal::COUNT]; IngressQueue::COUNT],
             states: [Span::new(); SliceState::COUNT],
             bypasses: 0,
             starved: [0; 4],
@@ -110,8 +114,8 @@ pub struct HomeCells {
     pub snoop_writes: u64,
     /// Reads answered from another cache.
     pub forwards: u64,
-    /// Requests that look up the memory's regions.
-    pub regions: u64,
+    /// Requests by the region of memory that they are for.
+    pub regions: [u64; REGIONS],
     pub tracker: Stay,
     /// Full lines handed to the memory controller.
     pub written: u64,
@@ -128,8 +132,13 @@ pub struct HomeCells {
     pub completions_remote: u64,
     /// Snoops sent, to this socket's slices and to others.
     pub snoops: u64,
+    /// Reads that found a directory bit clear, and set; bits written, the same.
+    pub directory_lookups: [u64; 2],
+    pub directory_updates: [u64; 2],
     /// Reads that found their channel idle, and those that did not.
     pub bypasses: [u64; 2],
+    /// Queues for the address and the data ring.
+    pub egress: [EgressCells; 2],
     conflicts: Busy,
     links: [Busy; 4],
     /// Credits of the read and the write queues that are in use.
@@ -368,10 +377,18 @@ impl Cells {
             let home = &mut self.homes[usize::from(record.nid)];
             home.writes[usize::from(record.remote)] += 1;
             home.snoop_writes += 1;
-            home.regions += 1;
+            home.regions[usize::from(record.region)] += 1;
             home.written += u64::from(record.written != NEVER);
         }
         let home = &mut self.homes[usize::from(record.nid)];
+        if let Some(bit) = record.directory {
+            if record.kind == RequestKind::DirectoryWrite {
+                home.directory_updates[usize::from(bit)] += 1;
+                home.written += u64::from(record.written != NEVER);
+            } else {
+                home.directory_lookups[usize::from(bit)] += 1;
+            }
+        }
         home.snoops += u64::from(record.snooped_at != NEVER);
         home.completions_remote += u64::from(record.completed_at != NEVER);
         if record.tracker_in == NEVER {
@@ -379,7 +396,7 @@ impl Cells {
         }
         let is_read = record.kind.reads_memory();
         home.tracker.add(record.tracker_in, record.tracker_out, now, uclk);
-        home.regions += 1;
+        home.regions[usize::from(record.region)] += 1;
         home.reads[usize::from(record.remote)] += u64::from(is_read);
         home.writes[usize::from(record.remote)] += u64::from(record.kind.writes_memory());
         if let Some(bypassed) = record.bypass {
@@ -421,11 +438,14 @@ impl Cells {
         for link in &mut self.links {
             link.ring_busy.iter_mut().for_each(|busy| busy.settle(uclk, shared));
             link.shared_busy.settle(uclk, shared);
+            link.io_busy.iter_mut().for_each(|busy| busy.settle(uclk, u64::MAX));
             link.transmit_busy.settle(qclk, shared);
+            link.power.iter_mut().for_each(|state| state.settle(qclk));
             link.receive_busy.settle(qclk, shared);
         }
         for home in &mut self.homes {
             home.conflicts.settle(uclk, u64::MAX);
+            home.egress.iter_mut().for_each(|queue| queue.settle(uclk));
             home.links.iter_mut().for_each(|busy| busy.settle(uclk, u64::MAX));
             for (credits, capacity) in home.credits.iter_mut().zip(capacities) {
                 credits.iter_mut().for_each(|busy| busy.settle(uclk, capacity));

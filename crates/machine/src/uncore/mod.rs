@@ -13,7 +13,9 @@ mod cache;
 mod caching;
 mod core;
 mod device;
+mod directory;
 pub mod dram;
+mod egress;
 pub mod emerald_rapids;
 mod event;
 mod home;
@@ -32,6 +34,7 @@ mod remote;
 mod request;
 mod ring;
 mod search;
+mod settings;
 mod slice;
 mod stream;
 #[cfg(test)]
@@ -40,6 +43,7 @@ mod wires;
 
 pub use parameters::{MOST_SOCKETS, ParameterError, Parameters};
 pub use program::ProgramCounts;
+pub use settings::{SETTINGS, Setting};
 pub use wires::ChannelWires;
 
 use crate::engine::{ClockError, Clocks, Wheel};
@@ -50,6 +54,7 @@ use address::AddressMap;
 use agent::SystemAgent;
 use core::{Core, Thread};
 use device::Device;
+use directory::Directory;
 use dram::{Channel, Outcome};
 use event::Event;
 use home::HomeAgent;
@@ -99,6 +104,8 @@ pub struct Model {
     cores: Vec<Core>,
     slices: Vec<Slice>,
     homes: Vec<HomeAgent>,
+    /// By socket, on machines with directories.
+    directories: Vec<Directory>,
     channels: Vec<Channel>,
     /// The next tick at which each channel acts, and the least of them and of the links'.
     channel_next: Vec<Tick>,
@@ -180,6 +187,9 @@ impl Model {
         let for_snoops = if several { parameters.tor_snoops } else { 0 };
         let slice = |_| Slice::new(parameters.ingress_entries, parameters.tor_entries, for_snoops);
         let rings = Rings::new(wiring, &parameters)?;
+        let lines = parameters.node() / address::LINE_BYTES;
+        let with_directory = if several && parameters.directory { sockets } else { 0 };
+        let directories = (0..with_directory).map(|_| Directory::new(lines)).collect();
         Ok(Self {
             latency: Latency::new(&parameters, &clocks),
             now: 0,
@@ -190,6 +200,7 @@ impl Model {
             cores: (0..cores).map(|_| Core::new(parameters.fill_buffers)).collect(),
             slices: (0..cores).map(slice).collect(),
             homes: (0..sockets).map(|socket| HomeAgent::new(socket, &parameters)).collect(),
+            directories,
             memory_next: channels.iter().map(Channel::next_tick).fold(Tick::MAX, Tick::min),
             channel_next: channels.iter().map(Channel::next_tick).collect(),
             channels,
@@ -313,6 +324,8 @@ impl Model {
             Event::Agent => self.step_agent(subject, sink),
             Event::Device => self.pump_device(subject, sink),
             Event::Phase => self.step_phase(sink),
+            Event::Passage => self.passage_arrives(subject, sink),
+            Event::Far => self.far_answers(subject, sink),
         }
     }
 
@@ -404,6 +417,7 @@ impl Model {
             && self.done == self.total
             && self.pool.records().next().is_none()
             && self.links.packets.records().next().is_none()
+            && self.links.is_idle()
             && self.slices.iter().all(Slice::is_idle)
             && self.channels.iter().all(Channel::is_idle)
             && self.devices.iter().all(Device::is_idle)

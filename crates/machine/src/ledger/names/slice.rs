@@ -35,6 +35,7 @@ pub(super) fn value(
         "RxR_INSERTS" | "RxR_OCCUPANCY" if subevent == "VFIFO" => Some(0),
         "RxR_IRQ_RETRY" => refusals(&cells.refusals[IngressQueue::Requests as usize], subevent),
         "RxR_ISMQ_RETRY" => refusals(&cells.refusals[IngressQueue::Responses as usize], subevent),
+        "RxR_IPQ_RETRY" => refusals(&cells.refusals[IngressQueue::Snoops as usize], subevent),
         "RxR_EXT_STARVED" => {
             let state = match subevent {
                 "ISMQ_BIDS" => SliceState::ResponseBids,
