@@ -1,7 +1,7 @@
 //! The home agent: tracker, credits of the memory controller, answers.
 
 use super::dram::{Arrival, Outcome};
-use super::egress::Egress;
+use super::home_queues::Egress;
 use super::event::Event;
 use super::links::{Action, Letter, Origin};
 use super::parameters::MOST_SOCKETS;

@@ -15,7 +15,7 @@ mod core;
 mod device;
 mod directory;
 pub mod dram;
-mod egress;
+mod home_queues;
 pub mod emerald_rapids;
 mod event;
 mod home;

@@ -6,7 +6,7 @@ use crate::uncore::Parameters;
 use crate::uncore::agent::AgentWires;
 use crate::uncore::device::DeviceWires;
 use crate::uncore::dram::PowerWires;
-use crate::uncore::egress::EgressWires;
+use crate::uncore::home_queues::EgressWires;
 use crate::uncore::parameters::{MOST_REGIONS, MOST_SOCKETS};
 use crate::uncore::pressure::PressureWires;
 
