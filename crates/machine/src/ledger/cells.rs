@@ -2,6 +2,7 @@
 
 use super::busy::Busy;
 use super::device::DeviceCells;
+use super::egress::EgressCells;
 use super::links::LinkCells;
 use super::packet::PacketRecord;
 use super::power::{AgentCells, PowerCells};
@@ -14,6 +15,8 @@ use crate::signal::Tick;
 
 /// Ranks of a channel.
 const RANKS: u8 = 2;
+/// Regions that the events on a home agent's memory tell apart (Tables 2-50, 2-51).
+pub const REGIONS: usize = 12;
 /// Totals of one home agent.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct HomeCells {
@@ -24,8 +27,8 @@ pub struct HomeCells {
     pub snoop_writes: u64,
     /// Reads answered from another cache.
     pub forwards: u64,
-    /// Requests that look up the memory's regions.
-    pub regions: u64,
+    /// Requests by the region of memory that they are for.
+    pub regions: [u64; REGIONS],
     pub tracker: Stay,
     /// Full lines handed to the memory controller.
     pub written: u64,
@@ -42,8 +45,13 @@ pub struct HomeCells {
     pub completions_remote: u64,
     /// Snoops sent, to this socket's slices and to others.
     pub snoops: u64,
+    /// Reads that found a directory bit clear, and set; bits written, the same.
+    pub directory_lookups: [u64; 2],
+    pub directory_updates: [u64; 2],
     /// Reads that found their channel idle, and those that did not.
     pub bypasses: [u64; 2],
+    /// Queues for the address and the data ring.
+    pub egress: [EgressCells; 2],
     conflicts: Busy,
     links: [Busy; 4],
     /// Credits of the read and the write queues that are in use.
@@ -56,7 +64,7 @@ impl HomeCells {
     fn fold(&mut self, record: &Record, now: u64) {
         let (kind, remote) = (record.kind, record.remote);
         self.tracker.add(record.tracker_in, record.tracker_out, now);
-        self.regions += 1;
+        self.regions[usize::from(record.region)] += 1;
         if let Some(bypassed) = record.bypass {
             self.bypasses[usize::from(bypassed)] += 1;
         }
@@ -322,8 +330,16 @@ impl Cells {
         if record.snoop_write != NEVER {
             home.writes[usize::from(record.remote)] += 1;
             home.snoop_writes += 1;
-            home.regions += 1;
+            home.regions[usize::from(record.region)] += 1;
             home.written += u64::from(record.written != NEVER);
+        }
+        if let Some(bit) = record.directory {
+            if record.kind == RequestKind::DirectoryWrite {
+                home.directory_updates[usize::from(bit)] += 1;
+                home.written += u64::from(record.written != NEVER);
+            } else {
+                home.directory_lookups[usize::from(bit)] += 1;
+            }
         }
         home.snoops += u64::from(record.snooped_at != NEVER);
         home.completions_remote += u64::from(record.completed_at != NEVER);
@@ -351,11 +367,14 @@ impl Cells {
         for link in &mut self.links {
             link.ring_busy.iter_mut().for_each(|busy| busy.settle(uclk, shared));
             link.shared_busy.settle(uclk, shared);
+            link.io_busy.iter_mut().for_each(|busy| busy.settle(uclk, u64::MAX));
             link.transmit_busy.settle(qclk, shared);
+            link.power.iter_mut().for_each(|state| state.settle(qclk));
             link.receive_busy.settle(qclk, shared);
         }
         for home in &mut self.homes {
             home.conflicts.settle(uclk, u64::MAX);
+            home.egress.iter_mut().for_each(|queue| queue.settle(uclk));
             home.links.iter_mut().for_each(|busy| busy.settle(uclk, u64::MAX));
             for (credits, capacity) in home.credits.iter_mut().zip(capacities) {
                 credits.iter_mut().for_each(|busy| busy.settle(uclk, capacity));

@@ -29,11 +29,13 @@ pub enum RequestKind {
     IoWrite,
     /// A device writes a line to memory (PCIWiLF).
     IoWriteThrough,
+    /// A home agent writes a directory bit with its line. Never in a slice.
+    DirectoryWrite,
 }
 
 impl RequestKind {
     /// How many kinds there are.
-    pub const COUNT: usize = 11;
+    pub const COUNT: usize = 12;
     /// All kinds, by their number.
     pub const ALL: [Self; Self::COUNT] = [
         Self::DataRead,
@@ -47,6 +49,7 @@ impl RequestKind {
         Self::IoRead,
         Self::IoWrite,
         Self::IoWriteThrough,
+        Self::DirectoryWrite,
     ];
 
     /// A core asks for a line.
@@ -150,7 +153,7 @@ impl Opcodes {
             RequestKind::IoRead => Some(self.pci_read),
             RequestKind::IoWrite => Some(self.pci_write),
             RequestKind::IoWriteThrough => Some(self.pci_write_through),
-            RequestKind::Eviction | RequestKind::Snoop => None,
+            RequestKind::Eviction | RequestKind::Snoop | RequestKind::DirectoryWrite => None,
         }
     }
 }
@@ -227,6 +230,8 @@ pub struct Record {
     pub state: LineState,
     /// It needs memory.
     pub miss: bool,
+    /// Region of the home agent's memory, once it has come there.
+    pub region: u8,
     /// State of what gave way to the filled line, once it has been filled.
     pub victim: Option<LineState>,
     /// Data went from the home agent or the link straight to the core.
@@ -237,6 +242,8 @@ pub struct Record {
     pub snooped_at: u64,
     /// When the home agent told another socket that it is complete, without data.
     pub completed_at: u64,
+    /// The directory bit that it found, if it is a read, or that it writes.
+    pub directory: Option<bool>,
     /// It found its channel idle at the home agent, if it is a read; or did not.
     pub bypass: Option<bool>,
     /// A snoop that took an unmodified copy away and said so without sending data.
@@ -273,6 +280,7 @@ impl Record {
         self.rejected & self.snooped_at & self.completed_at & self.snoop_write != NEVER
             || self.dropped_silently
             || self.aliased
+            || self.directory.is_some()
     }
 
     /// A record of which nothing has happened yet.
@@ -285,6 +293,7 @@ impl Record {
             remote,
             state: LineState::Invalid,
             miss: false,
+            region: 0,
             victim: None,
             completed: false,
             aliased: false,
@@ -292,6 +301,7 @@ impl Record {
             forwarded: false,
             snooped_at: NEVER,
             completed_at: NEVER,
+            directory: None,
             bypass: None,
             dropped_silently: false,
             snoop_write: NEVER,
@@ -360,6 +370,13 @@ pub enum IngressQueue {
     Requests,
     /// ISMQ: responses and what follows from them.
     Responses,
+    /// IPQ: snoops of other sockets.
+    Snoops,
+}
+
+impl IngressQueue {
+    /// How many there are.
+    pub const COUNT: usize = 3;
 }
 
 /// Why an entry of a slice's queue is turned away.

@@ -276,6 +276,10 @@ impl Model {
         }
         match way {
             None => {
+                if kind == RequestKind::ReadForOwnership && self.pool[request].record.state == LineState::Shared {
+                    let (wire, tag) = self.slices[usize::from(slice)].wires.stores_to_shared;
+                    sink.pulse(wire, tag, self.now, 1);
+                }
                 let to = self.way_home(request);
                 if kind.is_writeback() {
                     // The line was given up while its writeback was on the way: the data goes on to memory.

@@ -141,6 +141,11 @@ impl Model {
             self.resume(core, None, sink);
             return;
         }
+        if kind == RequestKind::IoRead && at_home && self.pool[request].record.remote {
+            // The line has come by a link and gone on from there.
+            self.end_step(request);
+            return;
+        }
         let message = if kind == RequestKind::IoRead { Message::DataFromCache } else { Message::AcknowledgeFromCache };
         let sent = self.message(slice, message, io, sink);
         self.wheel.schedule(sent + self.latency.to_io(slice), Event::Data.of(request));

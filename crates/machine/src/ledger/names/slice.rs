@@ -34,6 +34,7 @@ pub(super) fn value(
         "RxR_OCCUPANCY" if subevent == "VFIFO" => Some(queued(cells, |key| key.kind.is_io() && thread(key)).cycles),
         "RxR_IRQ_RETRY" => refusals(&cells.refusals[IngressQueue::Requests as usize], subevent),
         "RxR_ISMQ_RETRY" => refusals(&cells.refusals[IngressQueue::Responses as usize], subevent),
+        "RxR_IPQ_RETRY" => refusals(&cells.refusals[IngressQueue::Snoops as usize], subevent),
         "RxR_EXT_STARVED" => {
             let state = match subevent {
                 "ISMQ_BIDS" => SliceState::ResponseBids,

@@ -48,6 +48,8 @@ impl AgentWires {
                 }
                 // A hold is a level of its own; packets for devices show at their ring stop.
                 Kind::Hold | Kind::DeviceWrite | Kind::DeviceRead => continue,
+                // Nor do messages for other sockets show where they come from.
+                Kind::RemoteWrite | Kind::RemoteRead | Kind::RemoteInterrupt => continue,
             };
             errands[kind as usize] = [Some(subevent(wiring, event, name)?), filter];
         }

@@ -31,6 +31,8 @@ const SETTINGS: &[&str] = &[
     "throttle",
     "critical",
     "memory-error",
+    "link-half",
+    "link-off",
 ];
 
 /// A word and where it begins in its line.
@@ -241,6 +243,15 @@ fn setting<'a>(phase: &mut Phase, word: Word<'a>, line: &mut Line<'a>, limits: &
             line.keyword("after", "self-refresh after 10us")?;
             memory.self_refresh = Some(line.duration("the idle time", "self-refresh after 10us", SHORTEST)?);
         }
+        "link-half" | "link-off" => {
+            if limits.sockets < 2 {
+                return Err(line.fault(Fault::NeedsPeer { word: word.text.to_owned() }, Some(word)));
+            }
+            line.keyword("after", "link-half after 1us, or link-off after 10us")?;
+            let rest = line.duration("the time of rest", "link-half after 1us, or link-off after 10us", SHORTEST)?;
+            let links = &mut conditions.links;
+            *(if word.text == "link-half" { &mut links.half_after } else { &mut links.off_after }) = Some(rest);
+        }
         "throttle" => {
             let ranks = [("rank0", 1), ("rank1", 2), ("ranks", 3)];
             let ranks = line.one_of("the rank", "throttle rank0 30%, or rank1, or ranks", &ranks)?;
@@ -256,6 +267,9 @@ fn setting<'a>(phase: &mut Phase, word: Word<'a>, line: &mut Line<'a>, limits: &
             let Some(&kind) = MessageKind::ALL.iter().find(|kind| kind.name() == name) else {
                 return Err(line.fault(unknown(name), Some(word)));
             };
+            if kind.is_remote() && limits.sockets < 2 {
+                return Err(line.fault(Fault::NeedsPeer { word: name.to_owned() }, Some(word)));
+            }
             line.keyword("every", "msi every 20us")?;
             let every = line.duration("the mean time between them", "msi every 20us", SHORTEST)?;
             conditions.errands.push(Errand { kind, every });
