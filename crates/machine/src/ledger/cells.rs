@@ -9,7 +9,7 @@ use super::record::{
     Command, IO_THREAD, LineState, MajorMode, MemoryState, Pending, Record, Refusal, RequestKind, SliceState,
 };
 use super::ring::{MessageCells, RingCells};
-use super::{HomeQueue, LinkQueue};
+use super::{HomeQueue, LinkQueue, Shape};
 use crate::engine::{Clocks, NEVER, Period};
 use crate::signal::Tick;
 
@@ -26,8 +26,6 @@ pub const fn thread_at(place: usize) -> usize {
     if place == THREADS - 1 { IO_THREAD as usize } else { place }
 }
 
-/// Ranks of a channel.
-const RANKS: u8 = 2;
 /// Nodes that cells tell apart.
 pub const NODES: usize = 4;
 
@@ -316,6 +314,8 @@ pub struct ChannelCells {
     pub preemptions: [u64; 2],
     /// Corrected errors.
     pub corrected: u64,
+    /// Ranks of the channel.
+    pub ranks: u8,
     /// By [`MemoryState::index`].
     pub states: [Span; MemoryState::COUNT],
     pub modes: [u64; MajorMode::COUNT],
@@ -324,10 +324,10 @@ pub struct ChannelCells {
 }
 
 impl ChannelCells {
-    pub fn new() -> Self {
+    pub fn new(ranks: u8) -> Self {
         let mut states = [Span::default(); MemoryState::COUNT];
         // Clocks run from the start.
-        (0..RANKS).for_each(|rank| states[MemoryState::ClockOn(rank).index()].switch(true, 0));
+        (0..ranks).for_each(|rank| states[MemoryState::ClockOn(rank).index()].switch(true, 0));
         Self {
             commands: [0; Command::COUNT],
             queues: [QueueCells::default(); 2],
@@ -335,6 +335,7 @@ impl ChannelCells {
             merges: 0,
             preemptions: [0; 2],
             corrected: 0,
+            ranks,
             states,
             modes: [0; MajorMode::COUNT],
             mode: MajorMode::Read,
@@ -373,11 +374,12 @@ pub struct Cells {
 }
 
 impl Cells {
-    pub fn new(slices: usize, homes: usize, channels: usize) -> Self {
+    pub fn new(shape: &Shape) -> Self {
+        let Shape { slices, homes, channels, ranks, .. } = *shape;
         Self {
             slices: vec![SliceCells::new(); slices],
             homes: vec![HomeCells::default(); homes],
-            channels: vec![ChannelCells::new(); channels],
+            channels: vec![ChannelCells::new(ranks); channels],
             links: Vec::new(),
             power: vec![PowerCells::new(); homes],
             agents: vec![AgentCells::default(); homes],

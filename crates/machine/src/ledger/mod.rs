@@ -47,6 +47,8 @@ pub struct Shape {
     pub homes: usize,
     /// Memory channels of the machine.
     pub channels: usize,
+    /// Ranks of a channel.
+    pub ranks: u8,
     /// Entries of a read pending queue.
     pub reads: u64,
     /// Entries of a write pending queue.
@@ -108,7 +110,7 @@ impl Ledger {
     pub fn new(clocks: Clocks, opcodes: Opcodes, shape: Shape) -> Self {
         let codes = PacketCodes { messages: [0; PacketKind::COUNT], states: [0; PacketKind::COUNT] };
         let links = LinkShape { links: 0, flight: 0, shared: 0, codes };
-        Self { clocks, opcodes, shape, links, cells: Cells::new(shape.slices, shape.homes, shape.channels), log: None }
+        Self { clocks, opcodes, shape, links, cells: Cells::new(&shape), log: None }
     }
 
     /// The machine has links between sockets.

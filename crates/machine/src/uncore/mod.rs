@@ -11,6 +11,7 @@ mod address;
 mod agent;
 mod cache;
 mod caching;
+mod channel;
 mod core;
 mod device;
 pub mod dram;
@@ -41,9 +42,9 @@ mod table;
 mod tests;
 mod wires;
 
+pub use channel::{ChannelWires, ChannelWitness};
 pub use parameters::{MOST_SOCKETS, ParameterError, Parameters, REPERTOIRE};
 pub use program::ProgramCounts;
-pub use wires::ChannelWires;
 
 use crate::engine::{Agenda, ClockError, Clocks, Wheel};
 use crate::ledger::{Ledger, LinkShape, Opcodes, Shape, Snapshot};
@@ -151,8 +152,7 @@ impl Model {
         let mut wires = Wires::bind(wiring, &parameters, &opcodes)?;
         let (sockets, timing) = (parameters.sockets, &parameters.dram);
         let cores = sockets * parameters.cores;
-        let channel = |(number, &wires)| Channel::new(number as u16, clocks.dclk, timing, wires);
-        let channels: Vec<Channel> = wires.channels.iter().enumerate().map(channel).collect();
+        let channels: Vec<Channel> = wires.channels.iter().map(|_| Channel::new(clocks.dclk, timing)).collect();
         let mut channel_next = Agenda::new(channels.len());
         for (index, channel) in channels.iter().enumerate() {
             channel_next.set(index, channel.next_tick());
@@ -162,6 +162,7 @@ impl Model {
             slices: usize::from(cores),
             homes: sockets.into(),
             channels: channels.len(),
+            ranks: timing.ranks,
             reads: timing.reads.into(),
             writes: timing.writes.into(),
         };
@@ -252,7 +253,10 @@ impl Model {
     pub fn run_until<S: SignalSink>(&mut self, until: Tick, sink: &mut S) {
         if !self.started {
             self.started = true;
-            self.channels.iter().for_each(|channel| channel.start(sink));
+            for index in 0..self.channels.len() {
+                let (channel, mut witness) = self.watched(index, sink);
+                channel.start(&mut witness);
+            }
             self.start_links(sink);
             for wires in &self.wires.homes {
                 sink.enter(wires.conflicts.0, wires.conflicts.1[0], 0);
@@ -283,12 +287,21 @@ impl Model {
         self.wheel.advance(self.now);
     }
 
+    /// A channel, and what passes on what it says.
+    fn watched<'a, S>(&'a mut self, index: usize, sink: &'a mut S) -> (&'a mut Channel, ChannelWitness<'a, S>) {
+        let (wires, ledger) = (&self.wires.channels[index], &mut self.ledger);
+        let witness = ChannelWitness { number: index as u16, clock: self.clocks.dclk, wires, sink, ledger };
+        (&mut self.channels[index], witness)
+    }
+
     fn step_channels<S: SignalSink>(&mut self, sink: &mut S) {
         while self.channel_next.tick() == self.now {
             let index = self.channel_next.unit();
-            let channel = &mut self.channels[index];
-            channel.step(sink, &mut self.ledger, &mut self.outcomes);
-            self.channel_next.set(index, channel.next_tick());
+            let mut outcomes = std::mem::take(&mut self.outcomes);
+            let (channel, mut witness) = self.watched(index, sink);
+            channel.step(&mut witness, &mut outcomes);
+            self.outcomes = outcomes;
+            self.channel_next.set(index, self.channels[index].next_tick());
             if !self.outcomes.is_empty() {
                 self.take_outcomes(index, sink);
             }
