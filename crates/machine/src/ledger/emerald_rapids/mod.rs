@@ -110,10 +110,17 @@ pub struct Victim {
 }
 
 impl Victim {
-    const COUNT: usize = Found::COUNT * 4;
+    /// Bound of [`Victim::index`].
+    pub const COUNT: usize = Found::COUNT * 4;
 
-    const fn index(self) -> usize {
+    /// A number for the victim.
+    pub const fn index(self) -> usize {
         (self.state as usize * 2 + self.for_io as usize) * 2 + self.remote as usize
+    }
+
+    /// The victim of a number.
+    pub const fn of(index: usize) -> Self {
+        Self { state: Found::ALL[index / 4], for_io: index / 2 % 2 == 1, remote: index % 2 == 1 }
     }
 }
 

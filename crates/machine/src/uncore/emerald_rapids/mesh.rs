@@ -4,7 +4,8 @@
 //! place is free take the place of flits that tick. What stops count is emitted when the message is sent, the cycles that it waits
 //! as one increment: sums are exact, thresholds on these events are not.
 
-use super::account::{Account, Line, bind};
+use super::account::Account;
+use super::binding::{Line, bind};
 use super::layout::{BOUNDARY, ROWS};
 use crate::ledger::emerald_rapids::{MeshStay, Message, PATIENCE, ROOM, Ring, Tile};
 use crate::signal::{SignalSink, Tick, Wiring, WiringError};

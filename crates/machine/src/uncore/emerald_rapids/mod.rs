@@ -7,6 +7,8 @@
 mod account;
 mod address;
 mod agent;
+mod binding;
+mod caching;
 mod core;
 mod device;
 pub mod dram;
@@ -18,9 +20,12 @@ mod link;
 mod memory;
 mod mesh;
 mod parameters;
+mod pipeline;
 mod power;
+mod reads;
 mod remote;
 mod request;
+mod request_tags;
 mod tags;
 #[cfg(test)]
 mod tests;
