@@ -14,7 +14,7 @@ mod requests;
 
 pub use cells::{Gauge, Stay};
 pub use kind::{Class, Found, Kind, Lookup, Queue, Target};
-pub use mesh::{Message, PATIENCE, ROOM, Ring, Stay as MeshStay, Tile, Traffic};
+pub use mesh::{Bridged, HALF_FULL, Message, PATIENCE, ROOM, Ring, Tile, Traffic};
 
 use crate::engine::Period;
 use crate::signal::Tick;
@@ -212,7 +212,7 @@ impl Ledger {
             levels: vec![Gauge::default(); levels],
             agents: vec![agent; agents.into()],
             channels: vec![ChannelCells::default(); channels.into()],
-            traffic: (0..shape.sockets).map(|_| Traffic::new(shape.tiles.len())).collect(),
+            traffic: (0..shape.sockets).map(|_| Traffic::new(&shape.tiles)).collect(),
         };
         Self { clocks, shape, deed_places, level_places, cells, log: None }
     }
@@ -305,9 +305,9 @@ impl Ledger {
     }
 
     /// A message went over a socket's mesh.
-    pub fn message(&mut self, socket: u16, message: Message) {
+    pub fn message(&mut self, socket: u16, message: &Message) {
         let (from, to) = (self.shape.tiles[usize::from(message.from)], self.shape.tiles[usize::from(message.to)]);
-        self.cells.traffic[usize::from(socket)].add(message, to.row, from.column != to.column);
+        self.cells.traffic[usize::from(socket)].add(message, from, to);
     }
 
     /// The account as of `now`.

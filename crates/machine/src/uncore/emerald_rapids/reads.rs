@@ -135,7 +135,7 @@ impl Model {
         let Request { socket, cha, answers, .. } = self.pool[request];
         let from = self.core_tile(answers);
         let to = self.places.cha[usize::from(cha)];
-        self.mesh_send(socket, Ring::Acknowledge, 1, from, to, sink);
+        self.mesh_send(socket, Ring::AcknowledgeAgents, 1, from, to, sink);
         let goal = self.requester_tile(request);
         let at = self.mesh_send(socket, Ring::Block, 1, from, goal, sink);
         self.wheel.schedule(at, Event::Data.of(request));
