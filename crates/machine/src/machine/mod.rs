@@ -14,7 +14,6 @@ use crate::signal::{SignalSink, Tick, Wiring};
 use crate::uncore::{ModelError, ProgramCounts, Progress};
 use crate::workload::{Kind, ProgramSettings, ProgramSource, Scenario, Workload};
 use model::Model;
-pub use model::TrafficModel;
 pub use parameters::Parameters;
 pub use spec::{MachineSpec, SpecError};
 pub use truth::{Snapshot, Window};
@@ -129,7 +128,7 @@ impl Machine {
     ) -> Result<Self, BuildError> {
         let parameters = spec.parameters()?;
         let shape = spec.shape()?;
-        let clocks = parameters.clocks(shape.sockets)?;
+        let clocks = parameters.clocks()?;
         let mut wiring = Wiring::new(shape.family, shape.sockets);
         let model = model(parameters, &mut wiring)?;
         let chassis = Chassis::new(shape, wiring, |clock| clocks.period(clock));
@@ -202,7 +201,7 @@ pub fn modelled(family: &'static Family) -> Option<Wiring> {
     let sockets = parameters.most_sockets().min(2);
     let parameters = parameters.with_sockets(sockets);
     let mut wiring = Wiring::new(family, sockets);
-    let workload = Workload::parse("stream", &parameters.limits(sockets)).ok()?;
+    let workload = Workload::parse("stream", &parameters.limits()).ok()?;
     parameters.model(&workload, &mut wiring).ok()?;
     Some(wiring)
 }

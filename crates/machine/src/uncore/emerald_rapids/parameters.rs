@@ -100,6 +100,12 @@ impl Parameters {
         (name == "8592+").then(Self::p8592)
     }
 
+    /// The same part in a machine of several sockets.
+    #[must_use]
+    pub fn with_sockets(self, sockets: u8) -> Self {
+        Self { sockets, ..self }
+    }
+
     /// The clocks: 2.5 GHz uncore (vendor's product data: up to 2.5 GHz), DDR5-5600, 2.5 GHz link layer (20 GT/s, eight transfers a
     /// cycle: the guide's `UPI_SPEED`), 500 MHz I/O, 1 GHz power control and CXL (assumptions), on a grid of 70 GHz.
     pub const fn clocks(&self) -> Clocks {
