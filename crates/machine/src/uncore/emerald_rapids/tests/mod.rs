@@ -4,6 +4,7 @@ mod coverage;
 mod evaluate;
 mod figures;
 mod laws;
+mod mesh;
 mod metrics;
 mod registers;
 mod truth;
