@@ -17,6 +17,7 @@ mod physical;
 mod power;
 mod record;
 mod ring;
+mod stays;
 mod window;
 
 pub use device::{IoClass, IoQueue};
@@ -29,12 +30,14 @@ pub use record::{
     Pending, Record, Refusal, RequestKind, SliceState,
 };
 pub use ring::{Journey, RingKind};
+pub use stays::{Level, Shaped};
 pub use window::{Snapshot, Truth, Window};
 
 use crate::engine::Clocks;
 use crate::signal::Tick;
 use crate::workload::MessageKind;
 use cells::Cells;
+use stays::Stays;
 
 /// Structure sizes that the truth of "full" depends on, and how instances belong together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,6 +104,7 @@ pub struct Ledger {
     links: LinkShape,
     cells: Cells,
     log: Option<Vec<(u16, CommandRecord)>>,
+    stays: Option<Stays>,
 }
 
 impl Ledger {
@@ -108,7 +112,8 @@ impl Ledger {
     pub fn new(clocks: Clocks, opcodes: Opcodes, shape: Shape) -> Self {
         let codes = PacketCodes { messages: [0; PacketKind::COUNT], states: [0; PacketKind::COUNT] };
         let links = LinkShape { links: 0, flight: 0, shared: 0, codes };
-        Self { clocks, opcodes, shape, links, cells: Cells::new(shape.slices, shape.homes, shape.channels), log: None }
+        let cells = Cells::new(shape.slices, shape.homes, shape.channels);
+        Self { clocks, opcodes, shape, links, cells, log: None, stays: None }
     }
 
     /// The machine has links between sockets.
@@ -170,9 +175,22 @@ impl Ledger {
         self.log.as_deref().unwrap_or_default()
     }
 
+    /// Keeps every request's stays from now on, for [`Ledger::shaped`].
+    pub fn keep_stays(&mut self) {
+        self.stays = Some(Stays::default());
+    }
+
+    /// A slice's level held against a threshold, over the requests that have ended since [`Ledger::keep_stays`]; `None` without it.
+    pub fn shaped(&self, slice: u16, level: Level, threshold: u64) -> Option<Shaped> {
+        Some(self.stays.as_ref()?.shaped(slice, level, &self.opcodes, threshold))
+    }
+
     /// A request has ended.
     pub fn close(&mut self, record: &Record) {
         self.cells.fold(record, crate::engine::NEVER, self.clocks.uclk);
+        if let Some(stays) = &mut self.stays {
+            stays.add(record, self.clocks.uclk);
+        }
     }
 
     /// A ring stop has sent a message.

@@ -283,7 +283,7 @@ pub fn value(
             }
         },
         "ubox" => match event {
-            "CLOCKTICKS" => Some(at.clocks.uclk.cycles(at.now)),
+            "CLOCKTICKS" | "UCLK_FIXED" => Some(at.clocks.uclk.cycles(at.now)),
             _ => at.cells.agents.get(index)?.value(event, subevent),
         },
         _ => None,
@@ -494,7 +494,7 @@ fn channel(at: &Snapshot, index: usize, event: &str, subevent: &str) -> Option<u
     let (rpq, wpq) = (cells.queue(Pending::Reads), cells.queue(Pending::Writes));
     Some(match (event, subevent) {
         // The fixed counter counts the same cycles.
-        ("CLOCKTICKS" | "DCLK", "") => at.clocks.dclk.cycles(at.now),
+        ("CLOCKTICKS" | "DCLK_FIXED", "") => at.clocks.dclk.cycles(at.now),
         ("ACT_COUNT", "") => cells.command(Command::Activate),
         ("PRE_COUNT", "PAGE_MISS") => cells.command(Command::PrechargeMiss),
         ("PRE_COUNT", "PAGE_CLOSE") => cells.command(Command::PrechargeIdle),

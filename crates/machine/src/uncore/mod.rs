@@ -419,6 +419,11 @@ impl Model {
         self.ledger.keep_commands();
     }
 
+    /// Keeps every request's stays in the ledger from now on, for the truth of shaped counts.
+    pub fn keep_stays(&mut self) {
+        self.ledger.keep_stays();
+    }
+
     /// The account as of now, requests under way counted with their part so far.
     pub fn snapshot(&self) -> Snapshot {
         self.ledger.snapshot(self.now, self.pool.records(), self.links.packets.records(), |channel, queue| {
