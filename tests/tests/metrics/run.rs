@@ -1,20 +1,18 @@
-//! One run of a scenario, counted by as many machines' hardware as the events need rounds: no count is scaled, each is of the whole run.
+//! One run of a workload, counted by as many machines' hardware as the events need rounds: no count is scaled, each is of the whole run.
 
 use pericore_machine::chassis::Chassis;
-use pericore_machine::ledger::{Opcodes, Snapshot};
-use pericore_machine::signal::{SignalSink, Tick, Wire, Wiring};
-use pericore_machine::uncore::Model;
+use pericore_machine::signal::{SignalSink, Tick, Wire};
 use pericore_machine::workload::Scenario;
-use pericore_machine::{MachineSpec, Parameters};
+use pericore_machine::{Machine, MachineSpec, Snapshot};
 use pericore_observe::discover::{Cpu, discover};
 use pericore_observe::plan::Plan;
 use pericore_observe::selection::Selection;
 use pericore_observe::session::{Moment, Options, Sample, Session};
 
-/// Ticks between two looks for the scenario's end: a tenth of a virtual millisecond of one socket.
-const SLICE: Tick = 2_160_000;
-/// Slices after which a scenario has gone wrong.
-const PATIENCE: usize = 1_000;
+/// Looks for the workload's end in a virtual second.
+const LOOKS: u64 = 20_000;
+/// Looks after which a workload has gone wrong.
+const PATIENCE: u64 = 1_000;
 
 /// What a run gave.
 pub struct Run {
@@ -26,8 +24,8 @@ pub struct Run {
     pub before: Snapshot,
     /// The truth when it ended.
     pub after: Snapshot,
-    /// The machine, with the stays of its requests.
-    pub model: Model,
+    /// The machine, with the levels of its queues.
+    pub machine: Machine,
 }
 
 /// Tells several machines the same.
@@ -47,23 +45,25 @@ impl SignalSink for Fan<'_> {
     }
 }
 
-/// Runs a scenario on a machine, from reset to its end, and counts all that the selection needs.
-pub fn run(machine: &str, scenario: &str, selection: Selection) -> Run {
+/// Runs a workload, or a scenario if it has lines, from reset to its end, and counts all that the selection needs.
+pub fn run(machine: &str, workload: &str, selection: Selection) -> Run {
     let spec = MachineSpec::parse(machine).expect("the machine is known");
-    let Ok(Parameters::E5(parameters)) = spec.parameters() else { panic!("{machine} is no E5-2600") };
-    let scenario = Scenario::parse(scenario, &spec.limits().expect("a model")).expect("the scenario is right");
-    let family = spec.family();
-    let opcodes = Opcodes::by_name(|name| family.named_value("idi-opcodes", name)).expect("the opcodes are known");
-    let shape = spec.shape().expect("the size is possible");
-    let mut wiring = Wiring::new(family, shape.sockets);
-    let mut model = Model::for_scenario(*parameters, opcodes, scenario, &mut wiring).expect("the model is sound");
-    model.keep_stays();
+    let limits = spec.limits().expect("a model");
+    let scenario = if workload.contains('\n') {
+        Scenario::parse(workload, &limits).unwrap_or_else(|error| panic!("{workload}: {error}"))
+    } else {
+        Scenario::of(workload, &limits).unwrap_or_else(|error| panic!("{workload}: {error}"))
+    };
+    let mut machine = Machine::for_scenario(&spec, &scenario).expect("the model is sound");
+    machine.keep_levels();
     let hardware = || spec.chassis().expect("the size is possible");
+    let shape = machine.chassis().shape();
     let cpus: Vec<Cpu> = (0..shape.cpus())
         .filter_map(|number| shape.socket_of_cpu(number).map(|package| Cpu { number, package }))
         .collect();
     let wanted = selection.clone();
-    let topology = discover(&mut hardware(), family, &cpus, |unit| wanted.uses(unit)).expect("the uncore is found");
+    let topology =
+        discover(&mut hardware(), spec.family(), &cpus, |unit| wanted.uses(unit)).expect("the uncore is found");
     let plan = Plan::new(&topology, selection).expect("every event has a counter");
     let start = |round: usize| {
         let mut session = Session::start(hardware(), plan.clone(), Options::default(), |_| Moment::default())
@@ -73,16 +73,17 @@ pub fn run(machine: &str, scenario: &str, selection: Selection) -> Run {
         session
     };
     let mut sessions: Vec<Session<Chassis>> = (0..plan.rounds()).map(start).collect();
-    let before = model.snapshot();
-    for slice in 0.. {
-        assert!(slice < PATIENCE, "the scenario does not end");
-        model.run_until(model.now() + SLICE, &mut Fan(&mut sessions));
-        if model.finished() {
+    let before = machine.snapshot();
+    let slice = machine.clocks().ticks_per_second() / LOOKS;
+    for look in 0.. {
+        assert!(look < PATIENCE, "the workload does not end");
+        machine.run_into(slice, &mut Fan(&mut sessions));
+        if machine.finished() {
             break;
         }
     }
-    let (now, clocks) = (model.now(), *model.clocks());
-    let moment = Moment { seconds: clocks.seconds(0, now), tsc: clocks.uclk.cycles(now) };
+    let now = machine.now();
+    let moment = Moment { seconds: machine.clocks().seconds(0, now), tsc: machine.clocks().timestamp(now) };
     let mut samples = sessions.into_iter().map(|mut session| {
         session.space_mut().set_now(now);
         let sample = session.sample(|_| moment);
@@ -91,8 +92,8 @@ pub fn run(machine: &str, scenario: &str, selection: Selection) -> Run {
     });
     let mut sample = samples.next().expect("there is a round");
     samples.for_each(|round| merge(&mut sample, round));
-    let after = model.snapshot();
-    Run { plan, sample, before, after, model }
+    let after = machine.snapshot();
+    Run { plan, sample, before, after, machine }
 }
 
 /// Takes the counts that the rounds so far do not have.

@@ -1,18 +1,15 @@
 //! What the ledger says of a run.
 
-use pericore_catalog::Role;
-use pericore_machine::ledger::{Level, Shaped};
+use pericore_catalog::{Event, Role, Unit};
+use pericore_machine::Window;
 use pericore_metrics::Validity;
 use pericore_observe::selection::{EventSource, Programming, SelectedEvent};
 use pericore_observe::session::{Count, Sample};
 
 use super::run::Run;
 
-/// Slices of a socket.
-const SLICES: u16 = 8;
-
 impl Run {
-    /// A named event's count in an instance.
+    /// A named event's count in an instance of a socket.
     pub fn count(
         &self,
         (socket, instance): (u16, u16),
@@ -21,10 +18,7 @@ impl Run {
         subevent: Option<&str>,
         filters: &[(&str, u64)],
     ) -> Option<u64> {
-        let at = |snapshot: &pericore_machine::ledger::Snapshot| {
-            snapshot.count(socket, unit, instance, event, subevent, filters)
-        };
-        Some(at(&self.after)? - at(&self.before)?)
+        Window::between(&self.before, &self.after).count(socket, unit, instance, event, subevent, filters)
     }
 
     /// The sample with every count replaced by the truth; without a number where the ledger has none.
@@ -38,45 +32,46 @@ impl Run {
     }
 
     fn of(&self, event: &SelectedEvent, place: (u16, u16)) -> Option<u64> {
-        let unit = event.unit;
         match &event.source {
-            EventSource::Fixed(register) => self.count(place, unit.name, register.event?, None, &[]),
+            EventSource::Fixed(register) => self.count(place, event.unit.name, register.event?, None, &[]),
             EventSource::FreeRunning { .. } => None,
-            EventSource::Programmed(programming) => {
-                let row = programming.event?;
-                let control = unit.register(Role::Control)?;
-                let field = |name: &str| control.field(name).map_or(0, |field| field.bits.get(programming.control));
-                if row.name == "COUNTER0_OCCUPANCY" {
-                    assert_eq!(field("invert"), 0, "no metric inverts");
-                    let first = self.plan.selection.events[programming.companion?].programming()?;
-                    let shaped = self.shaped(place, first, field("thresh"))?;
-                    return Some(if field("edge_det") == 1 { shaped.rises } else { shaped.cycles });
-                }
-                let config = programming.subevent.map_or(row.config, |subevent| subevent.config);
-                if programming.control != config {
-                    return None;
-                }
-                let subevent = programming.subevent.map(|subevent| subevent.name);
-                self.count(place, unit.name, row.name, subevent, &filters(programming))
-            }
+            EventSource::Programmed(programming) => self.programmed(event.unit, programming, place),
         }
     }
 
-    /// What an occupancy on counter 0 gives behind a threshold.
-    fn shaped(&self, (socket, instance): (u16, u16), first: &Programming, threshold: u64) -> Option<Shaped> {
-        let opcode = filters(first).iter().find(|(name, _)| *name == "opc").map(|&(_, value)| value);
-        let level = match (first.event?.name, first.subevent?.name) {
-            ("RxR_OCCUPANCY", "IRQ") => Level::RequestQueue,
-            ("TOR_OCCUPANCY", "OPCODE") => Level::Table { opcode: opcode?, missed: false },
-            ("TOR_OCCUPANCY", "MISS_OPCODE") => Level::Table { opcode: opcode?, missed: true },
-            _ => return None,
-        };
-        self.model.ledger().shaped(socket * SLICES + instance, level, threshold)
+    fn programmed(&self, unit: &'static Unit, programming: &Programming, place: (u16, u16)) -> Option<u64> {
+        let row = programming.event?;
+        let control = unit.register(Role::Control)?;
+        let field = |name: &str| control.field(name).map_or(0, |field| field.bits.get(programming.control));
+        if row.name == "COUNTER0_OCCUPANCY" {
+            assert_eq!(field("invert"), 0, "no metric inverts");
+            let first = self.plan.selection.events[programming.companion?].programming()?;
+            let event = (unit.name, first.event?.name, first.subevent?.name);
+            let shaped = self.machine.shaped(place, event, &filters(unit, first), field("thresh"))?;
+            return Some(if field("edge_det") == 1 { shaped.rises } else { shaped.cycles });
+        }
+        let subevent = programming.subevent.map(|subevent| subevent.name);
+        let count = |subevent| self.count(place, unit.name, row.name, subevent, &filters(unit, programming));
+        // A mask without a name is several named ones, whose counts add up.
+        let several = programming.subevent.is_none() && !row.subevents.is_empty();
+        let parts = several.then(|| named(row, field("umask"))).flatten();
+        parts.map_or_else(|| count(subevent), |parts| parts.into_iter().map(|part| count(Some(part))).sum())
     }
 }
 
-fn filters(programming: &Programming) -> Vec<(&'static str, u64)> {
+/// Subevents of one bit each whose bits together are the mask.
+fn named(event: &Event, mask: u64) -> Option<Vec<&'static str>> {
+    let bits: Vec<u64> = (0..8).map(|bit| 1 << bit).filter(|bit| mask & bit != 0).collect();
+    let of_bit = |bit: u64| event.subevents.iter().find(|subevent| subevent.umask.map(u64::from) == Some(bit));
+    bits.into_iter().map(|bit| of_bit(bit).map(|subevent| subevent.name)).collect()
+}
+
+/// The values of the filter register, and of what an event has of a filter in its control.
+fn filters(unit: &Unit, programming: &Programming) -> Vec<(&'static str, u64)> {
     // No metric asks for a thread, so that its filter is not in force.
     let set = programming.filters.iter().filter(|filter| filter.field.name != "tid");
-    set.map(|filter| (filter.field.name, filter.value)).collect()
+    let overlaid = programming.event.and_then(|event| event.field_set);
+    let overlaid = overlaid.map_or(&[][..], |index| unit.field_sets[usize::from(index)].fields);
+    let in_control = overlaid.iter().map(|field| (field.name, field.bits.get(programming.control)));
+    set.map(|filter| (filter.field.name, filter.value)).chain(in_control).collect()
 }

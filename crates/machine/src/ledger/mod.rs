@@ -17,6 +17,7 @@ mod physical;
 mod power;
 mod record;
 mod ring;
+mod shaped;
 mod stays;
 mod window;
 
@@ -30,7 +31,7 @@ pub use record::{
     Pending, Record, Refusal, RequestKind, SliceState,
 };
 pub use ring::{Journey, RingKind};
-pub use stays::{Level, Shaped};
+pub use shaped::Shaped;
 pub use window::{Snapshot, Truth, Window};
 
 use crate::engine::Clocks;
@@ -180,9 +181,22 @@ impl Ledger {
         self.stays = Some(Stays::default());
     }
 
-    /// A slice's level held against a threshold, over the requests that have ended since [`Ledger::keep_stays`]; `None` without it.
-    pub fn shaped(&self, slice: u16, level: Level, threshold: u64) -> Option<Shaped> {
-        Some(self.stays.as_ref()?.shaped(slice, level, &self.opcodes, threshold))
+    /// What an occupancy event of an instance gives behind a threshold, over the requests that have ended since [`Ledger::keep_stays`];
+    /// `None` without it, or if the event has no stays. Of the filters only the opcode counts.
+    pub fn shaped(
+        &self,
+        (socket, instance): (u16, u16),
+        (unit, event, subevent): (&str, &str, &str),
+        filters: &[(&str, u64)],
+        threshold: u64,
+    ) -> Option<Shaped> {
+        let per_socket = (self.shape.slices / self.shape.sockets) as u16;
+        if unit != "cbo" || instance >= per_socket {
+            return None;
+        }
+        let opcode = filters.iter().find(|(name, _)| *name == "opc").map(|&(_, value)| value);
+        let slice = socket * per_socket + instance;
+        self.stays.as_ref()?.shaped(slice, (event, subevent), &self.opcodes, opcode, threshold)
     }
 
     /// A request has ended.

@@ -1,6 +1,7 @@
 //! The traffic models that a machine can hold, behind one face.
 
 use super::truth::Snapshot;
+use crate::ledger::Shaped;
 use crate::signal::{SignalSink, Tick};
 use crate::uncore::{self, ProgramCounts, Progress, emerald_rapids, nehalem};
 
@@ -18,6 +19,21 @@ pub trait TrafficModel {
     fn finished(&self) -> bool;
     /// The truth as of now.
     fn snapshot(&self) -> Snapshot;
+
+    /// Keeps from now on what [`TrafficModel::shaped`] needs. It grows with the run.
+    fn keep_levels(&mut self) {}
+
+    /// What an occupancy event of an instance of a socket (unit, event, subevent) gives behind a threshold, since
+    /// [`TrafficModel::keep_levels`]; `None` without it, or if the ledger keeps no level for the event.
+    fn shaped(
+        &self,
+        _place: (u16, u16),
+        _event: (&str, &str, &str),
+        _filters: &[(&str, u64)],
+        _threshold: u64,
+    ) -> Option<Shaped> {
+        None
+    }
 }
 
 impl TrafficModel for uncore::Model {
@@ -43,6 +59,20 @@ impl TrafficModel for uncore::Model {
 
     fn snapshot(&self) -> Snapshot {
         Snapshot::E5(Box::new(Self::snapshot(self)))
+    }
+
+    fn keep_levels(&mut self) {
+        self.keep_stays();
+    }
+
+    fn shaped(
+        &self,
+        place: (u16, u16),
+        event: (&str, &str, &str),
+        filters: &[(&str, u64)],
+        threshold: u64,
+    ) -> Option<Shaped> {
+        self.ledger().shaped(place, event, filters, threshold)
     }
 }
 
@@ -96,6 +126,20 @@ impl TrafficModel for emerald_rapids::Model {
     fn snapshot(&self) -> Snapshot {
         Snapshot::EmeraldRapids(Box::new(Self::snapshot(self)))
     }
+
+    fn keep_levels(&mut self) {
+        self.keep_changes();
+    }
+
+    fn shaped(
+        &self,
+        place: (u16, u16),
+        event: (&str, &str, &str),
+        _filters: &[(&str, u64)],
+        threshold: u64,
+    ) -> Option<Shaped> {
+        self.ledger().shaped(place, event, threshold)
+    }
 }
 
 /// The model of a machine. A choice at run time between types known at build time: within a run there is no indirect call.
@@ -143,5 +187,19 @@ impl TrafficModel for Model {
 
     fn snapshot(&self) -> Snapshot {
         each!(self, model => TrafficModel::snapshot(model.as_ref()))
+    }
+
+    fn keep_levels(&mut self) {
+        each!(self, model => TrafficModel::keep_levels(model.as_mut()));
+    }
+
+    fn shaped(
+        &self,
+        place: (u16, u16),
+        event: (&str, &str, &str),
+        filters: &[(&str, u64)],
+        threshold: u64,
+    ) -> Option<Shaped> {
+        each!(self, model => TrafficModel::shaped(model.as_ref(), place, event, filters, threshold))
     }
 }
