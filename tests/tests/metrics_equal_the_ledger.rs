@@ -13,3 +13,7 @@ mod e5_2600_by_hand;
 mod run;
 #[path = "metrics/truth.rs"]
 mod truth;
+#[path = "metrics/emerald_rapids.rs"]
+mod emerald_rapids;
+#[path = "metrics/emerald_rapids_by_hand.rs"]
+mod emerald_rapids_by_hand;
