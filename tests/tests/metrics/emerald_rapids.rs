@@ -16,9 +16,10 @@ const BOOK: Book = Book {
     heading: HEADING,
     scenes: &[
         Scene::of("8592+:sockets=2", "mixed:requests=30000,read=50,threads=64,footprint=64M,remote=40"),
-        Scene::of("8592+:sockets=2", "random:requests=100000,threads=16,footprint=1M,read=60,remote=40"),
+        Scene::of("8592+:sockets=2", "random:requests=400000,threads=16,footprint=512k,read=60,remote=40"),
         Scene::of("8592+", "copy:requests=100000,threads=8,footprint=4M"),
         Scene::of("8592+", "stream:requests=60000,threads=64,stride=1M,footprint=16G,read=0"),
+        Scene::of("8592+:sockets=2", "stream:requests=60000,threads=64,stride=1M,footprint=16G,read=0,remote=50"),
         Scene::of("8592+", "dma-read:requests=20000,threads=8,stride=1M,footprint=16G"),
     ],
     given: &[],
