@@ -9,11 +9,13 @@ mod book;
 mod e5_2600;
 #[path = "metrics/e5_2600_by_hand.rs"]
 mod e5_2600_by_hand;
-#[path = "metrics/run.rs"]
-mod run;
-#[path = "metrics/truth.rs"]
-mod truth;
 #[path = "metrics/emerald_rapids.rs"]
 mod emerald_rapids;
 #[path = "metrics/emerald_rapids_by_hand.rs"]
 mod emerald_rapids_by_hand;
+#[path = "metrics/run.rs"]
+mod run;
+#[path = "metrics/sums.rs"]
+mod sums;
+#[path = "metrics/truth.rs"]
+mod truth;

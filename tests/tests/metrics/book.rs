@@ -44,7 +44,7 @@ pub struct Book {
     pub nothing: &'static [(&'static str, &'static str)],
     /// A metric's value by hand, if it has one.
     pub by_hand: fn(&Run, &str, &str) -> Option<f64>,
-    /// What the equation that the guide prints gives, where the catalogue has another.
+    /// What the equation that the guide prints gives, where the catalogue has another; not a number if it has no value.
     pub printed: fn(&Run, &str, &str) -> Option<f64>,
 }
 
@@ -168,5 +168,8 @@ fn same(one: f64, other: f64) -> bool {
 }
 
 fn shown(value: f64) -> String {
+    if value.is_nan() {
+        return "-".to_owned();
+    }
     if value.abs() < 1e6 { format!("{value:.6}") } else { format!("{value:.0}") }
 }

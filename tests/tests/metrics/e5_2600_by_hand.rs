@@ -3,6 +3,7 @@
 //! clocks, units of measure, the order of operations.
 
 use super::run::Run;
+use super::sums::{self, ByHand, Sums};
 
 /// IDI opcodes (guide, Table 2-20).
 const DRD: u64 = 0x182;
@@ -13,12 +14,9 @@ const PCI_WILF: u64 = 0x194;
 const RESPONSES: u64 = 0xe;
 const CLASS: u64 = 0xf;
 
-/// A metric and its value.
-type Golden = (&'static str, &'static str, fn(&Truth<'_>) -> f64);
-
-const GOLDEN: &[Golden] = &[
+const GOLDEN: &[ByHand] = &[
     ("cbo", "AVG_INGRESS_DEPTH", |t| t.cbo("RxR_OCCUPANCY", "IRQ") / t.tsc()),
-    ("cbo", "INGRESS_DEPTH", |t| t.cbo("RxR_OCCUPANCY", "IRQ") / t.cycles(8)),
+    ("cbo", "INGRESS_DEPTH", |t| t.cbo("RxR_OCCUPANCY", "IRQ") / t.slice_cycles()),
     ("cbo", "AVG_INGRESS_LATENCY", |t| t.cbo("RxR_OCCUPANCY", "IRQ") / t.cbo("RxR_INSERTS", "IRQ")),
     ("cbo", "AVG_TOR_DRD_LATENCY", |t| t.tor("TOR_OCCUPANCY", "OPCODE", DRD) / t.tor("TOR_INSERTS", "OPCODE", DRD)),
     ("cbo", "AVG_TOR_DRD_HIT_LATENCY", |t| {
@@ -47,7 +45,7 @@ const GOLDEN: &[Golden] = &[
     ("cbo", "PCIE_DATA_BYTES", |t| {
         64.0 * t.tor("TOR_INSERTS", "OPCODE", PCI_WILF) + 64.0 * t.tor("TOR_INSERTS", "OPCODE", PCI_ITOM)
     }),
-    ("cbo", "PCT_USED_UPEVEN", |t| t.cbo("RING_BL_USED", "UP_EVEN") / t.cycles(8)),
+    ("cbo", "PCT_USED_UPEVEN", |t| t.cbo("RING_BL_USED", "UP_EVEN") / t.slice_cycles()),
     ("cbo", "UNCORE_FREQUENCY", |_| 2.7e9),
     ("ha", "PCT_CYCLES_CONFLICT", |t| t.ha("CONFLICT_CYCLES", "CONFLICT") / t.tsc()),
     ("ha", "PCT_RD_REQUESTS", |t| {
@@ -93,48 +91,25 @@ const GOLDEN: &[Golden] = &[
     }),
 ];
 
-/// The ledger's sums over all instances of all sockets.
-struct Truth<'a>(&'a Run);
-
-impl Truth<'_> {
-    fn sum(&self, unit: &str, event: &str, subevent: &str, filters: &[(&str, u64)]) -> f64 {
-        let instances = match unit {
-            "cbo" => 8,
-            "imc" => 4,
-            "qpi" | "r3qpi" => 2,
-            _ => 1,
-        };
-        let subevent = Some(subevent).filter(|name| !name.is_empty());
-        let places = (0..self.sockets() as u16).flat_map(|socket| (0..instances).map(move |number| (socket, number)));
-        let counts = places.map(|place| self.0.count(place, unit, event, subevent, filters));
-        counts.sum::<Option<u64>>().unwrap_or_else(|| panic!("{unit}/{event} {subevent:?} is known")) as f64
-    }
-
-    fn sockets(&self) -> f64 {
-        f64::from(self.0.machine.chassis().shape().sockets)
-    }
-
-    fn seconds(&self) -> f64 {
-        self.0.sample.seconds
-    }
-
-    /// Cycles of the time-stamp counter: 2.7 GHz.
+impl Sums<'_> {
+    /// Cycles of the time-stamp counter.
     fn tsc(&self) -> f64 {
-        (2.7e9 * self.seconds()).round()
+        self.cycles(2700)
     }
 
-    /// Uncore cycles of so many instances in each socket.
-    fn cycles(&self, instances: u8) -> f64 {
-        self.tsc() * f64::from(instances) * self.sockets()
+    /// Uncore cycles of all slices.
+    fn slice_cycles(&self) -> f64 {
+        self.tsc() * self.instances("cbo")
     }
 
-    /// Cycles of all channels.
+    /// DRAM cycles of all channels.
     fn memory_cycles(&self) -> f64 {
-        (800e6 * self.seconds()).floor() * 4.0 * self.sockets()
+        self.cycles(800) * self.instances("imc")
     }
 
+    /// Cycles of all power units (guide 2.6: 800 MHz).
     fn power_cycles(&self) -> f64 {
-        (800e6 * self.seconds()).floor() * self.sockets()
+        self.cycles(800) * self.instances("pcu")
     }
 
     fn cbo(&self, event: &str, subevent: &str) -> f64 {
@@ -176,15 +151,17 @@ impl Truth<'_> {
     }
 }
 
+/// Instances of a socket (guide 1.1).
+const INSTANCES: &[(&str, u16)] = &[("cbo", 8), ("imc", 4), ("qpi", 2), ("r3qpi", 2)];
+
 /// A metric's value by hand, if it has one.
 pub fn value(run: &Run, unit: &str, metric: &str) -> Option<f64> {
-    let (_, _, value) = GOLDEN.iter().find(|golden| (golden.0, golden.1) == (unit, metric))?;
-    Some(value(&Truth(run)))
+    sums::value(GOLDEN, &Sums::new(run, INSTANCES), unit, metric)
 }
 
 /// What the guide's equation gives, where the catalogue has another.
 pub fn printed(run: &Run, unit: &str, metric: &str) -> Option<f64> {
-    let truth = Truth(run);
+    let truth = Sums::new(run, INSTANCES);
     match (unit, metric) {
         // Table 2-82 repeats the line above it.
         ("pcu", "CYC_FREQ_THERMAL_LTD") => Some(truth.pcu("FREQ_MAX_CURRENT_CYCLES", "", &[]) / truth.power_cycles()),
@@ -194,9 +171,5 @@ pub fn printed(run: &Run, unit: &str, metric: &str) -> Option<f64> {
 
 #[test]
 fn every_value_by_hand_is_of_a_metric() {
-    let family = pericore_catalog::family("e5-2600").expect("the family is in the catalogue");
-    for (of, name, _) in GOLDEN {
-        let unit = family.units.iter().find(|unit| unit.name == *of).expect("a unit");
-        assert!(unit.metrics.iter().any(|metric| metric.name == *name), "{of}/{name}");
-    }
+    sums::check_names("e5-2600", GOLDEN);
 }

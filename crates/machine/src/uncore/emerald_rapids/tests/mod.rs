@@ -4,7 +4,6 @@ mod coverage;
 mod evaluate;
 mod figures;
 mod laws;
-mod metrics;
 mod registers;
 mod truth;
 
