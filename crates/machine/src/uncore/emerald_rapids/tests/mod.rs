@@ -3,6 +3,7 @@
 mod coverage;
 mod evaluate;
 mod figures;
+mod idle;
 mod laws;
 mod registers;
 mod truth;
