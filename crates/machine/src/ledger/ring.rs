@@ -202,9 +202,11 @@ mod tests {
         let mut cells = RingCells::new(8..16);
         cells.travel(Journey { kind: RingKind::Snoop, from: 3, to: 3, odd: true });
         cells.travel(Journey { kind: RingKind::Address, from: 3, to: 3, odd: true });
-        let snoops: Vec<u64> = (0..10).map(|at| cells.value(&MessageCells::new(), at, true, "RING_IV_USED", "ANY").unwrap()).collect();
+        let snoops: Vec<u64> =
+            (0..10).map(|at| cells.value(&MessageCells::new(), at, true, "RING_IV_USED", "ANY").unwrap()).collect();
         assert_eq!(snoops, [1, 1, 1, 0, 1, 1, 1, 1, 1, 1]);
-        let up: Vec<u64> = (0..10).map(|at| cells.value(&MessageCells::new(), at, true, "RING_AD_USED", "UP_ODD").unwrap()).collect();
+        let up: Vec<u64> =
+            (0..10).map(|at| cells.value(&MessageCells::new(), at, true, "RING_AD_USED", "UP_ODD").unwrap()).collect();
         assert_eq!(up, [0; 10]);
     }
 

@@ -15,8 +15,8 @@ mod channel;
 mod core;
 mod device;
 pub mod dram;
-pub mod emerald_rapids;
 mod egress;
+pub mod emerald_rapids;
 mod event;
 mod grant;
 mod home;
@@ -396,6 +396,11 @@ impl Model {
     /// Keeps every DRAM command in the ledger from now on, for checkers.
     pub fn keep_commands(&mut self) {
         self.ledger.keep_commands();
+    }
+
+    /// Keeps every request's stays in the ledger from now on, for the truth of shaped counts.
+    pub fn keep_stays(&mut self) {
+        self.ledger.keep_stays();
     }
 
     /// The account as of now, requests under way counted with their part so far.

@@ -7,7 +7,6 @@ use crate::engine::NEVER;
 use crate::ledger::{IngressQueue, Refusal, SliceState};
 use crate::signal::{SignalSink, Wire, Wiring, WiringError};
 
-
 /// Wires of what a slice suffers.
 #[derive(Debug, Clone, Copy)]
 pub struct PressureWires {

@@ -72,7 +72,14 @@ impl Rings {
             }
             units.push(at);
         }
-        Ok(Self { home: cores, io: cores + 1, paths, units, heard: [[u16::MAX; RingKind::COUNT]; SOCKETS], heard_anywhere: [true; RingKind::COUNT] })
+        Ok(Self {
+            home: cores,
+            io: cores + 1,
+            paths,
+            units,
+            heard: [[u16::MAX; RingKind::COUNT]; SOCKETS],
+            heard_anywhere: [true; RingKind::COUNT],
+        })
     }
 
     /// The stop of the home agent.
@@ -89,7 +96,8 @@ impl Rings {
     pub fn listen<S: SignalSink>(&mut self, sink: &S) {
         for (heard, units) in self.heard.iter_mut().zip(&self.units) {
             *heard = [0; RingKind::COUNT];
-            for (stop, unit) in units.iter().enumerate().flat_map(|(stop, units)| units.iter().map(move |u| (stop, u))) {
+            for (stop, unit) in units.iter().enumerate().flat_map(|(stop, units)| units.iter().map(move |u| (stop, u)))
+            {
                 for (heard, &wire) in heard.iter_mut().zip(&unit.wires) {
                     *heard |= u16::from(sink.hears(wire)) << stop;
                 }

@@ -130,10 +130,8 @@ impl Slice {
     /// The tick from which the first request may be looked up, if it is the pipeline's only work.
     #[inline]
     pub fn only_ingress(&self) -> Option<Tick> {
-        let else_idle = self.fills.is_empty()
-            && self.retries.is_empty()
-            && self.snoops.is_empty()
-            && self.snoop_retries.is_empty();
+        let else_idle =
+            self.fills.is_empty() && self.retries.is_empty() && self.snoops.is_empty() && self.snoop_retries.is_empty();
         self.ingress.front().filter(|_| else_idle).map(|(ready, _)| ready)
     }
 

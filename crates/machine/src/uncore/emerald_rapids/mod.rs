@@ -385,6 +385,11 @@ impl Model {
         self.account.ledger.keep_commands();
     }
 
+    /// Keeps every change of the agents' levels in the ledger from now on, for the truth of shaped counts.
+    pub fn keep_changes(&mut self) {
+        self.account.ledger.keep_changes();
+    }
+
     /// The running account. [`Model::snapshot`] is what to ask for figures.
     pub const fn ledger(&self) -> &Ledger {
         &self.account.ledger

@@ -3,9 +3,9 @@
 mod coverage;
 mod evaluate;
 mod figures;
+mod idle;
 mod laws;
 mod mesh;
-mod metrics;
 mod registers;
 mod truth;
 
