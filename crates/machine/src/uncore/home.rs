@@ -1,8 +1,8 @@
 //! The home agent: tracker, credits of the memory controller, answers.
 
 use super::dram::{Arrival, Outcome};
-use super::home_queues::Egress;
 use super::event::Event;
+use super::home_queues::Egress;
 use super::links::{Action, Letter, Origin};
 use super::parameters::MOST_SOCKETS;
 use super::remote::InHand;
@@ -291,8 +291,7 @@ impl Model {
         let partial = entry.record.kind == RequestKind::StreamPart && !entry.record.completed;
         channel.announce(Arrival { cycle, owner: request, line, bank, row, queue, partial });
         let tick = cycle * clock.ticks();
-        let next = &mut self.channel_next[usize::from(place.channel)];
-        *next = (*next).min(tick);
+        self.channel_next.bring_forward(place.channel.into(), tick);
         self.memory_next = self.memory_next.min(tick);
     }
 
