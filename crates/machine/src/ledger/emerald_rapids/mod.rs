@@ -15,7 +15,7 @@ mod requests;
 
 pub use cells::{Gauge, Stay};
 pub use kind::{Class, Found, Kind, Lookup, Queue, Target};
-pub use mesh::{Message, PATIENCE, ROOM, Ring, Stay as MeshStay, Tile, Traffic};
+pub use mesh::{Bridged, HALF_FULL, Message, PATIENCE, ROOM, Ring, Tile, Traffic};
 
 use super::Shaped;
 use crate::engine::Period;
@@ -116,10 +116,17 @@ pub struct Victim {
 }
 
 impl Victim {
-    const COUNT: usize = Found::COUNT * 4;
+    /// Bound of [`Victim::index`].
+    pub const COUNT: usize = Found::COUNT * 4;
 
-    const fn index(self) -> usize {
+    /// A number for the victim.
+    pub const fn index(self) -> usize {
         (self.state as usize * 2 + self.for_io as usize) * 2 + self.remote as usize
+    }
+
+    /// The victim of a number.
+    pub const fn of(index: usize) -> Self {
+        Self { state: Found::ALL[index / 4], for_io: index / 2 % 2 == 1, remote: index % 2 == 1 }
     }
 }
 
@@ -212,7 +219,7 @@ impl Ledger {
             levels: vec![Gauge::default(); levels],
             agents: vec![agent; agents.into()],
             channels: vec![ChannelCells::default(); channels.into()],
-            traffic: (0..shape.sockets).map(|_| Traffic::new(shape.tiles.len())).collect(),
+            traffic: (0..shape.sockets).map(|_| Traffic::new(&shape.tiles)).collect(),
         };
         Self { clocks, shape, deed_places, level_places, cells, log: None, changes: None }
     }
@@ -339,9 +346,9 @@ impl Ledger {
     }
 
     /// A message went over a socket's mesh.
-    pub fn message(&mut self, socket: u16, message: Message) {
+    pub fn message(&mut self, socket: u16, message: &Message) {
         let (from, to) = (self.shape.tiles[usize::from(message.from)], self.shape.tiles[usize::from(message.to)]);
-        self.cells.traffic[usize::from(socket)].add(message, to.row, from.column != to.column);
+        self.cells.traffic[usize::from(socket)].add(message, from, to);
     }
 
     /// The account as of `now`.

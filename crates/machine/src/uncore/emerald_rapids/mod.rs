@@ -7,6 +7,8 @@
 mod account;
 mod address;
 mod agent;
+mod binding;
+mod caching;
 mod core;
 mod device;
 pub mod dram;
@@ -19,9 +21,12 @@ mod memory;
 mod mesh;
 mod parameters;
 mod phases;
+mod pipeline;
 mod power;
+mod reads;
 mod remote;
 mod request;
+mod request_tags;
 mod tags;
 #[cfg(test)]
 mod tests;

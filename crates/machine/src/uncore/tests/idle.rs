@@ -15,7 +15,7 @@ fn steps(model: &mut Model, until: Tick) -> (u64, u64) {
         if next >= until {
             return (of_channels, others);
         }
-        of_channels += model.channel_next.iter().filter(|&&channel| channel == next).count() as u64;
+        of_channels += model.channels.iter().filter(|channel| channel.next_tick() == next).count() as u64;
         others += u64::from(engine == next);
         model.run_until(next + 1, &mut sink);
     }
