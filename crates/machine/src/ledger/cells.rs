@@ -9,12 +9,10 @@ use super::power::{AgentCells, PowerCells};
 use super::record::{Command, MajorMode, MemoryState, Pending, Record, RequestKind};
 use super::ring::{MessageCells, RingCells};
 use super::slice::{SliceCells, Stay};
-use super::{HomeQueue, LinkQueue};
+use super::{HomeQueue, LinkQueue, Shape};
 use crate::engine::{Clocks, NEVER};
 use crate::signal::Tick;
 
-/// Ranks of a channel.
-const RANKS: u8 = 2;
 /// Regions that the events on a home agent's memory tell apart (Tables 2-50, 2-51).
 pub const REGIONS: usize = 12;
 /// Totals of one home agent.
@@ -247,10 +245,10 @@ pub struct ChannelCells {
 }
 
 impl ChannelCells {
-    pub fn new() -> Self {
+    pub fn new(ranks: u8) -> Self {
         let mut states = [Span::default(); MemoryState::COUNT];
         // Clocks run from the start.
-        (0..RANKS).for_each(|rank| states[MemoryState::ClockOn(rank).index()].switch(true, 0));
+        (0..ranks).for_each(|rank| states[MemoryState::ClockOn(rank).index()].switch(true, 0));
         Self {
             commands: [0; Command::COUNT],
             queues: [QueueCells::default(); 2],
@@ -296,11 +294,12 @@ pub struct Cells {
 }
 
 impl Cells {
-    pub fn new(slices: usize, homes: usize, channels: usize) -> Self {
+    pub fn new(shape: &Shape) -> Self {
+        let Shape { slices, homes, channels, ranks, .. } = *shape;
         Self {
             slices: vec![SliceCells::new(homes); slices],
             homes: vec![HomeCells::default(); homes],
-            channels: vec![ChannelCells::new(); channels],
+            channels: vec![ChannelCells::new(ranks); channels],
             links: Vec::new(),
             power: vec![PowerCells::new(); homes],
             agents: vec![AgentCells::default(); homes],

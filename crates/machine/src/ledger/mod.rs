@@ -18,7 +18,9 @@ mod physical;
 mod power;
 mod record;
 mod ring;
+mod shaped;
 mod slice;
+mod stays;
 mod window;
 
 pub use device::{IoClass, IoQueue};
@@ -31,12 +33,14 @@ pub use record::{
     Pending, Record, Refusal, RequestKind, SliceState,
 };
 pub use ring::{Journey, RingKind};
+pub use shaped::Shaped;
 pub use window::{Snapshot, Truth, Window};
 
 use crate::engine::Clocks;
 use crate::signal::Tick;
 use crate::workload::MessageKind;
 use cells::Cells;
+use stays::Stays;
 
 /// Structure sizes that the truth of "full" depends on, and how instances belong together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +53,8 @@ pub struct Shape {
     pub homes: usize,
     /// Memory channels of the machine.
     pub channels: usize,
+    /// Ranks of a channel.
+    pub ranks: u8,
     /// Entries of a read pending queue.
     pub reads: u64,
     /// Entries of a write pending queue.
@@ -103,6 +109,7 @@ pub struct Ledger {
     links: LinkShape,
     cells: Cells,
     log: Option<Vec<(u16, CommandRecord)>>,
+    stays: Option<Stays>,
 }
 
 impl Ledger {
@@ -110,7 +117,7 @@ impl Ledger {
     pub fn new(clocks: Clocks, opcodes: Opcodes, shape: Shape) -> Self {
         let codes = PacketCodes { messages: [0; PacketKind::COUNT], states: [0; PacketKind::COUNT] };
         let links = LinkShape { links: 0, flight: 0, shared: 0, codes };
-        Self { clocks, opcodes, shape, links, cells: Cells::new(shape.slices, shape.homes, shape.channels), log: None }
+        Self { clocks, opcodes, shape, links, cells: Cells::new(&shape), log: None, stays: None }
     }
 
     /// The machine has links between sockets.
@@ -198,10 +205,36 @@ impl Ledger {
         self.log.as_deref().unwrap_or_default()
     }
 
+    /// Keeps every request's stays from now on, for [`Ledger::shaped`].
+    pub fn keep_stays(&mut self) {
+        self.stays = Some(Stays::default());
+    }
+
+    /// What an occupancy event of an instance gives behind a threshold, over the requests that have ended since [`Ledger::keep_stays`];
+    /// `None` without it, or if the event has no stays. Of the filters only the opcode counts.
+    pub fn shaped(
+        &self,
+        (socket, instance): (u16, u16),
+        (unit, event, subevent): (&str, &str, &str),
+        filters: &[(&str, u64)],
+        threshold: u64,
+    ) -> Option<Shaped> {
+        let per_socket = (self.shape.slices / self.shape.sockets) as u16;
+        if unit != "cbo" || instance >= per_socket {
+            return None;
+        }
+        let opcode = filters.iter().find(|(name, _)| *name == "opc").map(|&(_, value)| value);
+        let slice = socket * per_socket + instance;
+        self.stays.as_ref()?.shaped(slice, (event, subevent), &self.opcodes, opcode, threshold)
+    }
+
     /// A request has ended.
     #[inline]
     pub fn close(&mut self, record: &Record) {
         self.cells.fold(record, crate::engine::NEVER);
+        if let Some(stays) = &mut self.stays {
+            stays.add(record);
+        }
     }
 
     /// The stop of a slice or its core sends a message to another stop of its socket.

@@ -458,18 +458,20 @@ pub enum MemoryState {
 }
 
 impl MemoryState {
-    /// How many there are, with two ranks.
-    pub const COUNT: usize = 8;
+    /// Ranks that a channel can have.
+    const RANKS: usize = 8;
+    /// How many there are.
+    pub const COUNT: usize = 2 * Self::RANKS + 4;
 
     /// Its number.
     pub const fn index(self) -> usize {
         match self {
-            Self::ClockOn(rank) => (rank & 1) as usize,
-            Self::Throttled(rank) => 2 + (rank & 1) as usize,
-            Self::Critical => 4,
-            Self::SelfRefresh => 5,
-            Self::PoweredDown => 6,
-            Self::DllOff => 7,
+            Self::ClockOn(rank) => rank as usize % Self::RANKS,
+            Self::Throttled(rank) => Self::RANKS + rank as usize % Self::RANKS,
+            Self::Critical => 2 * Self::RANKS,
+            Self::SelfRefresh => 2 * Self::RANKS + 1,
+            Self::PoweredDown => 2 * Self::RANKS + 2,
+            Self::DllOff => 2 * Self::RANKS + 3,
         }
     }
 }

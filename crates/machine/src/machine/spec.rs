@@ -168,12 +168,12 @@ mod tests {
 
     #[test]
     fn a_name_carries_settings_of_its_preset() {
-        let spec = MachineSpec::parse("e5-2600:sockets=2,regions=12").unwrap();
+        let spec = MachineSpec::parse("e5-2600:sockets=2,regions=12,ranks=8").unwrap();
         let super::Parameters::E5(parameters) = spec.parameters().unwrap() else { panic!("another model") };
-        assert_eq!((parameters.sockets, parameters.regions), (2, 12));
+        assert_eq!((parameters.sockets, parameters.regions, parameters.dram.ranks), (2, 12, 8));
         let message = |text| MachineSpec::parse(text).unwrap_err().to_string();
         assert_eq!(message("e5-2600:regions=13"), "regions=13: give a number from 1 to 12");
         assert!(message("nehalem:regions=2").contains("has no key \"regions\"; known: sockets"));
-        assert!(message("e5-2600:cores=4").contains("known: sockets, regions"));
+        assert!(message("e5-2600:cores=4").contains("known: sockets, regions, directory, ranks"));
     }
 }

@@ -11,6 +11,7 @@ mod address;
 mod agent;
 mod cache;
 mod caching;
+mod channel;
 mod core;
 mod device;
 mod directory;
@@ -44,15 +45,15 @@ mod table;
 mod tests;
 mod wires;
 
-pub use parameters::{MOST_SOCKETS, ParameterError, Parameters};
+pub use channel::{ChannelWires, ChannelWitness};
+pub use parameters::{MOST_SOCKETS, ParameterError, Parameters, REPERTOIRE};
 pub use program::ProgramCounts;
 pub use settings::{SETTINGS, Setting};
-pub use wires::ChannelWires;
 
 use crate::engine::{Agenda, ClockError, Clocks, Wheel};
 use crate::ledger::{Ledger, LinkShape, Opcodes, Shape, Snapshot};
 use crate::signal::{SignalSink, Tick, Wiring, WiringError};
-use crate::workload::{Kind, Nodes, ProgramSettings, ProgramSource, Scenario, Workload};
+use crate::workload::{Course, Kind, Nodes, ProgramSettings, ProgramSource, Scenario, Workload};
 use address::AddressMap;
 use agent::SystemAgent;
 use core::{Core, Thread};
@@ -63,7 +64,6 @@ use event::Event;
 use home::HomeAgent;
 use latency::Latency;
 use links::Links;
-use phases::Phases;
 use power::PowerUnit;
 use request::{Pool, RequestId};
 use ring::Rings;
@@ -121,7 +121,7 @@ pub struct Model {
     agents: Vec<SystemAgent>,
     devices: Vec<Device>,
     rings: Rings,
-    phases: Phases,
+    course: Course,
     ledger: Ledger,
     done: u64,
     total: u64,
@@ -159,8 +159,7 @@ impl Model {
         let mut wires = Wires::bind(wiring, &parameters, &opcodes)?;
         let (sockets, timing) = (parameters.sockets, &parameters.dram);
         let cores = sockets * parameters.cores;
-        let channel = |(number, &wires)| Channel::new(number as u16, clocks.dclk, timing, wires);
-        let channels: Vec<Channel> = wires.channels.iter().enumerate().map(channel).collect();
+        let channels: Vec<Channel> = wires.channels.iter().map(|_| Channel::new(clocks.dclk, timing)).collect();
         let mut channel_next = Agenda::new(channels.len());
         for (index, channel) in channels.iter().enumerate() {
             channel_next.set(index, channel.next_tick());
@@ -170,6 +169,7 @@ impl Model {
             slices: usize::from(cores),
             homes: sockets.into(),
             channels: channels.len(),
+            ranks: timing.ranks,
             reads: timing.reads.into(),
             writes: timing.writes.into(),
         };
@@ -220,7 +220,7 @@ impl Model {
             devices,
             rings,
             total: scenario.requests(),
-            phases: Phases::new(scenario),
+            course: Course::new(scenario, ticks_per_second),
             done: 0,
             started: false,
             program: None,
@@ -264,7 +264,10 @@ impl Model {
     pub fn run_until<S: SignalSink>(&mut self, until: Tick, sink: &mut S) {
         if !self.started {
             self.started = true;
-            self.channels.iter().for_each(|channel| channel.start(sink));
+            for index in 0..self.channels.len() {
+                let (channel, mut witness) = self.watched(index, sink);
+                channel.start(&mut witness);
+            }
             self.start_links(sink);
             for wires in &self.wires.homes {
                 sink.enter(wires.conflicts.0, wires.conflicts.1[0], 0);
@@ -295,12 +298,21 @@ impl Model {
         self.wheel.advance(self.now);
     }
 
+    /// A channel, and what passes on what it says.
+    fn watched<'a, S>(&'a mut self, index: usize, sink: &'a mut S) -> (&'a mut Channel, ChannelWitness<'a, S>) {
+        let (wires, ledger) = (&self.wires.channels[index], &mut self.ledger);
+        let witness = ChannelWitness { number: index as u16, clock: self.clocks.dclk, wires, sink, ledger };
+        (&mut self.channels[index], witness)
+    }
+
     fn step_channels<S: SignalSink>(&mut self, sink: &mut S) {
         while self.channel_next.tick() == self.now {
             let index = self.channel_next.unit();
-            let channel = &mut self.channels[index];
-            channel.step(sink, &mut self.ledger, &mut self.outcomes);
-            self.channel_next.set(index, channel.next_tick());
+            let mut outcomes = std::mem::take(&mut self.outcomes);
+            let (channel, mut witness) = self.watched(index, sink);
+            channel.step(&mut witness, &mut outcomes);
+            self.outcomes = outcomes;
+            self.channel_next.set(index, self.channels[index].next_tick());
             if !self.outcomes.is_empty() {
                 self.take_outcomes(index, sink);
             }
@@ -380,7 +392,7 @@ impl Model {
     /// True when every access is done and nothing is under way or waits to be written to memory.
     pub fn finished(&self) -> bool {
         self.started
-            && (self.phases.is_over() || self.phases.is_last_and_open())
+            && (self.course.is_over() || self.course.is_last_and_open())
             && self.done == self.total
             && self.pool.is_empty()
             && self.links.packets.records().next().is_none()
@@ -398,6 +410,11 @@ impl Model {
     /// Keeps every DRAM command in the ledger from now on, for checkers.
     pub fn keep_commands(&mut self) {
         self.ledger.keep_commands();
+    }
+
+    /// Keeps every request's stays in the ledger from now on, for the truth of shaped counts.
+    pub fn keep_stays(&mut self) {
+        self.ledger.keep_stays();
     }
 
     /// The account as of now, requests under way counted with their part so far.

@@ -40,9 +40,9 @@ pub const NAMES: &[(&str, &str, &[&str])] = &[
     ("imc", "MAJOR_MODES", &["READ", "WRITE", "PARTIAL"]),
     ("imc", "PREEMPTION", &["RD_PREEMPT_RD", "RD_PREEMPT_WR"]),
     ("imc", "ECC_CORRECTABLE_ERRORS", &[]),
-    ("imc", "POWER_THROTTLE_CYCLES", &["RANK0", "RANK1"]),
+    ("imc", "POWER_THROTTLE_CYCLES", RANKS),
     ("imc", "POWER_SELF_REFRESH", &[]),
-    ("imc", "POWER_CKE_CYCLES", &["RANK0", "RANK1"]),
+    ("imc", "POWER_CKE_CYCLES", RANKS),
     ("imc", "POWER_CHANNEL_DLLOFF", &[]),
     ("imc", "POWER_CHANNEL_PPD", &[]),
     ("imc", "POWER_CRITICAL_THROTTLE_CYCLES", &[]),
@@ -190,6 +190,7 @@ const FLITS_G1: &[&str] = &["SNP", "HOM_REQ", "HOM_NONREQ", "HOM", "DRS_DATA", "
 const FLITS_G2: &[&str] = &["NDR_AD", "NDR_AK", "NCB_DATA", "NCB_NONDATA", "NCB", "NCS"];
 const CLASSES: &[&str] = &["HOM", "SNP", "NDR", "DRS", "NCB", "NCS"];
 const IO_CLASSES: &[&str] = &["DRS", "NCB", "NCS"];
+const RANKS: &[&str] = &["RANK0", "RANK1", "RANK2", "RANK3", "RANK4", "RANK5", "RANK6", "RANK7"];
 const REGIONS_G0: &[&str] = &["REGION0", "REGION1", "REGION2", "REGION3", "REGION4", "REGION5", "REGION6", "REGION7"];
 const CHANNELS: &[&str] = &["CHN0", "CHN1", "CHN2", "CHN3"];
 

@@ -101,7 +101,7 @@ pub fn value(
             }
         },
         "ubox" => match event {
-            "CLOCKTICKS" => Some(at.clocks.uclk.cycles(at.now)),
+            "CLOCKTICKS" | "UCLK_FIXED" => Some(at.clocks.uclk.cycles(at.now)),
             _ => at.cells.agents.get(index)?.value(event, subevent),
         },
         _ => None,

@@ -17,7 +17,7 @@ const SHIPPED: [(&str, &str, &str); 8] = [
     ("devices", "e5-2600", include_str!("../../../scenarios/devices.scenario")),
     ("heat", "e5-2600", include_str!("../../../scenarios/heat.scenario")),
     ("night", "e5-2600", include_str!("../../../scenarios/night.scenario")),
-    ("memory", "e5-2600:regions=12", include_str!("../../../scenarios/memory.scenario")),
+    ("memory", "e5-2600:regions=12,ranks=8", include_str!("../../../scenarios/memory.scenario")),
     ("sockets", "e5-2600:sockets=2", include_str!("../../../scenarios/sockets.scenario")),
     ("ring-of-four", "e5-2600:sockets=4", include_str!("../../../scenarios/ring-of-four.scenario")),
     ("directory", "e5-2600:sockets=4,directory=1", include_str!("../../../scenarios/directory.scenario")),
@@ -177,4 +177,4 @@ fn the_share_holds_and_the_table_is_current() {
 }
 
 /// Per cent of the guide's selections that must count. Issue 7 asks for 85.
-const LEAST: f64 = 90.0;
+const LEAST: f64 = 93.0;

@@ -4,7 +4,7 @@ use super::recorder::Recorder;
 use super::{WORKLOADS, model, run, sockets, trefi};
 use crate::engine::Random;
 use crate::ledger::{Snapshot, Window};
-use crate::uncore::dram::checker;
+use crate::uncore::dram::checker::{self, DDR3_1600K, Standard};
 
 struct Sums<'a>(Window<'a>, u8);
 
@@ -182,6 +182,11 @@ fn check_links(workload: &str, from: &Snapshot, to: &Snapshot) {
     }
 }
 
+/// What the standard demands of a workload's channels.
+fn standard(workload: &str) -> Standard {
+    Standard { ranks: super::machine(workload).0.dram.ranks.into(), ..DDR3_1600K }
+}
+
 #[test]
 fn laws_hold_and_the_command_streams_keep_the_standard() {
     for workload in WORKLOADS {
@@ -191,10 +196,11 @@ fn laws_hold_and_the_command_streams_keep_the_standard() {
         run(&mut model, &mut Recorder::default());
         assert_eq!(model.progress().done, model.progress().total);
         check(workload, &from, &model.snapshot());
+        let standard = standard(workload);
         for channel in 0..super::truth::instances("imc", sockets(workload)) {
             let of_channel = model.ledger().commands().iter().filter(|(c, _)| *c == channel);
             let interval = Some(trefi(workload)).filter(|_| !workload.contains("self-refresh"));
-            checker::check(&of_channel.map(|(_, command)| *command).collect::<Vec<_>>(), interval);
+            checker::check(&standard, &of_channel.map(|(_, command)| *command).collect::<Vec<_>>(), interval);
         }
     }
 }
@@ -209,17 +215,23 @@ fn laws_hold_for_workloads_drawn_at_random() {
         let read = if kind == "copy" { String::new() } else { format!(",read={}", random.below(101)) };
         let sockets = [1, 1, 2, 4][random.below(4) as usize];
         let remote = if sockets > 1 { random.below(101) } else { 0 };
+        let machine = ["", "", "directory=1 ", "regions=5 ranks=4 "][random.below(4) as usize];
         let workload = format!(
-            "{sockets} {kind}:remote={remote},requests=3000,footprint={footprint},threads={threads},seed={seed}{read}"
+            "{machine}{sockets} {kind}:remote={remote},requests=3000,footprint={footprint},threads={threads},seed={seed}{read}"
         );
         let (mut model, _) = model(&workload);
         model.keep_commands();
         let from = model.snapshot();
         run(&mut model, &mut Recorder::default());
         check(&workload, &from, &model.snapshot());
+        let standard = standard(&workload);
         for channel in 0..super::truth::instances("imc", sockets) {
             let of_channel = model.ledger().commands().iter().filter(|(c, _)| *c == channel);
-            checker::check(&of_channel.map(|(_, command)| *command).collect::<Vec<_>>(), Some(trefi(&workload)));
+            checker::check(
+                &standard,
+                &of_channel.map(|(_, command)| *command).collect::<Vec<_>>(),
+                Some(trefi(&workload)),
+            );
         }
     }
 }

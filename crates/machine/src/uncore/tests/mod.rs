@@ -3,11 +3,13 @@
 mod coverage;
 mod directory;
 mod figures;
+mod idle;
 mod laws;
 mod link_power;
 mod mutation;
 mod naive;
 mod noncoherent;
+mod ranks;
 pub mod recorder;
 mod truth;
 
@@ -47,6 +49,7 @@ const WORKLOADS: &[&str] = &[
     "dma-write:requests=4000,allocate=60,threads=16,footprint=24M,stride=16k",
     SHARED,
     "regions=12 random:requests=3000,footprint=64G",
+    RANKS,
     "2 random:requests=6000,remote=50,read=90,stride=128k,footprint=24M",
     "2 dma-read:requests=3000,threads=16,remote=60,footprint=1M",
     "directory=1 4 mixed:requests=5000,remote=60,footprint=64k,read=50",
@@ -159,6 +162,17 @@ phase all
   message8 every 2us
   device-write every 200ns
   device-read every 200ns
+";
+
+/// Channels of eight ranks, each throttled by itself, and all of them asleep.
+const RANKS: &str = "ranks=8 \nphase all
+  workload random:requests=3000,footprint=64G,threads=16
+  throttle ranks 30%
+phase few
+  workload random:requests=1500,footprint=64G,threads=16
+  throttle rank5 40%
+phase rest
+  idle 20us
 ";
 
 /// Cores that use the devices and interrupt the processors of other sockets.
