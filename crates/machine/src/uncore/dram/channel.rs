@@ -208,10 +208,15 @@ impl Channel {
         }
         changed |= errand && self.errands_after(cycle, witness);
         if changed {
+            self.decide_refresh();
             self.replan(cycle);
         }
         if self.plan.cycle == cycle {
+            let fewer = matches!(self.plan.action, Action::Column | Action::Refresh);
             self.send(cycle, witness, out);
+            if fewer {
+                self.decide_refresh();
+            }
             self.replan(cycle);
         }
         if errand {
@@ -310,13 +315,16 @@ impl Channel {
         false
     }
 
-    /// Finds the next command, on the bus after the last one.
-    fn replan(&mut self, cycle: u64) {
-        let mut blocked = self.power.blocked;
+    /// A rank may have run out of requests, or owe more refreshes.
+    fn decide_refresh(&mut self) {
         if self.refresh.is_owed() {
             self.refresh.decide(self.pending(), &self.banks.layout, &self.timing);
-            blocked |= self.refresh.blocked();
         }
+    }
+
+    /// Finds the next command, on the bus after the last one.
+    fn replan(&mut self, cycle: u64) {
+        let blocked = self.power.blocked | self.refresh.blocked();
         let (lane, floor) = self.serving(cycle);
         let (candidates, limits) = (&self.candidates[lane as usize], &self.banks.limits);
         let mut plan = candidates.best(!blocked, limits, floor);

@@ -85,15 +85,15 @@ pub struct Plan {
 const WAIT_SHIFT: u32 = AGE_BITS + 3;
 const NOBODY: u64 = u64::MAX;
 
-/// Which candidate a bank can have, by [`Step`].
-const ACTIONS: [Action; Step::COUNT] = [Action::Activate, Action::PrechargeMiss, Action::Column];
+/// The keys of a bank's candidate but for its age, by [`Step`].
+const KEYS: [u64; Step::COUNT] = [Action::Activate.key(0), Action::PrechargeMiss.key(0), Action::Column.key(0)];
 
 /// The candidates of one lane, by bank.
 #[derive(Debug, Clone)]
 pub struct Candidates {
     lane: Lane,
-    /// What limits each [`Step`].
-    limits: [Limit; Step::COUNT],
+    /// The gates of the first group, by [`Step`].
+    gates: [u8; Step::COUNT],
     /// When the bank itself is ready.
     ready: [u64; Layout::BANKS],
     /// Urgency, age and bank.
@@ -106,8 +106,8 @@ pub struct Candidates {
 
 impl Candidates {
     pub const fn new(lane: Lane) -> Self {
-        let limits = [Limit::Activate, Limit::None, lane.limit()];
-        Self { lane, limits, ready: [0; Layout::BANKS], key: [0; Layout::BANKS], gate: [0; Layout::BANKS], present: 0 }
+        let gates = [Limit::Activate.gate(0) as u8, Limit::None.gate(0) as u8, lane.limit().gate(0) as u8];
+        Self { lane, gates, ready: [0; Layout::BANKS], key: [0; Layout::BANKS], gate: [0; Layout::BANKS], present: 0 }
     }
 
     /// Works out a bank's candidate anew, after a command to the bank or a change of the queue.
@@ -118,10 +118,10 @@ impl Candidates {
         self.present = self.present & !(1 << bank) | queue.pending & 1 << bank;
         let (hit, age) = queue.next_of(bank);
         // A closed bank has no hit.
-        let step = (banks.open >> bank & 1) as usize + usize::from(hit);
-        self.ready[bank] = banks.ready[step % Step::COUNT][bank];
-        self.key[bank] = ACTIONS[step % Step::COUNT].key(age);
-        self.gate[bank] = self.limits[step % Step::COUNT].gate(banks.layout.group_of(bank)) as u8;
+        let step = ((banks.open >> bank & 1) as usize + usize::from(hit)) % Step::COUNT;
+        self.ready[bank] = banks.ready[step][bank];
+        self.key[bank] = KEYS[step] | age;
+        self.gate[bank] = self.gates[step] + banks.layout.group_of(bank) as u8;
     }
 
     /// The best candidate of some banks from `floor` on.
