@@ -266,6 +266,17 @@ pub struct Record {
 }
 
 impl Record {
+    /// Something has happened that happens to few requests.
+    #[inline]
+    pub(super) const fn is_rare(&self) -> bool {
+        // NEVER has all bits set.
+        self.rejected & self.snooped_at & self.completed_at & self.snoop_write != NEVER
+            || self.dropped_silently
+            || self.aliased
+            || self.kind.is_io()
+            || matches!(self.kind, RequestKind::Snoop)
+    }
+
     /// A record of which nothing has happened yet.
     pub const fn new(kind: RequestKind, tid: u8, slice: u16, nid: u8, remote: bool) -> Self {
         Self {

@@ -77,27 +77,32 @@ impl AddressMap {
     }
 
     /// The node whose memory holds a line; nodes are numbered as the sockets are.
+    #[inline]
     pub const fn home(&self, line: u32) -> u8 {
         // A line number is at most 31 bits wide, and so is a single socket's share of them.
         (line >> self.node_bits) as u8
     }
 
     /// The socket of a core or a slice.
+    #[inline]
     pub const fn socket(&self, stop: u16) -> u8 {
         (stop >> self.slice_bits) as u8
     }
 
     /// The first slice, and the first core, of a socket.
+    #[inline]
     pub const fn first_stop(&self, socket: u8) -> u16 {
         (socket as u16) << self.slice_bits
     }
 
     /// A core's or slice's number within its socket.
+    #[inline]
     pub const fn within(&self, stop: u16) -> u8 {
         stop as u8 & self.slice_mask
     }
 
     /// The slice of a socket that handles a line.
+    #[inline]
     pub fn slice(&self, socket: u8, line: u32) -> u16 {
         let bytes = line.to_le_bytes().map(usize::from);
         let t = &SLICE_OF_BYTE;
@@ -107,6 +112,7 @@ impl AddressMap {
 
     /// Where a line lies in memory. Lines go round the channels, then along a row; the channel and the bank are folded with
     /// higher bits so that strides and several streams spread (assumption: the real hash is not published).
+    #[inline]
     pub const fn place(&self, line: u32) -> Place {
         let channels = 1 << self.channel_bits;
         let home = (line >> self.node_bits) as u16;

@@ -18,7 +18,7 @@ pub(super) fn value(at: &Snapshot, index: usize, event: &str, subevent: &str) ->
     let (rpq, wpq) = (cells.queue(Pending::Reads), cells.queue(Pending::Writes));
     Some(match (event, subevent) {
         // The fixed counter counts the same cycles.
-        ("CLOCKTICKS" | "DCLK", "") => at.clocks.dclk.cycles(at.now),
+        ("CLOCKTICKS" | "DCLK_FIXED", "") => at.clocks.dclk.cycles(at.now),
         ("ACT_COUNT", "") => cells.command(Command::Activate),
         ("PRE_COUNT", "PAGE_MISS") => cells.command(Command::PrechargeMiss),
         ("PRE_COUNT", "PAGE_CLOSE") => cells.command(Command::PrechargeIdle),
