@@ -3,6 +3,10 @@
 //! A name is `unit/EVENT.SUBEVENT`. Behind a `+` stand further subevents of the same event that the same happening is part of:
 //! the signal then carries the bits of all of them.
 
+mod devices;
+mod links;
+mod platform;
+
 /// Index into [`DEEDS`].
 pub type Deed = u16;
 /// Index into [`LEVELS`].
@@ -31,21 +35,48 @@ const fn find(table: &[&str], name: &str) -> u16 {
 
 /// True if an entry's first name is `name`.
 const fn starts_as(entry: &[u8], name: &[u8]) -> bool {
-    if entry.len() < name.len() {
+    let start = if !entry.is_empty() && entry[0] == b'?' { 1 } else { 0 };
+    if entry.len() < start + name.len() {
         return false;
     }
     let mut index = 0;
     while index < name.len() {
-        if entry[index] != name[index] {
+        if entry[start + index] != name[index] {
             return false;
         }
         index += 1;
     }
-    entry.len() == name.len() || matches!(entry[index], b'+' | b'|' | b'!' | b'?')
+    entry.len() == start + index || matches!(entry[start + index], b'+' | b'|' | b'!' | b'?')
 }
 
 /// Everything that happens at once.
-pub const DEEDS: &[&str] = &[
+pub const DEEDS: &[&str] = &join::<
+    { HOME_DEEDS.len() + devices::DEEDS.len() + links::DEEDS.len() + platform::DEEDS.len() },
+>(&[HOME_DEEDS, devices::DEEDS, links::DEEDS, platform::DEEDS]);
+
+/// Everything that lasts. Behind `|` stand further levels that hold at the same time, behind `!` the one that holds while there is no
+/// room left, behind `?` the one that holds while there is anything; a row that begins with `?` has no other than these.
+pub const LEVELS: &[&str] = &join::<
+    { HOME_LEVELS.len() + devices::LEVELS.len() + links::LEVELS.len() + platform::LEVELS.len() },
+>(&[HOME_LEVELS, devices::LEVELS, links::LEVELS, platform::LEVELS]);
+
+/// The rows of all parts.
+const fn join<const N: usize>(parts: &[&[&'static str]]) -> [&'static str; N] {
+    let mut all = [""; N];
+    let (mut part, mut next) = (0, 0);
+    while part < parts.len() {
+        let mut row = 0;
+        while row < parts[part].len() {
+            all[next] = parts[part][row];
+            (row, next) = (row + 1, next + 1);
+        }
+        part += 1;
+    }
+    all
+}
+
+/// At once: cores, agents, memory.
+const HOME_DEEDS: &[&str] = &[
     // Caching and home agent: requests to the home side (Table 2-104).
     "cha/REQUESTS.READS_LOCAL",
     "cha/REQUESTS.READS_REMOTE",
@@ -209,144 +240,7 @@ pub const DEEDS: &[&str] = &[
     "imc/PREEMPTION_MM_SWITCH.WMM_PCH1",
     "imc/PREEMPTION_MM_SWITCH.RMM_PCH0",
     "imc/PREEMPTION_MM_SWITCH.RMM_PCH1",
-    // I/O stacks.
-    "iio/DATA_REQ_OF_CPU.MEM_READ.PART0",
-    "iio/DATA_REQ_OF_CPU.MEM_READ.PART1",
-    "iio/DATA_REQ_OF_CPU.MEM_READ.PART2",
-    "iio/DATA_REQ_OF_CPU.MEM_READ.PART3",
-    "iio/DATA_REQ_OF_CPU.MEM_READ.PART4",
-    "iio/DATA_REQ_OF_CPU.MEM_READ.PART5",
-    "iio/DATA_REQ_OF_CPU.MEM_READ.PART6",
-    "iio/DATA_REQ_OF_CPU.MEM_READ.PART7",
-    "iio/DATA_REQ_OF_CPU.MEM_WRITE.PART0",
-    "iio/DATA_REQ_OF_CPU.MEM_WRITE.PART1",
-    "iio/DATA_REQ_OF_CPU.MEM_WRITE.PART2",
-    "iio/DATA_REQ_OF_CPU.MEM_WRITE.PART3",
-    "iio/DATA_REQ_OF_CPU.MEM_WRITE.PART4",
-    "iio/DATA_REQ_OF_CPU.MEM_WRITE.PART5",
-    "iio/DATA_REQ_OF_CPU.MEM_WRITE.PART6",
-    "iio/DATA_REQ_OF_CPU.MEM_WRITE.PART7",
-    "iio/TXN_REQ_OF_CPU.MEM_READ.PART0",
-    "iio/TXN_REQ_OF_CPU.MEM_READ.PART1",
-    "iio/TXN_REQ_OF_CPU.MEM_READ.PART2",
-    "iio/TXN_REQ_OF_CPU.MEM_READ.PART3",
-    "iio/TXN_REQ_OF_CPU.MEM_READ.PART4",
-    "iio/TXN_REQ_OF_CPU.MEM_READ.PART5",
-    "iio/TXN_REQ_OF_CPU.MEM_READ.PART6",
-    "iio/TXN_REQ_OF_CPU.MEM_READ.PART7",
-    "iio/TXN_REQ_OF_CPU.MEM_WRITE.PART0",
-    "iio/TXN_REQ_OF_CPU.MEM_WRITE.PART1",
-    "iio/TXN_REQ_OF_CPU.MEM_WRITE.PART2",
-    "iio/TXN_REQ_OF_CPU.MEM_WRITE.PART3",
-    "iio/TXN_REQ_OF_CPU.MEM_WRITE.PART4",
-    "iio/TXN_REQ_OF_CPU.MEM_WRITE.PART5",
-    "iio/TXN_REQ_OF_CPU.MEM_WRITE.PART6",
-    "iio/TXN_REQ_OF_CPU.MEM_WRITE.PART7",
-    "iio/DATA_REQ_BY_CPU.MEM_READ.PART0",
-    "iio/DATA_REQ_BY_CPU.MEM_READ.PART1",
-    "iio/DATA_REQ_BY_CPU.MEM_READ.PART2",
-    "iio/DATA_REQ_BY_CPU.MEM_READ.PART3",
-    "iio/DATA_REQ_BY_CPU.MEM_READ.PART4",
-    "iio/DATA_REQ_BY_CPU.MEM_READ.PART5",
-    "iio/DATA_REQ_BY_CPU.MEM_READ.PART6",
-    "iio/DATA_REQ_BY_CPU.MEM_READ.PART7",
-    "iio/DATA_REQ_BY_CPU.MEM_WRITE.PART0",
-    "iio/DATA_REQ_BY_CPU.MEM_WRITE.PART1",
-    "iio/DATA_REQ_BY_CPU.MEM_WRITE.PART2",
-    "iio/DATA_REQ_BY_CPU.MEM_WRITE.PART3",
-    "iio/DATA_REQ_BY_CPU.MEM_WRITE.PART4",
-    "iio/DATA_REQ_BY_CPU.MEM_WRITE.PART5",
-    "iio/DATA_REQ_BY_CPU.MEM_WRITE.PART6",
-    "iio/DATA_REQ_BY_CPU.MEM_WRITE.PART7",
-    "iio/TXN_REQ_BY_CPU.MEM_READ.PART0",
-    "iio/TXN_REQ_BY_CPU.MEM_READ.PART1",
-    "iio/TXN_REQ_BY_CPU.MEM_READ.PART2",
-    "iio/TXN_REQ_BY_CPU.MEM_READ.PART3",
-    "iio/TXN_REQ_BY_CPU.MEM_READ.PART4",
-    "iio/TXN_REQ_BY_CPU.MEM_READ.PART5",
-    "iio/TXN_REQ_BY_CPU.MEM_READ.PART6",
-    "iio/TXN_REQ_BY_CPU.MEM_READ.PART7",
-    "iio/TXN_REQ_BY_CPU.MEM_WRITE.PART0",
-    "iio/TXN_REQ_BY_CPU.MEM_WRITE.PART1",
-    "iio/TXN_REQ_BY_CPU.MEM_WRITE.PART2",
-    "iio/TXN_REQ_BY_CPU.MEM_WRITE.PART3",
-    "iio/TXN_REQ_BY_CPU.MEM_WRITE.PART4",
-    "iio/TXN_REQ_BY_CPU.MEM_WRITE.PART5",
-    "iio/TXN_REQ_BY_CPU.MEM_WRITE.PART6",
-    "iio/TXN_REQ_BY_CPU.MEM_WRITE.PART7",
-    "iio/COMP_BUF_INSERTS.CMPD.PART0",
-    "iio/COMP_BUF_INSERTS.CMPD.PART1",
-    "iio/COMP_BUF_INSERTS.CMPD.PART2",
-    "iio/COMP_BUF_INSERTS.CMPD.PART3",
-    "iio/COMP_BUF_INSERTS.CMPD.PART4",
-    "iio/COMP_BUF_INSERTS.CMPD.PART5",
-    "iio/COMP_BUF_INSERTS.CMPD.PART6",
-    "iio/COMP_BUF_INSERTS.CMPD.PART7",
-    "iio/NUM_REQ_OF_CPU.COMMIT.ALL",
-    "iio/NUM_REQ_OF_CPU_BY_TGT.MEM",
-    "iio/INBOUND_ARB_REQ.FINAL_RD_WR",
-    "iio/INBOUND_ARB_WON.FINAL_RD_WR",
-    "iio/INBOUND_ARB_REQ.REQ_OWN",
-    "iio/INBOUND_ARB_WON.REQ_OWN",
-    "iio/INBOUND_ARB_REQ.WR",
-    "iio/INBOUND_ARB_WON.WR",
-    "iio/INBOUND_ARB_REQ.DATA",
-    "iio/INBOUND_ARB_WON.DATA",
-    "iio/INBOUND_ARB_REQ.IOMMU_REQ",
-    "iio/INBOUND_ARB_WON.IOMMU_REQ",
-    "iio/INBOUND_ARB_REQ.IOMMU_HIT",
-    "iio/INBOUND_ARB_WON.IOMMU_HIT",
-    "iio/FASTPATH.ACCEPT",
-    "iio/FASTPATH.REJECT",
-    "iio/IOMMU0.FIRST_LOOKUPS+ALL_LOOKUPS",
-    "iio/IOMMU0.4K_HITS",
-    "iio/IOMMU0.MISSES",
-    "iio/IOMMU0.CTXT_CACHE_LOOKUPS",
-    "iio/IOMMU0.CTXT_CACHE_HITS",
-    "iio/IOMMU1.PWC_CACHE_FILLS",
-    "iio/IOMMU1.NUM_MEM_ACCESSES",
-    "iio/REQ_FROM_PCIE_CL_CMPL.FINAL_RD_WR",
-    "iio/REQ_FROM_PCIE_CL_CMPL.DATA",
-    "iio/REQ_FROM_PCIE_CL_CMPL.WR",
-    "iio/REQ_FROM_PCIE_CL_CMPL.NP",
-    "iio/REQ_FROM_PCIE_PASS_CMPL.FINAL_RD_WR",
-    "iio/REQ_FROM_PCIE_PASS_CMPL.REQ_OWN",
-    "iio/REQ_FROM_PCIE_PASS_CMPL.WR",
-    "iio/REQ_FROM_PCIE_PASS_CMPL.DATA",
-    "iio/REQ_FROM_PCIE_CMPL.FINAL_RD_WR",
-    "iio/REQ_FROM_PCIE_CMPL.REQ_OWN",
-    "iio/OUTBOUND_CL_REQS_ISSUED.TO_IO",
-    "iio/OUTBOUND_TLP_REQS_ISSUED.TO_IO",
-    "irp/FAF_TRANSACTIONS",
-    "irp/TxC_AK_INSERTS",
-    "irp/TxS_DATA_INSERTS_NCB",
-    "irp/TxS_DATA_INSERTS_NCS",
-    "irp/TRANSACTIONS.WRITES",
-    "irp/TRANSACTIONS.WR_PREF",
-    "irp/TRANSACTIONS.OTHER",
-    "irp/IRP_ALL.INBOUND_INSERTS",
-    "irp/IRP_ALL.OUTBOUND_INSERTS",
-    "irp/IRP_ALL.EVICTS",
-    "irp/MISC0.FAST_REQ",
-    "m2pcie/IIO_CREDITS_ACQUIRED.DRS_0",
-    "m2pcie/IIO_CREDITS_ACQUIRED.NCB_0",
-    "m2pcie/IIO_CREDITS_ACQUIRED.NCS_0",
-    "m2pcie/TxC_INSERTS_AD.AGT_0",
-    "m2pcie/TxC_INSERTS_AK.AGT_0",
-    "m2pcie/TxC_INSERTS_BL.AGT_0",
-    // Socket links: what the mesh side sends and gets.
-    "m3upi/TxC_BL_FLQ_INSERTS.VN0_RSP",
-    "m3upi/TxC_BL_FLQ_INSERTS.VN0_WB",
-    "m3upi/TxC_BL_FLQ_OCCUPANCY.VN0_RSP",
-    "m3upi/TxC_BL_FLQ_OCCUPANCY.VN0_WB",
-    "m3upi/D2C_SENT",
-    "m3upi/RxC_HDR_FLITS_SENT.1_MSG+SLOTS_1",
-    "m3upi/RxC_FLITS_SLOT_BL.ALL+NEED_DATA",
-    "m3upi/MULTI_SLOT_RCVD.AD_SLOT0",
-    "m3upi/MULTI_SLOT_RCVD.BL_SLOT0",
-    "upi/RxL_CREDITS_CONSUMED_VNA",
-    "upi/DIRECT_ATTEMPTS.D2C",
-    // Links under load, prefetches that find no room, power, CXL memory.
+    // Prefetches that find no room, and credits to memory.
     "m2m/PREFCAM_DEMAND_DROPS.CH0_XPT",
     "m2m/PREFCAM_DEMAND_DROPS.CH1_XPT",
     "m2m/PREFCAM_DROP_REASONS_CH0.RPQ_PROXY",
@@ -359,57 +253,10 @@ pub const DEEDS: &[&str] = &[
     "cha/WRITE_NO_CREDITS.MC1",
     "cha/WRITE_NO_CREDITS.MC2",
     "cha/WRITE_NO_CREDITS.MC3",
-    "m2pcie/TxC_CREDITS.PRQ",
-    "m3upi/RxC_BYPASSED.AD_S0_IDLE",
-    "m3upi/TxC_AD_FLQ_BYPASS.AD_SLOT0",
-    "m3upi/XPT_PFTCH.ARRIVED+FLITTED",
-    "m3upi/UPI_PREFETCH_SPAWN",
-    "m3upi/VN0_CREDITS_USED.REQ",
-    "m3upi/VN0_CREDITS_USED.SNP",
-    "m3upi/VN0_CREDITS_USED.RSP",
-    "m3upi/VN0_CREDITS_USED.WB",
-    "m3upi/TxC_AD_ARB_FAIL.VN0_REQ",
-    "m3upi/TxC_AD_ARB_FAIL.VN0_SNP",
-    "m3upi/TxC_AD_ARB_FAIL.VN0_RSP",
-    "m3upi/TxC_BL_ARB_FAIL.VN0_RSP",
-    "m3upi/TxC_BL_ARB_FAIL.VN0_WB",
-    "m3upi/RxC_ARB_LOST_VN0.AD_REQ",
-    "m3upi/RxC_ARB_LOST_VN0.AD_SNP",
-    "m3upi/RxC_ARB_LOST_VN0.AD_RSP",
-    "m3upi/RxC_ARB_LOST_VN0.BL_RSP",
-    "m3upi/RxC_ARB_LOST_VN0.BL_WB",
-    "m3upi/RxC_HDR_FLIT_NOT_SENT.ALL+NO_TXQ_CRD",
-    "m3upi/RxC_DATA_FLITS_NOT_SENT.ALL+NO_TXQ",
-    "m3upi/TxC_BL_FLQ_CYCLES_NE.VN0_RSP",
-    "m3upi/TxC_BL_FLQ_CYCLES_NE.VN0_WB",
-    "m3upi/RxC_PACKING_MISS_VN0.AD_REQ",
-    "m3upi/RxC_PACKING_MISS_VN0.AD_SNP",
-    "m3upi/RxC_PACKING_MISS_VN0.AD_RSP",
-    "m3upi/RxC_PACKING_MISS_VN0.BL_RSP",
-    "m3upi/RxC_PACKING_MISS_VN0.BL_WB",
-    "upi/TxL_BYPASSED",
-    "upi/RxL_CRC_ERRORS",
-    "upi/RxL_CRC_LLR_REQ_TRANSMIT",
-    "upi/TxL_ANY_FLITS.PROTHDR",
-    "upi/TxL_ANY_FLITS.DATA",
-    "upi/RxL_ANY_FLITS.PROTHDR",
-    "upi/RxL_ANY_FLITS.DATA",
-    "upi/REQ_SLOT2_FROM_M3.VNA",
-    "upi/POWER_L1_REQ",
-    "pcu/CORE_TRANSITION_CYCLES",
-    "pcu/TOTAL_TRANSITION_CYCLES",
-    "cxldp/TxC_AGF_INSERTS.M2S_REQ",
-    "cxlcm/TxC_PACK_BUF_INSERTS.MEM_REQ",
-    "cxlcm/TxC_FLITS.VALID+PROT",
-    "cxlcm/RxC_FLITS.VALID+PROT",
-    "cxlcm/RxC_FLITS.VALID_MSG",
-    "cxlcm/RxC_PACK_BUF_INSERTS.MEM_DATA",
-    "cxlcm/RxC_AGF_INSERTS.MEM_DATA",
 ];
 
-/// Everything that lasts. Behind `|` stand further levels that hold at the same time, behind `!` the one that holds while there is no
-/// room left, behind `?` the one that holds while there is anything.
-pub const LEVELS: &[&str] = &[
+/// What lasts: cores, agents, memory.
+const HOME_LEVELS: &[&str] = &[
     "cha/RxC_INSERTS.IRQ",
     "cha/RxC_INSERTS.IPQ",
     "cha/RxC_INSERTS.RRQ",
@@ -437,55 +284,7 @@ pub const LEVELS: &[&str] = &[
     "imc/POWER_CKE_CYCLES.LOW_1",
     "imc/POWER_CKE_CYCLES.LOW_2",
     "imc/POWER_CKE_CYCLES.LOW_3",
-    "iio/COMP_BUF_OCCUPANCY.CMPD.PART0",
-    "iio/COMP_BUF_OCCUPANCY.CMPD.PART1",
-    "iio/COMP_BUF_OCCUPANCY.CMPD.PART2",
-    "iio/COMP_BUF_OCCUPANCY.CMPD.PART3",
-    "iio/COMP_BUF_OCCUPANCY.CMPD.PART4",
-    "iio/COMP_BUF_OCCUPANCY.CMPD.PART5",
-    "iio/COMP_BUF_OCCUPANCY.CMPD.PART6",
-    "iio/COMP_BUF_OCCUPANCY.CMPD.PART7",
-    "iio/NUM_OUSTANDING_REQ_FROM_CPU.TO_IO",
-    "irp/FAF_INSERTS",
-    "irp/CACHE_TOTAL_OCCUPANCY.MEM",
-    "irp/TxC_BL_DRS_INSERTS",
-    "irp/TxC_BL_NCB_INSERTS",
-    "irp/TxC_BL_NCS_INSERTS",
-    "irp/TxS_REQUEST_OCCUPANCY",
-    "m2pcie/RxC_INSERTS.CHA_IDI",
-    "m2pcie/RxC_INSERTS.CHA_NCB",
-    "m2pcie/RxC_INSERTS.CHA_NCS",
-    "m2pcie/IIO_CREDITS_USED.DRS_0",
-    "m2pcie/IIO_CREDITS_USED.NCB_0",
-    "m2pcie/IIO_CREDITS_USED.NCS_0",
-    "m3upi/RxC_INSERTS_VN0.AD_REQ",
-    "m3upi/RxC_INSERTS_VN0.AD_SNP",
-    "m3upi/RxC_INSERTS_VN0.AD_RSP",
-    "m3upi/RxC_INSERTS_VN0.BL_RSP",
-    "m3upi/RxC_INSERTS_VN0.BL_WB",
-    "m3upi/TxC_AD_FLQ_INSERTS.VN0_REQ",
-    "m3upi/TxC_AD_FLQ_INSERTS.VN0_SNP",
-    "m3upi/TxC_AD_FLQ_INSERTS.VN0_RSP",
-    "upi/TxL_INSERTS",
-    "upi/RxL_INSERTS.SLOT0",
-    "upi/RxL_INSERTS.SLOT1",
-    "upi/RxL_INSERTS.SLOT2",
-    "upi/RxL0_POWER_CYCLES",
-    "upi/TxL0_POWER_CYCLES",
-    "iio/PWT_OCCUPANCY",
-    "upi/RxL0P_POWER_CYCLES",
-    "upi/TxL0P_POWER_CYCLES",
-    "upi/L1_POWER_CYCLES",
-    "upi/VNA_CREDIT_RETURN_OCCUPANCY",
-    "m3upi/RxC_CRD_OCC.VNA_IN_USE?m3upi/RxC_VNA_CRD.ANY_IN_USE",
     "imc/POWER_CHANNEL_PPD",
-    "pcu/FREQ_MAX_POWER_CYCLES",
-    "pcu/PKG_RESIDENCY_C6_CYCLES",
-    "pcu/FIVR_PS_PS0_CYCLES",
-    "pcu/FIVR_PS_PS1_CYCLES",
-    "pcu/PKG_RESIDENCY_C0_CYCLES",
-    "pcu/POWER_STATE_OCCUPANCY_CORES_C0",
-    "pcu/POWER_STATE_OCCUPANCY_CORES_C6",
 ];
 
 #[cfg(test)]

@@ -6,7 +6,9 @@
 
 mod cells;
 pub mod deeds;
+mod device_names;
 mod kind;
+mod link_names;
 mod mesh;
 mod mesh_names;
 mod names;
@@ -76,6 +78,8 @@ pub struct Shape {
     pub tiles: Vec<Tile>,
     /// Entries of a read and of a write pending queue.
     pub pending: [u64; 2],
+    /// Capacities of other queues, by the beginning of their names.
+    pub rooms: Vec<(&'static str, u64)>,
 }
 
 impl Shape {
@@ -136,11 +140,38 @@ struct ChannelCells {
     activates: [[u64; COMMAND_KINDS]; 2],
 }
 
-/// Headers of a link, by message class and opcode.
+/// A message on a link: its class and opcode, the slot of the flit that holds it, and whether a line follows.
+#[derive(Debug, Clone, Copy)]
+pub struct Header {
+    /// Message class (Table 3-6).
+    pub class: u8,
+    /// Opcode within the class.
+    pub opcode: u8,
+    /// Slot of its flit.
+    pub slot: u8,
+    /// A line follows.
+    pub data: bool,
+}
+
+/// What went over a link in one direction: headers by class and opcode, and by slot; slots with credits.
+#[derive(Debug, Clone, Default)]
+struct WayCells {
+    headers: [[u64; 16]; 8],
+    slots: [u64; 3],
+    credits: u64,
+}
+
+/// Both directions of a link.
 #[derive(Debug, Clone, Default)]
 struct LinkCells {
-    sent: [[u64; 16]; 8],
-    received: [[u64; 16]; 8],
+    sent: WayCells,
+    received: WayCells,
+}
+
+impl LinkCells {
+    const fn way(&mut self, received: bool) -> &mut WayCells {
+        if received { &mut self.received } else { &mut self.sent }
+    }
 }
 
 /// All totals.
@@ -187,7 +218,7 @@ impl Ledger {
             let room = match () {
                 () if name.starts_with("imc/RPQ") => shape.pending[0],
                 () if name.starts_with("imc/WPQ") => shape.pending[1],
-                () => u64::MAX,
+                () => shape.rooms.iter().find(|(start, _)| name.starts_with(start)).map_or(u64::MAX, |&(_, room)| room),
             };
             (place, clocks.of_unit(unit), room)
         });
@@ -290,11 +321,16 @@ impl Ledger {
         self.log.as_deref().unwrap_or_default()
     }
 
-    /// A message of a class with an opcode went out on a link, or (`received`) came in; links are numbered over the machine.
-    pub fn header(&mut self, link: u16, class: u8, opcode: u8, received: bool) {
-        let cells = &mut self.cells.links[usize::from(link)];
-        let cells = if received { &mut cells.received } else { &mut cells.sent };
-        cells[usize::from(class)][usize::from(opcode)] += 1;
+    /// A message went out on a link, or (`received`) came in; links are numbered over the machine.
+    pub fn header(&mut self, link: u16, header: Header, received: bool) {
+        let way = self.cells.links[usize::from(link)].way(received);
+        way.headers[usize::from(header.class)][usize::from(header.opcode)] += 1;
+        way.slots[usize::from(header.slot)] += 1;
+    }
+
+    /// Credits went out on a link, or (`received`) came in.
+    pub fn credit_slot(&mut self, link: u16, received: bool) {
+        self.cells.links[usize::from(link)].way(received).credits += 1;
     }
 
     /// A message went over a socket's mesh.

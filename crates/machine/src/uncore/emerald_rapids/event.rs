@@ -20,8 +20,24 @@ pub enum Event {
     Release,
     /// A snooped core has answered.
     Snooped,
-    /// A message arrives at the other socket's end of a link.
+    /// A message arrives at a link, from the mesh.
     Linked,
+    /// A link may build its next flit.
+    LinkPump,
+    /// A flit leaves for the other socket.
+    FlitOut,
+    /// A flit has come from the other socket.
+    FlitIn,
+    /// What came over a link may go onto the mesh.
+    FlowPump,
+    /// Credits go back over a link.
+    CreditOut,
+    /// Credits have come back.
+    CreditIn,
+    /// An agent has taken a message of a link.
+    AgentCredit,
+    /// A link has trained.
+    Trained,
     /// A device sends its next request.
     Device,
     /// A stack is done with a request of a device.
@@ -35,7 +51,7 @@ pub enum Event {
 }
 
 impl Event {
-    const ALL: [Self; 14] = [
+    const ALL: [Self; 22] = [
         Self::Issue,
         Self::Arrive,
         Self::Pump,
@@ -45,6 +61,14 @@ impl Event {
         Self::Release,
         Self::Snooped,
         Self::Linked,
+        Self::LinkPump,
+        Self::FlitOut,
+        Self::FlitIn,
+        Self::FlowPump,
+        Self::CreditOut,
+        Self::CreditIn,
+        Self::AgentCredit,
+        Self::Trained,
         Self::Device,
         Self::Completed,
         Self::AtDevice,

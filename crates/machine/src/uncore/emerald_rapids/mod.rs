@@ -162,6 +162,7 @@ impl Model {
             units: wiring.family().units.iter().map(|unit| (unit.name, unit.instances)).collect(),
             tiles: tiles.clone(),
             pending: [timing.reads.into(), timing.writes.into()],
+            rooms: Vec::new(),
         };
         let account = Account::new(wiring, Ledger::new(clocks, shape), opcode)?;
         let mesh = Mesh::new(wiring, tiles, &parameters, clocks.uclk.ticks())?;
@@ -311,6 +312,14 @@ impl Model {
             Event::Release => self.release(subject, sink),
             Event::Snooped => self.snooped(subject, sink),
             Event::Linked => self.linked(subject, sink),
+            Event::LinkPump => self.link_pump(subject, sink),
+            Event::FlitOut => self.flit_out(subject, sink),
+            Event::FlitIn => self.flit_in(subject, sink),
+            Event::FlowPump => self.flow_pump(subject, sink),
+            Event::CreditOut => self.credit_out(subject, sink),
+            Event::CreditIn => self.credit_in(subject, sink),
+            Event::AgentCredit => self.agent_credit(subject, sink),
+            Event::Trained => self.trained(subject, sink),
             Event::Device => self.device(subject, sink),
             Event::Completed => self.completed(subject, sink),
             Event::AtDevice => self.at_device(subject, sink),
