@@ -12,9 +12,8 @@ use crate::chassis::{Chassis, ShapeError};
 use crate::engine::{ClockDomains, ClockError};
 use crate::signal::{SignalSink, Tick, Wiring};
 use crate::uncore::{ModelError, ProgramCounts, Progress};
-use crate::workload::{Kind, ProgramSettings, ProgramSource, Scenario, Workload};
+use crate::workload::{ProgramSettings, ProgramSource, Scenario, Workload};
 use model::Model;
-pub use model::TrafficModel;
 pub use parameters::Parameters;
 pub use spec::{MachineSpec, SpecError};
 pub use truth::{Snapshot, Window};
@@ -47,14 +46,6 @@ pub enum BuildError {
         /// Presets that have one.
         with: String,
     },
-    /// The family's model knows no phases.
-    #[error(
-        "the traffic model of {family} runs one workload, not a scenario: give --workload NAME, or --machine e5-2600"
-    )]
-    NoScenario {
-        /// Family.
-        family: &'static str,
-    },
     /// The model runs no programs.
     #[error("the traffic model of {family} runs workloads, and no programs yet; give --workload, or --machine e5-2600")]
     NoPrograms {
@@ -81,8 +72,6 @@ pub struct Machine {
     chassis: Chassis,
     model: Model,
     clocks: ClockDomains,
-    /// A pause that a model without phases makes: nothing is under way, and yet it has not ended before.
-    pause: Tick,
 }
 
 impl Machine {
@@ -91,24 +80,15 @@ impl Machine {
     /// # Errors
     /// [`BuildError`] if the size, a parameter or the catalogue does not allow it.
     pub fn new(spec: &MachineSpec, workload: &Workload) -> Result<Self, BuildError> {
-        Self::build(spec, |parameters, wiring| parameters.model(workload, wiring))
+        Self::for_scenario(spec, &Scenario::from(workload.clone()))
     }
 
-    /// A machine after reset, about to run a scenario that was parsed against [`MachineSpec::parameters`]' limits.
+    /// A machine after reset, about to run a scenario that was parsed against [`MachineSpec::limits`].
     ///
     /// # Errors
     /// As [`Machine::new`].
     pub fn for_scenario(spec: &MachineSpec, scenario: &Scenario) -> Result<Self, BuildError> {
-        match (scenario.plain(), scenario.pause()) {
-            (Some(workload), _) => Self::new(spec, workload),
-            (None, Some(nanoseconds)) if !spec.parameters()?.has_phases() => {
-                let mut machine = Self::new(spec, &Workload::new(Kind::Idle))?;
-                let ticks = u128::from(machine.clocks.ticks_per_second()) * u128::from(nanoseconds) / 1_000_000_000;
-                machine.pause = ticks as Tick;
-                Ok(machine)
-            }
-            _ => Self::build(spec, |parameters, wiring| parameters.model_for_scenario(scenario, wiring)),
-        }
+        Self::build(spec, |parameters, wiring| parameters.model(scenario.clone(), wiring))
     }
 
     /// A machine after reset, about to run a program.
@@ -129,11 +109,11 @@ impl Machine {
     ) -> Result<Self, BuildError> {
         let parameters = spec.parameters()?;
         let shape = spec.shape()?;
-        let clocks = parameters.clocks(shape.sockets)?;
+        let clocks = parameters.clocks()?;
         let mut wiring = Wiring::new(shape.family, shape.sockets);
         let model = model(parameters, &mut wiring)?;
         let chassis = Chassis::new(shape, wiring, |clock| clocks.period(clock));
-        Ok(Self { chassis, model, clocks, pause: 0 })
+        Ok(Self { chassis, model, clocks })
     }
 
     /// Runs the model for so many ticks.
@@ -171,7 +151,7 @@ impl Machine {
 
     /// True when the workload is done and nothing is under way.
     pub fn finished(&self) -> bool {
-        self.model.finished() && self.model.now() >= self.pause
+        self.model.finished()
     }
 
     /// The truth as of now.
@@ -202,7 +182,7 @@ pub fn modelled(family: &'static Family) -> Option<Wiring> {
     let sockets = parameters.most_sockets().min(2);
     let parameters = parameters.with_sockets(sockets);
     let mut wiring = Wiring::new(family, sockets);
-    let workload = Workload::parse("stream", &parameters.limits(sockets)).ok()?;
-    parameters.model(&workload, &mut wiring).ok()?;
+    let workload = Workload::parse("stream", &parameters.limits()).ok()?;
+    parameters.model(workload.into(), &mut wiring).ok()?;
     Some(wiring)
 }

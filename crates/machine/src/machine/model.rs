@@ -4,100 +4,6 @@ use super::truth::Snapshot;
 use crate::signal::{SignalSink, Tick};
 use crate::uncore::{self, ProgramCounts, Progress, emerald_rapids, nehalem};
 
-/// What a machine asks of a family's traffic model.
-pub trait TrafficModel {
-    /// Runs everything that happens before `until`; afterwards it is `until`.
-    fn run_until<S: SignalSink>(&mut self, until: Tick, sink: &mut S);
-    /// Virtual time, in ticks since reset.
-    fn now(&self) -> Tick;
-    /// How far the workload has come.
-    fn progress(&self) -> Progress;
-    /// What the program has done so far, if one runs.
-    fn program(&self) -> Option<ProgramCounts>;
-    /// True when the workload is done and nothing is under way.
-    fn finished(&self) -> bool;
-    /// The truth as of now.
-    fn snapshot(&self) -> Snapshot;
-}
-
-impl TrafficModel for uncore::Model {
-    fn run_until<S: SignalSink>(&mut self, until: Tick, sink: &mut S) {
-        Self::run_until(self, until, sink);
-    }
-
-    fn now(&self) -> Tick {
-        Self::now(self)
-    }
-
-    fn progress(&self) -> Progress {
-        Self::progress(self)
-    }
-
-    fn program(&self) -> Option<ProgramCounts> {
-        Self::program(self)
-    }
-
-    fn finished(&self) -> bool {
-        Self::finished(self)
-    }
-
-    fn snapshot(&self) -> Snapshot {
-        Snapshot::E5(Box::new(Self::snapshot(self)))
-    }
-}
-
-impl TrafficModel for nehalem::Model {
-    fn run_until<S: SignalSink>(&mut self, until: Tick, sink: &mut S) {
-        Self::run_until(self, until, sink);
-    }
-
-    fn now(&self) -> Tick {
-        Self::now(self)
-    }
-
-    fn progress(&self) -> Progress {
-        Self::progress(self)
-    }
-
-    fn program(&self) -> Option<ProgramCounts> {
-        Self::program(self)
-    }
-
-    fn finished(&self) -> bool {
-        Self::finished(self)
-    }
-
-    fn snapshot(&self) -> Snapshot {
-        Snapshot::Nehalem(Box::new(Self::snapshot(self)))
-    }
-}
-
-impl TrafficModel for emerald_rapids::Model {
-    fn run_until<S: SignalSink>(&mut self, until: Tick, sink: &mut S) {
-        Self::run_until(self, until, sink);
-    }
-
-    fn now(&self) -> Tick {
-        Self::now(self)
-    }
-
-    fn progress(&self) -> Progress {
-        Self::progress(self)
-    }
-
-    fn program(&self) -> Option<ProgramCounts> {
-        None
-    }
-
-    fn finished(&self) -> bool {
-        Self::finished(self)
-    }
-
-    fn snapshot(&self) -> Snapshot {
-        Snapshot::EmeraldRapids(Box::new(Self::snapshot(self)))
-    }
-}
-
 /// The model of a machine. A choice at run time between types known at build time: within a run there is no indirect call.
 #[derive(Debug)]
 pub enum Model {
@@ -120,28 +26,42 @@ macro_rules! each {
     };
 }
 
-impl TrafficModel for Model {
-    fn run_until<S: SignalSink>(&mut self, until: Tick, sink: &mut S) {
-        each!(self, model => TrafficModel::run_until(model.as_mut(), until, sink));
+impl Model {
+    /// Runs everything that happens before `until`; afterwards it is `until`.
+    pub fn run_until<S: SignalSink>(&mut self, until: Tick, sink: &mut S) {
+        each!(self, model => model.run_until(until, sink));
     }
 
-    fn now(&self) -> Tick {
-        each!(self, model => TrafficModel::now(model.as_ref()))
+    /// Virtual time, in ticks since reset.
+    pub fn now(&self) -> Tick {
+        each!(self, model => model.now())
     }
 
-    fn progress(&self) -> Progress {
-        each!(self, model => TrafficModel::progress(model.as_ref()))
+    /// How far the workload has come.
+    pub fn progress(&self) -> Progress {
+        each!(self, model => model.progress())
     }
 
-    fn program(&self) -> Option<ProgramCounts> {
-        each!(self, model => TrafficModel::program(model.as_ref()))
+    /// What the program has done so far, if one runs.
+    pub fn program(&self) -> Option<ProgramCounts> {
+        match self {
+            Self::E5(model) => model.program(),
+            Self::Nehalem(model) => model.program(),
+            Self::EmeraldRapids(_) => None,
+        }
     }
 
-    fn finished(&self) -> bool {
-        each!(self, model => TrafficModel::finished(model.as_ref()))
+    /// True when the workload is done and nothing is under way.
+    pub fn finished(&self) -> bool {
+        each!(self, model => model.finished())
     }
 
-    fn snapshot(&self) -> Snapshot {
-        each!(self, model => TrafficModel::snapshot(model.as_ref()))
+    /// The truth as of now.
+    pub fn snapshot(&self) -> Snapshot {
+        match self {
+            Self::E5(model) => Snapshot::E5(Box::new(model.snapshot())),
+            Self::Nehalem(model) => Snapshot::Nehalem(Box::new(model.snapshot())),
+            Self::EmeraldRapids(model) => Snapshot::EmeraldRapids(Box::new(model.snapshot())),
+        }
     }
 }

@@ -8,7 +8,7 @@ use crate::engine::ClockDomains;
 use crate::ledger::Opcodes;
 use crate::signal::Wiring;
 use crate::uncore::{self, emerald_rapids, nehalem};
-use crate::workload::{Limits, ProgramSettings, ProgramSource, Scenario, Workload};
+use crate::workload::{Limits, ProgramSettings, ProgramSource, Scenario};
 
 /// Presets by command-line name, with the family that they belong to. The first of a family is its default.
 pub const PRESETS: &[(&str, &str)] = &[("e5-2680", "e5-2600"), ("x5570", "nehalem"), ("8592+", "emerald-rapids")];
@@ -68,71 +68,48 @@ impl Parameters {
         match self {
             Self::E5(parameters) => Self::E5(Box::new(parameters.with_sockets(sockets as u8))),
             Self::Nehalem(parameters) => Self::Nehalem(Box::new(parameters.with_sockets(sockets as u8))),
-            Self::EmeraldRapids(parameters) => Self::EmeraldRapids(Box::new(of_sockets(&parameters, sockets))),
+            Self::EmeraldRapids(parameters) => Self::EmeraldRapids(Box::new(parameters.with_sockets(sockets as u8))),
         }
     }
 
-    /// What workloads can ask of a machine of `sockets` sockets.
-    pub fn limits(&self, sockets: u16) -> Limits {
+    /// What workloads can ask of the machine.
+    pub const fn limits(&self) -> Limits {
         match self {
-            Self::E5(parameters) => parameters.as_ref().clone().with_sockets(sockets as u8).limits(),
-            Self::Nehalem(parameters) => parameters.as_ref().clone().with_sockets(sockets as u8).limits(),
-            Self::EmeraldRapids(parameters) => of_sockets(parameters, sockets).limits(),
+            Self::E5(parameters) => parameters.limits(),
+            Self::Nehalem(parameters) => parameters.limits(),
+            Self::EmeraldRapids(parameters) => parameters.limits(),
         }
     }
 
-    /// The clocks of a machine of `sockets` sockets.
+    /// The clocks.
     ///
     /// # Errors
     /// [`BuildError`] if the frequencies share no grid of ticks.
-    pub fn clocks(&self, sockets: u16) -> Result<ClockDomains, BuildError> {
+    pub fn clocks(&self) -> Result<ClockDomains, BuildError> {
         match self {
-            Self::E5(parameters) => {
-                Ok(ClockDomains::from(&parameters.as_ref().clone().with_sockets(sockets as u8).clocks()?))
-            }
+            Self::E5(parameters) => Ok(ClockDomains::from(&parameters.clocks()?)),
             Self::Nehalem(parameters) => Ok(parameters.domains()),
             Self::EmeraldRapids(parameters) => Ok(parameters.clock_domains()),
         }
     }
 
-    /// A model at tick 0 that runs a workload on the sockets of `wiring`.
-    pub(super) fn model(self, workload: &Workload, wiring: &mut Wiring) -> Result<Model, BuildError> {
-        match self {
-            Self::Nehalem(parameters) => {
-                let parameters = parameters.with_sockets(wiring.sockets() as u8);
-                Ok(Model::Nehalem(Box::new(nehalem::Model::new(parameters, workload, wiring)?)))
-            }
+    /// A model at tick 0 that runs a scenario on the sockets of `wiring`.
+    pub(super) fn model(self, scenario: Scenario, wiring: &mut Wiring) -> Result<Model, BuildError> {
+        Ok(match self {
             Self::E5(parameters) => {
                 let opcodes = opcodes(wiring.family())?;
-                let parameters = parameters.with_sockets(wiring.sockets() as u8);
-                let model = uncore::Model::new(parameters, opcodes, workload, wiring)?;
-                Ok(Model::E5(Box::new(model)))
+                Model::E5(Box::new(uncore::Model::for_scenario(*parameters, opcodes, scenario, wiring)?))
+            }
+            Self::Nehalem(parameters) => {
+                Model::Nehalem(Box::new(nehalem::Model::for_scenario(*parameters, scenario, wiring)?))
             }
             Self::EmeraldRapids(parameters) => {
                 let family = wiring.family();
                 let opcode = |name: &str| family.named_value("idi-opcodes", name);
-                let parameters = of_sockets(&parameters, wiring.sockets());
-                let model = emerald_rapids::Model::new(parameters, opcode, workload, wiring)?;
-                Ok(Model::EmeraldRapids(Box::new(model)))
+                let model = emerald_rapids::Model::for_scenario(*parameters, opcode, scenario, wiring)?;
+                Model::EmeraldRapids(Box::new(model))
             }
-        }
-    }
-
-    /// Whether the model runs scenarios of several phases.
-    pub const fn has_phases(&self) -> bool {
-        matches!(self, Self::E5(_))
-    }
-
-    /// A model at tick 0 that runs a scenario on the sockets of `wiring`.
-    pub(super) fn model_for_scenario(self, scenario: &Scenario, wiring: &mut Wiring) -> Result<Model, BuildError> {
-        match self {
-            Self::E5(parameters) => {
-                let opcodes = opcodes(wiring.family())?;
-                let model = uncore::Model::for_scenario(*parameters, opcodes, scenario.clone(), wiring)?;
-                Ok(Model::E5(Box::new(model)))
-            }
-            _ => Err(BuildError::NoScenario { family: wiring.family().name }),
-        }
+        })
     }
 
     /// A model at tick 0 that runs a program on the sockets of `wiring`.
@@ -144,22 +121,16 @@ impl Parameters {
     ) -> Result<Model, BuildError> {
         match self {
             Self::Nehalem(parameters) => {
-                let parameters = parameters.with_sockets(wiring.sockets() as u8);
-                Ok(Model::Nehalem(Box::new(nehalem::Model::for_program(parameters, source, settings, wiring)?)))
+                Ok(Model::Nehalem(Box::new(nehalem::Model::for_program(*parameters, source, settings, wiring)?)))
             }
             Self::E5(parameters) => {
                 let opcodes = opcodes(wiring.family())?;
-                let parameters = parameters.with_sockets(wiring.sockets() as u8);
-                let model = uncore::Model::for_program(parameters, opcodes, source, settings, wiring)?;
+                let model = uncore::Model::for_program(*parameters, opcodes, source, settings, wiring)?;
                 Ok(Model::E5(Box::new(model)))
             }
             Self::EmeraldRapids(_) => Err(BuildError::NoPrograms { family: wiring.family().name }),
         }
     }
-}
-
-fn of_sockets(parameters: &emerald_rapids::Parameters, sockets: u16) -> emerald_rapids::Parameters {
-    emerald_rapids::Parameters { sockets: sockets as u8, ..parameters.clone() }
 }
 
 fn opcodes(family: &'static Family) -> Result<Opcodes, BuildError> {

@@ -104,7 +104,7 @@ impl MachineSpec {
     /// # Errors
     /// As [`MachineSpec::parameters`].
     pub fn limits(&self) -> Result<Limits, BuildError> {
-        Ok(self.parameters()?.limits(self.sockets))
+        Ok(self.parameters()?.limits())
     }
 
     /// The hardware alone, without a model, after reset.
@@ -112,7 +112,7 @@ impl MachineSpec {
     /// # Errors
     /// [`BuildError`] if the size does not allow it.
     pub fn chassis(&self) -> Result<Chassis, BuildError> {
-        let clocks = self.parameters().ok().map(|parameters| parameters.clocks(self.sockets)).transpose()?;
+        let clocks = self.parameters().ok().map(|parameters| parameters.clocks()).transpose()?;
         let shape = self.shape()?;
         let wiring = Wiring::new(shape.family, shape.sockets);
         // Without a model nothing moves time on: any grid will do.

@@ -38,14 +38,14 @@ mod stream;
 mod tests;
 mod wires;
 
-pub use parameters::{MOST_SOCKETS, ParameterError, Parameters};
+pub use parameters::{MOST_SOCKETS, ParameterError, Parameters, REPERTOIRE};
 pub use program::ProgramCounts;
 pub use wires::ChannelWires;
 
 use crate::engine::{ClockError, Clocks, Wheel};
 use crate::ledger::{Journey, Ledger, LinkShape, Message, Opcodes, RingKind, Shape, Snapshot};
 use crate::signal::{SignalSink, Tick, Wiring, WiringError};
-use crate::workload::{Kind, Nodes, ProgramSettings, ProgramSource, Scenario, Workload};
+use crate::workload::{Course, Kind, Nodes, ProgramSettings, ProgramSource, Scenario, Workload};
 use address::AddressMap;
 use agent::SystemAgent;
 use core::{Core, Thread};
@@ -55,7 +55,6 @@ use event::Event;
 use home::HomeAgent;
 use latency::Latency;
 use links::Links;
-use phases::Phases;
 use power::PowerUnit;
 use request::{Pool, RequestId};
 use ring::Rings;
@@ -111,7 +110,7 @@ pub struct Model {
     agents: Vec<SystemAgent>,
     devices: Vec<Device>,
     rings: Rings,
-    phases: Phases,
+    course: Course,
     ledger: Ledger,
     done: u64,
     total: u64,
@@ -202,7 +201,7 @@ impl Model {
             devices,
             rings,
             total: scenario.requests(),
-            phases: Phases::new(scenario),
+            course: Course::new(scenario, ticks_per_second),
             done: 0,
             started: false,
             program: None,
@@ -400,7 +399,7 @@ impl Model {
     /// True when every access is done and nothing is under way or waits to be written to memory.
     pub fn finished(&self) -> bool {
         self.started
-            && (self.phases.is_over() || self.phases.is_last_and_open())
+            && (self.course.is_over() || self.course.is_last_and_open())
             && self.done == self.total
             && self.pool.records().next().is_none()
             && self.links.packets.records().next().is_none()

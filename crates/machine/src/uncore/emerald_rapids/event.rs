@@ -48,10 +48,12 @@ pub enum Event {
     FromDevice,
     /// A link may have been idle for long enough to save power.
     LinkIdle,
+    /// The phase may be over.
+    Phase,
 }
 
 impl Event {
-    const ALL: [Self; 22] = [
+    const ALL: &[Self] = &[
         Self::Issue,
         Self::Arrive,
         Self::Pump,
@@ -74,6 +76,7 @@ impl Event {
         Self::AtDevice,
         Self::FromDevice,
         Self::LinkIdle,
+        Self::Phase,
     ];
 
     /// An event of a thread, agent, request or device.
