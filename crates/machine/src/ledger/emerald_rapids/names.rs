@@ -208,15 +208,6 @@ fn of_level(unit: &str, event: &str, subevent: &str) -> Option<(&'static str, Ta
         ("irp", "TxC_BL_NCB_OCCUPANCY") => ("irp/TxC_BL_NCB_INSERTS", Occupied),
         ("irp", "TxC_BL_NCS_INSERTS") => ("irp/TxC_BL_NCS_INSERTS", Entries),
         ("irp", "TxC_BL_NCS_OCCUPANCY") => ("irp/TxC_BL_NCS_INSERTS", Occupied),
-        ("m2pcie", "RxC_INSERTS" | "RxC_CYCLES_NE") => {
-            let name = match subevent {
-                "CHA_IDI" => "m2pcie/RxC_INSERTS.CHA_IDI",
-                "CHA_NCB" => "m2pcie/RxC_INSERTS.CHA_NCB",
-                "CHA_NCS" => "m2pcie/RxC_INSERTS.CHA_NCS",
-                _ => return None,
-            };
-            (name, if event == "RxC_INSERTS" { Entries } else { Nonempty })
-        }
         ("cha", "RxC_INSERTS" | "RxC_OCCUPANCY") => {
             let take = if event == "RxC_INSERTS" { Entries } else { Occupied };
             let name = match subevent {

@@ -50,6 +50,20 @@ pub enum Event {
     LinkIdle,
     /// The phase may be over.
     Phase,
+    /// A power unit's next change may be due.
+    Power,
+    /// A socket's next errand may be due.
+    Errand,
+    /// A message comes to a system agent, which takes it, and whose answer leaves.
+    SystemMessage,
+    SystemServe,
+    SystemSent,
+    /// A bus hold is granted.
+    HoldGranted,
+    /// A message between devices comes to its stack, is taken there, and its credit or data is back.
+    PeerArrive,
+    PeerTaken,
+    PeerBack,
 }
 
 impl Event {
@@ -77,6 +91,15 @@ impl Event {
         Self::FromDevice,
         Self::LinkIdle,
         Self::Phase,
+        Self::Power,
+        Self::Errand,
+        Self::SystemMessage,
+        Self::SystemServe,
+        Self::SystemSent,
+        Self::HoldGranted,
+        Self::PeerArrive,
+        Self::PeerTaken,
+        Self::PeerBack,
     ];
 
     /// An event of a thread, agent, request or device.

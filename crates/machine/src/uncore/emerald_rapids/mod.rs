@@ -10,6 +10,7 @@ mod agent;
 mod core;
 mod device;
 pub mod dram;
+mod errands;
 mod event;
 mod expander;
 mod issue;
@@ -18,10 +19,12 @@ mod link;
 mod memory;
 mod mesh;
 mod parameters;
+mod peer;
 mod phases;
 mod power;
 mod remote;
 mod request;
+mod system;
 mod tags;
 #[cfg(test)]
 mod tests;
@@ -39,14 +42,17 @@ use agent::Agent;
 use core::{Core, Thread};
 use device::Stack;
 use dram::{Outcome, Subchannel};
+use errands::Errands;
 use event::Event;
 use layout::Places;
 use link::Links;
 use memory::Credits;
 use mesh::Mesh;
+use peer::Peers;
 use power::Power;
 use remote::Directory;
 use request::{Pool, RequestId};
+use system::System;
 
 /// Subchannels of two sockets.
 const MOST_SUBCHANNELS: usize = 2 * address::SUBCHANNELS as usize;
@@ -127,6 +133,9 @@ pub struct Model {
     links: Links,
     directories: Vec<Directory>,
     stacks: Vec<Stack>,
+    errands: Errands,
+    systems: Vec<System>,
+    peers: Peers,
     account: Account,
     course: Course,
     stores: Stores,
@@ -198,10 +207,13 @@ impl Model {
             subchannels,
             powered_down: [false; MOST_SUBCHANNELS / 2],
             outcomes: Vec::with_capacity(16),
-            power: Power::new(sockets),
+            power: Power::new(sockets, clocks.ticks_per_second / 1_000_000),
             links: Links::new(sockets),
             directories: (0..sockets).map(|_| Directory::new(sockets)).collect(),
             stacks,
+            errands: Errands::new(sockets),
+            systems: (0..sockets).map(|_| System::new()).collect(),
+            peers: Peers::new(sockets),
             account,
             stores: Stores::Plain,
             streamed: 0,
@@ -225,6 +237,7 @@ impl Model {
                 subchannel.start(&mut self.account, sink);
             }
             self.start_links(sink);
+            self.start_systems(sink);
             self.begin_phase(sink);
         }
         loop {
@@ -303,6 +316,15 @@ impl Model {
             Event::LinkIdle => self.link_idle(subject, sink),
             Event::FromDevice => self.device_answers(subject, sink),
             Event::Phase => self.step_phase(sink),
+            Event::Power => self.step_power(subject, sink),
+            Event::Errand => self.step_errands(subject, sink),
+            Event::SystemMessage => self.system_message(subject, sink),
+            Event::SystemServe => self.system_serves(subject, sink),
+            Event::SystemSent => self.system_answers(subject, sink),
+            Event::HoldGranted => self.hold_granted(subject, sink),
+            Event::PeerArrive => self.peer_arrives(subject, sink),
+            Event::PeerTaken => self.peer_taken(subject, sink),
+            Event::PeerBack => self.peer_back(subject, sink),
         }
     }
 

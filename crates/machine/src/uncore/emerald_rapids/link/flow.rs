@@ -3,8 +3,7 @@
 //! What comes in goes past its slot's receive queue if nothing waits there and the flow queue has room. Of each ring one message a
 //! cycle goes onto the mesh; an address goes past its flow queue if that is empty.
 
-use super::{Lane, Packet, credits::Credits, place};
-use crate::ledger::emerald_rapids::Ring;
+use super::{Lane, Packet, Taker, credits::Credits, place};
 use crate::ledger::emerald_rapids::deeds::{deed, level};
 use crate::signal::{SignalSink, Tick};
 use crate::uncore::emerald_rapids::Model;
@@ -16,8 +15,9 @@ use std::collections::VecDeque;
 const ROOM: [u8; 3] = [8, 4, 8];
 const LEAST: [u8; 3] = [2, 0, 3];
 /// Requests, snoops and writebacks that a link may have on their way to agents (assumption: what a mesh of this size has in flight at
-/// one message in two cycles).
-const AGENTS: [u8; 3] = [16, 16, 16];
+/// one message in two cycles); bypass messages to stacks 0 and 1 together, to stacks 2 to 5, to the system agent, and standard messages
+/// (assumption: two each).
+const AGENTS: [u8; 10] = [16, 16, 16, 2, 2, 2, 2, 2, 2, 2];
 
 /// One link's way in.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ pub struct Flow {
     /// When an address last left.
     left: Tick,
     /// Credits towards agents.
-    pub agents: [u8; 3],
+    pub agents: [u8; AGENTS.len()],
     pumping: bool,
     /// Credits that the sender gets back, and whether they are being gathered.
     pub freed: Credits,
@@ -59,12 +59,15 @@ impl Flow {
         self.room[lane as usize] > LEAST[lane as usize]
     }
 
-    /// The agents' credit that a message needs, and whether there is one.
+    /// The agents' credit that a message needs.
     fn agent_kind(packet: &Packet) -> Option<usize> {
-        match packet.header.class {
-            0 => Some(0),
-            1 => Some(1),
-            5 => Some(2),
+        match (packet.header.class, packet.taker) {
+            (0, _) => Some(0),
+            (1, _) => Some(1),
+            (5, _) => Some(2),
+            (6, Some(Taker::Stack(stack))) => Some(3 + usize::from(stack).saturating_sub(1)),
+            (6, Some(Taker::System)) => Some(8),
+            (7, _) => Some(9),
             _ => None,
         }
     }
@@ -251,17 +254,12 @@ impl Model {
     fn onto_other_mesh<S: SignalSink>(&mut self, number: u16, id: u16, sink: &mut S) {
         let ((socket, link), now) = (place(number), self.now);
         let packet = self.links.packet(id);
-        let ring = match packet.lane() {
-            Lane::Address => Ring::Address,
-            Lane::Block => Ring::Block,
-            Lane::Acknowledge => Ring::Acknowledge,
-        };
-        if packet.header.class == 4 {
+        if packet.header.class == 4 && packet.taker.is_none() {
             self.account.deed(const { deed("m3upi/D2C_SENT") }, socket, link, now, sink);
             self.account.deed(const { deed("upi/DIRECT_ATTEMPTS.D2C") }, socket, link, now, sink);
         }
         let gate = self.places.m3upi[usize::from(link)];
-        let arrives = self.mesh_send(socket as u8, ring, 0, gate, packet.to, sink);
+        let arrives = self.mesh_send(socket as u8, packet.far_ring(), 0, gate, packet.to, sink);
         self.wheel.schedule(arrives, packet.then);
         if let Some(kind) = Flow::agent_kind(&packet) {
             let left = &mut self.links.flows[usize::from(number)].agents[kind];

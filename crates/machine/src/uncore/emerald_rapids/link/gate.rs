@@ -5,7 +5,7 @@
 //! held for the next flit. A flit that the link layer has no room for holds up the next.
 
 use super::{ADDRESS_CLASSES, CLASSES, ERROR_INTERVAL, Flit, OWN_CLASSES, Packet, Paid, RETRY, SLOT, SLOTS_OF_A_LINE};
-use super::{COMPLETION, credits::Credits, own_of, place};
+use super::{Lane, credits::Credits, own_of, place};
 use crate::ledger::emerald_rapids::deeds::{Deed, deed, level};
 use crate::signal::{SignalSink, Tick};
 use crate::uncore::emerald_rapids::Model;
@@ -103,7 +103,8 @@ impl Gate {
 
     /// How a class can pay, if it can.
     fn pays(&self, network: usize, class: usize, shared: u16) -> Option<Paid> {
-        let cost = if class < ADDRESS_CLASSES { 1 } else { 4 };
+        // Standard messages have no line.
+        let cost = if class < ADDRESS_CLASSES || class == CLASSES - 1 { 1 } else { 4 };
         if shared >= cost {
             return Some(Paid::Shared);
         }
@@ -113,8 +114,13 @@ impl Gate {
 
 /// A place in a flit for a message, given those that are taken: lines first, completions only outside.
 fn free_slot(taken: [bool; SLOTS], packet: &Packet) -> Option<u8> {
-    let completes = !packet.header.data && packet.header.class == 2 && packet.header.opcode == COMPLETION;
-    let fits = |&slot: &u8| !taken[usize::from(slot)] && !(completes && slot == 1) && !(packet.header.data && slot > 0);
+    let lane = packet.lane();
+    let allowed = |slot| match lane {
+        Lane::Address => true,
+        Lane::Acknowledge => slot != 1,
+        Lane::Block => slot == 0,
+    };
+    let fits = |&slot: &u8| !taken[usize::from(slot)] && allowed(slot);
     (0..SLOTS as u8).find(fits)
 }
 
@@ -246,7 +252,7 @@ impl Model {
                 let winner = self.arbitrate(number, network, classes, shared, sink);
                 winners[network][ring] = winner;
                 if winner.is_some_and(|(_, paid)| paid == Paid::Shared) {
-                    shared -= cost;
+                    shared = shared.saturating_sub(cost);
                 }
             }
             let takes = winners[network].map(|winner| winner.is_some_and(|(_, paid)| paid == Paid::Shared));

@@ -50,6 +50,15 @@ enum Paid {
     Own,
 }
 
+/// Who takes a message that is not coherent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taker {
+    /// The I/O stack of a number.
+    Stack(u8),
+    /// The system agent.
+    System,
+}
+
 /// The ring that a message leaves a link on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Lane {
@@ -69,6 +78,8 @@ pub struct Packet {
     paid: Paid,
     /// Tile that it goes to in the other socket.
     to: u8,
+    /// The stack, or the system agent, that takes it if it is not coherent.
+    taker: Option<Taker>,
     /// What happens when it has arrived.
     then: u32,
     next: u16,
@@ -84,9 +95,15 @@ impl Packet {
             network: 0,
             paid: Paid::Shared,
             to: 0,
+            taker: None,
             then: 0,
             next: u16::MAX,
         }
+    }
+
+    /// The same message, for a stack or the system agent.
+    pub const fn taken_by(self, taker: Taker) -> Self {
+        Self { taker: Some(taker), ..self }
     }
 
     /// Its class among those that the mesh side tells apart.
@@ -103,13 +120,22 @@ impl Packet {
     }
 
     const fn ring(&self) -> Ring {
-        if self.header.data { Ring::Block } else { Ring::Address }
+        if self.order() < ADDRESS_CLASSES { Ring::Address } else { Ring::Block }
+    }
+
+    /// The ring that it takes to where it is wanted.
+    pub const fn far_ring(&self) -> Ring {
+        match self.lane() {
+            Lane::Address => Ring::Address,
+            Lane::Block => Ring::Block,
+            Lane::Acknowledge => Ring::Acknowledge,
+        }
     }
 
     const fn lane(&self) -> Lane {
-        match (self.header.data, self.header.class, self.header.opcode) {
-            (true, _, _) => Lane::Block,
-            (false, 2, COMPLETION) => Lane::Acknowledge,
+        match (self.order(), self.header.opcode) {
+            (ADDRESS_CLASSES.., _) => Lane::Block,
+            (2, COMPLETION) => Lane::Acknowledge,
             _ => Lane::Address,
         }
     }

@@ -4,7 +4,9 @@ mod coverage;
 mod evaluate;
 mod figures;
 mod laws;
+mod links;
 mod metrics;
+mod platform;
 mod registers;
 mod truth;
 
