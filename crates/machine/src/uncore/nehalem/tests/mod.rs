@@ -65,4 +65,5 @@ const WORKLOADS: &[&str] = &[
     "2 random:requests=6000,stride=512k,footprint=20M,read=90,threads=16,remote=50",
     "random:requests=4000,stride=192,footprint=1G",
     "stream:requests=4000,stride=1536k,footprint=1G,read=30",
+    include_str!("../../../../scenarios/day.scenario"),
 ];

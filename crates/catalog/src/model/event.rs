@@ -1,0 +1,133 @@
+//! Events: what a selection counts and which settings it needs.
+
+use pericore_registers::BitRange;
+
+use super::DecodeRow;
+
+/// What hardware feeds to counters.
+#[derive(Debug)]
+pub struct Signal {
+    /// Name; the implicit signal of an event has the event's name.
+    pub name: &'static str,
+    /// Pulses or level.
+    pub kind: SignalKind,
+    /// Attributes that each pulse or level change carries, packed from bit 0 up.
+    pub attributes: &'static [Attribute],
+    /// What it is.
+    pub description: &'static str,
+}
+
+/// How a signal behaves in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SignalKind {
+    /// Increments at a cycle.
+    Pulses,
+    /// A number of entries that holds between changes; an entry's arrival is also a pulse.
+    Level,
+}
+
+/// A named property of a signal's pulses.
+#[derive(Debug, Clone, Copy)]
+pub struct Attribute {
+    /// Name.
+    pub name: &'static str,
+    /// Bits in the packed tag.
+    pub bits: BitRange,
+}
+
+/// What a counter takes from a signal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Measure {
+    /// Pulses, or a level's arrivals.
+    Arrivals,
+    /// The level, added up each cycle.
+    Occupancy,
+    /// Cycles in which the level is not zero.
+    NonEmpty,
+    /// One each cycle of the unit's clock.
+    Clock,
+    /// The increment that counter 0 of the same instance sees in this cycle.
+    Counter0,
+}
+
+/// An event and how it is selected.
+#[derive(Debug)]
+pub struct Event {
+    /// Name in the guide, without unit prefix.
+    pub name: &'static str,
+    /// Event select.
+    pub code: u16,
+    /// Value of the control register that selects the event without subevent: no enable, threshold, edge or invert bits.
+    pub config: u64,
+    /// Counters that can take it, as a bit mask.
+    pub counters: u16,
+    /// Largest increment in one cycle, where the guide says.
+    pub max_increment: Option<u16>,
+    /// What it counts.
+    pub description: &'static str,
+    /// Section or table.
+    pub source: &'static str,
+    /// Things a user must know.
+    pub caveats: &'static [&'static str],
+    /// Filter fields that apply to the event.
+    pub filters: &'static [FilterUse],
+    /// Index into [`super::Unit::field_sets`] of the fields that the event lays over the control register.
+    pub field_set: Option<u8>,
+    /// Index into [`super::Unit::signals`]; none for [`Measure::Clock`] and [`Measure::Counter0`].
+    pub signal: Option<u16>,
+    /// What is taken from the signal.
+    pub measure: Measure,
+    /// How umask and filters choose among the signal's pulses.
+    pub decode: &'static [DecodeRow],
+    /// Subevents; empty if the event has none.
+    pub subevents: &'static [Subevent],
+    /// Category in the guide.
+    pub category: &'static str,
+    /// True if a later document than the guide added it.
+    pub later: bool,
+}
+
+/// A subevent of an event.
+#[derive(Debug)]
+pub struct Subevent {
+    /// Name, without the event's.
+    pub name: &'static str,
+    /// Unit mask, bits 15:8 of the control register.
+    pub umask: Option<u8>,
+    /// Value of the control register that selects it; see [`Event::config`].
+    pub config: u64,
+    /// Counters that can take it.
+    pub counters: u16,
+    /// Largest increment in one cycle.
+    pub max_increment: Option<u16>,
+    /// What it counts.
+    pub description: &'static str,
+    /// Section or table, where it differs from the event's.
+    pub source: &'static str,
+    /// Things a user must know.
+    pub caveats: &'static [&'static str],
+    /// Filter fields that apply.
+    pub filters: &'static [FilterUse],
+    /// True if a later document than the guide added it.
+    pub later: bool,
+}
+
+/// A filter field that an event can use.
+#[derive(Debug, Clone, Copy)]
+pub struct FilterUse {
+    /// Field name, found in a filter register, in the control register or in the event's field set.
+    pub field: &'static str,
+    /// What happens if the user does not set it.
+    pub need: FilterNeed,
+}
+
+/// Whether a filter must be set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FilterNeed {
+    /// The event counts nothing useful without it: the user must choose.
+    Required,
+    /// It narrows the count; without it everything counts.
+    Optional,
+    /// It must be set, and this value counts everything.
+    Default(u64),
+}

@@ -1,0 +1,206 @@
+//! PMON units: where they stand and the registers they have.
+
+use pericore_registers::{AddressSpace, BitRange};
+
+use super::{Event, Measure, Metric, NamedValue, Signal, Term};
+
+/// A kind of PMON unit (all instances alike).
+#[derive(Debug)]
+pub struct Unit {
+    /// Command-line name, for example `cbo`.
+    pub name: &'static str,
+    /// Full name.
+    pub title: &'static str,
+    /// What the unit is.
+    pub description: &'static str,
+    /// Section of the guide.
+    pub source: &'static str,
+    /// Unit name in Intel's event files.
+    pub intel_unit: Option<&'static str>,
+    /// Event prefix in Intel's event files, for example `UNC_C_`.
+    pub intel_prefix: Option<&'static str>,
+    /// PMU name of Linux perf without the instance suffix, for example `uncore_cbox`.
+    pub perf_pmu: Option<&'static str>,
+    /// Name of the clock domain.
+    pub clock: &'static str,
+    /// Number of PMON instances in a socket at most; 0 if the unit has no PMON block with a fixed place.
+    pub instances: u16,
+    /// Unit type number in the discovery table, on families that have one.
+    pub discovery_type: Option<u16>,
+    /// Instances that neither hear the socket's freeze nor tell of overflows.
+    pub isolated: &'static [u16],
+    /// Programmable counters.
+    pub counters: u8,
+    /// Width of the programmable counters in bits.
+    pub counter_width: u8,
+    /// Where instances lie.
+    pub placements: &'static [Placement],
+    /// Registers.
+    pub registers: &'static [Register],
+    /// Sets of fields that share bits of a control register and apply to named events only.
+    pub field_sets: &'static [FieldSet],
+    /// Signals that the hardware feeds to counters.
+    pub signals: &'static [Signal],
+    /// Events.
+    pub events: &'static [Event],
+    /// Derived metrics.
+    pub metrics: &'static [Metric],
+    /// Things a user must know about the whole unit.
+    pub caveats: &'static [&'static str],
+}
+
+/// Where the instances of a unit lie in one address space.
+#[derive(Debug)]
+pub struct Placement {
+    /// Name that [`Register::placement`] refers to by index; the first is `main`.
+    pub name: &'static str,
+    /// Address space.
+    pub space: AddressSpace,
+    /// One location per instance.
+    pub instances: &'static [Location],
+    /// PCI device IDs, one per instance, or one for all; empty outside PCI.
+    pub device_ids: &'static [u16],
+    /// PCI: how many buses after the socket's uncore bus.
+    pub bus: u8,
+}
+
+/// Where one instance's registers start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Location {
+    /// Base MSR number.
+    Msr {
+        /// MSR number to which register offsets are added.
+        base: u32,
+    },
+    /// PCI function on the socket's uncore bus.
+    Pci {
+        /// Device number.
+        device: u8,
+        /// Function number.
+        function: u8,
+    },
+    /// Offset from a base address register that the chassis describes.
+    Mmio {
+        /// Name of the base address.
+        bar: &'static str,
+        /// Index of the base address.
+        index: u8,
+        /// Byte offset from it.
+        offset: u64,
+    },
+}
+
+/// What a register is for; the session and the emulated hardware act by role.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// Unit-wide freeze and reset.
+    UnitControl,
+    /// Overflow status of the unit's counters.
+    UnitStatus,
+    /// Event control of a programmable counter.
+    Control,
+    /// A programmable counter.
+    Counter,
+    /// Control of the fixed counter.
+    FixedControl,
+    /// The fixed counter.
+    FixedCounter,
+    /// Event filter or match register.
+    Filter,
+    /// Free-running counter: read only, never stopped.
+    FreeRunning,
+    /// Socket-wide control.
+    GlobalControl,
+    /// Socket-wide overflow status.
+    GlobalStatus,
+    /// Clears overflow status (Nehalem).
+    OverflowControl,
+    /// Identity, topology or capability; not part of counting.
+    Identity,
+}
+
+/// A register, or an array of like registers.
+#[derive(Debug)]
+pub struct Register {
+    /// Short name; array members append their index.
+    pub name: &'static str,
+    /// Name in the guide.
+    pub guide_name: &'static str,
+    /// What it is for.
+    pub role: Role,
+    /// Index into [`Unit::placements`].
+    pub placement: u8,
+    /// Offset from the instance's location: MSR numbers, or bytes in PCI and MMIO space.
+    pub offset: u32,
+    /// Array length; 1 for a single register.
+    pub count: u8,
+    /// Distance between array members.
+    pub stride: u16,
+    /// Width in bits: 8, 16, 32 or 64.
+    pub width: u8,
+    /// Reset value.
+    pub reset: u64,
+    /// Fields from the highest bit down; together with reserved fields they cover the register.
+    pub fields: &'static [Field],
+    /// What it is.
+    pub description: &'static str,
+    /// Section or table.
+    pub source: &'static str,
+    /// Things a user must know.
+    pub caveats: &'static [&'static str],
+    /// Name under which a fixed or free-running counter is counted and stands in metrics, for example `DCLK_FIXED`.
+    pub event: Option<&'static str>,
+    /// Free-running counters: index into [`Unit::signals`]; none for [`Measure::Clock`].
+    pub signal: Option<u16>,
+    /// Free-running counters: what is taken from the signal.
+    pub measure: Measure,
+    /// Free-running counters: which of the signal's pulses or entries.
+    pub when: &'static [Term],
+}
+
+/// How software may use a field, in the guides' letters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FieldAccess {
+    /// Read only.
+    ReadOnly,
+    /// Read only, changed by hardware.
+    ReadOnlyVolatile,
+    /// Read and write.
+    ReadWrite,
+    /// Read and write, changed by hardware.
+    ReadWriteVolatile,
+    /// Write only.
+    WriteOnly,
+    /// A written 1 clears the bit.
+    ReadWriteOneClears,
+    /// Reserved.
+    Reserved,
+    /// Ignored: reads as zero, writes have no effect.
+    Ignored,
+}
+
+/// A field of a register.
+#[derive(Debug)]
+pub struct Field {
+    /// Name; reserved fields are `rsv` and may repeat.
+    pub name: &'static str,
+    /// Bits.
+    pub bits: BitRange,
+    /// Access.
+    pub access: FieldAccess,
+    /// What it does.
+    pub description: &'static str,
+    /// Named values.
+    pub values: &'static [NamedValue],
+}
+
+/// Fields that some events lay over bits of the control register.
+#[derive(Debug)]
+pub struct FieldSet {
+    /// Name that events refer to.
+    pub name: &'static str,
+    /// Fields.
+    pub fields: &'static [Field],
+    /// Table.
+    pub source: &'static str,
+}

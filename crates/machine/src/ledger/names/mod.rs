@@ -1,0 +1,105 @@
+//! What the guide's event names mean, in terms of what happened: an independent reading of sections 2.3.7, 2.4.7 and 2.5.8,
+//! written without the catalogue's decode rows.
+
+mod channel;
+mod home;
+mod list;
+mod slice;
+
+use super::links;
+use super::window::Snapshot;
+pub use list::NAMES;
+
+/// Filter values by name.
+#[derive(Clone, Copy)]
+struct Filters<'a>(&'a [(&'a str, u64)]);
+
+impl Filters<'_> {
+    fn get(self, name: &str) -> Option<u64> {
+        self.0.iter().find(|(key, _)| *key == name).map(|&(_, value)| value)
+    }
+
+    fn state(self, state: usize) -> bool {
+        self.get("state").unwrap_or(u64::MAX) >> state & 1 == 1
+    }
+
+    fn thread(self, tid: usize) -> bool {
+        self.get("tid").is_none_or(|wanted| wanted == tid as u64)
+    }
+
+    /// An absent node filter reads as 0 and matches nothing, as the register does after reset.
+    fn node(self, nid: usize) -> bool {
+        self.get("nid").unwrap_or(0) >> nid & 1 == 1
+    }
+}
+
+/// Instances of a unit in the machine.
+pub fn instances(at: &Snapshot, unit: &str) -> Option<usize> {
+    match unit {
+        "cbo" => Some(at.cells.slices.len()),
+        "ha" => Some(at.cells.homes.len()),
+        "imc" => Some(at.cells.channels.len()),
+        // The link's units are there in a machine without links, too.
+        "qpi" | "r3qpi" => Some(2 * at.sockets),
+        "pcu" => Some(at.cells.power.len()),
+        "ubox" => Some(at.cells.agents.len()),
+        "r2pcie" => Some(at.cells.rings.len()),
+        _ => None,
+    }
+}
+
+/// An event's count from the beginning of time up to the snapshot.
+pub fn value(
+    at: &Snapshot,
+    unit: &str,
+    instance: u16,
+    event: &str,
+    subevent: Option<&str>,
+    filters: &[(&str, u64)],
+) -> Option<u64> {
+    let index = usize::from(instance);
+    let subevent = subevent.unwrap_or_default();
+    match unit {
+        "cbo" => match event {
+            "CLOCKTICKS" => Some(at.clocks.uclk.cycles(at.now)),
+            _ if event.starts_with("RING_") && event.ends_with("_USED") => {
+                let of_socket = at.cells.slices.len() / at.cells.rings.len().max(1);
+                let (socket, within) = (index / of_socket, index % of_socket);
+                at.cells.rings.get(socket)?.value(within, within >= of_socket / 2, event, subevent)
+            }
+            _ => slice::value(at.cells.slices.get(index)?, &at.opcodes, event, subevent, Filters(filters)),
+        },
+        // Both links of a socket are at the stop of input-output.
+        "r3qpi" if event.starts_with("RING_") => {
+            at.cells.rings.get(index / 2)?.value(io_stop(at), false, event, subevent)
+        }
+        "r2pcie" => match event {
+            "CLOCKTICKS" => Some(at.clocks.uclk.cycles(at.now)),
+            // Their stop comes after the home agent's.
+            _ if event.starts_with("RING_") => at.cells.rings.get(index)?.value(io_stop(at), false, event, subevent),
+            _ => at.cells.devices.get(index)?.value(event, subevent),
+        },
+        "ha" => home::value(at, index, event, subevent),
+        "imc" => channel::value(at, index, event, subevent),
+        "qpi" => links::qpi(at, index, event, subevent, filters),
+        "r3qpi" => links::ring_stop(at, index, event, subevent),
+        "pcu" => match event {
+            "CLOCKTICKS" => Some(at.clocks.pclk().cycles(at.now)),
+            _ => {
+                let bands = ["band0", "band1", "band2", "band3"];
+                let band = |number: usize| Filters(filters).get(bands[number]).unwrap_or(0);
+                at.cells.power.get(index)?.value(event, subevent, band)
+            }
+        },
+        "ubox" => match event {
+            "CLOCKTICKS" => Some(at.clocks.uclk.cycles(at.now)),
+            _ => at.cells.agents.get(index)?.value(event, subevent),
+        },
+        _ => None,
+    }
+}
+
+/// The stop of input-output and of the links between sockets: after the slices' and the home agent's.
+fn io_stop(at: &Snapshot) -> usize {
+    at.cells.slices.len() / at.cells.rings.len().max(1) + 1
+}
