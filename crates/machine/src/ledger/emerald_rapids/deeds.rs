@@ -22,6 +22,11 @@ pub const fn level(name: &str) -> LevelId {
     find(LEVELS, name)
 }
 
+/// The unit of a row.
+pub fn unit_of(row: &str) -> &str {
+    row.trim_start_matches('?').split('/').next().unwrap_or_default()
+}
+
 const fn find(table: &[&str], name: &str) -> u16 {
     let mut index = 0;
     while index < table.len() {

@@ -199,7 +199,7 @@ pub struct Ledger {
 fn places(shape: &Shape, table: &[&str]) -> (Vec<Place>, usize) {
     let mut next = 0;
     let places = table.iter().map(|name| {
-        let unit = name.split('/').next().unwrap_or_default();
+        let unit = deeds::unit_of(name);
         let place = Place { base: next, per_socket: shape.instances(unit) };
         next += u32::from(place.per_socket) * u32::from(shape.sockets);
         place
@@ -214,7 +214,7 @@ impl Ledger {
         let (deed_places, deeds) = places(&shape, DEEDS);
         let (level_places, levels) = places(&shape, LEVELS);
         let level_places = level_places.into_iter().zip(LEVELS).map(|(place, name)| {
-            let unit = name.split('/').next().unwrap_or_default();
+            let unit = deeds::unit_of(name);
             let room = match () {
                 () if name.starts_with("imc/RPQ") => shape.pending[0],
                 () if name.starts_with("imc/WPQ") => shape.pending[1],

@@ -5,12 +5,13 @@ use super::device::STACKS;
 use super::event::Event;
 use super::{Model, Stores};
 use crate::signal::SignalSink;
-use crate::workload::{Generator, Kind, Workload};
+use crate::workload::{Conditions, Generator, Kind, Workload};
 
 impl Model {
     /// The phase whose turn it is begins.
     pub(super) fn begin_phase<S: SignalSink>(&mut self, sink: &mut S) {
         let Some((workload, conditions)) = self.course.begin(self.now) else {
+            self.begin_power(&Conditions::default(), sink);
             self.begin_errands(&[]);
             return;
         };

@@ -30,7 +30,10 @@ const WORKLOADS: &[&str] = &[
     "two mixed:requests=15000,read=50,threads=64,footprint=64M,remote=40",
     "two random:requests=12000,read=40,threads=128,footprint=256k,remote=60",
     "two stream:requests=8000,threads=64,stride=16M,footprint=64G,read=20,remote=50",
+    "two chase:requests=600,remote=5",
     include_str!("../../../../scenarios/day.scenario"),
+    include_str!("../../../../scenarios/package.scenario"),
+    concat!("two ", include_str!("../../../../scenarios/messages.scenario")),
 ];
 
 fn model(workload: &str) -> (Model, Wiring) {
