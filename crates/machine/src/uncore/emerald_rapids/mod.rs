@@ -7,6 +7,8 @@
 mod account;
 mod address;
 mod agent;
+mod binding;
+mod caching;
 mod core;
 mod device;
 pub mod dram;
@@ -21,9 +23,13 @@ mod mesh;
 mod parameters;
 mod peer;
 mod phases;
+mod pipeline;
+mod port;
 mod power;
+mod reads;
 mod remote;
 mod request;
+mod request_tags;
 mod system;
 mod tags;
 #[cfg(test)]
@@ -49,6 +55,7 @@ use link::Links;
 use memory::Credits;
 use mesh::Mesh;
 use peer::Peers;
+use port::Port;
 use power::Power;
 use remote::Directory;
 use request::{Pool, RequestId};
@@ -136,6 +143,9 @@ pub struct Model {
     errands: Errands,
     systems: Vec<System>,
     peers: Peers,
+    ports: Vec<Port>,
+    /// Lines that devices have been given to write.
+    owned_lines: u32,
     account: Account,
     course: Course,
     stores: Stores,
@@ -177,7 +187,7 @@ impl Model {
             units: wiring.family().units.iter().map(|unit| (unit.name, unit.instances)).collect(),
             tiles: tiles.clone(),
             pending: [timing.reads.into(), timing.writes.into()],
-            rooms: Vec::new(),
+            rooms: vec![("irp/FAF_INSERTS", port::READS.into()), ("irp/TxC_BL_DRS_INSERTS", port::DATA.into())],
         };
         let account = Account::new(wiring, Ledger::new(clocks, shape), opcode)?;
         let mesh = Mesh::new(wiring, tiles, &parameters, clocks.uclk.ticks())?;
@@ -214,6 +224,8 @@ impl Model {
             errands: Errands::new(sockets),
             systems: (0..sockets).map(|_| System::new()).collect(),
             peers: Peers::new(sockets),
+            ports: (0..all * device::STACKS).map(|_| Port::new()).collect(),
+            owned_lines: 0,
             account,
             stores: Stores::Plain,
             streamed: 0,
@@ -324,6 +336,10 @@ impl Model {
             Event::HoldGranted => self.hold_granted(subject, sink),
             Event::PeerArrive => self.peer_arrives(subject, sink),
             Event::PeerTaken => self.peer_taken(subject, sink),
+            Event::PortCredit => self.port_credit(subject, sink),
+            Event::PortData => self.port_data(subject, sink),
+            Event::ExpanderData => self.expander_data(subject, sink),
+            Event::ExpanderSent => self.expander_sent(subject, sink),
             Event::PeerBack => self.peer_back(subject, sink),
         }
     }
@@ -409,6 +425,11 @@ impl Model {
     /// Keeps every DRAM command in the ledger from now on, for checkers.
     pub fn keep_commands(&mut self) {
         self.account.ledger.keep_commands();
+    }
+
+    /// Keeps every change of the agents' levels in the ledger from now on, for the truth of shaped counts.
+    pub fn keep_changes(&mut self) {
+        self.account.ledger.keep_changes();
     }
 
     /// The running account. [`Model::snapshot`] is what to ask for figures.

@@ -259,7 +259,8 @@ impl Model {
             self.account.deed(const { deed("upi/DIRECT_ATTEMPTS.D2C") }, socket, link, now, sink);
         }
         let gate = self.places.m3upi[usize::from(link)];
-        let arrives = self.mesh_send(socket as u8, packet.far_ring(), 0, gate, packet.to, sink);
+        // The link deals out what comes to its two ports.
+        let arrives = self.mesh_send(socket as u8, packet.far_ring(), packet.to % 2, gate, packet.to, sink);
         self.wheel.schedule(arrives, packet.then);
         if let Some(kind) = Flow::agent_kind(&packet) {
             let left = &mut self.links.flows[usize::from(number)].agents[kind];

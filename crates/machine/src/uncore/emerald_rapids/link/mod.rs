@@ -128,6 +128,8 @@ impl Packet {
         match self.lane() {
             Lane::Address => Ring::Address,
             Lane::Block => Ring::Block,
+            // Completions are for the caching agents, or for a stack.
+            Lane::Acknowledge if self.taker.is_none() => Ring::AcknowledgeAgents,
             Lane::Acknowledge => Ring::Acknowledge,
         }
     }

@@ -1,87 +1,7 @@
-//! What can happen in a unit, by the name of the subevent that counts it: the vocabulary that model and ledger share.
-//!
-//! A name is `unit/EVENT.SUBEVENT`. Behind a `+` stand further subevents of the same event that the same happening is part of:
-//! the signal then carries the bits of all of them.
-
-mod devices;
-mod links;
-mod platform;
-
-/// Index into [`DEEDS`].
-pub type Deed = u16;
-/// Index into [`LEVELS`].
-pub type LevelId = u16;
-
-/// The index of a deed; found when the program is compiled.
-pub const fn deed(name: &str) -> Deed {
-    find(DEEDS, name)
-}
-
-/// The index of a level; found when the program is compiled.
-pub const fn level(name: &str) -> LevelId {
-    find(LEVELS, name)
-}
-
-/// The unit of a row.
-pub fn unit_of(row: &str) -> &str {
-    row.trim_start_matches('?').split('/').next().unwrap_or_default()
-}
-
-const fn find(table: &[&str], name: &str) -> u16 {
-    let mut index = 0;
-    while index < table.len() {
-        if starts_as(table[index].as_bytes(), name.as_bytes()) {
-            return index as u16;
-        }
-        index += 1;
-    }
-    panic!("no such name")
-}
-
-/// True if an entry's first name is `name`.
-const fn starts_as(entry: &[u8], name: &[u8]) -> bool {
-    let start = if !entry.is_empty() && entry[0] == b'?' { 1 } else { 0 };
-    if entry.len() < start + name.len() {
-        return false;
-    }
-    let mut index = 0;
-    while index < name.len() {
-        if entry[start + index] != name[index] {
-            return false;
-        }
-        index += 1;
-    }
-    entry.len() == start + index || matches!(entry[start + index], b'+' | b'|' | b'!' | b'?')
-}
+//! Deeds and levels of caching and home agents, mesh to memory, and memory controllers.
 
 /// Everything that happens at once.
-pub const DEEDS: &[&str] = &join::<
-    { HOME_DEEDS.len() + devices::DEEDS.len() + links::DEEDS.len() + platform::DEEDS.len() },
->(&[HOME_DEEDS, devices::DEEDS, links::DEEDS, platform::DEEDS]);
-
-/// Everything that lasts. Behind `|` stand further levels that hold at the same time, behind `!` the one that holds while there is no
-/// room left, behind `?` the one that holds while there is anything; a row that begins with `?` has no other than these.
-pub const LEVELS: &[&str] = &join::<
-    { HOME_LEVELS.len() + devices::LEVELS.len() + links::LEVELS.len() + platform::LEVELS.len() },
->(&[HOME_LEVELS, devices::LEVELS, links::LEVELS, platform::LEVELS]);
-
-/// The rows of all parts.
-const fn join<const N: usize>(parts: &[&[&'static str]]) -> [&'static str; N] {
-    let mut all = [""; N];
-    let (mut part, mut next) = (0, 0);
-    while part < parts.len() {
-        let mut row = 0;
-        while row < parts[part].len() {
-            all[next] = parts[part][row];
-            (row, next) = (row + 1, next + 1);
-        }
-        part += 1;
-    }
-    all
-}
-
-/// At once: cores, agents, memory.
-const HOME_DEEDS: &[&str] = &[
+pub const DEEDS: &[&str] = &[
     // Caching and home agent: requests to the home side (Table 2-104).
     "cha/REQUESTS.READS_LOCAL",
     "cha/REQUESTS.READS_REMOTE",
@@ -105,7 +25,6 @@ const HOME_DEEDS: &[&str] = &[
     "cha/RxC_IPQ1_REJECT.PA_MATCH+ANY0",
     "cha/RxC_REQ_Q1_RETRY.PA_MATCH+ANY0",
     "cha/RxC_OTHER1_RETRY.PA_MATCH+ANY0",
-    // Turned away because the home side has no tracker entry.
     // Snoop filter and snoops.
     "cha/SF_EVICTION.M_STATE",
     "cha/SF_EVICTION.E_STATE",
@@ -245,7 +164,7 @@ const HOME_DEEDS: &[&str] = &[
     "imc/PREEMPTION_MM_SWITCH.WMM_PCH1",
     "imc/PREEMPTION_MM_SWITCH.RMM_PCH0",
     "imc/PREEMPTION_MM_SWITCH.RMM_PCH1",
-    // Prefetches that find no room, and credits to memory.
+    // Prefetches that find no room, and requests that find no credit.
     "m2m/PREFCAM_DEMAND_DROPS.CH0_XPT",
     "m2m/PREFCAM_DEMAND_DROPS.CH1_XPT",
     "m2m/PREFCAM_DROP_REASONS_CH0.RPQ_PROXY",
@@ -260,8 +179,8 @@ const HOME_DEEDS: &[&str] = &[
     "cha/WRITE_NO_CREDITS.MC3",
 ];
 
-/// What lasts: cores, agents, memory.
-const HOME_LEVELS: &[&str] = &[
+/// Everything that lasts.
+pub const LEVELS: &[&str] = &[
     "cha/RxC_INSERTS.IRQ",
     "cha/RxC_INSERTS.IPQ",
     "cha/RxC_INSERTS.RRQ",
@@ -291,15 +210,3 @@ const HOME_LEVELS: &[&str] = &[
     "imc/POWER_CKE_CYCLES.LOW_3",
     "imc/POWER_CHANNEL_PPD",
 ];
-
-#[cfg(test)]
-mod tests {
-    use super::{DEEDS, deed, level};
-
-    #[test]
-    fn names_are_found_by_their_first_part() {
-        assert_eq!(deed("cha/REQUESTS.READS_LOCAL"), 0);
-        assert_eq!(DEEDS[usize::from(deed("cha/RxC_IRQ1_REJECT.PA_MATCH"))], "cha/RxC_IRQ1_REJECT.PA_MATCH+ANY0");
-        assert_eq!(level("cha/RxC_INSERTS.IPQ"), 1);
-    }
-}
