@@ -7,7 +7,9 @@
 mod cells;
 mod changes;
 pub mod deeds;
+mod device_names;
 mod kind;
+mod link_names;
 mod mesh;
 mod mesh_names;
 mod names;
@@ -79,6 +81,8 @@ pub struct Shape {
     pub tiles: Vec<Tile>,
     /// Entries of a read and of a write pending queue.
     pub pending: [u64; 2],
+    /// Capacities of other queues, by the beginning of their names.
+    pub rooms: Vec<(&'static str, u64)>,
 }
 
 impl Shape {
@@ -149,16 +153,45 @@ struct ChannelCells {
     activates: [[u64; COMMAND_KINDS]; 2],
 }
 
-/// Headers of a link, by message class and opcode.
+/// A message on a link: its class and opcode, the slot of the flit that holds it, and whether a line follows.
+#[derive(Debug, Clone, Copy)]
+pub struct Header {
+    /// Message class (Table 3-6).
+    pub class: u8,
+    /// Opcode within the class.
+    pub opcode: u8,
+    /// Slot of its flit.
+    pub slot: u8,
+    /// A line follows.
+    pub data: bool,
+}
+
+/// What went over a link in one direction: headers by class and opcode, and by slot; slots with credits.
+#[derive(Debug, Clone, Default)]
+struct WayCells {
+    headers: [[u64; 16]; 8],
+    slots: [u64; 3],
+    credits: u64,
+}
+
+/// Both directions of a link.
 #[derive(Debug, Clone, Default)]
 struct LinkCells {
-    sent: [[u64; 16]; 8],
-    received: [[u64; 16]; 8],
+    sent: WayCells,
+    received: WayCells,
+}
+
+impl LinkCells {
+    const fn way(&mut self, received: bool) -> &mut WayCells {
+        if received { &mut self.received } else { &mut self.sent }
+    }
 }
 
 /// All totals.
 #[derive(Debug, Clone)]
 struct Cells {
+    /// Of each stack's port, by result and kind of snoop.
+    answers: Vec<[[u64; 3]; 4]>,
     links: Vec<LinkCells>,
     deeds: Vec<u64>,
     levels: Vec<Gauge>,
@@ -182,7 +215,7 @@ pub struct Ledger {
 fn places(shape: &Shape, table: &[&str]) -> (Vec<Place>, usize) {
     let mut next = 0;
     let places = table.iter().map(|name| {
-        let unit = name.split('/').next().unwrap_or_default();
+        let unit = deeds::unit_of(name);
         let place = Place { base: next, per_socket: shape.instances(unit) };
         next += u32::from(place.per_socket) * u32::from(shape.sockets);
         place
@@ -197,11 +230,11 @@ impl Ledger {
         let (deed_places, deeds) = places(&shape, DEEDS);
         let (level_places, levels) = places(&shape, LEVELS);
         let level_places = level_places.into_iter().zip(LEVELS).map(|(place, name)| {
-            let unit = name.split('/').next().unwrap_or_default();
+            let unit = deeds::unit_of(name);
             let room = match () {
                 () if name.starts_with("imc/RPQ") => shape.pending[0],
                 () if name.starts_with("imc/WPQ") => shape.pending[1],
-                () => u64::MAX,
+                () => shape.rooms.iter().find(|(start, _)| name.starts_with(start)).map_or(u64::MAX, |&(_, room)| room),
             };
             (place, clocks.of_unit(unit), room)
         });
@@ -214,6 +247,7 @@ impl Ledger {
             victims: [0; Victim::COUNT],
         };
         let cells = Cells {
+            answers: vec![[[0; 3]; 4]; usize::from(shape.instances("irp") * shape.sockets)],
             links: vec![LinkCells::default(); usize::from(shape.instances("upi") * shape.sockets)],
             deeds: vec![0; deeds],
             levels: vec![Gauge::default(); levels],
@@ -338,11 +372,22 @@ impl Ledger {
         self.log.as_deref().unwrap_or_default()
     }
 
-    /// A message of a class with an opcode went out on a link, or (`received`) came in; links are numbered over the machine.
-    pub fn header(&mut self, link: u16, class: u8, opcode: u8, received: bool) {
-        let cells = &mut self.cells.links[usize::from(link)];
-        let cells = if received { &mut cells.received } else { &mut cells.sent };
-        cells[usize::from(class)][usize::from(opcode)] += 1;
+    /// A message went out on a link, or (`received`) came in; links are numbered over the machine.
+    pub fn header(&mut self, link: u16, header: Header, received: bool) {
+        let way = self.cells.links[usize::from(link)].way(received);
+        way.headers[usize::from(header.class)][usize::from(header.opcode)] += 1;
+        way.slots[usize::from(header.slot)] += 1;
+    }
+
+    /// A stack's port answered a snoop.
+    pub fn port_answered(&mut self, socket: u16, stack: u16, result: u8, snoop: u8) {
+        let port = socket * self.shape.instances("irp") + stack;
+        self.cells.answers[usize::from(port)][usize::from(result)][usize::from(snoop)] += 1;
+    }
+
+    /// Credits went out on a link, or (`received`) came in.
+    pub fn credit_slot(&mut self, link: u16, received: bool) {
+        self.cells.links[usize::from(link)].way(received).credits += 1;
     }
 
     /// A message went over a socket's mesh.

@@ -72,7 +72,7 @@ fn reason(unit: &str, event: &str) -> Option<&'static str> {
 /// A workload in the table: its text, or the first line of a scenario, which says what it is.
 fn named(workload: &&str) -> String {
     match workload.split_once('\n') {
-        Some((about, _)) => format!("- a scenario: {}", about.trim_start_matches("# ")),
+        Some((about, _)) => format!("- a scenario: {}", about.replacen("# ", "", 1)),
         None => format!("- `{workload}`"),
     }
 }

@@ -5,7 +5,9 @@ mod evaluate;
 mod figures;
 mod idle;
 mod laws;
+mod links;
 mod mesh;
+mod platform;
 mod registers;
 mod truth;
 
@@ -23,13 +25,16 @@ const WORKLOADS: &[&str] = &[
     "mixed:requests=30000,read=50,threads=16,footprint=1G",
     "chase:requests=400",
     "ntstore:requests=3000,threads=16",
-    "dma-read:requests=2000",
-    "dma-write:requests=2000,allocate=50",
+    "dma-read:requests=6000,threads=40",
+    "dma-write:requests=3000,threads=40,allocate=50",
     "idle",
     "two mixed:requests=15000,read=50,threads=64,footprint=64M,remote=40",
     "two random:requests=12000,read=40,threads=128,footprint=256k,remote=60",
     "two stream:requests=8000,threads=64,stride=16M,footprint=64G,read=20,remote=50",
+    "two chase:requests=600,remote=5",
     include_str!("../../../../scenarios/day.scenario"),
+    include_str!("../../../../scenarios/package.scenario"),
+    concat!("two ", include_str!("../../../../scenarios/messages.scenario")),
 ];
 
 fn model(workload: &str) -> (Model, Wiring) {
