@@ -14,7 +14,7 @@ use crate::signal::{SignalSink, Tick, Wiring};
 use crate::uncore::{ModelError, ProgramCounts, Progress};
 use crate::workload::{ProgramSettings, ProgramSource, Scenario, Workload};
 use model::Model;
-pub use parameters::Parameters;
+pub use parameters::{FirstLevel, Parameters};
 pub use spec::{MachineSpec, SpecError};
 pub use truth::{Snapshot, Window};
 
@@ -46,9 +46,9 @@ pub enum BuildError {
         /// Presets that have one.
         with: String,
     },
-    /// The model runs no programs.
-    #[error("the traffic model of {family} runs workloads, and no programs yet; give --workload, or --machine e5-2600")]
-    NoPrograms {
+    /// The part cannot be divided.
+    #[error("{family} has no sub-NUMA clusters: leave snc away, or give --machine 8592+:snc=2")]
+    NoClusters {
         /// Family.
         family: &'static str,
     },

@@ -1,4 +1,4 @@
-//! `FAMILY|PRESET[:sockets=N,cores=N]`: which machine.
+//! `FAMILY|PRESET[:sockets=N,snc=N]`: which machine.
 
 use pericore_catalog::Family;
 
@@ -14,6 +14,8 @@ pub struct MachineSpec {
     family: &'static Family,
     preset: &'static str,
     sockets: u16,
+    /// Sub-NUMA clusters of a socket, if they are asked for.
+    clusters: Option<u8>,
 }
 
 /// Text that names no machine.
@@ -28,18 +30,20 @@ pub enum SpecError {
         known: String,
     },
     /// A key that machines do not have.
-    #[error("machines have no key {key:?}; known: sockets")]
+    #[error("machines have no key {key:?}; known: sockets, snc")]
     UnknownKey {
         /// What was written.
         key: String,
     },
     /// A value that is no number in range.
-    #[error("{key}={value}: give a number from 1 to 8")]
+    #[error("{key}={value}: give {accepted}")]
     BadValue {
         /// Key.
         key: &'static str,
         /// What was written.
         value: String,
+        /// What would do.
+        accepted: &'static str,
     },
 }
 
@@ -47,7 +51,7 @@ impl MachineSpec {
     /// One socket of a family, with its first preset.
     pub fn of(family: &'static Family) -> Self {
         let preset = PRESETS.iter().find(|(_, of)| *of == family.name).map_or(family.name, |(preset, _)| preset);
-        Self { family, preset, sockets: 1 }
+        Self { family, preset, sockets: 1, clusters: None }
     }
 
     /// Reads `NAME[:key=value,…]`.
@@ -64,11 +68,19 @@ impl MachineSpec {
         }
         for option in options.split(',').filter(|option| !option.is_empty()) {
             let (key, value) = option.split_once('=').unwrap_or((option, ""));
-            if key != "sockets" {
-                return Err(SpecError::UnknownKey { key: key.to_owned() });
+            let bad = |key, accepted| SpecError::BadValue { key, value: value.to_owned(), accepted };
+            let number: Option<u8> = value.parse().ok();
+            match key {
+                "sockets" => {
+                    let sockets = number.filter(|sockets| (1..=8).contains(sockets));
+                    spec.sockets = sockets.ok_or_else(|| bad("sockets", "a number from 1 to 8"))?.into();
+                }
+                "snc" => {
+                    let clusters = number.filter(|clusters| [1, 2, 4].contains(clusters));
+                    spec.clusters = Some(clusters.ok_or_else(|| bad("snc", "1, 2 or 4"))?);
+                }
+                _ => return Err(SpecError::UnknownKey { key: key.to_owned() }),
             }
-            let number = value.parse().ok().filter(|number| (1..=8).contains(number));
-            spec.sockets = number.ok_or_else(|| SpecError::BadValue { key: "sockets", value: value.to_owned() })?;
         }
         Ok(spec)
     }
@@ -86,7 +98,8 @@ impl MachineSpec {
     /// The model's parameters.
     ///
     /// # Errors
-    /// [`BuildError::NoModel`] for a family without a model, [`BuildError::TooManySockets`] for a machine larger than the model.
+    /// [`BuildError::NoModel`] for a family without a model, [`BuildError::TooManySockets`] for a machine larger than the model,
+    /// [`BuildError::NoClusters`] for clusters where there are none.
     pub fn parameters(&self) -> Result<Parameters, BuildError> {
         let parameters = Parameters::preset(self.preset).ok_or_else(|| {
             let with: Vec<&str> = PRESETS.iter().map(|(preset, _)| *preset).collect();
@@ -96,7 +109,13 @@ impl MachineSpec {
         if self.sockets > most {
             return Err(BuildError::TooManySockets { family: self.family.name, sockets: self.sockets, most });
         }
-        Ok(parameters.with_sockets(self.sockets))
+        let parameters = parameters.with_sockets(self.sockets);
+        match self.clusters {
+            None => Ok(parameters),
+            Some(clusters) => {
+                parameters.with_clusters(clusters).ok_or(BuildError::NoClusters { family: self.family.name })
+            }
+        }
     }
 
     /// What workloads can ask of the machine.

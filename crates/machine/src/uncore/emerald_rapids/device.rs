@@ -175,7 +175,7 @@ impl Model {
     fn onto_mesh<S: SignalSink>(&mut self, kind: Kind, socket: u8, stack: u16, line: u32, device: u16, sink: &mut S) {
         let at = u16::from(socket);
         let (target, home) = address::target(line);
-        let cha = address::agent(line);
+        let cha = self.map.agent(line);
         let mut request = Request::new(kind, socket, cha, home, stack, line, target);
         request.thread = device;
         let request = self.pool.add(request);

@@ -15,6 +15,8 @@ pub const REPERTOIRE: Repertoire =
 pub struct Parameters {
     /// Sockets: one or two.
     pub sockets: u8,
+    /// Sub-NUMA clusters of a socket: 1 for none, 2 or 4.
+    pub clusters: u8,
     /// Cores of a socket; each sits beside a slice of the LLC.
     pub cores: u8,
     /// Hardware threads of a core.
@@ -70,6 +72,7 @@ impl Parameters {
     pub const fn p8592() -> Self {
         Self {
             sockets: 1,
+            clusters: 1,           // off, as servers are delivered
             cores: 64,             // vendor's product data (published-numbers)
             threads_per_core: 2,   // same
             memory: 64 << 30,      // sixteen subchannels of 4 GiB; what line numbers of 32 bits allow for two sockets
@@ -108,6 +111,12 @@ impl Parameters {
         Self { sockets, ..self }
     }
 
+    /// The same part with sub-NUMA clusters.
+    #[must_use]
+    pub fn with_clusters(self, clusters: u8) -> Self {
+        Self { clusters, ..self }
+    }
+
     /// The clocks: 2.5 GHz uncore (vendor's product data: up to 2.5 GHz), DDR5-5600, 2.5 GHz link layer (20 GT/s, eight transfers a
     /// cycle: the guide's `UPI_SPEED`), 500 MHz I/O, 1 GHz power control and CXL (assumptions), on a grid of 70 GHz.
     pub const fn clocks(&self) -> Clocks {
@@ -141,7 +150,10 @@ impl Parameters {
     /// What workloads can ask of the machine.
     pub const fn limits(&self) -> Limits {
         let threads = self.cores as u16 * self.threads_per_core as u16 * self.sockets as u16;
-        Limits { memory: self.memory, threads, sockets: self.sockets as u16, repertoire: &REPERTOIRE }
+        let sockets = self.sockets as u16;
+        // With clusters, a thread's own memory is its cluster's.
+        let memory = self.memory / self.clusters as u64;
+        Limits { memory, threads, sockets, expander: true, repertoire: &REPERTOIRE }
     }
 
     /// Checks what the model's data structures take for granted.
@@ -154,6 +166,8 @@ impl Parameters {
             if ok { Ok(()) } else { Err(ParameterError { name, value, least, most }) }
         };
         range("sockets", self.sockets.into(), 1, 2)?;
+        range("clusters", self.clusters.into(), 1, 4)?;
+        range("clusters", self.clusters.into(), self.clusters.next_power_of_two().into(), 4)?;
         range("cores", self.cores.into(), 64, 64)?;
         range("threads_per_core", self.threads_per_core.into(), 1, 2)?;
         range("memory", self.memory, 1 << 30, 64 << 30)?;

@@ -56,7 +56,7 @@ impl Model {
     fn update_directory<S: SignalSink>(&mut self, request: RequestId, to: u8, sink: &mut S) {
         let Request { socket, cha, line, .. } = self.pool[request];
         let (at, now) = (u16::from(socket), self.now);
-        let unit = u16::from(address::place(line).channel) / 2;
+        let unit = u16::from(self.map.place(line).channel) / 2;
         let directory = &mut self.directories[usize::from(socket)];
         let from = directory.get(line);
         if from == to {
@@ -202,7 +202,7 @@ impl Model {
     pub(super) fn answer_remote<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let Request { socket, cha, line, class, parent, grant, writes, .. } = self.pool[request];
         let (at, now) = (u16::from(socket), self.now);
-        let unit = usize::from(address::place(line).channel) / 2;
+        let unit = usize::from(self.map.place(line).channel) / 2;
         let here = self.places.m2m[unit];
         let asker = self.pool[parent];
         let to = match asker.kind() {
