@@ -1,5 +1,6 @@
 //! A whole machine: hardware and, on families that have one, the traffic model that drives it.
 
+mod checked;
 mod model;
 mod parameters;
 mod spec;
@@ -10,9 +11,11 @@ use pericore_registers::{Address, Outcome, RegisterSpace, Width};
 
 use crate::chassis::{Chassis, ShapeError};
 use crate::engine::{ClockDomains, ClockError};
+use crate::ledger::Shaped;
 use crate::signal::{SignalSink, Tick, Wiring};
 use crate::uncore::{ModelError, ProgramCounts, Progress};
 use crate::workload::{ProgramSettings, ProgramSource, Scenario, Workload};
+pub use checked::checked;
 use model::Model;
 pub use parameters::{FirstLevel, Parameters};
 pub use spec::{MachineSpec, SpecError};
@@ -157,6 +160,23 @@ impl Machine {
     /// The truth as of now.
     pub fn snapshot(&self) -> Snapshot {
         self.model.snapshot()
+    }
+
+    /// Keeps from now on what [`Machine::shaped`] needs. It grows with the run.
+    pub fn keep_levels(&mut self) {
+        self.model.keep_levels();
+    }
+
+    /// What an occupancy event (unit, event, subevent) of an instance of a socket gives behind a threshold, over the requests that have
+    /// ended since [`Machine::keep_levels`]; `None` without it, or if the ledger keeps no level for the event.
+    pub fn shaped(
+        &self,
+        place: (u16, u16),
+        event: (&str, &str, &str),
+        filters: &[(&str, u64)],
+        threshold: u64,
+    ) -> Option<Shaped> {
+        self.model.shaped(place, event, filters, threshold)
     }
 
     /// The hardware.

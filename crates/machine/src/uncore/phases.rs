@@ -1,6 +1,6 @@
 //! Phases of a scenario: what begins and ends with them.
 
-use super::core::{Thread, ThreadKind, ThreadState};
+use super::core::{NOT_MISSING, Thread, ThreadKind, ThreadState};
 use super::device::NO_DEVICE;
 use super::dram::{Conditions as ChannelConditions, PowerDown, Throttle};
 use super::event::Event;
@@ -56,9 +56,9 @@ impl Model {
         let cycle = self.clocks.dclk.cycles(self.now) + 1;
         for index in 0..self.channels.len() {
             self.channels[index].set_conditions(settings, cycle);
-            self.channel_next[index] = self.channels[index].next_tick();
+            self.channel_next.set(index, self.channels[index].next_tick());
         }
-        self.memory_next = self.channel_next.iter().fold(Tick::MAX, |least, &next| least.min(next));
+        self.memory_next = self.channel_next.tick();
     }
 
     fn channel_conditions(&self, memory: &MemoryConditions) -> ChannelConditions {
@@ -130,7 +130,7 @@ impl Model {
             self.total -= self.threads.iter_mut().map(|thread| thread.generator.stop()).sum::<u64>();
         }
         let finished = |thread: &Thread| thread.state == ThreadState::Finished && thread.outstanding == 0;
-        let at_rest = self.threads.iter().all(finished) && self.pool.records().next().is_none();
+        let at_rest = self.threads.iter().all(finished) && self.pool.is_empty();
         if !self.course.ends(self.threads.is_empty(), at_rest) {
             self.look_later();
             return;
@@ -158,6 +158,7 @@ impl Model {
                 tid: self.map.within(core) * 2 + (number / cores) as u8,
                 ready: 0,
                 held: None,
+                missing: NOT_MISSING,
                 state: ThreadState::Running,
                 kind,
                 outstanding: 0,

@@ -298,7 +298,9 @@ impl Model {
                     account.deed(deed("m3upi/TxC_AD_FLQ_BYPASS.AD_SLOT0"), there, index, now, sink);
                 }
                 let gate = self.places.m3upi[usize::from(link)];
-                let arrives = self.mesh_send(there as u8, packet.ring(), 0, gate, to, sink);
+                // Responses without data are for the caching agent. The link deals out what comes to its two ports.
+                let ring = if class == 2 { Ring::AcknowledgeAgents } else { packet.ring() };
+                let arrives = self.mesh_send(there as u8, ring, to % 2, gate, to, sink);
                 self.wheel.schedule(arrives, then);
                 self.links.packets[usize::from(id)].next = self.links.free;
                 self.links.free = id;

@@ -7,6 +7,8 @@
 mod account;
 mod address;
 mod agent;
+mod binding;
+mod caching;
 mod core;
 mod device;
 pub mod dram;
@@ -19,10 +21,13 @@ mod memory;
 mod mesh;
 mod parameters;
 mod phases;
+mod pipeline;
 mod power;
 mod program;
+mod reads;
 mod remote;
 mod request;
+mod request_tags;
 mod tags;
 #[cfg(test)]
 mod tests;
@@ -431,6 +436,11 @@ impl Model {
     /// Keeps every DRAM command in the ledger from now on, for checkers.
     pub fn keep_commands(&mut self) {
         self.account.ledger.keep_commands();
+    }
+
+    /// Keeps every change of the agents' levels in the ledger from now on, for the truth of shaped counts.
+    pub fn keep_changes(&mut self) {
+        self.account.ledger.keep_changes();
     }
 
     /// The running account. [`Model::snapshot`] is what to ask for figures.

@@ -45,6 +45,8 @@ pub struct Parameters {
     pub mesh_hop: u64,
     /// Uncore cycles to cross from die to die.
     pub mesh_crossing: u64,
+    /// Uncore cycles from one message to the next over the bridge between the dies; a line takes twice that.
+    pub mesh_bridge: u64,
     /// Entries of an agent's ingress queue for cores.
     pub ingress_entries: u8,
     /// Uncore cycles that a request spends in an idle ingress queue.
@@ -87,6 +89,7 @@ impl Parameters {
             mesh_base: 4,   // assumption: on and off, two cycles each
             mesh_hop: 1,    // assumption: one cycle a stop, as on the rings before
             mesh_crossing: 9, // assumption: serialisation over the bridge, about 4 ns
+            mesh_bridge: 2, // assumption: the bridge is half as wide as the mesh
             ingress_entries: 24, // assumption
             ingress_latency: 4, // fitted with miss_to_mesh
             tor_entries: 32, // assumption
@@ -185,6 +188,7 @@ impl Parameters {
             ("mesh_base", self.mesh_base),
             ("mesh_hop", self.mesh_hop),
             ("mesh_crossing", self.mesh_crossing),
+            ("mesh_bridge", self.mesh_bridge),
             ("ingress_latency", self.ingress_latency),
             ("llc_data", self.llc_data),
             ("llc_miss", self.llc_miss),

@@ -226,7 +226,8 @@ impl Model {
         self.account.deed(deed("m2m/DIRECT2UPI_TAKEN"), at, unit as u16, now, sink);
         self.send_packet(socket, cha, packet, here, to, 0, Event::Data.of(parent), sink);
         let agent = self.places.cha[usize::from(cha)];
-        let told = self.mesh_send(socket, Ring::Acknowledge, 0, here, agent, sink);
+        let port = u8::from(self.map.place(line).channel % 2 == 1);
+        let told = self.mesh_send(socket, Ring::AcknowledgeAgents, port, here, agent, sink);
         self.wheel.schedule(told, Event::Release.of(request));
     }
 

@@ -31,7 +31,7 @@ pub use names::NAMES;
 pub use parameters::{CORES, MOST_SOCKETS, Parameters, REPERTOIRE};
 
 use super::core::{Core, ThreadState};
-use super::dram::{BANKS_PER_RANK, Channel, LINES_PER_ROW, Outcome, RANKS};
+use super::dram::{Channel, Outcome};
 use super::program::Program;
 use super::{ModelError, ProgramCounts, Progress};
 use crate::engine::{Clocks, Pool, Wheel};
@@ -168,18 +168,15 @@ impl Model {
         let wires = Wires::bind(wiring, &parameters)?;
         let (sockets, timing) = (parameters.sockets, &parameters.dram);
         let cores = sockets * CORES as u8;
-        let channels: Vec<Channel> = (0..usize::from(sockets) * CHANNELS)
-            .map(|channel| {
-                let within = channel % CHANNELS;
-                Channel::new(within as u16, clocks.dclk, timing, wires::channel_wires(within as u16))
-            })
-            .collect();
+        let channels: Vec<Channel> =
+            (0..usize::from(sockets) * CHANNELS).map(|_| Channel::new(clocks.dclk, timing)).collect();
         let account = || {
             let shape = shared::Shape {
                 sockets: 1,
                 slices: 0,
                 homes: 0,
                 channels: CHANNELS,
+                ranks: timing.ranks,
                 reads: timing.reads.into(),
                 writes: timing.writes.into(),
             };
@@ -248,7 +245,6 @@ impl Model {
     pub fn run_until<S: SignalSink>(&mut self, until: Tick, sink: &mut S) {
         if !self.started {
             self.started = true;
-            self.channels.iter().for_each(|channel| channel.start(&mut Deaf));
             self.begin_phase();
         }
         loop {
@@ -350,8 +346,9 @@ impl Model {
     fn place(&self, line: u32) -> super::address::Place {
         let within_node = (u64::from(line) % (self.parameters.node() / LINE_BYTES)) as u32;
         let (lane, within) = (within_node % CHANNELS as u32, within_node / CHANNELS as u32);
-        let above_column = within / LINES_PER_ROW as u32;
-        let (banks, ranks) = (BANKS_PER_RANK as u32, RANKS as u32);
+        let timing = &self.parameters.dram;
+        let above_column = within / timing.lines_per_row;
+        let (banks, ranks) = (u32::from(timing.banks_per_rank()), u32::from(timing.ranks));
         let row = above_column / (banks * ranks);
         let channel = (lane + (within >> 6) + (within >> 13)) % CHANNELS as u32;
         let bank = (above_column ^ row ^ (row >> 7)) % banks;
@@ -410,12 +407,3 @@ impl Model {
 
 /// Bytes of a line.
 const LINE_BYTES: u64 = super::address::LINE_BYTES;
-
-/// Hears nothing.
-struct Deaf;
-
-impl SignalSink for Deaf {
-    fn pulse(&mut self, _: crate::signal::Wire, _: u64, _: Tick, _: u32) {}
-    fn enter(&mut self, _: crate::signal::Wire, _: u64, _: Tick) {}
-    fn leave(&mut self, _: crate::signal::Wire, _: u64, _: Tick) {}
-}

@@ -245,9 +245,11 @@ const fn ddr3_1333() -> Timing {
         trp: 9,             // 13.5 ns
         tras: 24,           // 36 ns
         trc: 33,            // 49.5 ns
-        trrd: 4,            // max(4 cycles, 6 ns) with 1 KiB pages
+        trrd_s: 4,          // max(4 cycles, 6 ns) with 1 KiB pages
+        trrd_l: 4,          // the same: no bank groups
         tfaw: 20,           // 30 ns with 1 KiB pages
-        twtr: 5,            // max(4 cycles, 7.5 ns)
+        twtr_s: 5,          // max(4 cycles, 7.5 ns)
+        twtr_l: 5,          // the same
         twr: 10,            // 15 ns
         trtp: 5,            // max(4 cycles, 7.5 ns)
         trfc: 107,          // 160 ns for 2 Gbit

@@ -224,7 +224,7 @@ fn setting<'a>(phase: &mut Phase, word: Word<'a>, line: &mut Line<'a>) -> Result
             memory.self_refresh = Some(line.duration("the idle time", "self-refresh after 10us", SHORTEST)?);
         }
         "throttle" => {
-            let ranks = [("rank0", 1), ("rank1", 2), ("ranks", 3)];
+            let ranks = [("rank0", 1), ("rank1", 2), ("ranks", u8::MAX)];
             let ranks = line.one_of("the rank", "throttle rank0 30%, or rank1, or ranks", &ranks)?;
             memory.throttle = Some((ranks, line.per_cent("throttle rank0 30%")?));
         }

@@ -72,7 +72,16 @@ fn check(workload: &str, at: &Snapshot) {
         bypassed("RxR_BYPASS.BL_ALL") + bypassed("RxR_INSERTS.BL_ALL"),
         "every data message arrives",
     );
-    equal(of("mdf", "CRS_TxR_INSERTS.BL_CRD"), of("mdf", "RxR_BYPASS.BL_CRD"), "what leaves a die comes to the other");
+    for ring in ["AD_CRD", "BL_CRD", "AK", "IV"] {
+        let left = of("mdf", &format!("RxR_BYPASS.{ring}")) + of("mdf", &format!("RxR_INSERTS.{ring}"));
+        equal(of("mdf", &format!("CRS_TxR_INSERTS.{ring}")), left, "what leaves a die comes to the other");
+    }
+    for (ring, agent) in [("AD", 0), ("AD", 1), ("BL", 0), ("BL", 1)] {
+        let lane = format!("{ring}_AG{agent}");
+        let sent = bypassed(&format!("TxR_VERT_BYPASS.{lane}")) + bypassed(&format!("TxR_VERT_INSERTS0.{lane}"));
+        let rows = (0..12).map(|row| bypassed(&format!("AG{agent}_{ring}_CRD_ACQUIRED{}.TGR{row}", row / 8)));
+        equal(rows.sum(), sent, "every address and every line takes a credit");
+    }
 
     // I/O: sixteen double words a line.
     equal(of("iio", "DATA_REQ_OF_CPU.MEM_READ.ALL_PARTS"), 16 * cha("TOR_INSERTS.IO_PCIRDCUR"), "DMA read bytes");

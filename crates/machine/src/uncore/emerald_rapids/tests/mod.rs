@@ -3,8 +3,9 @@
 mod coverage;
 mod evaluate;
 mod figures;
+mod idle;
 mod laws;
-mod metrics;
+mod mesh;
 mod program;
 mod registers;
 mod truth;
