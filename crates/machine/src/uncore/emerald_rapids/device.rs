@@ -203,7 +203,7 @@ impl Model {
     ) {
         let at = u16::from(socket);
         let (target, home) = address::target(line);
-        let cha = address::agent(line);
+        let cha = self.map.agent(line);
         let mut request = Request::new(kind, socket, cha, home, stack, line, target);
         request.thread = device;
         let request = self.pool.add(request);

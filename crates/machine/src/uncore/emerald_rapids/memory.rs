@@ -1,7 +1,7 @@
 //! The home side's memory: from the agent over the mesh to the memory controllers and back.
 
 use super::Model;
-use super::address::{self, Place, SUBCHANNELS};
+use super::address::{Place, SUBCHANNELS};
 use super::event::Event;
 use super::request::{NO_REQUEST, Request, RequestId};
 use crate::ledger::Pending;
@@ -120,7 +120,7 @@ impl Model {
         self.account.deed(deed("cha/IMC_READS_COUNT.NORMAL"), at_socket, at_cha, self.now, sink);
         let bypass = if wait == 0 { deed("cha/BYPASS_CHA_IMC.TAKEN") } else { deed("cha/BYPASS_CHA_IMC.NOT_TAKEN") };
         self.account.deed(bypass, at_socket, at_cha, self.now, sink);
-        let place = address::place(line);
+        let place = self.map.place(line);
         if matches!(class.kind, Kind::DataRead | Kind::RemoteData) {
             // A prefetch needs room in the queue to be of use.
             let (_, half) = seen(place);
@@ -158,7 +158,7 @@ impl Model {
         let Request { socket, cha, line, partial, .. } = self.pool[request];
         let what = if partial { deed("cha/IMC_WRITES_COUNT.PARTIAL") } else { deed("cha/IMC_WRITES_COUNT.FULL") };
         self.account.deed(what, socket.into(), cha.into(), self.now, sink);
-        let place = address::place(line);
+        let place = self.map.place(line);
         let (unit, _) = seen(place);
         if self.credits[self.subchannel(socket, place)].writes == 0 {
             let what = deed("cha/WRITE_NO_CREDITS.MC0") + unit;
@@ -177,7 +177,7 @@ impl Model {
     /// A request arrives where mesh and memory meet.
     pub(super) fn at_memory<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let Request { socket, line, writes, partial, prefetched, class, .. } = self.pool[request];
-        let place = address::place(line);
+        let place = self.map.place(line);
         let (unit, half) = seen(place);
         let (at, now) = (u16::from(socket), self.now);
         let number = self.subchannel(socket, place);
@@ -233,7 +233,7 @@ impl Model {
     /// A request with its credit goes to its subchannel.
     fn announce<S: SignalSink>(&mut self, request: RequestId, from: Tick, sink: &mut S) {
         let Request { socket, line, writes, partial, .. } = self.pool[request];
-        let place = address::place(line);
+        let place = self.map.place(line);
         let (unit, _) = seen(place);
         if !writes {
             self.account.leave(level("m2m/RxC_AD_OCCUPANCY"), socket.into(), unit, self.now, sink);
@@ -270,7 +270,7 @@ impl Model {
                     Some(next) => {
                         if self.credits[number].waiting_writes.is_empty() && !self.other_waits(number) {
                             let Request { socket, line, .. } = self.pool[next];
-                            let (unit, half) = seen(address::place(line));
+                            let (unit, half) = seen(self.map.place(line));
                             self.account.leave(NO_CREDIT[half], socket.into(), unit, self.now, sink);
                         }
                         self.announce(next, self.now, sink);
@@ -285,7 +285,7 @@ impl Model {
     /// Memory answers where it meets the mesh.
     pub(super) fn answer<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let Request { socket, cha, line, writes, partial, prefetched, class, parent, .. } = self.pool[request];
-        let (unit, half) = seen(address::place(line));
+        let (unit, half) = seen(self.map.place(line));
         let (at, now) = (u16::from(socket), self.now);
         let here = self.places.m2m[usize::from(unit)];
         let agent = self.places.cha[usize::from(cha)];

@@ -56,7 +56,7 @@ impl Model {
     fn update_directory<S: SignalSink>(&mut self, request: RequestId, to: u8, sink: &mut S) {
         let Request { socket, cha, line, .. } = self.pool[request];
         let (at, now) = (u16::from(socket), self.now);
-        let unit = u16::from(address::place(line).channel) / 2;
+        let unit = u16::from(self.map.place(line).channel) / 2;
         let directory = &mut self.directories[usize::from(socket)];
         let from = directory.get(line);
         if from == to {
@@ -202,7 +202,7 @@ impl Model {
     pub(super) fn answer_remote<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let Request { socket, cha, line, class, parent, grant, writes, .. } = self.pool[request];
         let (at, now) = (u16::from(socket), self.now);
-        let unit = usize::from(address::place(line).channel) / 2;
+        let unit = usize::from(self.map.place(line).channel) / 2;
         let here = self.places.m2m[unit];
         let asker = self.pool[parent];
         let to = match asker.kind() {
@@ -226,7 +226,7 @@ impl Model {
         self.account.deed(deed("m2m/DIRECT2UPI_TAKEN"), at, unit as u16, now, sink);
         self.send_packet(socket, cha, packet, here, to, 0, Event::Data.of(parent), sink);
         let agent = self.places.cha[usize::from(cha)];
-        let port = u8::from(address::place(line).channel % 2 == 1);
+        let port = u8::from(self.map.place(line).channel % 2 == 1);
         let told = self.mesh_send(socket, Ring::AcknowledgeAgents, port, here, agent, sink);
         self.wheel.schedule(told, Event::Release.of(request));
     }

@@ -8,6 +8,7 @@ mod laws;
 mod links;
 mod mesh;
 mod platform;
+mod program;
 mod registers;
 mod truth;
 
@@ -32,6 +33,7 @@ const WORKLOADS: &[&str] = &[
     "two random:requests=12000,read=40,threads=128,footprint=256k,remote=60",
     "two stream:requests=8000,threads=64,stride=16M,footprint=64G,read=20,remote=50",
     "two chase:requests=600,remote=5",
+    "two snc=4 random:requests=6000,read=60,threads=256,footprint=1M,remote=20,cxl=20",
     include_str!("../../../../scenarios/day.scenario"),
     include_str!("../../../../scenarios/package.scenario"),
     concat!("two ", include_str!("../../../../scenarios/messages.scenario")),
@@ -39,8 +41,9 @@ const WORKLOADS: &[&str] = &[
 
 fn model(workload: &str) -> (Model, Wiring) {
     let (sockets, workload) = workload.strip_prefix("two ").map_or((1, workload), |rest| (2, rest));
+    let (clusters, workload) = workload.strip_prefix("snc=4 ").map_or((1, workload), |rest| (4, rest));
     let family = pericore_catalog::family("emerald-rapids").unwrap();
-    let parameters = Parameters { sockets, ..Parameters::p8592() };
+    let parameters = Parameters { sockets, clusters, ..Parameters::p8592() };
     let limits = parameters.limits();
     let scenario = if workload.contains('\n') { Scenario::parse(workload, &limits).ok() } else { None };
     let scenario = scenario.unwrap_or_else(|| Workload::parse(workload, &limits).unwrap().into());
