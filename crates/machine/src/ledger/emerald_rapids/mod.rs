@@ -10,11 +10,13 @@ mod kind;
 mod mesh;
 mod mesh_names;
 mod names;
+mod rejects;
 mod requests;
 
 pub use cells::{Gauge, Stay};
 pub use kind::{Class, Found, Kind, Lookup, Queue, Target};
 pub use mesh::{Bridged, HALF_FULL, Message, PATIENCE, ROOM, Ring, Tile, Traffic};
+pub use rejects::Reason;
 
 use crate::engine::Period;
 use crate::signal::Tick;
@@ -134,6 +136,7 @@ struct AgentCells {
     /// By kind, state found, remote home.
     lookups: Box<[[[u64; 2]; Found::COUNT]; Kind::COUNT]>,
     victims: [u64; Victim::COUNT],
+    rejects: rejects::Rejects,
 }
 
 /// Totals of one memory channel's commands, by pseudo channel.
@@ -205,6 +208,7 @@ impl Ledger {
             tor: Box::new([Stay::default(); Class::COUNT]),
             lookups: Box::new([[[0; 2]; Found::COUNT]; Kind::COUNT]),
             victims: [0; Victim::COUNT],
+            rejects: rejects::Rejects::default(),
         };
         let cells = Cells {
             links: vec![LinkCells::default(); usize::from(shape.instances("upi") * shape.sockets)],
@@ -268,6 +272,16 @@ impl Ledger {
     /// A line gave way to a fill.
     pub fn gave_way(&mut self, socket: u16, cha: u16, victim: Victim) {
         self.agent(socket, cha).victims[victim.index()] += 1;
+    }
+
+    /// A request was turned away, for the first time or once more.
+    pub fn turned_away(&mut self, socket: u16, cha: u16, queue: Queue, reason: Reason, once_more: bool) {
+        self.agent(socket, cha).rejects.turn_away(queue, reason, once_more);
+    }
+
+    /// A request that was turned away tried again.
+    pub fn tried_again(&mut self, socket: u16, cha: u16, queue: Queue, reason: Reason) {
+        self.agent(socket, cha).rejects.retry(queue, reason);
     }
 
     /// A column command went out on a channel.

@@ -23,9 +23,11 @@ mod parameters;
 mod pipeline;
 mod power;
 mod reads;
+mod reject_lines;
 mod remote;
 mod request;
 mod request_tags;
+mod shortage;
 mod tags;
 #[cfg(test)]
 mod tests;

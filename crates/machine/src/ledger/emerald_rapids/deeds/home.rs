@@ -14,17 +14,7 @@ pub const DEEDS: &[&str] = &[
     "cha/IMC_WRITES_COUNT.PARTIAL",
     "cha/BYPASS_CHA_IMC.TAKEN",
     "cha/BYPASS_CHA_IMC.NOT_TAKEN",
-    // Turned away because another request to the line is under way, and taken up again.
-    "cha/RxC_INSERTS.IRQ_REJ",
-    "cha/RxC_INSERTS.PRQ_REJ",
     "cha/RxC_INSERTS.PRQ",
-    "cha/RxC_IRQ1_REJECT.PA_MATCH+ANY0",
-    "cha/RxC_PRQ1_REJECT.PA_MATCH+ANY0",
-    "cha/RxC_RRQ1_REJECT.PA_MATCH+ANY0",
-    "cha/RxC_WBQ1_REJECT.PA_MATCH+ANY0",
-    "cha/RxC_IPQ1_REJECT.PA_MATCH+ANY0",
-    "cha/RxC_REQ_Q1_RETRY.PA_MATCH+ANY0",
-    "cha/RxC_OTHER1_RETRY.PA_MATCH+ANY0",
     // Snoop filter and snoops.
     "cha/SF_EVICTION.M_STATE",
     "cha/SF_EVICTION.E_STATE",

@@ -7,6 +7,7 @@ mod laws;
 mod mesh;
 mod metrics;
 mod registers;
+mod shortage;
 mod truth;
 
 use super::{Model, Parameters};
