@@ -6,7 +6,7 @@ use pericore_machine::signal::Wiring;
 use pericore_machine::uncore::{Model, Parameters};
 use pericore_machine::workload::Workload;
 
-use crate::path::{FAMILY, Nothing};
+use crate::path::Nothing;
 
 /// How a figure bears on the parameters.
 enum Use {
@@ -120,7 +120,7 @@ struct Part {
 
 impl Part {
     fn run(workload: &str, shares: (u64, u64)) -> Self {
-        let family = pericore_catalog::family(FAMILY).expect("the family is in the catalogue");
+        let family = pericore_catalog::family("e5-2600").expect("the family is in the catalogue");
         let parameters = Parameters::e5_2680();
         let opcodes = Opcodes::by_name(|name| family.named_value("idi-opcodes", name)).expect("the opcodes are too");
         let workload = Workload::parse(workload, &parameters.limits()).expect("the workload is sound");

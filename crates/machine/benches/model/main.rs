@@ -12,6 +12,8 @@ mod stopwatch;
 
 use std::process::ExitCode;
 
+use path::Path;
+
 /// Peers' figures are those of `published-numbers`: one channel of DDR4-3200, a 2-core virtual machine, ns for each request.
 struct Case {
     name: &'static str,
@@ -32,6 +34,23 @@ pub struct Measured {
     /// Simulated DRAM cycles for each request, where that tells something.
     cycles: Option<f64>,
 }
+
+const E5: &str = "e5-2680";
+/// 128 caching and home agents.
+const EMR: &str = "8592+:sockets=2";
+const NEHALEM: &str = "x5570:sockets=2";
+
+const E5_MISS: Path = Path { machine: E5, workload: "random:footprint=16G", warm: 0, counters: path::e5_2600 };
+const E5_STREAM: Path = Path { workload: "stream:footprint=256M", ..E5_MISS };
+/// Beyond what the L2s hold, within the LLC.
+const E5_HIT: Path = Path { workload: "random:footprint=8M", warm: 1_000_000, ..E5_MISS };
+
+const EMR_MISS: Path = Path { machine: EMR, counters: path::emerald_rapids, ..E5_MISS };
+/// Eight cores have 16 MB of L2.
+const EMR_HIT: Path = Path { workload: "random:footprint=96M,threads=8", warm: 4_000_000, ..EMR_MISS };
+
+const NEHALEM_MISS: Path = Path { machine: NEHALEM, counters: path::nehalem, ..E5_MISS };
+const NEHALEM_HIT: Path = Path { workload: "random:footprint=6M", warm: 1_000_000, ..NEHALEM_MISS };
 
 const RAMULATOR: &str = "Ramulator 2.1";
 
@@ -71,24 +90,67 @@ const CASES: &[Case] = &[
         run: controller::chase,
         requests: 2_000_000,
     },
-    Case { name: "path/miss", limit: None, peer: None, run: path::miss, requests: 1_000_000 },
+    Case {
+        name: "controller/ddr4-random",
+        limit: Some(200.0),
+        peer: Some((RAMULATOR, 3743.0)),
+        run: controller::ddr4_random,
+        requests: 2_000_000,
+    },
+    Case {
+        name: "controller/ddr4-sequential",
+        limit: Some(50.0),
+        peer: Some(("DRAMSys 5.1", 2380.0)),
+        run: controller::ddr4_sequential,
+        requests: 4_000_000,
+    },
+    Case {
+        name: "controller/ddr4-every-8",
+        limit: None,
+        peer: Some((RAMULATOR, 2149.0)),
+        run: controller::ddr4_every_8,
+        requests: 2_000_000,
+    },
+    Case {
+        name: "controller/ddr4-chase",
+        limit: None,
+        peer: Some((RAMULATOR, 2937.0)),
+        run: controller::ddr4_chase,
+        requests: 2_000_000,
+    },
+    Case { name: "path/miss", limit: None, peer: None, run: |n| E5_MISS.run_unheard(n), requests: 1_000_000 },
     Case {
         name: "path/miss-16-counters",
         limit: Some(350.0),
         peer: Some(("ChampSim", 163_934.0)),
-        run: path::miss_counted,
+        run: |n| E5_MISS.run(n),
         requests: 1_000_000,
     },
-    Case { name: "path/stream", limit: None, peer: None, run: path::stream, requests: 1_000_000 },
-    Case { name: "path/stream-16-counters", limit: None, peer: None, run: path::stream_counted, requests: 1_000_000 },
-    Case { name: "path/hit", limit: None, peer: None, run: path::hit, requests: 3_000_000 },
+    Case { name: "path/stream", limit: None, peer: None, run: |n| E5_STREAM.run_unheard(n), requests: 1_000_000 },
+    Case { name: "path/stream-16-counters", limit: None, peer: None, run: |n| E5_STREAM.run(n), requests: 1_000_000 },
+    Case { name: "path/hit", limit: None, peer: None, run: |n| E5_HIT.run_unheard(n), requests: 3_000_000 },
     Case {
         name: "path/hit-16-counters",
         limit: Some(120.0),
         peer: Some(("ChampSim", 41_152.0)),
-        run: path::hit_counted,
+        run: |n| E5_HIT.run(n),
         requests: 3_000_000,
     },
+    Case { name: "emr/build, two sockets", limit: Some(1e8), peer: None, run: |n| path::build(EMR, n), requests: 5 },
+    Case { name: "emr/miss", limit: None, peer: None, run: |n| EMR_MISS.run_unheard(n), requests: 300_000 },
+    Case { name: "emr/miss-16-counters", limit: Some(450.0), peer: None, run: |n| EMR_MISS.run(n), requests: 300_000 },
+    Case { name: "emr/hit", limit: None, peer: None, run: |n| EMR_HIT.run_unheard(n), requests: 1_000_000 },
+    Case { name: "emr/hit-16-counters", limit: Some(150.0), peer: None, run: |n| EMR_HIT.run(n), requests: 1_000_000 },
+    Case { name: "nehalem/miss", limit: None, peer: None, run: |n| NEHALEM_MISS.run_unheard(n), requests: 1_000_000 },
+    Case {
+        name: "nehalem/miss-16-counters",
+        limit: None,
+        peer: None,
+        run: |n| NEHALEM_MISS.run(n),
+        requests: 1_000_000,
+    },
+    Case { name: "nehalem/hit", limit: None, peer: None, run: |n| NEHALEM_HIT.run_unheard(n), requests: 3_000_000 },
+    Case { name: "nehalem/hit-16-counters", limit: None, peer: None, run: |n| NEHALEM_HIT.run(n), requests: 3_000_000 },
 ];
 
 fn main() -> ExitCode {

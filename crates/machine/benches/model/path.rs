@@ -1,10 +1,8 @@
 //! The whole way of a request, to no counters at all and to sixteen.
 
-use pericore_machine::chassis::{Chassis, Shape};
-use pericore_machine::ledger::Opcodes;
-use pericore_machine::signal::{SignalSink, Tick, Wire, Wiring};
-use pericore_machine::uncore::{Model, Parameters};
+use pericore_machine::signal::{SignalSink, Tick, Wire};
 use pericore_machine::workload::Workload;
+use pericore_machine::{Machine, MachineSpec};
 use pericore_registers::{Address, Bdf, RegisterSpace, Width};
 
 use crate::Measured;
@@ -17,82 +15,110 @@ impl SignalSink for Nothing {
     fn pulse(&mut self, _: Wire, _: u64, _: Tick, _: u32) {}
     fn enter(&mut self, _: Wire, _: u64, _: Tick) {}
     fn leave(&mut self, _: Wire, _: u64, _: Tick) {}
-}
-
-const MISS: &str = "random:footprint=16G";
-const STREAM: &str = "stream:footprint=256M";
-/// Beyond what the L2s hold, within the LLC.
-const HIT: &str = "random:footprint=8M";
-
-pub fn miss(requests: u64) -> Measured {
-    run(MISS, requests, 0, &mut Nothing)
-}
-
-pub fn miss_counted(requests: u64) -> Measured {
-    run(MISS, requests, 0, &mut counters())
-}
-
-pub fn stream(requests: u64) -> Measured {
-    run(STREAM, requests, 0, &mut Nothing)
-}
-
-pub fn stream_counted(requests: u64) -> Measured {
-    run(STREAM, requests, 0, &mut counters())
-}
-
-pub fn hit(requests: u64) -> Measured {
-    run(HIT, requests, 50, &mut Nothing)
-}
-
-pub fn hit_counted(requests: u64) -> Measured {
-    run(HIT, requests, 50, &mut counters())
-}
-
-/// The family that has a model.
-pub const FAMILY: &str = "e5-2600";
-
-/// Runs a workload and measures what comes after `warm` per cent of it. At least a million requests go before that where
-/// caches must be warm, so that runs of different length differ by warm requests only.
-fn run<S: SignalSink>(workload: &str, requests: u64, warm: u64, sink: &mut S) -> Measured {
-    let family = pericore_catalog::family(FAMILY).expect("the family is in the catalogue");
-    let parameters = Parameters::e5_2680();
-    let opcodes = Opcodes::by_name(|name| family.named_value("idi-opcodes", name)).expect("the opcodes are too");
-    let before = if warm == 0 { 0 } else { 1_000_000.max(requests * warm / 100) };
-    let workload = format!("{workload},requests={}", before + requests);
-    let workload = Workload::parse(&workload, &parameters.limits()).expect("the workload is sound");
-    let mut wiring = Wiring::new(family, 1);
-    let mut model = Model::new(parameters, opcodes, &workload, &mut wiring).expect("the preset is sound");
-    while model.progress().done < before {
-        model.run_until(model.now() + 100_000, sink);
+    fn hears(&self, _: Wire) -> bool {
+        false
     }
-    let done = model.progress().done;
+}
+
+/// A workload on a machine.
+pub struct Path {
+    /// As `--machine` takes it.
+    pub machine: &'static str,
+    pub workload: &'static str,
+    /// Accesses before those that are measured, where caches must be warm.
+    pub warm: u64,
+    /// Programs sixteen counters.
+    pub counters: fn(&mut Machine),
+}
+
+impl Path {
+    /// Runs so many accesses behind the warm ones.
+    pub fn run(&self, requests: u64) -> Measured {
+        self.run_into(requests, |machine, ticks| machine.run_for(ticks))
+    }
+
+    /// The same, with nothing behind the signals.
+    pub fn run_unheard(&self, requests: u64) -> Measured {
+        self.run_into(requests, |machine, ticks| machine.run_into(ticks, &mut Nothing))
+    }
+
+    fn run_into(&self, requests: u64, run: impl Fn(&mut Machine, Tick)) -> Measured {
+        let spec = MachineSpec::parse(self.machine).expect("the machine is known");
+        let limits = spec.limits().expect("it has a model");
+        let workload = format!("{},requests={}", self.workload, self.warm + requests);
+        let workload = Workload::parse(&workload, &limits).expect("the workload is sound");
+        let mut machine = Machine::new(&spec, &workload).expect("the preset is sound");
+        (self.counters)(&mut machine);
+        while machine.progress().done < self.warm {
+            run(&mut machine, 100_000);
+        }
+        let done = machine.progress().done;
+        let watch = Stopwatch::start();
+        while !machine.finished() {
+            run(&mut machine, 1_000_000);
+        }
+        Measured { seconds: watch.seconds(), requests: machine.progress().done - done, cycles: None }
+    }
+}
+
+/// Builds machines; gives the time of one.
+pub fn build(machine: &str, machines: u64) -> Measured {
+    let spec = MachineSpec::parse(machine).expect("the machine is known");
+    let workload = Workload::parse("random", &spec.limits().expect("it has a model")).expect("a workload");
     let watch = Stopwatch::start();
-    while !model.finished() {
-        model.run_until(model.now() + 1_000_000, sink);
+    for _ in 0..machines {
+        std::hint::black_box(Machine::new(&spec, &workload).expect("the preset is sound"));
     }
-    Measured { seconds: watch.seconds(), requests: model.progress().done - done, cycles: None }
+    Measured { seconds: watch.seconds(), requests: machines, cycles: None }
+}
+
+fn write(machine: &mut Machine, address: Address, width: Width, value: u64) {
+    machine.write(address, width, value).expect("the register exists");
 }
 
 /// Two counters on each of four slices and of the four channels, by hand from the guide: look-ups of data reads (Table 2-15) and
 /// occupancy of the table of requests (Table 2-31); reads and writes of DRAM and occupancy of the read queue (2.5.8).
-fn counters() -> Chassis {
-    let family = pericore_catalog::family(FAMILY).expect("the family is in the catalogue");
-    let shape = Shape::new(family, 1, 8, 2).expect("one socket");
-    let clocks = Parameters::e5_2680().clocks().expect("the preset's clocks");
-    let period = |clock: &str| if clock == "dclk" { clocks.dclk.ticks() } else { clocks.uclk.ticks() };
-    let mut chassis = Chassis::new(shape, Wiring::new(family, 1), period);
+pub fn e5_2600(machine: &mut Machine) {
     for slice in 0..4 {
         let base = 0xd00 + 0x20 * slice;
         for (register, value) in [(0x14, 0x1f << 18), (0x10, 0x0040_0836), (0x11, 0x0040_0334)] {
-            let address = Address::Msr { cpu: 0, msr: base + register };
-            chassis.write(address, Width::B8, value).expect("the MSR exists");
+            write(machine, Address::Msr { cpu: 0, msr: base + register }, Width::B8, value);
         }
     }
     for function in [0, 1, 4, 5] {
         for (offset, value) in [(0xd8, 0x0040_0f04), (0xdc, 0x0040_0080)] {
-            let address = Address::Pci { bdf: Bdf::new(0xff, 16, function), offset };
-            chassis.write(address, Width::B4, value).expect("the register exists");
+            write(machine, Address::Pci { bdf: Bdf::new(0xff, 16, function), offset }, Width::B4, value);
         }
     }
-    chassis
+}
+
+/// The same of Emerald Rapids, by hand from the guide: occupancy of the table of requests by cores' misses and look-ups of data
+/// reads on four agents (tables 1-9, 2-63 and on); all reads of DRAM, and entries of the read queue of the first pseudo channel, on
+/// four channels (Table 1-12).
+pub fn emerald_rapids(machine: &mut Machine) {
+    for agent in 0..4 {
+        let base = 0x2000 + 0x10 * agent;
+        for (register, value) in [(2, 0x00c8_17fe_0000_0136), (3, 0x0000_1fff_0000_8134)] {
+            write(machine, Address::Msr { cpu: 0, msr: base + register }, Width::B8, value);
+        }
+    }
+    for (controller, channel) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+        let base = 0xf000_0000 + 0x8_0000 * controller + 0x2_2800 + 0x8000 * channel;
+        for (offset, value) in [(0x40, 0xcf05), (0x44, 0x0180)] {
+            write(machine, Address::Mmio { physical: base + offset }, Width::B4, value);
+        }
+    }
+}
+
+/// The eight counters of each of two sockets, by hand from the SDM (18.8.2.2 and its table of uncore events): occupied cycles and
+/// allocations of the global queue's read tracker; misses and hits of the last-level cache; reads and writes of all channels.
+pub fn nehalem(machine: &mut Machine) {
+    let events = [0x0103, 0x0203, 0x0308, 0x0309, 0x072c, 0x072f, 0x0120, 0x0320];
+    for socket in 0..2 {
+        let cpu = machine.chassis().shape().first_cpu(socket);
+        for (counter, event) in (0..).zip(events) {
+            write(machine, Address::Msr { cpu, msr: 0x3c0 + counter }, Width::B8, 1 << 22 | event);
+        }
+        write(machine, Address::Msr { cpu, msr: 0x391 }, Width::B8, 0xff);
+    }
 }

@@ -228,7 +228,29 @@ fn presence(shape: &Shape, wiring: &Wiring, number: u16) -> Presence {
     if shape.has(shape.family.units[unit], instance) { Presence::Present } else { Presence::Hidden }
 }
 
+impl Chassis {
+    #[cold]
+    fn pulse_late(&mut self, wire: Wire, tag: u64, tick: Tick, count: u32) {
+        self.carry_out(tick);
+        self.bank.pulse(wire, tag, tick, count);
+    }
+
+    #[cold]
+    fn enter_late(&mut self, wire: Wire, tag: u64, tick: Tick) {
+        self.carry_out(tick);
+        self.bank.enter(wire, tag, tick);
+    }
+
+    #[cold]
+    fn leave_late(&mut self, wire: Wire, tag: u64, tick: Tick) {
+        self.carry_out(tick);
+        self.bank.leave(wire, tag, tick);
+    }
+}
+
+/// Most of what the model says, nobody hears: that way has few instructions and saves no registers, since whatever is more is called last.
 impl SignalSink for Chassis {
+    #[inline]
     fn hears(&self, wire: Wire) -> bool {
         // A write that is still to take effect may make a counter listen.
         self.next_due != Tick::MAX || self.bank.hears(wire)
@@ -237,21 +259,23 @@ impl SignalSink for Chassis {
     #[inline]
     fn pulse(&mut self, wire: Wire, tag: u64, tick: Tick, count: u32) {
         if tick >= self.next_due {
-            self.carry_out(tick);
+            return self.pulse_late(wire, tag, tick, count);
         }
         self.bank.pulse(wire, tag, tick, count);
     }
 
+    #[inline]
     fn enter(&mut self, wire: Wire, tag: u64, tick: Tick) {
         if tick >= self.next_due {
-            self.carry_out(tick);
+            return self.enter_late(wire, tag, tick);
         }
         self.bank.enter(wire, tag, tick);
     }
 
+    #[inline]
     fn leave(&mut self, wire: Wire, tag: u64, tick: Tick) {
         if tick >= self.next_due {
-            self.carry_out(tick);
+            return self.leave_late(wire, tag, tick);
         }
         self.bank.leave(wire, tag, tick);
     }

@@ -9,18 +9,19 @@ use super::layout::{Kind, Layout, SlotRef};
 use super::overflow::Overflows;
 use super::predicate::Predicate;
 use super::selection::Selection;
+use super::tags::{Slot, Tags};
 use crate::signal::{SignalSink, Tick, Wire, Wiring};
 
 /// Every PMON instance of a machine.
 #[derive(Debug)]
 pub struct Bank {
     pub(super) instances: Vec<Instance>,
-    /// Where each instance's signals start in `listeners` and `live`.
+    /// Where each instance's signals start in `listeners` and `tags`.
     signal_starts: Vec<u32>,
     /// Counters that listen to each signal of each instance, as bit masks.
     pub(super) listeners: Vec<u32>,
-    /// What is in each level now: tags and how many entries carry them.
-    pub(super) live: Vec<Vec<(u64, u32)>>,
+    /// The tags of each signal that a level has, or a counter listens to.
+    pub(super) tags: Vec<Tags>,
     pub(super) overflows: Overflows,
     /// Any counter may take any event.
     anywhere: bool,
@@ -34,7 +35,7 @@ impl Bank {
             instances: Vec::with_capacity(wiring.instances().into()),
             signal_starts: Vec::with_capacity(wiring.instances().into()),
             listeners: Vec::new(),
-            live: Vec::new(),
+            tags: Vec::new(),
             overflows: Overflows::new(&layouts, wiring),
             anywhere: false,
         };
@@ -43,7 +44,7 @@ impl Bank {
             let unit = family.units[unit_index];
             bank.signal_starts.push(bank.listeners.len() as u32);
             bank.listeners.resize(bank.listeners.len() + unit.signals.len(), 0);
-            bank.live.resize(bank.listeners.len(), Vec::new());
+            bank.tags.resize(bank.listeners.len(), Tags::default());
             let isolated = unit.isolated.contains(&instance);
             let instance = Instance::new(Arc::clone(&layouts[unit_index]), period(unit.clock).max(1), isolated);
             // Free-running counters listen from the start.
@@ -113,8 +114,8 @@ impl Bank {
         }
         for counter in each(effects.emptied) {
             let instance = &mut self.instances[usize::from(number)];
-            let (level, cycle) = (instance.counters[counter].level() as i64, instance.cycle(tick));
-            instance.change_level(counter, -level, cycle);
+            let level = instance.counters[counter].level() as i64;
+            instance.change_level(counter, -level, tick);
         }
         if let Some(frozen) = effects.global_freeze {
             self.freeze_socket(number, frozen, tick);
@@ -132,13 +133,19 @@ impl Bank {
         let instance = &mut self.instances[usize::from(number)];
         let (selection, conditioning) = instance.compile(counter, self.anywhere);
         let cycle = instance.cycle(tick);
-        for listeners in &mut self.listeners[signals.clone()] {
-            *listeners &= !(1 << counter);
+        for (listeners, tags) in self.listeners[signals.clone()].iter_mut().zip(&mut self.tags[signals.clone()]) {
+            if *listeners >> counter & 1 == 1 {
+                *listeners &= !(1 << counter);
+                tags.retake(counter, |_| false);
+            }
         }
-        let live = &self.live[signals];
+        let tags = &mut self.tags[signals];
+        for signal in selection.signals() {
+            tags[usize::from(signal)].retake(counter, |tag| selection.hears(signal, tag));
+        }
         let entries = |signal: u16, predicate: &Predicate| {
-            let entries = live[usize::from(signal)].iter().filter(|(tag, _)| predicate.matches(*tag));
-            entries.map(|&(_, count)| u64::from(count)).sum::<u64>()
+            let entries = tags[usize::from(signal)].entries().filter(|(tag, _)| predicate.matches(*tag));
+            entries.map(|(_, count)| u64::from(count)).sum::<u64>()
         };
         let mut gated = 0;
         let level = match &selection {
@@ -166,7 +173,7 @@ impl Bank {
         }
     }
 
-    /// Where an instance's signals lie in `listeners` and `live`.
+    /// Where an instance's signals lie in `listeners` and `tags`.
     pub(super) fn signals_of(&self, number: u16) -> std::ops::Range<usize> {
         let start = self.signal_starts[usize::from(number)] as usize;
         start..start + self.instances[usize::from(number)].layout.unit.signals.len()
@@ -183,52 +190,57 @@ impl Bank {
         self.signal_starts[usize::from(wire.instance)] as usize + usize::from(wire.signal)
     }
 
+    /// What is known of a tag that may be new.
+    #[inline(never)]
+    pub(super) fn known(&mut self, wire: Wire, tag: u64) -> &mut Slot {
+        let index = self.index(wire);
+        let (instance, listeners) = (&self.instances[usize::from(wire.instance)], self.listeners[index]);
+        self.tags[index].know(tag, |tag| {
+            let takes = |counter: &usize| instance.selections[*counter].hears(wire.signal, tag);
+            each(listeners).filter(takes).fold(0, |takers, counter| takers | 1 << counter)
+        })
+    }
+
     /// Increments reach the counters that listen.
-    fn deliver(&mut self, wire: Wire, listeners: u32, tag: u64, tick: Tick, count: u32) {
+    #[inline(never)]
+    fn deliver(&mut self, wire: Wire, tag: u64, tick: Tick, count: u32) {
         self.reach(tick);
+        let index = self.index(wire);
+        let takers = match self.tags[index].quick(tag) {
+            Some(slot) => slot.takers,
+            None => self.known(wire, tag).takers,
+        };
         let instance = &mut self.instances[usize::from(wire.instance)];
-        let cycle = instance.cycle(tick);
-        for counter in each(listeners) {
-            let Selection::Signal { predicate, .. } = &instance.selections[counter] else { continue };
-            if predicate.matches(tag) {
-                instance.pulse(counter, u64::from(count), cycle);
-            }
+        for counter in each(takers) {
+            instance.pulse(counter, u64::from(count), tick);
         }
         self.settle(wire.instance, tick);
     }
 
-    /// An entry arrives at a level, or leaves it.
-    fn change(&mut self, wire: Wire, listeners: u32, tag: u64, tick: Tick, arrival: bool) {
+    /// An entry with a tag that the first look does not find comes, or goes.
+    #[inline(never)]
+    fn change_rare<const COMES: bool>(&mut self, wire: Wire, tag: u64, tick: Tick) {
+        let slot = self.known(wire, tag);
+        let Some(count) = (if COMES { slot.count.checked_add(1) } else { slot.count.checked_sub(1) }) else { return };
+        slot.count = count;
+        let takers = slot.takers;
+        self.change::<COMES>(wire, takers, tag, tick);
+    }
+
+    /// An entry has come to a level that counters take it from, or gone from it.
+    #[inline(never)]
+    fn change<const COMES: bool>(&mut self, wire: Wire, takers: u32, tag: u64, tick: Tick) {
         self.reach(tick);
         let index = self.index(wire);
         let instance = &mut self.instances[usize::from(wire.instance)];
-        let cycle = instance.cycle(tick);
-        let step = if arrival { 1 } else { -1 };
-        for counter in each(listeners) {
-            let Selection::Signal { signal, measure, predicate, gate } = &instance.selections[counter] else {
-                continue;
-            };
-            if gate.as_ref().is_some_and(|gate| gate.signal == wire.signal && gate.predicate.matches(tag)) {
-                instance.counters[counter].change_gate(step, cycle);
-            }
-            if *signal != wire.signal || !predicate.matches(tag) {
-                continue;
-            }
-            match measure {
-                Measure::Arrivals if arrival => instance.pulse(counter, 1, cycle),
-                Measure::Occupancy => instance.change_level(counter, step, cycle),
-                Measure::NonEmpty => {
-                    let empty = !self.live[index].iter().any(|(tag, _)| predicate.matches(*tag));
-                    let delta = i64::from(!empty) - instance.counters[counter].level() as i64;
-                    instance.change_level(counter, delta, cycle);
-                }
-                Measure::Arrivals | Measure::Clock | Measure::Counter0 => {}
-            }
+        for counter in each(takers) {
+            instance.change::<COMES>(counter, wire.signal, &self.tags[index], tag, tick);
         }
         self.settle(wire.instance, tick);
     }
 
     /// Acts on what a signal has made of an armed counter.
+    #[inline]
     fn settle(&mut self, number: u16, tick: Tick) {
         if self.instances[usize::from(number)].watched {
             self.overflows.stale = true;
@@ -239,10 +251,8 @@ impl Bank {
 
 /// Notes which signals a counter hears; `start` is where the instance's signals start.
 fn listen(listeners: &mut [u32], start: u32, counter: u8, selection: &Selection) {
-    if let Selection::Signal { signal, gate, .. } = selection {
-        for signal in [Some(*signal), gate.as_ref().map(|gate| gate.signal)].into_iter().flatten() {
-            listeners[start as usize + usize::from(signal)] |= 1 << counter;
-        }
+    for signal in selection.signals() {
+        listeners[start as usize + usize::from(signal)] |= 1 << counter;
     }
 }
 
@@ -253,38 +263,32 @@ impl SignalSink for Bank {
 
     #[inline]
     fn pulse(&mut self, wire: Wire, tag: u64, tick: Tick, count: u32) {
-        let listeners = self.listeners[self.index(wire)];
-        if listeners != 0 {
-            self.deliver(wire, listeners, tag, tick, count);
+        if self.listeners[self.index(wire)] != 0 {
+            self.deliver(wire, tag, tick, count);
         }
     }
 
     #[inline]
     fn enter(&mut self, wire: Wire, tag: u64, tick: Tick) {
         let index = self.index(wire);
-        match self.live[index].iter_mut().find(|(live, _)| *live == tag) {
-            Some((_, count)) => *count += 1,
-            None => self.live[index].push((tag, 1)),
-        }
-        let listeners = self.listeners[index];
-        if listeners != 0 {
-            self.change(wire, listeners, tag, tick, true);
+        let Some(slot) = self.tags[index].quick(tag) else { return self.change_rare::<true>(wire, tag, tick) };
+        slot.count += 1;
+        if slot.takers != 0 {
+            let takers = slot.takers;
+            self.change::<true>(wire, takers, tag, tick);
         }
     }
 
     #[inline]
     fn leave(&mut self, wire: Wire, tag: u64, tick: Tick) {
         let index = self.index(wire);
-        let live = &mut self.live[index];
+        let Some(slot) = self.tags[index].quick(tag) else { return self.change_rare::<false>(wire, tag, tick) };
         // An entry that never entered: a defect of the model, which its own tests find; nothing here goes below zero.
-        let Some(position) = live.iter().position(|&(live, _)| live == tag) else { return };
-        live[position].1 -= 1;
-        if live[position].1 == 0 {
-            live.swap_remove(position);
-        }
-        let listeners = self.listeners[index];
-        if listeners != 0 {
-            self.change(wire, listeners, tag, tick, false);
+        let Some(rest) = slot.count.checked_sub(1) else { return };
+        slot.count = rest;
+        if slot.takers != 0 {
+            let takers = slot.takers;
+            self.change::<false>(wire, takers, tag, tick);
         }
     }
 }

@@ -66,6 +66,8 @@ pub struct Counter {
     value: u64,
     mask: u64,
     conditioning: Conditioning,
+    /// Increments add up unshaped.
+    raw: bool,
     running: bool,
     /// Entries that match, for inputs that hold a level.
     level: u64,
@@ -89,6 +91,7 @@ impl Counter {
             value: 0,
             mask: u64::MAX >> (64 - u32::from(width)),
             conditioning: Conditioning::default(),
+            raw: true,
             running: false,
             level: 0,
             gate: 0,
@@ -128,26 +131,29 @@ impl Counter {
     pub fn program(&mut self, conditioning: Conditioning, level: u64, gate: u64, cycle: u64) {
         self.advance(cycle);
         self.conditioning = conditioning;
+        self.raw = conditioning.is_raw();
         self.level = level;
         self.gate = gate;
         self.pending = 0;
-        self.asserted = !conditioning.is_raw() && conditioning.asserted(level, gate);
+        self.asserted = !self.raw && conditioning.asserted(level, gate);
         self.open = conditioning.gate.is_some_and(|condition| condition.open(gate));
     }
 
-    /// `count` increments in `cycle`.
-    pub fn pulse(&mut self, count: u64, cycle: u64) {
-        if self.conditioning.is_raw() {
+    /// `count` increments in a cycle, which is asked for only if it matters.
+    #[inline]
+    pub fn pulse(&mut self, count: u64, cycle: impl FnOnce() -> u64) {
+        if self.raw {
             if self.running {
-                self.add(count.into());
+                self.add(count, 1);
             }
             return;
         }
-        self.advance(cycle);
+        self.advance(cycle());
         self.pending += count;
     }
 
     /// The level changes in `cycle`; the new level holds for that cycle.
+    #[inline]
     pub fn change_level(&mut self, delta: i64, cycle: u64) {
         self.advance(cycle);
         self.level = self.level.saturating_add_signed(delta);
@@ -165,20 +171,24 @@ impl Counter {
     }
 
     /// Accounts for all cycles before `cycle`.
+    #[inline]
     pub fn advance(&mut self, cycle: u64) {
         let Some(cycles) = cycle.checked_sub(self.at).filter(|&cycles| cycles > 0) else { return };
         self.at = cycle;
-        if self.conditioning.is_raw() {
-            if self.running && self.level > 0 {
-                self.add(u128::from(self.level) * u128::from(cycles));
-            }
-            return;
+        if !self.raw {
+            self.advance_shaped(cycles);
+        } else if self.running {
+            self.add(self.level, cycles);
         }
+    }
+
+    #[inline(never)]
+    fn advance_shaped(&mut self, cycles: u64) {
         // Pulses belong to the first cycle; the rest see the level alone.
         let first = self.level + std::mem::take(&mut self.pending);
         let counted = self.shaped(first, cycles - 1);
         if self.running {
-            self.add(counted);
+            self.wrap(counted);
         }
     }
 
@@ -201,7 +211,17 @@ impl Counter {
         }
     }
 
-    fn add(&mut self, count: u128) {
+    /// Adds `count` times `each`, which almost always fits.
+    #[inline]
+    fn add(&mut self, count: u64, each: u64) {
+        match count.checked_mul(each).and_then(|count| self.value.checked_add(count)) {
+            Some(sum) if sum <= self.mask => self.value = sum,
+            _ => self.wrap(u128::from(count) * u128::from(each)),
+        }
+    }
+
+    #[cold]
+    fn wrap(&mut self, count: u128) {
         let sum = u128::from(self.value) + count;
         self.overflowed |= sum > u128::from(self.mask);
         self.value = sum as u64 & self.mask;
@@ -215,7 +235,7 @@ impl Counter {
         }
         let room = self.mask - self.value + 1;
         let steady = self.conditioning.asserted(self.level, self.gate);
-        let rate = if self.conditioning.is_raw() {
+        let rate = if self.raw {
             self.level
         } else if self.conditioning.adds_gate() {
             self.gate

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use pericore_catalog::Role;
+use pericore_catalog::{Measure, Role};
 
 use super::clock::Clock;
 use super::counter::{Conditioning, Counter, GateCondition};
 use super::layout::{Kind, Layout, SlotRef};
 use super::selection::{self, Selection};
+use super::tags::Tags;
 
 /// What a write asks of the bank, beyond the instance itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -47,6 +48,8 @@ pub struct Instance {
     pub(super) selections: Vec<Selection>,
     /// Counters that show what counter 0 sees, as a bit mask.
     followers: u32,
+    /// Counters that take a level under no other condition, as a bit mask.
+    levels: u32,
     pub(super) hold: Hold,
     /// A counter is armed: its overflow freezes or interrupts.
     pub(super) watched: bool,
@@ -73,7 +76,7 @@ impl Instance {
             counters.push(counter);
             selections.push(selection);
         }
-        let hold = Hold::default();
+        let levels = (0..).zip(&selections).fold(0, |mask, (counter, row)| mask | u32::from(row.is_level()) << counter);
         Self {
             layout,
             clock: Clock::new(period),
@@ -82,7 +85,8 @@ impl Instance {
             counters,
             selections,
             followers: 0,
-            hold,
+            levels,
+            hold: Hold::default(),
             watched: false,
             revision: 0,
         }
@@ -239,6 +243,7 @@ impl Instance {
         self.revision += 1;
         self.followers &= !(1 << counter);
         self.followers |= u32::from(selection == Selection::Counter0) << counter;
+        self.levels = self.levels & !(1 << counter) | u32::from(selection.is_level()) << counter;
         self.selections[usize::from(counter)] = selection;
     }
 
@@ -248,18 +253,56 @@ impl Instance {
     }
 
     /// Increments for a counter, and for its followers if it is counter 0.
-    pub(super) fn pulse(&mut self, counter: usize, count: u64, cycle: u64) {
-        self.counters[counter].pulse(count, cycle);
+    #[inline]
+    pub(super) fn pulse(&mut self, counter: usize, count: u64, tick: u64) {
+        let clock = self.clock;
+        self.counters[counter].pulse(count, || clock.cycle(tick));
         if counter == 0 && self.followers != 0 {
-            each(self.followers).for_each(|follower| self.counters[follower].pulse(count, cycle));
+            each(self.followers).for_each(|follower| self.counters[follower].pulse(count, || clock.cycle(tick)));
         }
     }
 
     /// A change of a counter's level, and of its followers' if it is counter 0.
-    pub(super) fn change_level(&mut self, counter: usize, delta: i64, cycle: u64) {
+    #[inline]
+    pub(super) fn change_level(&mut self, counter: usize, delta: i64, tick: u64) {
+        let cycle = self.cycle(tick);
         self.counters[counter].change_level(delta, cycle);
         if counter == 0 && self.followers != 0 {
             each(self.followers).for_each(|follower| self.counters[follower].change_level(delta, cycle));
+        }
+    }
+
+    /// An entry of a level has come or gone whose tag a counter takes: the counter's level goes with the signal's, or follows from it
+    /// in another way. `entries` is the signal's level now.
+    #[inline]
+    pub(super) fn change<const COMES: bool>(&mut self, counter: usize, said: u16, entries: &Tags, tag: u64, tick: u64) {
+        let step = if COMES { 1 } else { -1 };
+        if self.levels >> counter & 1 == 1 {
+            self.change_level(counter, step, tick);
+        } else {
+            self.change_otherwise(counter, said, entries, tag, step, tick);
+        }
+    }
+
+    #[inline(never)]
+    fn change_otherwise(&mut self, counter: usize, said: u16, entries: &Tags, tag: u64, step: i64, tick: u64) {
+        let Selection::Signal { signal, measure, predicate, gate } = &self.selections[counter] else { return };
+        if gate.as_ref().is_some_and(|gate| gate.signal == said && gate.predicate.matches(tag)) {
+            let cycle = self.clock.cycle(tick);
+            self.counters[counter].change_gate(step, cycle);
+        }
+        if *signal != said || !predicate.matches(tag) {
+            return;
+        }
+        match measure {
+            Measure::Arrivals if step > 0 => self.pulse(counter, 1, tick),
+            Measure::Occupancy => self.change_level(counter, step, tick),
+            Measure::NonEmpty => {
+                let empty = !entries.entries().any(|(tag, _)| predicate.matches(tag));
+                let delta = i64::from(!empty) - self.counters[counter].level() as i64;
+                self.change_level(counter, delta, tick);
+            }
+            Measure::Arrivals | Measure::Clock | Measure::Counter0 => {}
         }
     }
 

@@ -17,6 +17,7 @@ mod repeat;
 mod rules;
 mod selection;
 mod state;
+mod tags;
 
 pub use bank::Bank;
 #[cfg(test)]

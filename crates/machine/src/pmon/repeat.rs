@@ -9,7 +9,8 @@ use super::layout::{Kind, SlotRef};
 use super::predicate::Predicate;
 use super::selection::Selection;
 use super::state::CounterState;
-use crate::signal::Tick;
+use super::tags::Tags;
+use crate::signal::{Tick, Wire};
 
 /// Entries of an instance's levels that carry the same tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -112,9 +113,9 @@ impl Bank {
         tick: Tick,
     ) {
         let signals = self.signals_of(number);
-        self.live[signals.clone()].iter_mut().for_each(Vec::clear);
+        self.tags[signals].iter_mut().for_each(Tags::clear);
         for entries in levels {
-            self.live[signals.start + usize::from(entries.signal)].push((entries.tag, entries.count));
+            self.enter_quietly(number, entries);
         }
         let masks = self.counter_masks(number);
         let instance = &mut self.instances[usize::from(number)];
@@ -133,20 +134,31 @@ impl Bank {
         let signals = self.signals_of(number);
         for signal in 0..signals.len() as u16 {
             let here = levels.iter().filter(|entries| entries.signal == signal);
-            let new: Vec<(u64, u32)> = here.map(|entries| (entries.tag, entries.count)).collect();
-            let live = &mut self.live[signals.start + usize::from(signal)];
-            if *live == new {
+            let mut new: Vec<(u64, u32)> = here.map(|entries| (entries.tag, entries.count)).collect();
+            new.sort_unstable();
+            let tags = &mut self.tags[signals.start + usize::from(signal)];
+            let mut old: Vec<(u64, u32)> = tags.entries().collect();
+            old.sort_unstable();
+            if old == new {
                 continue;
             }
-            let old = std::mem::replace(live, new);
-            self.relevel(number, signal, &old, tick);
+            tags.clear();
+            for &(tag, count) in &new {
+                self.enter_quietly(number, &Entries { signal, tag, count });
+            }
+            self.relevel(number, signal, &old, &new, tick);
         }
     }
 
-    /// Tells the counters that listen to a level that its entries, `old` before, are others now.
-    fn relevel(&mut self, number: u16, signal: u16, old: &[(u64, u32)], tick: Tick) {
-        let index = self.signals_of(number).start + usize::from(signal);
-        let (listeners, new) = (self.listeners[index], &self.live[index]);
+    /// Entries are in a level, and no counter hears of it.
+    pub(super) fn enter_quietly(&mut self, number: u16, entries: &Entries) {
+        let wire = Wire { instance: number, signal: entries.signal };
+        self.known(wire, entries.tag).count = entries.count;
+    }
+
+    /// Tells the counters that listen to a level that its entries, `old` before, are `new` now.
+    fn relevel(&mut self, number: u16, signal: u16, old: &[(u64, u32)], new: &[(u64, u32)], tick: Tick) {
+        let listeners = self.listeners[self.signals_of(number).start + usize::from(signal)];
         let instance = &mut self.instances[usize::from(number)];
         let cycle = instance.cycle(tick);
         for counter in each(listeners) {
@@ -168,7 +180,7 @@ impl Bank {
                 Measure::Arrivals | Measure::Clock | Measure::Counter0 => 0,
             };
             if delta != 0 {
-                instance.change_level(counter, delta, cycle);
+                instance.change_level(counter, delta, tick);
             }
         }
         self.overflows.stale = true;

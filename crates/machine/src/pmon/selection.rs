@@ -26,6 +26,35 @@ pub enum Selection {
     },
 }
 
+impl Selection {
+    /// The signals that it hears.
+    pub fn signals(&self) -> impl Iterator<Item = u16> {
+        let signals = match self {
+            Self::Signal { signal, gate, .. } => {
+                [Some(*signal), gate.as_ref().map(|gate| gate.signal).filter(|gate| gate != signal)]
+            }
+            _ => [None, None],
+        };
+        signals.into_iter().flatten()
+    }
+
+    /// True if it takes a tag of a signal, itself or by its gate.
+    pub fn hears(&self, said: u16, tag: u64) -> bool {
+        match self {
+            Self::Signal { signal, predicate, gate, .. } => {
+                *signal == said && predicate.matches(tag)
+                    || gate.as_ref().is_some_and(|gate| gate.signal == said && gate.predicate.matches(tag))
+            }
+            _ => false,
+        }
+    }
+
+    /// True if it takes the level of a signal under no other condition.
+    pub const fn is_level(&self) -> bool {
+        matches!(self, Self::Signal { measure: Measure::Occupancy, gate: None, .. })
+    }
+}
+
 /// The second condition of a counter that joins two (E5-2600 Table 2-80, cases 5 and 6).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gate {

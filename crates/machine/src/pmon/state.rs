@@ -6,6 +6,7 @@ use super::layout::{Kind, SlotRef};
 use super::overflow::Interrupt;
 use super::repeat::Entries;
 use super::selection::Selection;
+use super::tags::Tags;
 use crate::signal::Tick;
 
 /// What a counter holds besides what its control says.
@@ -59,7 +60,6 @@ impl Bank {
     /// The state of an instance at a tick.
     pub fn save(&mut self, number: u16, tick: Tick) -> InstanceState {
         self.reach(tick);
-        let signals = self.signals_of(number);
         let instance = &mut self.instances[usize::from(number)];
         let cycle = instance.cycle(tick);
         let stored =
@@ -75,20 +75,14 @@ impl Bank {
         });
         let counters = counters.collect();
         let Hold { frozen, powered_down, stuck } = instance.hold;
-        let mut live: Vec<(u16, u64, u32)> = self.live[signals]
-            .iter()
-            .enumerate()
-            .flat_map(|(signal, entries)| entries.iter().map(move |&(tag, count)| (signal as u16, tag, count)))
-            .collect();
-        live.sort_unstable();
+        let live = self.levels(number).into_iter().map(|Entries { signal, tag, count }| (signal, tag, count)).collect();
         InstanceState { values, counters, hold: (frozen, powered_down, stuck), live }
     }
 
     /// Puts an instance, fresh from reset, into a saved state.
     pub fn restore(&mut self, number: u16, state: &InstanceState, tick: Tick) {
-        let signals = self.signals_of(number);
         for &(signal, tag, count) in &state.live {
-            self.live[signals.start + usize::from(signal)].push((tag, count));
+            self.enter_quietly(number, &Entries { signal, tag, count });
         }
         let instance = &mut self.instances[usize::from(number)];
         let cycle = instance.cycle(tick);
@@ -110,13 +104,15 @@ impl Bank {
         self.rearm(number);
     }
 
-    /// What is in the levels of an instance.
+    /// What is in the levels of an instance, in order of signals and tags.
     pub(crate) fn levels(&self, number: u16) -> Vec<Entries> {
-        let signals = (0u16..).zip(&self.live[self.signals_of(number)]);
-        let entries = |(signal, live): (u16, &Vec<(u64, u32)>)| -> Vec<Entries> {
-            live.iter().map(|&(tag, count)| Entries { signal, tag, count }).collect()
+        let signals = (0u16..).zip(&self.tags[self.signals_of(number)]);
+        let entries = |(signal, tags): (u16, &Tags)| -> Vec<Entries> {
+            tags.entries().map(|(tag, count)| Entries { signal, tag, count }).collect()
         };
-        signals.flat_map(entries).collect()
+        let mut levels: Vec<Entries> = signals.flat_map(entries).collect();
+        levels.sort_unstable();
+        levels
     }
 
     /// The interrupts that nobody has taken, and the core that Emerald Rapids interrupts.

@@ -209,7 +209,7 @@ fn passes(source: Tile, goal: Tile, here: Tile, direction: Direction) -> bool {
 /// on the column what comes over the bridge from the other.
 fn fabric(tiles: &[Tile], traffic: &Traffic, index: usize, event: &str, subevent: &str) -> Option<u64> {
     let columns = tiles.iter().map(|tile| usize::from(tile.column) + 1).max()?;
-    let boundary = (tiles.iter().map(|tile| tile.row).max()? + 1) / 2;
+    let boundary = tiles.iter().map(|tile| tile.row).max()?.div_ceil(2);
     let (column, lower) = (index % columns, index >= columns);
     let crossing = |ring: Ring, down: bool| {
         traffic.sum(ring, None, |from, to| {

@@ -5,6 +5,7 @@
 //! events mean is written in [`names`] and [`requests`] by hand from the guide's texts.
 
 mod cells;
+mod changes;
 pub mod deeds;
 mod kind;
 mod mesh;
@@ -18,8 +19,10 @@ pub use kind::{Class, Found, Kind, Lookup, Queue, Target};
 pub use mesh::{Bridged, HALF_FULL, Message, PATIENCE, ROOM, Ring, Tile, Traffic};
 pub use rejects::Reason;
 
+use super::Shaped;
 use crate::engine::Period;
 use crate::signal::Tick;
+use changes::Changes;
 use deeds::{DEEDS, Deed, LEVELS, LevelId};
 
 /// Periods of the clocks, in ticks of one grid.
@@ -86,6 +89,9 @@ impl Shape {
         self.units.iter().find(|(name, _)| *name == unit).map_or(0, |&(_, count)| count)
     }
 }
+
+/// The queue of cores' requests in a caching and home agent.
+const INGRESS: LevelId = deeds::level("cha/RxC_INSERTS.IRQ");
 
 /// Where the totals of a deed or level lie.
 #[derive(Debug, Clone, Copy)]
@@ -173,6 +179,7 @@ pub struct Ledger {
     level_places: Vec<(Place, Period, u64)>,
     cells: Cells,
     log: Option<Vec<(u16, crate::ledger::CommandRecord)>>,
+    changes: Option<Changes>,
 }
 
 fn places(shape: &Shape, table: &[&str]) -> (Vec<Place>, usize) {
@@ -218,7 +225,7 @@ impl Ledger {
             channels: vec![ChannelCells::default(); channels.into()],
             traffic: (0..shape.sockets).map(|_| Traffic::new(&shape.tiles)).collect(),
         };
-        Self { clocks, shape, deed_places, level_places, cells, log: None }
+        Self { clocks, shape, deed_places, level_places, cells, log: None, changes: None }
     }
 
     /// Something has happened `count` times in a unit.
@@ -229,16 +236,22 @@ impl Ledger {
     /// Something that lasts has begun at `tick`. Gives how many there are now.
     pub fn enter(&mut self, level: LevelId, socket: u16, index: u16, tick: Tick) -> u64 {
         let (place, clock, room) = self.level_places[usize::from(level)];
-        let gauge = &mut self.cells.levels[place.of(socket, index)];
-        gauge.enter(clock.cycles(tick), room);
+        let (cycle, gauge) = (clock.cycles(tick), &mut self.cells.levels[place.of(socket, index)]);
+        gauge.enter(cycle, room);
+        if let Some(changes) = self.changes.as_mut().filter(|_| level == INGRESS) {
+            changes.ingress(socket * self.shape.instances("cha") + index, cycle, 1);
+        }
         gauge.live
     }
 
     /// Something that lasted has ended at `tick`. Gives how many there are now.
     pub fn leave(&mut self, level: LevelId, socket: u16, index: u16, tick: Tick) -> u64 {
         let (place, clock, room) = self.level_places[usize::from(level)];
-        let gauge = &mut self.cells.levels[place.of(socket, index)];
-        gauge.leave(clock.cycles(tick), room);
+        let (cycle, gauge) = (clock.cycles(tick), &mut self.cells.levels[place.of(socket, index)]);
+        gauge.leave(cycle, room);
+        if let Some(changes) = self.changes.as_mut().filter(|_| level == INGRESS) {
+            changes.ingress(socket * self.shape.instances("cha") + index, cycle, -1);
+        }
         gauge.live
     }
 
@@ -261,12 +274,40 @@ impl Ledger {
     pub fn tor_in(&mut self, socket: u16, cha: u16, class: Class, tick: Tick) {
         let cycle = self.clocks.uclk.cycles(tick);
         self.agent(socket, cha).tor[class.index()].enter(cycle);
+        self.tor_changes(socket, cha, class, cycle, 1);
     }
 
     /// A request gave its entry back.
     pub fn tor_out(&mut self, socket: u16, cha: u16, class: Class, tick: Tick) {
         let cycle = self.clocks.uclk.cycles(tick);
         self.agent(socket, cha).tor[class.index()].leave(cycle);
+        self.tor_changes(socket, cha, class, cycle, -1);
+    }
+
+    fn tor_changes(&mut self, socket: u16, cha: u16, class: Class, cycle: u64, by: i8) {
+        if let Some(changes) = &mut self.changes {
+            changes.table(socket * self.shape.instances("cha") + cha, class, cycle, by);
+        }
+    }
+
+    /// Keeps every change of the agents' queues and tables from now on, for [`Ledger::shaped`].
+    pub fn keep_changes(&mut self) {
+        self.changes = Some(Changes::default());
+    }
+
+    /// What an occupancy event of an instance gives behind a threshold, since [`Ledger::keep_changes`]; `None` without it, or for events
+    /// whose changes are not kept.
+    pub fn shaped(
+        &self,
+        (socket, instance): (u16, u16),
+        (unit, event, subevent): (&str, &str, &str),
+        threshold: u64,
+    ) -> Option<Shaped> {
+        let per_socket = self.shape.instances("cha");
+        if unit != "cha" || instance >= per_socket {
+            return None;
+        }
+        self.changes.as_ref()?.shaped(socket * per_socket + instance, (event, subevent), threshold)
     }
 
     /// A line gave way to a fill.

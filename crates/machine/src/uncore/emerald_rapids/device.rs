@@ -88,7 +88,8 @@ impl Model {
             self.workload_device(number, sink);
             return;
         }
-        if self.done >= self.total {
+        if self.done >= self.goal {
+            self.at_work -= 1;
             return;
         }
         self.wheel.schedule(self.now + INTERVAL * self.times.uclk, Event::Device.of(number));

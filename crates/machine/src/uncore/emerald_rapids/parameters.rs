@@ -4,6 +4,11 @@ use super::dram::Timing;
 use crate::engine::{ClockDomains, Period};
 use crate::ledger::emerald_rapids::Clocks;
 use crate::uncore::ParameterError;
+use crate::workload::{Limits, Repertoire};
+
+/// What the phases of a scenario can set: nothing but what runs in them. The frequencies are those of the vendor's product data.
+pub const REPERTOIRE: Repertoire =
+    Repertoire { family: "emerald-rapids", settings: &[], messages: &[], ratios: [8, 19, 39] };
 
 /// Sizes and times of a machine. Times are in cycles of the clock that their comment names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -137,9 +142,9 @@ impl Parameters {
     }
 
     /// What workloads can ask of the machine.
-    pub const fn limits(&self) -> crate::workload::Limits {
+    pub const fn limits(&self) -> Limits {
         let threads = self.cores as u16 * self.threads_per_core as u16 * self.sockets as u16;
-        crate::workload::Limits { memory: self.memory, threads, sockets: self.sockets as u16 }
+        Limits { memory: self.memory, threads, sockets: self.sockets as u16, repertoire: &REPERTOIRE }
     }
 
     /// Checks what the model's data structures take for granted.

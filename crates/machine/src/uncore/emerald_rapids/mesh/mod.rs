@@ -135,7 +135,7 @@ impl Net {
     }
 
     /// The cycle from which on a message finds free slots along a column of one die.
-    fn board_column(&mut self, ring: Ring, column: u8, from: u8, to: u8, hop: u64, cycle: u64, length: u64) -> u64 {
+    fn board_column(&mut self, ring: Ring, column: u8, (from, to): (u8, u8), hop: u64, cycle: u64, length: u64) -> u64 {
         if from == to {
             return cycle;
         }
@@ -148,7 +148,7 @@ impl Net {
     }
 
     /// The same along a row.
-    fn board_row(&mut self, ring: Ring, row: u8, from: u8, to: u8, hop: u64, cycle: u64, length: u64) -> u64 {
+    fn board_row(&mut self, ring: Ring, row: u8, (from, to): (u8, u8), hop: u64, cycle: u64, length: u64) -> u64 {
         let right = to > from;
         let rail = (usize::from(row) * Ring::COUNT + ring as usize) * 2 + usize::from(right);
         let lead = hop * u64::from(if right { COLUMNS - from } else { from });
@@ -244,7 +244,7 @@ impl Mesh {
         let released = if ring == Ring::Address { first.max(net.holds[usize::from(from)].distress) } else { first };
         let credited = pool.map_or(released, |pool| released.max(net.credits[pool][0]));
         let bank = if way.crosses { way.banks().0 } else { goal.row };
-        let left = net.board_column(ring, source.column, source.row, bank, hop, credited, length);
+        let left = net.board_column(ring, source.column, (source.row, bank), hop, credited, length);
         net.queues[egress].egress[usize::from(agent)].1 = left + length;
         let mut reached = left + half_base + hop * u64::from(source.row.abs_diff(bank));
         let mut bridged = None;
@@ -253,7 +253,7 @@ impl Mesh {
             let went = net.bridges[number].port.pass(reached, self.bridge * length as u32, put);
             bridged = Some(Bridged { came: reached, went });
             let bank = way.banks().1;
-            let off = net.board_column(ring, source.column, bank, goal.row, hop, went + self.crossing, length);
+            let off = net.board_column(ring, source.column, (bank, goal.row), hop, went + self.crossing, length);
             reached = off + hop * u64::from(bank.abs_diff(goal.row));
         }
         // An invalidation does not overtake the acknowledgement that came before it.
@@ -264,7 +264,7 @@ impl Mesh {
             if ring == Ring::Invalidate && acknowledged.0 <= reached {
                 ordered = reached.max(acknowledged.1);
             }
-            turned = net.board_row(ring, goal.row, source.column, goal.column, hop, ordered, length);
+            turned = net.board_row(ring, goal.row, (source.column, goal.column), hop, ordered, length);
             if ring == Ring::Acknowledge {
                 net.holds[turn].acknowledged = (reached, turned);
             }
