@@ -101,6 +101,7 @@ fn composite(unit: &str, event: &str, subevent: &str) -> Option<&'static [&'stat
         ("m2m", "PREFCAM_INSERTS", "XPT_ALLCH") => &["CH0_XPT", "CH1_XPT"],
         ("m2m", "PREFCAM_INSERTS", "UPI_ALLCH") => &["CH0_UPI", "CH1_UPI"],
         ("m2m", "PREFCAM_OCCUPANCY", "ALLCH") => &["CH0", "CH1"],
+        ("m2m", "PREFCAM_RESP_MISS", "ALLCH") => &["CH0", "CH1"],
         ("m2m", "PREFCAM_DEALLOCS", "ALL_CH0") => &["RSP_CH0"],
         ("m2m", "PREFCAM_DEALLOCS", "ALL_CH1") => &["RSP_CH1"],
         ("imc", "ACT_COUNT" | "PRE_COUNT", "RD") => &["RD_PCH0", "RD_PCH1"],
@@ -293,6 +294,11 @@ fn single(at: &Snapshot, unit: &str, socket: u16, index: u16, event: &str, subev
             Take::Nonempty => gauge.nonempty,
             Take::Full => gauge.full,
         });
+    }
+    if let Some(transactions) = event.strip_prefix("DATA_REQ_") {
+        // Double words follow from requests: a line has sixteen, a core writes a doorbell of two.
+        let words = if (transactions, subevent.split('.').next()) == ("BY_CPU", Some("MEM_WRITE")) { 2 } else { 16 };
+        return Some(words * single(at, unit, socket, index, &format!("TXN_REQ_{transactions}"), subevent)?);
     }
     if let Some(deed) = position(DEEDS, unit, event, subevent) {
         return Some(at.deed(deed, socket, index));

@@ -208,35 +208,57 @@ impl Model {
 
     /// The home answers the other socket: what it asked for is on its way.
     pub(super) fn answer_remote<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
-        let Request { socket, cha, line, class, parent, grant, writes, .. } = self.pool[request];
+        let Request { socket, cha, line, class, parent, writes, .. } = self.pool[request];
         let (at, now) = (u16::from(socket), self.now);
-        let unit = usize::from(address::place(line).channel) / 2;
-        let here = self.places.m2m[unit];
-        let asker = self.pool[parent];
-        let to = match asker.kind() {
-            kind if kind.is_llc_prefetch() => self.places.cha[usize::from(asker.cha)],
-            Kind::Victim => self.places.cha[usize::from(asker.cha)],
-            _ => self.requester_tile(parent),
-        };
-        if writes {
-            let then = if matches!(asker.kind(), Kind::Victim) { Event::Release } else { Event::Data };
-            let packet = Packet::new(RESPONSE, 0xC, false).on(Reason::Response);
-            self.send_packet(socket, cha, packet, here, to, 0, then.of(parent), sink);
-            return;
-        }
-        let packet = match class.kind {
-            Kind::RemoteClaim => Packet::new(RESPONSE, 0xC, false).on(Reason::Response),
-            _ if class.kind == Kind::RemoteCode => Packet::new(DATA, 6, true),
-            _ if grant == MODIFIED && !class.kind.owns() => Packet::new(DATA, 4, true),
-            _ if class.kind == Kind::RemoteCurrent => Packet::new(DATA, 6, true),
-            _ => Packet::new(DATA, 5, true),
-        };
-        self.account.deed(deed("m2m/DIRECT2UPI_TAKEN"), at, unit as u16, now, sink);
-        self.send_packet(socket, cha, packet, here, to, 0, Event::Data.of(parent), sink);
+        let unit = u16::from(address::place(line).channel) / 2;
+        let here = self.places.m2m[usize::from(unit)];
         let agent = self.places.cha[usize::from(cha)];
         let port = u8::from(address::place(line).channel % 2 == 1);
+        if writes || class.kind == Kind::RemoteClaim {
+            let packet = Packet::new(RESPONSE, 0xC, false).on(Reason::Response);
+            let to = self.asker_tile(parent);
+            let released = writes && self.pool[parent].kind() == Kind::Victim;
+            let then = if released { Event::Release } else { Event::Data };
+            self.send_packet(socket, cha, packet, here, to, 0, then.of(parent), sink);
+            if writes {
+                return;
+            }
+        } else if self.agent(socket, cha).links.is_short(Reason::Data) {
+            // It goes to its agent, and from there when there is room at the link.
+            self.account.deed(deed("m2m/DIRECT2UPI_NOT_TAKEN_CREDITS.EGRESS"), at, unit, now, sink);
+            let arrives = self.mesh_send(socket, Ring::Block, port, here, agent, sink);
+            self.hold_answer(request, arrives, sink);
+            return;
+        } else {
+            self.account.deed(deed("m2m/DIRECT2UPI_TAKEN"), at, unit, now, sink);
+            self.send_answer(request, here, 0, sink);
+        }
         let told = self.mesh_send(socket, Ring::AcknowledgeAgents, port, here, agent, sink);
         self.wheel.schedule(told, Event::Release.of(request));
+    }
+
+    /// Where the answer to a request of the other socket goes.
+    fn asker_tile(&self, parent: RequestId) -> u8 {
+        let asker = &self.pool[parent];
+        if asker.kind().is_llc_prefetch() || asker.kind() == Kind::Victim {
+            self.places.cha[usize::from(asker.cha)]
+        } else {
+            self.requester_tile(parent)
+        }
+    }
+
+    /// Sends the data that the other socket asked for, on a credit of the agent; `wait` is how long it takes to be there.
+    pub(super) fn send_answer<S: SignalSink>(&mut self, request: RequestId, from: u8, wait: Tick, sink: &mut S) {
+        let Request { socket, cha, class, parent, grant, .. } = self.pool[request];
+        let opcode = match class.kind {
+            Kind::RemoteCode | Kind::RemoteCurrent => 6,
+            kind if grant == MODIFIED && !kind.owns() => 4,
+            _ => 5,
+        };
+        self.spend(socket, cha, Reason::Data);
+        let packet = Packet::new(DATA, opcode, true).on(Reason::Data);
+        let to = self.asker_tile(parent);
+        self.send_packet(socket, cha, packet, from, to, wait, Event::Data.of(parent), sink);
     }
 
     /// A snoop of the line's home.

@@ -4,20 +4,23 @@
 //! waits for a credit gets one.
 
 use super::Model;
+use super::event::Event;
 use super::request::{NO_REQUEST, Request, RequestId};
 use crate::ledger::emerald_rapids::{Found, Kind, Queue, Reason};
-use crate::signal::SignalSink;
+use crate::signal::{SignalSink, Tick};
 use std::collections::VecDeque;
 
 /// Credits of an agent: for requests, responses, data, writebacks (assumption: unpublished; enough for a link's published bandwidth,
 /// of which a sixteenth is an agent's).
-const ALL: [i16; Reason::COUNT] = [0, 8, 16, 8, 16];
+const ALL: [i16; Reason::COUNT] = [0, 8, 16, 16, 16];
 
 /// An agent's credits for the other socket, and who waits for one.
 #[derive(Debug)]
 pub struct LinkCredits {
     free: [i16; Reason::COUNT],
     waiting: [VecDeque<RequestId>; Reason::COUNT],
+    /// Data for the other socket that came to the agent for want of a credit, and when it is there.
+    answers: VecDeque<(Tick, RequestId)>,
     /// Requests that wait, for all reasons.
     waiters: u16,
 }
@@ -25,13 +28,13 @@ pub struct LinkCredits {
 impl LinkCredits {
     /// All credits there.
     pub fn new() -> Self {
-        Self { free: ALL, waiting: Default::default(), waiters: 0 }
+        Self { free: ALL, waiting: Default::default(), answers: VecDeque::new(), waiters: 0 }
     }
 
     /// True if all credits are there and nobody waits.
     #[cfg(test)]
     pub fn is_idle(&self) -> bool {
-        self.free == ALL && self.waiters == 0
+        self.free == ALL && self.waiters == 0 && self.answers.is_empty()
     }
 
     /// True if there is none of a kind.
@@ -103,10 +106,29 @@ impl Model {
     /// A message has left the link's mesh side: its credit is free.
     pub(super) fn give_credit<S: SignalSink>(&mut self, socket: u8, cha: u8, of: Reason, sink: &mut S) {
         self.agent(socket, cha).links.free[of as usize] += 1;
-        if of == Reason::Writeback {
-            self.next_victim(socket, cha, sink);
+        match of {
+            Reason::Writeback => self.next_victim(socket, cha, sink),
+            Reason::Data => self.next_answer(socket, cha, sink),
+            _ => {}
         }
         self.wake_waiters(socket, cha, sink);
+    }
+
+    /// Keeps data for the other socket at its agent, where it comes at `arrives`, until there is a credit.
+    pub(super) fn hold_answer<S: SignalSink>(&mut self, request: RequestId, arrives: Tick, sink: &mut S) {
+        let Request { socket, cha, .. } = self.pool[request];
+        self.account.turn_away(socket.into(), cha.into(), Queue::Evict, Reason::Data, false, self.now, sink);
+        self.agent(socket, cha).links.answers.push_back((arrives, request));
+    }
+
+    /// Sends the data that has waited longest.
+    fn next_answer<S: SignalSink>(&mut self, socket: u8, cha: u8, sink: &mut S) {
+        let Some((arrives, request)) = self.agent(socket, cha).links.answers.pop_front() else { return };
+        self.account.retry(socket.into(), cha.into(), Queue::Evict, Reason::Data, self.now, sink);
+        let from = self.places.cha[usize::from(cha)];
+        let wait = arrives.saturating_sub(self.now);
+        self.send_answer(request, from, wait, sink);
+        self.wheel.schedule(self.now + wait, Event::Release.of(request));
     }
 
     /// Lets the first of those try again whose credit is there. Called again when that one has been looked at: it may not need the
