@@ -9,9 +9,50 @@ pub const RATIOS: [u8; 3] = [12, 27, 35];
 /// Ratio to which overheating forces the frequency down.
 pub const PROCHOT_RATIO: u8 = 12;
 
-/// What the phases of a scenario can set: everything.
-pub const REPERTOIRE: Repertoire =
-    Repertoire { family: "e5-2600", settings: Repertoire::ALL_SETTINGS, messages: MessageKind::ALL, ratios: RATIOS };
+/// What the phases of a scenario can set.
+pub const REPERTOIRE: Repertoire = Repertoire {
+    family: "e5-2600",
+    settings: &[
+        "frequency",
+        "thermal-limit",
+        "power-limit",
+        "current-limit",
+        "io-floor",
+        "peer-floor",
+        "prochot",
+        "regulator-hot",
+        "sleep",
+        "wake",
+        "power-down",
+        "self-refresh",
+        "throttle",
+        "critical",
+        "memory-error",
+    ],
+    messages: &[
+        MessageKind::LegacyWire,
+        MessageKind::Interrupt,
+        MessageKind::Processor,
+        MessageKind::Doorbell,
+        MessageKind::Priority,
+        MessageKind::Lock,
+        MessageKind::Hold,
+        MessageKind::MonitorFirst,
+        MessageKind::MonitorSecond,
+        MessageKind::Livelock,
+        MessageKind::TrustError,
+        MessageKind::Corrected,
+        MessageKind::Uncorrected,
+        MessageKind::Trap,
+        MessageKind::Other,
+        MessageKind::Register,
+        MessageKind::ShortMessage,
+        MessageKind::LongMessage,
+        MessageKind::DeviceWrite,
+        MessageKind::DeviceRead,
+    ],
+    ratios: RATIOS,
+};
 
 /// Sockets that a model has at most: the data structures and the node numbers in the tags have room for so many.
 pub const MOST_SOCKETS: u64 = 4;

@@ -4,7 +4,7 @@ use super::binding::{Line, bind, bind_signal};
 use super::reject_lines::RejectLines;
 use super::request_tags::RequestLines;
 use crate::ledger::emerald_rapids::deeds::{DEEDS, Deed, LEVELS, LevelId};
-use crate::ledger::emerald_rapids::{Class, Found, Ledger, Queue, Reason, Victim};
+use crate::ledger::emerald_rapids::{Class, Found, Header, Ledger, Queue, Reason, Victim};
 use crate::signal::{SignalSink, Tick, Wiring, WiringError};
 use pericore_catalog::BitRange;
 
@@ -42,6 +42,10 @@ struct LinkLines {
 }
 
 impl LinkLines {
+    const fn slot_tag(&self, slot: u64, kind: u64) -> u64 {
+        self.kind.set(self.slot.set(0, slot), kind)
+    }
+
     fn bind(wiring: &mut Wiring) -> Result<Self, WiringError> {
         Ok(Self {
             flits: [bind_signal(wiring, "upi", "tx_flits")?, bind_signal(wiring, "upi", "rx_flits")?],
@@ -71,6 +75,11 @@ pub struct Account {
 }
 
 fn bind_level(wiring: &mut Wiring, entry: &str) -> Result<LevelLines, WiringError> {
+    if let Some(rest) = entry.strip_prefix('?') {
+        let (nonempty, full) = rest.split_once('!').map_or((rest, None), |(rest, name)| (rest, Some(name)));
+        let nonempty = Some(bind(wiring, nonempty)?);
+        return Ok(LevelLines { each: [None; 2], full: full.map(|name| bind(wiring, name)).transpose()?, nonempty });
+    }
     let (rest, nonempty) = entry.split_once('?').map_or((entry, None), |(rest, name)| (rest, Some(name)));
     let (rest, full) = rest.split_once('!').map_or((rest, None), |(rest, name)| (rest, Some(name)));
     let mut each = [None; 2];
@@ -229,15 +238,12 @@ impl Account {
         self.ledger.column(socket * self.channels + channel, pseudo, kind);
     }
 
-    /// A message goes out on a link, or (`received`) comes in: its header, and with data nine slots of a line.
-    #[expect(clippy::too_many_arguments, reason = "a message is its parts")]
+    /// A message goes out on a link, or (`received`) comes in: its header, in a slot of a flit, and with data nine slots of a line.
     pub fn flits<S: SignalSink>(
         &mut self,
         socket: u16,
         link: u16,
-        class: u8,
-        opcode: u8,
-        data: bool,
+        header: Header,
         received: bool,
         tick: Tick,
         sink: &mut S,
@@ -245,15 +251,22 @@ impl Account {
         let lines = &self.links;
         let side = usize::from(received);
         let wire = lines.flits[side].wire(self.stride, socket, link);
-        let tag = |slot: u64, kind: u64| lines.kind.set(lines.slot.set(0, slot), kind);
         // Kinds: data, credits, null, control, header.
-        sink.pulse(wire, tag(0, 4), tick, 1);
-        if data {
-            (0..3).for_each(|slot| sink.pulse(wire, tag(slot, 0), tick, 3));
+        sink.pulse(wire, lines.slot_tag(header.slot.into(), 4), tick, 1);
+        if header.data {
+            (0..3).for_each(|slot| sink.pulse(wire, lines.slot_tag(slot, 0), tick, 3));
         }
-        let header = lines.opcode.set(lines.class.set(0, class.into()), opcode.into());
-        sink.pulse(lines.headers[side].wire(self.stride, socket, link), header, tick, 1);
-        self.ledger.header(socket * lines.links + link, class, opcode, received);
+        let tag = lines.opcode.set(lines.class.set(0, header.class.into()), header.opcode.into());
+        sink.pulse(lines.headers[side].wire(self.stride, socket, link), tag, tick, 1);
+        self.ledger.header(socket * lines.links + link, header, received);
+    }
+
+    /// Credits for the peer go out on a link, or (`received`) come in: slot 2 of a flit.
+    pub fn credit_slot<S: SignalSink>(&mut self, socket: u16, link: u16, received: bool, tick: Tick, sink: &mut S) {
+        let lines = &self.links;
+        let wire = lines.flits[usize::from(received)].wire(self.stride, socket, link);
+        sink.pulse(wire, lines.slot_tag(2, 1), tick, 1);
+        self.ledger.credit_slot(socket * lines.links + link, received);
     }
 
     /// An activate goes out.

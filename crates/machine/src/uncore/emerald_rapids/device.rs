@@ -14,9 +14,9 @@ use crate::signal::{SignalSink, Tick};
 /// Stacks of a socket.
 pub const STACKS: u16 = 10;
 /// Ports of a stack.
-const PORTS: u16 = 8;
+pub const PORTS: u16 = 8;
 /// Double words of a line.
-const LINE_DWS: u32 = 16;
+pub const LINE_DWS: u32 = 16;
 /// Double words of a doorbell.
 const DOORBELL_DWS: u32 = 2;
 /// Uncore cycles between the requests of a stack: 64 bytes each 160 ns, 0.4 GB/s (assumption: a device at work, far below a port's
@@ -27,9 +27,9 @@ const INTERVAL: Tick = 400;
 const OUTSTANDING: u64 = 64;
 const PACE: Tick = 3;
 /// Uncore cycles from the mesh stop through the stack to the port, and back.
-const THROUGH: Tick = 250;
+pub const THROUGH: Tick = 250;
 /// Uncore cycles that a device takes to answer a read (assumption: 400 ns with the port's way).
-const DEVICE: Tick = 750;
+pub const DEVICE: Tick = 750;
 /// Translations that the IOMMU keeps: one request in so many needs another page (assumption: sequential buffers of 4 KiB pages).
 const REQUESTS_OF_A_PAGE: u32 = 64;
 

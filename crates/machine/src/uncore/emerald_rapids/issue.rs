@@ -267,7 +267,7 @@ impl Model {
         self.cores[usize::from(core)].running -= 1;
         if self.cores[usize::from(core)].running == 0 {
             let socket = u16::from(self.socket_of(core));
-            self.power.core_sleeps(socket, self.now, &mut self.account, sink);
+            self.core_sleeps(socket, sink);
         }
     }
 

@@ -12,6 +12,7 @@ mod caching;
 mod core;
 mod device;
 pub mod dram;
+mod errands;
 mod event;
 mod expander;
 mod issue;
@@ -20,6 +21,7 @@ mod link;
 mod memory;
 mod mesh;
 mod parameters;
+mod peer;
 mod phases;
 mod pipeline;
 mod power;
@@ -29,6 +31,7 @@ mod remote;
 mod request;
 mod request_tags;
 mod shortage;
+mod system;
 mod tags;
 #[cfg(test)]
 mod tests;
@@ -46,14 +49,17 @@ use agent::Agent;
 use core::{Core, Thread};
 use device::Stack;
 use dram::{Outcome, Subchannel};
+use errands::Errands;
 use event::Event;
 use layout::Places;
 use link::Links;
 use memory::Credits;
 use mesh::Mesh;
+use peer::Peers;
 use power::Power;
 use remote::Directory;
 use request::{Pool, RequestId};
+use system::System;
 
 /// Subchannels of two sockets.
 const MOST_SUBCHANNELS: usize = 2 * address::SUBCHANNELS as usize;
@@ -134,6 +140,9 @@ pub struct Model {
     links: Links,
     directories: Vec<Directory>,
     stacks: Vec<Stack>,
+    errands: Errands,
+    systems: Vec<System>,
+    peers: Peers,
     account: Account,
     course: Course,
     stores: Stores,
@@ -175,6 +184,7 @@ impl Model {
             units: wiring.family().units.iter().map(|unit| (unit.name, unit.instances)).collect(),
             tiles: tiles.clone(),
             pending: [timing.reads.into(), timing.writes.into()],
+            rooms: Vec::new(),
         };
         let account = Account::new(wiring, Ledger::new(clocks, shape), opcode)?;
         let mesh = Mesh::new(wiring, tiles, &parameters, clocks.uclk.ticks())?;
@@ -204,10 +214,13 @@ impl Model {
             subchannels,
             powered_down: [false; MOST_SUBCHANNELS / 2],
             outcomes: Vec::with_capacity(16),
-            power: Power::new(sockets),
+            power: Power::new(sockets, clocks.ticks_per_second / 1_000_000),
             links: Links::new(sockets),
             directories: (0..sockets).map(|_| Directory::new(sockets)).collect(),
             stacks,
+            errands: Errands::new(sockets),
+            systems: (0..sockets).map(|_| System::new()).collect(),
+            peers: Peers::new(sockets),
             account,
             stores: Stores::Plain,
             streamed: 0,
@@ -231,6 +244,7 @@ impl Model {
                 subchannel.start(&mut self.account, sink);
             }
             self.start_links(sink);
+            self.start_systems(sink);
             self.begin_phase(sink);
         }
         loop {
@@ -295,12 +309,29 @@ impl Model {
             Event::Release => self.release(subject, sink),
             Event::Snooped => self.snooped(subject, sink),
             Event::Linked => self.linked(subject, sink),
+            Event::LinkPump => self.link_pump(subject, sink),
+            Event::FlitOut => self.flit_out(subject, sink),
+            Event::FlitIn => self.flit_in(subject, sink),
+            Event::FlowPump => self.flow_pump(subject, sink),
+            Event::CreditOut => self.credit_out(subject, sink),
+            Event::CreditIn => self.credit_in(subject, sink),
+            Event::AgentCredit => self.agent_credit(subject, sink),
+            Event::Trained => self.trained(subject, sink),
             Event::Device => self.device(subject, sink),
             Event::Completed => self.completed(subject, sink),
             Event::AtDevice => self.at_device(subject, sink),
             Event::LinkIdle => self.link_idle(subject, sink),
             Event::FromDevice => self.device_answers(subject, sink),
             Event::Phase => self.step_phase(sink),
+            Event::Power => self.step_power(subject, sink),
+            Event::Errand => self.step_errands(subject, sink),
+            Event::SystemMessage => self.system_message(subject, sink),
+            Event::SystemServe => self.system_serves(subject, sink),
+            Event::SystemSent => self.system_answers(subject, sink),
+            Event::HoldGranted => self.hold_granted(subject, sink),
+            Event::PeerArrive => self.peer_arrives(subject, sink),
+            Event::PeerTaken => self.peer_taken(subject, sink),
+            Event::PeerBack => self.peer_back(subject, sink),
         }
     }
 

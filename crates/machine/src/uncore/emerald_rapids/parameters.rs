@@ -4,11 +4,40 @@ use super::dram::Timing;
 use crate::engine::{ClockDomains, Period};
 use crate::ledger::emerald_rapids::Clocks;
 use crate::uncore::ParameterError;
-use crate::workload::{Limits, Repertoire};
+use crate::workload::{Limits, MessageKind, Repertoire};
 
-/// What the phases of a scenario can set: nothing but what runs in them. The frequencies are those of the vendor's product data.
-pub const REPERTOIRE: Repertoire =
-    Repertoire { family: "emerald-rapids", settings: &[], messages: &[], ratios: [8, 19, 39] };
+/// What the phases of a scenario can set. The frequencies are those of the vendor's product data.
+pub const REPERTOIRE: Repertoire = Repertoire {
+    family: "emerald-rapids",
+    settings: &[
+        "frequency",
+        "thermal-limit",
+        "power-limit",
+        "io-floor",
+        "prochot",
+        "regulator-hot",
+        "hot",
+        "peak-power",
+        "cross-throttle",
+        "vectors",
+        "sleep",
+        "wake",
+    ],
+    messages: &[
+        MessageKind::LegacyWire,
+        MessageKind::Interrupt,
+        MessageKind::Processor,
+        MessageKind::Doorbell,
+        MessageKind::Priority,
+        MessageKind::Hold,
+        MessageKind::Register,
+        MessageKind::RandomNumber,
+        MessageKind::RandomSeed,
+        MessageKind::PeerWrite,
+        MessageKind::PeerRead,
+    ],
+    ratios: [8, 19, 39],
+};
 
 /// Sizes and times of a machine. Times are in cycles of the clock that their comment names.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -21,6 +21,27 @@ pub struct FrequencyBounds {
     pub prochot_external: bool,
     /// The voltage regulator does.
     pub regulator_hot: bool,
+    /// A part of the package is hot; with a thermal limit it is throttled, too.
+    pub hot: Option<HotPart>,
+    /// Power has reached its peak limit.
+    pub peak_power: bool,
+    /// Another die of the package throttles this one: hard, or lightly.
+    pub cross_throttle: Option<bool>,
+    /// Cores run vector code of so many bits.
+    pub vectors: Option<u16>,
+}
+
+/// Parts of a package whose heat is watched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HotPart {
+    /// A core.
+    Core,
+    /// The uncore.
+    Uncore,
+    /// Another die of the package.
+    Die,
+    /// A memory controller.
+    Memory,
 }
 
 /// C-states that cores without work ask for.
@@ -112,6 +133,14 @@ messages! {
     DeviceWrite = "device-write",
     /// A core reads from a device.
     DeviceRead = "device-read",
+    /// A core asks for a random number.
+    RandomNumber = "rdrand",
+    /// A core asks for a seed of random numbers.
+    RandomSeed = "rdseed",
+    /// A device writes a kilobyte to another device.
+    PeerWrite = "peer-write",
+    /// A device reads a kilobyte from another device.
+    PeerRead = "peer-read",
 }
 
 /// Something that happens at random times.

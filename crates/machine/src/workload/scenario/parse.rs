@@ -1,7 +1,7 @@
 //! Reading a scenario's text, word by word.
 
 use super::error::Fault;
-use super::{CoreSleep, Errand, MessageKind, Phase, Scenario, ScenarioError};
+use super::{CoreSleep, Errand, HotPart, MessageKind, Phase, Scenario, ScenarioError};
 use super::{Limits, Workload};
 
 /// Phases of a scenario at most: more than anyone writes, and memory stays small.
@@ -207,6 +207,25 @@ fn setting<'a>(phase: &mut Phase, word: Word<'a>, line: &mut Line<'a>) -> Result
             *(if internal { &mut frequency.prochot_internal } else { &mut frequency.prochot_external }) = true;
         }
         "regulator-hot" => frequency.regulator_hot = true,
+        "hot" => {
+            let parts = [
+                ("core", HotPart::Core),
+                ("uncore", HotPart::Uncore),
+                ("die", HotPart::Die),
+                ("memory", HotPart::Memory),
+            ];
+            frequency.hot = Some(line.one_of("the part", "hot core, or uncore, or die, or memory", &parts)?);
+        }
+        "peak-power" => frequency.peak_power = true,
+        "cross-throttle" => {
+            let kinds = [("light", false), ("hard", true)];
+            let example = "cross-throttle light, or hard";
+            frequency.cross_throttle = Some(line.one_of("the strength", example, &kinds)?);
+        }
+        "vectors" => {
+            let widths = [("256", 256), ("512", 512)];
+            frequency.vectors = Some(line.one_of("the width in bits", "vectors 256, or 512", &widths)?);
+        }
         "sleep" => {
             let states = [("c0", CoreSleep::Awake), ("c3", CoreSleep::C3), ("c6", CoreSleep::C6)];
             conditions.sleep = line.one_of("the C-state", "sleep c3, or c6", &states)?;

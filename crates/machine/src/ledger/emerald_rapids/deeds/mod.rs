@@ -1,11 +1,12 @@
 //! What can happen in a unit, by the name of the subevent that counts it: the vocabulary that model and ledger share.
 //!
 //! A name is `unit/EVENT.SUBEVENT`. Behind a `+` stand further subevents of the same event that the same happening is part of:
-//! the signal then carries the bits of all of them. Of levels, behind `|` stand further ones that hold at the same time, behind `!` the
-//! one that holds while there is no room left, behind `?` the one that holds while there is anything.
+//! the signal then carries the bits of all of them.
 
+mod devices;
 mod home;
-mod outside;
+mod links;
+mod platform;
 
 /// Index into [`DEEDS`].
 pub type Deed = u16;
@@ -22,6 +23,11 @@ pub const fn level(name: &str) -> LevelId {
     find(LEVELS, name)
 }
 
+/// The unit of a row.
+pub fn unit_of(row: &str) -> &str {
+    row.trim_start_matches('?').split('/').next().unwrap_or_default()
+}
+
 const fn find(table: &[&str], name: &str) -> u16 {
     let mut index = 0;
     while index < table.len() {
@@ -35,30 +41,42 @@ const fn find(table: &[&str], name: &str) -> u16 {
 
 /// True if an entry's first name is `name`.
 const fn starts_as(entry: &[u8], name: &[u8]) -> bool {
-    if entry.len() < name.len() {
+    let start = if !entry.is_empty() && entry[0] == b'?' { 1 } else { 0 };
+    if entry.len() < start + name.len() {
         return false;
     }
     let mut index = 0;
     while index < name.len() {
-        if entry[index] != name[index] {
+        if entry[start + index] != name[index] {
             return false;
         }
         index += 1;
     }
-    entry.len() == name.len() || matches!(entry[index], b'+' | b'|' | b'!' | b'?')
+    entry.len() == start + index || matches!(entry[start + index], b'+' | b'|' | b'!' | b'?')
 }
 
 /// Everything that happens at once.
-pub const DEEDS: &[&str] = &joined::<{ home::DEEDS.len() + outside::DEEDS.len() }>(home::DEEDS, outside::DEEDS);
-/// Everything that lasts.
-pub const LEVELS: &[&str] = &joined::<{ home::LEVELS.len() + outside::LEVELS.len() }>(home::LEVELS, outside::LEVELS);
+pub const DEEDS: &[&str] = &join::<
+    { home::DEEDS.len() + devices::DEEDS.len() + links::DEEDS.len() + platform::DEEDS.len() },
+>(&[home::DEEDS, devices::DEEDS, links::DEEDS, platform::DEEDS]);
 
-const fn joined<const N: usize>(first: &[&'static str], second: &[&'static str]) -> [&'static str; N] {
+/// Everything that lasts. Behind `|` stand further levels that hold at the same time, behind `!` the one that holds while there is no
+/// room left, behind `?` the one that holds while there is anything; a row that begins with `?` has no other than these.
+pub const LEVELS: &[&str] = &join::<
+    { home::LEVELS.len() + devices::LEVELS.len() + links::LEVELS.len() + platform::LEVELS.len() },
+>(&[home::LEVELS, devices::LEVELS, links::LEVELS, platform::LEVELS]);
+
+/// The rows of all parts.
+const fn join<const N: usize>(parts: &[&[&'static str]]) -> [&'static str; N] {
     let mut all = [""; N];
-    let mut index = 0;
-    while index < N {
-        all[index] = if index < first.len() { first[index] } else { second[index - first.len()] };
-        index += 1;
+    let (mut part, mut next) = (0, 0);
+    while part < parts.len() {
+        let mut row = 0;
+        while row < parts[part].len() {
+            all[next] = parts[part][row];
+            (row, next) = (row + 1, next + 1);
+        }
+        part += 1;
     }
     all
 }

@@ -12,7 +12,7 @@ const ABSENT: &str = include_str!("../../../../scenarios/emerald-rapids-not-mode
 /// Set to write the table anew.
 const WRITE: &str = "PERICORE_WRITE_TABLES";
 /// Share of the events that must count.
-const SHARE: f64 = 50.0;
+const SHARE: f64 = 78.0;
 
 /// What was emitted, by unit, signal and tag.
 struct Tally {
@@ -72,7 +72,7 @@ fn reason(unit: &str, event: &str) -> Option<&'static str> {
 /// A workload in the table: its text, or the first line of a scenario, which says what it is.
 fn named(workload: &&str) -> String {
     match workload.split_once('\n') {
-        Some((about, _)) => format!("- a scenario: {}", about.trim_start_matches("# ")),
+        Some((about, _)) => format!("- a scenario: {}", about.replacen("# ", "", 1)),
         None => format!("- `{workload}`"),
     }
 }

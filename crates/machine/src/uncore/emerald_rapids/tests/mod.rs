@@ -5,7 +5,9 @@ mod evaluate;
 mod figures;
 mod idle;
 mod laws;
+mod links;
 mod mesh;
+mod platform;
 mod registers;
 mod shortage;
 mod truth;
@@ -30,7 +32,12 @@ const WORKLOADS: &[&str] = &[
     "two mixed:requests=15000,read=50,threads=64,footprint=64M,remote=40",
     "two random:requests=12000,read=40,threads=128,footprint=256k,remote=60",
     "two stream:requests=8000,threads=64,stride=16M,footprint=64G,read=20,remote=50",
+    "two chase:requests=600,remote=5",
+    "two ntstore:requests=4000,threads=128,remote=100",
+    "two mixed:requests=12000,threads=256,read=40,remote=100,footprint=16G",
     include_str!("../../../../scenarios/day.scenario"),
+    include_str!("../../../../scenarios/package.scenario"),
+    concat!("two ", include_str!("../../../../scenarios/messages.scenario")),
 ];
 
 fn model(workload: &str) -> (Model, Wiring) {
