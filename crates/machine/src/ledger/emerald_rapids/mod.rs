@@ -131,6 +131,8 @@ impl LinkCells {
 /// All totals.
 #[derive(Debug, Clone)]
 struct Cells {
+    /// Of each stack's port, by result and kind of snoop.
+    answers: Vec<[[u64; 3]; 4]>,
     links: Vec<LinkCells>,
     deeds: Vec<u64>,
     levels: Vec<Gauge>,
@@ -187,6 +189,7 @@ impl Ledger {
             rejects: rejects::Rejects::default(),
         };
         let cells = Cells {
+            answers: vec![[[0; 3]; 4]; usize::from(shape.instances("irp") * shape.sockets)],
             links: vec![LinkCells::default(); usize::from(shape.instances("upi") * shape.sockets)],
             deeds: vec![0; deeds],
             levels: vec![Gauge::default(); levels],
@@ -326,6 +329,12 @@ impl Ledger {
         let way = self.cells.links[usize::from(link)].way(received);
         way.headers[usize::from(header.class)][usize::from(header.opcode)] += 1;
         way.slots[usize::from(header.slot)] += 1;
+    }
+
+    /// A stack's port answered a snoop.
+    pub fn port_answered(&mut self, socket: u16, stack: u16, result: u8, snoop: u8) {
+        let port = socket * self.shape.instances("irp") + stack;
+        self.cells.answers[usize::from(port)][usize::from(result)][usize::from(snoop)] += 1;
     }
 
     /// Credits went out on a link, or (`received`) came in.

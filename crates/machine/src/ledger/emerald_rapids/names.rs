@@ -36,6 +36,7 @@ pub fn value(
         ("upi", "TxL_FLITS" | "RxL_FLITS" | "TxL_BASIC_HDR_MATCH" | "RxL_BASIC_HDR_MATCH") => {
             return link_names::slots(at, instance, event, subevent, filters);
         }
+        ("irp", "SNOOP_RESP") => return device_names::snoop_answers(at, instance, subevent),
         ("cha", "LLC_LOOKUP") => return requests::lookups(&at.cells.agents[usize::from(instance)], subevent),
         ("cha", "LLC_VICTIMS") => return requests::victims(&at.cells.agents[usize::from(instance)], subevent),
         ("cha", _) if event.starts_with("RxC_") => {

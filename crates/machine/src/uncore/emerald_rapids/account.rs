@@ -59,10 +59,19 @@ impl LinkLines {
     }
 }
 
+/// Answers of the stacks' ports to snoops.
+#[derive(Debug)]
+struct AnswerLines {
+    answers: Line,
+    result: BitRange,
+    snoop: BitRange,
+}
+
 /// Everything that the model tells.
 #[derive(Debug)]
 pub struct Account {
     links: LinkLines,
+    answers: AnswerLines,
     pub ledger: Ledger,
     /// Instances of a socket over all units.
     pub(super) stride: u16,
@@ -110,7 +119,12 @@ impl Account {
         let rejects = RejectLines::bind(wiring)?;
         let channels = wiring.family().unit("imc").map_or(0, |unit| unit.instances);
         let links = LinkLines::bind(wiring)?;
-        Ok(Self { links, ledger, stride, deeds, levels, requests, rejects, commands, channels })
+        let answers = AnswerLines {
+            answers: bind_signal(wiring, "irp", "snoop_responses")?,
+            result: wiring.attribute("irp", "snoop_responses", "result")?,
+            snoop: wiring.attribute("irp", "snoop_responses", "snoop")?,
+        };
+        Ok(Self { links, answers, ledger, stride, deeds, levels, requests, rejects, commands, channels })
     }
 
     /// Something happens.
@@ -267,6 +281,22 @@ impl Account {
         let wire = lines.flits[usize::from(received)].wire(self.stride, socket, link);
         sink.pulse(wire, lines.slot_tag(2, 1), tick, 1);
         self.ledger.credit_slot(socket * lines.links + link, received);
+    }
+
+    /// A stack's port answers a snoop.
+    pub fn port_answers<S: SignalSink>(
+        &mut self,
+        socket: u16,
+        stack: u16,
+        result: u8,
+        snoop: u8,
+        tick: Tick,
+        sink: &mut S,
+    ) {
+        let lines = &self.answers;
+        let tag = lines.snoop.set(lines.result.set(0, result.into()), snoop.into());
+        sink.pulse(lines.answers.wire(self.stride, socket, stack), tag, tick, 1);
+        self.ledger.port_answered(socket, stack, result, snoop);
     }
 
     /// An activate goes out.

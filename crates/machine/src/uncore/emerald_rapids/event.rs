@@ -64,6 +64,13 @@ pub enum Event {
     PeerArrive,
     PeerTaken,
     PeerBack,
+    /// A mesh stop gives a credit back to a stack's port.
+    PortCredit,
+    /// Data leaves the queue of a stack's port.
+    PortData,
+    /// Data of an expander arrives at its link, and goes onto the mesh.
+    ExpanderData,
+    ExpanderSent,
 }
 
 impl Event {
@@ -100,6 +107,10 @@ impl Event {
         Self::PeerArrive,
         Self::PeerTaken,
         Self::PeerBack,
+        Self::PortCredit,
+        Self::PortData,
+        Self::ExpanderData,
+        Self::ExpanderSent,
     ];
 
     /// An event of a thread, agent, request or device.

@@ -247,6 +247,11 @@ impl Model {
             27 => (Kind::DeviceRead, device),
             29 => (Kind::DeviceWrite, device),
             31 => (Kind::OwnershipPrefetch, line ^ 12),
+            // A driver looks at the line that its device was given to write last.
+            12 | 20 | 28 if self.at_work > 0 => {
+                let stack = own * u32::from(super::device::STACKS) + scattered % u32::from(super::device::STACKS);
+                (Kind::DataRead, self.stacks[stack as usize].written)
+            }
             // A read of memory behind a CXL link, which is not kept.
             10 => (Kind::DataRead, 2 << address::REGION_BITS | own << (address::REGION_BITS - 1) | (scattered % 65536)),
             _ => return,

@@ -38,7 +38,7 @@ pub struct Places {
     pub m2m: Vec<u8>,
     pub m2pcie: Vec<u8>,
     pub m3upi: Vec<u8>,
-    /// The system agent's.
+    /// Where the system agent joins the mesh: the place of the core that is not sold (assumption).
     pub ubox: u8,
 }
 

@@ -24,6 +24,7 @@ mod parameters;
 mod peer;
 mod phases;
 mod pipeline;
+mod port;
 mod power;
 mod reads;
 mod reject_lines;
@@ -56,6 +57,7 @@ use link::Links;
 use memory::Credits;
 use mesh::Mesh;
 use peer::Peers;
+use port::Port;
 use power::Power;
 use remote::Directory;
 use request::{Pool, RequestId};
@@ -143,6 +145,9 @@ pub struct Model {
     errands: Errands,
     systems: Vec<System>,
     peers: Peers,
+    ports: Vec<Port>,
+    /// Lines that devices have been given to write.
+    owned_lines: u32,
     account: Account,
     course: Course,
     stores: Stores,
@@ -184,7 +189,7 @@ impl Model {
             units: wiring.family().units.iter().map(|unit| (unit.name, unit.instances)).collect(),
             tiles: tiles.clone(),
             pending: [timing.reads.into(), timing.writes.into()],
-            rooms: Vec::new(),
+            rooms: vec![("irp/FAF_INSERTS", port::READS.into()), ("irp/TxC_BL_DRS_INSERTS", port::DATA.into())],
         };
         let account = Account::new(wiring, Ledger::new(clocks, shape), opcode)?;
         let mesh = Mesh::new(wiring, tiles, &parameters, clocks.uclk.ticks())?;
@@ -221,6 +226,8 @@ impl Model {
             errands: Errands::new(sockets),
             systems: (0..sockets).map(|_| System::new()).collect(),
             peers: Peers::new(sockets),
+            ports: (0..all * device::STACKS).map(|_| Port::new()).collect(),
+            owned_lines: 0,
             account,
             stores: Stores::Plain,
             streamed: 0,
@@ -331,6 +338,10 @@ impl Model {
             Event::HoldGranted => self.hold_granted(subject, sink),
             Event::PeerArrive => self.peer_arrives(subject, sink),
             Event::PeerTaken => self.peer_taken(subject, sink),
+            Event::PortCredit => self.port_credit(subject, sink),
+            Event::PortData => self.port_data(subject, sink),
+            Event::ExpanderData => self.expander_data(subject, sink),
+            Event::ExpanderSent => self.expander_sent(subject, sink),
             Event::PeerBack => self.peer_back(subject, sink),
         }
     }

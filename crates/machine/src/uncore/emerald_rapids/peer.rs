@@ -169,7 +169,7 @@ impl Model {
     }
 
     /// Sends what waits in a stack, in order, as long as there are credits.
-    fn send_peers<S: SignalSink>(&mut self, socket: u8, stack: u8, sink: &mut S) {
+    pub(super) fn send_peers<S: SignalSink>(&mut self, socket: u8, stack: u8, sink: &mut S) {
         let (at, index, now) = (u16::from(socket), u16::from(stack), self.now);
         let number = usize::from(socket * STACKS + stack);
         while let Some(&id) = self.peers.sources[number].waiting.front() {
@@ -178,6 +178,9 @@ impl Model {
                 None => const { level("m2pcie/LOCAL_SHAR_P2P_CRD_WAIT_0.M2IOSF0_NCB") },
                 Some(_) => const { level("m2pcie/REMOTE_SHAR_P2P_CRD_WAIT_0.UPI0_NCB") },
             } + peer.destination();
+            if !peer.waits && !self.line_may_leave(socket, index, sink) {
+                return;
+            }
             let Some(shared) = self.peers.take(&peer) else {
                 // The first in line waits for a credit, the others for it.
                 if !std::mem::replace(&mut self.peers.lines[usize::from(id)].waits, true) {

@@ -117,6 +117,9 @@ impl Model {
         let slot = self.agent(socket, cha).take_entry(line, request);
         self.pool[request].slot = slot;
         self.account.tor_in(at_socket, at_cha, class, self.now, sink);
+        if self.owned_lines > 0 {
+            self.snoop_ports(request, sink);
+        }
         match class.kind {
             Kind::DeviceRead | Kind::DeviceWrite => self.device_access(request, sink),
             _ if class.target == Target::Expander => self.expander_access(request, sink),

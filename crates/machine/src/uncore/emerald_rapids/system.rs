@@ -145,6 +145,16 @@ impl Model {
             self.send_packet(socket as u8, core, packet, from, to, 0, Event::SystemMessage.of(message.pack()), sink);
             return;
         }
+        if kind == MessageKind::Interrupt {
+            // Its entry of the interrupt table is always cached.
+            let stack = turn as u16 % self.places.m2pcie.len() as u16;
+            let remapped = [
+                const { deed("iio/NUM_REQ_OF_CPU_BY_TGT.UBOX") },
+                const { deed("iio/IOMMU3.INT_CACHE_LOOKUPS") },
+                const { deed("iio/IOMMU3.INT_CACHE_HITS") },
+            ];
+            remapped.into_iter().for_each(|what| self.account.deed(what, socket, stack, now, sink));
+        }
         let message = Message { socket, kind, linked: false, from };
         let arrives = self.mesh_send(socket as u8, Ring::Block, 0, from, to, sink);
         self.wheel.schedule(arrives, Event::SystemMessage.of(message.pack()));

@@ -276,6 +276,15 @@ pub const DEEDS: &[&str] = &[
     "iio/TXN_REQ_BY_CPU.PEER_WRITE.PART6",
     "iio/TXN_REQ_BY_CPU.PEER_WRITE.PART7",
     "iio/NUM_REQ_OF_CPU_BY_TGT.REM_P2P",
+    // Credits and ownership of the coherent port, the IOMMU's caches, CXL credits.
+    "m2pcie/IIO_CREDITS_REJECT.DRS",
+    "irp/MISC1.LOST_FWD",
+    "irp/MISC1.SLOW_I",
+    "iio/IOMMU3.NUM_INVAL_IOTLB",
+    "iio/IOMMU3.INT_CACHE_LOOKUPS",
+    "iio/IOMMU3.INT_CACHE_HITS",
+    "iio/NUM_REQ_OF_CPU_BY_TGT.UBOX",
+    "cxlcm/RxC_MISC.LLCRD",
 ];
 
 /// What lasts.
@@ -289,9 +298,9 @@ pub const LEVELS: &[&str] = &[
     "iio/COMP_BUF_OCCUPANCY.CMPD.PART6",
     "iio/COMP_BUF_OCCUPANCY.CMPD.PART7",
     "iio/NUM_OUSTANDING_REQ_FROM_CPU.TO_IO",
-    "irp/FAF_INSERTS",
+    "irp/FAF_INSERTS!irp/FAF_FULL",
     "irp/CACHE_TOTAL_OCCUPANCY.MEM",
-    "irp/TxC_BL_DRS_INSERTS",
+    "irp/TxC_BL_DRS_INSERTS!irp/TxC_BL_DRS_CYCLES_FULL",
     "irp/TxC_BL_NCB_INSERTS",
     "irp/TxC_BL_NCS_INSERTS",
     "irp/TxS_REQUEST_OCCUPANCY",
@@ -330,4 +339,9 @@ pub const LEVELS: &[&str] = &[
     "?m2pcie/REMOTE_SHAR_P2P_CRD_WAIT_1.UPI2_NCB",
     "?m2pcie/REMOTE_SHAR_P2P_CRD_WAIT_1.UPI2_NCS",
     "irp/P2P_INSERTS",
+    "irp/TxR2_AD0_STALL_CREDIT_CYCLES",
+    "irp/TxR2_AD1_STALL_CREDIT_CYCLES",
+    "irp/TxR2_AD01_STALL_CREDIT_CYCLES",
+    "irp/TxR2_BL_STALL_CREDIT_CYCLES",
+    "?cxlcm/RxC_PACK_BUF_NE.MEM_DATA",
 ];

@@ -1,7 +1,9 @@
 //! What can happen in a unit, by the name of the subevent that counts it: the vocabulary that model and ledger share.
 //!
 //! A name is `unit/EVENT.SUBEVENT`. Behind a `+` stand further subevents of the same event that the same happening is part of:
-//! the signal then carries the bits of all of them.
+//! the signal then carries the bits of all of them. Of levels, behind `|` stand further ones that hold at the same time, behind `!` the
+//! one that holds while there is no room left, behind `?` the one that holds while there is anything; a row that begins with `?` has no
+//! others than these.
 
 mod devices;
 mod home;
@@ -21,11 +23,6 @@ pub const fn deed(name: &str) -> Deed {
 /// The index of a level; found when the program is compiled.
 pub const fn level(name: &str) -> LevelId {
     find(LEVELS, name)
-}
-
-/// The unit of a row.
-pub fn unit_of(row: &str) -> &str {
-    row.trim_start_matches('?').split('/').next().unwrap_or_default()
 }
 
 const fn find(table: &[&str], name: &str) -> u16 {
@@ -55,19 +52,22 @@ const fn starts_as(entry: &[u8], name: &[u8]) -> bool {
     entry.len() == start + index || matches!(entry[start + index], b'+' | b'|' | b'!' | b'?')
 }
 
+/// The unit of a row.
+pub fn unit_of(row: &str) -> &str {
+    row.trim_start_matches('?').split('/').next().unwrap_or_default()
+}
+
 /// Everything that happens at once.
-pub const DEEDS: &[&str] = &join::<
+pub const DEEDS: &[&str] = &joined::<
     { home::DEEDS.len() + devices::DEEDS.len() + links::DEEDS.len() + platform::DEEDS.len() },
 >(&[home::DEEDS, devices::DEEDS, links::DEEDS, platform::DEEDS]);
-
-/// Everything that lasts. Behind `|` stand further levels that hold at the same time, behind `!` the one that holds while there is no
-/// room left, behind `?` the one that holds while there is anything; a row that begins with `?` has no other than these.
-pub const LEVELS: &[&str] = &join::<
+/// Everything that lasts.
+pub const LEVELS: &[&str] = &joined::<
     { home::LEVELS.len() + devices::LEVELS.len() + links::LEVELS.len() + platform::LEVELS.len() },
 >(&[home::LEVELS, devices::LEVELS, links::LEVELS, platform::LEVELS]);
 
 /// The rows of all parts.
-const fn join<const N: usize>(parts: &[&[&'static str]]) -> [&'static str; N] {
+const fn joined<const N: usize>(parts: &[&[&'static str]]) -> [&'static str; N] {
     let mut all = [""; N];
     let (mut part, mut next) = (0, 0);
     while part < parts.len() {

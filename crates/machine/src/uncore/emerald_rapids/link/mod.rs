@@ -138,7 +138,9 @@ impl Packet {
         match self.lane() {
             Lane::Address => Ring::Address,
             Lane::Block => Ring::Block,
-            Lane::Acknowledge => Ring::AcknowledgeAgents,
+            // Completions are for the caching agents, or for a stack.
+            Lane::Acknowledge if self.taker.is_none() => Ring::AcknowledgeAgents,
+            Lane::Acknowledge => Ring::Acknowledge,
         }
     }
 

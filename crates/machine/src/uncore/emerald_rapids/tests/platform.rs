@@ -2,8 +2,9 @@
 
 use super::truth::Digest;
 use super::{MICROSECOND, model, run};
-use crate::ledger::emerald_rapids::Snapshot;
+use crate::ledger::emerald_rapids::{Kind, Snapshot, Target};
 use crate::uncore::emerald_rapids::Model;
+use crate::uncore::emerald_rapids::request::Request;
 use crate::workload::MessageKind;
 
 fn of(at: &Snapshot, unit: &str, event: &str) -> u64 {
@@ -124,4 +125,42 @@ fn a_transfer_between_devices_waits_for_credits() {
         .map(|part| at.count(0, "iio", 1, "DATA_REQ_BY_CPU", Some(&format!("PEER_WRITE.PART{part}")), &[]).unwrap())
         .sum();
     assert_eq!(written, 16 * 16, "a kilobyte in double words");
+}
+
+#[test]
+fn requests_of_a_stack_wait_for_credits_towards_the_mesh() {
+    let mut model = quiet();
+    // Ten writes to even lines at once: the first address queue takes four, and four more every 16 cycles.
+    for line in 0..10 {
+        model.onto_mesh(Kind::DmaWriteNear, 0, 3, 2 * line, u16::MAX, &mut Digest::default());
+    }
+    model.run_until(MICROSECOND / 10, &mut Digest::default());
+    let at = model.snapshot();
+    let of = |event: &str| at.count(0, "irp", 3, event, None, &[]).unwrap();
+    assert!(of("TxR2_AD0_STALL_CREDIT_CYCLES") > 0, "six of them wait for 16 or 32 cycles");
+    assert_eq!(of("TxR2_AD0_STALL_CREDIT_CYCLES"), of("TxR2_AD01_STALL_CREDIT_CYCLES"));
+    assert_eq!(of("TxR2_AD1_STALL_CREDIT_CYCLES"), 0);
+    assert_eq!(at.count(0, "m2pcie", 3, "TxC_INSERTS_AD", Some("AGT_0"), &[]), Some(10));
+}
+
+#[test]
+fn a_line_that_a_device_is_about_to_write_can_be_lost() {
+    let mut model = quiet();
+    model.port_owns(0, 3, 77);
+    let cha = crate::uncore::emerald_rapids::address::agent(77);
+    let mut ask = |kind: Kind| {
+        let request = Request::new(kind, 0, cha, 0, 5, 77, Target::Ddr);
+        let request = model.pool.add(request);
+        model.snoop_ports(request, &mut Digest::default());
+        model.pool.remove(request);
+        model.snapshot()
+    };
+    // An eviction asks for nothing; a read takes the line, and the next one finds it gone.
+    let lost = |at: &Snapshot| at.count(0, "irp", 3, "MISC1", Some("LOST_FWD"), &[]);
+    assert_eq!(lost(&ask(Kind::WritebackModified)), Some(0));
+    assert_eq!(lost(&ask(Kind::DataRead)), Some(1));
+    let at = ask(Kind::DataRead);
+    assert_eq!(lost(&at), Some(1));
+    assert_eq!(at.count(0, "irp", 3, "SNOOP_RESP", Some("ALL_HIT_ES"), &[]), Some(1));
+    assert_eq!(at.count(0, "irp", 3, "SNOOP_RESP", Some("SNPDATA"), &[]), Some(1));
 }
