@@ -47,6 +47,7 @@ const PREFETCHED: Halves = [deed("m2m/PREFCAM_INSERTS.CH0_XPT"), deed("m2m/PREFC
 const REMOTE_PREFETCHED: Halves = [deed("m2m/PREFCAM_INSERTS.CH0_UPI"), deed("m2m/PREFCAM_INSERTS.CH1_UPI")];
 const PREFETCHES: Halves = [level("m2m/PREFCAM_OCCUPANCY.CH0"), level("m2m/PREFCAM_OCCUPANCY.CH1")];
 const PREFETCH_DONE: Halves = [deed("m2m/PREFCAM_DEALLOCS.RSP_CH0"), deed("m2m/PREFCAM_DEALLOCS.RSP_CH1")];
+const NOT_PREFETCHED: Halves = [deed("m2m/PREFCAM_RESP_MISS.CH0"), deed("m2m/PREFCAM_RESP_MISS.CH1")];
 const PREFETCH_LOST: Halves = [deed("m2m/PREFCAM_DEMAND_DROPS.CH0_XPT"), deed("m2m/PREFCAM_DEMAND_DROPS.CH1_XPT")];
 const NO_ROOM: Halves =
     [deed("m2m/PREFCAM_DROP_REASONS_CH0.RPQ_PROXY"), deed("m2m/PREFCAM_DROP_REASONS_CH1.RPQ_PROXY")];
@@ -205,6 +206,7 @@ impl Model {
                 let remote = class.kind.queue() == Queue::Remote;
                 account.deed(if remote { REMOTE_PREFETCHED[half] } else { PREFETCHED[half] }, at, unit, now, sink);
                 account.enter(PREFETCHES[half], at, unit, now, sink);
+                account.deed(deed("m2m/PREFCAM_RxC_DEALLOCS.1LM_POSTED"), at, unit, now, sink);
                 let merge = if remote {
                     deed("m2m/PREFCAM_DEMAND_MERGE.UPI_ALLCH")
                 } else {
@@ -214,6 +216,7 @@ impl Model {
             } else if matches!(class.kind, Kind::DataRead | Kind::RemoteData) {
                 account.deed(PREFETCH_LOST[half], at, unit, now, sink);
                 account.deed(NO_ROOM[half], at, unit, now, sink);
+                account.deed(deed("m2m/PREFCAM_RxC_DEALLOCS.SQUASHED"), at, unit, now, sink);
             }
             let credits = &mut self.credits[number];
             if credits.reads == 0 {
@@ -291,7 +294,6 @@ impl Model {
         let agent = self.places.cha[usize::from(cha)];
         // Each channel has a port to the mesh.
         let port = half as u8;
-        self.account.deed(deed("m2m/TxC_EGRESS_AK.INSERTS"), at, unit, now, sink);
         if writes {
             self.account.leave(if partial { NONPOSTED[half] } else { POSTED[half] }, at, unit, now, sink);
             let done = self.mesh_send(socket, Ring::AcknowledgeAgents, port, here, agent, sink);
@@ -311,19 +313,18 @@ impl Model {
         if prefetched {
             self.account.leave(PREFETCHES[half], at, unit, now, sink);
             self.account.deed(PREFETCH_DONE[half], at, unit, now, sink);
+        } else {
+            self.account.deed(NOT_PREFETCHED[half], at, unit, now, sink);
         }
         if self.consult_directory(request, unit, sink) {
             // Another socket has the line: it is asked first.
             return;
         }
         if parent != NO_REQUEST {
-            self.account.deed(deed("m2m/TxC_BL.INSERTS_CMS0"), at, unit, now, sink);
-            self.mesh_send(socket, Ring::AcknowledgeAgents, port, here, agent, sink);
             self.answer_remote(request, sink);
             return;
         }
         // Data goes straight to the requester, word of it to the agent; what the agent itself wants goes to it.
-        self.account.deed(deed("m2m/TxC_BL.INSERTS_CMS0"), at, unit, now, sink);
         let kind = class.kind;
         let to = if kind.is_llc_prefetch() {
             self.account.deed(deed("m2m/DIRECT2CORE_NOT_TAKEN_NOTFORKED"), at, unit, now, sink);

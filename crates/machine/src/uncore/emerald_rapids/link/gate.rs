@@ -417,6 +417,9 @@ impl Model {
                 }
             }
         }
+        if let Some(of) = packet.credit {
+            self.give_credit(packet.from, packet.cha, of, sink);
+        }
     }
 
     /// Messages that a flit with an empty slot could not take.

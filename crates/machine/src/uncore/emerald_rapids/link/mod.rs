@@ -12,7 +12,7 @@ mod power;
 use super::Model;
 use super::event::Event;
 use crate::ledger::emerald_rapids::deeds::{deed, level};
-use crate::ledger::emerald_rapids::{Header, Ring};
+use crate::ledger::emerald_rapids::{Header, Reason, Ring};
 use crate::signal::{SignalSink, Tick};
 use flow::Flow;
 use gate::Gate;
@@ -73,6 +73,9 @@ pub struct Packet {
     header: Header,
     from: u8,
     link: u8,
+    /// Agent that it holds a credit of until it is in a flit, and which.
+    cha: u8,
+    credit: Option<Reason>,
     /// Virtual network.
     network: u8,
     paid: Paid,
@@ -92,6 +95,8 @@ impl Packet {
             header: Header { class, opcode, slot: 0, data },
             from: 0,
             link: 0,
+            cha: 0,
+            credit: None,
             network: 0,
             paid: Paid::Shared,
             to: 0,
@@ -104,6 +109,11 @@ impl Packet {
     /// The same message, for a stack or the system agent.
     pub const fn taken_by(self, taker: Taker) -> Self {
         Self { taker: Some(taker), ..self }
+    }
+
+    /// The same message, on a credit of its agent.
+    pub const fn on(self, credit: Reason) -> Self {
+        Self { credit: Some(credit), ..self }
     }
 
     /// Its class among those that the mesh side tells apart.
@@ -238,7 +248,7 @@ impl Model {
         let (link, network) = (cha % LINKS, cha / LINKS % 2);
         let gate = self.places.m3upi[usize::from(link)];
         let at = self.mesh_send(socket, packet.ring(), 0, from, gate, sink) + wait;
-        let id = self.links.add(Packet { from: socket, link, network, to, then, ..packet });
+        let id = self.links.add(Packet { from: socket, link, cha, network, to, then, ..packet });
         self.wheel.schedule(at, Event::Linked.of(id));
     }
 
