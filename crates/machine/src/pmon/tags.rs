@@ -129,7 +129,7 @@ mod tests {
         fn it_counts_as_a_map_does(steps in prop::collection::vec((any::<bool>(), 0u64..900, 0u32..50), 0..3000)) {
             let (mut tags, mut map) = (Tags::default(), BTreeMap::<u64, u32>::new());
             for (enters, tag, shift) in steps {
-                let tag = if shift < 40 { tag % 12 << shift } else { tag };
+                let tag = if shift < 40 { (tag % 12) << shift } else { tag };
                 if enters {
                     tags.know(tag, takers).count += 1;
                     *map.entry(tag).or_default() += 1;
