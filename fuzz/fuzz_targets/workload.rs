@@ -1,19 +1,27 @@
-//! Workload texts: any of them is a workload within the machine's limits, or a clear error.
+//! Workload texts: on every machine any of them is a workload within the machine's limits, or a clear error.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use pericore_machine::MachineSpec;
 use pericore_machine::workload::{Generator, Limits, Workload};
+use std::sync::LazyLock;
+
+static MACHINES: LazyLock<Vec<Limits>> = LazyLock::new(|| {
+    let machines = ["e5-2600", "nehalem", "emerald-rapids"];
+    machines.map(|name| MachineSpec::parse(name).expect("a machine").limits().expect("a model")).to_vec()
+});
 
 fuzz_target!(|text: &str| {
-    let limits = Limits { memory: 1 << 30, threads: 16, sockets: 1 };
-    match Workload::parse(text, &limits) {
-        Err(error) => assert!(!error.to_string().is_empty()),
-        Ok(workload) => {
-            assert!((1..=limits.threads).contains(&workload.threads));
-            for thread in 0..workload.threads {
-                let mut generator = Generator::new(&workload, thread);
-                for access in std::iter::from_fn(|| generator.next_access()).take(100) {
-                    assert!(access.address < limits.memory);
+    for limits in MACHINES.iter() {
+        match Workload::parse(text, limits) {
+            Err(error) => assert!(!error.to_string().is_empty()),
+            Ok(workload) => {
+                assert!((1..=limits.threads).contains(&workload.threads));
+                for thread in 0..workload.threads {
+                    let mut generator = Generator::new(&workload, thread);
+                    for access in std::iter::from_fn(|| generator.next_access()).take(100) {
+                        assert!(access.address < limits.memory);
+                    }
                 }
             }
         }

@@ -87,7 +87,7 @@ fn likwid_counts_what_the_ledger_says() {
         pci("CAS_COUNT_WR,MBOX0C1", 16, 0, 0xa8, ("imc", 0, "CAS_COUNT", "WR", &[])),
         pci("RPQ_OCCUPANCY,MBOX1C0", 16, 1, 0xa0, ("imc", 1, "RPQ_OCCUPANCY", "", &[])),
         pci("ACT_COUNT,MBOX2C1", 16, 4, 0xa8, ("imc", 2, "ACT_COUNT", "", &[])),
-        fixed("DRAM_CLOCKTICKS,MBOX2FIX", dram, ("imc", 2, "DCLK", "", &[])),
+        fixed("DRAM_CLOCKTICKS,MBOX2FIX", dram, ("imc", 2, "DCLK_FIXED", "", &[])),
         fixed("UNCORE_CLOCK,UBOXFIX", uncore, ("ubox", 0, "CLOCKTICKS", "", &[])),
         unit(
             "POWER_STATE_OCCUPANCY_CORES_C0,WBOX0:OCCUPANCY=1",
@@ -347,7 +347,7 @@ fn pcm_power_shows_the_models_clocks() {
     let run = rig(WORKLOAD).succeed("pcm-power", &["0.3", "-i=1"]);
     let dram = runs(&run, config(0xff, 16, 0, 0xf4), (config(0xff, 16, 0, 0xf0), 0), config(0xff, 16, 0, 0xd0));
     let pcu = runs(&run, msr(0xc24), (msr(0xc30), 0), msr(0xc36));
-    let mut all = counts(&dram, 0, ("imc", 0, "DCLK", "", &[]));
+    let mut all = counts(&dram, 0, ("imc", 0, "DCLK_FIXED", "", &[]));
     all.extend(counts(&pcu, 0, ("pcu", 0, "CLOCKTICKS", "", &[])));
     run.assert_true(&all);
     for (start, name, readings) in [("S0CH2", "DRAMClocks:", dram), ("S0; PCUClocks", "PCUClocks:", pcu)] {

@@ -3,61 +3,102 @@
 use pericore_machine::engine::{Clocks, Random};
 use pericore_machine::ledger::{Ledger, Opcodes, Pending, Shape};
 use pericore_machine::signal::Wire;
-use pericore_machine::uncore::ChannelWires;
-use pericore_machine::uncore::dram::{Arrival, BANKS, Channel, LINES_PER_ROW, Outcome, PowerWires, Timing};
+use pericore_machine::uncore::dram::{Arrival, Channel, Outcome, Timing};
+use pericore_machine::uncore::{ChannelWires, ChannelWitness};
 
 use crate::Measured;
 use crate::path::Nothing;
 use crate::stopwatch::Stopwatch;
 
 /// The next request's line, bank and row.
-type Traffic = fn(&mut Random, u32) -> (u32, u8, u32);
+type Traffic = fn(&Timing, &mut Random, u32) -> (u32, u8, u32);
 
-fn anywhere(random: &mut Random, _: u32) -> (u32, u8, u32) {
+fn anywhere(timing: &Timing, random: &mut Random, _: u32) -> (u32, u8, u32) {
     let draw = random.next();
-    let (bank, row) = ((draw % BANKS as u64) as u8, (draw >> 8) as u32 & 0xFFFF);
-    ((row << 4 | u32::from(bank)) << 7 | (draw >> 32) as u32 & 127, bank, row)
+    let banks = u64::from(timing.ranks * timing.banks_per_rank());
+    let (bank, row) = ((draw % banks) as u8, (draw >> 8) as u32 & 0xFFFF);
+    ((row << 6 | u32::from(bank)) << 7 | (draw >> 32) as u32 & 127, bank, row)
 }
 
-fn along(_: &mut Random, number: u32) -> (u32, u8, u32) {
-    let above = number / LINES_PER_ROW as u32;
-    (number, (above % BANKS as u32) as u8, above / BANKS as u32)
-}
-
-pub fn random(requests: u64) -> Measured {
-    run(requests, anywhere, 22, 0)
-}
-
-pub fn random_32(requests: u64) -> Measured {
-    run(requests, anywhere, 32, 0)
-}
-
-pub fn sequential(requests: u64) -> Measured {
-    run(requests, along, 22, 0)
-}
-
-pub fn every_8(requests: u64) -> Measured {
-    run(requests, anywhere, 22, 8)
-}
-
-pub fn chase(requests: u64) -> Measured {
-    run(requests, anywhere, 1, 0)
+/// Along a row, then the same row of the next bank: with bank groups that is one of the next group.
+fn along(timing: &Timing, _: &mut Random, number: u32) -> (u32, u8, u32) {
+    let (above, banks) = (number / timing.lines_per_row, u32::from(timing.ranks * timing.banks_per_rank()));
+    (number, (above % banks) as u8, above / banks)
 }
 
 /// Keeps `outstanding` requests in the channel, no two arriving in less than `gap` cycles.
-fn run(requests: u64, traffic: Traffic, outstanding: u8, gap: u64) -> Measured {
+#[derive(Clone, Copy)]
+struct Load {
+    traffic: Traffic,
+    outstanding: u8,
+    gap: u64,
+}
+
+const RANDOM: Load = Load { traffic: anywhere, outstanding: 22, gap: 0 };
+const RANDOM_32: Load = Load { outstanding: 32, ..RANDOM };
+const SEQUENTIAL: Load = Load { traffic: along, ..RANDOM };
+const EVERY_8: Load = Load { gap: 8, ..RANDOM };
+const CHASE: Load = Load { outstanding: 1, ..RANDOM };
+
+pub fn random(requests: u64) -> Measured {
+    run(requests, &Timing::ddr3_1600(), RANDOM)
+}
+
+pub fn random_32(requests: u64) -> Measured {
+    run(requests, &Timing::ddr3_1600(), RANDOM_32)
+}
+
+pub fn sequential(requests: u64) -> Measured {
+    run(requests, &Timing::ddr3_1600(), SEQUENTIAL)
+}
+
+pub fn every_8(requests: u64) -> Measured {
+    run(requests, &Timing::ddr3_1600(), EVERY_8)
+}
+
+pub fn chase(requests: u64) -> Measured {
+    run(requests, &Timing::ddr3_1600(), CHASE)
+}
+
+/// The peers' set-up: queues of 32, and rows stay open until another is wanted.
+fn ddr4() -> Timing {
+    Timing { page_idle: 100_000, ..Timing::ddr4_3200() }
+}
+
+pub fn ddr4_random(requests: u64) -> Measured {
+    run(requests, &ddr4(), RANDOM_32)
+}
+
+pub fn ddr4_sequential(requests: u64) -> Measured {
+    run(requests, &ddr4(), Load { outstanding: 32, ..SEQUENTIAL })
+}
+
+pub fn ddr4_every_8(requests: u64) -> Measured {
+    run(requests, &ddr4(), Load { outstanding: 32, ..EVERY_8 })
+}
+
+pub fn ddr4_chase(requests: u64) -> Measured {
+    run(requests, &ddr4(), CHASE)
+}
+
+fn run(requests: u64, timing: &Timing, load: Load) -> Measured {
+    let Load { traffic, outstanding, gap } = load;
     let clocks = Clocks::new(2700, 800).expect("the preset's clocks");
-    let timing = Timing { reads: outstanding.max(22), ..Timing::ddr3_1600() };
+    let timing = Timing { reads: outstanding.max(timing.reads), ..timing.clone() };
     let shape = Shape {
         sockets: 1,
         slices: 1,
         homes: 1,
         channels: 1,
+        ranks: timing.ranks,
         reads: timing.reads.into(),
         writes: timing.writes.into(),
     };
     let mut ledger = Ledger::new(clocks, opcodes(), shape);
-    let mut channel = Channel::new(0, clocks.dclk, &timing, silent());
+    let mut channel = Channel::new(clocks.dclk, &timing);
+    let wires = ChannelWires::on(Wire { instance: 0, signal: 0 });
+    let mut witness =
+        ChannelWitness { number: 0, clock: clocks.dclk, wires: &wires, sink: &mut Nothing, ledger: &mut ledger };
     let mut random = Random::new(1, 0);
     let mut out = Vec::with_capacity(16);
     let watch = Stopwatch::start();
@@ -67,14 +108,14 @@ fn run(requests: u64, traffic: Traffic, outstanding: u8, gap: u64) -> Measured {
             return;
         }
         let cycle = channel.last_arrival().map_or(from, |last| from.max(last + gap.max(1)));
-        let (line, bank, row) = traffic(&mut random, sent);
+        let (line, bank, row) = traffic(&timing, &mut random, sent);
         channel.announce(Arrival { cycle, owner: 0, line, bank, row, queue: Pending::Reads, partial: false });
         sent += 1;
     };
     (0..outstanding).for_each(|_| announce(&mut channel, 1));
     while done < requests {
         let now = channel.next_tick() / clocks.dclk.ticks();
-        channel.step(&mut Nothing, &mut ledger, &mut out);
+        channel.step(&mut witness, &mut out);
         for outcome in out.drain(..) {
             if let Outcome::Data { cycle, .. } = outcome {
                 done += 1;
@@ -90,25 +131,4 @@ fn run(requests: u64, traffic: Traffic, outstanding: u8, gap: u64) -> Measured {
 /// No request has one here.
 fn opcodes() -> Opcodes {
     Opcodes::by_name(|_| Some(0)).expect("every name has a value")
-}
-
-fn silent() -> ChannelWires {
-    let wire = Wire { instance: 0, signal: 0 };
-    ChannelWires {
-        commands: [(wire, 0); pericore_machine::ledger::Command::COUNT],
-        queue: [wire; 2],
-        full: [wire; 2],
-        read_hit: wire,
-        write_hit: wire,
-        mode: (wire, [0; 3]),
-        preemption: (wire, [0; 2]),
-        power: PowerWires {
-            clock: (wire, [0; 2]),
-            throttle: (wire, [0; 2]),
-            critical: wire,
-            self_refresh: wire,
-            all_down: [wire; 2],
-            corrected: wire,
-        },
-    }
 }

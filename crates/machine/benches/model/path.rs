@@ -15,6 +15,9 @@ impl SignalSink for Nothing {
     fn pulse(&mut self, _: Wire, _: u64, _: Tick, _: u32) {}
     fn enter(&mut self, _: Wire, _: u64, _: Tick) {}
     fn leave(&mut self, _: Wire, _: u64, _: Tick) {}
+    fn hears(&self, _: Wire) -> bool {
+        false
+    }
 }
 
 /// A workload on a machine.

@@ -21,21 +21,25 @@ impl Period {
     }
 
     /// Length in ticks.
+    #[inline]
     pub const fn ticks(self) -> u64 {
         self.ticks
     }
 
     /// Edges in `(0, tick]`: the number of complete cycles before `tick`.
+    #[inline]
     pub const fn cycles(self, tick: Tick) -> u64 {
         ((tick as u128 * self.reciprocal as u128) >> 64) as u64
     }
 
     /// The first edge at or after `tick`.
+    #[inline]
     pub const fn align_up(self, tick: Tick) -> Tick {
         self.cycles(tick + self.ticks - 1) * self.ticks
     }
 
     /// Cycles that an entry living over `[from, to)` is seen in.
+    #[inline]
     pub const fn cycles_between(self, from: Tick, to: Tick) -> u64 {
         self.cycles(to) - self.cycles(from)
     }

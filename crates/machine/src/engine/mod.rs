@@ -2,6 +2,7 @@
 //!
 //! Nothing here knows what is being simulated.
 
+mod agenda;
 pub mod clock;
 mod domains;
 mod pool;
@@ -9,6 +10,7 @@ pub mod random;
 pub mod ring;
 pub mod wheel;
 
+pub use agenda::Agenda;
 pub use clock::{ClockError, Clocks, Period};
 pub use domains::ClockDomains;
 pub use pool::Pool;

@@ -20,16 +20,19 @@ impl<T: Copy, const N: usize> Ring<T, N> {
     }
 
     /// Items in the queue.
+    #[inline]
     pub const fn len(&self) -> usize {
         self.len as usize
     }
 
     /// True if there are none.
+    #[inline]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
     /// The oldest item.
+    #[inline]
     pub fn front(&self) -> Option<T> {
         if self.len == 0 { None } else { Some(self.items[(self.first & Self::MASK) as usize]) }
     }
@@ -43,6 +46,7 @@ impl<T: Copy, const N: usize> Ring<T, N> {
     ///
     /// # Panics
     /// If the queue is full: the model's credits and buffers must not let that happen.
+    #[inline]
     pub fn push(&mut self, item: T) {
         assert!((self.len as usize) < N, "a queue of {N} overflows");
         self.items[(self.first.wrapping_add(self.len) & Self::MASK) as usize] = item;
@@ -50,6 +54,7 @@ impl<T: Copy, const N: usize> Ring<T, N> {
     }
 
     /// Takes the oldest item.
+    #[inline]
     pub fn pop(&mut self) -> Option<T> {
         let item = self.front()?;
         self.first = (self.first + 1) & Self::MASK;

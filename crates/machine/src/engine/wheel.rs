@@ -15,11 +15,25 @@ const WORDS: usize = SLOTS / 64;
 const NONE: u16 = u16::MAX;
 /// Earlier than any event: the next one must be looked for.
 const STALE: u64 = 0;
-/// Events within the wheel's reach at one time: far more than a machine has under way.
+/// Events beyond those that slots hold themselves, at one time: far more than a machine has under way.
 const NODES: usize = 16384;
 
+/// The events of a cycle: what it holds itself comes first, then the chain.
 #[derive(Clone, Copy)]
 struct Slot {
+    /// Events by place, from place 1 on.
+    events: [u32; PLACES],
+}
+
+/// A slot is half a line of the host's cache. The first word is its header: how many events it holds, and how many of them are taken.
+const PLACES: usize = 8;
+const TAKEN_SHIFT: u32 = 8;
+/// The slot has a chain.
+const CHAINED: u32 = 1 << 16;
+
+/// Events of a slot that it has no room for.
+#[derive(Clone, Copy)]
+struct Chain {
     head: u16,
     tail: u16,
 }
@@ -39,6 +53,7 @@ pub struct Wheel {
     /// The cycle of the next event, unless the last event of its slot has been taken since: then [`STALE`].
     next: u64,
     slots: Box<[Slot; SLOTS]>,
+    chains: Box<[Chain; SLOTS]>,
     /// One bit for each slot that holds events.
     occupied: [u64; WORDS],
     /// One bit for each word of `occupied` that is not zero.
@@ -60,7 +75,8 @@ impl Wheel {
             clock,
             now: 1,
             next: NEVER,
-            slots: Box::new([Slot { head: NONE, tail: NONE }; SLOTS]),
+            slots: Box::new([Slot { events: [0; PLACES] }; SLOTS]),
+            chains: Box::new([Chain { head: NONE, tail: NONE }; SLOTS]),
             occupied: [0; WORDS],
             summary: 0,
             nodes: Box::new(std::array::from_fn(|index| Node {
@@ -88,6 +104,12 @@ impl Wheel {
         }
     }
 
+    /// Complete cycles of the clock before the time that has come.
+    #[inline]
+    pub const fn cycle(&self) -> u64 {
+        self.now - 1
+    }
+
     #[cold]
     fn put_off(&mut self, cycle: u64, event: u32) {
         self.sequence += 1;
@@ -104,6 +126,7 @@ impl Wheel {
         if self.next == NEVER { NEVER } else { (self.next - 1) * self.clock.ticks() }
     }
 
+    #[inline]
     fn find(&self) -> u64 {
         if self.summary == 0 {
             return self.far_next;
@@ -124,7 +147,18 @@ impl Wheel {
     /// Moves time forward to `tick`; no event may lie before it.
     #[inline]
     pub fn advance(&mut self, tick: Tick) {
-        self.now = self.clock.cycles(tick) + 1;
+        self.reach(self.clock.cycles(tick) + 1);
+    }
+
+    /// Moves time forward to the next event, whose tick has been asked for.
+    #[inline]
+    pub fn advance_to_next(&mut self) {
+        self.reach(self.next);
+    }
+
+    #[inline]
+    fn reach(&mut self, cycle: u64) {
+        self.now = cycle;
         if self.far_next - self.now < SLOTS as u64 {
             self.move_in();
         }
@@ -139,46 +173,79 @@ impl Wheel {
         self.far_next = self.far.peek().map_or(NEVER, |far| far.0.0);
     }
 
-    /// Takes the next event of the last edge.
+    /// Takes the next event of the last edge. Once there is none, the next edge with events is looked for.
     #[inline]
     pub fn pop(&mut self) -> Option<u32> {
         let index = self.now as usize % SLOTS;
-        let slot = &mut self.slots[index];
-        if slot.head == NONE {
-            return None;
+        let slot = &mut self.slots[index].events;
+        let taken = slot[0] >> TAKEN_SHIFT & 0xFF;
+        if taken < slot[0] & 0xFF {
+            slot[0] += 1 << TAKEN_SHIFT;
+            return Some(slot[(taken as usize + 1) % PLACES]);
         }
-        let taken = slot.head;
-        let node = &mut self.nodes[usize::from(taken) % NODES];
-        let Node { event, next } = *node;
-        node.next = self.free;
-        self.free = taken;
-        slot.head = next;
-        if next == NONE {
+        if slot[0] & CHAINED != 0
+            && let Some(event) = self.pop_chain(index)
+        {
+            return Some(event);
+        }
+        if self.slots[index].events[0] != 0 {
+            self.slots[index].events[0] = 0;
             self.next = STALE;
             self.occupied[index / 64] &= !(1 << (index % 64));
             if self.occupied[index / 64] == 0 {
                 self.summary &= !(1 << (index / 64));
             }
         }
+        None
+    }
+
+    fn pop_chain(&mut self, index: usize) -> Option<u32> {
+        let chain = &mut self.chains[index];
+        let taken = chain.head;
+        if taken == NONE {
+            return None;
+        }
+        let node = &mut self.nodes[usize::from(taken) % NODES];
+        let Node { event, next } = *node;
+        node.next = self.free;
+        self.free = taken;
+        chain.head = next;
         Some(event)
     }
 
+    #[inline]
     fn insert(&mut self, cycle: u64, event: u32) {
+        let index = cycle as usize % SLOTS;
+        let slot = &mut self.slots[index].events;
+        let header = slot[0];
+        if header == 0 {
+            self.occupied[index / 64] |= 1 << (index % 64);
+            self.summary |= 1 << (index / 64);
+        }
+        let place = (header & 0xFF) as usize + 1;
+        if place == PLACES {
+            self.append(index, event);
+            return;
+        }
+        slot[0] = header + 1;
+        slot[place % PLACES] = event;
+    }
+
+    /// The slot is full, and stays so until its cycle is over: order holds.
+    fn append(&mut self, index: usize, event: u32) {
         let taken = self.free;
         assert!(taken != NONE, "more events under way than the wheel has nodes");
         let node = &mut self.nodes[usize::from(taken) % NODES];
         self.free = node.next;
         *node = Node { event, next: NONE };
-        let index = cycle as usize % SLOTS;
-        let slot = &mut self.slots[index];
-        if slot.head == NONE {
-            slot.head = taken;
-            self.occupied[index / 64] |= 1 << (index % 64);
-            self.summary |= 1 << (index / 64);
+        self.slots[index].events[0] |= CHAINED;
+        let chain = &mut self.chains[index];
+        if chain.head == NONE {
+            chain.head = taken;
         } else {
-            self.nodes[usize::from(slot.tail) % NODES].next = taken;
+            self.nodes[usize::from(chain.tail) % NODES].next = taken;
         }
-        slot.tail = taken;
+        chain.tail = taken;
     }
 }
 

@@ -12,6 +12,7 @@ pub struct Busy {
 
 impl Busy {
     /// Entries come in a cycle; `most` is what there can be.
+    #[inline]
     pub const fn enter(&mut self, cycle: u64, count: u64, most: u64) {
         if self.live == 0 {
             self.some_since = cycle;
@@ -23,6 +24,7 @@ impl Busy {
     }
 
     /// Entries go in a cycle.
+    #[inline]
     pub const fn leave(&mut self, cycle: u64, count: u64, most: u64) {
         if self.live == most {
             self.all += cycle - self.all_since;

@@ -6,10 +6,10 @@ use super::links::LinkCells;
 use super::packet::PacketRecord;
 use super::power::{AgentCells, PowerCells};
 use super::record::{
-    Command, IO_THREAD, LineState, MajorMode, MemoryState, Message, Pending, Record, Refusal, RequestKind, SliceState,
+    Command, IO_THREAD, LineState, MajorMode, MemoryState, Pending, Record, Refusal, RequestKind, SliceState,
 };
-use super::ring::RingCells;
-use super::{HomeQueue, LinkQueue};
+use super::ring::{MessageCells, RingCells};
+use super::{HomeQueue, LinkQueue, Shape};
 use crate::engine::{Clocks, NEVER, Period};
 use crate::signal::Tick;
 
@@ -26,8 +26,6 @@ pub const fn thread_at(place: usize) -> usize {
     if place == THREADS - 1 { IO_THREAD as usize } else { place }
 }
 
-/// Ranks of a channel.
-const RANKS: u8 = 2;
 /// Nodes that cells tell apart.
 pub const NODES: usize = 4;
 
@@ -41,6 +39,7 @@ pub struct Stay {
 }
 
 impl Stay {
+    #[inline]
     pub(super) fn add(&mut self, from: Tick, to: Tick, now: Tick, clock: Period) {
         if from != NEVER {
             self.entries += 1;
@@ -71,11 +70,10 @@ pub struct SliceCells {
     /// By queue and reason.
     pub refusals: [[u64; Refusal::COUNT]; 2],
     pub states: [Span; SliceState::COUNT],
-    /// Messages that went out in the cycle in which they came.
-    pub bypasses: u64,
+    /// Messages that did not go out in the cycle in which they came.
+    pub waited: u64,
     /// Messages that waited for long, by ring.
     pub starved: [u64; 4],
-    pub messages: [u64; Message::COUNT],
 }
 
 impl SliceCells {
@@ -93,9 +91,8 @@ impl SliceCells {
             rejected: [NO_STAY; THREADS],
             refusals: [[0; Refusal::COUNT]; 2],
             states: [Span::new(); SliceState::COUNT],
-            bypasses: 0,
+            waited: 0,
             starved: [0; 4],
-            messages: [0; Message::COUNT],
         }
     }
 }
@@ -137,6 +134,44 @@ pub struct HomeCells {
 }
 
 impl HomeCells {
+    /// Adds what has happened before `now` to a request that came to the tracker.
+    #[inline]
+    fn fold(&mut self, record: &Record, now: Tick, uclk: Period) {
+        let (kind, remote) = (record.kind, record.remote);
+        self.tracker.add(record.tracker_in, record.tracker_out, now, uclk);
+        self.regions += 1;
+        if let Some(bypassed) = record.bypass {
+            self.bypasses[usize::from(bypassed)] += 1;
+        }
+        let data = if kind.reads_memory() {
+            self.reads[usize::from(remote)] += 1;
+            // Data that a cache has forwarded is not sent again.
+            !record.forwarded
+        } else {
+            self.writes[usize::from(remote)] += u64::from(kind.writes_memory());
+            if record.written != NEVER {
+                let partial = kind == RequestKind::StreamPart && !record.completed;
+                *(if partial { &mut self.written_parts } else { &mut self.written }) += 1;
+            }
+            false
+        };
+        if record.tracker_out == NEVER {
+            return;
+        }
+        self.forwards += u64::from(record.forwarded);
+        match (data, remote) {
+            (true, true) => self.to_remote += 1,
+            (true, false) if record.direct_to_core => {
+                self.to_core += 1;
+                self.completions += 1;
+            }
+            (true, false) => self.to_cache += 1,
+            (false, true) => {}
+            (false, false) => self.completions += 1,
+        }
+    }
+
+    #[inline]
     pub const fn queue(&mut self, queue: HomeQueue) -> &mut Busy {
         match queue {
             HomeQueue::Conflicts => &mut self.conflicts,
@@ -173,6 +208,7 @@ pub struct QueueCells {
 }
 
 impl QueueCells {
+    #[inline]
     pub const fn enter(&mut self, cycle: u64, capacity: u64) {
         self.stay.entries += 1;
         self.live += 1;
@@ -184,6 +220,7 @@ impl QueueCells {
         }
     }
 
+    #[inline]
     pub const fn leave(&mut self, entered: u64, cycle: u64, capacity: u64) {
         self.stay.cycles += cycle - entered;
         if self.live == capacity {
@@ -207,24 +244,27 @@ impl QueueCells {
     }
 }
 
-/// Counts in a row, on the heap.
+/// Counts in a row, on the heap; `N` is a power of two.
 #[derive(Debug, Clone)]
-pub struct Grid<const N: usize>(Vec<u64>);
+pub struct Grid<const N: usize>(Box<[u64; N]>);
 
 impl<const N: usize> Grid<N> {
     /// All zero.
     pub fn new() -> Self {
-        Self(vec![0; N])
+        const { assert!(N.is_power_of_two()) };
+        let cells = vec![0; N].into_boxed_slice();
+        Self(cells.try_into().unwrap_or_else(|_| unreachable!("the slice is as long")))
     }
 
     /// Counts one.
+    #[inline]
     pub fn add(&mut self, index: usize) {
-        self.0[index] += 1;
+        self.0[index % N] += 1;
     }
 
     /// A count.
     pub fn get(&self, index: usize) -> u64 {
-        self.0[index]
+        self.0[index % N]
     }
 }
 
@@ -243,6 +283,7 @@ impl Span {
     }
 
     /// It holds from `cycle` on, or no longer.
+    #[inline]
     pub const fn switch(&mut self, on: bool, cycle: u64) {
         if let Some(since) = self.since.take() {
             self.cycles += cycle - since;
@@ -273,6 +314,8 @@ pub struct ChannelCells {
     pub preemptions: [u64; 2],
     /// Corrected errors.
     pub corrected: u64,
+    /// Ranks of the channel.
+    pub ranks: u8,
     /// By [`MemoryState::index`].
     pub states: [Span; MemoryState::COUNT],
     pub modes: [u64; MajorMode::COUNT],
@@ -281,10 +324,10 @@ pub struct ChannelCells {
 }
 
 impl ChannelCells {
-    pub fn new() -> Self {
+    pub fn new(ranks: u8) -> Self {
         let mut states = [Span::default(); MemoryState::COUNT];
         // Clocks run from the start.
-        (0..RANKS).for_each(|rank| states[MemoryState::ClockOn(rank).index()].switch(true, 0));
+        (0..ranks).for_each(|rank| states[MemoryState::ClockOn(rank).index()].switch(true, 0));
         Self {
             commands: [0; Command::COUNT],
             queues: [QueueCells::default(); 2],
@@ -292,6 +335,7 @@ impl ChannelCells {
             merges: 0,
             preemptions: [0; 2],
             corrected: 0,
+            ranks,
             states,
             modes: [0; MajorMode::COUNT],
             mode: MajorMode::Read,
@@ -325,78 +369,73 @@ pub struct Cells {
     pub power: Vec<PowerCells>,
     pub agents: Vec<AgentCells>,
     pub rings: Vec<RingCells>,
+    pub messages: MessageCells,
     pub devices: Vec<DeviceCells>,
 }
 
 impl Cells {
-    pub fn new(slices: usize, homes: usize, channels: usize) -> Self {
+    pub fn new(shape: &Shape) -> Self {
+        let Shape { slices, homes, channels, ranks, .. } = *shape;
         Self {
             slices: vec![SliceCells::new(); slices],
             homes: vec![HomeCells::default(); homes],
-            channels: vec![ChannelCells::new(); channels],
+            channels: vec![ChannelCells::new(ranks); channels],
             links: Vec::new(),
             power: vec![PowerCells::new(); homes],
             agents: vec![AgentCells::default(); homes],
             devices: vec![DeviceCells::default(); homes],
-            // Home agent and input-output have a stop each.
-            rings: vec![RingCells::new(slices / homes.max(1) + 2); homes],
+            rings: (0..homes).map(|home| RingCells::new(slices / homes * home..slices / homes * (home + 1))).collect(),
+            messages: MessageCells::new(),
         }
     }
 
     /// Adds what has happened to a request before `now`.
+    #[inline]
     pub fn fold(&mut self, record: &Record, now: Tick, uclk: Period) {
         let tid = place_of(record.tid);
         let nid = usize::from(record.nid) % NODES;
         let kind = record.kind as usize;
         let slice = &mut self.slices[usize::from(record.slice)];
-        let queue = if record.kind == RequestKind::Snoop { &mut slice.snoops } else { &mut slice.ingress[tid] };
-        queue.add(record.ingress_in, record.ingress_out, now, uclk);
-        slice.dropped_silently += u64::from(record.dropped_silently);
-        slice.aliased += u64::from(record.aliased);
-        if record.kind.is_io() {
-            slice.ordered.add(record.ingress_in, record.ingress_out, now, uclk);
-        }
-        slice.rejected[tid].add(record.rejected, record.ingress_out, now, uclk);
+        slice.tor[kind][usize::from(record.miss)][nid][tid].add(record.tor_in, record.tor_out, now, uclk);
         if record.ingress_out != NEVER {
             slice.lookups[kind][record.state as usize][nid][tid] += 1;
         }
-        slice.tor[kind][usize::from(record.miss)][nid][tid].add(record.tor_in, record.tor_out, now, uclk);
+        if record.kind != RequestKind::Snoop {
+            slice.ingress[tid].add(record.ingress_in, record.ingress_out, now, uclk);
+        }
         if let Some(state) = record.victim {
             slice.victims[nid][state as usize] += 1;
         }
+        if record.is_rare() {
+            self.fold_rare(record, now, uclk);
+        }
+        if record.tracker_in != NEVER {
+            self.homes[usize::from(record.nid)].fold(record, now, uclk);
+        }
+    }
+
+    /// Adds what happens to few requests only.
+    #[cold]
+    fn fold_rare(&mut self, record: &Record, now: Tick, uclk: Period) {
+        let slice = &mut self.slices[usize::from(record.slice)];
+        if record.kind == RequestKind::Snoop {
+            slice.snoops.add(record.ingress_in, record.ingress_out, now, uclk);
+        }
+        if record.kind.is_io() {
+            slice.ordered.add(record.ingress_in, record.ingress_out, now, uclk);
+        }
+        slice.dropped_silently += u64::from(record.dropped_silently);
+        slice.aliased += u64::from(record.aliased);
+        slice.rejected[place_of(record.tid)].add(record.rejected, record.ingress_out, now, uclk);
+        let home = &mut self.homes[usize::from(record.nid)];
         if record.snoop_write != NEVER {
-            let home = &mut self.homes[usize::from(record.nid)];
             home.writes[usize::from(record.remote)] += 1;
             home.snoop_writes += 1;
             home.regions += 1;
             home.written += u64::from(record.written != NEVER);
         }
-        let home = &mut self.homes[usize::from(record.nid)];
         home.snoops += u64::from(record.snooped_at != NEVER);
         home.completions_remote += u64::from(record.completed_at != NEVER);
-        if record.tracker_in == NEVER {
-            return;
-        }
-        let is_read = record.kind.reads_memory();
-        home.tracker.add(record.tracker_in, record.tracker_out, now, uclk);
-        home.regions += 1;
-        home.reads[usize::from(record.remote)] += u64::from(is_read);
-        home.writes[usize::from(record.remote)] += u64::from(record.kind.writes_memory());
-        if let Some(bypassed) = record.bypass {
-            home.bypasses[usize::from(bypassed)] += 1;
-        }
-        let partial = record.kind == RequestKind::StreamPart && !record.completed;
-        *(if partial { &mut home.written_parts } else { &mut home.written }) += u64::from(record.written != NEVER);
-        if record.tracker_out != NEVER {
-            let (remote, direct) = (record.remote, record.direct_to_core);
-            // Data that a cache has forwarded is not sent again.
-            let data = is_read && !record.forwarded;
-            home.forwards += u64::from(record.forwarded);
-            home.to_core += u64::from(data && !remote && direct);
-            home.to_cache += u64::from(data && !remote && !direct);
-            home.to_remote += u64::from(data && remote);
-            home.completions += u64::from(!remote && (!data || direct));
-        }
     }
 
     /// Adds what a packet has done before `now`.

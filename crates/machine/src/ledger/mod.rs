@@ -17,6 +17,8 @@ mod physical;
 mod power;
 mod record;
 mod ring;
+mod shaped;
+mod stays;
 mod window;
 
 pub use device::{IoClass, IoQueue};
@@ -29,12 +31,14 @@ pub use record::{
     Pending, Record, Refusal, RequestKind, SliceState,
 };
 pub use ring::{Journey, RingKind};
+pub use shaped::Shaped;
 pub use window::{Snapshot, Truth, Window};
 
 use crate::engine::Clocks;
 use crate::signal::Tick;
 use crate::workload::MessageKind;
 use cells::Cells;
+use stays::Stays;
 
 /// Structure sizes that the truth of "full" depends on, and how instances belong together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +51,8 @@ pub struct Shape {
     pub homes: usize,
     /// Memory channels of the machine.
     pub channels: usize,
+    /// Ranks of a channel.
+    pub ranks: u8,
     /// Entries of a read pending queue.
     pub reads: u64,
     /// Entries of a write pending queue.
@@ -101,6 +107,7 @@ pub struct Ledger {
     links: LinkShape,
     cells: Cells,
     log: Option<Vec<(u16, CommandRecord)>>,
+    stays: Option<Stays>,
 }
 
 impl Ledger {
@@ -108,7 +115,7 @@ impl Ledger {
     pub fn new(clocks: Clocks, opcodes: Opcodes, shape: Shape) -> Self {
         let codes = PacketCodes { messages: [0; PacketKind::COUNT], states: [0; PacketKind::COUNT] };
         let links = LinkShape { links: 0, flight: 0, shared: 0, codes };
-        Self { clocks, opcodes, shape, links, cells: Cells::new(shape.slices, shape.homes, shape.channels), log: None }
+        Self { clocks, opcodes, shape, links, cells: Cells::new(&shape), log: None, stays: None }
     }
 
     /// The machine has links between sockets.
@@ -142,17 +149,20 @@ impl Ledger {
     }
 
     /// An entry comes to what a home agent counts cycles of.
+    #[inline]
     pub fn home_enter(&mut self, home: u8, queue: HomeQueue, tick: Tick) {
         let (cycle, most) = (self.clocks.uclk.cycles(tick), self.home_most(queue));
         self.cells.homes[usize::from(home)].queue(queue).enter(cycle, 1, most);
     }
 
     /// An entry leaves it.
+    #[inline]
     pub fn home_leave(&mut self, home: u8, queue: HomeQueue, tick: Tick) {
         let (cycle, most) = (self.clocks.uclk.cycles(tick), self.home_most(queue));
         self.cells.homes[usize::from(home)].queue(queue).leave(cycle, 1, most);
     }
 
+    #[inline]
     const fn home_most(&self, queue: HomeQueue) -> u64 {
         match queue {
             HomeQueue::Conflicts | HomeQueue::Links(_) => u64::MAX,
@@ -170,14 +180,42 @@ impl Ledger {
         self.log.as_deref().unwrap_or_default()
     }
 
-    /// A request has ended.
-    pub fn close(&mut self, record: &Record) {
-        self.cells.fold(record, crate::engine::NEVER, self.clocks.uclk);
+    /// Keeps every request's stays from now on, for [`Ledger::shaped`].
+    pub fn keep_stays(&mut self) {
+        self.stays = Some(Stays::default());
     }
 
-    /// A ring stop has sent a message.
-    pub fn message(&mut self, slice: u16, message: Message) {
-        self.cells.slices[usize::from(slice)].messages[message as usize] += 1;
+    /// What an occupancy event of an instance gives behind a threshold, over the requests that have ended since [`Ledger::keep_stays`];
+    /// `None` without it, or if the event has no stays. Of the filters only the opcode counts.
+    pub fn shaped(
+        &self,
+        (socket, instance): (u16, u16),
+        (unit, event, subevent): (&str, &str, &str),
+        filters: &[(&str, u64)],
+        threshold: u64,
+    ) -> Option<Shaped> {
+        let per_socket = (self.shape.slices / self.shape.sockets) as u16;
+        if unit != "cbo" || instance >= per_socket {
+            return None;
+        }
+        let opcode = filters.iter().find(|(name, _)| *name == "opc").map(|&(_, value)| value);
+        let slice = socket * per_socket + instance;
+        self.stays.as_ref()?.shaped(slice, (event, subevent), &self.opcodes, opcode, threshold)
+    }
+
+    /// A request has ended.
+    #[inline]
+    pub fn close(&mut self, record: &Record) {
+        self.cells.fold(record, crate::engine::NEVER, self.clocks.uclk);
+        if let Some(stays) = &mut self.stays {
+            stays.add(record, self.clocks.uclk);
+        }
+    }
+
+    /// The stop of a slice or its core sends a message to another stop of its socket.
+    #[inline]
+    pub fn message(&mut self, stop: u16, message: Message, to: u8, odd: bool) {
+        self.cells.messages.add(stop, message, to, odd);
     }
 
     /// An entry of a slice's queue was turned away.
@@ -185,23 +223,23 @@ impl Ledger {
         self.cells.slices[usize::from(slice)].refusals[queue as usize][why as usize] += 1;
     }
 
-    /// A state of a slice's queues begins or ends.
-    pub fn slice_state(&mut self, slice: u16, state: SliceState, on: bool, now: Tick) {
-        let cycle = self.clocks.uclk.cycles(now);
+    /// A state of a slice's queues begins or ends in a cycle of the uncore's clock.
+    #[inline]
+    pub fn slice_state(&mut self, slice: u16, state: SliceState, on: bool, cycle: u64) {
         self.cells.slices[usize::from(slice)].states[state as usize].switch(on, cycle);
     }
 
-    /// A message went out to a ring after so many cycles of waiting.
-    pub fn egress(&mut self, slice: u16, ring: RingKind, waited: u64) {
+    /// A message went out to a ring after so many cycles of waiting, at least one.
+    pub fn waited(&mut self, slice: u16, ring: RingKind, cycles: u64) {
         let cells = &mut self.cells.slices[usize::from(slice)];
-        if waited == 0 {
-            cells.bypasses += 1;
-        } else if waited >= STARVED {
+        cells.waited += 1;
+        if cycles >= STARVED {
             cells.starved[ring as usize] += 1;
         }
     }
 
     /// A message goes from one stop of a socket's ring to another.
+    #[inline]
     pub fn travel(&mut self, socket: u8, journey: Journey) {
         self.cells.rings[usize::from(socket)].travel(journey);
     }
@@ -240,6 +278,7 @@ impl Ledger {
     }
 
     /// A command went out on a channel.
+    #[inline]
     pub fn command(&mut self, channel: u16, record: CommandRecord) {
         self.cells.channels[usize::from(channel)].commands[record.command as usize] += 1;
         if let Some(log) = &mut self.log {
@@ -248,12 +287,14 @@ impl Ledger {
     }
 
     /// A request took an entry of a pending queue at DRAM cycle `cycle`.
+    #[inline]
     pub fn queued(&mut self, channel: u16, queue: Pending, cycle: u64) {
         let capacity = self.capacity(queue);
         self.cells.channels[usize::from(channel)].queues[queue as usize].enter(cycle, capacity);
     }
 
     /// An entry that came at `entered` was given back at `cycle`.
+    #[inline]
     pub fn unqueued(&mut self, channel: u16, queue: Pending, entered: u64, cycle: u64) {
         let capacity = self.capacity(queue);
         self.cells.channels[usize::from(channel)].queues[queue as usize].leave(entered, cycle, capacity);
@@ -362,6 +403,7 @@ impl Ledger {
         }
     }
 
+    #[inline]
     const fn capacity(&self, queue: Pending) -> u64 {
         match queue {
             Pending::Reads => self.shape.reads,

@@ -266,6 +266,17 @@ pub struct Record {
 }
 
 impl Record {
+    /// Something has happened that happens to few requests.
+    #[inline]
+    pub(super) const fn is_rare(&self) -> bool {
+        // NEVER has all bits set.
+        self.rejected & self.snooped_at & self.completed_at & self.snoop_write != NEVER
+            || self.dropped_silently
+            || self.aliased
+            || self.kind.is_io()
+            || matches!(self.kind, RequestKind::Snoop)
+    }
+
     /// A record of which nothing has happened yet.
     pub const fn new(kind: RequestKind, tid: u8, slice: u16, nid: u8, remote: bool) -> Self {
         Self {
@@ -432,18 +443,20 @@ pub enum MemoryState {
 }
 
 impl MemoryState {
-    /// How many there are, with two ranks.
-    pub const COUNT: usize = 8;
+    /// Ranks that a channel can have.
+    const RANKS: usize = 8;
+    /// How many there are.
+    pub const COUNT: usize = 2 * Self::RANKS + 4;
 
     /// Its number.
     pub const fn index(self) -> usize {
         match self {
-            Self::ClockOn(rank) => (rank & 1) as usize,
-            Self::Throttled(rank) => 2 + (rank & 1) as usize,
-            Self::Critical => 4,
-            Self::SelfRefresh => 5,
-            Self::PoweredDown => 6,
-            Self::DllOff => 7,
+            Self::ClockOn(rank) => rank as usize % Self::RANKS,
+            Self::Throttled(rank) => Self::RANKS + rank as usize % Self::RANKS,
+            Self::Critical => 2 * Self::RANKS,
+            Self::SelfRefresh => 2 * Self::RANKS + 1,
+            Self::PoweredDown => 2 * Self::RANKS + 2,
+            Self::DllOff => 2 * Self::RANKS + 3,
         }
     }
 }

@@ -10,9 +10,10 @@ use pericore_registers::{Address, Outcome, RegisterSpace, Width};
 
 use crate::chassis::{Chassis, ShapeError};
 use crate::engine::{ClockDomains, ClockError};
+use crate::ledger::Shaped;
 use crate::signal::{SignalSink, Tick, Wiring};
 use crate::uncore::{ModelError, ProgramCounts, Progress};
-use crate::workload::{Kind, ProgramSettings, ProgramSource, Scenario, Workload};
+use crate::workload::{ProgramSettings, ProgramSource, Scenario, Workload};
 use model::Model;
 pub use parameters::Parameters;
 pub use spec::{MachineSpec, SpecError};
@@ -46,14 +47,6 @@ pub enum BuildError {
         /// Presets that have one.
         with: String,
     },
-    /// The family's model knows no phases.
-    #[error(
-        "the traffic model of {family} runs one workload, not a scenario: give --workload NAME, or --machine e5-2600"
-    )]
-    NoScenario {
-        /// Family.
-        family: &'static str,
-    },
     /// The model runs no programs.
     #[error("the traffic model of {family} runs workloads, and no programs yet; give --workload, or --machine e5-2600")]
     NoPrograms {
@@ -80,8 +73,6 @@ pub struct Machine {
     chassis: Chassis,
     model: Model,
     clocks: ClockDomains,
-    /// A pause that a model without phases makes: nothing is under way, and yet it has not ended before.
-    pause: Tick,
 }
 
 impl Machine {
@@ -90,24 +81,15 @@ impl Machine {
     /// # Errors
     /// [`BuildError`] if the size, a parameter or the catalogue does not allow it.
     pub fn new(spec: &MachineSpec, workload: &Workload) -> Result<Self, BuildError> {
-        Self::build(spec, |parameters, wiring| parameters.model(workload, wiring))
+        Self::for_scenario(spec, &Scenario::from(workload.clone()))
     }
 
-    /// A machine after reset, about to run a scenario that was parsed against [`MachineSpec::parameters`]' limits.
+    /// A machine after reset, about to run a scenario that was parsed against [`MachineSpec::limits`].
     ///
     /// # Errors
     /// As [`Machine::new`].
     pub fn for_scenario(spec: &MachineSpec, scenario: &Scenario) -> Result<Self, BuildError> {
-        match (scenario.plain(), scenario.pause()) {
-            (Some(workload), _) => Self::new(spec, workload),
-            (None, Some(nanoseconds)) if !spec.parameters()?.has_phases() => {
-                let mut machine = Self::new(spec, &Workload::new(Kind::Idle))?;
-                let ticks = u128::from(machine.clocks.ticks_per_second()) * u128::from(nanoseconds) / 1_000_000_000;
-                machine.pause = ticks as Tick;
-                Ok(machine)
-            }
-            _ => Self::build(spec, |parameters, wiring| parameters.model_for_scenario(scenario, wiring)),
-        }
+        Self::build(spec, |parameters, wiring| parameters.model(scenario.clone(), wiring))
     }
 
     /// A machine after reset, about to run a program.
@@ -132,7 +114,7 @@ impl Machine {
         let mut wiring = Wiring::new(shape.family, shape.sockets);
         let model = model(parameters, &mut wiring)?;
         let chassis = Chassis::new(shape, wiring, |clock| clocks.period(clock));
-        Ok(Self { chassis, model, clocks, pause: 0 })
+        Ok(Self { chassis, model, clocks })
     }
 
     /// Runs the model for so many ticks.
@@ -170,12 +152,29 @@ impl Machine {
 
     /// True when the workload is done and nothing is under way.
     pub fn finished(&self) -> bool {
-        self.model.finished() && self.model.now() >= self.pause
+        self.model.finished()
     }
 
     /// The truth as of now.
     pub fn snapshot(&self) -> Snapshot {
         self.model.snapshot()
+    }
+
+    /// Keeps from now on what [`Machine::shaped`] needs. It grows with the run.
+    pub fn keep_levels(&mut self) {
+        self.model.keep_levels();
+    }
+
+    /// What an occupancy event (unit, event, subevent) of an instance of a socket gives behind a threshold, over the requests that have
+    /// ended since [`Machine::keep_levels`]; `None` without it, or if the ledger keeps no level for the event.
+    pub fn shaped(
+        &self,
+        place: (u16, u16),
+        event: (&str, &str, &str),
+        filters: &[(&str, u64)],
+        threshold: u64,
+    ) -> Option<Shaped> {
+        self.model.shaped(place, event, filters, threshold)
     }
 
     /// The hardware.
@@ -202,6 +201,6 @@ pub fn modelled(family: &'static Family) -> Option<Wiring> {
     let parameters = parameters.with_sockets(sockets);
     let mut wiring = Wiring::new(family, sockets);
     let workload = Workload::parse("stream", &parameters.limits()).ok()?;
-    parameters.model(&workload, &mut wiring).ok()?;
+    parameters.model(workload.into(), &mut wiring).ok()?;
     Some(wiring)
 }

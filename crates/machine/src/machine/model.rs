@@ -1,6 +1,7 @@
 //! The traffic models that a machine can hold, behind one face.
 
 use super::truth::Snapshot;
+use crate::ledger::Shaped;
 use crate::signal::{SignalSink, Tick};
 use crate::uncore::{self, ProgramCounts, Progress, emerald_rapids, nehalem};
 
@@ -62,6 +63,31 @@ impl Model {
             Self::E5(model) => Snapshot::E5(Box::new(model.snapshot())),
             Self::Nehalem(model) => Snapshot::Nehalem(Box::new(model.snapshot())),
             Self::EmeraldRapids(model) => Snapshot::EmeraldRapids(Box::new(model.snapshot())),
+        }
+    }
+
+    /// Keeps from now on what [`Model::shaped`] needs. It grows with the run.
+    pub fn keep_levels(&mut self) {
+        match self {
+            Self::E5(model) => model.keep_stays(),
+            Self::Nehalem(_) => {}
+            Self::EmeraldRapids(model) => model.keep_changes(),
+        }
+    }
+
+    /// What an occupancy event of an instance of a socket (unit, event, subevent) gives behind a threshold, since
+    /// [`Model::keep_levels`]; `None` without it, or if the ledger keeps no level for the event.
+    pub fn shaped(
+        &self,
+        place: (u16, u16),
+        event: (&str, &str, &str),
+        filters: &[(&str, u64)],
+        threshold: u64,
+    ) -> Option<Shaped> {
+        match self {
+            Self::E5(model) => model.ledger().shaped(place, event, filters, threshold),
+            Self::Nehalem(_) => None,
+            Self::EmeraldRapids(model) => model.ledger().shaped(place, event, threshold),
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::engine::ClockDomains;
 use crate::ledger::Opcodes;
 use crate::signal::Wiring;
 use crate::uncore::{self, emerald_rapids, nehalem};
-use crate::workload::{Limits, ProgramSettings, ProgramSource, Scenario, Workload};
+use crate::workload::{Limits, ProgramSettings, ProgramSource, Scenario};
 
 /// Presets by command-line name, with the family that they belong to. The first of a family is its default.
 pub const PRESETS: &[(&str, &str)] = &[("e5-2680", "e5-2600"), ("x5570", "nehalem"), ("8592+", "emerald-rapids")];
@@ -93,41 +93,23 @@ impl Parameters {
         }
     }
 
-    /// A model at tick 0 that runs a workload on the sockets of `wiring`.
-    pub(super) fn model(self, workload: &Workload, wiring: &mut Wiring) -> Result<Model, BuildError> {
-        match self {
-            Self::Nehalem(parameters) => {
-                Ok(Model::Nehalem(Box::new(nehalem::Model::new(*parameters, workload, wiring)?)))
-            }
+    /// A model at tick 0 that runs a scenario on the sockets of `wiring`.
+    pub(super) fn model(self, scenario: Scenario, wiring: &mut Wiring) -> Result<Model, BuildError> {
+        Ok(match self {
             Self::E5(parameters) => {
                 let opcodes = opcodes(wiring.family())?;
-                let model = uncore::Model::new(*parameters, opcodes, workload, wiring)?;
-                Ok(Model::E5(Box::new(model)))
+                Model::E5(Box::new(uncore::Model::for_scenario(*parameters, opcodes, scenario, wiring)?))
+            }
+            Self::Nehalem(parameters) => {
+                Model::Nehalem(Box::new(nehalem::Model::for_scenario(*parameters, scenario, wiring)?))
             }
             Self::EmeraldRapids(parameters) => {
                 let family = wiring.family();
                 let opcode = |name: &str| family.named_value("idi-opcodes", name);
-                let model = emerald_rapids::Model::new(*parameters, opcode, workload, wiring)?;
-                Ok(Model::EmeraldRapids(Box::new(model)))
+                let model = emerald_rapids::Model::for_scenario(*parameters, opcode, scenario, wiring)?;
+                Model::EmeraldRapids(Box::new(model))
             }
-        }
-    }
-
-    /// Whether the model runs scenarios of several phases.
-    pub const fn has_phases(&self) -> bool {
-        matches!(self, Self::E5(_))
-    }
-
-    /// A model at tick 0 that runs a scenario on the sockets of `wiring`.
-    pub(super) fn model_for_scenario(self, scenario: &Scenario, wiring: &mut Wiring) -> Result<Model, BuildError> {
-        match self {
-            Self::E5(parameters) => {
-                let opcodes = opcodes(wiring.family())?;
-                let model = uncore::Model::for_scenario(*parameters, opcodes, scenario.clone(), wiring)?;
-                Ok(Model::E5(Box::new(model)))
-            }
-            _ => Err(BuildError::NoScenario { family: wiring.family().name }),
-        }
+        })
     }
 
     /// A model at tick 0 that runs a program on the sockets of `wiring`.

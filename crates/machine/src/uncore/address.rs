@@ -1,7 +1,6 @@
 //! Where a line lies: slice, channel, bank, row.
 
 use super::Parameters;
-use super::dram::{BANKS_PER_RANK, LINES_PER_ROW, RANKS};
 
 /// Bytes of a line.
 pub const LINE_BYTES: u64 = 64;
@@ -55,6 +54,10 @@ pub struct AddressMap {
     slice_mask: u8,
     slice_bits: u32,
     channel_bits: u32,
+    /// Bits of a line number that choose the line within a row, the bank of a rank, and the rank.
+    column_bits: u32,
+    bank_bits: u32,
+    rank_bits: u32,
     /// Bits of a line number within a socket's memory.
     node_bits: u32,
 }
@@ -66,32 +69,40 @@ impl AddressMap {
             slice_mask: parameters.cores - 1,
             slice_bits: parameters.cores.trailing_zeros(),
             channel_bits: parameters.channels.trailing_zeros(),
+            column_bits: parameters.dram.lines_per_row.trailing_zeros(),
+            bank_bits: parameters.dram.banks_per_rank().trailing_zeros(),
+            rank_bits: parameters.dram.ranks.trailing_zeros(),
             node_bits: (parameters.node() / LINE_BYTES).trailing_zeros(),
         }
     }
 
     /// The node whose memory holds a line; nodes are numbered as the sockets are.
+    #[inline]
     pub const fn home(&self, line: u32) -> u8 {
         // A line number is at most 31 bits wide, and so is a single socket's share of them.
         (line >> self.node_bits) as u8
     }
 
     /// The socket of a core or a slice.
+    #[inline]
     pub const fn socket(&self, stop: u16) -> u8 {
         (stop >> self.slice_bits) as u8
     }
 
     /// The first slice, and the first core, of a socket.
+    #[inline]
     pub const fn first_stop(&self, socket: u8) -> u16 {
         (socket as u16) << self.slice_bits
     }
 
     /// A core's or slice's number within its socket.
+    #[inline]
     pub const fn within(&self, stop: u16) -> u8 {
         stop as u8 & self.slice_mask
     }
 
     /// The slice of a socket that handles a line.
+    #[inline]
     pub fn slice(&self, socket: u8, line: u32) -> u16 {
         let bytes = line.to_le_bytes().map(usize::from);
         let t = &SLICE_OF_BYTE;
@@ -101,18 +112,20 @@ impl AddressMap {
 
     /// Where a line lies in memory. Lines go round the channels, then along a row; the channel and the bank are folded with
     /// higher bits so that strides and several streams spread (assumption: the real hash is not published).
+    #[inline]
     pub const fn place(&self, line: u32) -> Place {
         let channels = 1 << self.channel_bits;
         let home = (line >> self.node_bits) as u16;
         let line = line & ((1 << self.node_bits) - 1);
         let channel = (line ^ (line >> 7) ^ (line >> 13) ^ (line >> 20)) & (channels - 1);
         let within = line >> self.channel_bits;
-        let above_column = within / LINES_PER_ROW as u32;
-        let (banks, ranks) = (BANKS_PER_RANK as u32, RANKS as u32);
-        let row = above_column / (banks * ranks);
-        let bank = (above_column ^ row ^ (row >> 7)) % banks;
-        let rank = ((above_column / banks) ^ (row >> 3)) % ranks;
-        Place { channel: home << self.channel_bits | channel as u16, bank: (rank * banks + bank) as u8, row }
+        let above_column = within >> self.column_bits;
+        let above_bank = above_column >> self.bank_bits;
+        let row = above_bank >> self.rank_bits;
+        let bank = (above_column ^ row ^ (row >> 7)) & ((1 << self.bank_bits) - 1);
+        let rank = (above_bank ^ (row >> 3)) & ((1 << self.rank_bits) - 1);
+        let bank = (rank << self.bank_bits | bank) as u8;
+        Place { channel: home << self.channel_bits | channel as u16, bank, row }
     }
 }
 
@@ -159,12 +172,17 @@ mod tests {
 
     #[test]
     fn no_two_lines_share_a_place() {
-        let map = AddressMap::new(&Parameters::e5_2680());
-        let mut rows: HashMap<(u16, u8, u32), u32> = HashMap::new();
-        for line in 0..1 << 16 {
-            let place = map.place(line);
-            *rows.entry((place.channel, place.bank, place.row)).or_insert(0) += 1;
+        for ranks in [1, 2, 8] {
+            let mut parameters = Parameters::e5_2680();
+            parameters.dram.ranks = ranks;
+            let map = AddressMap::new(&parameters);
+            let mut rows: HashMap<(u16, u8, u32), u32> = HashMap::new();
+            for line in 0..1 << 16 {
+                let place = map.place(line);
+                assert!(place.bank < 8 * ranks);
+                *rows.entry((place.channel, place.bank, place.row)).or_insert(0) += 1;
+            }
+            assert!(rows.values().all(|&lines| lines == 128));
         }
-        assert!(rows.values().all(|&lines| lines == 128));
     }
 }

@@ -51,11 +51,10 @@ const fn right_of(word: u32) -> Right {
 
 /// A set-associative tag array with tree pseudo-LRU replacement (assumption; the real policy is not published).
 #[derive(Debug)]
-pub struct Cache {
-    sets: Vec<Set>,
+pub struct Cache<const SETS: usize> {
+    sets: Box<[Set; SETS]>,
     /// For each set, bit `n` is the node `n` of a heap-ordered tree and points to the older half.
-    trees: Vec<u8>,
-    mask: u32,
+    trees: [u8; SETS],
 }
 
 /// Where a line was found.
@@ -65,52 +64,79 @@ pub struct Found {
     way: u8,
 }
 
-impl Cache {
-    /// An empty cache of a power of two of bytes.
-    pub fn new(bytes: usize) -> Self {
-        let sets = bytes / 64 / WAYS;
-        Self { sets: vec![[FREE; WAYS]; sets], trees: vec![0; sets], mask: sets as u32 - 1 }
+impl<const SETS: usize> Cache<SETS> {
+    /// An empty cache of `SETS * WAYS` lines.
+    pub fn new() -> Self {
+        const { assert!(SETS.is_power_of_two() && SETS >= 1 << SET_BITS) };
+        let sets = vec![[FREE; WAYS]; SETS].into_boxed_slice();
+        let sets = sets.try_into().unwrap_or_else(|_| unreachable!("the slice is as long"));
+        Self { sets, trees: [0; SETS] }
     }
 
     /// Finds a line without counting it as used.
+    #[inline]
     pub fn find(&self, line: u32) -> Option<Found> {
-        let set = line & self.mask;
-        let found = matches(&self.sets[set as usize], TAG, line >> SET_BITS);
-        (found != 0).then(|| Found { set, way: found.trailing_zeros() as u8 })
+        let found = matches(&self.sets[line as usize % SETS], TAG, line >> SET_BITS);
+        (found != 0).then(|| Found { set: line % SETS as u32, way: found.trailing_zeros() as u8 })
+    }
+
+    #[inline]
+    fn word(&mut self, found: Found) -> &mut u32 {
+        &mut self.sets[found.set as usize % SETS][usize::from(found.way) % WAYS]
     }
 
     /// The right to a line.
+    #[inline]
     pub fn right(&self, found: Found) -> Right {
-        right_of(self.sets[found.set as usize][usize::from(found.way)])
+        right_of(self.sets[found.set as usize % SETS][usize::from(found.way) % WAYS])
     }
 
     /// Changes the right to a line.
+    #[inline]
     pub fn set_right(&mut self, found: Found, right: Right) {
-        let word = &mut self.sets[found.set as usize][usize::from(found.way)];
+        let word = self.word(found);
         *word = (*word & TAG) | ((right as u32) << RIGHT_SHIFT);
     }
 
     /// Counts a line as used.
+    #[inline]
     pub fn touch(&mut self, found: Found) {
-        touch(&mut self.trees[found.set as usize], found.way);
+        touch(&mut self.trees[found.set as usize % SETS], found.way);
+    }
+
+    /// Raises the right to a line, or adds the line if it is not there, and says what gave way.
+    #[inline]
+    pub fn put(&mut self, line: u32, right: Right) -> Option<Evicted> {
+        let Some(found) = self.find(line) else { return self.insert(line, right) };
+        self.set_right(found, self.right(found).max(right));
+        None
     }
 
     /// Adds a line that is not there, and says what gave way.
+    #[inline]
     pub fn insert(&mut self, line: u32, right: Right) -> Option<Evicted> {
-        let index = (line & self.mask) as usize;
+        let index = line as usize % SETS;
         let (set, tree) = (&mut self.sets[index], &mut self.trees[index]);
         let free = matches(set, u32::MAX, FREE);
         let way = if free != 0 { free.trailing_zeros() as u8 } else { OLDEST[usize::from(*tree)] };
-        let word = std::mem::replace(&mut set[usize::from(way)], pack(line, right));
+        let word = std::mem::replace(&mut set[usize::from(way) % WAYS], pack(line, right));
         touch(tree, way);
         (word != FREE).then(|| Evicted { line: line_of(word, line), right: right_of(word) })
+    }
+
+    /// Leaves a line for reading only, and says what the core had of it.
+    pub fn share(&mut self, line: u32) -> Option<Right> {
+        let found = self.find(line)?;
+        let right = self.right(found);
+        self.set_right(found, Right::Shared);
+        Some(right)
     }
 
     /// Drops a line, and says what the core had of it.
     pub fn remove(&mut self, line: u32) -> Option<Right> {
         let found = self.find(line)?;
         let right = self.right(found);
-        self.sets[found.set as usize][usize::from(found.way)] = FREE;
+        *self.word(found) = FREE;
         Some(right)
     }
 }
@@ -164,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_set_holds_eight_lines_and_the_last_used_stays() {
-        let mut cache = Cache::new(32 << 10);
+        let mut cache = Cache::<64>::new();
         // 64 sets: lines a multiple of 64 apart share one.
         for n in 0..8 {
             assert_eq!(cache.insert(n * 64, Right::Exclusive), None);
@@ -182,7 +208,7 @@ mod tests {
 
     #[test]
     fn lines_of_a_fresh_set_leave_in_the_order_of_their_last_use() {
-        let mut cache = Cache::new(32 << 10);
+        let mut cache = Cache::<64>::new();
         for n in 0..8 {
             cache.insert(n * 64, Right::Shared);
         }

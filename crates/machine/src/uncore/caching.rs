@@ -5,10 +5,9 @@
 
 use super::Model;
 use super::event::Event;
-use super::llc::{Victim, Way};
 use super::request::{NO_REQUEST, RequestId};
 use crate::engine::NEVER;
-use crate::ledger::{IngressQueue, LineState, Message, NO_THREAD, Refusal, RequestKind, SliceState};
+use crate::ledger::{IngressQueue, LineState, Message, Refusal, RequestKind, SliceState};
 use crate::signal::SignalSink;
 
 /// The numbers of the bits that are set.
@@ -24,27 +23,32 @@ impl Model {
     /// A request arrives in its slice's queue, which takes one in a cycle: others come a cycle later.
     pub(super) fn arrive<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let record = &mut self.pool[request].record;
-        let (slice, tid, is_io) = (record.slice, record.tid, record.kind.is_io());
-        let queue_free = &mut self.slices[usize::from(slice)].queue_free;
-        if *queue_free > self.now {
-            self.wheel.schedule(*queue_free, Event::Arrive.of(request));
+        let (slice, tid, kind) = (record.slice, record.tid, record.kind);
+        let state = &mut self.slices[usize::from(slice)];
+        if state.queue_free > self.now {
+            self.wheel.schedule(state.queue_free, Event::Arrive.of(request));
             return;
         }
-        *queue_free = self.now + self.latency.uclk;
+        state.queue_free = self.now + self.latency.uclk;
         record.ingress_in = self.now;
-        if record.kind == RequestKind::Snoop {
-            let state = &mut self.slices[usize::from(slice)];
-            state.snoops.push_back((self.now + self.latency.ingress, request));
-            sink.enter(self.wires.slices[usize::from(slice)].ingress, self.wires.tags.snoop_ingress(), self.now);
+        let ready = self.now + self.latency.ingress;
+        if kind == RequestKind::Snoop {
+            state.snoops.push_back((ready, request));
+            sink.enter(state.wires.ingress, self.wires.tags.snoop_ingress(), self.now);
             self.wake(slice, sink);
             return;
         }
-        sink.enter(self.wires.slices[usize::from(slice)].ingress, self.wires.tags.ingress(tid), self.now);
-        if is_io {
-            sink.enter(self.wires.slices[usize::from(slice)].ingress, self.wires.tags.ordered(tid), self.now);
+        sink.enter(state.wires.ingress, self.wires.tags.ingress(tid), self.now);
+        if kind.is_io() {
+            sink.enter(state.wires.ingress, self.wires.tags.ordered(tid), self.now);
         }
-        self.slices[usize::from(slice)].ingress.push((self.now + self.latency.ingress, request));
-        self.wake(slice, sink);
+        state.ingress.push((ready, request));
+        if state.only_ingress().is_some_and(|first| first > self.now) {
+            // Nothing can go now.
+            self.plan_pump(slice);
+        } else {
+            self.wake(slice, sink);
+        }
     }
 
     /// A line arrives from memory.
@@ -57,22 +61,28 @@ impl Model {
 
     /// The event that a slice set for itself.
     pub(super) fn pump<S: SignalSink>(&mut self, slice: u16, sink: &mut S) {
-        if self.slices[usize::from(slice)].pump_at == self.now {
-            self.slices[usize::from(slice)].pump_at = NEVER;
+        let state = &mut self.slices[usize::from(slice)];
+        if state.pump_at == self.now {
+            state.pump_at = NEVER;
             self.wake(slice, sink);
         }
     }
 
     /// Lets the pipeline work now if it can, and sets its next event.
     pub(super) fn wake<S: SignalSink>(&mut self, slice: u16, sink: &mut S) {
-        let index = usize::from(slice);
-        if self.slices[index].pipeline_free <= self.now
+        if self.slices[usize::from(slice)].pipeline_free <= self.now
             && !self.take_fill(slice, sink)
             && (self.links.is_empty() || !self.take_snoop(slice, sink))
         {
             self.take_request(slice, sink);
         }
-        let state = &mut self.slices[index];
+        self.plan_pump(slice);
+    }
+
+    /// Sets the pipeline's next event.
+    #[inline]
+    fn plan_pump(&mut self, slice: u16) {
+        let state = &mut self.slices[usize::from(slice)];
         if let Some(next) = state.next_snoop().filter(|_| state.has_snoop_entry()) {
             let next = next.max(state.pipeline_free);
             if next > self.now && next < state.pump_at {
@@ -80,9 +90,10 @@ impl Model {
                 self.wheel.schedule(next, Event::Pump.of(slice));
             }
         }
-        let next = if !state.fills.is_empty() || (!state.retries.is_empty() && state.has_tor_entry()) {
+        let has_entry = state.has_tor_entry();
+        let next = if !state.fills.is_empty() || (has_entry && !state.retries.is_empty()) {
             state.pipeline_free
-        } else if let Some((ready, _)) = state.ingress.front().filter(|_| state.has_tor_entry()) {
+        } else if let Some((ready, _)) = state.ingress.front().filter(|_| has_entry) {
             ready.max(state.pipeline_free)
         } else {
             return;
@@ -96,37 +107,38 @@ impl Model {
 
     /// Takes a line that has come from memory; false if none can be taken.
     fn take_fill<S: SignalSink>(&mut self, slice: u16, sink: &mut S) -> bool {
-        let index = usize::from(slice);
-        let Some(request) = self.slices[index].fills.front() else { return false };
-        if self.egress_is_full(slice) {
+        let state = &self.slices[usize::from(slice)];
+        let Some(request) = state.fills.front() else { return false };
+        if state.egress_is_full() {
             self.turn_away(slice, IngressQueue::Responses, Refusal::Full, sink);
             return false;
         }
-        let line = self.pool[request].line;
-        let record = &self.pool[request].record;
-        let upgrade = record.kind == RequestKind::ReadForOwnership && record.state.is_shared();
+        let entry = &self.pool[request];
+        let (line, kind) = (entry.line, entry.record.kind);
+        let upgrade = kind == RequestKind::ReadForOwnership && entry.record.state.is_shared();
         if upgrade && self.take_right(slice, request, sink) {
             return true;
         }
-        let (way, victim) = self.slices[index].llc.victim(line);
+        let (way, victim) = self.slices[usize::from(slice)].llc.victim(line);
         if (victim.state == LineState::Modified || victim.cores != 0) && !self.tracker_entry(slice, victim.line) {
             self.turn_away(slice, IngressQueue::Responses, Refusal::Tracker, sink);
             return false;
         }
         self.fill_taken(slice, sink);
-        let state = &mut self.slices[index];
-        let core = self.map.within(self.pool[request].core.into());
-        if self.pool[request].record.kind == RequestKind::IoWrite {
-            state.llc.fill(way, line, LineState::Modified, 0);
+        let from_device = kind == RequestKind::IoWrite;
+        let (entry, state) = (&mut self.pool[request], &mut self.slices[usize::from(slice)]);
+        let (granted, cores) = if from_device {
+            (LineState::Modified, 0)
         } else {
-            let granted = if self.pool[request].granted_shared() { LineState::Forward } else { LineState::Exclusive };
-            state.llc.fill(way, line, granted, 1 << core);
+            let shared = entry.granted_shared();
+            (if shared { LineState::Forward } else { LineState::Exclusive }, 1 << self.map.within(entry.core.into()))
+        };
+        state.llc.fill(way, line, granted, cores);
+        entry.record.victim = Some(victim.state);
+        if state.heard.victim {
+            let tag = self.wires.tags.victim(victim.state, entry.record.nid);
+            sink.pulse(state.wires.victim, tag, self.now, 1);
         }
-        let from_device = self.pool[request].record.kind == RequestKind::IoWrite;
-        let record = &mut self.pool[request].record;
-        record.victim = Some(victim.state);
-        let tag = self.wires.tags.victim(victim.state, record.nid);
-        sink.pulse(self.wires.slices[index].victim, tag, self.now, 1);
         // First out, then in: the eviction can always have the entry that the filled request gives up.
         self.leave_tor(request, sink);
         if victim.state != LineState::Invalid {
@@ -186,26 +198,29 @@ impl Model {
         true
     }
 
-    /// Takes the next request; false if none can be taken.
-    fn take_request<S: SignalSink>(&mut self, slice: u16, sink: &mut S) -> bool {
-        let state = &self.slices[usize::from(slice)];
+    /// Takes the next request, if one can be taken.
+    #[inline]
+    fn take_request<S: SignalSink>(&mut self, slice: u16, sink: &mut S) {
+        let state = &mut self.slices[usize::from(slice)];
+        if !state.has_tor_entry() {
+            return;
+        }
         let retry = state.retries.front();
         let fresh = state.ingress.front().filter(|(ready, _)| *ready <= self.now).map(|(_, request)| request);
-        let Some(request) = retry.or(fresh).filter(|_| state.has_tor_entry()) else { return false };
+        let Some(request) = retry.or(fresh) else { return };
         let line = self.pool[request].line;
-        if self.egress_is_full(slice) {
+        if state.egress_is_full() {
             self.turn_away(slice, IngressQueue::Requests, Refusal::Full, sink);
-            return false;
+            return;
         }
         if !self.tracker_entry(slice, line) {
             self.turn_away(slice, IngressQueue::Requests, Refusal::Tracker, sink);
-            return false;
+            return;
         }
-        let has_retry = retry.is_some();
         self.slice_state(slice, SliceState::RequestStarves, false, sink);
         let state = &mut self.slices[usize::from(slice)];
         state.pipeline_free = self.now + self.latency.uclk;
-        if has_retry {
+        if retry.is_some() {
             state.retries.pop();
         } else {
             state.ingress.pop();
@@ -223,26 +238,28 @@ impl Model {
             self.unreject(request, sink);
             self.look_up(slice, request, sink);
         }
-        true
     }
 
+    #[inline]
     fn look_up<S: SignalSink>(&mut self, slice: u16, request: RequestId, sink: &mut S) {
-        let index = usize::from(slice);
-        let way = self.slices[index].llc.find(self.pool[request].line);
-        let record = &mut self.pool[request].record;
+        let (entry, state) = (&mut self.pool[request], &self.slices[usize::from(slice)]);
+        let way = state.llc.find(entry.line);
+        let record = &mut entry.record;
         record.ingress_out = self.now;
-        record.state = way.map_or(LineState::Invalid, |way| self.slices[index].llc.state(way));
+        record.state = way.map_or(LineState::Invalid, |way| state.llc.state(way));
         let kind = record.kind;
         // A line that other sockets may have cannot be written to without its home agent's leave.
         let owns = kind == RequestKind::ReadForOwnership || kind.is_writeback();
         let way = way.filter(|_| !(record.state.is_shared() && owns));
         record.miss = way.is_none() || kind.carries_data_home();
-        let wires = &self.wires.slices[index];
+        let wires = &state.wires;
         sink.leave(wires.ingress, self.wires.tags.ingress(record.tid), self.now);
         if kind.is_io() {
             sink.leave(wires.ingress, self.wires.tags.ordered(record.tid), self.now);
         }
-        sink.pulse(wires.lookup, self.wires.tags.lookup(record), self.now, 1);
+        if state.heard.lookup {
+            sink.pulse(wires.lookup, self.wires.tags.lookup(record), self.now, 1);
+        }
         self.enter_tor(request, sink);
         self.return_credit(slice);
         if kind.passes_through() {
@@ -267,164 +284,5 @@ impl Model {
             }
             Some(way) => self.grant(slice, request, way, sink),
         }
-    }
-
-    /// A core's modified line is taken into the LLC.
-    fn take_writeback(&mut self, slice: u16, request: RequestId, way: Way) {
-        let llc = &mut self.slices[usize::from(slice)].llc;
-        llc.set_state(way, LineState::Modified);
-        llc.touch(way);
-        if self.pool[request].record.kind == RequestKind::WritebackToInvalid {
-            llc.set_cores(way, llc.cores(way) & !(1 << self.map.within(self.pool[request].core.into())));
-        }
-    }
-
-    /// A load or store hits: snoops other cores if they may hold the line, and answers.
-    fn grant<S: SignalSink>(&mut self, slice: u16, request: RequestId, way: Way, sink: &mut S) {
-        let entry = &mut self.pool[request];
-        let own = 1_u8 << self.map.within(entry.core.into());
-        let llc = &mut self.slices[usize::from(slice)].llc;
-        let cores = llc.cores(way);
-        let others = cores & !own;
-        let store = entry.record.kind == RequestKind::ReadForOwnership;
-        llc.touch(way);
-        llc.set_cores(way, if store { own } else { cores | own });
-        entry.shared = others != 0 || entry.record.state.is_shared();
-        // A load need not ask when several cores share the line: then none of them can have written it.
-        let snooped = if store || others.count_ones() == 1 { others } else { 0 };
-        if snooped == 0 {
-            self.send_data(request, self.latency.llc_data, sink);
-            return;
-        }
-        entry.snooped = snooped;
-        let line = entry.line;
-        let mut modified = false;
-        let first = usize::from(self.map.first_stop(self.map.socket(slice)));
-        for core in bits(snooped) {
-            let core = &mut self.cores[first + core];
-            modified |= if store { core.invalidate(line) } else { core.share(line) };
-        }
-        if modified {
-            self.slices[usize::from(slice)].llc.set_state(way, LineState::Modified);
-        }
-        self.message(slice, Message::SnoopFromCache, self.map.within(slice), sink);
-        self.wheel.schedule(self.now + self.latency.core_snoop, Event::Step.of(request));
-    }
-
-    /// A line gives way to another.
-    fn evict<S: SignalSink>(&mut self, slice: u16, victim: Victim, sink: &mut S) {
-        let mut modified = victim.state == LineState::Modified;
-        let first = self.map.first_stop(self.map.socket(slice));
-        for core in bits(victim.cores) {
-            modified |= self.cores[usize::from(first) + core].invalidate(victim.line);
-        }
-        let mut record = self.record(RequestKind::Eviction, NO_THREAD, slice, victim.line);
-        record.state = victim.state;
-        record.miss = modified;
-        let request = self.pool.add(record, victim.line, first as u8);
-        self.pool[request].snooped = victim.cores;
-        self.enter_tor(request, sink);
-        if modified {
-            self.take_tracker(request);
-        }
-        let delay = if victim.cores == 0 {
-            self.latency.llc_quick
-        } else {
-            self.message(slice, Message::SnoopFromCache, self.map.within(slice), sink);
-            self.latency.core_snoop
-        };
-        self.wheel.schedule(self.now + delay, Event::Step.of(request));
-    }
-
-    /// The next step of a request in the slice.
-    pub(super) fn step<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
-        let entry = &mut self.pool[request];
-        let snooped = std::mem::take(&mut entry.snooped);
-        let (kind, slice, core, miss) = (entry.record.kind, entry.record.slice, entry.core, entry.record.miss);
-        let completed = entry.record.tracker_out != NEVER;
-        let first = self.map.first_stop(self.map.socket(slice));
-        for answering in bits(snooped) {
-            self.message(first + answering as u16, Message::AcknowledgeFromCore, self.map.within(slice), sink);
-        }
-        if kind == RequestKind::Snoop {
-            self.answer_snoop(request, sink);
-        } else if kind.passes_through() {
-            self.step_through(request, sink);
-        } else if kind.is_read() {
-            self.send_data(request, 0, sink);
-        } else if kind == RequestKind::Eviction && miss && !completed {
-            let to = self.way_home(request);
-            self.message(slice, Message::AddressFromCache, to, sink);
-            self.message(slice, Message::DataFromCache, to, sink);
-            self.send_home(request, sink);
-        } else {
-            self.leave_tor(request, sink);
-            self.end_step(request);
-            if kind.is_writeback() {
-                self.cores[usize::from(core)].writebacks -= 1;
-                self.resume(core, None, sink);
-            }
-        }
-    }
-
-    fn send_data<S: SignalSink>(&mut self, request: RequestId, delay: u64, sink: &mut S) {
-        let (core, slice) = (self.pool[request].core, self.pool[request].record.slice);
-        let sent = self.message(slice, Message::DataFromCache, self.map.within(core.into()), sink);
-        let at = sent + delay + self.latency.core_slice(core, slice);
-        self.wheel.schedule(at, Event::Data.of(request));
-    }
-
-    /// A queue entry of the slice is free: the next stalled request may come.
-    fn return_credit(&mut self, slice: u16) {
-        let state = &mut self.slices[usize::from(slice)];
-        match state.stalled.pop() {
-            None => state.credits += 1,
-            Some(stalled) => {
-                let at = self.now + self.latency.core_slice(self.pool[stalled].core, slice);
-                self.wheel.schedule(at, Event::Arrive.of(stalled));
-            }
-        }
-    }
-
-    pub(super) fn enter_tor<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
-        let entry = &mut self.pool[request];
-        let slice = usize::from(entry.record.slice);
-        entry.record.tor_in = self.now;
-        entry.tor_tag = self.wires.tags.tor(&entry.record);
-        let state = &mut self.slices[slice];
-        entry.tor_slot = if entry.record.kind == RequestKind::Snoop {
-            state.take_snoop_entry(entry.line, request)
-        } else {
-            state.take_tor_entry(entry.line, request)
-        };
-        sink.enter(self.wires.slices[slice].tor, entry.tor_tag, self.now);
-        if entry.record.miss && entry.record.kind == RequestKind::DataRead {
-            sink.enter(self.wires.slices[slice].pressure.read_misses, 0, self.now);
-        }
-    }
-
-    /// A request leaves the table; those that waited for its line may try again.
-    pub(super) fn leave_tor<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
-        let entry = &mut self.pool[request];
-        entry.record.tor_out = self.now;
-        let slice = entry.record.slice;
-        let state = &mut self.slices[usize::from(slice)];
-        state.free_tor_entry(entry.tor_slot);
-        sink.leave(self.wires.slices[usize::from(slice)].tor, entry.tor_tag, self.now);
-        if entry.record.miss && entry.record.kind == RequestKind::DataRead {
-            sink.leave(self.wires.slices[usize::from(slice)].pressure.read_misses, 0, self.now);
-        }
-        let mut waiting = std::mem::replace(&mut entry.next, NO_REQUEST);
-        while waiting != NO_REQUEST {
-            let next = std::mem::replace(&mut self.pool[waiting].next, NO_REQUEST);
-            let state = &mut self.slices[usize::from(slice)];
-            if self.pool[waiting].record.kind == RequestKind::Snoop {
-                state.snoop_retries.push_back(waiting);
-            } else {
-                state.retries.push(waiting);
-            }
-            waiting = next;
-        }
-        self.wake(slice, sink);
     }
 }

@@ -6,12 +6,14 @@ use super::search::matches;
 use crate::signal::Tick;
 use crate::workload::{Access, Generator, Placement};
 
-/// Bytes of the L1 data cache (Intel optimization manual, Sandy Bridge).
-const L1_BYTES: usize = 32 << 10;
-/// Bytes of the L2 (same).
-const L2_BYTES: usize = 256 << 10;
+/// Sets of the L1 data cache: 32 KB in 8 ways (Intel optimization manual, Sandy Bridge).
+const L1_SETS: usize = 64;
+/// Sets of the L2: 256 KB in 8 ways (same).
+const L2_SETS: usize = 512;
 const FREE: u32 = u32::MAX;
 const MOST_BUFFERS: usize = 16;
+/// No line: the last one cannot be named.
+pub const NOT_MISSING: u32 = u32::MAX;
 
 /// Why a thread does not issue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +53,8 @@ pub struct Thread {
     pub ready: Tick,
     /// An access that was made but could not start.
     pub held: Option<Access>,
+    /// The line of the held access, if it is known to miss: it will until that line comes. Otherwise [`NOT_MISSING`].
+    pub missing: u32,
     pub state: ThreadState,
     pub kind: ThreadKind,
     /// Requests of a device that are under way.
@@ -82,8 +86,8 @@ pub enum Buffer {
 /// Private caches and buffers of a core.
 #[derive(Debug)]
 pub struct Core {
-    pub(super) l1: Cache,
-    pub(super) l2: Cache,
+    pub(super) l1: Cache<L1_SETS>,
+    pub(super) l2: Cache<L2_SETS>,
     /// Lines on their way.
     buffers: [u32; MOST_BUFFERS],
     /// Buffers in use.
@@ -101,8 +105,8 @@ impl Core {
     /// A core with empty caches.
     pub fn new(fill_buffers: u8) -> Self {
         Self {
-            l1: Cache::new(L1_BYTES),
-            l2: Cache::new(L2_BYTES),
+            l1: Cache::new(),
+            l2: Cache::new(),
             buffers: [FREE; MOST_BUFFERS],
             used: 0,
             writable: 0,
@@ -113,6 +117,7 @@ impl Core {
     }
 
     /// Looks an access up, and moves its line to the L1 if it is found. Also gives the line that must be written back for it.
+    #[inline]
     pub fn access(&mut self, line: u32, store: bool) -> (Level, Option<Evicted>) {
         if let Some(found) = self.l1.find(line) {
             if store {
@@ -135,6 +140,7 @@ impl Core {
     }
 
     /// Gets a line-fill buffer for a miss.
+    #[inline]
     pub fn take_buffer(&mut self, line: u32, store: bool) -> Buffer {
         let same = matches(&self.buffers, u32::MAX, line);
         if same != 0 {
@@ -152,32 +158,21 @@ impl Core {
     }
 
     /// True if all line-fill buffers are taken, none of them by a line.
+    #[inline]
     pub fn is_full(&self, line: u32) -> bool {
         self.used == self.all && matches(&self.buffers, u32::MAX, line) == 0
     }
 
     /// A line has come: gives its buffer back and fills the caches. Gives the lines that must be written back for it.
+    #[inline]
     pub fn fill(&mut self, line: u32, right: Right) -> [Option<Evicted>; 2] {
         self.give_buffer(line);
-        let below = right.min(Right::Exclusive);
-        let from_l2 = match self.l2.find(line) {
-            Some(found) => {
-                self.l2.set_right(found, self.l2.right(found).max(below));
-                None
-            }
-            None => self.l2.insert(line, below).filter(|evicted| evicted.right == Right::Modified),
-        };
-        let from_l1 = match self.l1.find(line) {
-            Some(found) => {
-                self.l1.set_right(found, self.l1.right(found).max(right));
-                None
-            }
-            None => self.insert_l1(line, right),
-        };
-        [from_l2, from_l1]
+        let from_l2 = self.l2.put(line, right.min(Right::Exclusive)).filter(|evicted| evicted.right == Right::Modified);
+        [from_l2, self.insert_l1(line, right)]
     }
 
     /// A line has come: its buffer is free.
+    #[inline]
     pub(super) fn give_buffer(&mut self, line: u32) {
         let buffer = matches(&self.buffers, u32::MAX, line);
         if buffer != 0 {
@@ -210,24 +205,15 @@ impl Core {
 
     /// Leaves a line for reading only; true if it was modified.
     pub fn share(&mut self, line: u32) -> bool {
-        let mut modified = false;
-        for cache in [&mut self.l1, &mut self.l2] {
-            if let Some(found) = cache.find(line) {
-                modified |= cache.right(found) == Right::Modified;
-                cache.set_right(found, Right::Shared);
-            }
-        }
-        modified
+        let (l1, l2) = (self.l1.share(line), self.l2.share(line));
+        l1 == Some(Right::Modified) || l2 == Some(Right::Modified)
     }
 
-    /// Puts a line into the L1. What gives way goes to the L2 if it is modified; what gives way there is the result.
+    /// Puts a line into the L1, or raises the right to it there. What gives way goes to the L2 if it is modified; what gives way there is the result.
+    #[inline]
     pub(super) fn insert_l1(&mut self, line: u32, right: Right) -> Option<Evicted> {
-        let evicted = self.l1.insert(line, right).filter(|evicted| evicted.right == Right::Modified)?;
-        if let Some(found) = self.l2.find(evicted.line) {
-            self.l2.set_right(found, Right::Modified);
-            return None;
-        }
-        self.l2.insert(evicted.line, Right::Modified).filter(|evicted| evicted.right == Right::Modified)
+        let evicted = self.l1.put(line, right).filter(|evicted| evicted.right == Right::Modified)?;
+        self.l2.put(evicted.line, Right::Modified).filter(|evicted| evicted.right == Right::Modified)
     }
 }
 

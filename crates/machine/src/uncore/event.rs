@@ -82,7 +82,19 @@ impl Event {
     }
 
     /// The event and its subject.
-    pub const fn unpack(packed: u32) -> (Self, u16) {
-        (Self::ALL[(packed >> 16) as usize], packed as u16)
+    #[inline]
+    pub fn unpack(packed: u32) -> (Self, u16) {
+        (BY_NUMBER[(packed >> 16) as usize % BY_NUMBER.len()], packed as u16)
     }
 }
+
+/// Events by number, filled up to a power of two so that reading needs no check of bounds.
+static BY_NUMBER: [Event; 32] = {
+    let mut table = [Event::Issue; 32];
+    let mut index = 0;
+    while index < Event::ALL.len() {
+        table[index] = Event::ALL[index];
+        index += 1;
+    }
+    table
+};

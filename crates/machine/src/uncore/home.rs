@@ -281,8 +281,7 @@ impl Model {
         let partial = entry.record.kind == RequestKind::StreamPart && !entry.record.completed;
         channel.announce(Arrival { cycle, owner: request, line, bank, row, queue, partial });
         let tick = cycle * clock.ticks();
-        let next = &mut self.channel_next[usize::from(place.channel)];
-        *next = (*next).min(tick);
+        self.channel_next.bring_forward(place.channel.into(), tick);
         self.memory_next = self.memory_next.min(tick);
     }
 

@@ -3,7 +3,7 @@
 use super::Model;
 use super::address::LINE_BYTES;
 use super::cache::{Evicted, Right};
-use super::core::{Buffer, Level, Thread, ThreadKind, ThreadState};
+use super::core::{Buffer, Level, NOT_MISSING, Thread, ThreadKind, ThreadState};
 use super::event::Event;
 use super::request::RequestId;
 use crate::ledger::{Message, Record, RequestKind};
@@ -35,15 +35,20 @@ impl Model {
             let at = state.ready.max(self.now);
             let line = (access.address / LINE_BYTES) as u32;
             let core = usize::from(state.core);
-            let (level, evicted) = self.cores[core].access(line, access.store);
+            let cache = &mut self.cores[core];
+            let (level, evicted) = if std::mem::replace(&mut state.missing, NOT_MISSING) == line {
+                (Level::Miss, None)
+            } else {
+                cache.access(line, access.store)
+            };
             let (interval, latency) = match level {
                 Level::L1 => (self.latency.l1_interval, self.latency.l1_latency),
                 Level::L2 => (self.latency.l2_interval, self.latency.l2_latency),
                 Level::Miss if at > self.now => {
                     // Hits are private to the core and may run ahead of time; what others see may not. If there is no buffer
                     // for the miss anyway, the thread need not wait for the time, only for the buffer.
-                    state.held = Some(access);
-                    if self.cores[core].is_full(line) {
+                    (state.held, state.missing) = (Some(access), line);
+                    if cache.is_full(line) {
                         state.state = ThreadState::ForBuffer;
                     } else {
                         self.wheel.schedule(at, Event::Issue.of(thread));
@@ -51,8 +56,8 @@ impl Model {
                     return;
                 }
                 Level::Miss => {
-                    let full = self.cores[core].writebacks >= self.parameters.writeback_buffers;
-                    let buffer = if full { Buffer::Full } else { self.cores[core].take_buffer(line, access.store) };
+                    let full = cache.writebacks >= self.parameters.writeback_buffers;
+                    let buffer = if full { Buffer::Full } else { cache.take_buffer(line, access.store) };
                     match buffer {
                         Buffer::Taken => {
                             let request = self.request(thread, line, access.store, sink);
@@ -65,17 +70,18 @@ impl Model {
                         }
                         Buffer::Joined if !access.blocking => (self.latency.l1_interval, 0),
                         Buffer::Joined | Buffer::Full => {
-                            let state = &mut self.threads[index];
-                            state.held = Some(access);
+                            (state.held, state.missing) = (Some(access), line);
                             state.state = ThreadState::ForBuffer;
                             return;
                         }
                     }
                 }
             };
-            self.threads[index].ready = at + if access.blocking { latency } else { interval };
+            state.ready = at + if access.blocking { latency } else { interval };
             self.done += 1;
-            self.write_back(core as u8, evicted, sink);
+            if evicted.is_some() {
+                self.write_back(core as u8, evicted, sink);
+            }
         }
         let ready = self.threads[index].ready;
         self.wheel.schedule(ready.max(self.now), Event::Issue.of(thread));
@@ -161,20 +167,23 @@ impl Model {
             cache.fill(line, right)
         };
         self.end_step(request);
-        for evicted in evicted {
+        for evicted in evicted.into_iter().filter(Option::is_some) {
             self.write_back(core, evicted, sink);
         }
-        self.resume(core, Some(request), sink);
+        self.resume(core, Some((request, line)), sink);
     }
 
-    /// A buffer of a core is free again, and perhaps a request's data has come: threads that waited for it go on.
-    pub(super) fn resume<S: SignalSink>(&mut self, core: u8, arrived: Option<RequestId>, sink: &mut S) {
+    /// A buffer of a core is free again, and perhaps a request's line has come: threads that waited for it go on.
+    pub(super) fn resume<S: SignalSink>(&mut self, core: u8, arrived: Option<(RequestId, u32)>, sink: &mut S) {
         for hardware_thread in 0..self.parameters.threads_per_core {
             let thread = u16::from(core) + u16::from(hardware_thread) * self.cores.len() as u16;
             let Some(state) = self.threads.get_mut(usize::from(thread)) else { return };
+            if arrived.is_some_and(|(_, line)| line == state.missing) {
+                state.missing = NOT_MISSING;
+            }
             match state.state {
                 ThreadState::ForBuffer => {}
-                ThreadState::ForData(request) if Some(request) == arrived => {
+                ThreadState::ForData(request) if arrived.is_some_and(|(arrived, _)| arrived == request) => {
                     state.ready = self.now + self.latency.ring_to_use;
                 }
                 _ => continue,

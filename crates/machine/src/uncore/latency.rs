@@ -71,16 +71,19 @@ impl Latency {
     }
 
     /// From a core to a slice or back.
+    #[inline]
     pub fn core_slice(&self, core: u8, slice: u16) -> u64 {
         self.core_slice[usize::from(core) % STOPS][usize::from(slice) % STOPS]
     }
 
     /// From a slice to the input-output stop of its socket or back.
+    #[inline]
     pub fn to_io(&self, stop: u16) -> u64 {
         self.io[usize::from(stop) % STOPS]
     }
 
     /// From a slice, or a core, to the home agent of its socket or back.
+    #[inline]
     pub fn to_home(&self, stop: u16) -> u64 {
         self.home[usize::from(stop) % STOPS]
     }

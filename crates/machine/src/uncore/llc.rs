@@ -64,6 +64,7 @@ impl<const WAYS: usize, const SET_BITS: u32> Llc<WAYS, SET_BITS> {
     }
 
     /// Tells the host that a line is about to be looked up.
+    #[inline]
     pub fn prefetch(&self, line: u32) {
         let set = &self.sets[Self::set_of(line)];
         super::host::prefetch(&set[0]);
@@ -71,16 +72,19 @@ impl<const WAYS: usize, const SET_BITS: u32> Llc<WAYS, SET_BITS> {
     }
 
     /// Finds a line.
+    #[inline]
     pub fn find(&self, line: u32) -> Option<Way> {
         let (set, tag) = (Self::set_of(line), line >> SET_BITS);
         let found = matches(&self.sets[set], TAG, tag);
         (found != 0).then(|| Way { set: set as u16, way: found.trailing_zeros() as u8 })
     }
 
+    #[inline]
     fn word(&self, way: Way) -> u32 {
         self.sets[usize::from(way.set)][usize::from(way.way)]
     }
 
+    #[inline]
     fn word_mut(&mut self, way: Way) -> &mut u32 {
         &mut self.sets[usize::from(way.set)][usize::from(way.way)]
     }
@@ -91,11 +95,13 @@ impl<const WAYS: usize, const SET_BITS: u32> Llc<WAYS, SET_BITS> {
     }
 
     /// State of a line.
+    #[inline]
     pub fn state(&self, way: Way) -> LineState {
         LineState::ALL[((self.word(way) & STATE) >> STATE_SHIFT) as usize]
     }
 
     /// Changes the state of a line.
+    #[inline]
     pub fn set_state(&mut self, way: Way, state: LineState) {
         let word = self.word_mut(way);
         *word = *word & !STATE | (state as u32) << STATE_SHIFT;
@@ -107,17 +113,20 @@ impl<const WAYS: usize, const SET_BITS: u32> Llc<WAYS, SET_BITS> {
     }
 
     /// Cores that may hold a line, one bit each.
+    #[inline]
     pub fn cores(&self, way: Way) -> u8 {
         (self.word(way) >> CORES_SHIFT) as u8
     }
 
     /// Changes the core-valid bits of a line.
+    #[inline]
     pub fn set_cores(&mut self, way: Way, cores: u8) {
         let word = self.word_mut(way);
         *word = *word & !CORES | u32::from(cores) << CORES_SHIFT;
     }
 
     /// Counts a line as used.
+    #[inline]
     pub fn touch(&mut self, way: Way) {
         let set = &mut self.sets[usize::from(way.set)];
         set[usize::from(way.way)] |= USED;
@@ -128,6 +137,7 @@ impl<const WAYS: usize, const SET_BITS: u32> Llc<WAYS, SET_BITS> {
     }
 
     /// The way that a line would take, and what it holds now: nothing is `Invalid`.
+    #[inline]
     pub fn victim(&self, line: u32) -> (Way, Victim) {
         let index = Self::set_of(line);
         let set = &self.sets[index];
@@ -139,6 +149,7 @@ impl<const WAYS: usize, const SET_BITS: u32> Llc<WAYS, SET_BITS> {
     }
 
     /// Puts a line into a way, over whatever it held.
+    #[inline]
     pub fn fill(&mut self, way: Way, line: u32, state: LineState, cores: u8) {
         *self.word_mut(way) = line >> SET_BITS | (state as u32) << STATE_SHIFT | u32::from(cores) << CORES_SHIFT;
         self.touch(way);

@@ -11,11 +11,14 @@ mod address;
 mod agent;
 mod cache;
 mod caching;
+mod channel;
 mod core;
 mod device;
 pub mod dram;
+mod egress;
 pub mod emerald_rapids;
 mod event;
+mod grant;
 mod home;
 mod host;
 mod issue;
@@ -34,18 +37,19 @@ mod ring;
 mod search;
 mod slice;
 mod stream;
+mod table;
 #[cfg(test)]
 mod tests;
 mod wires;
 
-pub use parameters::{MOST_SOCKETS, ParameterError, Parameters};
+pub use channel::{ChannelWires, ChannelWitness};
+pub use parameters::{MOST_SOCKETS, ParameterError, Parameters, REPERTOIRE};
 pub use program::ProgramCounts;
-pub use wires::ChannelWires;
 
-use crate::engine::{ClockError, Clocks, Wheel};
-use crate::ledger::{Journey, Ledger, LinkShape, Message, Opcodes, RingKind, Shape, Snapshot};
+use crate::engine::{Agenda, ClockError, Clocks, Wheel};
+use crate::ledger::{Ledger, LinkShape, Opcodes, Shape, Snapshot};
 use crate::signal::{SignalSink, Tick, Wiring, WiringError};
-use crate::workload::{Kind, Nodes, ProgramSettings, ProgramSource, Scenario, Workload};
+use crate::workload::{Course, Kind, Nodes, ProgramSettings, ProgramSource, Scenario, Workload};
 use address::AddressMap;
 use agent::SystemAgent;
 use core::{Core, Thread};
@@ -55,7 +59,6 @@ use event::Event;
 use home::HomeAgent;
 use latency::Latency;
 use links::Links;
-use phases::Phases;
 use power::PowerUnit;
 use request::{Pool, RequestId};
 use ring::Rings;
@@ -100,8 +103,8 @@ pub struct Model {
     slices: Vec<Slice>,
     homes: Vec<HomeAgent>,
     channels: Vec<Channel>,
-    /// The next tick at which each channel acts, and the least of them and of the links'.
-    channel_next: Vec<Tick>,
+    /// When each channel acts next, and the least of those ticks and of the links'.
+    channel_next: Agenda,
     memory_next: Tick,
     outcomes: Vec<Outcome>,
     wires: Wires,
@@ -111,7 +114,7 @@ pub struct Model {
     agents: Vec<SystemAgent>,
     devices: Vec<Device>,
     rings: Rings,
-    phases: Phases,
+    course: Course,
     ledger: Ledger,
     done: u64,
     total: u64,
@@ -149,13 +152,17 @@ impl Model {
         let mut wires = Wires::bind(wiring, &parameters, &opcodes)?;
         let (sockets, timing) = (parameters.sockets, &parameters.dram);
         let cores = sockets * parameters.cores;
-        let channel = |(number, &wires)| Channel::new(number as u16, clocks.dclk, timing, wires);
-        let channels: Vec<Channel> = wires.channels.iter().enumerate().map(channel).collect();
+        let channels: Vec<Channel> = wires.channels.iter().map(|_| Channel::new(clocks.dclk, timing)).collect();
+        let mut channel_next = Agenda::new(channels.len());
+        for (index, channel) in channels.iter().enumerate() {
+            channel_next.set(index, channel.next_tick());
+        }
         let shape = Shape {
             sockets: sockets.into(),
             slices: usize::from(cores),
             homes: sockets.into(),
             channels: channels.len(),
+            ranks: timing.ranks,
             reads: timing.reads.into(),
             writes: timing.writes.into(),
         };
@@ -178,20 +185,20 @@ impl Model {
         }
         let links = Links::new(&parameters, crossing, link_wires);
         let for_snoops = if several { parameters.tor_snoops } else { 0 };
-        let slice = |_| Slice::new(parameters.ingress_entries, parameters.tor_entries, for_snoops);
+        let slice = |wires| Slice::new(wires, parameters.ingress_entries, parameters.tor_entries, for_snoops);
+        let slices = std::mem::take(&mut wires.slices).into_iter().map(slice).collect();
         let rings = Rings::new(wiring, &parameters)?;
         Ok(Self {
             latency: Latency::new(&parameters, &clocks),
             now: 0,
             wheel: Wheel::new(clocks.uclk),
-            // What the buffers of the cores and the tables of the slices hold at most, and a little.
-            pool: Pool::new(1024 * usize::from(sockets)),
+            pool: Pool::new(),
             threads: Vec::new(),
             cores: (0..cores).map(|_| Core::new(parameters.fill_buffers)).collect(),
-            slices: (0..cores).map(slice).collect(),
+            slices,
             homes: (0..sockets).map(|socket| HomeAgent::new(socket, &parameters)).collect(),
-            memory_next: channels.iter().map(Channel::next_tick).fold(Tick::MAX, Tick::min),
-            channel_next: channels.iter().map(Channel::next_tick).collect(),
+            memory_next: channel_next.tick(),
+            channel_next,
             channels,
             outcomes: Vec::with_capacity(16),
             wires,
@@ -202,7 +209,7 @@ impl Model {
             devices,
             rings,
             total: scenario.requests(),
-            phases: Phases::new(scenario),
+            course: Course::new(scenario, ticks_per_second),
             done: 0,
             started: false,
             program: None,
@@ -246,25 +253,33 @@ impl Model {
     pub fn run_until<S: SignalSink>(&mut self, until: Tick, sink: &mut S) {
         if !self.started {
             self.started = true;
-            self.channels.iter().for_each(|channel| channel.start(sink));
+            for index in 0..self.channels.len() {
+                let (channel, mut witness) = self.watched(index, sink);
+                channel.start(&mut witness);
+            }
             self.start_links(sink);
             for wires in &self.wires.homes {
                 sink.enter(wires.conflicts.0, wires.conflicts.1[0], 0);
             }
             self.start_phases(sink);
         }
-        self.rings.listen(sink);
+        self.listen(sink);
         loop {
-            let next = self.memory_next.min(self.wheel.next_tick());
-            if next >= until {
+            let (next, memory) = (self.wheel.next_tick(), self.memory_next);
+            if next.min(memory) >= until {
                 break;
             }
-            self.now = next;
-            self.wheel.advance(next);
-            while let Some(packed) = self.wheel.pop() {
-                self.dispatch(packed, sink);
+            if next <= memory {
+                self.now = next;
+                self.wheel.advance_to_next();
+                while let Some(packed) = self.wheel.pop() {
+                    self.dispatch(packed, sink);
+                }
+            } else {
+                self.now = memory;
+                self.wheel.advance(memory);
             }
-            if self.memory_next == next {
+            if self.memory_next == self.now {
                 self.step_channels(sink);
             }
         }
@@ -272,22 +287,32 @@ impl Model {
         self.wheel.advance(self.now);
     }
 
+    /// A channel, and what passes on what it says.
+    fn watched<'a, S>(&'a mut self, index: usize, sink: &'a mut S) -> (&'a mut Channel, ChannelWitness<'a, S>) {
+        let (wires, ledger) = (&self.wires.channels[index], &mut self.ledger);
+        let witness = ChannelWitness { number: index as u16, clock: self.clocks.dclk, wires, sink, ledger };
+        (&mut self.channels[index], witness)
+    }
+
     fn step_channels<S: SignalSink>(&mut self, sink: &mut S) {
-        for index in 0..self.channel_next.len() {
-            if self.channel_next[index] == self.now {
-                self.channels[index].step(sink, &mut self.ledger, &mut self.outcomes);
-                self.channel_next[index] = self.channels[index].next_tick();
-                if !self.outcomes.is_empty() {
-                    self.take_outcomes(index, sink);
-                }
+        while self.channel_next.tick() == self.now {
+            let index = self.channel_next.unit();
+            let mut outcomes = std::mem::take(&mut self.outcomes);
+            let (channel, mut witness) = self.watched(index, sink);
+            channel.step(&mut witness, &mut outcomes);
+            self.outcomes = outcomes;
+            self.channel_next.set(index, self.channels[index].next_tick());
+            if !self.outcomes.is_empty() {
+                self.take_outcomes(index, sink);
             }
         }
         if self.links.next == self.now {
             self.step_links(sink);
         }
-        self.memory_next = self.channel_next.iter().fold(self.links.next, |least, &next| least.min(next));
+        self.memory_next = self.channel_next.tick().min(self.links.next);
     }
 
+    #[inline(always)]
     fn dispatch<S: SignalSink>(&mut self, packed: u32, sink: &mut S) {
         let (event, subject) = Event::unpack(packed);
         match event {
@@ -314,52 +339,6 @@ impl Model {
             Event::Device => self.pump_device(subject, sink),
             Event::Phase => self.step_phase(sink),
         }
-    }
-
-    /// A slice's or core's ring stop is to send a message to another stop of its socket: at once, or when those before it are gone. It
-    /// sends one in a cycle (Table 2-14). Gives the tick at which it goes.
-    fn message<S: SignalSink>(&mut self, stop: u16, message: Message, to: u8, sink: &mut S) -> Tick {
-        let slice = &mut self.slices[usize::from(stop)];
-        if slice.egress_free <= self.now && slice.egress.is_empty() {
-            self.send_message(stop, message, to, self.now, sink);
-            return self.now;
-        }
-        let before = slice.egress.len();
-        slice.egress.push_back((message, to, self.now));
-        if before == 0 {
-            self.wheel.schedule(slice.egress_free, Event::Egress.of(stop));
-        }
-        slice.egress_free + before as u64 * self.latency.uclk
-    }
-
-    fn next_message<S: SignalSink>(&mut self, stop: u16, sink: &mut S) {
-        let slice = &mut self.slices[usize::from(stop)];
-        let Some((message, to, since)) = slice.egress.pop_front() else { return };
-        if !slice.egress.is_empty() {
-            self.wheel.schedule(self.now + self.latency.uclk, Event::Egress.of(stop));
-        }
-        self.send_message(stop, message, to, since, sink);
-        if self.slices[usize::from(stop)].egress.is_empty() {
-            // What found no room may find it now.
-            self.wake(stop, sink);
-        }
-    }
-
-    fn send_message<S: SignalSink>(&mut self, stop: u16, message: Message, to: u8, since: Tick, sink: &mut S) {
-        self.slices[usize::from(stop)].egress_free = self.now + self.latency.uclk;
-        let (wire, tag) = self.wires.slices[usize::from(stop)].messages[message as usize];
-        sink.pulse(wire, tag, self.now, 1);
-        self.ledger.message(stop, message);
-        self.note_egress(stop, message.ring(), since, sink);
-        self.travel(self.map.socket(stop), message.ring(), self.map.within(stop), to, sink);
-    }
-
-    /// A message goes over a ring of a socket.
-    fn travel<S: SignalSink>(&mut self, socket: u8, kind: RingKind, from: u8, to: u8, sink: &mut S) {
-        let odd = self.clocks.uclk.cycles(self.now) % 2 == 1;
-        let journey = Journey { kind, from, to, odd };
-        self.rings.travel(socket, journey, self.now, sink);
-        self.ledger.travel(socket, journey);
     }
 
     /// Where a slice's messages to the home agent of a request leave its ring: at the home agent, or at the links.
@@ -400,9 +379,9 @@ impl Model {
     /// True when every access is done and nothing is under way or waits to be written to memory.
     pub fn finished(&self) -> bool {
         self.started
-            && (self.phases.is_over() || self.phases.is_last_and_open())
+            && (self.course.is_over() || self.course.is_last_and_open())
             && self.done == self.total
-            && self.pool.records().next().is_none()
+            && self.pool.is_empty()
             && self.links.packets.records().next().is_none()
             && self.slices.iter().all(Slice::is_idle)
             && self.channels.iter().all(Channel::is_idle)
@@ -417,6 +396,11 @@ impl Model {
     /// Keeps every DRAM command in the ledger from now on, for checkers.
     pub fn keep_commands(&mut self) {
         self.ledger.keep_commands();
+    }
+
+    /// Keeps every request's stays in the ledger from now on, for the truth of shaped counts.
+    pub fn keep_stays(&mut self) {
+        self.ledger.keep_stays();
     }
 
     /// The account as of now, requests under way counted with their part so far.

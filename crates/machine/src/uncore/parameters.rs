@@ -2,6 +2,16 @@
 
 use super::dram::Timing;
 use crate::engine::{ClockError, Clocks};
+use crate::workload::{Limits, MessageKind, Repertoire};
+
+/// Ratios, in 100 MHz, of the part's frequencies: least, nominal, highest turbo (vendor's product data for the E5-2680).
+pub const RATIOS: [u8; 3] = [12, 27, 35];
+/// Ratio to which overheating forces the frequency down.
+pub const PROCHOT_RATIO: u8 = 12;
+
+/// What the phases of a scenario can set: everything.
+pub const REPERTOIRE: Repertoire =
+    Repertoire { family: "e5-2600", settings: Repertoire::ALL_SETTINGS, messages: MessageKind::ALL, ratios: RATIOS };
 
 /// Sockets that a model has at most: the data structures and the node numbers in the tags have room for so many.
 pub const MOST_SOCKETS: u64 = 4;
@@ -172,9 +182,10 @@ impl Parameters {
     }
 
     /// What workloads can ask of the machine.
-    pub const fn limits(&self) -> crate::workload::Limits {
+    pub const fn limits(&self) -> Limits {
         let threads = self.sockets as u16 * self.cores as u16 * self.threads_per_core as u16;
-        crate::workload::Limits { memory: self.memory(), threads, sockets: self.sockets as u16 }
+        let sockets = self.sockets as u16;
+        Limits { memory: self.memory(), threads, sockets, repertoire: &REPERTOIRE }
     }
 
     /// Checks what the model's data structures take for granted.

@@ -1,67 +1,28 @@
 //! Phases of a scenario: what begins and ends with them.
 
-use super::core::{Thread, ThreadKind, ThreadState};
+use super::core::{NOT_MISSING, Thread, ThreadKind, ThreadState};
 use super::device::NO_DEVICE;
 use super::dram::{Conditions as ChannelConditions, PowerDown, Throttle};
 use super::event::Event;
 use super::{Model, Parameters};
 use crate::ledger::RingKind;
 use crate::signal::{SignalSink, Tick};
-use crate::workload::{Conditions, Generator, Kind, MemoryConditions, Phase, Placement, Scenario, Workload};
+use crate::workload::{Conditions, Generator, Kind, MemoryConditions, Placement, Workload};
 
-/// Nanoseconds between looks whether a phase's last requests are done.
-const LOOK: u64 = 200;
 /// DRAM cycles of a period of throttling (assumption: about a microsecond).
 const THROTTLE_PERIOD: u64 = 1000;
 
-/// The phases and the one that runs.
-#[derive(Debug)]
-pub struct Phases {
-    phases: Vec<Phase>,
-    current: usize,
-    /// When the phase ends, whatever is done.
-    deadline: Tick,
-    /// The phase's time is over: its threads only finish what they have begun.
-    ending: bool,
-}
-
-impl Phases {
-    pub fn new(scenario: Scenario) -> Self {
-        Self { phases: scenario.phases, current: 0, deadline: Tick::MAX, ending: false }
-    }
-
-    /// True if nothing comes after the phase that runs, and it ends by itself.
-    pub fn is_last_and_open(&self) -> bool {
-        self.current + 1 >= self.phases.len() && self.deadline == Tick::MAX
-    }
-
-    /// True if the last phase is over.
-    pub const fn is_over(&self) -> bool {
-        self.current >= self.phases.len()
-    }
-}
-
 impl Model {
-    const fn nanoseconds(&self, nanoseconds: u64) -> Tick {
-        (nanoseconds as u128 * self.clocks.ticks_per_second as u128 / 1_000_000_000) as Tick
-    }
-
     /// The first phase begins, at tick 0.
     pub(super) fn start_phases<S: SignalSink>(&mut self, sink: &mut S) {
         for unit in &mut self.power {
             unit.start(sink, &mut self.ledger);
         }
-        if !self.phases.is_over() {
-            self.begin_phase(sink);
-        }
+        self.begin_phase(sink);
     }
 
     fn begin_phase<S: SignalSink>(&mut self, sink: &mut S) {
-        let Some(phase) = self.phases.phases.get(self.phases.current) else { return };
-        let (workload, conditions) = (phase.workload.clone(), phase.conditions.clone());
-        let length = phase.nanoseconds;
-        self.phases.ending = false;
-        self.phases.deadline = length.map_or(Tick::MAX, |length| self.now + self.nanoseconds(length).max(1));
+        let Some((workload, conditions)) = self.course.begin(self.now) else { return };
         self.threads = workload.as_ref().map_or_else(Vec::new, |workload| self.make_threads(workload));
         self.apply_conditions(&conditions, sink);
         for thread in 0..self.threads.len() as u16 {
@@ -70,7 +31,7 @@ impl Model {
             self.threads[usize::from(thread)].ready = from;
             self.wheel.schedule(from, Event::Issue.of(thread));
         }
-        if !self.phases.is_last_and_open() {
+        if !self.course.is_last_and_open() {
             self.look_later();
         }
     }
@@ -95,9 +56,9 @@ impl Model {
         let cycle = self.clocks.dclk.cycles(self.now) + 1;
         for index in 0..self.channels.len() {
             self.channels[index].set_conditions(settings, cycle);
-            self.channel_next[index] = self.channels[index].next_tick();
+            self.channel_next.set(index, self.channels[index].next_tick());
         }
-        self.memory_next = self.channel_next.iter().fold(Tick::MAX, |least, &next| least.min(next));
+        self.memory_next = self.channel_next.tick();
     }
 
     fn channel_conditions(&self, memory: &MemoryConditions) -> ChannelConditions {
@@ -106,7 +67,7 @@ impl Model {
         let throttle = critical.or(memory.throttle.map(|(ranks, share)| (ranks, share, false)));
         ChannelConditions {
             power_down: if memory.slow_power_down { PowerDown::Slow } else { PowerDown::Fast },
-            self_refresh: memory.self_refresh.map(|idle| self.nanoseconds(idle) / self.clocks.dclk.ticks()),
+            self_refresh: memory.self_refresh.map(|idle| self.course.ticks(idle) / self.clocks.dclk.ticks()),
             throttle: throttle.map(|(ranks, share, critical)| Throttle {
                 ranks,
                 period: THROTTLE_PERIOD,
@@ -160,32 +121,22 @@ impl Model {
     }
 
     fn look_later(&mut self) {
-        let look = if self.threads.is_empty() { Tick::MAX } else { self.now + self.nanoseconds(LOOK) };
-        let at = if self.phases.ending { look } else { look.min(self.phases.deadline) };
-        self.wheel.schedule(at, Event::Phase.of(0));
+        self.wheel.schedule(self.course.next_look(self.now, self.threads.is_empty()), Event::Phase.of(0));
     }
 
     /// Looks whether the phase is over, and begins the next.
     pub(super) fn step_phase<S: SignalSink>(&mut self, sink: &mut S) {
-        if self.now >= self.phases.deadline && !self.phases.ending {
-            self.phases.ending = true;
-            for thread in &mut self.threads {
-                self.total -= thread.generator.stop();
-            }
+        if self.course.expires(self.now) {
+            self.total -= self.threads.iter_mut().map(|thread| thread.generator.stop()).sum::<u64>();
         }
-        let idle = self.threads.iter().all(|thread| thread.state == ThreadState::Finished);
-        // A workload ends when it is done or its time is over, a pause only with its time.
-        let over = !self.threads.is_empty() || self.phases.ending;
-        if !(idle && over && self.pool.records().next().is_none() && self.threads.iter().all(|t| t.outstanding == 0)) {
+        let finished = |thread: &Thread| thread.state == ThreadState::Finished && thread.outstanding == 0;
+        let at_rest = self.threads.iter().all(finished) && self.pool.is_empty();
+        if !self.course.ends(self.threads.is_empty(), at_rest) {
             self.look_later();
             return;
         }
-        self.phases.current += 1;
-        if self.phases.is_over() {
-            self.threads.clear();
-        } else {
-            self.begin_phase(sink);
-        }
+        self.threads.clear();
+        self.begin_phase(sink);
     }
 
     /// The hardware threads of a workload, ready to run.
@@ -207,6 +158,7 @@ impl Model {
                 tid: self.map.within(core) * 2 + (number / cores) as u8,
                 ready: 0,
                 held: None,
+                missing: NOT_MISSING,
                 state: ThreadState::Running,
                 kind,
                 outstanding: 0,

@@ -4,13 +4,8 @@ use super::Model;
 use super::request::RequestId;
 use super::wires::Tagged;
 use crate::engine::NEVER;
-use crate::ledger::{IngressQueue, Refusal, RingKind, SliceState};
-use crate::signal::{SignalSink, Tick, Wire, Wiring, WiringError};
-
-/// Messages that wait for a ring stop at which the slice takes nothing new (assumption: the egress queues are short).
-const EGRESS_FULL: usize = 6;
-/// Cycles that a message waits for its ring until the stop counts as starved (assumption).
-const EGRESS_STARVES: u64 = 3;
+use crate::ledger::{IngressQueue, Refusal, SliceState};
+use crate::signal::{SignalSink, Wire, Wiring, WiringError};
 
 /// Wires of what a slice suffers.
 #[derive(Debug, Clone, Copy)]
@@ -63,11 +58,6 @@ impl PressureWires {
 }
 
 impl Model {
-    /// True if the slice's egress has no room for what a request may send.
-    pub(super) fn egress_is_full(&self, slice: u16) -> bool {
-        self.slices[usize::from(slice)].egress.len() >= EGRESS_FULL
-    }
-
     /// A request or a response could go now but is turned away. In a cycle only one is.
     pub(super) fn turn_away<S: SignalSink>(&mut self, slice: u16, queue: IngressQueue, why: Refusal, sink: &mut S) {
         let state = &mut self.slices[usize::from(slice)];
@@ -75,7 +65,7 @@ impl Model {
             return;
         }
         state.refused_at = self.now;
-        let wires = &self.wires.slices[usize::from(slice)].pressure;
+        let wires = &self.slices[usize::from(slice)].wires.pressure;
         let (wire, tags) = if queue == IngressQueue::Requests { wires.requests } else { wires.responses };
         sink.pulse(wire, tags[why as usize], self.now, 1);
         self.ledger.turned_away(slice, queue, why);
@@ -89,7 +79,7 @@ impl Model {
         let record = &mut self.pool[request].record;
         if record.rejected == NEVER {
             record.rejected = self.now;
-            let wire = self.wires.slices[usize::from(record.slice)].ingress;
+            let wire = self.slices[usize::from(record.slice)].wires.ingress;
             sink.enter(wire, self.wires.tags.rejected(record.tid), self.now);
         }
     }
@@ -98,44 +88,28 @@ impl Model {
     pub(super) fn unreject<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let record = &self.pool[request].record;
         if record.rejected != NEVER {
-            let wire = self.wires.slices[usize::from(record.slice)].ingress;
+            let wire = self.slices[usize::from(record.slice)].wires.ingress;
             sink.leave(wire, self.wires.tags.rejected(record.tid), self.now);
         }
     }
 
     /// A state of a slice's queues begins or ends, if it has not yet.
+    #[inline]
     pub(super) fn slice_state<S: SignalSink>(&mut self, slice: u16, state: SliceState, on: bool, sink: &mut S) {
-        let states = &mut self.slices[usize::from(slice)].states;
-        let bit = 1 << state as u8;
-        if (*states & bit != 0) == on {
-            return;
+        let slice_states = &mut self.slices[usize::from(slice)];
+        if (slice_states.states >> state as u8 & 1 == 1) != on {
+            slice_states.states ^= 1 << state as u8;
+            self.change_slice_state(slice, state, on, sink);
         }
-        *states ^= bit;
-        let (wire, tag) = self.wires.slices[usize::from(slice)].pressure.states[state as usize];
+    }
+
+    fn change_slice_state<S: SignalSink>(&mut self, slice: u16, state: SliceState, on: bool, sink: &mut S) {
+        let (wire, tag) = self.slices[usize::from(slice)].wires.pressure.states[state as usize];
         if on {
             sink.enter(wire, tag, self.now)
         } else {
             sink.leave(wire, tag, self.now)
         }
-        self.ledger.slice_state(slice, state, on, self.now);
-    }
-
-    /// A message that came to the egress at `since` goes out.
-    pub(super) fn note_egress<S: SignalSink>(&mut self, stop: u16, ring: RingKind, since: Tick, sink: &mut S) {
-        let wires = &self.wires.slices[usize::from(stop)].pressure;
-        let waited = self.now - since;
-        if waited == 0 {
-            sink.pulse(wires.bypass, 0, self.now, 1);
-        } else if waited >= EGRESS_STARVES * self.latency.uclk {
-            let starved = match ring {
-                RingKind::Acknowledge => Some(wires.starved[0]),
-                RingKind::Block => Some(wires.starved[1]),
-                RingKind::Address | RingKind::Snoop => None,
-            };
-            if let Some((wire, tag)) = starved {
-                sink.pulse(wire, tag, self.now, 1);
-            }
-        }
-        self.ledger.egress(stop, ring, waited / self.latency.uclk);
+        self.ledger.slice_state(slice, state, on, self.wheel.cycle());
     }
 }

@@ -198,7 +198,7 @@ impl Model {
         let record = &mut self.pool[snoop].record;
         record.ingress_out = self.now;
         record.state = way.map_or(LineState::Invalid, |way| self.slices[index].llc.state(way));
-        let wires = &self.wires.slices[index];
+        let wires = &self.slices[index].wires;
         sink.leave(wires.ingress, self.wires.tags.snoop_ingress(), self.now);
         sink.pulse(wires.lookup, self.wires.tags.lookup(record), self.now, 1);
         self.enter_tor(snoop, sink);
@@ -237,7 +237,7 @@ impl Model {
         self.pool[snoop].finding = finding;
         if finding == Finding::Nothing {
             self.pool[snoop].record.dropped_silently = true;
-            let (wire, tag) = self.wires.slices[index].dropped_silently;
+            let (wire, tag) = self.slices[index].wires.dropped_silently;
             sink.pulse(wire, tag, self.now, 1);
         }
         // The requester must know before its data comes.

@@ -53,33 +53,14 @@ pub struct Request {
 }
 
 impl Request {
-    /// Other sockets keep the line that is granted.
-    pub const fn granted_shared(&self) -> bool {
-        self.shared && matches!(self.record.kind, RequestKind::DataRead)
-    }
-}
-
-/// All requests of a machine. Slots are reused; the pool grows to the machine's bound once and then no more.
-#[derive(Debug)]
-pub struct Pool {
-    slots: Vec<Request>,
-    live: Vec<bool>,
-    free: RequestId,
-}
-
-impl Pool {
-    /// An empty pool with room for `capacity` requests.
-    pub fn new(capacity: usize) -> Self {
-        Self { slots: Vec::with_capacity(capacity), live: Vec::with_capacity(capacity), free: NO_REQUEST }
-    }
-
-    /// A new request with one open step.
-    pub fn add(&mut self, record: Record, line: u32, core: u8) -> RequestId {
-        let request = Request {
+    /// A request of which nothing has happened yet, with one open step.
+    #[inline]
+    const fn new(record: Record, line: u32, core: u8) -> Self {
+        Self {
             record,
             line,
             core,
-            place: Place::default(),
+            place: Place { channel: 0, bank: 0, row: 0 },
             thread: 0,
             tor_tag: 0,
             tor_slot: 0,
@@ -94,42 +75,88 @@ impl Pool {
             finding: Finding::Nothing,
             data_at: NEVER,
             next: NO_REQUEST,
-        };
-        if self.free == NO_REQUEST {
-            self.slots.push(request);
-            self.live.push(true);
-            return (self.slots.len() - 1) as RequestId;
         }
+    }
+
+    /// Other sockets keep the line that is granted.
+    pub const fn granted_shared(&self) -> bool {
+        self.shared && matches!(self.record.kind, RequestKind::DataRead)
+    }
+}
+
+/// Requests under way at most: what the buffers of the cores and the tables of the slices of all sockets hold, and as much again.
+const ROOM: usize = 4096;
+
+/// All requests of a machine. Slots are reused. Their number is fixed so that no access needs a check of bounds.
+#[derive(Debug)]
+pub struct Pool {
+    slots: Box<[Request; ROOM]>,
+    /// One bit for each slot in use.
+    live: [u64; ROOM / 64],
+    under_way: u16,
+    free: RequestId,
+}
+
+impl Pool {
+    /// An empty pool.
+    pub fn new() -> Self {
+        let idle = Request::new(Record::new(RequestKind::DataRead, 0, 0, 0, false), 0, 0);
+        let slots: Vec<Request> =
+            (0..ROOM as RequestId).map(|slot| Request { next: slot + 1, ..idle.clone() }).collect();
+        let slots = slots.into_boxed_slice().try_into().unwrap_or_else(|_| unreachable!("the slots are so many"));
+        Self { slots, live: [0; ROOM / 64], under_way: 0, free: 0 }
+    }
+
+    /// A new request with one open step.
+    ///
+    /// # Panics
+    /// If more requests are under way than the machine's buffers and tables hold.
+    #[inline]
+    pub fn add(&mut self, record: Record, line: u32, core: u8) -> RequestId {
         let id = self.free;
-        self.free = self[id].next;
-        self[id] = request;
-        self.live[usize::from(id)] = true;
+        let slot = usize::from(id);
+        assert!(slot < ROOM, "more requests under way than buffers and tables hold");
+        self.free = self.slots[slot].next;
+        self.slots[slot] = Request::new(record, line, core);
+        self.live[slot / 64] |= 1 << (slot % 64);
+        self.under_way += 1;
         id
     }
 
     /// Gives a request's slot back.
+    #[inline]
     pub fn remove(&mut self, id: RequestId) {
-        self[id].next = self.free;
-        self.live[usize::from(id)] = false;
+        let slot = usize::from(id) % ROOM;
+        self.slots[slot].next = self.free;
+        self.live[slot / 64] &= !(1 << (slot % 64));
+        self.under_way -= 1;
         self.free = id;
+    }
+
+    /// True if no request is under way.
+    pub const fn is_empty(&self) -> bool {
+        self.under_way == 0
     }
 
     /// The records of all requests under way.
     pub fn records(&self) -> impl Iterator<Item = &Record> {
-        self.slots.iter().zip(&self.live).filter(|&(_, &live)| live).map(|(request, _)| &request.record)
+        let live = |&(slot, _): &(usize, &Request)| self.live[slot / 64] >> (slot % 64) & 1 == 1;
+        self.slots.iter().enumerate().filter(live).map(|(_, request)| &request.record)
     }
 }
 
 impl std::ops::Index<RequestId> for Pool {
     type Output = Request;
 
+    #[inline]
     fn index(&self, id: RequestId) -> &Request {
-        &self.slots[usize::from(id)]
+        &self.slots[usize::from(id) % ROOM]
     }
 }
 
 impl std::ops::IndexMut<RequestId> for Pool {
+    #[inline]
     fn index_mut(&mut self, id: RequestId) -> &mut Request {
-        &mut self.slots[usize::from(id)]
+        &mut self.slots[usize::from(id) % ROOM]
     }
 }

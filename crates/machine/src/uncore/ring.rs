@@ -6,11 +6,13 @@
 //! it is seen. Its polarity is that of the cycle (choice, see `catalog/undefined.toml`).
 
 use super::Parameters;
+use super::parameters::MOST_SOCKETS;
 use crate::ledger::{Journey, RingKind};
 use crate::signal::{SignalSink, Tick, Wire, Wiring, WiringError};
 
 /// Stops that the tables have room for.
 const ROOM: usize = 16;
+const SOCKETS: usize = MOST_SOCKETS as usize;
 
 /// A unit at a ring stop: its wires by ring, and the tags of clockwise and counter-clockwise, each even and odd. For the ring of
 /// snoops they are those of even and odd.
@@ -20,24 +22,25 @@ struct UnitWires {
     tags: [[u64; 2]; 2],
 }
 
-/// The stops on the way from one to another, the sender left out.
+/// The stops on the way from one to another, one bit each, the sender left out.
 #[derive(Debug, Clone, Copy, Default)]
 struct Path {
     counter_clockwise: bool,
-    length: u8,
+    stops: u16,
 }
 
 /// The rings of all sockets.
 #[derive(Debug)]
 pub struct Rings {
-    stops: u8,
     home: u8,
     io: u8,
     paths: [[Path; ROOM]; ROOM],
     /// By socket and stop: the units that see the ring there.
     units: Vec<Vec<Vec<UnitWires>>>,
-    /// Some counter listens. If none does, signals of the rings need not be made.
-    heard: bool,
+    /// By socket and ring, the stops where some counter listens. Elsewhere signals need not be made.
+    heard: [[u16; RingKind::COUNT]; SOCKETS],
+    /// By ring: some counter listens on some socket.
+    heard_anywhere: [bool; RingKind::COUNT],
 }
 
 impl Rings {
@@ -50,7 +53,9 @@ impl Rings {
                 let clockwise = (to + stops - from) % stops;
                 let counter_clockwise = clockwise > stops / 2;
                 let length = if counter_clockwise { stops - clockwise } else { clockwise };
-                paths[usize::from(from)][usize::from(to)] = Path { counter_clockwise, length };
+                let after = |steps| (if counter_clockwise { from + stops - steps } else { from + steps }) % stops;
+                let passed = (1..=length).map(after).fold(0, |passed, stop| passed | 1_u16 << stop);
+                paths[usize::from(from)][usize::from(to)] = Path { counter_clockwise, stops: passed };
             }
         }
         let mut units = Vec::new();
@@ -67,7 +72,14 @@ impl Rings {
             }
             units.push(at);
         }
-        Ok(Self { stops, home: cores, io: cores + 1, paths, units, heard: true })
+        Ok(Self {
+            home: cores,
+            io: cores + 1,
+            paths,
+            units,
+            heard: [[u16::MAX; RingKind::COUNT]; SOCKETS],
+            heard_anywhere: [true; RingKind::COUNT],
+        })
     }
 
     /// The stop of the home agent.
@@ -80,38 +92,45 @@ impl Rings {
         self.io
     }
 
-    /// Asks whether any counter listens; to be done whenever counters may have been programmed.
+    /// Asks where counters listen; to be done whenever counters may have been programmed.
     pub fn listen<S: SignalSink>(&mut self, sink: &S) {
-        let units = self.units.iter().flatten().flatten();
-        self.heard = units.flat_map(|unit| unit.wires).any(|wire| sink.hears(wire));
+        for (heard, units) in self.heard.iter_mut().zip(&self.units) {
+            *heard = [0; RingKind::COUNT];
+            for (stop, unit) in units.iter().enumerate().flat_map(|(stop, units)| units.iter().map(move |u| (stop, u)))
+            {
+                for (heard, &wire) in heard.iter_mut().zip(&unit.wires) {
+                    *heard |= u16::from(sink.hears(wire)) << stop;
+                }
+            }
+        }
+        self.heard_anywhere = std::array::from_fn(|kind| self.heard.iter().any(|heard| heard[kind] != 0));
     }
 
     /// A message travels.
+    #[inline(always)]
     pub fn travel<S: SignalSink>(&self, socket: u8, journey: Journey, now: Tick, sink: &mut S) {
-        if !self.heard {
-            return;
+        if self.heard_anywhere[journey.kind as usize] {
+            self.show(socket, journey, now, sink);
         }
-        let units = &self.units[usize::from(socket)];
-        let polarity = usize::from(journey.odd);
-        if journey.kind == RingKind::Snoop {
-            // Snoops of cores go once round.
-            for (stop, units) in units.iter().enumerate().filter(|&(stop, _)| stop != usize::from(journey.from)) {
-                debug_assert!(stop < ROOM);
-                for unit in units {
-                    sink.pulse(unit.wires[RingKind::Snoop as usize], unit.tags[0][polarity], now, 1);
-                }
-            }
-            return;
-        }
-        let path = self.paths[usize::from(journey.from)][usize::from(journey.to)];
-        let direction = usize::from(path.counter_clockwise);
-        let mut stop = journey.from;
-        for _ in 0..path.length {
-            let next = if path.counter_clockwise { stop + self.stops - 1 } else { stop + 1 };
-            stop = next % self.stops;
-            for unit in &units[usize::from(stop)] {
+    }
+
+    /// The stops that a message passes see it.
+    fn show<S: SignalSink>(&self, socket: u8, journey: Journey, now: Tick, sink: &mut S) {
+        let from = usize::from(journey.from) % ROOM;
+        let path = self.paths[from][usize::from(journey.to) % ROOM];
+        // Snoops of cores go once round.
+        let (passed, direction) = if journey.kind == RingKind::Snoop {
+            (!(1 << from), 0)
+        } else {
+            (path.stops, usize::from(path.counter_clockwise))
+        };
+        let mut seen = passed & self.heard[usize::from(socket) % SOCKETS][journey.kind as usize];
+        while seen != 0 {
+            let stop = seen.trailing_zeros() as usize;
+            seen &= seen - 1;
+            for unit in self.units[usize::from(socket)].get(stop).into_iter().flatten() {
                 let wire = unit.wires[journey.kind as usize];
-                sink.pulse(wire, unit.tags[direction][polarity], now, journey.kind.slots());
+                sink.pulse(wire, unit.tags[direction][usize::from(journey.odd)], now, journey.kind.slots());
             }
         }
     }

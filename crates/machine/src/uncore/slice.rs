@@ -3,18 +3,32 @@
 use super::llc::Llc;
 use super::request::RequestId;
 use super::search::matches;
+use super::wires::SliceWires;
 use crate::engine::{NEVER, Ring};
 use crate::ledger::Message;
-use crate::signal::Tick;
+use crate::signal::{SignalSink, Tick};
 use std::collections::VecDeque;
 
 /// Entries that the table of requests has room for (guide Table 2-14: `TOR_OCCUPANCY` counts up to 20).
 const ROOM: usize = 20;
 const FREE: u32 = u32::MAX;
+/// Messages that wait for a ring stop at which the slice takes nothing new (assumption: the egress queues are short).
+const EGRESS_FULL: usize = 6;
+
+/// Pulses that some counter listens to. Others need not be made.
+#[derive(Debug, Clone, Copy)]
+pub struct Heard {
+    pub lookup: bool,
+    pub victim: bool,
+    pub messages: bool,
+    pub bypass: bool,
+}
 
 /// A slice: tags, request queue, table of requests, egress.
 #[derive(Debug)]
 pub struct Slice {
+    pub wires: SliceWires,
+    pub heard: Heard,
     pub llc: Llc,
     /// Requests in order of arrival, with the tick from which they may be looked up.
     pub ingress: Ring<(Tick, RequestId), 32>,
@@ -54,9 +68,11 @@ pub struct Slice {
 
 impl Slice {
     /// An empty slice; `for_snoops` entries of its table of requests are kept for snoops of other sockets.
-    pub fn new(ingress_entries: u8, tor_entries: u8, for_snoops: u8) -> Self {
+    pub fn new(wires: SliceWires, ingress_entries: u8, tor_entries: u8, for_snoops: u8) -> Self {
         let for_requests = tor_entries - for_snoops;
         Self {
+            wires,
+            heard: Heard { lookup: true, victim: true, messages: true, bypass: true },
             llc: Llc::new(),
             ingress: Ring::new((0, 0)),
             retries: Ring::new(0),
@@ -81,13 +97,42 @@ impl Slice {
     }
 
     /// True if the table of requests has a free entry.
+    #[inline]
     pub const fn has_tor_entry(&self) -> bool {
         self.used & self.all != self.all
     }
 
     /// True if the table has a free entry for a snoop of another socket.
+    #[inline]
     pub const fn has_snoop_entry(&self) -> bool {
         self.used & self.for_snoops != self.for_snoops
+    }
+
+    /// Asks who listens to the slice's pulses.
+    pub fn listen<S: SignalSink>(&mut self, sink: &S) {
+        let wires = &self.wires;
+        // Messages of all kinds have one wire.
+        debug_assert!(wires.messages.iter().all(|(wire, _)| *wire == wires.messages[0].0));
+        self.heard = Heard {
+            lookup: sink.hears(wires.lookup),
+            victim: sink.hears(wires.victim),
+            messages: sink.hears(wires.messages[0].0),
+            bypass: sink.hears(wires.pressure.bypass),
+        };
+    }
+
+    /// True if the egress has no room for what a request may send.
+    #[inline]
+    pub fn egress_is_full(&self) -> bool {
+        self.egress.len() >= EGRESS_FULL
+    }
+
+    /// The tick from which the first request may be looked up, if it is the pipeline's only work.
+    #[inline]
+    pub fn only_ingress(&self) -> Option<Tick> {
+        let else_idle =
+            self.fills.is_empty() && self.retries.is_empty() && self.snoops.is_empty() && self.snoop_retries.is_empty();
+        self.ingress.front().filter(|_| else_idle).map(|(ready, _)| ready)
     }
 
     /// Takes an entry for a snoop. There must be one.
@@ -96,10 +141,12 @@ impl Slice {
     }
 
     /// Takes an entry of the table of requests. There must be one.
+    #[inline]
     pub fn take_tor_entry(&mut self, line: u32, owner: RequestId) -> u8 {
         self.take((self.all & !self.used).trailing_zeros() as u8, line, owner)
     }
 
+    #[inline]
     fn take(&mut self, slot: u8, line: u32, owner: RequestId) -> u8 {
         self.lines[usize::from(slot)] = line;
         self.owners[usize::from(slot)] = owner;
@@ -108,17 +155,20 @@ impl Slice {
     }
 
     /// Gives an entry of the table of requests back.
+    #[inline]
     pub fn free_tor_entry(&mut self, slot: u8) {
         self.lines[usize::from(slot)] = FREE;
         self.used &= !(1 << slot);
     }
 
     /// The first tick at which a snoop may be looked up.
+    #[inline]
     pub fn next_snoop(&self) -> Option<Tick> {
         if self.snoop_retries.is_empty() { self.snoops.front().map(|&(ready, _)| ready) } else { Some(0) }
     }
 
     /// The request in the table that is for a line.
+    #[inline]
     pub fn busy(&self, line: u32) -> Option<RequestId> {
         let found = matches(&self.lines, u32::MAX, line);
         (found != 0).then(|| self.owners[found.trailing_zeros() as usize])

@@ -97,7 +97,7 @@ impl Model {
                 self.pool[request].record.completed |= modified;
                 if modified && kind.is_stream() {
                     self.pool[request].record.aliased = true;
-                    let (wire, tag) = self.wires.slices[usize::from(slice)].pressure.aliased;
+                    let (wire, tag) = self.slices[usize::from(slice)].wires.pressure.aliased;
                     sink.pulse(wire, tag, self.now, 1);
                 }
             }

@@ -1,11 +1,12 @@
 //! The signals that the model emits, bound once by name.
 
-use crate::ledger::{Command, IO_THREAD, LineState, Message, NO_THREAD, Opcodes, Record, RequestKind};
+use crate::ledger::{IO_THREAD, LineState, Message, NO_THREAD, Opcodes, Record, RequestKind};
 use crate::signal::{Wire, Wiring, WiringError};
 use crate::uncore::Parameters;
 use crate::uncore::agent::AgentWires;
+use crate::uncore::channel::ChannelWires;
 use crate::uncore::device::DeviceWires;
-use crate::uncore::dram::PowerWires;
+use crate::uncore::dram::Layout;
 use crate::uncore::parameters::MOST_SOCKETS;
 use crate::uncore::pressure::PressureWires;
 
@@ -108,27 +109,6 @@ pub struct HomeWires {
     pub direct: Wire,
 }
 
-/// Wires of one memory channel.
-#[derive(Debug, Clone, Copy)]
-pub struct ChannelWires {
-    /// By command.
-    pub commands: [Tagged; Command::COUNT],
-    /// Pending reads, pending writes.
-    pub queue: [Wire; 2],
-    /// The same queues, while they are full.
-    pub full: [Wire; 2],
-    /// Reads answered from a pending write.
-    pub read_hit: Wire,
-    /// Writes that replace a pending write.
-    pub write_hit: Wire,
-    /// Major mode, with the tags of read, write and partial.
-    pub mode: (Wire, [u64; 3]),
-    /// Reads that close a row in use, with the tags of a read's and a write's row.
-    pub preemption: (Wire, [u64; 2]),
-    /// Power states and errors.
-    pub power: PowerWires,
-}
-
 /// All wires of a machine.
 #[derive(Debug)]
 pub struct Wires {
@@ -160,7 +140,7 @@ impl Wires {
             }
             wires.homes.push(bind_home(wiring, socket, parameters.sockets > 1, parameters.channels)?);
             for channel in 0..u16::from(parameters.channels) {
-                wires.channels.push(bind_channel(wiring, socket, channel)?);
+                wires.channels.push(bind_channel(wiring, socket, channel, parameters.dram.ranks)?);
             }
             wires.power.push(super::power::PowerWires::bind(wiring, socket)?);
             wires.agents.push(AgentWires::bind(wiring, socket)?);
@@ -321,7 +301,9 @@ fn bind_home(wiring: &mut Wiring, socket: u16, others: bool, channels: u8) -> Re
     })
 }
 
-fn bind_channel(wiring: &mut Wiring, socket: u16, channel: u16) -> Result<ChannelWires, WiringError> {
+const RANK_NAMES: [&str; Layout::RANKS] = ["RANK0", "RANK1", "RANK2", "RANK3", "RANK4", "RANK5", "RANK6", "RANK7"];
+
+fn bind_channel(wiring: &mut Wiring, socket: u16, channel: u16, ranks: u8) -> Result<ChannelWires, WiringError> {
     let activate = (wiring.signal(socket, "imc", channel, "ACT_COUNT")?, 0);
     let precharge_all = (wiring.signal(socket, "imc", channel, "DRAM_PRE_ALL")?, 0);
     let mut subevent = |event, name| wiring.subevent(socket, "imc", channel, event, name);
@@ -342,9 +324,15 @@ fn bind_channel(wiring: &mut Wiring, socket: u16, channel: u16) -> Result<Channe
     let (write, partial) = (subevent("MAJOR_MODES", "WRITE")?.1, subevent("MAJOR_MODES", "PARTIAL")?.1);
     let (preemption, preempt_read) = subevent("PREEMPTION", "RD_PREEMPT_RD")?;
     let preempt_write = subevent("PREEMPTION", "RD_PREEMPT_WR")?.1;
-    let ((clock, clock0), clock1) = (subevent("POWER_CKE_CYCLES", "RANK0")?, subevent("POWER_CKE_CYCLES", "RANK1")?.1);
-    let ((throttle, throttle0), throttle1) =
-        (subevent("POWER_THROTTLE_CYCLES", "RANK0")?, subevent("POWER_THROTTLE_CYCLES", "RANK1")?.1);
+    let mut by_rank = |event| {
+        let (wire, first) = subevent(event, RANK_NAMES[0])?;
+        let mut tags = [first; Layout::RANKS];
+        for (tag, name) in tags.iter_mut().zip(RANK_NAMES).take(ranks.into()) {
+            (_, *tag) = subevent(event, name)?;
+        }
+        Ok((wire, tags))
+    };
+    let (clock, throttle) = (by_rank("POWER_CKE_CYCLES")?, by_rank("POWER_THROTTLE_CYCLES")?);
     let mut signal = |name| wiring.signal(socket, "imc", channel, name);
     Ok(ChannelWires {
         commands,
@@ -354,13 +342,11 @@ fn bind_channel(wiring: &mut Wiring, socket: u16, channel: u16) -> Result<Channe
         write_hit: signal("WPQ_WRITE_HIT")?,
         mode: (mode, [read, write, partial]),
         preemption: (preemption, [preempt_read, preempt_write]),
-        power: PowerWires {
-            clock: (clock, [clock0, clock1]),
-            throttle: (throttle, [throttle0, throttle1]),
-            critical: signal("POWER_CRITICAL_THROTTLE_CYCLES")?,
-            self_refresh: signal("POWER_SELF_REFRESH")?,
-            all_down: [signal("POWER_CHANNEL_PPD")?, signal("POWER_CHANNEL_DLLOFF")?],
-            corrected: signal("ECC_CORRECTABLE_ERRORS")?,
-        },
+        clock,
+        throttle,
+        critical: signal("POWER_CRITICAL_THROTTLE_CYCLES")?,
+        self_refresh: signal("POWER_SELF_REFRESH")?,
+        all_down: [signal("POWER_CHANNEL_PPD")?, signal("POWER_CHANNEL_DLLOFF")?],
+        corrected: signal("ECC_CORRECTABLE_ERRORS")?,
     })
 }

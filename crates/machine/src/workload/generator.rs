@@ -70,6 +70,7 @@ impl Generator {
     }
 
     /// The next access, until none remain.
+    #[inline]
     pub fn next_access(&mut self) -> Option<Access> {
         self.remaining = self.remaining.checked_sub(1)?;
         Some(match self.kind {

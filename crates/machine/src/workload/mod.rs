@@ -18,9 +18,10 @@ pub use pages::{Nodes, Pages};
 pub use parse::Limits;
 pub use placement::Placement;
 pub use program::{PageSize, Policy, ProgramAccess, ProgramKind, ProgramSettings, ProgramSource, SettingsError};
+pub(crate) use scenario::Course;
 pub use scenario::{
-    Conditions, CoreSleep, Errand, FrequencyBounds, MemoryConditions, MessageKind, NOMINAL_RATIOS, PROCHOT_RATIO,
-    Phase, Scenario, ScenarioError,
+    Conditions, CoreSleep, Errand, FrequencyBounds, MemoryConditions, MessageKind, Phase, Repertoire, Scenario,
+    ScenarioError,
 };
 
 /// The shape of the accesses.

@@ -1,7 +1,7 @@
 //! Reading a workload's text, and the checks that need to know the machine.
 
 use super::nearest::nearest;
-use super::{Kind, Workload, WorkloadError, number};
+use super::{Kind, Repertoire, Workload, WorkloadError, number};
 
 /// What a machine can run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,6 +12,16 @@ pub struct Limits {
     pub threads: u16,
     /// Sockets.
     pub sockets: u16,
+    /// What the phases of a scenario can set.
+    pub repertoire: &'static Repertoire,
+}
+
+#[cfg(test)]
+impl Limits {
+    /// One socket with everything that can be set.
+    pub const fn of_tests() -> Self {
+        Self { memory: 64 << 30, threads: 16, sockets: 1, repertoire: &crate::uncore::REPERTOIRE }
+    }
 }
 
 /// Requests beyond which a run would outlast anyone's patience: 2^40 are four days at 300 ns each.
@@ -159,7 +169,7 @@ mod tests {
     use super::{Limits, parse};
     use crate::workload::{Kind, Workload, WorkloadError};
 
-    const LIMITS: Limits = Limits { memory: 64 << 30, threads: 16, sockets: 1 };
+    const LIMITS: Limits = Limits::of_tests();
 
     fn message(text: &str) -> String {
         parse(text, &LIMITS).unwrap_err().to_string()

@@ -39,10 +39,12 @@ impl Placement {
     }
 
     /// The access on its node.
+    #[inline]
     pub fn place(&mut self, access: Access) -> Access {
-        if self.nodes == 1 {
-            return access;
-        }
+        if self.nodes == 1 { access } else { self.place_among_nodes(access) }
+    }
+
+    fn place_among_nodes(&mut self, access: Access) -> Access {
         let mut node = self.own;
         if self.remote > 0 {
             let mut draw = || self.random.per_cent(self.remote).then(|| self.random.below(self.nodes - 1));

@@ -1,39 +1,45 @@
 //! What a table of requests holds: the kinds of requests, by the opcodes of Tables 3-1 to 3-5.
 
-/// The queue that a request comes through, by the bit of the umask that stands for it (Table 2-130).
+/// The queue that a request comes through (Table 2-130).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
 pub enum Queue {
     /// Cores of this socket.
-    Core = 0x01,
+    Core,
     /// The agent itself: what gives way to a fill.
-    Evict = 0x02,
+    Evict,
     /// I/O stacks of this socket.
-    Io = 0x04,
+    Io,
     /// Snoops of other sockets.
-    Snoop = 0x08,
+    Snoop,
     /// Reads of other sockets.
-    Remote = 0x40,
+    Remote,
     /// Writebacks of other sockets.
-    RemoteWriteback = 0x80,
+    RemoteWriteback,
 }
 
-/// What a look-up is for, by the bit of `LLC_LOOKUP`'s extension (Table 2-74, bits 36:32).
+impl Queue {
+    /// How many there are.
+    pub const COUNT: usize = 6;
+    /// All of them.
+    pub const ALL: [Self; Self::COUNT] =
+        [Self::Core, Self::Evict, Self::Io, Self::Snoop, Self::Remote, Self::RemoteWriteback];
+}
+
+/// What a look-up is for (Table 2-74).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
 pub enum Lookup {
     /// Data reads.
-    Data = 0x01,
+    Data,
     /// Writes.
-    Write = 0x02,
+    Write,
     /// Flushes and invalidations.
-    Flush = 0x04,
+    Flush,
     /// Reads for ownership.
-    Ownership = 0x08,
+    Ownership,
     /// Code reads.
-    Code = 0x10,
+    Code,
     /// None of these: it does not look the line up.
-    None = 0,
+    None,
 }
 
 macro_rules! kinds {
@@ -178,7 +184,7 @@ impl Kind {
     }
 }
 
-/// State of a line in LLC or snoop filter, by the number of its umask bit in `LLC_LOOKUP` (Table 2-89).
+/// State of a line in LLC or snoop filter (Table 2-89); the number is the state in the tags of both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Found {
@@ -203,9 +209,30 @@ pub enum Found {
 impl Found {
     /// How many there are.
     pub const COUNT: usize = 8;
+    /// All of them.
+    pub const ALL: [Self; Self::COUNT] = [
+        Self::Nothing,
+        Self::FilterShared,
+        Self::FilterExclusive,
+        Self::FilterHitme,
+        Self::Shared,
+        Self::Exclusive,
+        Self::Modified,
+        Self::Forward,
+    ];
+
+    /// The state of a number in the tags of a slice.
+    pub const fn in_slice(state: u8) -> Self {
+        match state {
+            4 => Self::Shared,
+            5 => Self::Exclusive,
+            6 => Self::Modified,
+            _ => Self::Forward,
+        }
+    }
 }
 
-/// Memory that a line lies in, by the bit of the TOR's `target` attribute.
+/// Memory that a line lies in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Target {

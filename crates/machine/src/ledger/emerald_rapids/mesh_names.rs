@@ -1,140 +1,168 @@
-//! What the events of the common mesh stop mean (Tables 2-8 to 2-71), from where messages came from and went to.
+//! What the events of the common mesh stop mean (Tables 2-8 to 2-71), from where messages came from and went to, and when.
 
-use super::{Ring, Snapshot, Tile};
+use super::mesh::Queue;
+use super::{Ring, Snapshot, Tile, Traffic};
 
 /// Which way a message goes past a stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum Direction {
     Up,
     Down,
     Left,
     Right,
 }
 
+/// A stop, and what its socket's mesh did.
+struct Stop<'a> {
+    tiles: &'a [Tile],
+    traffic: &'a Traffic,
+    index: usize,
+}
+
 /// The count of a mesh stop's event; `None` if the event is not one of those.
 pub fn value(at: &Snapshot, unit: &str, socket: u16, index: u16, event: &str, subevent: &str) -> Option<u64> {
     let tiles = &at.shape.tiles;
-    if unit == "mdf" {
-        return crossing(at, socket, index, event, subevent);
-    }
-    let stop = tiles.iter().position(|tile| tile.unit == Some((unit, index)))?;
     let traffic = &at.cells.traffic[usize::from(socket)];
-    let passing = |ring: Ring, way: Way| traffic.sum(ring, None, |from, to| passes(tiles, from, to, stop, way));
-    let here = tiles[stop];
-    let parity = |ring, ways: [Way; 2], even: &[&str; 2], odd: &[&str; 2]| {
-        for (way, name) in ways.into_iter().zip(even.iter()) {
-            if subevent == *name {
-                return Some(if is_even(here) { passing(ring, way) } else { 0 });
-            }
-        }
-        for (way, name) in ways.into_iter().zip(odd.iter()) {
-            if subevent == *name {
-                return Some(if is_even(here) { 0 } else { passing(ring, way) });
-            }
-        }
-        None
-    };
-    let vertical = |ring| parity(ring, [Way::Up, Way::Down], &["UP_EVEN", "DN_EVEN"], &["UP_ODD", "DN_ODD"]);
-    let horizontal =
-        |ring| parity(ring, [Way::Left, Way::Right], &["LEFT_EVEN", "RIGHT_EVEN"], &["LEFT_ODD", "RIGHT_ODD"]);
-    let row = |name: &str| name.strip_prefix("TGR")?.parse::<u8>().ok().filter(|row| *row < 8);
+    if unit == "mdf" {
+        return fabric(tiles, traffic, usize::from(index), event, subevent);
+    }
+    let index = tiles.iter().position(|tile| tile.unit == Some((unit, index)))?;
+    let stop = Stop { tiles, traffic, index };
     match event {
-        "VERT_RING_AD_IN_USE" => vertical(Ring::Address),
-        "VERT_RING_AK_IN_USE" => vertical(Ring::Acknowledge),
-        "VERT_RING_AKC_IN_USE" => vertical(Ring::AcknowledgeAgents),
-        "VERT_RING_BL_IN_USE" => vertical(Ring::Block),
-        "VERT_RING_IV_IN_USE" => match subevent {
-            "UP" => Some(passing(Ring::Invalidate, Way::Up)),
-            "DN" => Some(passing(Ring::Invalidate, Way::Down)),
+        "DISTRESS_ASSERTED" => match subevent {
+            "HORZ" => Some(traffic.turning(Ring::Address, index).full),
+            "VERT" => Some((0..2).map(|agent| traffic.egress(Ring::Address, agent, index).full).sum()),
             _ => None,
         },
-        "HORZ_RING_AD_IN_USE" => horizontal(Ring::Address),
-        "HORZ_RING_AK_IN_USE" => horizontal(Ring::Acknowledge),
-        "HORZ_RING_AKC_IN_USE" => horizontal(Ring::AcknowledgeAgents),
-        "HORZ_RING_BL_IN_USE" => horizontal(Ring::Block),
-        "HORZ_RING_IV_IN_USE" => match subevent {
-            "LEFT" => Some(passing(Ring::Invalidate, Way::Left)),
-            "RIGHT" => Some(passing(Ring::Invalidate, Way::Right)),
+        "RING_SRC_THRTL" => Some(traffic.throttled(index)),
+        "EGRESS_ORDERING" => match subevent {
+            "IV_SNOOPGO_UP" => Some(traffic.ordered(index, false)),
+            "IV_SNOOPGO_DN" => Some(traffic.ordered(index, true)),
             _ => None,
         },
-        // Taken up at the source, by the row that the message turns in (guide 2.1.1: credits are for each row).
-        "AG0_AD_CRD_ACQUIRED0" | "AG1_AD_CRD_ACQUIRED0" | "AG0_BL_CRD_ACQUIRED0" | "AG1_BL_CRD_ACQUIRED0" => {
-            let (ring, agent) = agent_ring(event);
-            let row = row(subevent)?;
-            Some(traffic.sum(ring, Some(agent), |from, to| from == stop && tiles[to].row == row))
+        _ if event.ends_with("_IN_USE") => stop.in_use(event, subevent),
+        _ if event.contains("CRD_ACQUIRED") || event.contains("CRD_OCCUPANCY") || event.starts_with("STALL") => {
+            stop.credits(event, subevent)
         }
-        // Held while the message waits, on its way along the column, and one cycle where it turns.
-        "AG0_AD_CRD_OCCUPANCY0" | "AG1_AD_CRD_OCCUPANCY0" | "AG0_BL_CRD_OCCUPANCY0" | "AG1_BL_CRD_OCCUPANCY0" => {
-            let (ring, agent) = agent_ring(event);
-            let row = row(subevent)?;
-            let way = |from: usize, to: usize| {
-                let chosen = from == stop && tiles[to].row == row;
-                if chosen { u64::from(here.row.abs_diff(row)) + 1 } else { 0 }
-            };
-            Some(traffic.total(ring, Some(agent), way) + traffic.credits(ring, agent, stop, row)[0])
-        }
-        "STALL0_NO_TxR_HORZ_CRD_AD_AG0"
-        | "STALL0_NO_TxR_HORZ_CRD_AD_AG1"
-        | "STALL0_NO_TxR_HORZ_CRD_BL_AG0"
-        | "STALL0_NO_TxR_HORZ_CRD_BL_AG1" => {
-            let (ring, agent) = agent_ring(event);
-            Some(traffic.credits(ring, agent, stop, row(subevent)?)[1])
-        }
-        "TxR_VERT_BYPASS" | "TxR_VERT_BYPASS_1" => {
-            // The guide has the invalidate ring's row under the second agent here.
-            let (ring, agent) = if subevent == "IV_AG1" { (Ring::Invalidate, 0) } else { lane(subevent)? };
-            let sent = traffic.sum(ring, Some(agent), |from, _| from == stop);
-            Some(sent - traffic.egress(ring, agent, stop).entries)
-        }
-        _ if event.starts_with("TxR_VERT_") => {
-            let (ring, agent) = lane(subevent)?;
-            let queue = traffic.egress(ring, agent, stop);
-            Some(match event {
-                "TxR_VERT_INSERTS0" | "TxR_VERT_INSERTS1" => queue.entries,
-                "TxR_VERT_OCCUPANCY0" | "TxR_VERT_OCCUPANCY1" => queue.occupied,
-                "TxR_VERT_CYCLES_NE0" | "TxR_VERT_CYCLES_NE1" => queue.nonempty,
-                "TxR_VERT_CYCLES_FULL0" | "TxR_VERT_CYCLES_FULL1" => queue.full,
-                "TxR_VERT_NACK0" | "TxR_VERT_NACK1" => queue.refused,
-                "TxR_VERT_STARVED0" | "TxR_VERT_STARVED1" => queue.starved,
-                "TxR_VERT_ADS_USED" => queue.starving,
-                _ => return None,
-            })
-        }
-        _ if event.starts_with("TxR_HORZ_") => {
-            let ring = arrivals(subevent)?;
-            let queue = traffic.turning(ring, stop);
-            let turns = |from: usize, to: usize| {
-                tiles[from].column == here.column && tiles[to].row == here.row && tiles[to].column != here.column
-            };
-            Some(match event {
-                "TxR_HORZ_BYPASS" => traffic.sum(ring, None, turns) - queue.entries,
-                "TxR_HORZ_INSERTS" => queue.entries,
-                "TxR_HORZ_OCCUPANCY" => queue.occupied,
-                "TxR_HORZ_CYCLES_NE" => queue.nonempty,
-                "TxR_HORZ_CYCLES_FULL" => queue.full,
-                "TxR_HORZ_NACK" => queue.refused,
-                "TxR_HORZ_STARVED" => queue.starved,
-                "TxR_HORZ_ADS_USED" => queue.starving,
-                _ => return None,
-            })
-        }
-        "RxR_BYPASS" | "RxR_INSERTS" | "RxR_OCCUPANCY" | "RxR_BUSY_STARVED" => {
-            let ring = arrivals(subevent)?;
-            let queue = traffic.ingress(ring, stop);
-            Some(match event {
-                "RxR_BYPASS" => traffic.sum(ring, None, |_, to| to == stop) - queue.entries,
-                "RxR_INSERTS" => queue.entries,
-                "RxR_OCCUPANCY" => queue.occupied,
-                _ => queue.starved,
-            })
-        }
-        "RING_BOUNCES_VERT" | "RING_BOUNCES_HORZ" | "RING_SINK_STARVED_VERT" | "RING_SINK_STARVED_HORZ" => {
-            let ring = ring_of(subevent)?;
-            let bounces = traffic.bounces(ring, stop, event.ends_with("HORZ"));
-            Some(if event.starts_with("RING_BOUNCES") { bounces.messages } else { bounces.cycles })
-        }
+        _ if event.starts_with("TxR_VERT_") => stop.egress(event, subevent),
+        _ if event.starts_with("TxR_HORZ_") => stop.turn(event, subevent),
+        _ if event.starts_with("RxR_") => stop.ingress(event, subevent),
+        _ if event.starts_with("RING_") => stop.bounces(event, subevent),
         _ => None,
     }
+}
+
+impl Stop<'_> {
+    fn here(&self) -> Tile {
+        self.tiles[self.index]
+    }
+
+    fn passing(&self, ring: Ring, direction: Direction) -> u64 {
+        self.traffic.sum(ring, None, |from, to| passes(self.tiles[from], self.tiles[to], self.here(), direction))
+    }
+
+    /// Credits that go back past the stop: each the way of its message, backwards.
+    fn returning(&self, direction: Direction) -> u64 {
+        let back = |from: usize, to: usize| {
+            let (source, goal) = (self.tiles[from], self.tiles[to]);
+            let turn = Tile { row: goal.row, column: source.column, unit: None };
+            passes(turn, source, self.here(), direction)
+        };
+        [Ring::Address, Ring::Block].into_iter().map(|ring| self.traffic.sum(ring, None, back)).sum()
+    }
+
+    /// Cycles that a ring brings something: even stops carry the even polarity.
+    fn in_use(&self, event: &str, subevent: &str) -> Option<u64> {
+        let (axis, rest) = event.split_once("_RING_")?;
+        let name = rest.strip_suffix("_IN_USE")?;
+        let (way, polarity) = subevent.split_once('_').unwrap_or((subevent, ""));
+        let direction = match (axis, way) {
+            ("VERT", "UP") => Direction::Up,
+            ("VERT", "DN") => Direction::Down,
+            ("HORZ", "LEFT") => Direction::Left,
+            ("HORZ", "RIGHT") => Direction::Right,
+            _ => return None,
+        };
+        let here = self.here();
+        let even = (here.row + here.column).is_multiple_of(2);
+        if matches!((polarity, even), ("EVEN", false) | ("ODD", true)) {
+            return Some(0);
+        }
+        Some(if name == "TGC" { self.returning(direction) } else { self.passing(ring_of(name)?, direction) })
+    }
+
+    /// Credits of an agent for a row (guide 2.1.1): taken at the source, in use until they are back, missed.
+    fn credits(&self, event: &str, subevent: &str) -> Option<u64> {
+        let row = subevent.strip_prefix("TGR")?.parse::<u8>().ok()?;
+        let rows = self.tiles.iter().map(|tile| tile.row).max()? + 1;
+        let ring = if event.contains("_AD_") { Ring::Address } else { Ring::Block };
+        let agent = u8::from(event.contains("AG1"));
+        if row >= rows {
+            return Some(0);
+        }
+        let time = self.traffic.credits(ring, agent, self.index, row);
+        Some(match () {
+            () if event.contains("ACQUIRED") => {
+                self.traffic.sum(ring, Some(agent), |from, to| from == self.index && self.tiles[to].row == row)
+            }
+            () if event.contains("OCCUPANCY") => time.held,
+            () => time.missed,
+        })
+    }
+
+    fn egress(&self, event: &str, subevent: &str) -> Option<u64> {
+        // The guide has the invalidate ring's row of the bypass under the second agent.
+        let (ring, agent) = if subevent == "IV_AG1" { (Ring::Invalidate, 0) } else { lane(subevent)? };
+        let queue = self.traffic.egress(ring, agent, self.index);
+        let all = || self.traffic.sum(ring, Some(agent), |from, _| from == self.index);
+        figure(event.strip_prefix("TxR_VERT_")?.trim_end_matches(['0', '1', '_']), queue, all)
+    }
+
+    fn turn(&self, event: &str, subevent: &str) -> Option<u64> {
+        let (ring, here) = (arrivals(subevent)?, self.here());
+        let turns = |from: usize, to: usize| {
+            let (source, goal) = (self.tiles[from], self.tiles[to]);
+            source.column == here.column && goal.row == here.row && goal.column != here.column
+        };
+        let queue = self.traffic.turning(ring, self.index);
+        figure(event.strip_prefix("TxR_HORZ_")?, queue, || self.traffic.sum(ring, None, turns))
+    }
+
+    fn ingress(&self, event: &str, subevent: &str) -> Option<u64> {
+        // The event without subevents is of the agents' acknowledgements.
+        let ring = if event == "RxR_CRD_STARVED_1" { Ring::AcknowledgeAgents } else { arrivals(subevent)? };
+        let queues = self.traffic.ingress(ring, self.index);
+        let both = |figure: fn(&Queue) -> u64| queues.iter().map(figure).sum::<u64>();
+        Some(match event {
+            "RxR_BYPASS" => self.traffic.sum(ring, None, |_, to| to == self.index) - both(|queue| queue.entries),
+            "RxR_INSERTS" => both(|queue| queue.entries),
+            "RxR_OCCUPANCY" => both(|queue| queue.occupied),
+            "RxR_BUSY_STARVED" => both(|queue| queue.starved),
+            // What turns here waits for room in the queue towards its row.
+            "RxR_CRD_STARVED" | "RxR_CRD_STARVED_1" => self.traffic.turning(ring, self.index).starved_outside,
+            _ => return None,
+        })
+    }
+
+    fn bounces(&self, event: &str, subevent: &str) -> Option<u64> {
+        let queue = &self.traffic.ingress(ring_of(subevent)?, self.index)[usize::from(event.ends_with("HORZ"))];
+        Some(if event.starts_with("RING_BOUNCES") { queue.refused } else { queue.refused_for })
+    }
+}
+
+/// A figure of a queue by the name that egress events have in common; `all` counts what came, waiting or not.
+fn figure(name: &str, queue: &Queue, all: impl Fn() -> u64) -> Option<u64> {
+    Some(match name {
+        "BYPASS" => all() - queue.entries,
+        "INSERTS" => queue.entries,
+        "OCCUPANCY" => queue.occupied,
+        "CYCLES_NE" => queue.nonempty,
+        "CYCLES_FULL" => queue.full,
+        "NACK" => queue.refused,
+        "STARVED" => queue.starved,
+        "ADS_USED" => queue.starving,
+        _ => return None,
+    })
 }
 
 /// Ring by the short name of its messages.
@@ -155,11 +183,6 @@ fn lane(name: &str) -> Option<(Ring, u8)> {
     Some((ring_of(ring)?, agent.parse().ok()?))
 }
 
-/// Ring and agent of a credit's event.
-fn agent_ring(event: &str) -> (Ring, u8) {
-    (if event.contains("_AD_") { Ring::Address } else { Ring::Block }, u8::from(event.contains("AG1")))
-}
-
 /// Ring of a name that tells credited from uncredited messages: requests and data are credited, the rest is not.
 fn arrivals(name: &str) -> Option<Ring> {
     Some(match name {
@@ -172,48 +195,53 @@ fn arrivals(name: &str) -> Option<Ring> {
     })
 }
 
-/// Even stops carry the even polarity: the parity of row and column together.
-const fn is_even(tile: Tile) -> bool {
-    (tile.row + tile.column).is_multiple_of(2)
-}
-
 /// True if a message goes past a stop, or is taken off there, on its way up, down, left or right; not where it is put on.
-fn passes(tiles: &[Tile], from: usize, to: usize, stop: usize, way: Way) -> bool {
-    let (source, goal, here) = (tiles[from], tiles[to], tiles[stop]);
-    match way {
-        Way::Up => here.column == source.column && goal.row <= here.row && here.row < source.row,
-        Way::Down => here.column == source.column && source.row < here.row && here.row <= goal.row,
-        Way::Left => here.row == goal.row && goal.column <= here.column && here.column < source.column,
-        Way::Right => here.row == goal.row && source.column < here.column && here.column <= goal.column,
+fn passes(source: Tile, goal: Tile, here: Tile, direction: Direction) -> bool {
+    match direction {
+        Direction::Up => here.column == source.column && goal.row <= here.row && here.row < source.row,
+        Direction::Down => here.column == source.column && source.row < here.row && here.row <= goal.row,
+        Direction::Left => here.row == goal.row && goal.column <= here.column && here.column < source.column,
+        Direction::Right => here.row == goal.row && source.column < here.column && here.column <= goal.column,
     }
 }
 
-/// Messages over the boundary of the dies, as the fabric's block on either side sees them: it sends what leaves its die, and takes
-/// in what comes.
-fn crossing(at: &Snapshot, socket: u16, index: u16, event: &str, subevent: &str) -> Option<u64> {
-    let tiles = &at.shape.tiles;
-    let rows = at.shape.instances("mdf") / 2;
-    let (row, right) = ((index % rows) as u8, index >= rows);
-    let boundary = (tiles.iter().map(|tile| tile.column).max()? + 1).div_ceil(2);
-    let ring = match subevent {
-        "AD_CRD" => Ring::Address,
-        "BL_CRD" => Ring::Block,
-        "AK" => Ring::Acknowledge,
-        "IV" => Ring::Invalidate,
-        "AKC" if event == "CRS_TxR_INSERTS" => Ring::AcknowledgeAgents,
-        "AD_BNC" | "BL_BNC" if matches!(event, "CRS_TxR_INSERTS" | "RxR_BYPASS") => return Some(0),
-        _ => return None,
+/// Messages over the bridge between the dies. A block of fabric buffers what comes down (or up) its column from its own die, and puts
+/// on the column what comes over the bridge from the other.
+fn fabric(tiles: &[Tile], traffic: &Traffic, index: usize, event: &str, subevent: &str) -> Option<u64> {
+    let columns = tiles.iter().map(|tile| usize::from(tile.column) + 1).max()?;
+    let boundary = tiles.iter().map(|tile| tile.row).max()?.div_ceil(2);
+    let (column, lower) = (index % columns, index >= columns);
+    let crossing = |ring: Ring, down: bool| {
+        traffic.sum(ring, None, |from, to| {
+            let (source, goal) = (tiles[from], tiles[to]);
+            let crosses = if down {
+                source.row < boundary && goal.row >= boundary
+            } else {
+                source.row >= boundary && goal.row < boundary
+            };
+            crosses && usize::from(source.column) == column
+        })
     };
-    let leaves = match event {
-        "CRS_TxR_INSERTS" => right,
-        "RxR_BYPASS" => !right,
-        _ => return None,
+    let named = |name: &str| match name {
+        "AD_CRD" => Some(Ring::Address),
+        "BL_CRD" => Some(Ring::Block),
+        _ => ring_of(name).filter(|ring| !matches!(ring, Ring::Address | Ring::Block)),
     };
-    let traffic = &at.cells.traffic[usize::from(socket)];
-    // `leaves` is the side that the message comes from: true for the right one.
-    let crosses = |from: usize, to: usize| {
-        let (source, goal) = (tiles[from], tiles[to]);
-        goal.row == row && (source.column >= boundary) == leaves && (goal.column >= boundary) != leaves
-    };
-    Some(traffic.sum(ring, None, crosses))
+    let buffer = |ring: Ring| traffic.bridge(ring, column, !lower);
+    match (event, subevent) {
+        ("FAST_ASSERTED", "AD_BNC") => Some(buffer(Ring::Address).half),
+        ("FAST_ASSERTED", "BL_CRD") => Some(buffer(Ring::Block).half),
+        // All that crosses is credited.
+        ("CRS_TxR_INSERTS" | "RxR_INSERTS" | "RxR_OCCUPANCY" | "RxR_BYPASS", "AD_BNC" | "BL_BNC") => Some(0),
+        ("CRS_TxR_INSERTS", name) => Some(crossing(named(name)?, lower)),
+        ("CRS_TxR_V_BOUNCES", name) => Some(buffer(ring_of(name)?).refused),
+        ("RxR_FULL", name) => Some(buffer(named(name)?).full),
+        ("RxR_INSERTS", name) => Some(buffer(named(name)?).entries),
+        ("RxR_OCCUPANCY", name) => Some(buffer(named(name)?).occupied),
+        ("RxR_BYPASS", name) => {
+            let ring = named(name)?;
+            Some(crossing(ring, !lower) - buffer(ring).entries)
+        }
+        _ => None,
+    }
 }

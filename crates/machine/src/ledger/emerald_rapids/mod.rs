@@ -5,19 +5,24 @@
 //! events mean is written in [`names`] and [`requests`] by hand from the guide's texts.
 
 mod cells;
+mod changes;
 pub mod deeds;
 mod kind;
 mod mesh;
 mod mesh_names;
 mod names;
+mod rejects;
 mod requests;
 
 pub use cells::{Gauge, Stay};
 pub use kind::{Class, Found, Kind, Lookup, Queue, Target};
-pub use mesh::{Message, PATIENCE, ROOM, Ring, Stay as MeshStay, Tile, Traffic};
+pub use mesh::{Bridged, HALF_FULL, Message, PATIENCE, ROOM, Ring, Tile, Traffic};
+pub use rejects::Reason;
 
+use super::Shaped;
 use crate::engine::Period;
 use crate::signal::Tick;
+use changes::Changes;
 use deeds::{DEEDS, Deed, LEVELS, LevelId};
 
 /// Periods of the clocks, in ticks of one grid.
@@ -85,6 +90,9 @@ impl Shape {
     }
 }
 
+/// The queue of cores' requests in a caching and home agent.
+const INGRESS: LevelId = deeds::level("cha/RxC_INSERTS.IRQ");
+
 /// Where the totals of a deed or level lie.
 #[derive(Debug, Clone, Copy)]
 struct Place {
@@ -110,10 +118,17 @@ pub struct Victim {
 }
 
 impl Victim {
-    const COUNT: usize = Found::COUNT * 4;
+    /// Bound of [`Victim::index`].
+    pub const COUNT: usize = Found::COUNT * 4;
 
-    const fn index(self) -> usize {
+    /// A number for the victim.
+    pub const fn index(self) -> usize {
         (self.state as usize * 2 + self.for_io as usize) * 2 + self.remote as usize
+    }
+
+    /// The victim of a number.
+    pub const fn of(index: usize) -> Self {
+        Self { state: Found::ALL[index / 4], for_io: index / 2 % 2 == 1, remote: index % 2 == 1 }
     }
 }
 
@@ -127,6 +142,7 @@ struct AgentCells {
     /// By kind, state found, remote home.
     lookups: Box<[[[u64; 2]; Found::COUNT]; Kind::COUNT]>,
     victims: [u64; Victim::COUNT],
+    rejects: rejects::Rejects,
 }
 
 /// Totals of one memory channel's commands, by pseudo channel.
@@ -163,6 +179,7 @@ pub struct Ledger {
     level_places: Vec<(Place, Period, u64)>,
     cells: Cells,
     log: Option<Vec<(u16, crate::ledger::CommandRecord)>>,
+    changes: Option<Changes>,
 }
 
 fn places(shape: &Shape, table: &[&str]) -> (Vec<Place>, usize) {
@@ -198,6 +215,7 @@ impl Ledger {
             tor: Box::new([Stay::default(); Class::COUNT]),
             lookups: Box::new([[[0; 2]; Found::COUNT]; Kind::COUNT]),
             victims: [0; Victim::COUNT],
+            rejects: rejects::Rejects::default(),
         };
         let cells = Cells {
             links: vec![LinkCells::default(); usize::from(shape.instances("upi") * shape.sockets)],
@@ -205,9 +223,9 @@ impl Ledger {
             levels: vec![Gauge::default(); levels],
             agents: vec![agent; agents.into()],
             channels: vec![ChannelCells::default(); channels.into()],
-            traffic: (0..shape.sockets).map(|_| Traffic::new(shape.tiles.len())).collect(),
+            traffic: (0..shape.sockets).map(|_| Traffic::new(&shape.tiles)).collect(),
         };
-        Self { clocks, shape, deed_places, level_places, cells, log: None }
+        Self { clocks, shape, deed_places, level_places, cells, log: None, changes: None }
     }
 
     /// Something has happened `count` times in a unit.
@@ -218,16 +236,22 @@ impl Ledger {
     /// Something that lasts has begun at `tick`. Gives how many there are now.
     pub fn enter(&mut self, level: LevelId, socket: u16, index: u16, tick: Tick) -> u64 {
         let (place, clock, room) = self.level_places[usize::from(level)];
-        let gauge = &mut self.cells.levels[place.of(socket, index)];
-        gauge.enter(clock.cycles(tick), room);
+        let (cycle, gauge) = (clock.cycles(tick), &mut self.cells.levels[place.of(socket, index)]);
+        gauge.enter(cycle, room);
+        if let Some(changes) = self.changes.as_mut().filter(|_| level == INGRESS) {
+            changes.ingress(socket * self.shape.instances("cha") + index, cycle, 1);
+        }
         gauge.live
     }
 
     /// Something that lasted has ended at `tick`. Gives how many there are now.
     pub fn leave(&mut self, level: LevelId, socket: u16, index: u16, tick: Tick) -> u64 {
         let (place, clock, room) = self.level_places[usize::from(level)];
-        let gauge = &mut self.cells.levels[place.of(socket, index)];
-        gauge.leave(clock.cycles(tick), room);
+        let (cycle, gauge) = (clock.cycles(tick), &mut self.cells.levels[place.of(socket, index)]);
+        gauge.leave(cycle, room);
+        if let Some(changes) = self.changes.as_mut().filter(|_| level == INGRESS) {
+            changes.ingress(socket * self.shape.instances("cha") + index, cycle, -1);
+        }
         gauge.live
     }
 
@@ -250,17 +274,55 @@ impl Ledger {
     pub fn tor_in(&mut self, socket: u16, cha: u16, class: Class, tick: Tick) {
         let cycle = self.clocks.uclk.cycles(tick);
         self.agent(socket, cha).tor[class.index()].enter(cycle);
+        self.tor_changes(socket, cha, class, cycle, 1);
     }
 
     /// A request gave its entry back.
     pub fn tor_out(&mut self, socket: u16, cha: u16, class: Class, tick: Tick) {
         let cycle = self.clocks.uclk.cycles(tick);
         self.agent(socket, cha).tor[class.index()].leave(cycle);
+        self.tor_changes(socket, cha, class, cycle, -1);
+    }
+
+    fn tor_changes(&mut self, socket: u16, cha: u16, class: Class, cycle: u64, by: i8) {
+        if let Some(changes) = &mut self.changes {
+            changes.table(socket * self.shape.instances("cha") + cha, class, cycle, by);
+        }
+    }
+
+    /// Keeps every change of the agents' queues and tables from now on, for [`Ledger::shaped`].
+    pub fn keep_changes(&mut self) {
+        self.changes = Some(Changes::default());
+    }
+
+    /// What an occupancy event of an instance gives behind a threshold, since [`Ledger::keep_changes`]; `None` without it, or for events
+    /// whose changes are not kept.
+    pub fn shaped(
+        &self,
+        (socket, instance): (u16, u16),
+        (unit, event, subevent): (&str, &str, &str),
+        threshold: u64,
+    ) -> Option<Shaped> {
+        let per_socket = self.shape.instances("cha");
+        if unit != "cha" || instance >= per_socket {
+            return None;
+        }
+        self.changes.as_ref()?.shaped(socket * per_socket + instance, (event, subevent), threshold)
     }
 
     /// A line gave way to a fill.
     pub fn gave_way(&mut self, socket: u16, cha: u16, victim: Victim) {
         self.agent(socket, cha).victims[victim.index()] += 1;
+    }
+
+    /// A request was turned away, for the first time or once more.
+    pub fn turned_away(&mut self, socket: u16, cha: u16, queue: Queue, reason: Reason, once_more: bool) {
+        self.agent(socket, cha).rejects.turn_away(queue, reason, once_more);
+    }
+
+    /// A request that was turned away tried again.
+    pub fn tried_again(&mut self, socket: u16, cha: u16, queue: Queue, reason: Reason) {
+        self.agent(socket, cha).rejects.retry(queue, reason);
     }
 
     /// A column command went out on a channel.
@@ -298,9 +360,9 @@ impl Ledger {
     }
 
     /// A message went over a socket's mesh.
-    pub fn message(&mut self, socket: u16, message: Message) {
+    pub fn message(&mut self, socket: u16, message: &Message) {
         let (from, to) = (self.shape.tiles[usize::from(message.from)], self.shape.tiles[usize::from(message.to)]);
-        self.cells.traffic[usize::from(socket)].add(message, to.row, from.column != to.column);
+        self.cells.traffic[usize::from(socket)].add(message, from, to);
     }
 
     /// The account as of `now`.

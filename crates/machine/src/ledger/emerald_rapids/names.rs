@@ -37,6 +37,11 @@ pub fn value(
         }
         ("cha", "LLC_LOOKUP") => return requests::lookups(&at.cells.agents[usize::from(instance)], subevent),
         ("cha", "LLC_VICTIMS") => return requests::victims(&at.cells.agents[usize::from(instance)], subevent),
+        ("cha", _) if event.starts_with("RxC_") => {
+            if let Some(value) = at.cells.agents[usize::from(instance)].rejects.value(event, subevent) {
+                return Some(value);
+            }
+        }
         ("imc", "CAS_COUNT" | "CAS_ISSUED_REQ_LEN" | "ACT_PRIO") => return commands(at, instance, event, subevent),
         _ => {}
     }
@@ -64,13 +69,6 @@ fn composite(unit: &str, event: &str, subevent: &str) -> Option<&'static [&'stat
         ("cha", "REQUESTS", "INVITOE") => &["INVITOE_LOCAL", "INVITOE_REMOTE"],
         ("cha", "CORE_SNP", "ANY_ONE") => &["CORE_ONE", "EVICT_ONE", "EXT_ONE", "REMOTE_ONE"],
         ("cha", "CORE_SNP", "ANY_GTONE") => &["CORE_GTONE", "EVICT_GTONE", "EXT_GTONE", "REMOTE_GTONE"],
-        // Every reject of the second group is one of "any" (Table 2-107).
-        ("cha", "RxC_IRQ1_REJECT" | "RxC_REQ_Q1_RETRY", "ANY0") => &["PA_MATCH"],
-        (
-            "cha",
-            "RxC_PRQ1_REJECT" | "RxC_RRQ1_REJECT" | "RxC_WBQ1_REJECT" | "RxC_IPQ1_REJECT" | "RxC_OTHER1_RETRY",
-            "ANY0",
-        ) => &["PA_MATCH"],
         ("cha", "SNOOPS_SENT", "ALL") => &["DIRECT_LOCAL"],
         ("cha", "SNOOPS_SENT", "LOCAL") => &["DIRECT_LOCAL"],
         ("cha", "XPT_PREF", "DROP0" | "DROP0_NOCRD") => &["DROP0"],

@@ -16,9 +16,10 @@ pub fn tor(cells: &AgentCells, cycle: u64, name: &str, opcode: Option<u64>, code
     Some(sum)
 }
 
-type Wanted = Box<dyn Fn(Class) -> bool>;
+pub type Wanted = Box<dyn Fn(Class) -> bool>;
 
-fn selection(name: &str, opcode: Option<u64>, codes: &[u64]) -> Option<Wanted> {
+/// The classes that a subevent's name means.
+pub fn selection(name: &str, opcode: Option<u64>, codes: &[u64]) -> Option<Wanted> {
     let io = |kind: Kind| kind.queue() == Queue::Io;
     let ia = |kind: Kind| kind.queue() == Queue::Core;
     Some(match name {

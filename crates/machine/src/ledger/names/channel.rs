@@ -3,6 +3,11 @@
 use crate::ledger::record::{Command, MemoryState, Pending};
 use crate::ledger::window::Snapshot;
 
+/// The number in a subevent's name `RANKn`, of a channel with so many ranks.
+fn rank_number(subevent: &str, ranks: u8) -> Option<u8> {
+    subevent.strip_prefix("RANK")?.parse().ok().filter(|&rank| rank < ranks)
+}
+
 /// An event of a memory channel.
 pub(super) fn value(at: &Snapshot, index: usize, event: &str, subevent: &str) -> Option<u64> {
     let cells = at.cells.channels.get(index)?;
@@ -13,7 +18,7 @@ pub(super) fn value(at: &Snapshot, index: usize, event: &str, subevent: &str) ->
     let (rpq, wpq) = (cells.queue(Pending::Reads), cells.queue(Pending::Writes));
     Some(match (event, subevent) {
         // The fixed counter counts the same cycles.
-        ("CLOCKTICKS" | "DCLK", "") => at.clocks.dclk.cycles(at.now),
+        ("CLOCKTICKS" | "DCLK_FIXED", "") => at.clocks.dclk.cycles(at.now),
         ("ACT_COUNT", "") => cells.command(Command::Activate),
         ("PRE_COUNT", "PAGE_MISS") => cells.command(Command::PrechargeMiss),
         ("PRE_COUNT", "PAGE_CLOSE") => cells.command(Command::PrechargeIdle),
@@ -33,11 +38,9 @@ pub(super) fn value(at: &Snapshot, index: usize, event: &str, subevent: &str) ->
         ("PREEMPTION", "RD_PREEMPT_RD") => cells.preemptions[0],
         ("PREEMPTION", "RD_PREEMPT_WR") => cells.preemptions[1],
         ("ECC_CORRECTABLE_ERRORS", "") => cells.corrected,
-        ("POWER_THROTTLE_CYCLES", "RANK0") => state(MemoryState::Throttled(0)),
-        ("POWER_THROTTLE_CYCLES", "RANK1") => state(MemoryState::Throttled(1)),
+        ("POWER_THROTTLE_CYCLES", rank) => state(MemoryState::Throttled(rank_number(rank, cells.ranks)?)),
         ("POWER_SELF_REFRESH", "") => state(MemoryState::SelfRefresh),
-        ("POWER_CKE_CYCLES", "RANK0") => state(MemoryState::ClockOn(0)),
-        ("POWER_CKE_CYCLES", "RANK1") => state(MemoryState::ClockOn(1)),
+        ("POWER_CKE_CYCLES", rank) => state(MemoryState::ClockOn(rank_number(rank, cells.ranks)?)),
         ("POWER_CHANNEL_DLLOFF", "") => state(MemoryState::DllOff),
         ("POWER_CHANNEL_PPD", "") => state(MemoryState::PoweredDown),
         ("POWER_CRITICAL_THROTTLE_CYCLES", "") => state(MemoryState::Critical),

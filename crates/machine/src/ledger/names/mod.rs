@@ -7,6 +7,7 @@ mod list;
 mod slice;
 
 use super::links;
+use super::record::Message;
 use super::window::Snapshot;
 pub use list::NAMES;
 
@@ -59,24 +60,32 @@ pub fn value(
 ) -> Option<u64> {
     let index = usize::from(instance);
     let subevent = subevent.unwrap_or_default();
+    let sent = &at.cells.messages;
     match unit {
         "cbo" => match event {
             "CLOCKTICKS" => Some(at.clocks.uclk.cycles(at.now)),
             _ if event.starts_with("RING_") && event.ends_with("_USED") => {
                 let of_socket = at.cells.slices.len() / at.cells.rings.len().max(1);
                 let (socket, within) = (index / of_socket, index % of_socket);
-                at.cells.rings.get(socket)?.value(within, within >= of_socket / 2, event, subevent)
+                at.cells.rings.get(socket)?.value(sent, within, within >= of_socket / 2, event, subevent)
             }
+            "TxR_ADS_USED" => {
+                let all: u64 = Message::ALL.iter().map(|&message| sent.sent(index, message)).sum();
+                Some(all - at.cells.slices.get(index)?.waited)
+            }
+            "TxR_INSERTS" => Some(sent.sent(index, slice::message(subevent)?)),
             _ => slice::value(at.cells.slices.get(index)?, &at.opcodes, event, subevent, Filters(filters)),
         },
         // Both links of a socket are at the stop of input-output.
         "r3qpi" if event.starts_with("RING_") => {
-            at.cells.rings.get(index / 2)?.value(io_stop(at), false, event, subevent)
+            at.cells.rings.get(index / 2)?.value(sent, io_stop(at), false, event, subevent)
         }
         "r2pcie" => match event {
             "CLOCKTICKS" => Some(at.clocks.uclk.cycles(at.now)),
             // Their stop comes after the home agent's.
-            _ if event.starts_with("RING_") => at.cells.rings.get(index)?.value(io_stop(at), false, event, subevent),
+            _ if event.starts_with("RING_") => {
+                at.cells.rings.get(index)?.value(sent, io_stop(at), false, event, subevent)
+            }
             _ => at.cells.devices.get(index)?.value(event, subevent),
         },
         "ha" => home::value(at, index, event, subevent),
@@ -92,7 +101,7 @@ pub fn value(
             }
         },
         "ubox" => match event {
-            "CLOCKTICKS" => Some(at.clocks.uclk.cycles(at.now)),
+            "CLOCKTICKS" | "UCLK_FIXED" => Some(at.clocks.uclk.cycles(at.now)),
             _ => at.cells.agents.get(index)?.value(event, subevent),
         },
         _ => None,

@@ -53,24 +53,24 @@ pub(super) fn value(
             let hits = &cells.lookups[RequestKind::ReadForOwnership as usize][LineState::Shared as usize];
             Some(hits.iter().flatten().sum())
         }
-        "TxR_ADS_USED" => Some(cells.bypasses),
         "TxR_STARVED" if subevent == "AK" => Some(cells.starved[RingKind::Acknowledge as usize]),
         "TxR_STARVED" if subevent == "BL" => Some(cells.starved[RingKind::Block as usize]),
-        "TxR_INSERTS" => {
-            let message = match subevent {
-                "AD_CACHE" => Message::AddressFromCache,
-                "AK_CACHE" => Message::AcknowledgeFromCache,
-                "BL_CACHE" => Message::DataFromCache,
-                "IV_CACHE" => Message::SnoopFromCache,
-                "AD_CORE" => Message::AddressFromCore,
-                "AK_CORE" => Message::AcknowledgeFromCore,
-                "BL_CORE" => Message::DataFromCore,
-                _ => return None,
-            };
-            Some(cells.messages[message as usize])
-        }
         _ => None,
     }
+}
+
+/// The message that a subevent of `TxR_INSERTS` counts.
+pub(super) fn message(subevent: &str) -> Option<Message> {
+    Some(match subevent {
+        "AD_CACHE" => Message::AddressFromCache,
+        "AK_CACHE" => Message::AcknowledgeFromCache,
+        "BL_CACHE" => Message::DataFromCache,
+        "IV_CACHE" => Message::SnoopFromCache,
+        "AD_CORE" => Message::AddressFromCore,
+        "AK_CORE" => Message::AcknowledgeFromCore,
+        "BL_CORE" => Message::DataFromCore,
+        _ => return None,
+    })
 }
 
 fn lookups(cells: &SliceCells, subevent: &str, filters: Filters<'_>) -> Option<u64> {

@@ -1,38 +1,41 @@
-//! When each bank and rank may take its next command.
+//! When each bank, bank group and rank may take its next command.
 
-use super::timing::{BANKS, BANKS_PER_RANK, RANKS, Timing};
+use super::layout::Layout;
+use super::timing::Timing;
 
 /// Row of a closed bank.
 pub const CLOSED: u32 = u32::MAX;
 
+/// What a rank or a group limits beyond its single banks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Limit {
+    Read,
+    Write,
+    Activate,
+}
+
+const LIMITS: usize = 3;
+
 /// Earliest cycles for commands, raised by each command that goes out.
 #[derive(Debug, Clone)]
 pub struct Banks {
-    pub open_row: [u32; BANKS],
+    pub layout: Layout,
+    pub open_row: [u32; Layout::BANKS],
     /// Banks with an open row.
-    pub open: u32,
-    pub activate: [u64; BANKS],
+    pub open: u64,
+    pub activate: [u64; Layout::BANKS],
     /// Read or write, for the bank's own sake.
-    pub column: [u64; BANKS],
-    pub precharge: [u64; BANKS],
+    pub column: [u64; Layout::BANKS],
+    pub precharge: [u64; Layout::BANKS],
     /// Cycle of the last command that used the open row.
-    pub last_use: [u64; BANKS],
-    pub rank_activate: [u64; RANKS],
-    pub rank_read: [u64; RANKS],
-    pub rank_write: [u64; RANKS],
+    pub last_use: [u64; Layout::BANKS],
+    /// By [`Limit`].
+    pub of_rank: [[u64; Layout::RANKS]; LIMITS],
+    pub of_group: [[u64; Layout::GROUPS]; LIMITS],
     /// The last four activates of each rank, as a ring.
-    activates: [[u64; 4]; RANKS],
-    oldest: [u8; RANKS],
-}
-
-/// Rank of a bank number.
-pub const fn rank_of(bank: u8) -> usize {
-    bank as usize / BANKS_PER_RANK
-}
-
-/// The banks of a rank, as a mask.
-pub const fn banks_of(rank: usize) -> u32 {
-    ((1 << BANKS_PER_RANK) - 1) << (rank * BANKS_PER_RANK)
+    activates: [[u64; 4]; Layout::RANKS],
+    oldest: [u8; Layout::RANKS],
 }
 
 fn raise(at: &mut u64, to: u64) {
@@ -40,79 +43,87 @@ fn raise(at: &mut u64, to: u64) {
 }
 
 impl Banks {
-    pub const fn new() -> Self {
+    pub fn new(timing: &Timing) -> Self {
         Self {
-            open_row: [CLOSED; BANKS],
+            layout: Layout::new(timing),
+            open_row: [CLOSED; Layout::BANKS],
             open: 0,
-            activate: [0; BANKS],
-            column: [0; BANKS],
-            precharge: [0; BANKS],
-            last_use: [0; BANKS],
-            rank_activate: [0; RANKS],
-            rank_read: [0; RANKS],
-            rank_write: [0; RANKS],
-            activates: [[0; 4]; RANKS],
-            oldest: [0; RANKS],
+            activate: [0; Layout::BANKS],
+            column: [0; Layout::BANKS],
+            precharge: [0; Layout::BANKS],
+            last_use: [0; Layout::BANKS],
+            of_rank: [[0; Layout::RANKS]; LIMITS],
+            of_group: [[0; Layout::GROUPS]; LIMITS],
+            activates: [[0; 4]; Layout::RANKS],
+            oldest: [0; Layout::RANKS],
         }
     }
 
-    pub fn activated(&mut self, bank: u8, row: u32, cycle: u64, t: &Timing) {
-        let (b, rank) = (usize::from(bank), rank_of(bank));
-        self.open_row[b] = row;
+    /// The limits of a rank's group, both levels taken together.
+    pub fn limit(&self, limit: Limit, rank: usize, group: usize) -> u64 {
+        self.of_rank[limit as usize][rank].max(self.of_group[limit as usize][group])
+    }
+
+    pub fn activated(&mut self, bank: usize, row: u32, cycle: u64, t: &Timing) {
+        let (rank, group) = (self.layout.rank_of(bank), self.layout.group_of(bank));
+        self.open_row[bank] = row;
         self.open |= 1 << bank;
-        self.column[b] = cycle + t.trcd;
-        self.precharge[b] = cycle + t.tras;
-        self.activate[b] = cycle + t.trc;
-        self.last_use[b] = cycle;
-        let oldest = usize::from(self.oldest[rank]);
+        self.column[bank] = cycle + t.trcd;
+        self.precharge[bank] = cycle + t.tras;
+        self.activate[bank] = cycle + t.trc;
+        self.last_use[bank] = cycle;
+        self.of_group[Limit::Activate as usize][group] = cycle + t.trrd_l;
+        let oldest = usize::from(self.oldest[rank]) % 4;
         self.activates[rank][oldest] = cycle + t.tfaw;
-        self.oldest[rank] = (oldest as u8 + 1) % 4;
+        let next = (oldest + 1) % 4;
+        self.oldest[rank] = next as u8;
         // The slot that comes next holds the fourth activate back from the one that would follow.
-        let fourth = self.activates[rank][usize::from(self.oldest[rank])];
-        self.rank_activate[rank] = (cycle + t.trrd).max(fourth);
+        self.of_rank[Limit::Activate as usize][rank] = (cycle + t.trrd_s).max(self.activates[rank][next]);
     }
 
-    pub fn read(&mut self, bank: u8, cycle: u64, t: &Timing) {
-        let (b, own) = (usize::from(bank), rank_of(bank));
-        raise(&mut self.precharge[b], cycle + t.trtp);
-        self.last_use[b] = cycle;
-        for rank in 0..RANKS {
-            let gap = if rank == own { t.tccd } else { t.burst + t.trtrs };
-            raise(&mut self.rank_read[rank], cycle + gap);
-            raise(&mut self.rank_write[rank], cycle + t.cl - t.cwl + t.burst + t.trtrs);
+    pub fn read(&mut self, bank: usize, cycle: u64, t: &Timing) {
+        let (own, group) = (self.layout.rank_of(bank), self.layout.group_of(bank));
+        raise(&mut self.precharge[bank], cycle + t.trtp);
+        self.last_use[bank] = cycle;
+        raise(&mut self.of_group[Limit::Read as usize][group], cycle + t.tccd_l);
+        let [reads, writes, _] = &mut self.of_rank;
+        for rank in 0..self.layout.ranks % (Layout::RANKS + 1) {
+            let gap = if rank == own { t.tccd_s } else { t.burst + t.trtrs };
+            raise(&mut reads[rank], cycle + gap);
+            raise(&mut writes[rank], cycle + t.cl - t.cwl + t.burst + t.trtrs);
         }
     }
 
-    pub fn written(&mut self, bank: u8, cycle: u64, t: &Timing) {
-        let (b, own) = (usize::from(bank), rank_of(bank));
+    pub fn written(&mut self, bank: usize, cycle: u64, t: &Timing) {
+        let (own, group) = (self.layout.rank_of(bank), self.layout.group_of(bank));
         let last_data = cycle + t.cwl + t.burst;
-        raise(&mut self.precharge[b], last_data + t.twr);
-        self.last_use[b] = cycle;
-        for rank in 0..RANKS {
-            let gap = if rank == own { t.tccd } else { t.burst + t.trtrs };
-            raise(&mut self.rank_write[rank], cycle + gap);
-            let read = if rank == own { last_data + t.twtr } else { (last_data + t.trtrs).saturating_sub(t.cl) };
-            raise(&mut self.rank_read[rank], read);
+        raise(&mut self.precharge[bank], last_data + t.twr);
+        self.last_use[bank] = cycle;
+        raise(&mut self.of_group[Limit::Write as usize][group], cycle + t.tccd_l_wr);
+        raise(&mut self.of_group[Limit::Read as usize][group], last_data + t.twtr_l);
+        // Data of the other direction must have left the bus in any case.
+        let turned = (last_data + t.trtrs).saturating_sub(t.cl);
+        let [reads, writes, _] = &mut self.of_rank;
+        for rank in 0..self.layout.ranks % (Layout::RANKS + 1) {
+            let (gap, read) =
+                if rank == own { (t.tccd_s, turned.max(last_data + t.twtr_s)) } else { (t.burst + t.trtrs, turned) };
+            raise(&mut writes[rank], cycle + gap);
+            raise(&mut reads[rank], read);
         }
     }
 
-    pub fn precharged(&mut self, bank: u8, cycle: u64, t: &Timing) {
-        let b = usize::from(bank);
-        self.open_row[b] = CLOSED;
+    pub fn precharged(&mut self, bank: usize, cycle: u64, t: &Timing) {
+        self.open_row[bank] = CLOSED;
         self.open &= !(1 << bank);
-        raise(&mut self.activate[b], cycle + t.trp);
+        raise(&mut self.activate[bank], cycle + t.trp);
     }
 
     pub fn refreshed(&mut self, rank: usize, cycle: u64, t: &Timing) {
-        for bank in rank * BANKS_PER_RANK..(rank + 1) * BANKS_PER_RANK {
-            raise(&mut self.activate[bank], cycle + t.trfc);
-        }
+        self.held(rank, cycle + t.trfc);
     }
 
-    /// A rank takes no command before `cycle`: it wakes from a power state.
+    /// A rank takes no command before `cycle`: it is busy for itself.
     pub fn held(&mut self, rank: usize, cycle: u64) {
-        for bank in rank * BANKS_PER_RANK..(rank + 1) * BANKS_PER_RANK {
-            raise(&mut self.activate[bank], cycle);
-        }
+        self.activate[self.layout.range(rank)].iter_mut().for_each(|at| raise(at, cycle));
     }
 }

@@ -1,24 +1,127 @@
-//! An independent reading of JESD79-3 for DDR3-1600K: checks a channel's command stream, knowing nothing of the scheduler.
+//! An independent reading of the JEDEC standards: checks a channel's command stream, knowing nothing of the scheduler.
 //!
 //! Every number stands here again, written from the standard, so that a wrong one in the scheduler shows.
 
 use crate::ledger::{Command, CommandRecord};
 
-const CL: u64 = 11;
-const CWL: u64 = 8;
-const BURST: u64 = 4;
-const T_RCD: u64 = 11;
-const T_RP: u64 = 11;
-const T_RAS: u64 = 28;
-const T_RC: u64 = 39;
-const T_RRD: u64 = 5;
-const T_FAW: u64 = 24;
-const T_CCD: u64 = 4;
-const T_WTR: u64 = 6;
-const T_WR: u64 = 12;
-const T_RTP: u64 = 6;
-const T_RFC: u64 = 208;
-/// Gap on the data bus when its driver changes: not of the standard, but of any board.
+/// What a standard demands of a speed grade, in cycles of the DRAM clock.
+#[derive(Debug, Clone, Copy)]
+pub struct Standard {
+    pub ranks: usize,
+    /// Bank groups of a rank, and its banks; bank `b` belongs to group `b` modulo the groups.
+    pub groups: usize,
+    pub banks: usize,
+    /// Cycles of the command bus that an activate, a read or a write takes.
+    pub long_command: u64,
+    pub cl: u64,
+    pub cwl: u64,
+    pub burst: u64,
+    pub rcd: u64,
+    pub rp: u64,
+    pub ras: u64,
+    pub rc: u64,
+    /// Between commands to different groups of a rank, and (`_l`) to the same group.
+    pub rrd_s: u64,
+    pub rrd_l: u64,
+    pub faw: u64,
+    pub ccd_s: u64,
+    pub ccd_l: u64,
+    pub ccd_l_wr: u64,
+    pub wtr_s: u64,
+    pub wtr_l: u64,
+    pub wr: u64,
+    pub rtp: u64,
+    pub rfc: u64,
+    pub refi: u64,
+    /// Refreshes that may be put off.
+    pub postponed: u64,
+}
+
+/// JESD79-3, DDR3-1600K, 4 Gbit x8: a cycle is 1.25 ns.
+pub const DDR3_1600K: Standard = Standard {
+    ranks: 2,
+    groups: 1,
+    banks: 8,
+    long_command: 1,
+    cl: 11,
+    cwl: 8,
+    burst: 4,
+    rcd: 11,
+    rp: 11,
+    ras: 28,
+    rc: 39,
+    rrd_s: 5,
+    rrd_l: 5,
+    faw: 24,
+    ccd_s: 4,
+    ccd_l: 4,
+    ccd_l_wr: 4,
+    wtr_s: 6,
+    wtr_l: 6,
+    wr: 12,
+    rtp: 6,
+    rfc: 208,
+    refi: 6240,
+    postponed: 8,
+};
+
+/// JESD79-4, DDR4-3200AA, 8 Gbit x8: a cycle is 0.625 ns.
+pub const DDR4_3200AA: Standard = Standard {
+    ranks: 2,
+    groups: 4,
+    banks: 16,
+    long_command: 1,
+    cl: 22,
+    cwl: 16,
+    burst: 4,
+    rcd: 22,
+    rp: 22,
+    ras: 52,
+    rc: 74,
+    rrd_s: 4,
+    rrd_l: 8,
+    faw: 34,
+    ccd_s: 4,
+    ccd_l: 8,
+    ccd_l_wr: 8,
+    wtr_s: 4,
+    wtr_l: 12,
+    wr: 24,
+    rtp: 12,
+    rfc: 560,
+    refi: 12480,
+    postponed: 8,
+};
+
+/// JESD79-5, DDR5-5600B, 16 Gbit x8: a cycle is 0.357 ns.
+pub const DDR5_5600B: Standard = Standard {
+    ranks: 2,
+    groups: 8,
+    banks: 32,
+    long_command: 2,
+    cl: 46,
+    cwl: 44,
+    burst: 8,
+    rcd: 45,
+    rp: 45,
+    ras: 90,
+    rc: 135,
+    rrd_s: 8,
+    rrd_l: 14,
+    faw: 32,
+    ccd_s: 8,
+    ccd_l: 14,
+    ccd_l_wr: 28,
+    wtr_s: 7,
+    wtr_l: 28,
+    wr: 84,
+    rtp: 21,
+    rfc: 826,
+    refi: 10920,
+    postponed: 4,
+};
+
+/// Gap on the data bus when its driver changes: not of the standards, but of any board.
 const SWITCH: u64 = 2;
 
 #[derive(Clone, Copy, Default)]
@@ -30,9 +133,17 @@ struct Bank {
     written: Option<u64>,
 }
 
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
+struct Group {
+    activated: Option<u64>,
+    read: Option<u64>,
+    written: Option<u64>,
+}
+
+#[derive(Clone)]
 struct Rank {
-    banks: [Bank; 8],
+    banks: Vec<Bank>,
+    groups: Vec<Group>,
     activates: Vec<u64>,
     read: Option<u64>,
     written: Option<u64>,
@@ -43,72 +154,86 @@ struct Rank {
 /// Use of the data bus: first cycle, cycle after the last, rank, write.
 type Burst = (u64, u64, u8, bool);
 
-/// Checks the commands of one channel, in order. `trefi` is 6240 but for tests that refresh more often, and `None`
-/// where the channel may refresh itself.
+/// Checks the commands of one channel, in order. `refi` replaces the standard's for tests that refresh more often, and is `None` where
+/// the channel may refresh itself.
 ///
 /// # Panics
 /// On the first command that breaks a rule.
-pub fn check(commands: &[CommandRecord], trefi: Option<u64>) {
-    let mut ranks = [Rank::default(), Rank::default()];
-    let mut last: Option<u64> = None;
+pub fn check(standard: &Standard, commands: &[CommandRecord], refi: Option<u64>) {
+    let s = standard;
+    let idle = Rank {
+        banks: vec![Bank::default(); s.banks],
+        groups: vec![Group::default(); s.groups],
+        activates: Vec::new(),
+        read: None,
+        written: None,
+        refreshed: None,
+        refreshes: 0,
+    };
+    let mut ranks = vec![idle; s.ranks];
+    let mut bus_free = 0;
+    let mut last = 0;
     let mut bus: Option<Burst> = None;
     for command in commands {
         let at = |what: &str| format!("{what}: {command:?}");
         let now = command.cycle;
-        assert!(last.is_none_or(|last| now > last), "{}", at("two commands in a cycle, or not in order"));
-        last = Some(now);
+        assert!(now >= bus_free, "{}", at("two commands at a time, or not in order"));
+        last = now;
         let wait = |since: Option<u64>, gap: u64, what: &str| {
             assert!(since.is_none_or(|since| now >= since + gap), "{} since {since:?}", at(what));
         };
         let rank = &mut ranks[usize::from(command.rank)];
-        if command.command != Command::PrechargeIdle {
-            wait(rank.refreshed, T_RFC, "tRFC");
-        }
-        let bank = rank.banks[usize::from(command.bank)];
+        wait(rank.refreshed, s.rfc, "tRFC");
+        let (b, g) = (usize::from(command.bank), usize::from(command.bank) % s.groups);
+        let (bank, group) = (rank.banks[b], rank.groups[g]);
+        bus_free = now + 1;
         match command.command {
             Command::Activate => {
+                bus_free = now + s.long_command;
                 assert_eq!(bank.open, None, "{}", at("activate of an open bank"));
-                wait(bank.precharged, T_RP, "tRP");
-                wait(bank.activated, T_RC, "tRC");
-                wait(rank.activates.last().copied(), T_RRD, "tRRD");
+                wait(bank.precharged, s.rp, "tRP");
+                wait(bank.activated, s.rc, "tRC");
+                wait(rank.activates.last().copied(), s.rrd_s, "tRRD_S");
+                wait(group.activated, s.rrd_l, "tRRD_L");
                 let fourth = rank.activates.len().checked_sub(4).map(|index| rank.activates[index]);
-                wait(fourth, T_FAW, "tFAW");
+                wait(fourth, s.faw, "tFAW");
                 rank.activates.push(now);
-                let bank = &mut rank.banks[usize::from(command.bank)];
-                bank.activated = Some(now);
-                bank.open = Some(command.row);
+                rank.groups[g].activated = Some(now);
+                rank.banks[b].activated = Some(now);
+                rank.banks[b].open = Some(command.row);
             }
             Command::Read | Command::Underfill | Command::WriteMajor | Command::WriteOpportunistic => {
+                bus_free = now + s.long_command;
                 let write = matches!(command.command, Command::WriteMajor | Command::WriteOpportunistic);
                 assert_eq!(bank.open, Some(command.row), "{}", at("column command to another row"));
-                wait(bank.activated, T_RCD, "tRCD");
-                wait(rank.read, T_CCD, "tCCD");
-                wait(rank.written, T_CCD, "tCCD");
-                if !write {
-                    wait(rank.written, CWL + BURST + T_WTR, "tWTR");
+                wait(bank.activated, s.rcd, "tRCD");
+                if write {
+                    wait(rank.written, s.ccd_s, "tCCD_S");
+                    wait(group.written, s.ccd_l_wr, "tCCD_L_WR");
+                } else {
+                    wait(rank.read, s.ccd_s, "tCCD_S");
+                    wait(group.read, s.ccd_l, "tCCD_L");
+                    wait(rank.written, s.cwl + s.burst + s.wtr_s, "tWTR_S");
+                    wait(group.written, s.cwl + s.burst + s.wtr_l, "tWTR_L");
                 }
-                let start = now + if write { CWL } else { CL };
+                let start = now + if write { s.cwl } else { s.cl };
                 if let Some((_, end, other, other_write)) = bus {
                     let gap = if other != command.rank || other_write != write { SWITCH } else { 0 };
                     assert!(start >= end + gap, "{}", at("data bus"));
                 }
-                bus = Some((start, start + BURST, command.rank, write));
-                let bank = &mut rank.banks[usize::from(command.bank)];
-                *(if write { &mut bank.written } else { &mut bank.read }) = Some(now);
+                bus = Some((start, start + s.burst, command.rank, write));
+                *(if write { &mut rank.banks[b].written } else { &mut rank.banks[b].read }) = Some(now);
+                *(if write { &mut rank.groups[g].written } else { &mut rank.groups[g].read }) = Some(now);
                 *(if write { &mut rank.written } else { &mut rank.read }) = Some(now);
             }
             Command::PrechargeMiss | Command::PrechargeIdle | Command::PrechargeAll => {
                 let all = command.command == Command::PrechargeAll;
-                let chosen = if all { 0..8 } else { usize::from(command.bank)..usize::from(command.bank) + 1 };
-                assert!(
-                    rank.banks[chosen.clone()].iter().any(|bank| bank.open.is_some()),
-                    "{}",
-                    at("nothing to close")
-                );
-                for bank in rank.banks[chosen].iter_mut().filter(|bank| bank.open.is_some()) {
-                    wait(bank.activated, T_RAS, "tRAS");
-                    wait(bank.read, T_RTP, "tRTP");
-                    wait(bank.written, CWL + BURST + T_WR, "tWR");
+                let chosen = if all { &mut rank.banks[..] } else { &mut rank.banks[b..=b] };
+                assert!(chosen.iter().any(|bank| bank.open.is_some()), "{}", at("nothing to close"));
+                for bank in chosen.iter_mut().filter(|bank| bank.open.is_some()) {
+                    wait(bank.activated, s.ras, "tRAS");
+                    wait(bank.read, s.rtp, "tRTP");
+                    wait(bank.written, s.cwl + s.burst + s.wr, "tWR");
                     bank.open = None;
                     bank.precharged = Some(now);
                 }
@@ -116,57 +241,113 @@ pub fn check(commands: &[CommandRecord], trefi: Option<u64>) {
             Command::RefreshIdle | Command::RefreshForced => {
                 for bank in &rank.banks {
                     assert_eq!(bank.open, None, "{}", at("refresh with an open bank"));
-                    wait(bank.precharged, T_RP, "tRP before refresh");
+                    wait(bank.precharged, s.rp, "tRP before refresh");
                 }
                 rank.refreshed = Some(now);
                 rank.refreshes += 1;
             }
         }
     }
-    // At most eight refreshes may be put off, and none is sent before it is due.
-    let Some(trefi) = trefi else { return };
+    // Only so many refreshes may be put off, and none is sent before it is due.
+    let Some(refi) = refi else { return };
     for (number, rank) in ranks.iter().enumerate() {
-        let due = last.unwrap_or(0) / trefi;
-        assert!(rank.refreshes + 9 >= due, "rank {number}: {} refreshes in {due} intervals", rank.refreshes);
-        assert!(rank.refreshes <= due + 1, "rank {number}: {} refreshes in {due} intervals", rank.refreshes);
+        let due = last / refi;
+        assert!(rank.refreshes + s.postponed + 1 >= due, "rank {number}: {} refreshes of {due}", rank.refreshes);
+        assert!(rank.refreshes <= due + 1, "rank {number}: {} refreshes of {due}", rank.refreshes);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Command, CommandRecord, check};
+    use super::{Command, CommandRecord, DDR3_1600K, DDR4_3200AA, DDR5_5600B, Standard};
 
     fn command(cycle: u64, command: Command, bank: u8, row: u32) -> CommandRecord {
         CommandRecord { cycle, command, rank: 0, bank, row }
     }
 
+    fn check(standard: &Standard, commands: &[CommandRecord]) {
+        super::check(standard, commands, Some(standard.refi));
+    }
+
+    fn activates(commands: &[(u64, u8)]) -> Vec<CommandRecord> {
+        commands.iter().map(|&(cycle, bank)| command(cycle, Command::Activate, bank, 1)).collect()
+    }
+
     #[test]
     fn a_plain_read_passes() {
-        check(
-            &[
+        for (standard, read, close) in [(DDR3_1600K, 11, 28), (DDR4_3200AA, 22, 52), (DDR5_5600B, 45, 90)] {
+            let commands = [
                 command(0, Command::Activate, 0, 7),
-                command(11, Command::Read, 0, 7),
-                command(28, Command::PrechargeMiss, 0, 0),
-            ],
-            Some(6240),
-        );
+                command(read, Command::Read, 0, 7),
+                command(close, Command::PrechargeMiss, 0, 0),
+            ];
+            check(&standard, &commands);
+        }
     }
 
     #[test]
     #[should_panic(expected = "tRCD")]
     fn an_early_read_is_found() {
-        check(&[command(0, Command::Activate, 0, 7), command(10, Command::Read, 0, 7)], Some(6240));
+        check(&DDR3_1600K, &[command(0, Command::Activate, 0, 7), command(10, Command::Read, 0, 7)]);
     }
 
     #[test]
     #[should_panic(expected = "tFAW")]
     fn a_fifth_activate_is_found() {
-        check(&[0, 5, 10, 15, 23].map(|cycle| command(cycle, Command::Activate, (cycle / 5) as u8, 1)), Some(6240));
+        check(&DDR3_1600K, &activates(&[(0, 0), (5, 1), (10, 2), (15, 3), (23, 4)]));
     }
 
     #[test]
     #[should_panic(expected = "another row")]
     fn a_read_of_another_row_is_found() {
-        check(&[command(0, Command::Activate, 0, 7), command(11, Command::Read, 0, 8)], Some(6240));
+        check(&DDR3_1600K, &[command(0, Command::Activate, 0, 7), command(11, Command::Read, 0, 8)]);
+    }
+
+    #[test]
+    #[should_panic(expected = "tRRD_L")]
+    fn an_early_activate_of_the_same_group_is_found() {
+        check(&DDR5_5600B, &activates(&[(0, 0), (13, 8)]));
+    }
+
+    #[test]
+    #[should_panic(expected = "tRRD_S")]
+    fn an_early_activate_is_found() {
+        check(&DDR5_5600B, &activates(&[(0, 0), (7, 1)]));
+    }
+
+    #[test]
+    #[should_panic(expected = "two commands")]
+    fn a_command_in_the_second_cycle_of_another_is_found() {
+        check(&DDR5_5600B, &[command(0, Command::Activate, 0, 7), command(1, Command::RefreshIdle, 0, 0)]);
+    }
+
+    /// Two banks with open rows, and column commands to them.
+    fn columns(of: &[(u64, Command, u8)]) -> Vec<CommandRecord> {
+        let mut commands = activates(&[(0, 0), (8, 4), (16, 1)]);
+        commands.extend(of.iter().map(|&(cycle, what, bank)| command(cycle, what, bank, 1)));
+        commands
+    }
+
+    #[test]
+    fn reads_of_two_groups_follow_each_other_closely() {
+        check(&DDR4_3200AA, &columns(&[(40, Command::Read, 0), (44, Command::Read, 1), (48, Command::Read, 4)]));
+    }
+
+    #[test]
+    #[should_panic(expected = "tCCD_L")]
+    fn an_early_read_of_the_same_group_is_found() {
+        check(&DDR4_3200AA, &columns(&[(40, Command::Read, 0), (47, Command::Read, 4)]));
+    }
+
+    #[test]
+    #[should_panic(expected = "tWTR_L")]
+    fn an_early_read_after_a_write_of_the_group_is_found() {
+        check(&DDR4_3200AA, &columns(&[(40, Command::WriteMajor, 0), (71, Command::Read, 4)]));
+    }
+
+    #[test]
+    #[should_panic(expected = "tWTR_S")]
+    fn an_early_read_after_a_write_of_another_group_is_found() {
+        check(&DDR4_3200AA, &columns(&[(40, Command::WriteMajor, 0), (63, Command::Read, 1)]));
     }
 }

@@ -1,189 +1,154 @@
-//! The commands of a channel: what each does to banks, queues and candidates.
+//! The commands: what each does to banks and queues.
 
-use super::banks::{banks_of, rank_of};
 use super::channel::{Channel, Completing, Outcome};
 use super::plan::{Action, Lane, Plan};
-use super::queue::NONE;
-use super::timing::BANKS_PER_RANK;
-use crate::ledger::{Command, CommandRecord, Ledger, MajorMode, Pending};
-use crate::signal::SignalSink;
+use super::witness::{Sent, Witness};
+use crate::ledger::{Command, CommandRecord, MajorMode, Pending};
+
+/// A request that a column command has served.
+struct Served {
+    owner: u16,
+    line: u32,
+    row: u32,
+    entered: u64,
+    starved: bool,
+}
 
 impl Channel {
     /// Sends the planned command.
-    pub(super) fn send<S: SignalSink>(
-        &mut self,
-        cycle: u64,
-        sink: &mut S,
-        ledger: &mut Ledger,
-        out: &mut Vec<Outcome>,
-    ) {
-        let Plan { bank, action, queue, .. } = self.plan;
-        let rank = rank_of(bank);
-        self.bus_free = cycle + 1;
-        let mut row = 0;
+    pub(super) fn send<W: Witness>(&mut self, cycle: u64, witness: &mut W, out: &mut Vec<Outcome>) {
+        let Plan { action, lane, .. } = self.plan;
+        let bank = self.plan.bank();
+        let rank = self.banks.layout.rank_of(bank);
+        let mode = self.mode;
+        let starved_before = cycle.saturating_sub(self.timing.starvation);
+        let (mut row, mut starved, mut busy) = (0, false, 1);
         let command = match action {
-            Action::Column if queue == Lane::Reads => {
-                row = self.read(bank, cycle, sink, ledger, out);
-                Command::Read
-            }
-            Action::Column if queue == Lane::Underfills => {
-                row = self.underfill(bank, cycle, sink, ledger);
-                Command::Underfill
-            }
             Action::Column => {
-                let mode = self.mode;
-                row = self.write(bank, cycle, sink, ledger, out);
-                if mode == MajorMode::Write { Command::WriteMajor } else { Command::WriteOpportunistic }
+                busy = self.timing.command;
+                let served = self.serve(lane, bank, cycle);
+                (row, starved) = (served.row, served.starved);
+                match lane {
+                    Lane::Reads => self.read(&served, cycle, witness, out),
+                    Lane::Underfills => self.underfill(&served, bank, cycle, witness),
+                    Lane::Writes => self.write(&served, cycle, witness, out),
+                }
             }
             Action::Activate => {
-                let queue = match queue {
-                    Lane::Reads => &self.reads,
-                    Lane::Writes => &self.writes,
-                    Lane::Underfills => &self.underfills,
-                };
-                row = queue.row[usize::from(queue.head[usize::from(bank)])];
+                busy = self.timing.command;
+                let queue = self.lane(lane);
+                row = queue.row[usize::from(queue.head[bank])];
+                starved = queue.is_starved(bank, starved_before);
                 self.banks.activated(bank, row, cycle, &self.timing);
-                self.choose_hits(bank, row, cycle);
-                self.update(bank);
+                for queue in self.lanes.iter_mut().filter(|queue| queue.pending >> bank & 1 == 1) {
+                    queue.choose_hit(bank, row, starved_before);
+                }
                 Command::Activate
             }
-            Action::PrechargeMiss | Action::PrechargeIdle => {
-                if action == Action::PrechargeMiss && queue == Lane::Reads {
-                    self.note_preemption(bank, cycle, sink, ledger);
+            Action::PrechargeMiss => {
+                starved = self.lane(lane).is_starved(bank, starved_before);
+                if lane == Lane::Reads {
+                    self.note_preemption(bank, cycle, witness);
                 }
                 self.close(bank, cycle);
-                if action == Action::PrechargeMiss { Command::PrechargeMiss } else { Command::PrechargeIdle }
+                Command::PrechargeMiss
+            }
+            Action::PrechargeIdle => {
+                self.close(bank, cycle);
+                Command::PrechargeIdle
             }
             Action::PrechargeAll => {
-                let mut open = self.banks.open & banks_of(rank);
+                let mut open = self.banks.open & self.banks.layout.banks_of(rank);
                 while open != 0 {
-                    self.close(open.trailing_zeros() as u8, cycle);
+                    self.close(open.trailing_zeros() as usize, cycle);
                     open &= open - 1;
                 }
                 Command::PrechargeAll
             }
             Action::Refresh => {
                 self.banks.refreshed(rank, cycle, &self.timing);
-                self.power.rest(rank, cycle + self.timing.trfc, &self.timing);
-                for bank in 0..BANKS_PER_RANK {
-                    self.update((rank * BANKS_PER_RANK + bank) as u8);
-                }
-                self.refresh.send(rank)
+                self.rest(rank, cycle + self.timing.trfc);
+                self.refresh.send(rank, &self.banks.layout)
             }
         };
-        let (wire, tag) = self.wires.commands[command as usize];
-        sink.pulse(wire, tag, cycle * self.clock.ticks(), 1);
-        let bank = bank % BANKS_PER_RANK as u8;
-        ledger.command(self.number, CommandRecord { cycle, command, rank: rank as u8, bank, row });
+        self.bus_free = cycle + busy;
+        let bank = self.banks.layout.within_rank(bank as u8);
+        let record = CommandRecord { cycle, command, rank: rank as u8, bank, row };
+        witness.command(&Sent { record, lane, mode, starved });
     }
 
-    /// Serves the bank's row hit among the reads, and says which row it wanted.
-    fn read<S: SignalSink>(
-        &mut self,
-        bank: u8,
-        cycle: u64,
-        sink: &mut S,
-        ledger: &mut Ledger,
-        out: &mut Vec<Outcome>,
-    ) -> u32 {
-        let slot = self.reads.hit[usize::from(bank)];
-        let s = usize::from(slot);
-        out.push(Outcome::Data { owner: self.reads.owner[s], cycle: cycle + self.timing.cl + self.timing.burst });
-        self.banks.read(bank, cycle, &self.timing);
-        self.reads.remove(bank, slot);
-        let starved = cycle.saturating_sub(self.timing.starvation);
-        self.reads.choose_hit(bank, self.banks.open_row[usize::from(bank)], starved);
-        self.update(bank);
-        if self.reads.len() == 0 {
+    /// A column command serves the bank's row hit in a lane.
+    fn serve(&mut self, lane: Lane, bank: usize, cycle: u64) -> Served {
+        if lane == Lane::Writes {
+            self.banks.written(bank, cycle, &self.timing);
+        } else {
+            self.banks.read(bank, cycle, &self.timing);
+        }
+        let starved_before = cycle.saturating_sub(self.timing.starvation);
+        let queue = &mut self.lanes[lane as usize];
+        let hit = queue.hit[bank];
+        let slot = usize::from(hit) % super::timing::MOST_ENTRIES;
+        let served = Served {
+            owner: queue.owner[slot],
+            line: queue.line(slot),
+            row: queue.row[slot],
+            entered: queue.entered[slot],
+            starved: hit == queue.head[bank] && queue.entered[slot] < starved_before,
+        };
+        queue.remove(bank, slot);
+        queue.choose_hit(bank, self.banks.open_row[bank], starved_before);
+        // Only a bank that was used just now can become idle before the others.
+        self.no_idle_before = self.no_idle_before.min(cycle + self.timing.page_idle);
+        served
+    }
+
+    fn read<W: Witness>(&mut self, served: &Served, cycle: u64, witness: &mut W, out: &mut Vec<Outcome>) -> Command {
+        if self.lane(Lane::Reads).len() == 0 {
             self.no_reads_since = cycle;
         }
-        self.leave(Pending::Reads, self.reads.entered[s], cycle, sink, ledger);
-        self.note_read(cycle, sink, ledger);
-        self.reads.row[s]
+        out.push(Outcome::Data { owner: served.owner, cycle: cycle + self.timing.cl + self.timing.burst });
+        self.leave(Pending::Reads, served.entered, cycle, witness);
+        self.note_read(cycle, witness);
+        Command::Read
     }
 
-    /// Reads the line of the bank's row hit among the partial writes, and says which row it wanted.
-    fn underfill<S: SignalSink>(&mut self, bank: u8, cycle: u64, sink: &mut S, ledger: &mut Ledger) -> u32 {
-        let slot = self.underfills.hit[usize::from(bank)];
-        let s = usize::from(slot);
-        let (line, row, entered) = (self.underfills.line[s], self.underfills.row[s], self.underfills.entered[s]);
+    /// Reads the line of a partial write.
+    fn underfill<W: Witness>(&mut self, served: &Served, bank: usize, cycle: u64, witness: &mut W) -> Command {
+        let Served { line, row, entered, .. } = *served;
         let done = cycle + self.timing.cl + self.timing.burst;
-        self.banks.read(bank, cycle, &self.timing);
-        self.underfills.remove(bank, slot);
-        let starved = cycle.saturating_sub(self.timing.starvation);
-        self.underfills.choose_hit(bank, self.banks.open_row[usize::from(bank)], starved);
-        self.update(bank);
-        self.completing.push(Completing { done, entered, line, row, bank });
-        self.note_read(cycle, sink, ledger);
-        if self.mode == MajorMode::Partial && self.underfills.len() == 0 {
-            self.set_mode(MajorMode::Read, cycle, sink, ledger);
+        self.completing.push(Completing { done, entered, line, row, bank: bank as u8 });
+        self.remember(done);
+        self.note_read(cycle, witness);
+        if self.mode == MajorMode::Partial && self.lane(Lane::Underfills).len() == 0 {
+            self.set_mode(MajorMode::Read, cycle, witness);
         }
-        row
+        Command::Underfill
+    }
+
+    fn write<W: Witness>(&mut self, served: &Served, cycle: u64, witness: &mut W, out: &mut Vec<Outcome>) -> Command {
+        let mode = self.mode;
+        out.push(Outcome::WriteCredit);
+        self.leave(Pending::Writes, served.entered, cycle, witness);
+        if self.lane(Lane::Writes).len() <= self.timing.write_low && mode == MajorMode::Write {
+            self.set_mode(MajorMode::Read, cycle, witness);
+            self.drain_writes(cycle, witness);
+        }
+        if mode == MajorMode::Write { Command::WriteMajor } else { Command::WriteOpportunistic }
     }
 
     /// A read closes a row that other requests would have used.
-    fn note_preemption<S: SignalSink>(&self, bank: u8, cycle: u64, sink: &mut S, ledger: &mut Ledger) {
-        let row = self.banks.open_row[usize::from(bank)];
-        let victim = if self.reads.wants(bank, row) {
-            Pending::Reads
-        } else if self.writes.wants(bank, row) {
-            Pending::Writes
-        } else {
-            return;
-        };
-        let (wire, tags) = self.wires.preemption;
-        sink.pulse(wire, tags[victim as usize], cycle * self.clock.ticks(), 1);
-        ledger.preempted(self.number, victim);
-    }
-
-    /// Serves the bank's row hit among the writes, and says which row it wanted.
-    fn write<S: SignalSink>(
-        &mut self,
-        bank: u8,
-        cycle: u64,
-        sink: &mut S,
-        ledger: &mut Ledger,
-        out: &mut Vec<Outcome>,
-    ) -> u32 {
-        let slot = self.writes.hit[usize::from(bank)];
-        out.push(Outcome::WriteCredit);
-        self.banks.written(bank, cycle, &self.timing);
-        self.writes.remove(bank, slot);
-        let starved = cycle.saturating_sub(self.timing.starvation);
-        self.writes.choose_hit(bank, self.banks.open_row[usize::from(bank)], starved);
-        self.update(bank);
-        self.leave(Pending::Writes, self.writes.entered[usize::from(slot)], cycle, sink, ledger);
-        if self.writes.len() <= self.timing.write_low && self.mode == MajorMode::Write {
-            self.set_mode(MajorMode::Read, cycle, sink, ledger);
-            self.drain_writes(cycle, sink, ledger);
+    fn note_preemption<W: Witness>(&self, bank: usize, cycle: u64, witness: &mut W) {
+        let row = self.banks.open_row[bank];
+        if self.lane(Lane::Reads).wants(bank, row) {
+            witness.preempts(Pending::Reads, cycle);
+        } else if self.lane(Lane::Writes).wants(bank, row) {
+            witness.preempts(Pending::Writes, cycle);
         }
-        self.writes.row[usize::from(slot)]
     }
 
-    fn close(&mut self, bank: u8, cycle: u64) {
+    fn close(&mut self, bank: usize, cycle: u64) {
         self.banks.precharged(bank, cycle, &self.timing);
-        self.reads.hit[usize::from(bank)] = NONE;
-        self.writes.hit[usize::from(bank)] = NONE;
-        self.underfills.hit[usize::from(bank)] = NONE;
-        self.update(bank);
-        self.power.rest(rank_of(bank), cycle + self.timing.trp, &self.timing);
-    }
-
-    /// A command has gone to a bank, or an entry has left it.
-    fn update(&mut self, bank: u8) {
-        self.candidates[Lane::Reads as usize].update(&self.banks, &self.reads, bank);
-        self.candidates[Lane::Writes as usize].update(&self.banks, &self.writes, bank);
-        self.candidates[Lane::Underfills as usize].update(&self.banks, &self.underfills, bank);
-        // Only a bank that was used or closed just now can become idle before the others.
-        self.no_idle_before = self.no_idle_before.min(self.banks.last_use[usize::from(bank)] + self.timing.page_idle);
-    }
-
-    fn choose_hits(&mut self, bank: u8, row: u32, cycle: u64) {
-        let starved = cycle.saturating_sub(self.timing.starvation);
-        for queue in [&mut self.reads, &mut self.writes, &mut self.underfills] {
-            if queue.pending >> bank & 1 == 1 {
-                queue.choose_hit(bank, row, starved);
-            }
-        }
+        self.lanes.iter_mut().for_each(|queue| queue.no_hit(bank));
+        self.rest(self.banks.layout.rank_of(bank), cycle + self.timing.trp);
     }
 }

@@ -1,19 +1,29 @@
-//! A memory channel: pending queues, an FR-FCFS scheduler with open pages, write major mode and refresh.
+//! A memory channel: pending queues, an FR-FCFS scheduler with open pages, write major mode, refresh and power states.
+//!
+//! One controller for all generations: ranks, bank groups, banks and times are data ([`Timing`]), and a DDR5 subchannel is a channel
+//! with a bus of its own. What happens goes to a [`Witness`]; what it means for a family of machines is not known here.
 //!
 //! The channel works in its own clock's cycles and sleeps until its next possible action; each wake-up costs one scan of the
-//! banks.
+//! banks that can go next.
 
+mod arrivals;
 mod banks;
 mod channel;
 #[cfg(test)]
-pub mod checker;
+pub(crate) mod checker;
 mod commands;
+mod grades;
+mod layout;
 mod plan;
 mod power;
 mod queue;
 mod refresh;
 mod timing;
+mod witness;
 
 pub use channel::{Arrival, Channel, Outcome};
-pub use power::{Conditions, PowerDown, PowerWires, Throttle};
-pub use timing::{BANKS, BANKS_PER_RANK, LINES_PER_ROW, RANKS, Timing};
+pub use layout::Layout;
+pub use plan::Lane;
+pub use power::{Conditions, PowerDown, Throttle};
+pub use timing::Timing;
+pub use witness::{Sent, Witness};

@@ -1,16 +1,18 @@
 //! The choice of the next command: first ready, then by kind, then by age (FR-FCFS).
 //!
-//! Each bank has at most one candidate for each queue, kept up to date as requests and commands come. A choice is then one pass over
-//! the banks with candidates and without further branches: the earliest cycle, the kind, the age and the bank of a candidate are
-//! packed into one number, and the least number wins.
+//! Each bank has at most one candidate for a lane: its row hit, an activate, or a precharge. Which it is follows from masks of banks,
+//! which are kept up to date as requests and commands come. The banks of a group share the limits of group and rank, so that a group
+//! that cannot beat what has been found already is passed over as a whole; within one, the earliest cycle, the age and the bank of a
+//! candidate are packed into one number, and the least number wins.
 
-use super::banks::{Banks, rank_of};
-use super::queue::{NONE, PendingQueue};
+use super::banks::{Banks, Limit};
+use super::layout::Layout;
+use super::queue::{BANK_BITS, PendingQueue};
 use super::refresh::Refresh;
-use super::timing::{BANKS, BANKS_PER_RANK, RANKS, Timing};
+use super::timing::Timing;
 
 /// What is served at a time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Lane {
     /// Reads.
@@ -24,6 +26,15 @@ pub enum Lane {
 impl Lane {
     /// How many there are.
     pub const COUNT: usize = 3;
+    /// All of them.
+    pub const ALL: [Self; Self::COUNT] = [Self::Reads, Self::Writes, Self::Underfills];
+
+    const fn limit(self) -> Limit {
+        match self {
+            Self::Reads | Self::Underfills => Limit::Read,
+            Self::Writes => Limit::Write,
+        }
+    }
 }
 
 /// What to send.
@@ -43,126 +54,122 @@ pub enum Action {
     Refresh,
 }
 
+impl Action {
+    /// Place among commands that can go out in the same cycle.
+    const fn urgency(self) -> u64 {
+        match self {
+            Self::PrechargeAll | Self::Refresh => 0,
+            Self::Column => 1,
+            Self::Activate => 2,
+            Self::PrechargeMiss => 3,
+            Self::PrechargeIdle => 4,
+        }
+    }
+
+    /// What goes before what among commands of one cycle: urgency, age, bank.
+    const fn key(self, age: u64) -> u64 {
+        self.urgency() << AGE_BITS | age
+    }
+}
+
 /// A command and when it goes out, if nothing else happens before.
 #[derive(Debug, Clone, Copy)]
 pub struct Plan {
     pub cycle: u64,
-    pub bank: u8,
     pub action: Action,
     /// The queue that is served, for commands that serve one.
-    pub queue: Lane,
-    /// Kind, age and bank, as in a packed candidate.
+    pub lane: Lane,
     key: u64,
 }
 
-/// Kinds of candidates, the most urgent first; commands for refreshes come before all of them.
-const COLUMN: u64 = 1;
-const ACTIVATE: u64 = 2;
-const PRECHARGE: u64 = 3;
-const IDLE: u64 = 4;
+// A packed candidate: cycles from now (20 bits), age and bank (44). The parameters keep all waits below 2^20 cycles.
+const AGE_BITS: u32 = 44;
 
-// A packed candidate: cycles from now (20 bits), kind (3), age (37), bank (4). The parameters keep all waits below 2^20 cycles.
-const BANK_BITS: u32 = 4;
-const KIND_SHIFT: u32 = 41;
-const WAIT_SHIFT: u32 = 44;
-const NOBODY: u64 = u64::MAX;
-
-const fn key(kind: u64, sequence: u64, bank: u8) -> u64 {
-    kind << KIND_SHIFT | sequence << BANK_BITS | bank as u64
-}
-
-/// The candidates of one queue, by bank.
-#[derive(Debug, Clone)]
-pub struct Candidates {
-    /// When the bank itself is ready.
-    ready: [u64; BANKS],
-    /// Kind, age and bank. Stale if the queue has nothing for the bank.
-    key: [u64; BANKS],
-    /// Which of the rank's limits holds: the index into [`Gates`].
-    gate: [u8; BANKS],
-}
-
-/// When each rank can take column commands of the queue, activates, and precharges (always), in this order for each rank; padded to
-/// a power of two.
-pub type Gates = [u64; 8];
-
-/// The limits of the ranks for a queue, from `floor` on.
-pub fn gates(banks: &Banks, queue: Lane, floor: u64) -> Gates {
-    let column = match queue {
-        Lane::Reads | Lane::Underfills => &banks.rank_read,
-        Lane::Writes => &banks.rank_write,
-    };
-    const { assert!(RANKS == 2) };
-    let from = |cycle: u64| cycle.max(floor);
-    let (first, second) = (from(column[0]), from(column[1]));
-    let [third, fourth] = banks.rank_activate.map(from);
-    [floor, first, third, floor, floor, second, fourth, floor]
-}
-
-impl Candidates {
-    pub const fn new() -> Self {
-        Self { ready: [0; BANKS], key: [NOBODY; BANKS], gate: [0; BANKS] }
-    }
-
-    /// Works out a bank's candidate anew, after a command to the bank or a change of the queue.
-    pub fn update(&mut self, banks: &Banks, queue: &PendingQueue, bank: u8) {
-        if queue.pending >> bank & 1 == 0 {
-            return;
-        }
-        let b = usize::from(bank);
-        let hit = queue.hit[b];
-        let (ready, kind, slot) = if hit != NONE {
-            (banks.column[b], COLUMN, hit)
-        } else if banks.open >> bank & 1 == 1 {
-            (banks.precharge[b], PRECHARGE, queue.head[b])
-        } else {
-            (banks.activate[b], ACTIVATE, queue.head[b])
-        };
-        self.ready[b] = ready;
-        self.key[b] = key(kind, queue.sequence[usize::from(slot)], bank);
-        self.gate[b] = rank_of(bank) as u8 * 4 + kind as u8;
-    }
-
-    fn pack(&self, bank: usize, gates: &Gates, floor: u64) -> u64 {
-        let ready = self.ready[bank].max(gates[usize::from(self.gate[bank]) % 8]);
-        (ready - floor) << WAIT_SHIFT | self.key[bank]
-    }
-
-    /// The best candidate of some banks from `floor` on.
-    pub fn best(&self, gates: &Gates, floor: u64, mut banks: u32, queue: Lane) -> Plan {
-        let mut least = NOBODY;
-        while banks != 0 {
-            let bank = banks.trailing_zeros() as usize % BANKS;
-            banks &= banks - 1;
-            least = least.min(self.pack(bank, gates, floor));
-        }
-        unpack(least, floor, queue)
-    }
-
-    /// The candidate of one bank.
-    pub fn of(&self, bank: u8, gates: &Gates, floor: u64, queue: Lane) -> Plan {
-        unpack(self.pack(usize::from(bank), gates, floor), floor, queue)
-    }
-}
-
-fn unpack(packed: u64, floor: u64, queue: Lane) -> Plan {
-    let key = packed & ((1 << WAIT_SHIFT) - 1);
-    if key == NOBODY >> (64 - WAIT_SHIFT) {
-        return Plan::SLEEP;
-    }
-    let action = match key >> KIND_SHIFT {
-        COLUMN => Action::Column,
-        ACTIVATE => Action::Activate,
-        _ => Action::PrechargeMiss,
-    };
-    let bank = (key % (1 << BANK_BITS)) as u8;
-    Plan { cycle: floor + (packed >> WAIT_SHIFT), bank, action, queue, key }
+/// What a lane has for the banks of one kind.
+struct Kind<'a> {
+    action: Action,
+    banks: u64,
+    ready: &'a [u64; Layout::BANKS],
+    ages: &'a [u64; Layout::BANKS],
+    /// What limits it beyond the bank.
+    limit: Option<Limit>,
 }
 
 impl Plan {
     /// Nothing to do.
-    pub const SLEEP: Self =
-        Self { cycle: u64::MAX, bank: 0, action: Action::PrechargeIdle, queue: Lane::Reads, key: NOBODY };
+    pub const SLEEP: Self = Self { cycle: u64::MAX, action: Action::PrechargeIdle, lane: Lane::Reads, key: u64::MAX };
+
+    /// The bank.
+    pub const fn bank(&self) -> usize {
+        (self.key % (1 << BANK_BITS)) as usize
+    }
+
+    /// The best candidate for some banks of a lane from `floor` on.
+    pub fn best(banks: &Banks, queue: &PendingQueue, lane: Lane, allowed: u64, floor: u64) -> Self {
+        let pending = queue.pending & allowed;
+        let (hits, open) = (queue.hits & pending, banks.open & pending);
+        let mut plan = Self { lane, ..Self::SLEEP };
+        for kind in [
+            Kind {
+                action: Action::Column,
+                banks: hits,
+                ready: &banks.column,
+                ages: &queue.hit_age,
+                limit: Some(lane.limit()),
+            },
+            Kind {
+                action: Action::Activate,
+                banks: pending & !open,
+                ready: &banks.activate,
+                ages: &queue.head_age,
+                limit: Some(Limit::Activate),
+            },
+            Kind {
+                action: Action::PrechargeMiss,
+                banks: open & !hits,
+                ready: &banks.precharge,
+                ages: &queue.head_age,
+                limit: None,
+            },
+        ] {
+            plan.consider(banks, &kind, floor);
+        }
+        plan
+    }
+
+    /// Takes the best candidate of a kind if it comes first. Kinds must be offered in the order of their urgency.
+    #[inline(always)]
+    fn consider(&mut self, banks: &Banks, kind: &Kind<'_>, floor: u64) {
+        // What is less urgent must come earlier.
+        let mut before = self.cycle;
+        let mut left = kind.banks;
+        while left != 0 {
+            let mut members = left;
+            let mut from = floor;
+            if let Some(limit) = kind.limit {
+                let first = left.trailing_zeros() as usize;
+                let (rank, group) = (banks.layout.rank_of(first), banks.layout.group_of(first));
+                members &= banks.layout.banks_of_group(group);
+                from = from.max(banks.limit(limit, rank, group));
+            }
+            left &= !members;
+            if from >= before {
+                continue;
+            }
+            let mut least = u64::MAX;
+            while members != 0 {
+                let bank = members.trailing_zeros() as usize;
+                members &= members - 1;
+                least = least.min((kind.ready[bank].max(from) - from) << AGE_BITS | kind.ages[bank]);
+            }
+            let (cycle, key) = (from + (least >> AGE_BITS), kind.action.key(least % (1 << AGE_BITS)));
+            if (cycle, key) < (self.cycle, self.key) {
+                (self.cycle, self.key, self.action) = (cycle, key, kind.action);
+                // Of the same kind, an older one of another group may still win in this cycle.
+                before = before.min(cycle + 1);
+            }
+        }
+    }
 
     /// Takes another plan if it comes first.
     pub fn offer(&mut self, other: Self) {
@@ -172,21 +179,15 @@ impl Plan {
     }
 
     /// Rows that nobody needs are closed after a while. Gives the earliest cycle at which one of them will be.
-    pub fn offer_idle(&mut self, banks: &Banks, mut idle: u32, floor: u64, timing: &Timing) -> u64 {
+    pub fn offer_idle(&mut self, banks: &Banks, mut idle: u64, floor: u64, timing: &Timing) -> u64 {
         let mut next = u64::MAX;
+        let action = Action::PrechargeIdle;
         while idle != 0 {
-            let bank = idle.trailing_zeros() as u8;
+            let bank = idle.trailing_zeros() as usize;
             idle &= idle - 1;
-            let b = usize::from(bank);
-            let cycle = (banks.last_use[b] + timing.page_idle).max(banks.precharge[b]).max(floor);
+            let cycle = (banks.last_use[bank] + timing.page_idle).max(banks.precharge[bank]).max(floor);
             next = next.min(cycle);
-            self.offer(Self {
-                cycle,
-                bank,
-                action: Action::PrechargeIdle,
-                queue: Lane::Reads,
-                key: key(IDLE, 0, bank),
-            });
+            self.offer(Self { cycle, action, lane: Lane::Reads, key: action.key(bank as u64) });
         }
         next
     }
@@ -194,17 +195,16 @@ impl Plan {
     /// Ranks that want a refresh: close their rows, then refresh.
     pub fn offer_refresh(&mut self, banks: &Banks, refresh: &Refresh, floor: u64) {
         for rank in refresh.wanting() {
-            let members = super::banks::banks_of(rank);
-            let first = members.trailing_zeros() as usize;
-            let own = first..first + BANKS_PER_RANK;
-            let open = banks.open & members;
+            let own = banks.layout.range(rank);
+            let first = own.start as u64;
+            let open = banks.open & banks.layout.banks_of(rank);
             let (cycle, action) = if open == 0 {
                 (banks.activate[own].iter().fold(floor, |at, &ready| at.max(ready)), Action::Refresh)
             } else {
                 let ready = own.filter(|bank| open >> bank & 1 == 1).map(|bank| banks.precharge[bank]);
                 (ready.fold(floor, u64::max), Action::PrechargeAll)
             };
-            self.offer(Self { cycle, bank: first as u8, action, queue: Lane::Reads, key: first as u64 });
+            self.offer(Self { cycle, action, lane: Lane::Reads, key: action.key(first) });
         }
     }
 }
@@ -212,25 +212,57 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::super::timing::Timing;
-    use super::{Action, Banks, Candidates, Lane, PendingQueue, gates};
+    use super::{Action, Banks, Lane, PendingQueue, Plan};
 
     #[test]
     fn a_row_hit_goes_before_an_older_miss_if_both_are_ready() {
         let timing = Timing::ddr3_1600();
-        let (mut banks, mut queue, mut candidates) = (Banks::new(), PendingQueue::new(), Candidates::new());
+        let (mut banks, mut queue) = (Banks::new(&timing), PendingQueue::new());
         banks.activated(3, 7, 0, &timing);
         queue.push(1, 5, 1, 0, 1, 0);
         let slot = queue.push(2, 3, 7, 0, 2, 0);
         queue.note_hit(3, slot, 7, 0);
-        candidates.update(&banks, &queue, 5);
-        candidates.update(&banks, &queue, 3);
-        let plan = |floor| candidates.best(&gates(&banks, Lane::Reads, floor), floor, 1 << 3 | 1 << 5, Lane::Reads);
+        let plan = |allowed, floor| {
+            let plan = Plan::best(&banks, &queue, Lane::Reads, allowed, floor);
+            (plan.cycle, plan.bank(), plan.action)
+        };
         // The activate of bank 5 is ready after tRRD, the read of bank 3 after tRCD.
-        assert_eq!((plan(1).cycle, plan(1).bank, plan(1).action), (5, 5, Action::Activate));
-        assert_eq!((plan(20).cycle, plan(20).bank, plan(20).action), (20, 3, Action::Column));
-        let only = candidates.best(&gates(&banks, Lane::Reads, 20), 20, 1 << 5, Lane::Reads);
-        assert_eq!((only.bank, only.action), (5, Action::Activate));
-        let none = candidates.best(&gates(&banks, Lane::Reads, 20), 20, 0, Lane::Reads);
-        assert_eq!(none.cycle, u64::MAX);
+        assert_eq!(plan(u64::MAX, 1), (5, 5, Action::Activate));
+        assert_eq!(plan(u64::MAX, 20), (20, 3, Action::Column));
+        assert_eq!(plan(1 << 5, 20), (20, 5, Action::Activate));
+        assert_eq!(plan(0, 20).0, u64::MAX);
+    }
+
+    #[test]
+    fn another_bank_group_goes_before_an_older_request_of_the_same_one() {
+        let timing = Timing::ddr4_3200();
+        let (mut banks, mut queue) = (Banks::new(&timing), PendingQueue::new());
+        // Banks 0 and 4 are of one group, bank 1 is of the next.
+        for (bank, cycle) in [(0, 0), (4, 8), (1, 16)] {
+            banks.activated(bank, 7, cycle, &timing);
+            let slot = queue.push(bank as u32, bank, 7, 0, bank as u64, cycle);
+            queue.note_hit(bank, slot, 7, 0);
+        }
+        banks.read(0, 100, &timing);
+        queue.remove(0, 0);
+        queue.choose_hit(0, 7, 0);
+        let plan = |allowed| {
+            let plan = Plan::best(&banks, &queue, Lane::Reads, allowed, 101);
+            (plan.cycle, plan.bank())
+        };
+        // tCCD_S is 4, tCCD_L is 8.
+        assert_eq!(plan(u64::MAX), (104, 1));
+        assert_eq!(plan(1 << 4), (108, 4));
+    }
+
+    #[test]
+    fn of_two_groups_that_are_ready_together_the_older_request_goes_first() {
+        let timing = Timing::ddr4_3200();
+        let (banks, mut queue) = (Banks::new(&timing), PendingQueue::new());
+        for (sequence, bank) in [(9, 0), (4, 3), (6, 17)] {
+            queue.push(bank as u32, bank, 1, 0, sequence, 0);
+        }
+        let plan = Plan::best(&banks, &queue, Lane::Reads, u64::MAX, 50);
+        assert_eq!((plan.cycle, plan.bank(), plan.action), (50, 3, Action::Activate));
     }
 }

@@ -1,99 +1,125 @@
 //! Refresh of the ranks: owed every tREFI, paid when the rank is idle, forced when the debt is too high.
 
-use super::banks::banks_of;
-use super::timing::{RANKS, Timing};
+use super::layout::Layout;
+use super::timing::Timing;
 use crate::ledger::Command;
 
 /// The refresh debts of a channel.
 #[derive(Debug, Clone)]
 pub struct Refresh {
-    due: [u64; RANKS],
-    owed: [u64; RANKS],
+    due: [u64; Layout::RANKS],
+    /// The least of them.
+    next: u64,
+    owed: [u64; Layout::RANKS],
+    /// Ranks that owe refreshes, one bit each.
+    owing: u8,
     /// The refresh that a rank is getting ready for.
-    wanted: [Option<Command>; RANKS],
+    wanted: [Option<Command>; Layout::RANKS],
     /// Banks of the ranks that are getting ready.
-    blocked: u32,
+    blocked: u64,
 }
 
 impl Refresh {
     /// Debts fall due in turn, so that no two ranks refresh together.
     pub fn new(timing: &Timing) -> Self {
-        let due = std::array::from_fn(|rank| timing.trefi * (rank as u64 + 1) / RANKS as u64);
-        Self { due, owed: [0; RANKS], wanted: [None; RANKS], blocked: 0 }
+        let mut refresh = Self {
+            due: [u64::MAX; Layout::RANKS],
+            next: u64::MAX,
+            owed: [0; Layout::RANKS],
+            owing: 0,
+            wanted: [None; Layout::RANKS],
+            blocked: 0,
+        };
+        refresh.resume(0, timing);
+        refresh
     }
 
     /// The next cycle at which a refresh falls due.
-    pub fn next_due(&self) -> u64 {
-        self.due[0].min(self.due[1])
+    pub const fn next_due(&self) -> u64 {
+        self.next
+    }
+
+    fn set_next(&mut self) {
+        self.next = self.due.iter().fold(u64::MAX, |least, &due| least.min(due));
     }
 
     /// Counts the refreshes that have fallen due.
     pub fn fall_due(&mut self, cycle: u64, timing: &Timing) {
-        for rank in 0..RANKS {
+        for rank in 0..Layout::RANKS {
             while self.due[rank] <= cycle {
                 self.due[rank] += timing.trefi;
                 self.owed[rank] += 1;
+                self.owing |= 1 << rank;
             }
         }
+        self.set_next();
     }
 
     /// Decides for each rank whether its refresh is now wanted; `busy` are the banks with pending requests.
-    pub fn decide(&mut self, busy: u32, timing: &Timing) {
-        for rank in 0..RANKS {
+    pub fn decide(&mut self, busy: u64, layout: &Layout, timing: &Timing) {
+        for rank in 0..layout.ranks {
             if self.owed[rank] == 0 || self.wanted[rank].is_some() {
                 continue;
             }
-            if busy & banks_of(rank) == 0 {
+            if busy & layout.banks_of(rank) == 0 {
                 self.wanted[rank] = Some(Command::RefreshIdle);
             } else if self.owed[rank] >= timing.refresh_debt {
                 self.wanted[rank] = Some(Command::RefreshForced);
             }
             if self.wanted[rank].is_some() {
-                self.blocked |= banks_of(rank);
+                self.blocked |= layout.banks_of(rank);
             }
         }
     }
 
     /// True if a rank owes refreshes, so that [`Refresh::decide`] could change something.
-    pub fn is_owed(&self) -> bool {
-        self.owed.iter().any(|&owed| owed != 0)
+    pub const fn is_owed(&self) -> bool {
+        self.owing != 0
     }
 
     /// The ranks that are getting ready for a refresh.
     pub fn wanting(&self) -> impl Iterator<Item = usize> + use<> {
         let wanted = self.wanted;
-        (0..RANKS).filter(move |&rank| wanted[rank].is_some())
+        (0..Layout::RANKS).filter(move |&rank| wanted[rank].is_some())
     }
 
     /// Banks of the ranks that are getting ready: they take no other command.
-    pub const fn blocked(&self) -> u32 {
+    pub const fn blocked(&self) -> u64 {
         self.blocked
     }
 
     /// True if a rank owes a refresh.
-    pub fn owes(&self, rank: usize) -> bool {
-        self.owed[rank] != 0
+    pub const fn owes(&self, rank: usize) -> bool {
+        self.owing >> rank & 1 == 1
     }
 
     /// True if a rank's refresh falls due by `cycle`.
-    pub fn is_due(&self, rank: usize, cycle: u64) -> bool {
+    pub const fn is_due(&self, rank: usize, cycle: u64) -> bool {
         self.due[rank] <= cycle
     }
 
     /// The ranks refresh themselves from now on. They owe nothing.
-    pub fn suspend(&mut self) {
-        self.due = [u64::MAX; RANKS];
+    pub const fn suspend(&mut self) {
+        self.due = [u64::MAX; Layout::RANKS];
+        self.next = u64::MAX;
     }
 
-    /// The controller refreshes the ranks again.
+    /// The controller refreshes the ranks, again or from the start.
     pub fn resume(&mut self, cycle: u64, timing: &Timing) {
-        self.due = std::array::from_fn(|rank| cycle + timing.trefi * (rank as u64 + 1) / RANKS as u64);
+        let ranks = u64::from(timing.ranks);
+        for (rank, due) in (1..=ranks).zip(&mut self.due) {
+            *due = cycle + timing.trefi * rank / ranks;
+        }
+        self.set_next();
     }
 
     /// The refresh of a rank goes out: says which kind it was.
-    pub fn send(&mut self, rank: usize) -> Command {
+    pub fn send(&mut self, rank: usize, layout: &Layout) -> Command {
         self.owed[rank] -= 1;
-        self.blocked &= !banks_of(rank);
+        if self.owed[rank] == 0 {
+            self.owing &= !(1 << rank);
+        }
+        self.blocked &= !layout.banks_of(rank);
         self.wanted[rank].take().unwrap_or(Command::RefreshIdle)
     }
 }

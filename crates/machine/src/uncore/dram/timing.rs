@@ -1,28 +1,30 @@
-//! DRAM timing and controller policies, in DRAM clock cycles.
+//! DRAM timing and controller policies, in DRAM clock cycles: what a generation of DRAM is, as data.
 
+use super::layout::Layout;
 use crate::uncore::ParameterError;
 
-/// Ranks of a channel.
-pub const RANKS: usize = 2;
-/// Banks of a rank (guide 2.5.2: eight independent banks per rank).
-pub const BANKS_PER_RANK: usize = 8;
-/// Banks of a channel; bank `b` of rank `r` has the number `8 r + b`.
-pub const BANKS: usize = RANKS * BANKS_PER_RANK;
-/// Lines of an open row: 8 KiB over a rank of eight x8 devices with 1 KiB pages each (JESD79-3, addressing).
-pub const LINES_PER_ROW: u64 = 128;
-/// Entries that the read queue's data structures have room for (guide Table 2-64: `RPQ_OCCUPANCY` counts up to 22).
-pub const MOST_READS: usize = 22;
-/// Entries that the write queue's data structures have room for (guide Table 2-64: `WPQ_OCCUPANCY` counts up to 32).
-pub const MOST_WRITES: usize = 32;
+/// Entries that the queues' data structures have room for.
+pub const MOST_ENTRIES: usize = 64;
 
-/// Timing of a speed grade, and the policies of the controller. The names are those of JESD79-3.
+/// How a channel is built, the timing of its speed grade, and the policies of the controller. The names of times are those of JESD79.
+/// A generation without bank groups has one group, and the short times equal the long ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Timing {
+    /// Ranks of the channel: a power of two, at most eight.
+    pub ranks: u8,
+    /// Bank groups of a rank.
+    pub groups: u8,
+    /// Banks of a group.
+    pub banks_per_group: u8,
+    /// Lines of an open row.
+    pub lines_per_row: u32,
+    /// Cycles of the command bus for an activate, a read or a write; other commands take one.
+    pub command: u64,
     /// Read command to first data.
     pub cl: u64,
     /// Write command to first data.
     pub cwl: u64,
-    /// Data cycles of a burst of eight transfers.
+    /// Data cycles of a line: half its transfers.
     pub burst: u64,
     /// Activate to read or write, same bank.
     pub trcd: u64,
@@ -32,14 +34,22 @@ pub struct Timing {
     pub tras: u64,
     /// Activate to activate, same bank.
     pub trc: u64,
-    /// Activate to activate, other bank of the rank.
-    pub trrd: u64,
+    /// Activate to activate, other bank group of the rank.
+    pub trrd_s: u64,
+    /// The same, same bank group.
+    pub trrd_l: u64,
     /// Window in which a rank takes at most four activates.
     pub tfaw: u64,
-    /// Column command to column command of the same direction, same rank.
-    pub tccd: u64,
-    /// Last write data to read, same rank.
-    pub twtr: u64,
+    /// Column command to column command of the same direction, other bank group of the rank.
+    pub tccd_s: u64,
+    /// Read to read, same bank group.
+    pub tccd_l: u64,
+    /// Write to write, same bank group.
+    pub tccd_l_wr: u64,
+    /// Last write data to read, other bank group of the rank.
+    pub twtr_s: u64,
+    /// The same, same bank group.
+    pub twtr_l: u64,
     /// Last write data to precharge, same bank.
     pub twr: u64,
     /// Read to precharge, same bank.
@@ -81,40 +91,9 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// DDR3-1600 11-11-11 with 4 Gbit x8 devices.
-    pub const fn ddr3_1600() -> Self {
-        Self {
-            cl: 11,                  // JESD79-3, DDR3-1600K speed bin
-            cwl: 8,                  // JESD79-3, mode register 2 at 1.25 ns
-            burst: 4,                // burst length 8 at two transfers a cycle
-            trcd: 11,                // 13.75 ns
-            trp: 11,                 // 13.75 ns
-            tras: 28,                // 35 ns
-            trc: 39,                 // 48.75 ns
-            trrd: 5,                 // JESD79-3: max(4 cycles, 6 ns) with 1 KiB pages
-            tfaw: 24,                // JESD79-3: 30 ns with 1 KiB pages
-            tccd: 4,                 // JESD79-3
-            twtr: 6,                 // max(4 cycles, 7.5 ns)
-            twr: 12,                 // 15 ns
-            trtp: 6,                 // max(4 cycles, 7.5 ns)
-            trtrs: 2,                // assumption: two cycles of turnaround, usual for registered modules
-            trfc: 208,               // JESD79-3: 260 ns for 4 Gbit
-            trefi: 6240,             // JESD79-3: 7.8 us
-            refresh_debt: 4,         // JESD79-3 allows eight; assumption: half of it
-            reads: 22,               // guide Table 2-64: RPQ_OCCUPANCY counts up to 22
-            writes: 32,              // guide Table 2-64: WPQ_OCCUPANCY counts up to 32
-            write_high: 26,          // assumption: room for the writes under way when the mode starts
-            write_low: 10,           // assumption: two thirds of the queue are written at a time
-            write_patience: 24, // assumption: about a row miss, so that a pause between reads is not mistaken for idleness
-            page_idle: 200,     // assumption: 250 ns
-            starvation: 2000,   // fitted: copy of 26.5 GB/s (published-numbers, E5-2680)
-            forward: 4,         // assumption: a burst's time
-            underfill_patience: 400, // assumption: 500 ns, below the starvation limit of ordinary reads
-            power_idle: 600,    // assumption: 750 ns; long enough not to touch the idle latency
-            txp: 5,             // JESD79-3: max(3 cycles, 6 ns)
-            txpdll: 20,         // JESD79-3: max(10 cycles, 24 ns)
-            txs: 216,           // JESD79-3: tRFC + 10 ns
-        }
+    /// Banks of a rank.
+    pub const fn banks_per_rank(&self) -> u8 {
+        self.groups * self.banks_per_group
     }
 
     /// Checks what the scheduler takes for granted.
@@ -126,15 +105,24 @@ impl Timing {
             let ok = (least..=most).contains(&value);
             if ok { Ok(()) } else { Err(ParameterError { name, value, least, most }) }
         };
+        let power = |name: &'static str, value: u64, most: u64| {
+            range(name, value, 1, most)?;
+            range(name, value, value.next_power_of_two(), most)
+        };
+        let (ranks, groups, banks) = (self.ranks.into(), self.groups.into(), self.banks_per_group.into());
+        power("ranks", ranks, Layout::RANKS as u64)?;
+        power("groups", groups, Layout::GROUPS as u64 / ranks)?;
+        power("banks_per_group", banks, Layout::BANKS as u64 / (ranks * groups))?;
+        power("lines_per_row", self.lines_per_row.into(), 1 << 16)?;
         for (name, value) in [
             ("cl", self.cl),
             ("cwl", self.cwl),
             ("burst", self.burst),
             ("trcd", self.trcd),
             ("trp", self.trp),
-            ("trrd", self.trrd),
-            ("tccd", self.tccd),
-            ("twtr", self.twtr),
+            ("trrd_s", self.trrd_s),
+            ("tccd_s", self.tccd_s),
+            ("twtr_s", self.twtr_s),
             ("twr", self.twr),
             ("trtp", self.trtp),
             ("forward", self.forward),
@@ -148,18 +136,46 @@ impl Timing {
         ] {
             range(name, value, 1, 100_000)?;
         }
+        range("command", self.command, 1, 4)?;
         range("cl", self.cl, self.cwl, 100)?;
-        range("tccd", self.tccd, self.burst, 100)?;
+        range("tccd_s", self.tccd_s, self.burst, 100)?;
+        range("tccd_l", self.tccd_l, self.tccd_s, 100)?;
+        range("tccd_l_wr", self.tccd_l_wr, self.tccd_s, 100)?;
+        range("twtr_l", self.twtr_l, self.twtr_s, 1000)?;
+        range("trrd_l", self.trrd_l, self.trrd_s, 1000)?;
         range("tras", self.tras, self.trcd, 10_000)?;
         range("trc", self.trc, self.tras + self.trp, 10_000)?;
-        range("tfaw", self.tfaw, self.trrd, 10_000)?;
+        range("tfaw", self.tfaw, self.trrd_s, 10_000)?;
         range("trtrs", self.trtrs, 0, 100)?;
         range("trfc", self.trfc, 1, 100_000)?;
         range("trefi", self.trefi, 2 * self.trfc + self.trc, 1 << 32)?;
         range("refresh_debt", self.refresh_debt, 1, 8)?;
-        range("reads", self.reads.into(), 1, MOST_READS as u64)?;
-        range("writes", self.writes.into(), 2, MOST_WRITES as u64)?;
+        range("reads", self.reads.into(), 1, MOST_ENTRIES as u64)?;
+        range("writes", self.writes.into(), 2, MOST_ENTRIES as u64)?;
         range("write_high", self.write_high.into(), 1, self.writes.into())?;
         range("write_low", self.write_low.into(), 0, u64::from(self.write_high) - 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Timing;
+
+    #[test]
+    fn the_grades_are_sound_and_have_their_banks() {
+        let banks = [Timing::ddr3_1600(), Timing::ddr4_3200(), Timing::ddr5_5600()].map(|grade| {
+            assert_eq!(grade.check(), Ok(()));
+            grade.banks_per_rank()
+        });
+        assert_eq!(banks, [8, 16, 32]);
+    }
+
+    #[test]
+    fn ranks_are_a_power_of_two_and_have_room() {
+        for (ranks, sound) in [(0, false), (1, true), (2, true), (3, false), (4, true), (8, true), (16, false)] {
+            assert_eq!(Timing { ranks, ..Timing::ddr3_1600() }.check().is_ok(), sound, "{ranks}");
+        }
+        let error = Timing { ranks: 4, ..Timing::ddr5_5600() }.check().unwrap_err();
+        assert_eq!(error.to_string(), "parameter groups is 8: it must lie between 1 and 4");
     }
 }

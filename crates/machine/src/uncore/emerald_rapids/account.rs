@@ -1,30 +1,12 @@
 //! What the model tells: each happening goes to the signals and, on another path, to the ledger.
 
+use super::binding::{Line, bind, bind_signal};
+use super::reject_lines::RejectLines;
+use super::request_tags::RequestLines;
 use crate::ledger::emerald_rapids::deeds::{DEEDS, Deed, LEVELS, LevelId};
-use crate::ledger::emerald_rapids::{Class, Found, Kind, Ledger, Queue, Target, Victim};
-use crate::signal::{SignalSink, Tick, Wire, Wiring, WiringError};
+use crate::ledger::emerald_rapids::{Class, Found, Ledger, Queue, Reason, Victim};
+use crate::signal::{SignalSink, Tick, Wiring, WiringError};
 use pericore_catalog::BitRange;
-
-/// A wire of every instance of a unit, with a tag.
-#[derive(Debug, Clone, Copy)]
-pub struct Line {
-    /// Machine-wide number of the unit's first instance.
-    start: u16,
-    signal: u16,
-    tag: u64,
-}
-
-impl Line {
-    /// The wire of an instance.
-    pub const fn wire(self, stride: u16, socket: u16, index: u16) -> Wire {
-        Wire { instance: self.start + socket * stride + index, signal: self.signal }
-    }
-
-    /// The tag.
-    pub const fn tag(self) -> u64 {
-        self.tag
-    }
-}
 
 /// The signals of a level.
 #[derive(Debug, Clone)]
@@ -35,18 +17,6 @@ struct LevelLines {
     full: Option<Line>,
     /// It holds while there is anything.
     nonempty: Option<Line>,
-}
-
-/// Tags of the caching agents' request signals, worked out as far as possible.
-#[derive(Debug)]
-struct RequestLines {
-    tor: Line,
-    lookup: Line,
-    victim: Line,
-    tor_tags: Vec<u64>,
-    lookup_tags: Vec<u64>,
-    victim_sub: BitRange,
-    victim_ext: BitRange,
 }
 
 /// Signals of the memory channels' commands.
@@ -95,21 +65,9 @@ pub struct Account {
     deeds: Vec<Line>,
     levels: Vec<LevelLines>,
     requests: RequestLines,
+    rejects: RejectLines,
     commands: CommandLines,
     channels: u16,
-}
-
-/// Binds the subevents that a table's entry names, of one event: the tag has the bits of all of them.
-pub fn bind(wiring: &mut Wiring, entry: &str) -> Result<Line, WiringError> {
-    let (unit, rest) = entry.split_once('/').unwrap_or((entry, ""));
-    let mut names = rest.split('+');
-    let first = names.next().unwrap_or_default();
-    let (event, subevent) = first.split_once('.').map_or((first, None), |(event, sub)| (event, Some(sub)));
-    let (wire, mut tag) = wiring.tagged(0, unit, 0, event, subevent)?;
-    for further in names {
-        tag |= wiring.tagged(0, unit, 0, event, Some(further))?.1;
-    }
-    Ok(Line { start: wire.instance, signal: wire.signal, tag })
 }
 
 fn bind_level(wiring: &mut Wiring, entry: &str) -> Result<LevelLines, WiringError> {
@@ -122,67 +80,6 @@ fn bind_level(wiring: &mut Wiring, entry: &str) -> Result<LevelLines, WiringErro
     let full = full.map(|name| bind(wiring, name)).transpose()?;
     let nonempty = nonempty.map(|name| bind(wiring, name)).transpose()?;
     Ok(LevelLines { each, full, nonempty })
-}
-
-fn bind_signal(wiring: &mut Wiring, unit: &str, signal: &str) -> Result<Line, WiringError> {
-    let wire = wiring.signal(0, unit, 0, signal)?;
-    Ok(Line { start: wire.instance, signal: wire.signal, tag: 0 })
-}
-
-impl RequestLines {
-    fn bind(wiring: &mut Wiring, opcode: impl Fn(&str) -> Option<u64>) -> Result<Self, WiringError> {
-        let tor = |name: &str| wiring.attribute("cha", "tor", name);
-        let (sub, opc, premorph, hit, remote, target, near, cxl) = (
-            tor("sub")?,
-            tor("opc")?,
-            tor("premorph_opc")?,
-            tor("hit")?,
-            tor("remote")?,
-            tor("target")?,
-            tor("near")?,
-            tor("cxl")?,
-        );
-        let tor_tag = |index: usize| {
-            let class = Class::of(index);
-            let code = opcode(class.kind.opcode()).unwrap_or(0);
-            let (memory, device) = match class.target {
-                Target::Ddr => (0x01, 0),
-                Target::Device => (0x10, 0),
-                Target::Expander => (0x01, 0x2),
-            };
-            let mut tag = sub.set(0, class.kind.queue() as u64);
-            tag = premorph.set(opc.set(tag, code), code);
-            tag = remote.set(hit.set(tag, class.hit.into()), class.remote.into());
-            near.set(cxl.set(target.set(tag, memory), device), 0)
-        };
-        let tor_tags = (0..Class::COUNT).map(tor_tag).collect();
-        let lookup = |name: &str| wiring.attribute("cha", "llc_lookup", name);
-        let (sub, kind, origin, home) = (lookup("sub")?, lookup("kind")?, lookup("origin")?, lookup("home")?);
-        let lookup_tag = |index: usize| {
-            let (request, found, remote) = (Kind::ALL[index / 16], index / 2 % Found::COUNT, index % 2);
-            // Origins: 0x02 this socket, 0x08 its cores' prefetches into the LLC, 0x10 and 0x20 other sockets' requests and snoops.
-            let from = match request.queue() {
-                Queue::Snoop => 0x20,
-                Queue::Remote | Queue::RemoteWriteback => 0x10,
-                _ if request.is_llc_prefetch() => 0x02 | 0x08,
-                _ => 0x02,
-            };
-            let tag = origin.set(kind.set(sub.set(0, 1 << found), request.lookup() as u64), from);
-            home.set(tag, 1 << remote)
-        };
-        let lookup_tags = (0..Kind::COUNT * 16).map(lookup_tag).collect();
-        let (victim_sub, victim_ext) =
-            (wiring.attribute("cha", "LLC_VICTIMS", "sub")?, wiring.attribute("cha", "LLC_VICTIMS", "umask_ext")?);
-        Ok(Self {
-            tor: bind_signal(wiring, "cha", "tor")?,
-            lookup: bind_signal(wiring, "cha", "llc_lookup")?,
-            victim: bind_signal(wiring, "cha", "LLC_VICTIMS")?,
-            tor_tags,
-            lookup_tags,
-            victim_sub,
-            victim_ext,
-        })
-    }
 }
 
 impl Account {
@@ -201,9 +98,10 @@ impl Account {
         };
         let stride = wiring.instances() / wiring.sockets();
         let requests = RequestLines::bind(wiring, opcode)?;
+        let rejects = RejectLines::bind(wiring)?;
         let channels = wiring.family().unit("imc").map_or(0, |unit| unit.instances);
         let links = LinkLines::bind(wiring)?;
-        Ok(Self { links, ledger, stride, deeds, levels, requests, commands, channels })
+        Ok(Self { links, ledger, stride, deeds, levels, requests, rejects, commands, channels })
     }
 
     /// Something happens.
@@ -216,7 +114,7 @@ impl Account {
     #[inline]
     pub fn deeds<S: SignalSink>(&mut self, deed: Deed, socket: u16, index: u16, tick: Tick, count: u32, sink: &mut S) {
         let line = self.deeds[usize::from(deed)];
-        sink.pulse(line.wire(self.stride, socket, index), line.tag, tick, count);
+        sink.pulse(line.wire(self.stride, socket, index), line.tag(), tick, count);
         self.ledger.did(deed, socket, index, count.into());
     }
 
@@ -224,7 +122,7 @@ impl Account {
     #[inline]
     pub fn enter<S: SignalSink>(&mut self, level: LevelId, socket: u16, index: u16, tick: Tick, sink: &mut S) {
         let lines = &self.levels[usize::from(level)];
-        let enter = |line: Line, sink: &mut S| sink.enter(line.wire(self.stride, socket, index), line.tag, tick);
+        let enter = |line: Line, sink: &mut S| sink.enter(line.wire(self.stride, socket, index), line.tag(), tick);
         lines.each.into_iter().flatten().for_each(|line| enter(line, sink));
         let live = self.ledger.enter(level, socket, index, tick);
         if let Some(line) = lines.full.filter(|_| live == self.ledger.room(level)) {
@@ -239,7 +137,7 @@ impl Account {
     #[inline]
     pub fn leave<S: SignalSink>(&mut self, level: LevelId, socket: u16, index: u16, tick: Tick, sink: &mut S) {
         let lines = &self.levels[usize::from(level)];
-        let leave = |line: Line, sink: &mut S| sink.leave(line.wire(self.stride, socket, index), line.tag, tick);
+        let leave = |line: Line, sink: &mut S| sink.leave(line.wire(self.stride, socket, index), line.tag(), tick);
         lines.each.into_iter().flatten().for_each(|line| leave(line, sink));
         let live = self.ledger.leave(level, socket, index, tick);
         if let Some(line) = lines.full.filter(|_| live + 1 == self.ledger.room(level)) {
@@ -260,37 +158,64 @@ impl Account {
         tick: Tick,
         sink: &mut S,
     ) {
-        let tag = self.requests.lookup_tags[class.kind as usize * 16 + found as usize * 2 + usize::from(class.remote)];
+        let tag = self.requests.lookup_tag(class, found);
         sink.pulse(self.requests.lookup.wire(self.stride, socket, cha), tag, tick, 1);
         self.ledger.looked_up(socket, cha, class, found);
     }
 
     /// A request takes an entry of the table of requests.
     pub fn tor_in<S: SignalSink>(&mut self, socket: u16, cha: u16, class: Class, tick: Tick, sink: &mut S) {
-        let tag = self.requests.tor_tags[class.index()];
+        let tag = self.requests.tor_tag(class);
         sink.enter(self.requests.tor.wire(self.stride, socket, cha), tag, tick);
         self.ledger.tor_in(socket, cha, class, tick);
     }
 
     /// A request gives its entry back.
     pub fn tor_out<S: SignalSink>(&mut self, socket: u16, cha: u16, class: Class, tick: Tick, sink: &mut S) {
-        let tag = self.requests.tor_tags[class.index()];
+        let tag = self.requests.tor_tag(class);
         sink.leave(self.requests.tor.wire(self.stride, socket, cha), tag, tick);
         self.ledger.tor_out(socket, cha, class, tick);
     }
 
+    /// A request is turned away, for the first time or once more.
+    #[expect(clippy::too_many_arguments, reason = "a reject is its parts")]
+    pub fn turn_away<S: SignalSink>(
+        &mut self,
+        socket: u16,
+        cha: u16,
+        queue: Queue,
+        reason: Reason,
+        once_more: bool,
+        tick: Tick,
+        sink: &mut S,
+    ) {
+        let again = if once_more { self.rejects.once_more[reason as usize].as_slice() } else { &[] };
+        for line in self.rejects.turned_away[queue as usize][reason as usize].iter().chain(again) {
+            sink.pulse(line.wire(self.stride, socket, cha), line.tag(), tick, 1);
+        }
+        self.ledger.turned_away(socket, cha, queue, reason, once_more);
+    }
+
+    /// A request that was turned away tries again.
+    pub fn retry<S: SignalSink>(
+        &mut self,
+        socket: u16,
+        cha: u16,
+        queue: Queue,
+        reason: Reason,
+        tick: Tick,
+        sink: &mut S,
+    ) {
+        for line in &self.rejects.retries[usize::from(queue != Queue::Evict)][reason as usize] {
+            sink.pulse(line.wire(self.stride, socket, cha), line.tag(), tick, 1);
+        }
+        self.ledger.tried_again(socket, cha, queue, reason);
+    }
+
     /// A line gives way to a fill.
     pub fn give_way<S: SignalSink>(&mut self, socket: u16, cha: u16, victim: Victim, tick: Tick, sink: &mut S) {
-        let state = match victim.state {
-            Found::Modified => 0x01,
-            Found::Exclusive => 0x02,
-            Found::Shared => 0x04,
-            _ => 0x08,
-        };
         let lines = &self.requests;
-        let tag = lines.victim_sub.set(0, state | if victim.for_io { 0x10 } else { 0x20 });
-        let tag = lines.victim_ext.set(tag, if victim.remote { 0x80 } else { 0x20 });
-        sink.pulse(lines.victim.wire(self.stride, socket, cha), tag, tick, 1);
+        sink.pulse(lines.victim.wire(self.stride, socket, cha), lines.victim_tag(victim), tick, 1);
         self.ledger.gave_way(socket, cha, victim);
     }
 

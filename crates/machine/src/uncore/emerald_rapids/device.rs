@@ -39,6 +39,11 @@ pub struct Stack {
     turn: u32,
 }
 
+/// The port to the mesh of what a stack sends about a line: its lower four ports share one, the upper four the other.
+const fn mesh_port(line: u32) -> u8 {
+    (line as u16 / 8 % PORTS / (PORTS / 2)) as u8
+}
+
 impl Model {
     /// A device of a workload of devices sends its next request, if one of those that it can have under way is free.
     fn workload_device<S: SignalSink>(&mut self, number: u16, sink: &mut S) {
@@ -83,7 +88,8 @@ impl Model {
             self.workload_device(number, sink);
             return;
         }
-        if self.done >= self.total {
+        if self.done >= self.goal {
+            self.at_work -= 1;
             return;
         }
         self.wheel.schedule(self.now + INTERVAL * self.times.uclk, Event::Device.of(number));
@@ -182,17 +188,17 @@ impl Model {
         self.account.deed(deed("m2pcie/TxC_CREDITS.PRQ"), at, stack, self.now, sink);
         let from = self.places.m2pcie[usize::from(stack)];
         let to = self.places.cha[usize::from(cha)];
-        let mut arrives = self.mesh_send(socket, Ring::Address, 0, from, to, sink);
+        let mut arrives = self.mesh_send(socket, Ring::Address, mesh_port(line), from, to, sink);
         if kind == Kind::DmaWriteback {
             self.account.deed(deed("m2pcie/TxC_INSERTS_BL.AGT_0"), at, stack, self.now, sink);
-            arrives = arrives.max(self.mesh_send(socket, Ring::Block, 0, from, to, sink));
+            arrives = arrives.max(self.mesh_send(socket, Ring::Block, mesh_port(line), from, to, sink));
         }
         self.wheel.schedule(arrives + THROUGH * self.times.uclk, Event::Arrive.of(request));
     }
 
     /// Data or permission has come back to the stack's mesh stop.
     pub(super) fn device_data<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
-        let Request { socket, origin, class, .. } = self.pool[request];
+        let Request { socket, cha, origin, line, class, .. } = self.pool[request];
         let (at, stack, now) = (u16::from(socket), origin, self.now);
         self.end_entry(request, sink);
         let account = &mut self.account;
@@ -203,12 +209,15 @@ impl Model {
             account.deed(deed("m2pcie/IIO_CREDITS_ACQUIRED.DRS_0"), at, stack, now, sink);
             account.enter(level("m2pcie/IIO_CREDITS_USED.DRS_0"), at, stack, now, sink);
             account.enter(level("irp/TxC_BL_DRS_INSERTS"), at, stack, now, sink);
-            let port = self.pool[request].line as u16 / 8 % PORTS;
+            let port = line as u16 / 8 % PORTS;
             account.deed(deed("iio/COMP_BUF_INSERTS.CMPD.PART0") + port, at, stack, now, sink);
             account.enter(level("iio/COMP_BUF_OCCUPANCY.CMPD.PART0") + port, at, stack, now, sink);
         } else {
             account.deed(deed("irp/TxC_AK_INSERTS"), at, stack, now, sink);
             account.deed(deed("m2pcie/TxC_INSERTS_AK.AGT_0"), at, stack, now, sink);
+            // The agent hears that the stack has its permission.
+            let (from, to) = (self.places.m2pcie[usize::from(stack)], self.places.cha[usize::from(cha)]);
+            self.mesh_send(socket, Ring::AcknowledgeAgents, mesh_port(line), from, to, sink);
         }
         self.wheel.schedule(now + THROUGH * self.times.uclk, Event::Completed.of(request));
     }
@@ -319,7 +328,7 @@ impl Model {
         };
         let from = self.places.m2pcie[usize::from(stack)];
         let to = self.requester_tile(request);
-        let back = self.mesh_send(socket, ring, 0, from, to, sink);
+        let back = self.mesh_send(socket, ring, mesh_port(line), from, to, sink);
         self.wheel.schedule(back, Event::Data.of(request));
     }
 }

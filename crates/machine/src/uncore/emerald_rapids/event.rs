@@ -32,10 +32,12 @@ pub enum Event {
     FromDevice,
     /// A link may have been idle for long enough to save power.
     LinkIdle,
+    /// The phase may be over.
+    Phase,
 }
 
 impl Event {
-    const ALL: [Self; 14] = [
+    const ALL: [Self; 15] = [
         Self::Issue,
         Self::Arrive,
         Self::Pump,
@@ -50,6 +52,7 @@ impl Event {
         Self::AtDevice,
         Self::FromDevice,
         Self::LinkIdle,
+        Self::Phase,
     ];
 
     /// An event of a thread, agent, request or device.

@@ -2,38 +2,35 @@
 
 use crate::ledger::emerald_rapids::Tile;
 
-/// One die, from the top: `P` an I/O stack, `U` a socket link, `M` a memory controller, `C` a core with its slice, `.` system agent
-/// (assumption: the floor plan is not published in this detail; counts of units are those of the guide's 1.1, rows those of the
-/// seven blocks of fabric on either side of the boundary).
-const DIE: [&str; 7] = ["PPPPPU", "CCCCCC", "CCCCCC", "MCCCCM", "CCCCCC", "CCCCCC", "CCCC.U"];
-/// Rows of the mesh.
-pub const ROWS: u8 = DIE.len() as u8;
-/// Columns of both dies.
-pub const COLUMNS: u8 = 12;
-/// First column of the right die.
-pub const BOUNDARY: u8 = COLUMNS / 2;
+/// The upper die, from the top: `P` an I/O stack, `U` a socket link, `M` a memory controller, `C` a core with its slice, `.` a core
+/// that is not sold (guide, Figure 1-1: an I/O row and five rows of seven, memory at both ends of the third, and seven blocks of
+/// fabric below; 33 cores a die, of which 32 are in use. Which one is not, and the order within the I/O row, are assumptions).
+const DIE: [&str; 6] = ["PPPUUPP", "CCCCCCC", "CCCCCCC", "MCCCCCM", "CCCCCCC", "CCC.CCC"];
+/// Rows of both dies.
+pub const ROWS: u8 = 12;
+/// Columns of the mesh.
+pub const COLUMNS: u8 = 7;
+/// First row of the lower die.
+pub const BOUNDARY: u8 = ROWS / 2;
 
-/// The tiles of a socket's mesh, row by row of the left die, then of the right one, which is its mirror image. Units are numbered in
+/// The tiles of a socket's mesh, row by row of the upper die, then of the lower one, which is its mirror image. Units are numbered in
 /// this order.
 pub fn tiles() -> Vec<Tile> {
     let mut tiles = Vec::new();
     let mut counts = [0; 4];
-    for die in 0..2 {
-        for (row, line) in DIE.iter().enumerate() {
-            for (column, letter) in line.chars().enumerate() {
-                let column = if die == 0 { column as u8 } else { COLUMNS - 1 - column as u8 };
-                let kind = "PUMC".find(letter);
-                let unit = kind.map(|kind| {
-                    counts[kind] += 1;
-                    (["m2pcie", "m3upi", "m2m", "cha"][kind], counts[kind] - 1)
-                });
-                tiles.push(Tile { row: row as u8, column, unit });
-            }
+    let lower = DIE.iter().rev();
+    for (row, line) in DIE.iter().chain(lower).enumerate() {
+        for (column, letter) in line.chars().enumerate() {
+            let kind = "PUMC".find(letter);
+            let unit = kind.map(|kind| {
+                counts[kind] += 1;
+                (["m2pcie", "m3upi", "m2m", "cha"][kind], counts[kind] - 1)
+            });
+            tiles.push(Tile { row: row as u8, column: column as u8, unit });
         }
     }
     tiles
 }
-
 /// Tiles of each kind of unit, by instance.
 #[derive(Debug, Clone)]
 pub struct Places {

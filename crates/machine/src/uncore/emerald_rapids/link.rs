@@ -5,8 +5,8 @@
 
 use super::Model;
 use crate::engine::NEVER;
-use crate::ledger::emerald_rapids::Ring;
 use crate::ledger::emerald_rapids::deeds::{deed, level};
+use crate::ledger::emerald_rapids::{Reason, Ring};
 use crate::signal::{SignalSink, Tick};
 use crate::uncore::emerald_rapids::event::Event;
 
@@ -59,6 +59,9 @@ pub struct Packet {
     from: u8,
     link: u8,
     stage: u8,
+    /// Agent whose credit it holds until it has left the mesh side, and which.
+    cha: u8,
+    credit: Option<Reason>,
     /// It waits in the link's send queue.
     queued: bool,
     /// Tile that it goes to in the other socket.
@@ -71,7 +74,26 @@ pub struct Packet {
 impl Packet {
     /// A message of a class, with its opcode, with or without a line.
     pub const fn new(class: u8, opcode: u8, data: bool) -> Self {
-        Self { class, opcode, data, from: 0, link: 0, stage: 0, queued: false, to: 0, then: 0, next: u16::MAX }
+        let (cha, credit) = (0, None);
+        Self {
+            class,
+            opcode,
+            data,
+            from: 0,
+            link: 0,
+            stage: 0,
+            cha,
+            credit,
+            queued: false,
+            to: 0,
+            then: 0,
+            next: u16::MAX,
+        }
+    }
+
+    /// The message holds a credit of its agent.
+    pub const fn on(self, credit: Reason) -> Self {
+        Self { credit: Some(credit), ..self }
     }
 
     const fn ring(self) -> Ring {
@@ -170,7 +192,7 @@ impl Model {
         let link = cha % LINKS;
         let gate = self.places.m3upi[usize::from(link)];
         let at = self.mesh_send(socket, packet.ring(), 0, from, gate, sink) + wait;
-        let id = self.links.add(Packet { from: socket, link, to, then, ..packet });
+        let id = self.links.add(Packet { from: socket, cha, link, to, then, ..packet });
         self.wheel.schedule(at, Event::Linked.of(id));
     }
 
@@ -265,6 +287,9 @@ impl Model {
                 }
                 account.deed(deed("m3upi/RxC_HDR_FLITS_SENT.1_MSG"), here, index, now, sink);
                 account.flits(here, index, class, opcode, data, false, now, sink);
+                if let Some(of) = packet.credit {
+                    self.give_credit(from, packet.cha, of, sink);
+                }
                 now + CROSSING * uclk
             }
             // It is received.
@@ -298,7 +323,9 @@ impl Model {
                     account.deed(deed("m3upi/TxC_AD_FLQ_BYPASS.AD_SLOT0"), there, index, now, sink);
                 }
                 let gate = self.places.m3upi[usize::from(link)];
-                let arrives = self.mesh_send(there as u8, packet.ring(), 0, gate, to, sink);
+                // Responses without data are for the caching agent. The link deals out what comes to its two ports.
+                let ring = if class == 2 { Ring::AcknowledgeAgents } else { packet.ring() };
+                let arrives = self.mesh_send(there as u8, ring, to % 2, gate, to, sink);
                 self.wheel.schedule(arrives, then);
                 self.links.packets[usize::from(id)].next = self.links.free;
                 self.links.free = id;

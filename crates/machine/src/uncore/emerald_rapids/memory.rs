@@ -287,10 +287,12 @@ impl Model {
         let (at, now) = (u16::from(socket), self.now);
         let here = self.places.m2m[usize::from(unit)];
         let agent = self.places.cha[usize::from(cha)];
+        // Each channel has a port to the mesh.
+        let port = half as u8;
         self.account.deed(deed("m2m/TxC_EGRESS_AK.INSERTS"), at, unit, now, sink);
         if writes {
             self.account.leave(if partial { NONPOSTED[half] } else { POSTED[half] }, at, unit, now, sink);
-            let done = self.mesh_send(socket, Ring::Acknowledge, 0, here, agent, sink);
+            let done = self.mesh_send(socket, Ring::AcknowledgeAgents, port, here, agent, sink);
             if parent != NO_REQUEST {
                 self.wheel.schedule(done, Event::Release.of(request));
                 self.answer_remote(request, sink);
@@ -314,7 +316,7 @@ impl Model {
         }
         if parent != NO_REQUEST {
             self.account.deed(deed("m2m/TxC_BL.INSERTS_CMS0"), at, unit, now, sink);
-            self.mesh_send(socket, Ring::AcknowledgeAgents, 0, here, agent, sink);
+            self.mesh_send(socket, Ring::AcknowledgeAgents, port, here, agent, sink);
             self.answer_remote(request, sink);
             return;
         }
@@ -328,8 +330,8 @@ impl Model {
         } else {
             self.requester_tile(request)
         };
-        let told = self.mesh_send(socket, Ring::AcknowledgeAgents, 0, here, agent, sink);
-        let arrives = self.mesh_send(socket, Ring::Block, 0, here, to, sink);
+        let told = self.mesh_send(socket, Ring::AcknowledgeAgents, port, here, agent, sink);
+        let arrives = self.mesh_send(socket, Ring::Block, port, here, to, sink);
         let bypass = if self.mesh.last_waited() {
             deed("m2m/BYPASS_M2M_EGRESS.NOT_TAKEN")
         } else {

@@ -7,6 +7,8 @@
 mod account;
 mod address;
 mod agent;
+mod binding;
+mod caching;
 mod core;
 mod device;
 pub mod dram;
@@ -18,24 +20,30 @@ mod link;
 mod memory;
 mod mesh;
 mod parameters;
+mod phases;
+mod pipeline;
 mod power;
+mod reads;
+mod reject_lines;
 mod remote;
 mod request;
+mod request_tags;
+mod shortage;
 mod tags;
 #[cfg(test)]
 mod tests;
 
-pub use parameters::Parameters;
+pub use parameters::{Parameters, REPERTOIRE};
 
 use super::{ModelError, Progress};
 use crate::engine::Wheel;
 use crate::ledger::emerald_rapids::deeds::level;
 use crate::ledger::emerald_rapids::{Clocks, Ledger, Queue, Ring, Shape, Snapshot};
 use crate::signal::{SignalSink, Tick, Wiring};
-use crate::workload::{Generator, Kind, Workload};
+use crate::workload::{Course, Scenario};
 use account::Account;
 use agent::Agent;
-use core::{Core, Thread, ThreadState};
+use core::{Core, Thread};
 use device::Stack;
 use dram::{Outcome, Subchannel};
 use event::Event;
@@ -127,27 +135,32 @@ pub struct Model {
     directories: Vec<Directory>,
     stacks: Vec<Stack>,
     account: Account,
+    course: Course,
     stores: Stores,
     streamed: u64,
-    /// Devices run the workload, and no core.
+    /// Devices run the phase's workload, and no core.
     devices_only: bool,
+    /// I/O stacks whose devices work beside the cores.
+    at_work: u16,
     /// Share of accesses to the other socket's memory, per cent.
     remote: u8,
     done: u64,
+    /// Accesses that are done when the phase's workload is.
+    goal: u64,
     total: u64,
     started: bool,
 }
 
 impl Model {
-    /// A machine at tick 0 with empty caches, about to run a workload that was parsed against [`Parameters::limits`]. `opcode` gives
+    /// A machine at tick 0 with empty caches, about to run a scenario that was parsed against [`Parameters::limits`]. `opcode` gives
     /// the catalogue's value of an opcode's name.
     ///
     /// # Errors
     /// [`ModelError`] if a parameter is out of range or the catalogue lacks a name that the model emits.
-    pub fn new(
+    pub fn for_scenario(
         parameters: Parameters,
         opcode: impl Fn(&str) -> Option<u64>,
-        workload: &Workload,
+        scenario: Scenario,
         wiring: &mut Wiring,
     ) -> Result<Self, ModelError> {
         parameters.check()?;
@@ -170,47 +183,19 @@ impl Model {
             Subchannel::new(socket, within / 2, (within % 2) as u8, number, clocks.dclk, timing)
         };
         let subchannels: Vec<Subchannel> = (0..all * 16).map(subchannel).collect();
-        let core_of = |number: u16| (number % all) * cores + number / all % cores;
-        let thread = |number: u16| Thread {
-            generator: Generator::new(workload, number),
-            core: core_of(number),
-            ready: 0,
-            held: None,
-            state: ThreadState::Running,
-            accesses: 0,
-            last_line: u32::MAX,
-            last_miss: u32::MAX / 2,
-        };
-        let threads: Vec<Thread> = (0..workload.threads).map(thread).collect();
         let core = |_| Core::new(parameters.fill_buffers, parameters.prefetch_buffers);
-        let mut all_cores: Vec<Core> = (0..all * cores).map(core).collect();
-        let mut active = vec![0; usize::from(sockets)];
-        let devices_only = matches!(workload.kind, Kind::DmaRead | Kind::DmaWrite);
-        for thread in threads.iter().filter(|_| !devices_only) {
-            let core = &mut all_cores[usize::from(thread.core)];
-            active[usize::from(thread.core / cores)] += u16::from(core.running == 0);
-            core.running += 1;
-        }
-        let mut wheel = Wheel::new(clocks.uclk);
-        let starts = if devices_only { Event::Device } else { Event::Issue };
-        (0..workload.threads).for_each(|thread| wheel.schedule(0, starts.of(thread)));
-        // A mixed workload is that of a server, with devices at work.
         let stacks = vec![Stack::default(); usize::from(all * device::STACKS)];
-        if workload.kind == Kind::Mixed {
-            let first = clocks.uclk.ticks();
-            (0..all * device::STACKS).for_each(|stack| wheel.schedule(first, Event::Device.of(stack)));
-        }
         Ok(Self {
             sockets,
             times: Times::new(&parameters, &clocks),
             clocks,
             places,
             now: 0,
-            wheel,
+            wheel: Wheel::new(clocks.uclk),
             // What the buffers of the cores and the tables of the agents hold at most, and a little.
             pool: Pool::new(usize::from(sockets) * 4096),
-            threads,
-            cores: all_cores,
+            threads: Vec::new(),
+            cores: (0..all * cores).map(core).collect(),
             agents: (0..all * cores).map(|_| Agent::new(parameters.tor_entries)).collect(),
             mesh,
             credits: subchannels.iter().map(|_| Credits::new(timing.reads, timing.writes)).collect(),
@@ -219,21 +204,20 @@ impl Model {
             subchannels,
             powered_down: [false; MOST_SUBCHANNELS / 2],
             outcomes: Vec::with_capacity(16),
-            power: Power::new(active),
+            power: Power::new(sockets),
             links: Links::new(sockets),
             directories: (0..sockets).map(|_| Directory::new(sockets)).collect(),
             stacks,
             account,
-            stores: match workload.kind {
-                Kind::Copy => Stores::FastString,
-                Kind::NtStore => Stores::Streaming,
-                _ => Stores::Plain,
-            },
+            stores: Stores::Plain,
             streamed: 0,
-            devices_only,
-            remote: workload.remote,
+            devices_only: false,
+            at_work: 0,
+            remote: 0,
             done: 0,
-            total: workload.requests,
+            goal: 0,
+            total: scenario.requests(),
+            course: Course::new(scenario, clocks.ticks_per_second),
             started: false,
             parameters,
         })
@@ -247,7 +231,7 @@ impl Model {
                 subchannel.start(&mut self.account, sink);
             }
             self.start_links(sink);
-            self.power.start(self.parameters.cores.into(), &mut self.account, sink);
+            self.begin_phase(sink);
         }
         loop {
             let next = self.memory_next.min(self.wheel.next_tick());
@@ -316,6 +300,7 @@ impl Model {
             Event::AtDevice => self.at_device(subject, sink),
             Event::LinkIdle => self.link_idle(subject, sink),
             Event::FromDevice => self.device_answers(subject, sink),
+            Event::Phase => self.step_phase(sink),
         }
     }
 
@@ -389,7 +374,9 @@ impl Model {
 
     /// True when every access is done and nothing is under way or waits to be written to memory.
     pub fn finished(&self) -> bool {
-        self.done == self.total
+        self.started
+            && (self.course.is_over() || self.course.is_last_and_open())
+            && self.done == self.total
             && self.pool.is_empty()
             && self.agents.iter().all(Agent::is_idle)
             && self.subchannels.iter().all(Subchannel::is_idle)
@@ -398,6 +385,11 @@ impl Model {
     /// Keeps every DRAM command in the ledger from now on, for checkers.
     pub fn keep_commands(&mut self) {
         self.account.ledger.keep_commands();
+    }
+
+    /// Keeps every change of the agents' levels in the ledger from now on, for the truth of shaped counts.
+    pub fn keep_changes(&mut self) {
+        self.account.ledger.keep_changes();
     }
 
     /// The running account. [`Model::snapshot`] is what to ask for figures.

@@ -4,6 +4,11 @@ use super::dram::Timing;
 use crate::engine::{ClockDomains, Period};
 use crate::ledger::emerald_rapids::Clocks;
 use crate::uncore::ParameterError;
+use crate::workload::{Limits, Repertoire};
+
+/// What the phases of a scenario can set: nothing but what runs in them. The frequencies are those of the vendor's product data.
+pub const REPERTOIRE: Repertoire =
+    Repertoire { family: "emerald-rapids", settings: &[], messages: &[], ratios: [8, 19, 39] };
 
 /// Sizes and times of a machine. Times are in cycles of the clock that their comment names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +43,8 @@ pub struct Parameters {
     pub mesh_hop: u64,
     /// Uncore cycles to cross from die to die.
     pub mesh_crossing: u64,
+    /// Uncore cycles from one message to the next over the bridge between the dies; a line takes twice that.
+    pub mesh_bridge: u64,
     /// Entries of an agent's ingress queue for cores.
     pub ingress_entries: u8,
     /// Uncore cycles that a request spends in an idle ingress queue.
@@ -79,6 +86,7 @@ impl Parameters {
             mesh_base: 4,   // assumption: on and off, two cycles each
             mesh_hop: 1,    // assumption: one cycle a stop, as on the rings before
             mesh_crossing: 9, // assumption: serialisation over the bridge, about 4 ns
+            mesh_bridge: 2, // assumption: the bridge is half as wide as the mesh
             ingress_entries: 24, // assumption
             ingress_latency: 4, // fitted with miss_to_mesh
             tor_entries: 32, // assumption
@@ -134,9 +142,9 @@ impl Parameters {
     }
 
     /// What workloads can ask of the machine.
-    pub const fn limits(&self) -> crate::workload::Limits {
+    pub const fn limits(&self) -> Limits {
         let threads = self.cores as u16 * self.threads_per_core as u16 * self.sockets as u16;
-        crate::workload::Limits { memory: self.memory, threads, sockets: self.sockets as u16 }
+        Limits { memory: self.memory, threads, sockets: self.sockets as u16, repertoire: &REPERTOIRE }
     }
 
     /// Checks what the model's data structures take for granted.
@@ -166,6 +174,7 @@ impl Parameters {
             ("mesh_base", self.mesh_base),
             ("mesh_hop", self.mesh_hop),
             ("mesh_crossing", self.mesh_crossing),
+            ("mesh_bridge", self.mesh_bridge),
             ("ingress_latency", self.ingress_latency),
             ("llc_data", self.llc_data),
             ("llc_miss", self.llc_miss),

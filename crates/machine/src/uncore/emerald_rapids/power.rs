@@ -25,13 +25,14 @@ pub struct Power {
 }
 
 impl Power {
-    /// Sockets with so many running cores each.
-    pub const fn new(active: Vec<u16>) -> Self {
-        Self { active }
+    /// Sockets on which no core runs.
+    pub fn new(sockets: u8) -> Self {
+        Self { active: vec![0; sockets.into()] }
     }
 
-    /// Emits what holds from the start.
-    pub fn start<S: SignalSink>(&self, cores: u16, account: &mut Account, sink: &mut S) {
+    /// Emits what holds from the start, with so many running cores on each socket.
+    pub fn start<S: SignalSink>(&mut self, active: Vec<u16>, cores: u16, account: &mut Account, sink: &mut S) {
+        self.active = active;
         for (socket, &active) in self.active.iter().enumerate() {
             (0..active).for_each(|_| account.enter(ACTIVE, socket as u16, 0, 0, sink));
             (active..cores).for_each(|_| account.enter(ASLEEP, socket as u16, 0, 0, sink));
@@ -40,6 +41,24 @@ impl Power {
             if active >= MANY {
                 account.enter(LIMITED, socket as u16, 0, 0, sink);
             }
+        }
+    }
+
+    /// A core has something to do again.
+    pub fn core_wakes<S: SignalSink>(&mut self, socket: u16, now: Tick, account: &mut Account, sink: &mut S) {
+        account.leave(ASLEEP, socket, 0, now, sink);
+        account.enter(ACTIVE, socket, 0, now, sink);
+        account.deeds(deed("pcu/TOTAL_TRANSITION_CYCLES"), socket, 0, now, TRANSITION, sink);
+        let active = &mut self.active[usize::from(socket)];
+        *active += 1;
+        if *active == MANY {
+            account.enter(LIMITED, socket, 0, now, sink);
+        }
+        if *active == 1 {
+            account.leave(PACKAGE_SLEEPS, socket, 0, now, sink);
+            account.leave(LIGHT_LOAD, socket, 0, now, sink);
+            account.enter(PACKAGE, socket, 0, now, sink);
+            account.enter(FULL_LOAD, socket, 0, now, sink);
         }
     }
 

@@ -10,7 +10,7 @@ use super::event::Event;
 use super::link::Packet;
 use super::request::{NO_REQUEST, Request, RequestId};
 use crate::ledger::emerald_rapids::deeds::deed;
-use crate::ledger::emerald_rapids::{Found, Kind, Queue, Ring};
+use crate::ledger::emerald_rapids::{Found, Kind, Queue, Reason, Ring};
 use crate::signal::{SignalSink, Tick};
 
 /// States of the directory bits that memory keeps with each line: no other socket has it, others share it, another may own it.
@@ -136,23 +136,31 @@ impl Model {
             _ if grant == SHARED => (Kind::RemoteCode, 1),
             _ => (Kind::RemoteData, 2),
         };
-        self.send_child(request, kind, Packet::new(REQUEST, opcode, false), wait + self.times.llc_miss, sink);
+        let Request { socket, cha, .. } = self.pool[request];
+        self.spend(socket, cha, Reason::Request);
+        let packet = Packet::new(REQUEST, opcode, false).on(Reason::Request);
+        self.send_child(request, kind, packet, wait + self.times.llc_miss, sink);
     }
 
     /// Writes a line to the other socket's memory.
     pub(super) fn write_remote<S: SignalSink>(&mut self, request: RequestId, wait: Tick, sink: &mut S) {
-        let Request { class, .. } = self.pool[request];
+        let Request { socket, cha, class, .. } = self.pool[request];
         let (kind, opcode) = match class.kind {
             Kind::Victim => (Kind::RemoteWriteback, 0),
             _ => (Kind::RemoteWrite, 3),
         };
-        self.send_child(request, kind, Packet::new(WRITEBACK, opcode, true), wait, sink);
+        self.spend(socket, cha, Reason::Writeback);
+        self.send_child(request, kind, Packet::new(WRITEBACK, opcode, true).on(Reason::Writeback), wait, sink);
     }
 
     /// A request or snoop of the other socket, looked up at its agent here.
     pub(super) fn serve_remote<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let Request { socket, cha, class, .. } = self.pool[request];
         let (at, at_cha, now) = (u16::from(socket), u16::from(cha), self.now);
+        if class.kind.queue() == Queue::RemoteWriteback || class.kind == Kind::RemoteClaim {
+            // The credit for the response is kept until that has gone.
+            self.spend(socket, cha, Reason::Response);
+        }
         match class.kind.queue() {
             Queue::Snoop => self.serve_snoop(request, sink),
             Queue::RemoteWriteback => {
@@ -212,12 +220,12 @@ impl Model {
         };
         if writes {
             let then = if matches!(asker.kind(), Kind::Victim) { Event::Release } else { Event::Data };
-            let packet = Packet::new(RESPONSE, 0xC, false);
+            let packet = Packet::new(RESPONSE, 0xC, false).on(Reason::Response);
             self.send_packet(socket, cha, packet, here, to, 0, then.of(parent), sink);
             return;
         }
         let packet = match class.kind {
-            Kind::RemoteClaim => Packet::new(RESPONSE, 0xC, false),
+            Kind::RemoteClaim => Packet::new(RESPONSE, 0xC, false).on(Reason::Response),
             _ if class.kind == Kind::RemoteCode => Packet::new(DATA, 6, true),
             _ if grant == MODIFIED && !class.kind.owns() => Packet::new(DATA, 4, true),
             _ if class.kind == Kind::RemoteCurrent => Packet::new(DATA, 6, true),
@@ -226,7 +234,8 @@ impl Model {
         self.account.deed(deed("m2m/DIRECT2UPI_TAKEN"), at, unit as u16, now, sink);
         self.send_packet(socket, cha, packet, here, to, 0, Event::Data.of(parent), sink);
         let agent = self.places.cha[usize::from(cha)];
-        let told = self.mesh_send(socket, Ring::Acknowledge, 0, here, agent, sink);
+        let port = u8::from(address::place(line).channel % 2 == 1);
+        let told = self.mesh_send(socket, Ring::AcknowledgeAgents, port, here, agent, sink);
         self.wheel.schedule(told, Event::Release.of(request));
     }
 
@@ -269,7 +278,9 @@ impl Model {
             self.requester_tile(parent)
         };
         let wait = if had { self.times.core_snoop } else { 0 };
-        self.send_packet(socket, cha, packet, here, to, wait, Event::Data.of(parent), sink);
+        let credit = if had { Reason::Data } else { Reason::Response };
+        self.spend(socket, cha, credit);
+        self.send_packet(socket, cha, packet.on(credit), here, to, wait, Event::Data.of(parent), sink);
         self.wheel.schedule(now + wait.max(self.times.llc_quick), Event::Release.of(request));
     }
 }

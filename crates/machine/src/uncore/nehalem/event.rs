@@ -64,10 +64,12 @@ pub enum Event {
     LinkFree,
     /// A link gets a credit back.
     Credit,
+    /// The phase may be over.
+    Phase,
 }
 
 impl Event {
-    const ALL: [Self; 30] = [
+    const ALL: [Self; 31] = [
         Self::Nothing,
         Self::Issue,
         Self::Device,
@@ -98,6 +100,7 @@ impl Event {
         Self::PortFree,
         Self::LinkFree,
         Self::Credit,
+        Self::Phase,
     ];
 
     /// An event of a subject.

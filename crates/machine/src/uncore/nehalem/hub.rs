@@ -23,6 +23,8 @@ pub struct Device {
     lines: u64,
     ready: Tick,
     waits: bool,
+    /// It has asked for all its lines.
+    finished: bool,
     /// Its reads have deadlines.
     isochronous: bool,
 }
@@ -30,7 +32,27 @@ pub struct Device {
 impl Device {
     /// A device that has done nothing.
     pub const fn new(generator: Generator, placement: Placement, socket: u8, isochronous: bool) -> Self {
-        Self { generator, placement, socket, under_way: 0, lines: 0, ready: 0, waits: false, isochronous }
+        Self {
+            generator,
+            placement,
+            socket,
+            under_way: 0,
+            lines: 0,
+            ready: 0,
+            waits: false,
+            finished: false,
+            isochronous,
+        }
+    }
+
+    /// True if it has all its lines.
+    pub const fn is_idle(&self) -> bool {
+        self.finished && self.under_way == 0
+    }
+
+    /// Asks for no more lines, and says how many it would have asked for.
+    pub const fn stop(&mut self) -> u64 {
+        self.generator.stop()
     }
 }
 
@@ -43,7 +65,10 @@ impl Model {
             state.waits = true;
             return;
         }
-        let Some(access) = state.generator.next_access() else { return };
+        let Some(access) = state.generator.next_access() else {
+            state.finished = true;
+            return;
+        };
         let access = state.placement.place(access);
         let within = state.lines % TRANSFER;
         state.lines += 1;

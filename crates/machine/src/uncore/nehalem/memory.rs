@@ -8,9 +8,10 @@ use super::level::Level;
 use super::parameters::CHANNELS;
 use super::request::{Kind, Priority, RequestId, Waiting};
 use super::wires::SocketWires;
-use crate::ledger::Pending;
-use crate::signal::{SignalSink, Tick, Wire};
-use crate::uncore::dram::{Arrival, Outcome};
+use crate::engine::Period;
+use crate::ledger::{Ledger, MajorMode, MemoryState, Pending};
+use crate::signal::{SignalSink, Tick};
+use crate::uncore::dram::{Arrival, Outcome, Sent, Witness};
 
 /// The entrance of one channel.
 #[derive(Debug)]
@@ -29,23 +30,46 @@ impl Entrance {
     }
 }
 
-/// Hears a socket's channels, which know their wires by number only, and passes on what this family has events for.
-struct Translator<'a, S> {
+/// Hears a socket's channel, and passes on what this family has events for: commands. The queues are counted where requests come and
+/// go, by priority, which a channel does not know.
+struct ChannelWitness<'a, S> {
+    channel: u16,
+    clock: Period,
     sink: &'a mut S,
     wires: &'a SocketWires,
+    account: &'a mut Ledger,
 }
 
-impl<S: SignalSink> SignalSink for Translator<'_, S> {
-    fn pulse(&mut self, wire: Wire, _: u64, tick: Tick, count: u32) {
-        let commands = &self.wires.commands[usize::from(wire.instance)];
-        if let Some((wire, tag)) = commands.get(usize::from(wire.signal)).copied().flatten() {
-            self.sink.pulse(wire, tag, tick, count);
+impl<S: SignalSink> Witness for ChannelWitness<'_, S> {
+    fn command(&mut self, sent: &Sent) {
+        let record = sent.record;
+        if let Some((wire, tag)) = self.wires.commands[usize::from(self.channel)][record.command as usize] {
+            self.sink.pulse(wire, tag, record.cycle * self.clock.ticks(), 1);
         }
+        self.account.command(self.channel, record);
     }
 
-    // The queues are counted where requests come and go, by priority: a channel does not know that.
-    fn enter(&mut self, _: Wire, _: u64, _: Tick) {}
-    fn leave(&mut self, _: Wire, _: u64, _: Tick) {}
+    fn enters(&mut self, queue: Pending, _: bool, cycle: u64) {
+        self.account.queued(self.channel, queue, cycle);
+    }
+
+    fn leaves(&mut self, queue: Pending, _: bool, entered: u64, cycle: u64) {
+        self.account.unqueued(self.channel, queue, entered, cycle);
+    }
+
+    fn forwards(&mut self, _: u64) {
+        self.account.forwarded(self.channel);
+    }
+
+    fn merges(&mut self, _: u64) {
+        self.account.merged(self.channel);
+    }
+
+    fn begins(&mut self, _: u8) {}
+    fn changes_mode(&mut self, _: MajorMode, _: MajorMode, _: u64) {}
+    fn preempts(&mut self, _: Pending, _: u64) {}
+    fn state(&mut self, _: MemoryState, _: bool, _: u64) {}
+    fn corrects(&mut self, _: u64) {}
 }
 
 const fn queue(kind: Kind) -> Pending {
@@ -136,8 +160,14 @@ impl Model {
                 continue;
             }
             let socket = index / CHANNELS;
-            let mut translator = Translator { sink: &mut *sink, wires: &self.wires.sockets[socket] };
-            self.channels[index].step(&mut translator, &mut self.accounts[socket], &mut self.outcomes);
+            let mut witness = ChannelWitness {
+                channel: (index % CHANNELS) as u16,
+                clock: self.clocks.dclk,
+                sink: &mut *sink,
+                wires: &self.wires.sockets[socket],
+                account: &mut self.accounts[socket],
+            };
+            self.channels[index].step(&mut witness, &mut self.outcomes);
             self.channel_next[index] = self.channels[index].next_tick();
             if !self.outcomes.is_empty() {
                 self.take_outcomes(index, sink);

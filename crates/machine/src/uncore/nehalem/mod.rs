@@ -15,6 +15,7 @@ mod level;
 mod memory;
 mod names;
 mod parameters;
+mod phases;
 mod ports;
 mod probes;
 mod program;
@@ -27,16 +28,18 @@ mod wires;
 
 pub use ledger::Snapshot;
 pub use names::NAMES;
-pub use parameters::{CORES, MOST_SOCKETS, Parameters};
+pub use parameters::{CORES, MOST_SOCKETS, Parameters, REPERTOIRE};
 
 use super::core::{Core, ThreadState};
-use super::dram::{BANKS_PER_RANK, Channel, LINES_PER_ROW, Outcome, RANKS};
+use super::dram::{Channel, Outcome};
 use super::program::Program;
 use super::{ModelError, ProgramCounts, Progress};
 use crate::engine::{Clocks, Pool, Wheel};
 use crate::ledger as shared;
 use crate::signal::{SignalSink, Tick, Wiring};
-use crate::workload::{Access, Generator, Kind as Shape, Placement, ProgramSettings, ProgramSource, Workload};
+use crate::workload::{
+    Access, Course, Generator, Kind as Shape, Placement, ProgramSettings, ProgramSource, Scenario, Workload,
+};
 use event::Event;
 use hub::Device;
 use ledger::Ledger;
@@ -144,7 +147,8 @@ pub struct Model {
     ledger: Ledger,
     /// What the channels of each socket tell of their commands.
     accounts: Vec<shared::Ledger>,
-    /// Stores go around the caches.
+    course: Course,
+    /// Stores of the phase's workload go around the caches.
     around: bool,
     done: u64,
     total: u64,
@@ -154,67 +158,40 @@ pub struct Model {
 }
 
 impl Model {
-    /// A machine at tick 0 with empty caches, about to run a workload that was parsed against [`Parameters::limits`].
+    /// A machine at tick 0 with empty caches, about to run a scenario that was parsed against [`Parameters::limits`].
     ///
     /// # Errors
     /// [`ModelError`] if a parameter is out of range or the catalogue lacks a name that the model emits.
-    pub fn new(parameters: Parameters, workload: &Workload, wiring: &mut Wiring) -> Result<Self, ModelError> {
+    pub fn for_scenario(parameters: Parameters, scenario: Scenario, wiring: &mut Wiring) -> Result<Self, ModelError> {
         parameters.check()?;
         let clocks = parameters.clocks();
         let wires = Wires::bind(wiring, &parameters)?;
         let (sockets, timing) = (parameters.sockets, &parameters.dram);
         let cores = sockets * CORES as u8;
-        let channels: Vec<Channel> = (0..usize::from(sockets) * CHANNELS)
-            .map(|channel| {
-                let within = channel % CHANNELS;
-                Channel::new(within as u16, clocks.dclk, timing, wires::channel_wires(within as u16))
-            })
-            .collect();
+        let channels: Vec<Channel> =
+            (0..usize::from(sockets) * CHANNELS).map(|_| Channel::new(clocks.dclk, timing)).collect();
         let account = || {
             let shape = shared::Shape {
                 sockets: 1,
                 slices: 0,
                 homes: 0,
                 channels: CHANNELS,
+                ranks: timing.ranks,
                 reads: timing.reads.into(),
                 writes: timing.writes.into(),
             };
             // Channels know nothing of the cores' opcodes.
             shared::Ledger::new(clocks, shared::Opcodes::default(), shape)
         };
-        let placement = |thread, socket| Placement::new(workload, thread, socket, sockets, parameters.node());
-        let by_devices = matches!(workload.kind, Shape::DmaRead | Shape::DmaWrite);
-        let agents = if workload.kind == Shape::Idle { 0 } else { workload.threads };
-        let (threads, devices) = if by_devices { (0, agents) } else { (agents, 0) };
-        let thread = |number: u16| {
-            let core = (number % u16::from(cores)) as u8;
-            Thread {
-                generator: Generator::new(workload, number),
-                placement: placement(number, core / CORES as u8),
-                core,
-                ready: 0,
-                held: None,
-                state: ThreadState::Running,
-            }
-        };
-        let device = |number: u16| {
-            let socket = (number % u16::from(sockets)) as u8;
-            // The first so many of the devices.
-            let isochronous = number * 100 < u16::from(workload.isochronous) * workload.threads;
-            Device::new(Generator::new(workload, number), placement(number, socket), socket, isochronous)
-        };
-        let mut wheel = Wheel::new(clocks.uclk);
-        (0..threads).for_each(|thread| wheel.schedule(0, Event::Issue.of(thread)));
-        (0..devices).for_each(|device| wheel.schedule(0, Event::Device.of(device)));
         let room = 256 * usize::from(sockets);
         Ok(Self {
             times: Times::new(&parameters),
             now: 0,
-            wheel,
+            wheel: Wheel::new(clocks.uclk),
             requests: Pool::new(room),
             probes: Pool::new(room),
-            threads: (0..threads).map(thread).collect(),
-            devices: (0..devices).map(device).collect(),
+            threads: Vec::new(),
+            devices: Vec::new(),
             cores: (0..cores).map(|_| Core::new(parameters.fill_buffers)).collect(),
             sockets: (0..sockets).map(|_| Socket::new(&parameters)).collect(),
             entrances: channels.iter().map(|_| Entrance::new(timing.reads, timing.writes)).collect(),
@@ -225,9 +202,10 @@ impl Model {
             ledger: Ledger::new(&parameters, wires.opcodes),
             accounts: (0..sockets).map(|_| account()).collect(),
             wires,
-            around: workload.kind == Shape::NtStore,
+            around: false,
             done: 0,
-            total: if agents == 0 { 0 } else { workload.requests },
+            total: scenario.requests(),
+            course: Course::new(scenario, clocks.ticks_per_second),
             started: false,
             program: None,
             clocks,
@@ -238,7 +216,7 @@ impl Model {
     /// A machine at tick 0 with empty caches, about to run a program.
     ///
     /// # Errors
-    /// As [`Model::new`].
+    /// As [`Model::for_scenario`].
     pub fn for_program(
         parameters: Parameters,
         source: Box<dyn ProgramSource>,
@@ -249,7 +227,8 @@ impl Model {
         let threads = parameters.limits().threads;
         let nothing = Workload { requests: 0, threads, ..Workload::new(Shape::Random) };
         let program = program::program(&parameters, source, settings);
-        let mut model = Self::new(parameters, &nothing, wiring)?;
+        let mut model = Self::for_scenario(parameters, Scenario { phases: Vec::new() }, wiring)?;
+        model.set_to_work(&nothing);
         // Not known before the program has ended.
         model.total = u64::MAX;
         model.program = Some(program);
@@ -265,7 +244,7 @@ impl Model {
     pub fn run_until<S: SignalSink>(&mut self, until: Tick, sink: &mut S) {
         if !self.started {
             self.started = true;
-            self.channels.iter().for_each(|channel| channel.start(&mut Deaf));
+            self.begin_phase();
         }
         loop {
             let next = self.memory_next.min(self.wheel.next_tick());
@@ -318,6 +297,7 @@ impl Model {
             Event::PortFree => self.port_free(subject, sink),
             Event::LinkFree => self.link_free(subject, sink),
             Event::Credit => self.credit(subject, sink),
+            Event::Phase => self.step_phase(),
         }
     }
 
@@ -365,8 +345,9 @@ impl Model {
     fn place(&self, line: u32) -> super::address::Place {
         let within_node = (u64::from(line) % (self.parameters.node() / LINE_BYTES)) as u32;
         let (lane, within) = (within_node % CHANNELS as u32, within_node / CHANNELS as u32);
-        let above_column = within / LINES_PER_ROW as u32;
-        let (banks, ranks) = (BANKS_PER_RANK as u32, RANKS as u32);
+        let timing = &self.parameters.dram;
+        let above_column = within / timing.lines_per_row;
+        let (banks, ranks) = (u32::from(timing.banks_per_rank()), u32::from(timing.ranks));
         let row = above_column / (banks * ranks);
         let channel = (lane + (within >> 6) + (within >> 13)) % CHANNELS as u32;
         let bank = (above_column ^ row ^ (row >> 7)) % banks;
@@ -391,7 +372,9 @@ impl Model {
 
     /// True when every access is done and nothing is under way or waits to be written to memory.
     pub fn finished(&self) -> bool {
-        self.done == self.total
+        self.started
+            && (self.course.is_over() || self.course.is_last_and_open())
+            && self.done == self.total
             && self.requests.is_empty()
             && self.probes.is_empty()
             && self.sockets.iter().all(Socket::is_idle)
@@ -423,12 +406,3 @@ impl Model {
 
 /// Bytes of a line.
 const LINE_BYTES: u64 = super::address::LINE_BYTES;
-
-/// Hears nothing.
-struct Deaf;
-
-impl SignalSink for Deaf {
-    fn pulse(&mut self, _: crate::signal::Wire, _: u64, _: Tick, _: u32) {}
-    fn enter(&mut self, _: crate::signal::Wire, _: u64, _: Tick) {}
-    fn leave(&mut self, _: crate::signal::Wire, _: u64, _: Tick) {}
-}

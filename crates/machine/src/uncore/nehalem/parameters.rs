@@ -5,7 +5,7 @@
 use crate::engine::{ClockDomains, Clocks, Period};
 use crate::uncore::ParameterError;
 use crate::uncore::dram::Timing;
-use crate::workload::Limits;
+use crate::workload::{Limits, Repertoire};
 
 /// Memory channels of a socket.
 pub const CHANNELS: usize = 3;
@@ -13,6 +13,9 @@ pub const CHANNELS: usize = 3;
 pub const CORES: usize = 4;
 /// Sockets at most: each has one link to another socket and one to the I/O hub.
 pub const MOST_SOCKETS: u8 = 2;
+
+/// What the phases of a scenario can set: nothing but what runs in them.
+pub const REPERTOIRE: Repertoire = Repertoire { family: "nehalem", settings: &[], messages: &[], ratios: [16, 29, 33] };
 
 /// Ticks of a cycle of the base clock of 133.33 MHz. All clocks of the part are whole multiples of it, and 660 is divisible by every
 /// multiple in use: 22 (cores), 20 (uncore), 12 (flits of a link at 6.4 GT/s), 5 and 4 (DDR3-1333, DDR3-1066).
@@ -172,7 +175,7 @@ impl Parameters {
     /// What workloads can ask of the machine.
     pub const fn limits(&self) -> Limits {
         let threads = self.sockets as u16 * CORES as u16 * self.threads_per_core as u16;
-        Limits { memory: self.memory(), threads, sockets: self.sockets as u16 }
+        Limits { memory: self.memory(), threads, sockets: self.sockets as u16, repertoire: &REPERTOIRE }
     }
 
     /// Checks what the model's data structures take for granted.
@@ -241,9 +244,11 @@ const fn ddr3_1333() -> Timing {
         trp: 9,             // 13.5 ns
         tras: 24,           // 36 ns
         trc: 33,            // 49.5 ns
-        trrd: 4,            // max(4 cycles, 6 ns) with 1 KiB pages
+        trrd_s: 4,          // max(4 cycles, 6 ns) with 1 KiB pages
+        trrd_l: 4,          // the same: no bank groups
         tfaw: 20,           // 30 ns with 1 KiB pages
-        twtr: 5,            // max(4 cycles, 7.5 ns)
+        twtr_s: 5,          // max(4 cycles, 7.5 ns)
+        twtr_l: 5,          // the same
         twr: 10,            // 15 ns
         trtp: 5,            // max(4 cycles, 7.5 ns)
         trfc: 107,          // 160 ns for 2 Gbit

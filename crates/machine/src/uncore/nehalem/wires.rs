@@ -6,8 +6,6 @@ use super::parameters::{CHANNELS, Parameters};
 use super::request::Answer;
 use crate::ledger::Command;
 use crate::signal::{Wire, Wiring, WiringError};
-use crate::uncore::ChannelWires;
-use crate::uncore::dram::PowerWires;
 
 /// A wire with the tag of one subevent.
 pub type Tagged = (Wire, u64);
@@ -312,27 +310,3 @@ fn bind_socket(binder: &mut Binder<'_>, parameters: &Parameters) -> Result<Socke
         matched,
     })
 }
-
-/// Numbers that stand for the wires of a channel: [`super::memory`] translates them.
-pub const fn channel_wires(channel: u16) -> ChannelWires {
-    let silent = Wire { instance: channel, signal: SILENT };
-    let mut commands = [(silent, 0); Command::COUNT];
-    let mut command = 0;
-    while command < Command::COUNT {
-        commands[command].0.signal = command as u16;
-        command += 1;
-    }
-    ChannelWires {
-        commands,
-        queue: [silent; 2],
-        full: [silent; 2],
-        read_hit: silent,
-        write_hit: silent,
-        mode: (silent, [0; 3]),
-        preemption: (silent, [0; 2]),
-        power: PowerWires::on(silent),
-    }
-}
-
-/// What this family has no events for, or counts by itself.
-pub const SILENT: u16 = u16::MAX;

@@ -1,7 +1,8 @@
 //! Which frequency a socket gets, and who decides it.
 
+use super::super::parameters::{PROCHOT_RATIO, RATIOS};
 use crate::ledger::PowerFact;
-use crate::workload::{FrequencyBounds, NOMINAL_RATIOS, PROCHOT_RATIO};
+use crate::workload::FrequencyBounds;
 
 /// A frequency and the reasons for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +30,7 @@ impl Decision {
     /// Overheating goes before floors, floors before ceilings; the lowest ceiling and the highest floor decide. A bound counts while
     /// the socket runs at it and would otherwise run higher (a ceiling) or lower (a floor).
     pub fn of(bounds: &FrequencyBounds) -> Self {
-        let [_, nominal, turbo] = NOMINAL_RATIOS;
+        let [_, nominal, turbo] = RATIOS;
         let ceilings = [
             (PowerFact::ThermalLimit, bounds.thermal),
             (PowerFact::PowerLimit, bounds.power),

@@ -23,7 +23,7 @@ fn counts(phases: &[(Conditions, u8, u64)], events: &[(&str, &str)]) -> Vec<u64>
     let opcodes = Opcodes::by_name(|name| family.named_value("idi-opcodes", name)).unwrap();
     let mut wiring = Wiring::new(family, 1);
     let wires = PowerWires::bind(&mut wiring, 0).unwrap();
-    let shape = Shape { sockets: 1, slices: 1, homes: 1, channels: 1, reads: 1, writes: 1 };
+    let shape = Shape { sockets: 1, slices: 1, homes: 1, channels: 1, ranks: 2, reads: 1, writes: 1 };
     let mut ledger = Ledger::new(clocks, opcodes, shape);
     let mut unit = PowerUnit::new(0, wires, 8, clocks.ticks_per_second);
     unit.start(&mut Nothing, &mut ledger);

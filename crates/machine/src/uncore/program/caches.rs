@@ -25,39 +25,20 @@ impl Core {
     /// The tracer drops lines without a word when a process ends, and its caches are a thread's, not a core's: then more lines can be
     /// dirty than fit, and the oldest go to the L2.
     pub(in super::super) fn dirty_l1(&mut self, line: u32) -> Option<Evicted> {
-        match self.l1.find(line) {
-            Some(found) => {
-                self.l1.set_right(found, Right::Modified);
-                None
-            }
-            None => self.insert_l1(line, Right::Modified),
-        }
+        self.insert_l1(line, Right::Modified)
     }
 
     /// The first level gives a dirty line up. What gives way for it in the L2 must be written back.
     pub(in super::super) fn write_back_l1(&mut self, line: u32) -> Option<Evicted> {
         // A snoop or an eviction has taken the data already if the line is not dirty here any more.
         self.l1.remove(line).filter(|&right| right == Right::Modified)?;
-        match self.l2.find(line) {
-            Some(found) => {
-                self.l2.set_right(found, Right::Modified);
-                None
-            }
-            None => self.l2.insert(line, Right::Modified).filter(|evicted| evicted.right == Right::Modified),
-        }
+        self.l2.put(line, Right::Modified).filter(|evicted| evicted.right == Right::Modified)
     }
 
     /// A line has come: gives its buffer back and fills the L2. What gives way must be written back.
     pub(in super::super) fn fill_l2(&mut self, line: u32, right: Right) -> Option<Evicted> {
         self.give_buffer(line);
         // A store's line is dirty in the first level only.
-        let right = right.min(Right::Exclusive);
-        match self.l2.find(line) {
-            Some(found) => {
-                self.l2.set_right(found, self.l2.right(found).max(right));
-                None
-            }
-            None => self.l2.insert(line, right).filter(|evicted| evicted.right == Right::Modified),
-        }
+        self.l2.put(line, right.min(Right::Exclusive)).filter(|evicted| evicted.right == Right::Modified)
     }
 }

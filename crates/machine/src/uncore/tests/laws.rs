@@ -4,7 +4,7 @@ use super::recorder::Recorder;
 use super::{WORKLOADS, model, run, sockets, trefi};
 use crate::engine::Random;
 use crate::ledger::{Snapshot, Window};
-use crate::uncore::dram::checker;
+use crate::uncore::dram::checker::{self, DDR3_1600K};
 
 struct Sums<'a>(Window<'a>, u8);
 
@@ -161,7 +161,7 @@ fn laws_hold_and_the_command_streams_keep_the_standard() {
         for channel in 0..super::truth::instances("imc", sockets(workload)) {
             let of_channel = model.ledger().commands().iter().filter(|(c, _)| *c == channel);
             let interval = Some(trefi(workload)).filter(|_| !workload.contains("self-refresh"));
-            checker::check(&of_channel.map(|(_, command)| *command).collect::<Vec<_>>(), interval);
+            checker::check(&DDR3_1600K, &of_channel.map(|(_, command)| *command).collect::<Vec<_>>(), interval);
         }
     }
 }
@@ -186,7 +186,11 @@ fn laws_hold_for_workloads_drawn_at_random() {
         check(&workload, &from, &model.snapshot());
         for channel in 0..super::truth::instances("imc", sockets) {
             let of_channel = model.ledger().commands().iter().filter(|(c, _)| *c == channel);
-            checker::check(&of_channel.map(|(_, command)| *command).collect::<Vec<_>>(), Some(trefi(&workload)));
+            checker::check(
+                &DDR3_1600K,
+                &of_channel.map(|(_, command)| *command).collect::<Vec<_>>(),
+                Some(trefi(&workload)),
+            );
         }
     }
 }

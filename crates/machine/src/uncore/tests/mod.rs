@@ -2,6 +2,7 @@
 
 mod coverage;
 mod figures;
+mod idle;
 mod laws;
 mod mutation;
 mod naive;

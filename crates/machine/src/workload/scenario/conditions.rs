@@ -1,10 +1,5 @@
 //! What happens in a phase beside the cores' accesses.
 
-/// Ratios, in 100 MHz, of the part's frequencies: least, nominal, highest turbo (vendor's product data for the E5-2680).
-pub const NOMINAL_RATIOS: [u8; 3] = [12, 27, 35];
-/// Ratio to which overheating forces the frequency down.
-pub const PROCHOT_RATIO: u8 = 12;
-
 /// Who bounds the frequency, in ratios of 100 MHz. `None` leaves it to the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FrequencyBounds {

@@ -4,10 +4,12 @@ use super::super::WorkloadError;
 
 /// What is wrong, and the line that it stands in with a mark under the place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {fault}\n  {text}\n  {mark}")]
+#[error("line {line}, column {column}: {fault}\n  {text}\n  {mark}")]
 pub struct ScenarioError {
     /// Line, from 1.
     pub line: usize,
+    /// Column of the place, from 1.
+    pub column: usize,
     /// What is wrong there.
     pub fault: Box<Fault>,
     /// The line.
@@ -27,6 +29,18 @@ pub enum Fault {
         /// Words that look alike.
         nearest: Vec<&'static str>,
         /// All settings.
+        known: String,
+    },
+    /// A setting that only other machines have.
+    #[error(
+        "the traffic model of {family} has no setting {word:?}, though others have: remove the line, or give another --machine; it has {known}"
+    )]
+    NotOnThisMachine {
+        /// The word.
+        word: String,
+        /// The machine's family.
+        family: &'static str,
+        /// All settings of the machine.
         known: String,
     },
     /// A setting before the first phase.

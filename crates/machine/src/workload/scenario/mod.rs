@@ -14,14 +14,16 @@
 //! ```
 
 mod conditions;
+mod course;
 mod error;
 mod parse;
+mod repertoire;
 
 use super::{Limits, Workload, WorkloadError, number};
-pub use conditions::{
-    Conditions, CoreSleep, Errand, FrequencyBounds, MemoryConditions, MessageKind, NOMINAL_RATIOS, PROCHOT_RATIO,
-};
+pub use conditions::{Conditions, CoreSleep, Errand, FrequencyBounds, MemoryConditions, MessageKind};
+pub(crate) use course::Course;
 pub use error::ScenarioError;
+pub use repertoire::Repertoire;
 
 /// A part of a scenario.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,26 +64,6 @@ impl Scenario {
         match text.strip_prefix("idle") {
             Some(options) if options.is_empty() || options.starts_with(':') => idle(options),
             _ => Workload::parse(text, limits).map(Self::from),
-        }
-    }
-
-    /// The workload of a scenario that is nothing else.
-    pub fn plain(&self) -> Option<&Workload> {
-        match &self.phases[..] {
-            [Phase { workload: Some(workload), nanoseconds: None, conditions, .. }]
-                if *conditions == Conditions::default() =>
-            {
-                Some(workload)
-            }
-            _ => None,
-        }
-    }
-
-    /// Nanoseconds of a scenario that is nothing but a pause.
-    pub fn pause(&self) -> Option<u64> {
-        match &self.phases[..] {
-            [Phase { idle: true, nanoseconds, conditions, .. }] if *conditions == Conditions::default() => *nanoseconds,
-            _ => None,
         }
     }
 
@@ -138,7 +120,7 @@ mod tests {
 
     #[test]
     fn a_pause_is_a_workload_too() {
-        let limits = Limits { memory: 64 << 30, threads: 16, sockets: 1 };
+        let limits = Limits::of_tests();
         let nanoseconds = |text: &str| Scenario::of(text, &limits).map(|scenario| scenario.phases[0].nanoseconds);
         assert_eq!(nanoseconds("idle"), Ok(Some(1_000_000)));
         assert_eq!(nanoseconds("idle:microseconds=20"), Ok(Some(20_000)));
@@ -146,8 +128,5 @@ mod tests {
         for wrong in ["idle:", "idle:requests=3", "idle:microseconds=0", "idle:microseconds=x", "idler"] {
             assert!(nanoseconds(wrong).is_err(), "{wrong}");
         }
-        assert!(Scenario::of("stream", &limits).unwrap().plain().is_some());
-        assert!(Scenario::of("idle", &limits).unwrap().plain().is_none());
-        assert_eq!(Scenario::of("idle", &limits).unwrap().pause(), Some(1_000_000));
     }
 }

@@ -1,8 +1,7 @@
 //! Reading a scenario's text, word by word.
 
-use super::super::nearest::nearest;
 use super::error::Fault;
-use super::{CoreSleep, Errand, MessageKind, NOMINAL_RATIOS, Phase, Scenario, ScenarioError};
+use super::{CoreSleep, Errand, MessageKind, Phase, Scenario, ScenarioError};
 use super::{Limits, Workload};
 
 /// Phases of a scenario at most: more than anyone writes, and memory stays small.
@@ -11,27 +10,6 @@ const MOST_PHASES: usize = 1000;
 const LONGEST: u64 = 10_000_000_000;
 /// Nanoseconds between errands at least.
 const SHORTEST: u64 = 100;
-
-const SETTINGS: &[&str] = &[
-    "workload",
-    "idle",
-    "for",
-    "frequency",
-    "thermal-limit",
-    "power-limit",
-    "current-limit",
-    "io-floor",
-    "peer-floor",
-    "prochot",
-    "regulator-hot",
-    "sleep",
-    "wake",
-    "power-down",
-    "self-refresh",
-    "throttle",
-    "critical",
-    "memory-error",
-];
 
 /// A word and where it begins in its line.
 #[derive(Clone, Copy)]
@@ -47,6 +25,7 @@ struct Line<'a> {
     /// Without the comment.
     end: usize,
     position: usize,
+    limits: &'a Limits,
 }
 
 impl<'a> Line<'a> {
@@ -62,7 +41,8 @@ impl<'a> Line<'a> {
         let (at, length) = word.map_or((self.text.trim_end().len(), 1), |word| (word.at, word.text.chars().count()));
         let lead: String = self.text[..at].chars().map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
         let mark = format!("{lead}{}", "^".repeat(length.max(1)));
-        ScenarioError { line: self.number, fault: Box::new(fault), text: self.text.trim_end().to_owned(), mark }
+        let column = self.text[..at].chars().count() + 1;
+        ScenarioError { line: self.number, column, fault: Box::new(fault), text: self.text.trim_end().to_owned(), mark }
     }
 
     fn expect(&mut self, what: &'static str, example: &'static str) -> Result<Word<'a>, ScenarioError> {
@@ -119,7 +99,8 @@ impl<'a> Line<'a> {
     }
 
     fn ratio(&mut self, example: &'static str) -> Result<Option<u8>, ScenarioError> {
-        let range = (u64::from(NOMINAL_RATIOS[0]) * 100, u64::from(NOMINAL_RATIOS[2]) * 100);
+        let [least, _, most] = self.limits.repertoire.ratios;
+        let range = (u64::from(least) * 100, u64::from(most) * 100);
         let megahertz = self.quantity("the frequency", example, &[("MHz", 1), ("GHz", 1000)], range)?;
         Ok(Some((megahertz / 100) as u8))
     }
@@ -147,10 +128,10 @@ pub fn parse(text: &str, limits: &Limits) -> Result<Scenario, ScenarioError> {
     let mut opened: Option<(usize, &str)> = None;
     for (index, text) in text.lines().enumerate() {
         let end = text.find('#').unwrap_or(text.len());
-        let mut line = Line { number: index + 1, text, end, position: 0 };
+        let mut line = Line { number: index + 1, text, end, position: 0, limits };
         let Some(word) = line.word() else { continue };
         if word.text == "phase" {
-            close(&phases, opened)?;
+            close(&phases, opened, limits)?;
             let name = line.expect("the phase's name", "phase NAME")?;
             line.end()?;
             if phases.len() == MOST_PHASES {
@@ -173,39 +154,40 @@ pub fn parse(text: &str, limits: &Limits) -> Result<Scenario, ScenarioError> {
         if seen.contains(&word.text) {
             return Err(line.fault(Fault::Repeated { word: word.text.to_owned() }, Some(word)));
         }
-        setting(phase, word, &mut line, limits)?;
+        limits.repertoire.check(word.text).map_err(|fault| line.fault(fault, Some(word)))?;
+        setting(phase, word, &mut line)?;
         line.end()?;
         seen.push(word.text);
         if seen.contains(&"workload") && seen.contains(&"idle") {
             return Err(line.fault(Fault::WorkloadAndIdle, Some(word)));
         }
     }
-    close(&phases, opened)?;
+    close(&phases, opened, limits)?;
     if phases.is_empty() {
-        let line = Line { number: 1, text: text.lines().next().unwrap_or(""), end: 0, position: 0 };
+        let line = Line { number: 1, text: text.lines().next().unwrap_or(""), end: 0, position: 0, limits };
         return Err(line.fault(Fault::NoPhase, None));
     }
     Ok(Scenario { phases })
 }
 
 /// A phase is complete: it must do something.
-fn close(phases: &[Phase], opened: Option<(usize, &str)>) -> Result<(), ScenarioError> {
+fn close(phases: &[Phase], opened: Option<(usize, &str)>, limits: &Limits) -> Result<(), ScenarioError> {
     let (Some(phase), Some((number, text))) = (phases.last(), opened) else { return Ok(()) };
     if phase.workload.is_some() || phase.idle {
         return Ok(());
     }
-    let mut line = Line { number, text, end: text.len(), position: 0 };
+    let mut line = Line { number, text, end: text.len(), position: 0, limits };
     let word = line.word();
     Err(line.fault(Fault::EmptyPhase { name: phase.name.clone() }, word))
 }
 
-fn setting<'a>(phase: &mut Phase, word: Word<'a>, line: &mut Line<'a>, limits: &Limits) -> Result<(), ScenarioError> {
+fn setting<'a>(phase: &mut Phase, word: Word<'a>, line: &mut Line<'a>) -> Result<(), ScenarioError> {
     let conditions = &mut phase.conditions;
     let (frequency, memory) = (&mut conditions.frequency, &mut conditions.memory);
     match word.text {
         "workload" => {
             let text = line.expect("the workload", "workload stream:requests=20k")?;
-            let workload = Workload::parse(text.text, limits);
+            let workload = Workload::parse(text.text, line.limits);
             phase.workload = Some(workload.map_err(|error| line.fault(Fault::Workload(error), Some(text)))?);
         }
         "idle" => {
@@ -242,7 +224,7 @@ fn setting<'a>(phase: &mut Phase, word: Word<'a>, line: &mut Line<'a>, limits: &
             memory.self_refresh = Some(line.duration("the idle time", "self-refresh after 10us", SHORTEST)?);
         }
         "throttle" => {
-            let ranks = [("rank0", 1), ("rank1", 2), ("ranks", 3)];
+            let ranks = [("rank0", 1), ("rank1", 2), ("ranks", u8::MAX)];
             let ranks = line.one_of("the rank", "throttle rank0 30%, or rank1, or ranks", &ranks)?;
             memory.throttle = Some((ranks, line.per_cent("throttle rank0 30%")?));
         }
@@ -253,21 +235,14 @@ fn setting<'a>(phase: &mut Phase, word: Word<'a>, line: &mut Line<'a>, limits: &
             memory.error_every = line.quantity("the number of reads", example, &[("reads", 1)], (1, 1 << 40))?;
         }
         name => {
-            let Some(&kind) = MessageKind::ALL.iter().find(|kind| kind.name() == name) else {
-                return Err(line.fault(unknown(name), Some(word)));
-            };
+            // The word was checked: if it is none of the settings above, it is a message.
+            let Some(&kind) = MessageKind::ALL.iter().find(|kind| kind.name() == name) else { return Ok(()) };
             line.keyword("every", "msi every 20us")?;
             let every = line.duration("the mean time between them", "msi every 20us", SHORTEST)?;
             conditions.errands.push(Errand { kind, every });
         }
     }
     Ok(())
-}
-
-fn unknown(word: &str) -> Fault {
-    let names: Vec<&'static str> =
-        SETTINGS.iter().copied().chain(MessageKind::ALL.iter().map(|kind| kind.name())).collect();
-    Fault::UnknownSetting { word: word.to_owned(), nearest: nearest(word, &names), known: names.join(", ") }
 }
 
 #[cfg(test)]

@@ -69,6 +69,14 @@ fn reason(unit: &str, event: &str) -> Option<&'static str> {
     lines.filter_map(|line| line.split_once(": ")).find(|(rule, _)| fits(rule)).map(|(_, reason)| reason)
 }
 
+/// A workload in the table: its text, or the first line of a scenario, which says what it is.
+fn named(workload: &&str) -> String {
+    match workload.split_once('\n') {
+        Some((about, _)) => format!("- a scenario: {}", about.trim_start_matches("# ")),
+        None => format!("- `{workload}`"),
+    }
+}
+
 #[test]
 fn the_share_holds_and_the_table_is_current() {
     let mut seen = HashSet::new();
@@ -110,7 +118,7 @@ fn the_share_holds_and_the_table_is_current() {
          run it with `PERICORE_WRITE_TABLES=1` to write this file anew. An event is modelled if a counter that selects it counts\n\
          something in one of these workloads (`two` means `--machine 8592+:sockets=2`):\n\n{}\n\n\
          {events} of {all_events} events count: {share:.1} %. Of their {all} selections, {counting} count.\n{body}",
-        WORKLOADS.iter().map(|workload| format!("- `{workload}`")).collect::<Vec<_>>().join("\n")
+        WORKLOADS.iter().map(named).collect::<Vec<_>>().join("\n")
     );
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/emerald-rapids-model.md");
     if std::env::var_os(WRITE).is_some() {

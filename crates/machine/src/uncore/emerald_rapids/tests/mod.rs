@@ -3,14 +3,16 @@
 mod coverage;
 mod evaluate;
 mod figures;
+mod idle;
 mod laws;
-mod metrics;
+mod mesh;
 mod registers;
+mod shortage;
 mod truth;
 
 use super::{Model, Parameters};
 use crate::signal::{Tick, Wiring};
-use crate::workload::Workload;
+use crate::workload::{Scenario, Workload};
 
 /// Small enough for a quick test, and between them most paths of the model.
 const WORKLOADS: &[&str] = &[
@@ -28,16 +30,19 @@ const WORKLOADS: &[&str] = &[
     "two mixed:requests=15000,read=50,threads=64,footprint=64M,remote=40",
     "two random:requests=12000,read=40,threads=128,footprint=256k,remote=60",
     "two stream:requests=8000,threads=64,stride=16M,footprint=64G,read=20,remote=50",
+    include_str!("../../../../scenarios/day.scenario"),
 ];
 
 fn model(workload: &str) -> (Model, Wiring) {
     let (sockets, workload) = workload.strip_prefix("two ").map_or((1, workload), |rest| (2, rest));
     let family = pericore_catalog::family("emerald-rapids").unwrap();
     let parameters = Parameters { sockets, ..Parameters::p8592() };
-    let workload = Workload::parse(workload, &parameters.limits()).unwrap();
+    let limits = parameters.limits();
+    let scenario = if workload.contains('\n') { Scenario::parse(workload, &limits).ok() } else { None };
+    let scenario = scenario.unwrap_or_else(|| Workload::parse(workload, &limits).unwrap().into());
     let mut wiring = Wiring::new(family, sockets.into());
     let opcode = |name: &str| family.named_value("idi-opcodes", name);
-    let model = Model::new(parameters, opcode, &workload, &mut wiring).unwrap();
+    let model = Model::for_scenario(parameters, opcode, scenario, &mut wiring).unwrap();
     (model, wiring)
 }
 

@@ -7,16 +7,18 @@ mod truth;
 
 use super::{Model, Parameters};
 use crate::signal::{SignalSink, Tick, Wiring};
-use crate::workload::Workload;
+use crate::workload::{Scenario, Workload};
 
 /// A model that is about to run a workload. What stands before a space: `2` sockets.
 fn model(text: &str) -> (Model, Wiring) {
     let family = pericore_catalog::family("nehalem").unwrap();
     let (sockets, workload) = text.strip_prefix("2 ").map_or((1, text), |workload| (2, workload));
     let parameters = Parameters::x5570().with_sockets(sockets);
-    let workload = Workload::parse(workload, &parameters.limits()).unwrap();
+    let limits = parameters.limits();
+    let scenario = if workload.contains('\n') { Scenario::parse(workload, &limits).ok() } else { None };
+    let scenario = scenario.unwrap_or_else(|| Workload::parse(workload, &limits).unwrap().into());
     let mut wiring = Wiring::new(family, sockets.into());
-    (Model::new(parameters, &workload, &mut wiring).unwrap(), wiring)
+    (Model::for_scenario(parameters, scenario, &mut wiring).unwrap(), wiring)
 }
 
 /// Runs a model to its end, and a little beyond.
@@ -63,4 +65,5 @@ const WORKLOADS: &[&str] = &[
     "2 random:requests=6000,stride=512k,footprint=20M,read=90,threads=16,remote=50",
     "random:requests=4000,stride=192,footprint=1G",
     "stream:requests=4000,stride=1536k,footprint=1G,read=30",
+    include_str!("../../../../scenarios/day.scenario"),
 ];

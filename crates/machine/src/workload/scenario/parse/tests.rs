@@ -1,7 +1,7 @@
 use super::{Limits, parse};
 use crate::workload::{CoreSleep, Errand, Kind, MessageKind};
 
-const LIMITS: Limits = Limits { memory: 64 << 30, threads: 16, sockets: 1 };
+const LIMITS: Limits = Limits::of_tests();
 
 fn message(text: &str) -> String {
     parse(text, &LIMITS).unwrap_err().to_string()
@@ -30,7 +30,10 @@ fn phases_have_a_workload_or_a_pause_and_conditions() {
 fn a_mistake_is_shown_with_its_line_and_a_mark() {
     let message = message("phase a\n  workload stream\n  frequncy 1200MHz\n");
     let lines: Vec<&str> = message.lines().collect();
-    assert!(lines[0].starts_with("line 3: a phase has no setting \"frequncy\"; did you mean frequency?"), "{message}");
+    assert!(
+        lines[0].starts_with("line 3, column 3: a phase has no setting \"frequncy\"; did you mean frequency?"),
+        "{message}"
+    );
     assert_eq!(&lines[1..], ["    frequncy 1200MHz", "    ^^^^^^^^"]);
 }
 
@@ -47,12 +50,12 @@ fn the_mark_stands_under_the_word() {
 #[test]
 fn messages_tell_what_to_do() {
     for (text, part) in [
-        ("", "line 1: there is no phase: begin with"),
+        ("", "line 1, column 1: there is no phase: begin with"),
         ("idle 3us", "stands before the first phase"),
         ("phase", "the phase's name is missing: write phase NAME"),
         ("phase a b", "nothing may follow here"),
         ("phase a", "phase \"a\" has neither"),
-        ("phase a\nphase b\nidle 1us", "line 1: phase \"a\" has neither"),
+        ("phase a\nphase b\nidle 1us", "line 1, column 1: phase \"a\" has neither"),
         ("phase a\nfor 3us", "has neither"),
         ("phase a\nidle 3us\nworkload stream", "not both"),
         ("phase a\nidle 3us\nidle 4us", "set twice"),
@@ -63,8 +66,23 @@ fn messages_tell_what_to_do() {
         ("phase a\nthrottle rank7 9%", "expected the rank, found \"rank7\": write throttle rank0 30%"),
         ("phase a\nmsi each 9us", "expected every, found \"each\": write msi every 20us"),
         ("phase a\nworkload steam", "did you mean stream?"),
-        ("phase ä\nä 1", "has no setting \"ä\""),
+        ("phase ä\nä 1", "line 2, column 1: a phase has no setting \"ä\""),
+        ("phase ä\nidle 1us ä", "line 2, column 10: nothing may follow"),
     ] {
         assert!(message(text).contains(part), "{text:?} gives {}", message(text));
     }
+}
+
+#[test]
+fn a_setting_of_another_machine_is_no_spelling_mistake() {
+    let limits = Limits { repertoire: &crate::uncore::nehalem::REPERTOIRE, ..LIMITS };
+    let message = |text: &str| parse(text, &limits).unwrap_err().to_string();
+    let throttle = message("phase a\n  idle 1us\n  throttle ranks 50%\n");
+    assert!(
+        throttle.starts_with("line 3, column 3: the traffic model of nehalem has no setting \"throttle\""),
+        "{throttle}"
+    );
+    assert!(message("phase a\nidle 1us\nmsi every 1us").contains("no setting \"msi\", though others have"));
+    assert!(message("phase a\nidel 1us").contains("did you mean idle?"));
+    assert!(parse("phase a\nworkload stream\nfor 1us\nphase b\nidle 1us\n", &limits).is_ok());
 }

@@ -1,0 +1,129 @@
+//! A queue's figures from the stays of the messages that waited in it.
+
+use super::{HALF_FULL, PATIENCE, ROOM};
+
+/// How many messages wait over time: from each cycle on, up to the next one listed. None after the last.
+#[derive(Debug, Clone, Default)]
+pub struct Depth(Vec<(u64, u32)>);
+
+/// How long a stay made a queue reach a depth, in cycles.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Reached {
+    one: u64,
+    half: u64,
+    full: u64,
+    /// Messages that it found.
+    found: u32,
+}
+
+impl Depth {
+    /// A message waits from `came` to `went`. Nobody asks about what was before `now`.
+    fn add(&mut self, came: u64, went: u64, now: u64) -> Reached {
+        let gone = self.0.partition_point(|&(start, _)| start <= now);
+        // The stretch that holds now is the last before it.
+        self.0.drain(..gone.saturating_sub(1));
+        let first = self.split(came);
+        let last = self.split(went);
+        let mut reached = Reached { found: self.0[first].1, ..Reached::default() };
+        for index in first..last {
+            let cycles = self.0[index + 1].0 - self.0[index].0;
+            let depth = &mut self.0[index].1;
+            *depth += 1;
+            match *depth {
+                1 => reached.one += cycles,
+                HALF_FULL => reached.half += cycles,
+                ROOM => reached.full += cycles,
+                _ => {}
+            }
+        }
+        reached
+    }
+
+    /// The index of the stretch that begins at a cycle, made if need be.
+    fn split(&mut self, cycle: u64) -> usize {
+        let after = self.0.partition_point(|&(start, _)| start < cycle);
+        if self.0.get(after).is_none_or(|&(start, _)| start != cycle) {
+            let depth = if after == 0 { 0 } else { self.0[after - 1].1 };
+            self.0.insert(after, (cycle, depth));
+        }
+        after
+    }
+}
+
+/// Totals of a queue.
+#[derive(Debug, Clone, Default)]
+pub struct Queue {
+    /// Messages that waited.
+    pub entries: u64,
+    /// Cycles that they waited.
+    pub occupied: u64,
+    /// Cycles in which it held something.
+    pub nonempty: u64,
+    /// Cycles in which it was half full or more.
+    pub half: u64,
+    /// Cycles in which it had no room.
+    pub full: u64,
+    /// Messages that found no room.
+    pub refused: u64,
+    /// Cycles that those waited.
+    pub refused_for: u64,
+    /// Messages that starved.
+    pub starving: u64,
+    /// Cycles for which they did.
+    pub starved: u64,
+    /// Of those, cycles of messages that found no room.
+    pub starved_outside: u64,
+    depth: Depth,
+}
+
+impl Queue {
+    /// A message waits from `came` to `went`.
+    pub fn add(&mut self, came: u64, went: u64, now: u64) {
+        let mut depth = std::mem::take(&mut self.depth);
+        self.add_to(&mut depth, came, went, now);
+        self.depth = depth;
+    }
+
+    /// A message waits in a queue that counts several kinds of messages apart, of which this is one.
+    pub fn add_to(&mut self, depth: &mut Depth, came: u64, went: u64, now: u64) {
+        let waited = went - came;
+        if waited == 0 {
+            return;
+        }
+        let reached = depth.add(came, went, now);
+        let starved = waited.saturating_sub(PATIENCE.into());
+        self.entries += 1;
+        self.occupied += waited;
+        self.nonempty += reached.one;
+        self.half += reached.half;
+        self.full += reached.full;
+        self.starving += u64::from(starved > 0);
+        self.starved += starved;
+        if reached.found >= ROOM {
+            self.refused += 1;
+            self.refused_for += waited;
+            self.starved_outside += starved;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Queue;
+
+    #[test]
+    fn depths_are_those_of_stays_that_overlap() {
+        let mut queue = Queue::default();
+        for (came, went) in [(10, 14), (12, 16), (13, 14), (13, 15)] {
+            queue.add(came, went, 10);
+        }
+        // Cycles 10 to 15; two or more in 12 to 14; four in 13.
+        assert_eq!((queue.entries, queue.occupied), (4, 11));
+        assert_eq!((queue.nonempty, queue.half, queue.full, queue.refused), (6, 3, 1, 0));
+        queue.add(13, 33, 12);
+        assert_eq!((queue.refused, queue.refused_for, queue.nonempty), (1, 20, 23));
+        assert_eq!((queue.starving, queue.starved, queue.starved_outside), (1, 12, 12));
+        queue.add(100, 101, 90);
+        assert_eq!((queue.nonempty, queue.occupied), (24, 32));
+    }
+}

@@ -1,0 +1,59 @@
+//! When each request was in a slice's queue and in its table: the truth of counts that are shaped by a threshold or by edges.
+//!
+//! Such a count needs the level of a queue in every cycle, which sums of stays do not give. So the stays themselves are kept, but only
+//! when asked for: they grow with the run.
+
+use super::record::{Opcodes, Record, RequestKind};
+use super::shaped::Shaped;
+use crate::engine::{NEVER, Period};
+use crate::signal::Tick;
+
+/// From one cycle on, up to another and without it.
+type Stay = (u64, u64);
+
+#[derive(Debug, Clone, Copy)]
+struct Kept {
+    slice: u16,
+    kind: RequestKind,
+    missed: bool,
+    queue: Option<Stay>,
+    table: Option<Stay>,
+}
+
+/// The stays of all requests that have ended.
+#[derive(Debug, Clone, Default)]
+pub struct Stays(Vec<Kept>);
+
+impl Stays {
+    /// Adds those of a request that has ended.
+    pub fn add(&mut self, record: &Record, clock: Period) {
+        let cycles = |from: Tick, to: Tick| {
+            let stay = (from != NEVER && to != NEVER).then(|| (clock.cycles(from), clock.cycles(to)));
+            stay.filter(|(from, to)| from < to)
+        };
+        let queue = cycles(record.ingress_in, record.ingress_out).filter(|_| record.kind != RequestKind::Snoop);
+        let table = cycles(record.tor_in, record.tor_out);
+        self.0.push(Kept { slice: record.slice, kind: record.kind, missed: record.miss, queue, table });
+    }
+
+    /// What an occupancy event of a slice, by the guide's names, gives behind a threshold; `None` for events without stays.
+    pub fn shaped(
+        &self,
+        slice: u16,
+        event: (&str, &str),
+        opcodes: &Opcodes,
+        opcode: Option<u64>,
+        threshold: u64,
+    ) -> Option<Shaped> {
+        let of_opcode = |kept: &Kept| kept.table.filter(|_| opcode.is_some() && opcodes.of(kept.kind) == opcode);
+        let stay = |kept: &Kept| match event {
+            ("RxR_OCCUPANCY", "IRQ") => Some(kept.queue),
+            ("TOR_OCCUPANCY", "OPCODE") => Some(of_opcode(kept)),
+            ("TOR_OCCUPANCY", "MISS_OPCODE") => Some(of_opcode(kept).filter(|_| kept.missed)),
+            _ => None,
+        };
+        let of_slice = self.0.iter().filter(|kept| kept.slice == slice);
+        let stays = of_slice.map(stay).collect::<Option<Vec<_>>>()?;
+        Some(Shaped::of(stays.into_iter().flatten().flat_map(|(from, to)| [(from, 1), (to, -1)]), threshold))
+    }
+}

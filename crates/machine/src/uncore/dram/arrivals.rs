@@ -1,0 +1,120 @@
+//! Requests come in, and the major mode follows what waits.
+
+use super::channel::{Arrival, Channel, Completing, Forward, Outcome};
+use super::plan::Lane;
+use super::witness::Witness;
+use crate::ledger::{MajorMode, Pending};
+
+impl Channel {
+    /// Takes a request in; true if the plan must be made anew.
+    pub(super) fn arrive<W: Witness>(&mut self, new: Arrival, witness: &mut W, out: &mut Vec<Outcome>) -> bool {
+        let Arrival { cycle, owner, line, queue, partial, .. } = new;
+        let pending_write = self.lane(Lane::Writes).contains(line);
+        self.sequence += 1;
+        match queue {
+            Pending::Reads => {
+                self.enter(queue, cycle, witness);
+                if pending_write {
+                    witness.forwards(cycle);
+                    let done = cycle + self.timing.forward;
+                    self.forwards.push(Forward { done, entered: cycle, owner });
+                    self.remember(done);
+                    return false;
+                }
+                let bank = self.take(Lane::Reads, new, cycle, witness);
+                // The first read takes over from the writes.
+                self.lane(Lane::Reads).len() == 1 || self.consider(Lane::Reads, bank, cycle)
+            }
+            Pending::Writes => {
+                out.push(Outcome::Posted { owner });
+                if pending_write || self.is_completing(line) {
+                    witness.merges(cycle);
+                    out.push(Outcome::WriteCredit);
+                    return false;
+                }
+                self.enter(queue, cycle, witness);
+                let lane = if partial { Lane::Underfills } else { Lane::Writes };
+                let bank = self.take(lane, new, cycle, witness);
+                if partial {
+                    self.remember(self.underfill_errand(cycle));
+                }
+                if self.drain_writes(cycle, witness) {
+                    return true;
+                }
+                partial || self.consider(lane, bank, cycle)
+            }
+        }
+    }
+
+    /// Puts a request into a lane, whose rank wakes if it sleeps. Gives the bank.
+    fn take<W: Witness>(&mut self, lane: Lane, new: Arrival, cycle: u64, witness: &mut W) -> usize {
+        let Arrival { cycle: entered, owner, line, bank, row, .. } = new;
+        let bank = usize::from(bank) % super::Layout::BANKS;
+        self.rank_up(self.banks.layout.rank_of(bank), cycle, witness);
+        let waiting = &mut self.lanes[lane as usize];
+        let slot = waiting.push(line, bank, row, owner, self.sequence, entered);
+        waiting.note_hit(bank, slot, self.banks.open_row[bank], cycle.saturating_sub(self.timing.starvation));
+        bank
+    }
+
+    /// The rest of a partial write's line has come: the write can go out.
+    pub(super) fn complete<W: Witness>(&mut self, write: Completing, cycle: u64, witness: &mut W) {
+        let Completing { entered, line, row, bank, .. } = write;
+        self.sequence += 1;
+        let queue = Pending::Writes;
+        let write = Arrival { cycle: entered, owner: 0, line, bank, row, queue, partial: false };
+        self.take(Lane::Writes, write, cycle, witness);
+        self.drain_writes(cycle, witness);
+    }
+
+    /// True if a partial write of the line is being completed.
+    fn is_completing(&self, line: u32) -> bool {
+        self.lane(Lane::Underfills).contains(line) || self.completing.iter().any(|write| write.line == line)
+    }
+
+    /// Changes to write major mode if many writes are pending and some of them can go out; true if the mode has changed.
+    pub(super) fn drain_writes<W: Witness>(&mut self, cycle: u64, witness: &mut W) -> bool {
+        let many = self.writes_queued() >= usize::from(self.timing.write_high);
+        if self.mode != MajorMode::Read || !many {
+            return false;
+        }
+        // Writes that lack a part of their line cannot be drained: that comes first.
+        let mode = if self.lane(Lane::Writes).len() > self.timing.write_low {
+            MajorMode::Write
+        } else if self.lane(Lane::Underfills).len() > 0 {
+            MajorMode::Partial
+        } else {
+            return false;
+        };
+        self.set_mode(mode, cycle, witness);
+        true
+    }
+
+    pub(super) fn set_mode<W: Witness>(&mut self, mode: MajorMode, cycle: u64, witness: &mut W) {
+        if mode == self.mode {
+            return;
+        }
+        witness.changes_mode(self.mode, mode, cycle);
+        self.mode = mode;
+        self.remember(self.underfill_errand(cycle));
+    }
+
+    fn live(&self, queue: Pending) -> (usize, u8) {
+        match queue {
+            Pending::Reads => (usize::from(self.lane(Lane::Reads).len()) + self.forwards.len(), self.timing.reads),
+            Pending::Writes => (self.writes_queued(), self.timing.writes),
+        }
+    }
+
+    /// An entry is about to be added to a queue.
+    fn enter<W: Witness>(&self, queue: Pending, cycle: u64, witness: &mut W) {
+        let (live, capacity) = self.live(queue);
+        witness.enters(queue, live + 1 == usize::from(capacity), cycle);
+    }
+
+    /// An entry has been taken from a queue.
+    pub(super) fn leave<W: Witness>(&self, queue: Pending, entered: u64, cycle: u64, witness: &mut W) {
+        let (live, capacity) = self.live(queue);
+        witness.leaves(queue, live + 1 == usize::from(capacity), entered, cycle);
+    }
+}

@@ -1,0 +1,49 @@
+//! Names of events and signals, bound to wires of every instance of a unit.
+
+use crate::signal::{Wire, Wiring, WiringError};
+
+/// A wire of every instance of a unit, with a tag.
+#[derive(Debug, Clone, Copy)]
+pub struct Line {
+    /// Machine-wide number of the unit's first instance.
+    start: u16,
+    signal: u16,
+    tag: u64,
+}
+
+impl Line {
+    /// The wire of an instance.
+    pub const fn wire(self, stride: u16, socket: u16, index: u16) -> Wire {
+        Wire { instance: self.start + socket * stride + index, signal: self.signal }
+    }
+
+    /// The tag.
+    pub const fn tag(self) -> u64 {
+        self.tag
+    }
+}
+
+/// Binds the subevents that a table's entry names, of one event: the tag has the bits of all of them.
+pub fn bind(wiring: &mut Wiring, entry: &str) -> Result<Line, WiringError> {
+    let (unit, rest) = entry.split_once('/').unwrap_or((entry, ""));
+    let mut names = rest.split('+');
+    let first = names.next().unwrap_or_default();
+    let (event, subevent) = first.split_once('.').map_or((first, None), |(event, sub)| (event, Some(sub)));
+    let (wire, mut tag) = wiring.tagged(0, unit, 0, event, subevent)?;
+    for further in names {
+        tag |= wiring.tagged(0, unit, 0, event, Some(further))?.1;
+    }
+    Ok(Line { start: wire.instance, signal: wire.signal, tag })
+}
+
+/// Binds a signal by its own name, without a tag.
+pub fn bind_signal(wiring: &mut Wiring, unit: &str, signal: &str) -> Result<Line, WiringError> {
+    let wire = wiring.signal(0, unit, 0, signal)?;
+    Ok(Line { start: wire.instance, signal: wire.signal, tag: 0 })
+}
+
+/// A value of one of the catalogue's sets, by name.
+pub fn named(wiring: &Wiring, set: &str, name: &str) -> Result<u64, WiringError> {
+    let missing = || WiringError::NoSignal { unit: "cha", name: format!("{name} in {set}") };
+    wiring.family().named_value(set, name).ok_or_else(missing)
+}

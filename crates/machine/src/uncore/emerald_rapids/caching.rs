@@ -1,0 +1,191 @@
+//! What an agent puts into the slice and the snoop filter, what gives way, and what is driven out.
+
+use super::Model;
+use super::agent::FILTER_EXCLUSIVE;
+use super::core::MODIFIED;
+use super::event::Event;
+use super::request::{Request, RequestId};
+use crate::ledger::emerald_rapids::deeds::deed;
+use crate::ledger::emerald_rapids::{Found, Kind, Reason, Ring, Target, Victim};
+use crate::signal::SignalSink;
+
+impl Model {
+    /// Takes every copy of a line out of this socket's caches; true if one was newer than memory.
+    pub(super) fn purge<S: SignalSink>(&mut self, socket: u8, cha: u8, line: u32, sink: &mut S) -> bool {
+        let (at_socket, at_cha) = (u16::from(socket), u16::from(cha));
+        let agent = self.agent(socket, cha);
+        let mut modified = false;
+        if let Some(way) = agent.llc.find(line) {
+            modified |= agent.llc.get(way).state == Found::Modified as u8;
+            agent.llc.clear(way);
+        }
+        let Some(way) = agent.filter.find(line) else { return modified };
+        let entry = agent.filter.get(way);
+        agent.filter.clear(way);
+        if entry.state == FILTER_EXCLUSIVE {
+            self.account.deed(deed("cha/CORE_SNP.EXT_ONE"), at_socket, at_cha, self.now, sink);
+            let core = self.core_number(socket, entry.owner);
+            let state = self.cores[usize::from(core)].snoop(line, true);
+            if state.is_none() {
+                self.account.deed(deed("cha/MISC.RSPI_WAS_FSE"), at_socket, at_cha, self.now, sink);
+            }
+            return modified | (state == Some(MODIFIED));
+        }
+        self.account.deed(deed("cha/CORE_SNP.EXT_GTONE"), at_socket, at_cha, self.now, sink);
+        for core in 0..self.parameters.cores {
+            let core = self.core_number(socket, core);
+            modified |= self.cores[usize::from(core)].snoop(line, true) == Some(MODIFIED);
+        }
+        modified
+    }
+
+    /// Streaming stores and flushes: no copy stays, memory gets what is newer.
+    pub(super) fn drive_out<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let Request { socket, cha, line, class, .. } = self.pool[request];
+        let modified = self.purge(socket, cha, line, sink);
+        let stream = matches!(class.kind, Kind::StreamFull | Kind::StreamPart);
+        if stream {
+            self.go(request, sink);
+            let (here, core) = (self.places.cha[usize::from(cha)], self.requester_tile(request));
+            self.mesh_send(socket, Ring::Acknowledge, 0, here, core, sink);
+            self.mesh_send(socket, Ring::Block, 1, core, here, sink);
+        }
+        if !stream && !modified {
+            let to = self.requester_tile(request);
+            let from = self.places.cha[usize::from(cha)];
+            let at = self.mesh_send(socket, Ring::Acknowledge, 0, from, to, sink);
+            self.wheel.schedule(at + self.times.llc_quick, Event::Data.of(request));
+            return;
+        }
+        self.pool[request].writes = true;
+        // The pull and its data take a round trip, of which the messages above are the traffic.
+        let wait = if stream { self.times.core_snoop } else { self.times.llc_quick };
+        self.write_home(request, wait, sink);
+    }
+
+    /// A core or I/O stack gives a line up.
+    pub(super) fn take_back<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let Request { socket, cha, line, class, origin, .. } = self.pool[request];
+        let kind = class.kind;
+        let from_device = kind == Kind::DmaWriteback;
+        let agent = self.agent(socket, cha);
+        let entry = agent.filter.find(line).map(|way| (way, agent.filter.get(way)));
+        let owner = if from_device { u8::MAX } else { (origin % 64) as u8 };
+        let mut owned = from_device;
+        if let Some((way, entry)) = entry {
+            if entry.state == FILTER_EXCLUSIVE && entry.owner == owner {
+                agent.filter.clear(way);
+                owned = true;
+            }
+        } else if kind == Kind::WritebackModified {
+            // Its entry has gone to make room: the data still counts.
+            owned = true;
+        }
+        if owned && kind != Kind::WritebackShared {
+            let state = if kind == Kind::WritebackClean { Found::Exclusive } else { Found::Modified };
+            self.llc_insert(socket, cha, line, state, from_device, sink);
+            if kind == Kind::WritebackModified {
+                self.account.deed(deed("cha/WB_PUSH_MTOI.LLC"), socket.into(), cha.into(), self.now, sink);
+            }
+        }
+        if !from_device {
+            self.go(request, sink);
+        }
+        self.wheel.schedule(self.now + self.times.llc_quick, Event::Release.of(request));
+    }
+
+    /// Puts a line into the slice; what gives way goes to memory if it must.
+    pub(super) fn llc_insert<S: SignalSink>(
+        &mut self,
+        socket: u8,
+        cha: u8,
+        line: u32,
+        state: Found,
+        for_io: bool,
+        sink: &mut S,
+    ) {
+        let agent = self.agent(socket, cha);
+        if let Some(way) = agent.llc.find(line) {
+            let old = agent.llc.get(way).state;
+            let modified = old == Found::Modified as u8 || state == Found::Modified;
+            agent.llc.set(way, if modified { Found::Modified as u8 } else { state as u8 }, 0);
+            agent.llc.touch(way);
+            return;
+        }
+        let Some(old) = agent.llc.insert(line, state as u8, 0) else { return };
+        let left = Found::in_slice(old.state);
+        let (_, home) = super::address::target(old.line);
+        let victim = Victim { state: left, for_io, remote: home != socket };
+        self.account.give_way(socket.into(), cha.into(), victim, self.now, sink);
+        if left == Found::Modified {
+            self.send_out(socket, cha, old.line, sink);
+        }
+    }
+
+    /// Notes in the snoop filter who has a line; what gives way is taken from the cores that have it.
+    pub(super) fn filter_insert<S: SignalSink>(
+        &mut self,
+        socket: u8,
+        cha: u8,
+        line: u32,
+        state: u8,
+        core: u8,
+        sink: &mut S,
+    ) {
+        let (at_socket, at_cha) = (u16::from(socket), u16::from(cha));
+        let agent = self.agent(socket, cha);
+        if let Some(way) = agent.filter.find(line) {
+            agent.filter.set(way, state, core);
+            agent.filter.touch(way);
+            return;
+        }
+        let Some(old) = agent.filter.insert(line, state, core) else { return };
+        if old.state == FILTER_EXCLUSIVE {
+            let core = self.core_number(socket, old.owner);
+            let had = self.cores[usize::from(core)].snoop(old.line, true);
+            let modified = had == Some(MODIFIED);
+            let what = if modified { deed("cha/SF_EVICTION.M_STATE") } else { deed("cha/SF_EVICTION.E_STATE") };
+            self.account.deed(what, at_socket, at_cha, self.now, sink);
+            self.account.deed(deed("cha/CORE_SNP.EVICT_ONE"), at_socket, at_cha, self.now, sink);
+            if modified {
+                self.send_out(socket, cha, old.line, sink);
+            }
+            return;
+        }
+        self.account.deed(deed("cha/SF_EVICTION.S_STATE"), at_socket, at_cha, self.now, sink);
+        self.account.deed(deed("cha/CORE_SNP.EVICT_GTONE"), at_socket, at_cha, self.now, sink);
+        for core in 0..self.parameters.cores {
+            let core = self.core_number(socket, core);
+            self.cores[usize::from(core)].snoop(old.line, true);
+        }
+    }
+
+    /// A modified line leaves the socket's caches for memory.
+    pub(super) fn send_out<S: SignalSink>(&mut self, socket: u8, cha: u8, line: u32, sink: &mut S) {
+        let (target, home) = super::address::target(line);
+        let mut request = Request::new(Kind::Victim, socket, cha, home, 0, line, target);
+        request.writes = true;
+        let request = self.pool.add(request);
+        let agent = self.agent(socket, cha);
+        let room = home == socket || !agent.links.is_short(Reason::Writeback);
+        if room && agent.can_start(line) {
+            self.start_victim(request, sink);
+        } else {
+            agent.victims.push_back(request);
+            self.next_victim(socket, cha, sink);
+        }
+    }
+
+    pub(super) fn start_victim<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let Request { socket, cha, line, class, .. } = self.pool[request];
+        let slot = self.agent(socket, cha).take_entry(line, request);
+        self.pool[request].slot = slot;
+        self.account.tor_in(socket.into(), cha.into(), class, self.now, sink);
+        if class.target == Target::Device {
+            self.wheel.schedule(self.now + self.times.llc_quick, Event::Release.of(request));
+            return;
+        }
+        self.account.deed(deed("cha/WB_PUSH_MTOI.MEM"), socket.into(), cha.into(), self.now, sink);
+        self.write_home(request, self.times.llc_quick, sink);
+    }
+}

@@ -1,0 +1,92 @@
+//! Phases of a scenario: what begins and ends with them.
+
+use super::core::{Thread, ThreadState};
+use super::device::STACKS;
+use super::event::Event;
+use super::{Model, Stores};
+use crate::signal::SignalSink;
+use crate::workload::{Generator, Kind, Workload};
+
+impl Model {
+    /// The phase whose turn it is begins.
+    pub(super) fn begin_phase<S: SignalSink>(&mut self, sink: &mut S) {
+        let Some((workload, _)) = self.course.begin(self.now) else { return };
+        if let Some(workload) = workload.filter(|workload| workload.kind != Kind::Idle) {
+            self.set_to_work(&workload);
+        }
+        self.wake_cores(sink);
+        if !self.course.is_last_and_open() {
+            self.look_later();
+        }
+    }
+
+    /// The hardware threads or devices of a workload begin.
+    fn set_to_work(&mut self, workload: &Workload) {
+        let (all, cores) = (u16::from(self.sockets), u16::from(self.parameters.cores));
+        let thread = |number: u16| Thread {
+            generator: Generator::new(workload, number),
+            core: (number % all) * cores + number / all % cores,
+            ready: 0,
+            held: None,
+            state: ThreadState::Running,
+            accesses: 0,
+            last_line: u32::MAX,
+            last_miss: u32::MAX / 2,
+        };
+        self.threads = (0..workload.threads).map(thread).collect();
+        self.remote = workload.remote;
+        self.goal = self.done + workload.requests;
+        self.stores = match workload.kind {
+            Kind::Copy => Stores::FastString,
+            Kind::NtStore => Stores::Streaming,
+            _ => Stores::Plain,
+        };
+        self.devices_only = matches!(workload.kind, Kind::DmaRead | Kind::DmaWrite);
+        let starts = if self.devices_only { Event::Device } else { Event::Issue };
+        (0..workload.threads).for_each(|thread| self.wheel.schedule(self.now, starts.of(thread)));
+        // A mixed workload is that of a server, with devices at work.
+        if workload.kind == Kind::Mixed {
+            self.at_work = all * STACKS;
+            let first = self.now + self.times.uclk;
+            (0..self.at_work).for_each(|stack| self.wheel.schedule(first, Event::Device.of(stack)));
+        }
+    }
+
+    /// Cores with threads run from now on.
+    fn wake_cores<S: SignalSink>(&mut self, sink: &mut S) {
+        let mut woken = vec![0; usize::from(self.sockets)];
+        for thread in self.threads.iter().filter(|_| !self.devices_only) {
+            let core = &mut self.cores[usize::from(thread.core)];
+            woken[usize::from(thread.core / u16::from(self.parameters.cores))] += u16::from(core.running == 0);
+            core.running += 1;
+        }
+        if self.now == 0 {
+            self.power.start(woken, self.parameters.cores.into(), &mut self.account, sink);
+            return;
+        }
+        for (socket, cores) in (0..).zip(woken) {
+            (0..cores).for_each(|_| self.power.core_wakes(socket, self.now, &mut self.account, sink));
+        }
+    }
+
+    fn look_later(&mut self) {
+        self.wheel.schedule(self.course.next_look(self.now, self.threads.is_empty()), Event::Phase.of(0));
+    }
+
+    /// Looks whether the phase is over, and begins the next.
+    pub(super) fn step_phase<S: SignalSink>(&mut self, sink: &mut S) {
+        if self.course.expires(self.now) {
+            let left = self.threads.iter_mut().map(|thread| thread.generator.stop()).sum::<u64>();
+            self.total -= left;
+            self.goal -= left;
+        }
+        let finished = self.threads.iter().all(|thread| thread.state == ThreadState::Finished);
+        let at_rest = finished && self.at_work == 0 && self.pool.is_empty();
+        if !self.course.ends(self.threads.is_empty(), at_rest) {
+            self.look_later();
+            return;
+        }
+        self.threads.clear();
+        self.begin_phase(sink);
+    }
+}

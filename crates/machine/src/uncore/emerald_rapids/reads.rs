@@ -1,0 +1,169 @@
+//! Reads and claims of this socket at an agent: from the slice, from another core, or from memory.
+
+use super::Model;
+use super::agent::{FILTER_EXCLUSIVE, FILTER_SHARED};
+use super::core::{EXCLUSIVE, MODIFIED, SHARED};
+use super::event::Event;
+use super::request::{Request, RequestId};
+use crate::ledger::emerald_rapids::deeds::deed;
+use crate::ledger::emerald_rapids::{Found, Kind, Queue, Ring};
+use crate::signal::{SignalSink, Tick};
+
+impl Model {
+    /// A read of this socket's core or I/O stack.
+    pub(super) fn read<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let Request { socket, cha, line, class, found, origin, .. } = self.pool[request];
+        let (at_socket, at_cha) = (u16::from(socket), u16::from(cha));
+        let kind = class.kind;
+        let device = kind.queue() == Queue::Io;
+        let core = if device { u8::MAX } else { self.core_within(origin) };
+        let keeps_no_copy = device || kind.is_llc_prefetch();
+        // Other cores' shared copies must go before somebody writes.
+        let others = kind.owns() && self.drop_sharers(socket, cha, line, origin, device);
+        if others {
+            self.account.deed(deed("cha/CORE_SNP.CORE_GTONE"), at_socket, at_cha, self.now, sink);
+            self.account.deed(deed("cha/MISC.RFO_HIT_S"), at_socket, at_cha, self.now, sink);
+            let (from, to) = (self.places.cha[usize::from(cha)], self.requester_tile(request));
+            self.mesh_send(socket, Ring::Invalidate, 0, from, to, sink);
+        }
+        let wait = if others { self.times.core_snoop } else { 0 };
+        match found {
+            Found::Shared | Found::Forward | Found::Exclusive | Found::Modified => {
+                let modified = found == Found::Modified;
+                let alone = matches!(found, Found::Exclusive | Found::Modified);
+                let agent = self.agent(socket, cha);
+                let Some(way) = agent.llc.find(line) else { return };
+                let grant = if kind.owns() || (alone && modified) {
+                    MODIFIED
+                } else if alone {
+                    EXCLUSIVE
+                } else {
+                    SHARED
+                };
+                if device && kind.owns() {
+                    agent.llc.set(way, Found::Modified as u8, 0);
+                    agent.llc.touch(way);
+                } else if keeps_no_copy || grant == SHARED {
+                    agent.llc.touch(way);
+                } else {
+                    // The slice is not inclusive: what one core has alone leaves it.
+                    agent.llc.clear(way);
+                }
+                if !keeps_no_copy {
+                    let state = if grant == SHARED { FILTER_SHARED } else { FILTER_EXCLUSIVE };
+                    self.filter_insert(socket, cha, line, state, core, sink);
+                }
+                self.pool[request].grant = if keeps_no_copy { 0 } else { grant };
+                if kind.owns() {
+                    self.go(request, sink);
+                }
+                self.deliver(request, self.times.llc_data + wait, sink);
+            }
+            Found::FilterExclusive if class.hit => self.snoop_owner(request, sink),
+            _ if kind.owns()
+                && found == Found::FilterShared
+                && kind == Kind::Ownership
+                && self.has_copy(origin, line) =>
+            {
+                // An upgrade: the core has the data already and needs the others' copies gone.
+                self.claim_only(request, wait, sink);
+            }
+            _ => self.miss(request, wait, sink),
+        }
+    }
+
+    pub(super) fn has_copy(&self, core: u16, line: u32) -> bool {
+        self.cores[usize::from(core)].l2.find(line).is_some()
+    }
+
+    /// A core that holds a shared line becomes its owner.
+    pub(super) fn claim_only<S: SignalSink>(&mut self, request: RequestId, wait: Tick, sink: &mut S) {
+        let Request { socket, cha, line, origin, .. } = self.pool[request];
+        let core = self.core_within(origin);
+        self.filter_insert(socket, cha, line, FILTER_EXCLUSIVE, core, sink);
+        self.pool[request].grant = MODIFIED;
+        self.miss_home(request, wait, true, sink);
+    }
+
+    /// One core has the line: it sends it on.
+    pub(super) fn snoop_owner<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let Request { socket, cha, line, class, origin, .. } = self.pool[request];
+        let (at_socket, at_cha) = (u16::from(socket), u16::from(cha));
+        let kind = class.kind;
+        let agent = self.agent(socket, cha);
+        let Some(way) = agent.filter.find(line) else { return };
+        let owner = agent.filter.get(way).owner;
+        let owner_core = self.core_number(socket, owner);
+        let own = owner_core == origin && kind.queue() == Queue::Core;
+        let takes = kind.owns();
+        let state = if own { None } else { self.cores[usize::from(owner_core)].snoop(line, takes) };
+        self.account.deed(deed("cha/CORE_SNP.CORE_ONE"), at_socket, at_cha, self.now, sink);
+        let keeps_no_copy = kind.queue() == Queue::Io || kind.is_llc_prefetch();
+        let modified = state == Some(MODIFIED);
+        let requester = self.core_within(origin);
+        let agent = self.agent(socket, cha);
+        if takes {
+            let Some(way) = agent.filter.find(line) else { return };
+            if keeps_no_copy {
+                agent.filter.clear(way);
+                self.llc_insert(socket, cha, line, Found::Modified, kind.queue() == Queue::Io, sink);
+            } else {
+                agent.filter.set(way, FILTER_EXCLUSIVE, requester);
+            }
+        } else if own {
+            // The core has lost sight of its own line: nothing changes.
+        } else {
+            agent.filter.set(way, FILTER_SHARED, owner);
+            if modified {
+                self.llc_insert(socket, cha, line, Found::Modified, false, sink);
+            }
+        }
+        self.pool[request].grant = match () {
+            () if keeps_no_copy => 0,
+            () if takes => MODIFIED,
+            () if own => EXCLUSIVE,
+            () => SHARED,
+        };
+        let from = self.places.cha[usize::from(cha)];
+        let at = self.mesh_send(socket, Ring::Invalidate, 0, from, self.core_tile(owner_core), sink);
+        self.pool[request].answers = owner_core;
+        self.wheel.schedule(at + self.times.core_snoop, Event::Snooped.of(request));
+    }
+
+    /// The owner has answered: data goes to the requester, word of it to the agent.
+    pub(super) fn snooped<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let Request { socket, cha, answers, .. } = self.pool[request];
+        let from = self.core_tile(answers);
+        let to = self.places.cha[usize::from(cha)];
+        self.mesh_send(socket, Ring::AcknowledgeAgents, 1, from, to, sink);
+        let goal = self.requester_tile(request);
+        let at = self.mesh_send(socket, Ring::Block, 1, from, goal, sink);
+        self.wheel.schedule(at, Event::Data.of(request));
+    }
+
+    /// Takes other cores' shared copies of a line away; true if there may have been any.
+    pub(super) fn drop_sharers(&mut self, socket: u8, cha: u8, line: u32, origin: u16, device: bool) -> bool {
+        let agent = self.agent(socket, cha);
+        let Some(way) = agent.filter.find(line).filter(|&way| agent.filter.get(way).state == FILTER_SHARED) else {
+            return false;
+        };
+        agent.filter.clear(way);
+        let mut dropped = false;
+        for core in 0..self.parameters.cores {
+            let core = self.core_number(socket, core);
+            if device || core != origin {
+                dropped |= self.cores[usize::from(core)].snoop(line, true).is_some();
+            }
+        }
+        dropped
+    }
+
+    /// Sends data from the slice to the requester.
+    pub(super) fn deliver<S: SignalSink>(&mut self, request: RequestId, wait: Tick, sink: &mut S) {
+        let Request { socket, cha, .. } = self.pool[request];
+        let from = self.places.cha[usize::from(cha)];
+        let to = self.requester_tile(request);
+        let at = self.mesh_send(socket, Ring::Block, 0, from, to, sink) + wait;
+        self.wheel.schedule(at, Event::Data.of(request));
+    }
+}

@@ -1,0 +1,153 @@
+//! The mesh by hand: a few messages over a quiet mesh, and what each stop must have seen of them.
+//!
+//! Memory unit 0 lies in row 3, column 0. Slices 0 to 6 are row 1, 7 to 13 row 2, 26 is row 5, column 0, and 32 right below it on the
+//! other die. A message is two cycles on its way onto the mesh, one to each stop, and nine over the bridge.
+
+use super::evaluate::{Case, Counters};
+use super::model;
+use super::truth::{cases, differences};
+use crate::ledger::emerald_rapids::Ring;
+use crate::signal::{Tick, Wiring};
+use crate::uncore::emerald_rapids::Model;
+
+/// A cycle of the mesh.
+const CYCLE: Tick = 28;
+
+struct Bench {
+    model: Model,
+    wiring: Wiring,
+    counters: Counters,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let (model, wiring) = model("idle");
+        let clocks = *model.clocks();
+        let mesh = |case: &Case| ["cha", "m2m", "mdf"].contains(&wiring.family().units[case.unit].name);
+        let cases = cases(&wiring, &model.snapshot()).into_iter().filter(mesh).collect();
+        let counters = Counters::new(super::model("idle").1, cases, |unit| clocks.of_unit(unit).ticks());
+        Self { model, wiring, counters }
+    }
+
+    /// Sends a message, and gives the cycle at which it has arrived.
+    fn send(&mut self, ring: Ring, agent: u8, from: u8, to: u8) -> Tick {
+        self.model.mesh_send(0, ring, agent, from, to, &mut self.counters) / CYCLE
+    }
+
+    /// Checks figures by hand, and the counters against the ledger.
+    #[track_caller]
+    fn check(&self, figures: &[(&str, u16, &str, u64)]) {
+        let at = self.model.snapshot();
+        for &(unit, instance, name, expected) in figures {
+            let (event, subevent) = name.split_once('.').map_or((name, None), |(event, sub)| (event, Some(sub)));
+            assert_eq!(at.value(unit, instance, event, subevent, &[]), Some(expected), "{unit}{instance}/{name}");
+        }
+        let found = differences(&self.counters, &self.wiring, &at, 10);
+        assert!(found.is_empty(), "{found:#?}");
+    }
+}
+
+#[test]
+fn a_burst_waits_for_the_credits_of_its_row() {
+    let mut bench = Bench::new();
+    let (memory, goal) = (bench.model.places.m2m[0], bench.model.places.cha[3]);
+    let arrived: Vec<Tick> = (0..6).map(|_| bench.send(Ring::Address, 0, memory, goal)).collect();
+    // Four leave one after the other. The first credit is back when its message has turned (cycle 4), gone back two stops, and been
+    // taken: in cycle 7. The sixth leaves right after the fifth. Two stops up, three to the right, two cycles on and off each.
+    assert_eq!(arrived, [9, 10, 11, 12, 16, 17]);
+    bench.check(&[
+        ("m2m", 0, "AG0_AD_CRD_ACQUIRED0.TGR1", 6),
+        ("m2m", 0, "AG0_AD_CRD_OCCUPANCY0.TGR1", 6 * 7),
+        ("m2m", 0, "STALL0_NO_TxR_HORZ_CRD_AD_AG0.TGR1", 3),
+        // They wait 1, 2, 3, 7 and 8 cycles: five at once in cycle 0, four in cycle 1.
+        ("m2m", 0, "TxR_VERT_BYPASS.AD_AG0", 1),
+        ("m2m", 0, "TxR_VERT_INSERTS0.AD_AG0", 5),
+        ("m2m", 0, "TxR_VERT_OCCUPANCY0.AD_AG0", 21),
+        ("m2m", 0, "TxR_VERT_CYCLES_NE0.AD_AG0", 8),
+        ("m2m", 0, "TxR_VERT_CYCLES_FULL0.AD_AG0", 2),
+        ("m2m", 0, "TxR_VERT_NACK0.AD_AG0", 1),
+        ("m2m", 0, "TxR_VERT_STARVED0.AD_AG0", 0),
+        ("m2m", 0, "DISTRESS_ASSERTED.VERT", 2),
+        // The way, and the credits' way back.
+        ("cha", 7, "VERT_RING_AD_IN_USE.UP_EVEN", 6),
+        ("cha", 0, "VERT_RING_AD_IN_USE.UP_ODD", 6),
+        ("cha", 7, "VERT_RING_TGC_IN_USE.DN_EVEN", 6),
+        ("m2m", 0, "VERT_RING_TGC_IN_USE.DN_ODD", 6),
+        ("cha", 0, "TxR_HORZ_BYPASS.AD_ALL", 6),
+        ("cha", 1, "HORZ_RING_AD_IN_USE.RIGHT_EVEN", 6),
+        ("cha", 2, "HORZ_RING_AD_IN_USE.RIGHT_ODD", 6),
+        ("cha", 3, "RxR_BYPASS.AD_CRD", 6),
+    ]);
+}
+
+#[test]
+fn the_bridge_takes_a_message_every_other_cycle() {
+    let mut bench = Bench::new();
+    let (upper, lower) = (bench.model.places.cha[26], bench.model.places.cha[32]);
+    let arrived: Vec<Tick> = (0..2).map(|_| bench.send(Ring::Address, 1, upper, lower)).collect();
+    // At the bridge in cycles 2 and 3; the second waits one.
+    assert_eq!(arrived, [13, 15]);
+    bench.check(&[
+        ("mdf", 0, "RxR_BYPASS.AD_CRD", 1),
+        ("mdf", 0, "RxR_INSERTS.AD_CRD", 1),
+        ("mdf", 0, "RxR_OCCUPANCY.AD_CRD", 1),
+        ("mdf", 7, "CRS_TxR_INSERTS.AD_CRD", 2),
+        ("cha", 26, "AG1_AD_CRD_ACQUIRED0.TGR6", 2),
+        // Sent in cycles 0 and 1, taken off in 11 and 13; then the bridge and a stop back, and a cycle.
+        ("cha", 26, "AG1_AD_CRD_OCCUPANCY0.TGR6", 22 + 23),
+    ]);
+    // Six acknowledgements, which need no credits.
+    for _ in 0..6 {
+        bench.send(Ring::Acknowledge, 0, upper, lower);
+    }
+    // They come in cycles 2 to 7 and go in 2, 4, ... 12: they wait 0 to 5 cycles, never four at once.
+    bench.check(&[("mdf", 0, "RxR_INSERTS.AK", 5), ("mdf", 0, "RxR_OCCUPANCY.AK", 15), ("mdf", 0, "RxR_FULL.AK", 0)]);
+}
+
+#[test]
+fn an_invalidation_keeps_its_place_behind_acknowledgements() {
+    let mut bench = Bench::new();
+    let places = &bench.model.places;
+    let (above, here, goal) = (places.cha[0], places.cha[7], places.cha[10]);
+    // From above, it turns in cycle 3; two from here want the same slot, and get the next two.
+    bench.send(Ring::Acknowledge, 0, above, goal);
+    bench.model.run_until(CYCLE, &mut bench.counters);
+    bench.send(Ring::Acknowledge, 0, here, goal);
+    bench.send(Ring::Acknowledge, 1, here, goal);
+    // It comes to turn in cycle 4, and the last of them turns in cycle 5.
+    bench.send(Ring::Invalidate, 0, above, goal);
+    bench.check(&[
+        ("cha", 7, "TxR_HORZ_INSERTS.AK", 2),
+        ("cha", 7, "TxR_HORZ_OCCUPANCY.AK", 1 + 2),
+        ("cha", 7, "TxR_HORZ_CYCLES_NE.AK", 2),
+        ("cha", 7, "EGRESS_ORDERING.IV_SNOOPGO_DN", 1),
+        ("cha", 7, "EGRESS_ORDERING.IV_SNOOPGO_UP", 0),
+        ("cha", 7, "TxR_HORZ_INSERTS.IV", 1),
+    ]);
+}
+
+#[test]
+fn a_full_queue_into_a_row_holds_the_addresses_of_its_stop_back() {
+    let mut bench = Bench::new();
+    let places = bench.model.places.clone();
+    // Requests of row 2 fill the slots to the right, so that what comes from above and below cannot turn there.
+    let (goal, here) = (places.cha[13], places.cha[7]);
+    for from in [0, 7, 14] {
+        let from = if from == 14 { places.m2m[0] } else { places.cha[from] };
+        for agent in 0..2 {
+            for _ in 0..4 {
+                bench.send(Ring::Address, agent, from, goal);
+            }
+        }
+    }
+    let before = bench.model.snapshot();
+    let full = before.value("cha", 7, "DISTRESS_ASSERTED", Some("HORZ"), &[]).unwrap();
+    // Twenty-four come to turn in eight cycles, one a cycle leaves.
+    assert!(full > 8, "{full}");
+    assert_eq!(before.value("cha", 7, "TxR_HORZ_CYCLES_FULL", Some("AD_ALL"), &[]), Some(full));
+    assert!(before.value("cha", 7, "RxR_CRD_STARVED", Some("AD_CRD"), &[]).unwrap() > 0);
+    bench.send(Ring::Address, 0, here, places.cha[14]);
+    let after = bench.model.snapshot();
+    assert!(after.since(&before, "cha", 7, "RING_SRC_THRTL", None, &[]).unwrap() > 0);
+    bench.check(&[]);
+}

@@ -1,0 +1,82 @@
+//! Phases of a scenario: what begins and ends with them.
+
+use super::event::Event;
+use super::hub::Device;
+use super::parameters::CORES;
+use super::{Model, Thread};
+use crate::uncore::core::ThreadState;
+use crate::workload::{Generator, Kind, Placement, Workload};
+
+impl Model {
+    /// The phase whose turn it is begins.
+    pub(super) fn begin_phase(&mut self) {
+        let Some((workload, _)) = self.course.begin(self.now) else { return };
+        if let Some(workload) = workload {
+            self.set_to_work(&workload);
+        }
+        if !self.course.is_last_and_open() {
+            self.look_later();
+        }
+    }
+
+    /// The hardware threads or devices of a workload begin.
+    pub(super) fn set_to_work(&mut self, workload: &Workload) {
+        let (sockets, node) = (self.parameters.sockets, self.parameters.node());
+        let cores = u16::from(sockets) * CORES as u16;
+        let placement = |number, socket| Placement::new(workload, number, socket, sockets, node);
+        let thread = |number: u16| {
+            let core = (number % cores) as u8;
+            Thread {
+                generator: Generator::new(workload, number),
+                placement: placement(number, core / CORES as u8),
+                core,
+                ready: 0,
+                held: None,
+                state: ThreadState::Running,
+            }
+        };
+        let device = |number: u16| {
+            let socket = (number % u16::from(sockets)) as u8;
+            // The first so many of the devices.
+            let isochronous = number * 100 < u16::from(workload.isochronous) * workload.threads;
+            Device::new(Generator::new(workload, number), placement(number, socket), socket, isochronous)
+        };
+        let (threads, devices) = match workload.kind {
+            Kind::Idle => (0, 0),
+            Kind::DmaRead | Kind::DmaWrite => (0, workload.threads),
+            _ => (workload.threads, 0),
+        };
+        self.around = workload.kind == Kind::NtStore;
+        self.threads = (0..threads).map(thread).collect();
+        self.devices = (0..devices).map(device).collect();
+        (0..threads).for_each(|thread| self.wheel.schedule(self.now, Event::Issue.of(thread)));
+        (0..devices).for_each(|device| self.wheel.schedule(self.now, Event::Device.of(device)));
+    }
+
+    /// Nobody works in this phase.
+    const fn pauses(&self) -> bool {
+        self.threads.is_empty() && self.devices.is_empty()
+    }
+
+    fn look_later(&mut self) {
+        self.wheel.schedule(self.course.next_look(self.now, self.pauses()), Event::Phase.of(0));
+    }
+
+    /// Looks whether the phase is over, and begins the next.
+    pub(super) fn step_phase(&mut self) {
+        if self.course.expires(self.now) {
+            let threads = self.threads.iter_mut().map(|thread| thread.generator.stop());
+            let left = threads.chain(self.devices.iter_mut().map(Device::stop)).sum::<u64>();
+            self.total -= left;
+        }
+        let finished = self.threads.iter().all(|thread| thread.state == ThreadState::Finished)
+            && self.devices.iter().all(Device::is_idle);
+        if !self.course.ends(self.pauses(), finished && self.requests.is_empty() && self.probes.is_empty()) {
+            self.look_later();
+            return;
+        }
+        self.threads.clear();
+        self.devices.clear();
+        self.begin_phase();
+    }
+}

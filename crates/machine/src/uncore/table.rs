@@ -1,0 +1,62 @@
+//! The table of requests: entries come and go, and with them the credits of the request queue.
+
+use super::Model;
+use super::event::Event;
+use super::request::{NO_REQUEST, RequestId};
+use crate::ledger::RequestKind;
+use crate::signal::SignalSink;
+
+impl Model {
+    /// A queue entry of the slice is free: the next stalled request may come.
+    pub(super) fn return_credit(&mut self, slice: u16) {
+        let state = &mut self.slices[usize::from(slice)];
+        match state.stalled.pop() {
+            None => state.credits += 1,
+            Some(stalled) => {
+                let at = self.now + self.latency.core_slice(self.pool[stalled].core, slice);
+                self.wheel.schedule(at, Event::Arrive.of(stalled));
+            }
+        }
+    }
+
+    /// A request enters the table.
+    pub(super) fn enter_tor<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let entry = &mut self.pool[request];
+        entry.record.tor_in = self.now;
+        entry.tor_tag = self.wires.tags.tor(&entry.record);
+        let state = &mut self.slices[usize::from(entry.record.slice)];
+        entry.tor_slot = if entry.record.kind == RequestKind::Snoop {
+            state.take_snoop_entry(entry.line, request)
+        } else {
+            state.take_tor_entry(entry.line, request)
+        };
+        sink.enter(state.wires.tor, entry.tor_tag, self.now);
+        if entry.record.miss && entry.record.kind == RequestKind::DataRead {
+            sink.enter(state.wires.pressure.read_misses, 0, self.now);
+        }
+    }
+
+    /// A request leaves the table; those that waited for its line may try again.
+    pub(super) fn leave_tor<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let entry = &mut self.pool[request];
+        entry.record.tor_out = self.now;
+        let slice = entry.record.slice;
+        let state = &mut self.slices[usize::from(slice)];
+        state.free_tor_entry(entry.tor_slot);
+        sink.leave(state.wires.tor, entry.tor_tag, self.now);
+        if entry.record.miss && entry.record.kind == RequestKind::DataRead {
+            sink.leave(state.wires.pressure.read_misses, 0, self.now);
+        }
+        let mut waiting = std::mem::replace(&mut entry.next, NO_REQUEST);
+        while waiting != NO_REQUEST {
+            let entry = &mut self.pool[waiting];
+            if entry.record.kind == RequestKind::Snoop {
+                state.snoop_retries.push_back(waiting);
+            } else {
+                state.retries.push(waiting);
+            }
+            waiting = std::mem::replace(&mut entry.next, NO_REQUEST);
+        }
+        self.wake(slice, sink);
+    }
+}

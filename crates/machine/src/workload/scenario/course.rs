@@ -1,0 +1,99 @@
+//! How far a model has come in a scenario.
+
+use super::{Conditions, Phase, Scenario, Workload};
+use crate::signal::Tick;
+
+/// Nanoseconds between looks whether a phase's last requests are done.
+const LOOK: u64 = 200;
+
+/// The phases of a scenario and the one that runs.
+#[derive(Debug)]
+pub struct Course {
+    phases: Vec<Phase>,
+    current: usize,
+    /// When the phase ends, whatever is done.
+    deadline: Tick,
+    /// The phase's time is over: its threads only finish what they have begun.
+    ending: bool,
+    ticks_per_second: u64,
+}
+
+impl Course {
+    /// Before the first phase.
+    pub fn new(scenario: Scenario, ticks_per_second: u64) -> Self {
+        Self { phases: scenario.phases, current: 0, deadline: Tick::MAX, ending: false, ticks_per_second }
+    }
+
+    /// Ticks of so many nanoseconds.
+    pub const fn ticks(&self, nanoseconds: u64) -> Tick {
+        (nanoseconds as u128 * self.ticks_per_second as u128 / 1_000_000_000) as Tick
+    }
+
+    /// Begins the phase whose turn it is: what the cores and devices do in it, and what else holds. `None` after the last.
+    pub fn begin(&mut self, now: Tick) -> Option<(Option<Workload>, Conditions)> {
+        let phase = self.phases.get(self.current)?;
+        let length = phase.nanoseconds.map(|length| self.ticks(length).max(1));
+        let content = (phase.workload.clone(), phase.conditions.clone());
+        self.ending = false;
+        self.deadline = length.map_or(Tick::MAX, |length| now + length);
+        Some(content)
+    }
+
+    /// True if nothing comes after the phase that runs, and it ends by itself.
+    pub fn is_last_and_open(&self) -> bool {
+        self.current + 1 >= self.phases.len() && self.deadline == Tick::MAX
+    }
+
+    /// True if the last phase is over.
+    pub const fn is_over(&self) -> bool {
+        self.current >= self.phases.len()
+    }
+
+    /// When to look next whether the phase is over. In a pause nobody works, and nothing but time ends it.
+    pub fn next_look(&self, now: Tick, pause: bool) -> Tick {
+        let look = if pause { Tick::MAX } else { now + self.ticks(LOOK) };
+        if self.ending { look.min(now + self.ticks(LOOK)) } else { look.min(self.deadline) }
+    }
+
+    /// True once, when the phase's time is over.
+    pub const fn expires(&mut self, now: Tick) -> bool {
+        let expires = now >= self.deadline && !self.ending;
+        self.ending |= expires;
+        expires
+    }
+
+    /// Ends the phase if its work is done, or its time if it is a pause, and nothing is under way. True if so.
+    pub const fn ends(&mut self, pause: bool, at_rest: bool) -> bool {
+        let ends = at_rest && (self.ending || !pause);
+        if ends {
+            self.current += 1;
+        }
+        ends
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Course;
+    use crate::workload::{Limits, Scenario};
+
+    #[test]
+    fn phases_end_with_their_work_or_their_time() {
+        let text = "phase a\nworkload stream\nphase b\nidle 1us\nphase c\nworkload chase\nfor 2us\n";
+        let scenario = Scenario::parse(text, &Limits::of_tests()).unwrap();
+        let mut course = Course::new(scenario, 10_000_000_000);
+        assert!(course.begin(0).unwrap().0.is_some());
+        assert_eq!((course.is_last_and_open(), course.next_look(50, false)), (false, 2050));
+        assert!(!course.ends(false, false) && course.ends(false, true));
+        assert!(course.begin(3000).unwrap().0.is_none());
+        assert_eq!(course.next_look(3000, true), 13_000);
+        assert!(!course.expires(12_999) && !course.ends(true, true));
+        assert!(course.expires(13_000) && !course.expires(13_000), "once");
+        assert!(!course.ends(true, false), "something is under way");
+        assert_eq!(course.next_look(13_000, true), 15_000);
+        assert!(course.ends(true, true));
+        assert!(course.begin(16_000).is_some());
+        assert_eq!((course.next_look(35_000, false), course.is_last_and_open()), (36_000, false));
+        assert!(course.ends(false, true) && course.is_over() && course.begin(40_000).is_none());
+    }
+}

@@ -1,0 +1,53 @@
+//! Emerald Rapids' metrics, over workloads that make each of them more than nothing.
+
+use super::book::{Book, Scene};
+use super::emerald_rapids_by_hand;
+
+const HEADING: &str = "# Emerald Rapids' metrics over workloads
+
+Made by `cargo test -p pericore-tests --test metrics_equal_the_ledger` (`PERICORE_WRITE_TABLES=1` writes it anew): each metric over a
+workload that makes it more than nothing, over all sockets of the machine: from counters, and over the ledger's figures. Both must
+agree. Events that do not fit the counters together are counted in runs of the same workload, so that nothing is scaled. Where the guide
+prints another equation, its value over the ledger stands beside it; a dash if it names events that there are not, or queues without
+their subchannel, which count nothing.";
+
+const CODE: &str = "code that a core fetches is in no LLC slice: cores keep it, and nobody else fetches the same";
+const NEAR_CODE: &str = "a socket's code lies in its own memory";
+const HEAT: &str = "memory is never throttled: phases cannot ask for it on this machine yet";
+const SELF_REFRESH: &str = "memory never refreshes itself: phases cannot ask for it on this machine yet";
+const PUSHED: &str = "a socket that writes a line of the other one back keeps no copy";
+const COHERENT: &str = "nothing that is not coherent goes from socket to socket";
+
+const BOOK: Book = Book {
+    family: "emerald-rapids",
+    file: "emerald-rapids-metrics.md",
+    heading: HEADING,
+    scenes: &[
+        Scene::of("8592+:sockets=2", "mixed:requests=30000,read=50,threads=64,footprint=64M,remote=40"),
+        Scene::of("8592+:sockets=2", "random:requests=100000,threads=16,footprint=512k,read=60,remote=40"),
+        Scene::of("8592+", "copy:requests=100000,threads=8,footprint=4M"),
+        Scene::of("8592+", "stream:requests=60000,threads=64,stride=1M,footprint=16G,read=0"),
+        Scene::of("8592+:sockets=2", "stream:requests=60000,threads=64,stride=1M,footprint=16G,read=0,remote=50"),
+        Scene::of("8592+", "dma-read:requests=20000,threads=8,footprint=32M"),
+    ],
+    given: &[],
+    nothing: &[
+        ("cha/AVG_IA_CRD_LLC_HIT_LATENCY", CODE),
+        ("cha/LLC_IA_CRD_HITS", CODE),
+        ("cha/LLC_CRD_MISS_TO_REM_MEM", NEAR_CODE),
+        ("imc/PCT_CYCLES_CRITICAL_THROTTLE", HEAT),
+        ("imc/PCT_CYCLES_DRAM_RANK0_IN_THR", HEAT),
+        ("imc/PCT_CYCLES_DRAM_RANK1_IN_THR", HEAT),
+        ("imc/PCT_CYCLES_SELF_REFRESH", SELF_REFRESH),
+        ("upi/DRS_WbS_FROM_UPI", PUSHED),
+        ("upi/DRS_WbE_FROM_UPI", PUSHED),
+        ("upi/NCB_DATA_FROM_UPI", COHERENT),
+    ],
+    by_hand: emerald_rapids_by_hand::value,
+    printed: emerald_rapids_by_hand::printed,
+};
+
+#[test]
+fn every_metric_of_emerald_rapids_equals_the_ledger() {
+    BOOK.check();
+}
