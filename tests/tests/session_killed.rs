@@ -183,12 +183,21 @@ fn the_child() {
     session.stop().expect("everything is put back");
 }
 
-/// Serves the child's operations; kills it once so many are carried out. Returns the addresses written, and true if the child came to its
-/// end by itself.
-fn serve(machine: &mut Chassis, listener: &UnixListener, child: &mut Child, most: usize) -> (Vec<Address>, bool) {
+/// What a child did.
+struct Served {
+    /// Addresses written, in order.
+    written: Vec<Address>,
+    /// Operations before the first write.
+    looks: usize,
+    /// It came to its end by itself.
+    ended: bool,
+}
+
+/// Serves the child's operations; kills it once so many are carried out.
+fn serve(machine: &mut Chassis, listener: &UnixListener, child: &mut Child, most: usize) -> Served {
     let (stream, _) = listener.accept().expect("the child connects");
     let mut stream = BufReader::new(stream);
-    let mut written = Vec::new();
+    let (mut written, mut looks) = (Vec::new(), 0);
     for done in 0.. {
         if done == most {
             child.kill().expect("SIGKILL");
@@ -196,7 +205,7 @@ fn serve(machine: &mut Chassis, listener: &UnixListener, child: &mut Child, most
         }
         let mut line = String::new();
         if stream.read_line(&mut line).expect("the socket works") == 0 {
-            return (written, child.wait().expect("the child ends").success());
+            return Served { written, looks, ended: child.wait().expect("the child ends").success() };
         }
         let words: Vec<&str> = line.split_whitespace().collect();
         let [verb, space, place, offset, width, value] = words[..] else { panic!("{line}") };
@@ -216,6 +225,7 @@ fn serve(machine: &mut Chassis, listener: &UnixListener, child: &mut Child, most
             .expect("a width");
         machine.set_now(machine.now() + 10 * UCLK);
         let answer = if verb == "w" {
+            looks = if written.is_empty() { done } else { looks };
             written.push(address);
             machine.write(address, width, number(value)).map(|()| 0)
         } else {
@@ -228,7 +238,7 @@ fn serve(machine: &mut Chassis, listener: &UnixListener, child: &mut Child, most
         }
     }
     child.wait().expect("the child is dead");
-    (written, false)
+    Served { written, looks, ended: false }
 }
 
 fn spawn(scene: usize, socket: &Path, journal: &Path) -> Child {
@@ -257,26 +267,33 @@ fn killed_after_each_operation_and_restored(number: usize) {
     let directory = std::env::temp_dir().join(format!("pericore-kill-{}-{number}", std::process::id()));
     std::fs::create_dir_all(&directory).expect("a directory");
     let (socket, journal) = (directory.join("registers"), directory.join("journal"));
-    let mut restored = 0;
-    for most in 1.. {
+    let killed_after = |most: usize| {
         let _ = std::fs::remove_file(&socket);
         let listener = UnixListener::bind(&socket).expect("a socket");
         let mut machine = machine(scene);
         let mut child = spawn(number, &socket, &journal);
-        let (written, ended) = serve(&mut machine, &listener, &mut child, most);
-        if journal.exists() {
+        let served = serve(&mut machine, &listener, &mut child, most);
+        let journalled = journal.exists();
+        if journalled {
             let found = Journal::read(&journal).expect("a journal is whole or not there");
             let stranger = found.restore(&mut machine, "another boot").expect("looks only");
             assert!(matches!(stranger, Restored::OtherBoot { .. }));
             found.restore(&mut machine, BOOT).expect("all registers take their old values");
             Journal::remove(&journal).expect("it was there");
-            restored += 1;
         } else {
-            assert!(ended || written.is_empty(), "operation {most}: written without a journal");
+            assert!(served.ended || served.written.is_empty(), "operation {most}: written without a journal");
         }
-        check(scene, &mut machine, &written, most);
-        if ended {
-            assert!(written.len() > 20, "the session did something");
+        check(scene, &mut machine, &served.written, most);
+        (served, journalled)
+    };
+    let (whole, _) = killed_after(usize::MAX);
+    assert!(whole.ended && whole.written.len() > 20, "the session did something");
+    // Whoever only looks leaves nothing behind: one kill stands for all before the last look.
+    let mut restored = 0;
+    for most in [1].into_iter().chain(whole.looks..) {
+        let (served, journalled) = killed_after(most);
+        restored += usize::from(journalled);
+        if served.ended {
             break;
         }
     }

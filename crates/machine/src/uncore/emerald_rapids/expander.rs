@@ -6,7 +6,7 @@ use super::Model;
 use super::event::Event;
 use super::request::{Request, RequestId};
 use crate::ledger::emerald_rapids::Ring;
-use crate::ledger::emerald_rapids::deeds::deed;
+use crate::ledger::emerald_rapids::compiled::deed;
 use crate::signal::{SignalSink, Tick};
 
 /// CXL links of a socket.
@@ -26,14 +26,14 @@ impl Model {
         let back_to = self.requester_tile(request);
         let account = &mut self.account;
         let happens = [
-            deed("cxlcm/TxC_PACK_BUF_INSERTS.MEM_REQ"),
-            deed("cxlcm/TxC_FLITS.VALID"),
-            deed("cxlcm/RxC_FLITS.VALID"),
-            deed("cxlcm/RxC_FLITS.VALID_MSG"),
-            deed("cxlcm/RxC_PACK_BUF_INSERTS.MEM_DATA"),
-            deed("cxlcm/RxC_AGF_INSERTS.MEM_DATA"),
+            deed!("cxlcm/TxC_PACK_BUF_INSERTS.MEM_REQ"),
+            deed!("cxlcm/TxC_FLITS.VALID"),
+            deed!("cxlcm/RxC_FLITS.VALID"),
+            deed!("cxlcm/RxC_FLITS.VALID_MSG"),
+            deed!("cxlcm/RxC_PACK_BUF_INSERTS.MEM_DATA"),
+            deed!("cxlcm/RxC_AGF_INSERTS.MEM_DATA"),
         ];
-        account.deed(deed("cxldp/TxC_AGF_INSERTS.M2S_REQ"), at, port, now, sink);
+        account.deed(deed!("cxldp/TxC_AGF_INSERTS.M2S_REQ"), at, port, now, sink);
         happens.into_iter().for_each(|what| account.deed(what, at, port, now, sink));
         let back = self.mesh_send(socket, Ring::Block, 0, to, back_to, sink);
         self.wheel.schedule(Self::both(arrives, back) + ACCESS * self.times.uclk, Event::Data.of(request));

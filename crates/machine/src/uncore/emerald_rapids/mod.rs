@@ -37,7 +37,7 @@ pub use parameters::{Parameters, REPERTOIRE};
 
 use super::{ModelError, Progress};
 use crate::engine::Wheel;
-use crate::ledger::emerald_rapids::deeds::level;
+use crate::ledger::emerald_rapids::compiled::level;
 use crate::ledger::emerald_rapids::{Clocks, Ledger, Queue, Ring, Shape, Snapshot};
 use crate::signal::{SignalSink, Tick, Wiring};
 use crate::workload::{Course, Scenario};
@@ -275,7 +275,7 @@ impl Model {
         self.powered_down[channel] = down;
         let channels = address::CHANNELS as usize;
         let (socket, channel) = ((channel / channels) as u16, (channel % channels) as u16);
-        let level = level("imc/POWER_CHANNEL_PPD");
+        let level = level!("imc/POWER_CHANNEL_PPD");
         if down {
             self.account.enter(level, socket, channel, self.now, sink);
         } else {

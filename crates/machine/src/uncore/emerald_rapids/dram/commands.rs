@@ -3,7 +3,7 @@
 use super::banks::{banks_of, rank_of};
 use super::subchannel::{Action, BUFFER, Outcome, Plan, RPQ, Subchannel, WPQ};
 use super::timing::BANKS_PER_RANK;
-use crate::ledger::emerald_rapids::deeds::deed;
+use crate::ledger::emerald_rapids::compiled::deed;
 use crate::ledger::{Command, CommandRecord};
 use crate::signal::SignalSink;
 use crate::uncore::emerald_rapids::account::Account;
@@ -149,29 +149,29 @@ impl Subchannel {
 
 type Halves = [u16; 2];
 const ACTIVATES: [Halves; 3] = [
-    [deed("imc/ACT_COUNT.RD_PCH0"), deed("imc/ACT_COUNT.RD_PCH1")],
-    [deed("imc/ACT_COUNT.WR_PCH0"), deed("imc/ACT_COUNT.WR_PCH1")],
-    [deed("imc/ACT_COUNT.UFILL_PCH0"), deed("imc/ACT_COUNT.UFILL_PCH1")],
+    [deed!("imc/ACT_COUNT.RD_PCH0"), deed!("imc/ACT_COUNT.RD_PCH1")],
+    [deed!("imc/ACT_COUNT.WR_PCH0"), deed!("imc/ACT_COUNT.WR_PCH1")],
+    [deed!("imc/ACT_COUNT.UFILL_PCH0"), deed!("imc/ACT_COUNT.UFILL_PCH1")],
 ];
 const PRECHARGES: [Halves; 3] = [
-    [deed("imc/PRE_COUNT.RD_PCH0"), deed("imc/PRE_COUNT.RD_PCH1")],
-    [deed("imc/PRE_COUNT.WR_PCH0"), deed("imc/PRE_COUNT.WR_PCH1")],
-    [deed("imc/PRE_COUNT.UFILL_PCH0"), deed("imc/PRE_COUNT.UFILL_PCH1")],
+    [deed!("imc/PRE_COUNT.RD_PCH0"), deed!("imc/PRE_COUNT.RD_PCH1")],
+    [deed!("imc/PRE_COUNT.WR_PCH0"), deed!("imc/PRE_COUNT.WR_PCH1")],
+    [deed!("imc/PRE_COUNT.UFILL_PCH0"), deed!("imc/PRE_COUNT.UFILL_PCH1")],
 ];
-const PAGE_TABLE: Halves = [deed("imc/PRE_COUNT.PGT_PCH0"), deed("imc/PRE_COUNT.PGT_PCH1")];
-const ALL_ROWS: Halves = [deed("imc/DRAM_PRE_ALL.PCH0"), deed("imc/DRAM_PRE_ALL.PCH1")];
-const FORCED: Halves = [deed("imc/DRAM_REFRESH.PANIC_PCH0"), deed("imc/DRAM_REFRESH.PANIC_PCH1")];
-const TIMELY: Halves = [deed("imc/DRAM_REFRESH.HIGH_PCH0"), deed("imc/DRAM_REFRESH.HIGH_PCH1")];
+const PAGE_TABLE: Halves = [deed!("imc/PRE_COUNT.PGT_PCH0"), deed!("imc/PRE_COUNT.PGT_PCH1")];
+const ALL_ROWS: Halves = [deed!("imc/DRAM_PRE_ALL.PCH0"), deed!("imc/DRAM_PRE_ALL.PCH1")];
+const FORCED: Halves = [deed!("imc/DRAM_REFRESH.PANIC_PCH0"), deed!("imc/DRAM_REFRESH.PANIC_PCH1")];
+const TIMELY: Halves = [deed!("imc/DRAM_REFRESH.HIGH_PCH0"), deed!("imc/DRAM_REFRESH.HIGH_PCH1")];
 /// By major mode: read, write.
 const READS_IN: [Halves; 2] = [
-    [deed("imc/CAS_MM.RD_RMM_PCH0"), deed("imc/CAS_MM.RD_RMM_PCH1")],
-    [deed("imc/CAS_MM.RD_WMM_PCH0"), deed("imc/CAS_MM.RD_WMM_PCH1")],
+    [deed!("imc/CAS_MM.RD_RMM_PCH0"), deed!("imc/CAS_MM.RD_RMM_PCH1")],
+    [deed!("imc/CAS_MM.RD_WMM_PCH0"), deed!("imc/CAS_MM.RD_WMM_PCH1")],
 ];
 const WRITES_IN: [Halves; 2] = [
-    [deed("imc/CAS_MM.WR_RMM_PCH0"), deed("imc/CAS_MM.WR_RMM_PCH1")],
-    [deed("imc/CAS_MM.WR_WMM_PCH0"), deed("imc/CAS_MM.WR_WMM_PCH1")],
+    [deed!("imc/CAS_MM.WR_RMM_PCH0"), deed!("imc/CAS_MM.WR_RMM_PCH1")],
+    [deed!("imc/CAS_MM.WR_WMM_PCH0"), deed!("imc/CAS_MM.WR_WMM_PCH1")],
 ];
-const READ_NORMAL: Halves = [deed("imc/RD_CAS_PRIO.NORMAL_PCH0"), deed("imc/RD_CAS_PRIO.NORMAL_PCH1")];
-const READ_STARVED: Halves = [deed("imc/RD_CAS_PRIO.STARVED_PCH0"), deed("imc/RD_CAS_PRIO.STARVED_PCH1")];
-const WRITE_NORMAL: Halves = [deed("imc/WR_CAS_PRIO.NORMAL_PCH0"), deed("imc/WR_CAS_PRIO.NORMAL_PCH1")];
-const WRITE_STARVED: Halves = [deed("imc/WR_CAS_PRIO.STARVED_PCH0"), deed("imc/WR_CAS_PRIO.STARVED_PCH1")];
+const READ_NORMAL: Halves = [deed!("imc/RD_CAS_PRIO.NORMAL_PCH0"), deed!("imc/RD_CAS_PRIO.NORMAL_PCH1")];
+const READ_STARVED: Halves = [deed!("imc/RD_CAS_PRIO.STARVED_PCH0"), deed!("imc/RD_CAS_PRIO.STARVED_PCH1")];
+const WRITE_NORMAL: Halves = [deed!("imc/WR_CAS_PRIO.NORMAL_PCH0"), deed!("imc/WR_CAS_PRIO.NORMAL_PCH1")];
+const WRITE_STARVED: Halves = [deed!("imc/WR_CAS_PRIO.STARVED_PCH0"), deed!("imc/WR_CAS_PRIO.STARVED_PCH1")];

@@ -4,7 +4,7 @@ use super::banks::{Banks, banks_of};
 use super::queue::PendingQueue;
 use super::timing::{RANKS, Timing};
 use crate::engine::{NEVER, Period};
-use crate::ledger::emerald_rapids::deeds::{deed, level};
+use crate::ledger::emerald_rapids::compiled::{deed, level};
 use crate::signal::{SignalSink, Tick};
 use crate::uncore::emerald_rapids::account::Account;
 use std::collections::VecDeque;
@@ -162,7 +162,7 @@ impl Subchannel {
 
     /// Emits the levels that hold from the start.
     pub fn start<S: SignalSink>(&self, account: &mut Account, sink: &mut S) {
-        account.enter(level("imc/MAJOR_MODES.PREF_RD"), self.socket, self.channel, 0, sink);
+        account.enter(level!("imc/MAJOR_MODES.PREF_RD"), self.socket, self.channel, 0, sink);
     }
 
     /// The tick of the next action.
@@ -408,20 +408,21 @@ impl Subchannel {
     }
 }
 
-pub(super) const RPQ: [u16; 2] = [level("imc/RPQ_INSERTS.PCH0"), level("imc/RPQ_INSERTS.PCH1")];
-pub(super) const WPQ: [u16; 2] = [level("imc/WPQ_INSERTS.PCH0"), level("imc/WPQ_INSERTS.PCH1")];
-pub(super) const BUFFER: [u16; 2] = [level("imc/RDB_INSERTS.PCH0"), level("imc/RDB_INSERTS.PCH1")];
-const MODES: [u16; 2] = [level("imc/MAJOR_MODES.PREF_RD"), level("imc/MAJOR_MODES.PREF_WR")];
+pub(super) const RPQ: [u16; 2] = [level!("imc/RPQ_INSERTS.PCH0"), level!("imc/RPQ_INSERTS.PCH1")];
+pub(super) const WPQ: [u16; 2] = [level!("imc/WPQ_INSERTS.PCH0"), level!("imc/WPQ_INSERTS.PCH1")];
+pub(super) const BUFFER: [u16; 2] = [level!("imc/RDB_INSERTS.PCH0"), level!("imc/RDB_INSERTS.PCH1")];
+const MODES: [u16; 2] = [level!("imc/MAJOR_MODES.PREF_RD"), level!("imc/MAJOR_MODES.PREF_WR")];
 const CKE: [[u16; 2]; 2] = [
-    [level("imc/POWER_CKE_CYCLES.LOW_0"), level("imc/POWER_CKE_CYCLES.LOW_1")],
-    [level("imc/POWER_CKE_CYCLES.LOW_2"), level("imc/POWER_CKE_CYCLES.LOW_3")],
+    [level!("imc/POWER_CKE_CYCLES.LOW_0"), level!("imc/POWER_CKE_CYCLES.LOW_1")],
+    [level!("imc/POWER_CKE_CYCLES.LOW_2"), level!("imc/POWER_CKE_CYCLES.LOW_3")],
 ];
-const RPQ_LOW: [u16; 2] = [deed("imc/RPQ_PRIO.PCH0_LOW"), deed("imc/RPQ_PRIO.PCH1_LOW")];
-const WPQ_LOW: [u16; 2] = [deed("imc/WPQ_PRIO.PCH0_LOW"), deed("imc/WPQ_PRIO.PCH1_LOW")];
-const READ_HIT: [u16; 2] = [deed("imc/WPQ_READ_HIT.PCH0"), deed("imc/WPQ_READ_HIT.PCH1")];
-const WRITE_HIT: [u16; 2] = [deed("imc/WPQ_WRITE_HIT.PCH0"), deed("imc/WPQ_WRITE_HIT.PCH1")];
-const TO_WRITE: [u16; 2] = [deed("imc/MAJOR_MODE_CHANGE_PCH0.PR_TO_PW"), deed("imc/MAJOR_MODE_CHANGE_PCH1.PR_TO_PW")];
-const TO_READ: [u16; 2] = [deed("imc/MAJOR_MODE_CHANGE_PCH0.PW_TO_PR"), deed("imc/MAJOR_MODE_CHANGE_PCH1.PW_TO_PR")];
+const RPQ_LOW: [u16; 2] = [deed!("imc/RPQ_PRIO.PCH0_LOW"), deed!("imc/RPQ_PRIO.PCH1_LOW")];
+const WPQ_LOW: [u16; 2] = [deed!("imc/WPQ_PRIO.PCH0_LOW"), deed!("imc/WPQ_PRIO.PCH1_LOW")];
+const READ_HIT: [u16; 2] = [deed!("imc/WPQ_READ_HIT.PCH0"), deed!("imc/WPQ_READ_HIT.PCH1")];
+const WRITE_HIT: [u16; 2] = [deed!("imc/WPQ_WRITE_HIT.PCH0"), deed!("imc/WPQ_WRITE_HIT.PCH1")];
+const TO_WRITE: [u16; 2] = [deed!("imc/MAJOR_MODE_CHANGE_PCH0.PR_TO_PW"), deed!("imc/MAJOR_MODE_CHANGE_PCH1.PR_TO_PW")];
+const TO_READ: [u16; 2] = [deed!("imc/MAJOR_MODE_CHANGE_PCH0.PW_TO_PR"), deed!("imc/MAJOR_MODE_CHANGE_PCH1.PW_TO_PR")];
 const SWITCH_TO_WRITE: [u16; 2] =
-    [deed("imc/PREEMPTION_MM_SWITCH.WMM_PCH0"), deed("imc/PREEMPTION_MM_SWITCH.WMM_PCH1")];
-const SWITCH_TO_READ: [u16; 2] = [deed("imc/PREEMPTION_MM_SWITCH.RMM_PCH0"), deed("imc/PREEMPTION_MM_SWITCH.RMM_PCH1")];
+    [deed!("imc/PREEMPTION_MM_SWITCH.WMM_PCH0"), deed!("imc/PREEMPTION_MM_SWITCH.WMM_PCH1")];
+const SWITCH_TO_READ: [u16; 2] =
+    [deed!("imc/PREEMPTION_MM_SWITCH.RMM_PCH0"), deed!("imc/PREEMPTION_MM_SWITCH.RMM_PCH1")];
