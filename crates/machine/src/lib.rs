@@ -14,4 +14,4 @@ pub mod steady;
 pub mod uncore;
 pub mod workload;
 
-pub use machine::{BuildError, Machine, MachineSpec, Parameters, Snapshot, SpecError, Window, modelled};
+pub use machine::{BuildError, Machine, MachineSpec, Parameters, Snapshot, SpecError, Window, checked, modelled};

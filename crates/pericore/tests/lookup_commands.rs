@@ -69,6 +69,21 @@ fn lists_keep_the_contracts_keys() {
 }
 
 #[test]
+fn what_was_not_checked_against_silicon_is_model_only() {
+    let rows = rows(&["list", "--machine", "e5-2600", "--unit", "imc", "--json"]);
+    let model_only = |event: &str, subevent: &str| {
+        let row = rows.iter().find(|row| row["event"] == event && row["subevent"] == subevent).expect("listed");
+        row["model_only"].as_bool().expect("a truth value")
+    };
+    // Reads of DRAM are the published bandwidths; nobody has published precharges; and what counts nothing has no model.
+    assert!(!model_only("CAS_COUNT", "RD") && model_only("PRE_COUNT", "PAGE_MISS"));
+    assert!(!model_only("POWER_CKE_CYCLES", "RANK7"));
+    assert!(stdout(&["list", "--machine", "e5-2600", "--unit", "ha"]).contains("model only"));
+    assert!(stdout(&["explain", "--machine", "e5-2600", "imc/PRE_COUNT.PAGE_MISS"]).contains("model only"));
+    assert!(stdout(&["explain", "--machine", "e5-2600", "imc/CAS_COUNT.RD"]).contains("published measurement"));
+}
+
+#[test]
 fn every_list_fits_the_terminal() {
     for kind in
         [&["list"][..], &["list", "--registers"], &["list", "--metrics"], &["list", "--machine", "e5-2600", "lokup"]]

@@ -1,6 +1,6 @@
 //! One boot of a machine under injected signals.
 
-use std::io::{self, Write as _};
+use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ pub fn switched_off() -> bool {
         // Past the capture of the test's output: nobody is to take this for a test that passed.
         let name = std::thread::current().name().unwrap_or("a test").to_owned();
         let message = format!("\nSKIPPED: {name}, which boots a guest, for PERICORE_NO_GUEST is set.\n\n");
-        io::stderr().write_all(message.as_bytes()).expect("stderr takes text");
+        std::io::stderr().write_all(message.as_bytes()).expect("stderr takes text");
     }
     off
 }

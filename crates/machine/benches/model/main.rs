@@ -6,7 +6,11 @@
 
 mod calibration;
 mod controller;
+mod emerald_rapids;
 mod instructions;
+mod loaded;
+mod nehalem;
+mod part;
 mod path;
 mod stopwatch;
 

@@ -1,5 +1,6 @@
 //! A whole machine: hardware and, on families that have one, the traffic model that drives it.
 
+mod checked;
 mod model;
 mod parameters;
 mod spec;
@@ -14,6 +15,7 @@ use crate::ledger::Shaped;
 use crate::signal::{SignalSink, Tick, Wiring};
 use crate::uncore::{ModelError, ProgramCounts, Progress};
 use crate::workload::{ProgramSettings, ProgramSource, Scenario, Workload};
+pub use checked::checked;
 use model::Model;
 pub use parameters::Parameters;
 pub use spec::{MachineSpec, SpecError};

@@ -27,7 +27,7 @@ pub struct Generator {
     remaining: u64,
     /// Lines of the whole footprint that accesses at random are drawn from.
     lines: u64,
-    /// First byte of the thread's own share, and its bytes; for copy, of the half that is read.
+    /// First byte of the thread's own share, and its bytes; of several arrays, of the first.
     start: u64,
     share: u64,
     position: u64,
@@ -35,27 +35,32 @@ pub struct Generator {
     read: u8,
     /// Per cent of the stores that are whole, or go into the LLC.
     whole: u8,
-    /// Copy: the address to store to next.
-    store_to: Option<u64>,
+    /// Arrays of the share, the one whose turn it is, and its element's address in the first of them. The last is written, the
+    /// others are read.
+    arrays: u64,
+    array: u64,
+    element: u64,
 }
 
 impl Generator {
     /// The generator of a workload's thread.
     pub fn new(workload: &Workload, thread: u16) -> Self {
-        let halves = if workload.kind == Kind::Copy { 2 } else { 1 };
-        let share = workload.footprint / u64::from(workload.threads) / halves / LINE * LINE;
+        let arrays = workload.arrays();
+        let share = workload.footprint / u64::from(workload.threads) / arrays / LINE * LINE;
         Self {
             kind: workload.kind,
             random: Random::new(workload.seed, u64::from(thread)),
             remaining: workload.requests_of(thread),
             lines: workload.footprint / if workload.kind == Kind::Random { workload.stride.max(LINE) } else { LINE },
-            start: share * halves * u64::from(thread),
+            start: share * arrays * u64::from(thread),
             share,
             position: 0,
             stride: workload.stride,
             read: workload.read,
             whole: if workload.kind == Kind::NtStore { 100 - workload.partial } else { workload.allocate },
-            store_to: None,
+            arrays,
+            array: 0,
+            element: 0,
         }
     }
 
@@ -80,7 +85,7 @@ impl Generator {
                 Access { address: self.step(), store: true, whole, blocking: false }
             }
             Kind::DmaRead => Access { address: self.step(), store: false, whole: false, blocking: false },
-            Kind::Copy => self.copy(),
+            Kind::Copy | Kind::Triad => self.side_by_side(),
             Kind::Random => self.random(false),
             Kind::Chase => self.random(true),
             Kind::Mixed => {
@@ -107,15 +112,13 @@ impl Generator {
         Access { address, store: !self.random.per_cent(self.read), whole: false, blocking: false }
     }
 
-    fn copy(&mut self) -> Access {
-        match self.store_to.take() {
-            Some(address) => Access { address, store: true, whole: false, blocking: false },
-            None => {
-                let address = self.step();
-                self.store_to = Some(address + self.share);
-                Access { address, store: false, whole: false, blocking: false }
-            }
+    fn side_by_side(&mut self) -> Access {
+        if self.array == 0 {
+            self.element = self.step();
         }
+        let address = self.element + self.array * self.share;
+        self.array = (self.array + 1) % self.arrays;
+        Access { address, store: self.array == 0, whole: false, blocking: false }
     }
 
     fn random(&mut self, blocking: bool) -> Access {
@@ -158,6 +161,14 @@ mod tests {
         let accesses: Vec<(u64, bool)> =
             all(&workload, 0).iter().map(|access| (access.address, access.store)).collect();
         assert_eq!(accesses, [(0, false), (512, true), (64, false), (576, true)]);
+    }
+
+    #[test]
+    fn triad_reads_three_arrays_and_writes_the_fourth() {
+        let workload = Workload { requests: 5, threads: 1, footprint: 1024, ..Workload::new(Kind::Triad) };
+        let accesses: Vec<(u64, bool)> =
+            all(&workload, 0).iter().map(|access| (access.address, access.store)).collect();
+        assert_eq!(accesses, [(0, false), (256, false), (512, false), (768, true), (64, false)]);
     }
 
     #[test]

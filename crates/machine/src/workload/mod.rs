@@ -31,6 +31,8 @@ pub enum Kind {
     Stream,
     /// Each thread reads one half of its share in order and writes the other.
     Copy,
+    /// Each thread reads three quarters of its share in order, side by side, and writes the fourth: `a[i] = b[i] * c[i] + d[i]`.
+    Triad,
     /// Lines drawn at random from the whole footprint, independent of each other.
     Random,
     /// Loads whose address depends on the load before: one under way for each thread.
@@ -49,9 +51,10 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds, in the order of the documentation.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Stream,
         Self::Copy,
+        Self::Triad,
         Self::Random,
         Self::Chase,
         Self::Mixed,
@@ -66,6 +69,7 @@ impl Kind {
         match self {
             Self::Stream => "stream",
             Self::Copy => "copy",
+            Self::Triad => "triad",
             Self::Random => "random",
             Self::Chase => "chase",
             Self::Mixed => "mixed",
@@ -81,6 +85,7 @@ impl Kind {
         match self {
             Self::Stream => "each thread walks its own share of the footprint in order",
             Self::Copy => "each thread reads one half of its share in order and writes the other",
+            Self::Triad => "each thread reads three quarters of its share side by side and writes the fourth",
             Self::Random => "lines drawn at random from the whole footprint",
             Self::Chase => "dependent loads at random, one under way for each thread",
             Self::Mixed => "half of the accesses in order, half at random",
@@ -95,7 +100,7 @@ impl Kind {
     pub const fn keys(self) -> &'static [&'static str] {
         match self {
             Self::Stream | Self::Mixed => &["requests", "threads", "footprint", "read", "stride", "remote", "seed"],
-            Self::Copy => &["requests", "threads", "footprint", "stride", "remote", "seed"],
+            Self::Copy | Self::Triad => &["requests", "threads", "footprint", "stride", "remote", "seed"],
             Self::Random => &["requests", "threads", "footprint", "read", "stride", "remote", "seed"],
             Self::Chase => &["requests", "threads", "footprint", "remote", "seed"],
             Self::NtStore => &["requests", "threads", "footprint", "partial", "stride", "remote", "seed"],
@@ -138,6 +143,7 @@ impl Workload {
     pub const fn new(kind: Kind) -> Self {
         let read = match kind {
             Kind::Copy => 50,
+            Kind::Triad => 75,
             Kind::Mixed => 67,
             Kind::NtStore | Kind::DmaWrite => 0,
             Kind::Stream | Kind::Random | Kind::Chase | Kind::DmaRead | Kind::Idle => 100,
@@ -173,6 +179,15 @@ impl Workload {
     /// [`WorkloadError`] for the first thing that is wrong.
     pub fn parse(text: &str, limits: &Limits) -> Result<Self, WorkloadError> {
         parse::parse(text, limits)
+    }
+
+    /// Arrays that a thread's share of the footprint is made of: it walks through all of them side by side.
+    pub const fn arrays(&self) -> u64 {
+        match self.kind {
+            Kind::Copy => 2,
+            Kind::Triad => 4,
+            _ => 1,
+        }
     }
 
     /// Accesses of one thread: an even share, the first threads taking the remainder.

@@ -126,18 +126,18 @@ fn check_together(workload: &Workload, limits: &Limits, seen: &[(&'static str, S
     let given = |key: &str, default: u64| {
         seen.iter().find(|(k, _)| *k == key).map_or_else(|| default.to_string(), |(_, value)| value.clone())
     };
-    let halves = if workload.kind == Kind::Copy { 2 } else { 1 };
-    let least = LINE * u64::from(workload.threads) * halves;
+    let arrays = workload.arrays();
+    let least = LINE * u64::from(workload.threads) * arrays;
     if workload.footprint < least {
         let value = given("footprint", workload.footprint);
-        let why = "every thread needs a line of its own, and copy two";
+        let why = "every thread needs a line of its own, copy two, and triad four";
         return Err(WorkloadError::OutOfRange { key: "footprint", value, least, most: limits.memory, why });
     }
     if workload.footprint > limits.memory {
         let value = given("footprint", workload.footprint);
         return Err(WorkloadError::FootprintBeyondMemory { value, memory: limits.memory });
     }
-    let share = workload.footprint / u64::from(workload.threads) / halves / LINE * LINE;
+    let share = workload.footprint / u64::from(workload.threads) / arrays / LINE * LINE;
     if workload.stride > share {
         let value = given("stride", workload.stride);
         let why = "a thread's share of the footprint";

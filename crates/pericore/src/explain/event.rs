@@ -43,8 +43,16 @@ pub fn event_sheet(
     relatives(&mut sheet, family, unit, event, subevent);
     let is_modelled = modelled(family, unit, event, subevent);
     sheet.json("modelled", is_modelled);
-    let modelled = if is_modelled { "yes" } else { "no: it counts nothing on the emulated machine" };
-    sheet.note("Modelled", modelled);
+    let checked = pericore_machine::checked(family.name, unit.name, event.name, subevent.map(|subevent| subevent.name));
+    sheet.json("model_only", is_modelled && checked.is_none());
+    sheet.note(
+        "Modelled",
+        match (is_modelled, checked) {
+            (false, _) => "no: it counts nothing on the emulated machine".to_owned(),
+            (true, None) => "yes, model only: no published measurement of silicon bears on it".to_owned(),
+            (true, Some(what)) => format!("yes, and held against a published measurement: {what}"),
+        },
+    );
     let source = subevent
         .map_or(event.source, |subevent| if subevent.source.is_empty() { event.source } else { subevent.source });
     sheet.json("later", subevent.map_or(event.later, |subevent| subevent.later));

@@ -24,6 +24,7 @@ struct EventLine<'a> {
     max_increment: Option<u16>,
     filters: BTreeMap<&'a str, FilterInfo<'a>>,
     modelled: bool,
+    model_only: bool,
     source: &'a str,
     description: &'a str,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -62,6 +63,9 @@ pub fn print(out: &mut impl Write, family: &'static Family, request: &Request<'_
             }
             if !headed {
                 heading(out, family, unit, request.paint)?;
+                if modelled.is_some() {
+                    paragraph(out, 2, &model_only(family, unit))?;
+                }
                 headed = true;
             }
             marked |= human(out, event, &shown.subevents, request.paint, is_modelled)?;
@@ -71,6 +75,17 @@ pub fn print(out: &mut impl Write, family: &'static Family, request: &Request<'_
         writeln!(out, "\n- in front: the emulated machine counts nothing for it")?;
     }
     Ok(rows)
+}
+
+/// What of a unit's counts on the emulated machine is more than the model's word.
+fn model_only(family: &Family, unit: &Unit) -> String {
+    let checked = |event: &&Event| pericore_machine::checked(family.name, unit.name, event.name, None).is_some();
+    let names: Vec<&str> = unit.events.iter().filter(checked).map(|event| event.name).collect();
+    if names.is_empty() {
+        "On the emulated machine: model only, not checked against silicon.".to_owned()
+    } else {
+        format!("On the emulated machine: model only, not checked against silicon, but for {}.", names.join(", "))
+    }
 }
 
 /// The rows of an event that are asked for.
@@ -111,7 +126,13 @@ fn json(
     shown: &Shown,
     is_modelled: impl Fn(Option<u8>) -> bool,
 ) -> io::Result<()> {
+    let checked = |subevent| pericore_machine::checked(family.name, unit.name, event.name, subevent).is_some();
     if shown.event {
+        let modelled = if event.subevents.is_empty() {
+            is_modelled(None)
+        } else {
+            event.subevents.iter().any(|subevent| is_modelled(subevent.umask))
+        };
         let row = EventLine {
             family: family.name,
             unit: unit.name,
@@ -123,11 +144,8 @@ fn json(
             counters: counters(event.counters),
             max_increment: event.max_increment,
             filters: filters(unit, event, event.filters),
-            modelled: if event.subevents.is_empty() {
-                is_modelled(None)
-            } else {
-                event.subevents.iter().any(|subevent| is_modelled(subevent.umask))
-            },
+            modelled,
+            model_only: modelled && !checked(None),
             source: event.source,
             description: event.description,
             caveats: event.caveats,
@@ -148,6 +166,7 @@ fn json(
             max_increment: subevent.max_increment,
             filters: filters(unit, event, subevent.filters),
             modelled: is_modelled(subevent.umask),
+            model_only: is_modelled(subevent.umask) && !checked(Some(subevent.name)),
             source: subevent.source,
             description: subevent.description,
             caveats: subevent.caveats,

@@ -39,7 +39,7 @@ pub struct StatArgs {
     /// Measure a software machine instead of this one: family or preset, `NAME[:key=value,…]`
     #[arg(long, value_name = "MACHINE")]
     machine: Option<String>,
-    /// What the software machine runs: `NAME[:key=value,…]` (stream copy random chase mixed ntstore dma-read dma-write idle), or a FILE.scenario
+    /// What the software machine runs: `NAME[:key=value,…]` (stream copy triad random chase mixed ntstore dma-read dma-write idle), or a FILE.scenario
     #[arg(long, value_name = "WORKLOAD")]
     workload: Option<String>,
     /// Events: `unit/EVENT.SUBEVENT,key=value/`, Intel's or perf's names; commas between, `{}` around groups

@@ -9,7 +9,7 @@ mod preparation;
 mod same_counts;
 mod scratch;
 
-use std::io::{self, Write as _};
+use std::io::Write;
 
 /// True if these tests are switched off.
 fn switched_off() -> bool {
@@ -18,7 +18,7 @@ fn switched_off() -> bool {
         // Past the capture of the test's output: nobody is to take this for a test that passed.
         let name = std::thread::current().name().unwrap_or("a test").to_owned();
         let message = format!("\nSKIPPED: {name}, which boots a guest, for PERICORE_NO_GUEST is set.\n\n");
-        io::stderr().write_all(message.as_bytes()).expect("stderr takes text");
+        std::io::stderr().write_all(message.as_bytes()).expect("stderr takes text");
     }
     off
 }
