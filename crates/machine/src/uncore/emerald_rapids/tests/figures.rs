@@ -48,6 +48,30 @@ fn a_saturated_channel_gives_the_published_share_of_its_peak() {
     within("load bandwidth, GB/s", bytes(&model) / elapsed, 0.79 * 358.4, 25.0);
 }
 
+/// What the counters of the read queues say of a channel under a workload: nanoseconds in a queue, requests in it, and millions of them a
+/// second.
+fn read_queues(workload: &str) -> [f64; 3] {
+    let (mut model, _) = model(workload);
+    let elapsed = time(&mut model);
+    let at = model.snapshot();
+    let sum = |event: &str, subevent: Option<&str>| -> f64 {
+        (0..8).map(|channel| at.value("imc", channel, event, subevent, &[]).unwrap_or(0)).sum::<u64>() as f64
+    };
+    let inserts = sum("RPQ_INSERTS", Some("PCH0")) + sum("RPQ_INSERTS", Some("PCH1"));
+    let occupancy = sum("RPQ_OCCUPANCY_PCH0", None) + sum("RPQ_OCCUPANCY_PCH1", None);
+    let cycles = nanoseconds(&model, model.clocks().dclk.ticks());
+    [occupancy / inserts * cycles, occupancy * cycles / elapsed / 8.0, inserts / elapsed / 8.0 * 1e3]
+}
+
+/// published-numbers: one channel of a Xeon 6548Y+ at 5200 MT/s, whose queues' counters tick at a quarter of the transfers.
+#[test]
+fn read_queues_fill_as_published() {
+    let [latency, occupancy, inserts] = read_queues("stream:requests=150000,threads=64,footprint=16G");
+    println!("saturated: {latency:.1} ns, {occupancy:.1} entries, {inserts:.0} M/s");
+    let [latency, occupancy, inserts] = read_queues("random:requests=100000,threads=6,footprint=16G");
+    println!("light: {latency:.1} ns, {occupancy:.1} entries, {inserts:.0} M/s");
+}
+
 #[test]
 fn a_link_carries_what_was_published() {
     let (mut model, _) = model("two stream:requests=100000,threads=128,footprint=8G,remote=100");
