@@ -201,6 +201,10 @@ pub fn modelled(family: &'static Family) -> Option<Wiring> {
     let parameters = MachineSpec::of(family).parameters().ok()?;
     let sockets = parameters.most_sockets().min(2);
     let parameters = parameters.with_sockets(sockets);
+    // With everything that a machine can be given.
+    let settings = parameters.settings();
+    let parameters =
+        settings.iter().fold(parameters, |parameters, setting| parameters.with_setting(setting.key, setting.most));
     let mut wiring = Wiring::new(family, sockets);
     let workload = Workload::parse("stream", &parameters.limits()).ok()?;
     parameters.model(workload.into(), &mut wiring).ok()?;

@@ -7,7 +7,7 @@ use super::model::Model;
 use crate::engine::ClockDomains;
 use crate::ledger::Opcodes;
 use crate::signal::Wiring;
-use crate::uncore::{self, emerald_rapids, nehalem};
+use crate::uncore::{self, Setting, emerald_rapids, nehalem};
 use crate::workload::{Limits, ProgramSettings, ProgramSource, Scenario};
 
 /// Presets by command-line name, with the family that they belong to. The first of a family is its default.
@@ -69,6 +69,23 @@ impl Parameters {
             Self::E5(parameters) => Self::E5(Box::new(parameters.with_sockets(sockets as u8))),
             Self::Nehalem(parameters) => Self::Nehalem(Box::new(parameters.with_sockets(sockets as u8))),
             Self::EmeraldRapids(parameters) => Self::EmeraldRapids(Box::new(parameters.with_sockets(sockets as u8))),
+        }
+    }
+
+    /// What the machine's name can set besides the number of sockets.
+    pub const fn settings(&self) -> &'static [Setting] {
+        match self {
+            Self::E5(_) => uncore::SETTINGS,
+            _ => &[],
+        }
+    }
+
+    /// The same part with a setting.
+    #[must_use]
+    pub fn with_setting(self, key: &str, value: u64) -> Self {
+        match self {
+            Self::E5(parameters) => Self::E5(Box::new(parameters.with_setting(key, value))),
+            other => other,
         }
     }
 

@@ -14,12 +14,14 @@ mod caching;
 mod channel;
 mod core;
 mod device;
+mod directory;
 pub mod dram;
 mod egress;
 pub mod emerald_rapids;
 mod event;
 mod grant;
 mod home;
+mod home_queues;
 mod host;
 mod issue;
 mod latency;
@@ -35,6 +37,7 @@ mod remote;
 mod request;
 mod ring;
 mod search;
+mod settings;
 mod slice;
 mod stream;
 mod table;
@@ -45,6 +48,7 @@ mod wires;
 pub use channel::{ChannelWires, ChannelWitness};
 pub use parameters::{MOST_SOCKETS, ParameterError, Parameters, REPERTOIRE};
 pub use program::ProgramCounts;
+pub use settings::{SETTINGS, Setting};
 
 use crate::engine::{Agenda, ClockError, Clocks, Wheel};
 use crate::ledger::{Ledger, LinkShape, Opcodes, Shape, Snapshot};
@@ -54,6 +58,7 @@ use address::AddressMap;
 use agent::SystemAgent;
 use core::{Core, Thread};
 use device::Device;
+use directory::Directory;
 use dram::{Channel, Outcome};
 use event::Event;
 use home::HomeAgent;
@@ -102,6 +107,8 @@ pub struct Model {
     cores: Vec<Core>,
     slices: Vec<Slice>,
     homes: Vec<HomeAgent>,
+    /// By socket, on machines with directories.
+    directories: Vec<Directory>,
     channels: Vec<Channel>,
     /// When each channel acts next, and the least of those ticks and of the links'.
     channel_next: Agenda,
@@ -188,6 +195,9 @@ impl Model {
         let slice = |wires| Slice::new(wires, parameters.ingress_entries, parameters.tor_entries, for_snoops);
         let slices = std::mem::take(&mut wires.slices).into_iter().map(slice).collect();
         let rings = Rings::new(wiring, &parameters)?;
+        let lines = parameters.node() / address::LINE_BYTES;
+        let with_directory = if several && parameters.directory { sockets } else { 0 };
+        let directories = (0..with_directory).map(|_| Directory::new(lines)).collect();
         Ok(Self {
             latency: Latency::new(&parameters, &clocks),
             now: 0,
@@ -197,6 +207,7 @@ impl Model {
             cores: (0..cores).map(|_| Core::new(parameters.fill_buffers)).collect(),
             slices,
             homes: (0..sockets).map(|socket| HomeAgent::new(socket, &parameters)).collect(),
+            directories,
             memory_next: channel_next.tick(),
             channel_next,
             channels,
@@ -338,6 +349,8 @@ impl Model {
             Event::Agent => self.step_agent(subject, sink),
             Event::Device => self.pump_device(subject, sink),
             Event::Phase => self.step_phase(sink),
+            Event::Passage => self.passage_arrives(subject, sink),
+            Event::Far => self.far_answers(subject, sink),
         }
     }
 
@@ -383,6 +396,7 @@ impl Model {
             && self.done == self.total
             && self.pool.is_empty()
             && self.links.packets.records().next().is_none()
+            && self.links.is_idle()
             && self.slices.iter().all(Slice::is_idle)
             && self.channels.iter().all(Channel::is_idle)
             && self.devices.iter().all(Device::is_idle)

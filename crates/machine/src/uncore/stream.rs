@@ -5,7 +5,6 @@
 //! it. A device's read leaves everything where it is.
 
 use super::Model;
-use super::address::LINE_BYTES;
 use super::core::{Buffer, ThreadState};
 use super::event::Event;
 use super::llc::Way;
@@ -24,14 +23,12 @@ impl Model {
                 self.wheel.schedule(state.ready, Event::Issue.of(thread));
                 return;
             }
-            let Some(access) =
-                state.held.take().or_else(|| Some(state.placement.place(state.generator.next_access()?)))
-            else {
+            let Some(access) = state.next_access() else {
                 state.state = ThreadState::Finished;
                 return;
             };
             let (core, tid) = (state.core, state.tid);
-            let line = (access.address / LINE_BYTES) as u32;
+            let line = access.line;
             if self.cores[usize::from(core)].take_buffer(line, true) != Buffer::Taken {
                 // A line that is on its way must go out before the next store to it.
                 let state = &mut self.threads[index];
@@ -142,6 +139,11 @@ impl Model {
             self.end_step(request);
             self.done += 1;
             self.resume(core, None, sink);
+            return;
+        }
+        if kind == RequestKind::IoRead && at_home && self.pool[request].record.remote {
+            // The line has come by a link and gone on from there.
+            self.end_step(request);
             return;
         }
         let message = if kind == RequestKind::IoRead { Message::DataFromCache } else { Message::AcknowledgeFromCache };

@@ -2,8 +2,8 @@
 //!
 //! Line numbers have 32 bits: two of region (socket 0's memory, socket 1's, CXL memory, devices), thirty within it.
 
-use super::dram::{BANKS_PER_RANK, LINES_PER_ROW, RANKS};
 use crate::ledger::emerald_rapids::Target;
+use crate::uncore::dram::Timing;
 
 /// Lines of a region.
 pub const REGION_BITS: u32 = 30;
@@ -13,6 +13,15 @@ pub const AGENTS: u32 = 64;
 pub const CHANNELS: u32 = 8;
 /// Subchannels of a socket.
 pub const SUBCHANNELS: u32 = 2 * CHANNELS;
+
+/// How a subchannel's memory is built.
+const MEMORY: Timing = Timing::ddr5_5600();
+/// Lines of a row.
+pub const LINES_PER_ROW: u32 = MEMORY.lines_per_row;
+/// Banks of a rank.
+pub const BANKS: u32 = MEMORY.banks_per_rank() as u32;
+/// Ranks of a subchannel.
+pub const RANKS: u32 = MEMORY.ranks as u32;
 
 /// A line's place in a socket's memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,11 +63,10 @@ pub const fn place(line: u32) -> Place {
     let line = line & ((1 << REGION_BITS) - 1);
     let sub = (line ^ fold(line >> 4)) % SUBCHANNELS;
     let above_column = line / SUBCHANNELS / LINES_PER_ROW;
-    let (banks, ranks) = (BANKS_PER_RANK as u32, RANKS as u32);
-    let row = above_column / (banks * ranks);
-    let bank = (above_column ^ fold(row)) % banks;
-    let rank = ((above_column / banks) ^ (row >> 3)) % ranks;
-    Place { channel: (sub / 2) as u8, pseudo: (sub % 2) as u8, bank: (rank * banks + bank) as u8, row }
+    let row = above_column / (BANKS * RANKS);
+    let bank = (above_column ^ fold(row)) % BANKS;
+    let rank = ((above_column / BANKS) ^ (row >> 3)) % RANKS;
+    Place { channel: (sub / 2) as u8, pseudo: (sub % 2) as u8, bank: (rank * BANKS + bank) as u8, row }
 }
 
 #[cfg(test)]

@@ -2,12 +2,13 @@
 
 use super::Model;
 use super::address::{self, Place, SUBCHANNELS};
-use super::dram::{Arrival, Outcome};
 use super::event::Event;
 use super::request::{NO_REQUEST, Request, RequestId};
+use crate::ledger::Pending;
 use crate::ledger::emerald_rapids::deeds::{deed, level};
 use crate::ledger::emerald_rapids::{Found, Kind, Queue, Ring};
 use crate::signal::{SignalSink, Tick};
+use crate::uncore::dram::{Arrival, Outcome};
 use std::collections::VecDeque;
 
 /// Credits of a subchannel's queues, and what waits for them.
@@ -246,7 +247,8 @@ impl Model {
         let earliest = clock.cycles(from + self.times.mesh_to_memory + clock.ticks() - 1);
         let cycle = subchannel.last_arrival().map_or(earliest, |last| earliest.max(last + 1));
         let Place { bank, row, .. } = place;
-        subchannel.announce(Arrival { cycle, owner: request, line, bank, row, write: writes, partial });
+        let queue = if writes { Pending::Writes } else { Pending::Reads };
+        subchannel.announce(Arrival { cycle, owner: request, line, bank, row, queue, partial });
         let tick = cycle * clock.ticks();
         self.channel_next[number] = self.channel_next[number].min(tick);
         self.memory_next = self.memory_next.min(tick);

@@ -11,7 +11,6 @@ mod binding;
 mod caching;
 mod core;
 mod device;
-pub mod dram;
 mod errands;
 mod event;
 mod expander;
@@ -32,6 +31,7 @@ mod remote;
 mod request;
 mod request_tags;
 mod shortage;
+mod subchannel;
 mod system;
 mod tags;
 #[cfg(test)]
@@ -44,12 +44,12 @@ use crate::engine::Wheel;
 use crate::ledger::emerald_rapids::deeds::level;
 use crate::ledger::emerald_rapids::{Clocks, Ledger, Queue, Ring, Shape, Snapshot};
 use crate::signal::{SignalSink, Tick, Wiring};
+use crate::uncore::dram::Outcome;
 use crate::workload::{Course, Scenario};
 use account::Account;
 use agent::Agent;
 use core::{Core, Thread};
 use device::Stack;
-use dram::{Outcome, Subchannel};
 use errands::Errands;
 use event::Event;
 use layout::Places;
@@ -61,6 +61,7 @@ use port::Port;
 use power::Power;
 use remote::Directory;
 use request::{Pool, RequestId};
+use subchannel::Subchannel;
 use system::System;
 
 /// Subchannels of two sockets.
@@ -195,7 +196,7 @@ impl Model {
         let mesh = Mesh::new(wiring, tiles, &parameters, clocks.uclk.ticks())?;
         let subchannel = |number: u16| {
             let (socket, within) = (number / 16, number % 16);
-            Subchannel::new(socket, within / 2, (within % 2) as u8, number, clocks.dclk, timing)
+            Subchannel::new(socket, within / 2, usize::from(within % 2), number, clocks.dclk, timing)
         };
         let subchannels: Vec<Subchannel> = (0..all * 16).map(subchannel).collect();
         let core = |_| Core::new(parameters.fill_buffers, parameters.prefetch_buffers);
@@ -247,7 +248,7 @@ impl Model {
     pub fn run_until<S: SignalSink>(&mut self, until: Tick, sink: &mut S) {
         if !self.started {
             self.started = true;
-            for subchannel in &self.subchannels {
+            for subchannel in &mut self.subchannels {
                 subchannel.start(&mut self.account, sink);
             }
             self.start_links(sink);
@@ -289,7 +290,7 @@ impl Model {
     /// A channel is powered down while both its subchannels are.
     fn watch_power<S: SignalSink>(&mut self, subchannel: usize, sink: &mut S) {
         let channel = subchannel / 2;
-        let down = self.subchannels[2 * channel].down && self.subchannels[2 * channel + 1].down;
+        let down = self.subchannels[2 * channel].is_down() && self.subchannels[2 * channel + 1].is_down();
         if down == self.powered_down[channel] {
             return;
         }

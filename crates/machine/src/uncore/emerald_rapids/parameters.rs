@@ -1,9 +1,10 @@
 //! Every number of the model, as data with its source. One set serves all workloads.
 
-use super::dram::Timing;
+use super::address;
 use crate::engine::{ClockDomains, Period};
 use crate::ledger::emerald_rapids::Clocks;
 use crate::uncore::ParameterError;
+use crate::uncore::dram::Timing;
 use crate::workload::{Limits, MessageKind, Repertoire};
 
 /// What the phases of a scenario can set. The frequencies are those of the vendor's product data.
@@ -213,6 +214,14 @@ impl Parameters {
             ("memory_to_mesh", self.memory_to_mesh),
         ] {
             range(name, value, 1, 10_000)?;
+        }
+        // What the decoding of addresses takes for granted.
+        for (name, value, built) in [
+            ("ranks", self.dram.ranks.into(), address::RANKS),
+            ("banks_per_rank", self.dram.banks_per_rank().into(), address::BANKS),
+            ("lines_per_row", self.dram.lines_per_row, address::LINES_PER_ROW),
+        ] {
+            range(name, value.into(), built.into(), built.into())?;
         }
         self.dram.check()
     }

@@ -4,7 +4,7 @@ use super::truth::Digest;
 use super::{WORKLOADS, model, run};
 use crate::engine::Random;
 use crate::ledger::emerald_rapids::Snapshot;
-use crate::uncore::emerald_rapids::dram::checker;
+use crate::uncore::dram::checker::{self, DDR5_5600B};
 
 /// An event over all instances of its unit.
 fn sum(at: &Snapshot, unit: &str, event: &str) -> u64 {
@@ -247,7 +247,8 @@ fn hold(workload: &str) {
     assert!(model.agents.iter().all(|agent| agent.links.is_idle()), "{workload}: credits are missing");
     for number in 0..32 {
         let of_subchannel = model.ledger().commands().iter().filter(|(n, _)| *n == number);
-        checker::check(&of_subchannel.map(|(_, command)| *command).collect::<Vec<_>>());
+        let commands: Vec<_> = of_subchannel.map(|(_, command)| *command).collect();
+        checker::check(&DDR5_5600B, &commands, Some(DDR5_5600B.refi));
     }
 }
 
