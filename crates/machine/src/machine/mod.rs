@@ -17,7 +17,7 @@ use crate::uncore::{ModelError, ProgramCounts, Progress};
 use crate::workload::{ProgramSettings, ProgramSource, Scenario, Workload};
 pub use checked::checked;
 use model::Model;
-pub use parameters::Parameters;
+pub use parameters::{FirstLevel, Parameters};
 pub use spec::{MachineSpec, SpecError};
 pub use truth::{Snapshot, Window};
 
@@ -48,12 +48,6 @@ pub enum BuildError {
         family: &'static str,
         /// Presets that have one.
         with: String,
-    },
-    /// The model runs no programs.
-    #[error("the traffic model of {family} runs workloads, and no programs yet; give --workload, or --machine e5-2600")]
-    NoPrograms {
-        /// Family.
-        family: &'static str,
     },
     /// The model has fewer sockets.
     #[error(

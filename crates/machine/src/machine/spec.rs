@@ -41,16 +41,14 @@ pub enum SpecError {
         known: String,
     },
     /// A value that is no number in range.
-    #[error("{key}={value}: give a number from {least} to {most}")]
+    #[error("{key}={value}: give {accepted}")]
     BadValue {
         /// Key.
         key: &'static str,
         /// What was written.
         value: String,
-        /// Least accepted value.
-        least: u64,
-        /// Greatest accepted value.
-        most: u64,
+        /// What would do.
+        accepted: String,
     },
 }
 
@@ -75,21 +73,22 @@ impl MachineSpec {
         }
         let parameters = Parameters::preset(spec.preset);
         let of_preset = parameters.as_ref().map_or(&[][..], Parameters::settings);
-        let sockets = Setting { key: "sockets", least: 1, most: 8 };
+        let sockets = Setting::range("sockets", 1, 8);
         for option in options.split(',').filter(|option| !option.is_empty()) {
             let (key, value) = option.split_once('=').unwrap_or((option, ""));
             let settings = std::iter::once(&sockets).chain(of_preset);
-            let Some(&Setting { key, least, most }) = settings.clone().find(|setting| setting.key == key) else {
+            let Some(&setting) = settings.clone().find(|setting| setting.key == key) else {
                 let known: Vec<&str> = settings.map(|setting| setting.key).collect();
                 let (preset, key, known) = (spec.preset, key.to_owned(), known.join(", "));
                 return Err(SpecError::UnknownKey { preset, key, known });
             };
-            let number = value.parse().ok().filter(|number| (least..=most).contains(number));
-            let number = number.ok_or_else(|| SpecError::BadValue { key, value: value.to_owned(), least, most })?;
-            if key == sockets.key {
+            let number = value.parse().ok().filter(|&number| setting.accepts(number)).ok_or_else(|| {
+                SpecError::BadValue { key: setting.key, value: value.to_owned(), accepted: setting.to_string() }
+            })?;
+            if setting.key == sockets.key {
                 spec.sockets = number as u16;
             } else {
-                spec.settings.push((key, number));
+                spec.settings.push((setting.key, number));
             }
         }
         Ok(spec)

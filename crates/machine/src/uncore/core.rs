@@ -2,6 +2,7 @@
 
 use super::address::LINE_BYTES;
 use super::cache::{Cache, Evicted, Right};
+use super::program::Pause;
 use super::request::RequestId;
 use super::search::matches;
 use crate::signal::Tick;
@@ -27,6 +28,27 @@ pub enum ThreadState {
     ForAccess,
     /// It has issued all its accesses.
     Finished,
+}
+
+impl ThreadState {
+    /// Ends a wait for an access; true if it is one.
+    pub fn rouse(&mut self) -> bool {
+        let waits = *self == Self::ForAccess;
+        if waits {
+            *self = Self::Running;
+        }
+        waits
+    }
+}
+
+impl From<Pause> for ThreadState {
+    fn from(why: Pause) -> Self {
+        match why {
+            Pause::ForBuffer => Self::ForBuffer,
+            Pause::ForAccess => Self::ForAccess,
+            Pause::Over => Self::Finished,
+        }
+    }
 }
 
 /// What a thread is.

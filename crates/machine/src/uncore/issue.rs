@@ -4,6 +4,7 @@ use super::Model;
 use super::cache::{Evicted, Right};
 use super::core::{Buffer, Level, ThreadKind, ThreadState, Wanted};
 use super::event::Event;
+use super::program::Cores;
 use super::request::RequestId;
 use crate::ledger::{Message, Record, RequestKind};
 use crate::signal::{SignalSink, Tick};
@@ -15,7 +16,7 @@ impl Model {
     /// Lets a thread issue until it must wait.
     pub(super) fn issue<S: SignalSink>(&mut self, thread: u16, sink: &mut S) {
         if self.program.is_some() {
-            self.issue_program(thread, sink);
+            self.run_program(thread, sink);
             return;
         }
         let index = usize::from(thread);

@@ -33,6 +33,7 @@ mod phases;
 mod power;
 mod pressure;
 mod program;
+mod programs;
 mod remote;
 mod request;
 mod ring;
@@ -65,6 +66,7 @@ use home::HomeAgent;
 use latency::Latency;
 use links::Links;
 use power::PowerUnit;
+use program::Program;
 use request::{Pool, RequestId};
 use ring::Rings;
 use slice::Slice;
@@ -127,7 +129,7 @@ pub struct Model {
     total: u64,
     started: bool,
     /// A program that the threads run instead of a generated workload.
-    program: Option<program::Program>,
+    program: Option<Program>,
 }
 
 impl Model {
@@ -245,19 +247,19 @@ impl Model {
         let threads = parameters.limits().threads;
         let nothing = Workload { requests: 0, threads, ..Workload::new(Kind::Random) };
         let nodes = Nodes { count: parameters.sockets, bytes: parameters.memory(), span: parameters.node() };
-        let cores = usize::from(parameters.cores) * usize::from(parameters.sockets);
         let mut model = Self::for_scenario(parameters, opcodes, Scenario { phases: Vec::new() }, wiring)?;
         model.threads = model.make_threads(&nothing);
         (0..threads).for_each(|thread| model.wheel.schedule(0, Event::Issue.of(thread)));
         // Not known before the program has ended.
         model.total = u64::MAX;
-        model.program = Some(program::Program::new(source, settings, usize::from(threads), cores, nodes));
+        let sockets = model.threads.iter().map(|thread| model.map.socket(thread.core.into()));
+        model.program = Some(Program::new(source, settings, sockets, model.cores.len(), nodes));
         Ok(model)
     }
 
     /// What the program has done so far, if one runs.
     pub fn program(&self) -> Option<ProgramCounts> {
-        self.program.as_ref().map(program::Program::counts)
+        self.program.as_ref().map(Program::counts)
     }
 
     /// Runs everything that happens before `until`; afterwards it is `until`.

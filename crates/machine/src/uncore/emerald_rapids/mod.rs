@@ -25,6 +25,7 @@ mod phases;
 mod pipeline;
 mod port;
 mod power;
+mod program;
 mod reads;
 mod reject_lines;
 mod remote;
@@ -37,16 +38,18 @@ mod tags;
 #[cfg(test)]
 mod tests;
 
-pub use parameters::{Parameters, REPERTOIRE};
+pub use parameters::{Parameters, REPERTOIRE, SETTINGS};
 
-use super::{ModelError, Progress};
+use super::program::Program;
+use super::{ModelError, ProgramCounts, Progress};
 use crate::engine::Wheel;
-use crate::ledger::emerald_rapids::deeds::level;
+use crate::ledger::emerald_rapids::compiled::level;
 use crate::ledger::emerald_rapids::{Clocks, Ledger, Queue, Ring, Shape, Snapshot};
 use crate::signal::{SignalSink, Tick, Wiring};
 use crate::uncore::dram::Outcome;
-use crate::workload::{Course, Scenario};
+use crate::workload::{Course, Kind, Nodes, ProgramSettings, ProgramSource, Scenario, Workload};
 use account::Account;
+use address::Map;
 use agent::Agent;
 use core::{Core, Thread};
 use device::Stack;
@@ -82,6 +85,7 @@ enum Stores {
 #[derive(Debug, Clone, Copy)]
 struct Times {
     uclk: Tick,
+    core: Tick,
     hit_interval: Tick,
     l2_latency: Tick,
     miss_to_mesh: Tick,
@@ -101,6 +105,7 @@ impl Times {
         let core = clocks.ticks_per_second / (parameters.core_mhz * 1_000_000);
         Self {
             uclk,
+            core,
             hit_interval: parameters.hit_interval * core,
             l2_latency: parameters.l2_latency * core,
             miss_to_mesh: parameters.miss_to_mesh * uclk,
@@ -121,6 +126,7 @@ impl Times {
 pub struct Model {
     parameters: Parameters,
     sockets: u8,
+    map: Map,
     clocks: Clocks,
     times: Times,
     places: Places,
@@ -157,13 +163,16 @@ pub struct Model {
     devices_only: bool,
     /// I/O stacks whose devices work beside the cores.
     at_work: u16,
-    /// Share of accesses to the other socket's memory, per cent.
+    /// Share of accesses to the other socket's memory, and of loads from memory behind CXL, per cent.
     remote: u8,
+    expander: u8,
     done: u64,
     /// Accesses that are done when the phase's workload is.
     goal: u64,
     total: u64,
     started: bool,
+    /// A program that the threads run instead of a generated workload.
+    program: Option<Program>,
 }
 
 impl Model {
@@ -203,6 +212,7 @@ impl Model {
         let stacks = vec![Stack::default(); usize::from(all * device::STACKS)];
         Ok(Self {
             sockets,
+            map: Map::new(parameters.clusters),
             times: Times::new(&parameters, &clocks),
             clocks,
             places,
@@ -235,13 +245,46 @@ impl Model {
             devices_only: false,
             at_work: 0,
             remote: 0,
+            expander: 0,
             done: 0,
             goal: 0,
             total: scenario.requests(),
             course: Course::new(scenario, clocks.ticks_per_second),
             started: false,
+            program: None,
             parameters,
         })
+    }
+
+    /// A machine at tick 0 with empty caches, about to run a program.
+    ///
+    /// # Errors
+    /// As [`Model::for_scenario`].
+    pub fn for_program(
+        parameters: Parameters,
+        opcode: impl Fn(&str) -> Option<u64>,
+        source: Box<dyn ProgramSource>,
+        settings: ProgramSettings,
+        wiring: &mut Wiring,
+    ) -> Result<Self, ModelError> {
+        let parameters = Parameters { fill_buffers: settings.misses, ..parameters };
+        let (threads, sockets) = (parameters.limits().threads, parameters.sockets);
+        let nothing = Workload { requests: 0, threads, ..Workload::new(Kind::Random) };
+        let clusters = u64::from(parameters.clusters);
+        let bytes = parameters.memory / clusters;
+        let nodes = Nodes { count: sockets * parameters.clusters, bytes, span: address::REGION_BYTES / clusters };
+        let mut model = Self::for_scenario(parameters, opcode, Scenario { phases: Vec::new() }, wiring)?;
+        model.set_to_work(&nothing);
+        // Not known before the program has ended.
+        model.total = u64::MAX;
+        let homes = model.threads.iter().map(|thread| model.node_of(thread.core));
+        model.program = Some(Program::new(source, settings, homes, model.cores.len(), nodes));
+        Ok(model)
+    }
+
+    /// What the program has done so far, if one runs.
+    pub fn program(&self) -> Option<ProgramCounts> {
+        self.program.as_ref().map(Program::counts)
     }
 
     /// Runs everything that happens before `until`; afterwards it is `until`.
@@ -253,6 +296,11 @@ impl Model {
             }
             self.start_links(sink);
             self.start_systems(sink);
+            if self.program.is_some() {
+                // Cores wake up when they get their first access.
+                let asleep = vec![0; usize::from(self.sockets)];
+                self.power.start(asleep, self.parameters.cores.into(), &mut self.account, sink);
+            }
             self.begin_phase(sink);
         }
         loop {
@@ -297,7 +345,7 @@ impl Model {
         self.powered_down[channel] = down;
         let channels = address::CHANNELS as usize;
         let (socket, channel) = ((channel / channels) as u16, (channel % channels) as u16);
-        let level = level("imc/POWER_CHANNEL_PPD");
+        let level = level!("imc/POWER_CHANNEL_PPD");
         if down {
             self.account.enter(level, socket, channel, self.now, sink);
         } else {
@@ -349,6 +397,11 @@ impl Model {
 
     fn socket_of(&self, core: u16) -> u8 {
         (core / u16::from(self.parameters.cores)) as u8
+    }
+
+    /// The NUMA node of a core: its socket, or its cluster of its socket.
+    fn node_of(&self, core: u16) -> u8 {
+        self.socket_of(core) * self.parameters.clusters + self.map.cluster_of(self.core_within(core)) as u8
     }
 
     fn core_within(&self, core: u16) -> u8 {

@@ -27,7 +27,7 @@ impl Model {
     }
 
     /// The hardware threads or devices of a workload begin.
-    fn set_to_work(&mut self, workload: &Workload) {
+    pub(super) fn set_to_work(&mut self, workload: &Workload) {
         let (all, cores) = (u16::from(self.sockets), u16::from(self.parameters.cores));
         let thread = |number: u16| Thread {
             generator: Generator::new(workload, number),
@@ -41,6 +41,7 @@ impl Model {
         };
         self.threads = (0..workload.threads).map(thread).collect();
         self.remote = workload.remote;
+        self.expander = workload.expander;
         self.goal = self.done + workload.requests;
         self.stores = match workload.kind {
             Kind::Copy => Stores::FastString,

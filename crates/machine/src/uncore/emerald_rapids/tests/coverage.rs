@@ -116,7 +116,8 @@ fn the_share_holds_and_the_table_is_current() {
         "# What the Emerald Rapids model counts\n\n\
          Made by the test `emerald_rapids::tests::coverage::the_share_holds_and_the_table_is_current` of `pericore-machine`;\n\
          run it with `PERICORE_WRITE_TABLES=1` to write this file anew. An event is modelled if a counter that selects it counts\n\
-         something in one of these workloads (`two` means `--machine 8592+:sockets=2`):\n\n{}\n\n\
+         something in one of these workloads (`two` means `--machine 8592+:sockets=2`,\n\
+         `snc=4` the same key of the machine):\n\n{}\n\n\
          {events} of {all_events} events count: {share:.1} %. Of their {all} selections, {counting} count.\n{body}",
         WORKLOADS.iter().map(named).collect::<Vec<_>>().join("\n")
     );
