@@ -224,8 +224,10 @@ impl Bank {
         let slot = self.known(wire, tag);
         let Some(count) = (if COMES { slot.count.checked_add(1) } else { slot.count.checked_sub(1) }) else { return };
         slot.count = count;
-        let takers = slot.takers;
-        self.change::<COMES>(wire, takers, tag, tick);
+        if slot.takers != 0 {
+            let takers = slot.takers;
+            self.change::<COMES>(wire, takers, tag, tick);
+        }
     }
 
     /// An entry has come to a level that counters take it from, or gone from it.

@@ -25,6 +25,7 @@ pub struct Tags {
 
 /// Knuth's multiplier for a hash of 64 bits: 2^64 divided by the golden ratio.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+/// Half of them stay free, so that the first look almost always finds a tag.
 const FEWEST: usize = 16;
 /// A table of this size forgets the tags that no entry carries before it grows.
 const MANY: usize = 256;
