@@ -5,7 +5,7 @@ use std::io::Read;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use pericore_doors::Outcome;
+use pericore_doors::{DoorsError, Outcome};
 
 use super::rig::{Rig, require, scratch};
 

@@ -1,5 +1,6 @@
 //! One boot of a machine under injected signals.
 
+use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 

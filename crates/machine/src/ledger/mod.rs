@@ -9,6 +9,7 @@
 mod busy;
 mod cells;
 mod device;
+mod egress;
 pub mod emerald_rapids;
 mod links;
 mod names;
@@ -18,12 +19,13 @@ mod power;
 mod record;
 mod ring;
 mod shaped;
+mod slice;
 mod stays;
 mod window;
 
 pub use device::{IoClass, IoQueue};
 pub use names::NAMES;
-pub use packet::{Class, Credit, PacketCodes, PacketKind, PacketRecord};
+pub use packet::{Class, Credit, LinkState, PacketCodes, PacketKind, PacketRecord};
 pub use physical::{ChannelBytes, DataReads};
 pub use power::{CoreState, HoldStage, PowerFact};
 pub use record::{
@@ -141,6 +143,23 @@ impl Ledger {
         self.cells.link_queue(link, queue).leave(cycle, count, most);
     }
 
+    /// A power state of one end of a link begins or ends.
+    pub fn link_power(&mut self, link: u16, state: LinkState, on: bool, now: Tick) {
+        let cycle = self.clocks.qclk.cycles(now);
+        self.cells.links[usize::from(link)].power[state as usize].switch(on, cycle);
+    }
+
+    /// The credit of a link's ring stop towards input-output is taken, or comes back.
+    pub fn link_io_credit(&mut self, link: u16, class: IoClass, taken: bool, now: Tick) {
+        let cycle = self.clocks.uclk.cycles(now);
+        self.cells.links[usize::from(link)].io_credit(class, taken, cycle);
+    }
+
+    /// A packet at a link's ring stop found no credit towards input-output.
+    pub fn link_io_rejected(&mut self, link: u16, class: IoClass) {
+        self.cells.links[usize::from(link)].io_refused(class);
+    }
+
     const fn link_clock(&self, queue: LinkQueue) -> crate::engine::Period {
         match queue {
             LinkQueue::Ring(_) | LinkQueue::Shared => self.clocks.uclk,
@@ -160,6 +179,12 @@ impl Ledger {
     pub fn home_leave(&mut self, home: u8, queue: HomeQueue, tick: Tick) {
         let (cycle, most) = (self.clocks.uclk.cycles(tick), self.home_most(queue));
         self.cells.homes[usize::from(home)].queue(queue).leave(cycle, 1, most);
+    }
+
+    /// A message comes to a bank of a home agent's queue for the address or the data ring, or leaves it.
+    pub fn home_egress(&mut self, home: u8, data: bool, bank: usize, comes: bool, now: Tick) {
+        let cycle = self.clocks.uclk.cycles(now);
+        self.cells.homes[usize::from(home)].egress[usize::from(data)].change(bank, comes, cycle);
     }
 
     #[inline]
@@ -206,9 +231,9 @@ impl Ledger {
     /// A request has ended.
     #[inline]
     pub fn close(&mut self, record: &Record) {
-        self.cells.fold(record, crate::engine::NEVER, self.clocks.uclk);
+        self.cells.fold(record, crate::engine::NEVER);
         if let Some(stays) = &mut self.stays {
-            stays.add(record, self.clocks.uclk);
+            stays.add(record);
         }
     }
 
@@ -375,7 +400,7 @@ impl Ledger {
     ) -> Snapshot {
         let mut cells = self.cells.clone();
         for record in live {
-            cells.fold(record, now, self.clocks.uclk);
+            cells.fold(record, self.clocks.uclk.cycles(now));
         }
         for record in packets {
             cells.fold_packet(record, now, &self.clocks, self.links.flight);

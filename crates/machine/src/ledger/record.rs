@@ -2,7 +2,6 @@
 
 use super::ring::RingKind;
 use crate::engine::NEVER;
-use crate::signal::Tick;
 
 /// Kinds of transactions in the table of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -30,11 +29,13 @@ pub enum RequestKind {
     IoWrite,
     /// A device writes a line to memory (PCIWiLF).
     IoWriteThrough,
+    /// A home agent writes a directory bit with its line. Never in a slice.
+    DirectoryWrite,
 }
 
 impl RequestKind {
     /// How many kinds there are.
-    pub const COUNT: usize = 11;
+    pub const COUNT: usize = 12;
     /// All kinds, by their number.
     pub const ALL: [Self; Self::COUNT] = [
         Self::DataRead,
@@ -48,6 +49,7 @@ impl RequestKind {
         Self::IoRead,
         Self::IoWrite,
         Self::IoWriteThrough,
+        Self::DirectoryWrite,
     ];
 
     /// A core asks for a line.
@@ -151,7 +153,7 @@ impl Opcodes {
             RequestKind::IoRead => Some(self.pci_read),
             RequestKind::IoWrite => Some(self.pci_write),
             RequestKind::IoWriteThrough => Some(self.pci_write_through),
-            RequestKind::Eviction | RequestKind::Snoop => None,
+            RequestKind::Eviction | RequestKind::Snoop | RequestKind::DirectoryWrite => None,
         }
     }
 }
@@ -210,7 +212,8 @@ pub const NO_THREAD: u8 = 0xF;
 /// Thread ID of requests of devices (Table 2-12).
 pub const IO_THREAD: u8 = 0x1E;
 
-/// The life of one transaction: when it was where, and what was decided. Stamps are [`NEVER`] until they happen.
+/// The life of one transaction: when it was where, and what was decided. Stamps are cycles of the uncore's clock, and [`NEVER`] until they
+/// happen.
 #[derive(Debug, Clone)]
 pub struct Record {
     /// What it is.
@@ -227,6 +230,8 @@ pub struct Record {
     pub state: LineState,
     /// It needs memory.
     pub miss: bool,
+    /// Region of the home agent's memory, once it has come there.
+    pub region: u8,
     /// State of what gave way to the filled line, once it has been filled.
     pub victim: Option<LineState>,
     /// Data went from the home agent or the link straight to the core.
@@ -234,35 +239,37 @@ pub struct Record {
     /// Data came from another cache, not from the home agent.
     pub forwarded: bool,
     /// When the home agent sent it, if it is a snoop.
-    pub snooped_at: Tick,
+    pub snooped_at: u64,
     /// When the home agent told another socket that it is complete, without data.
-    pub completed_at: Tick,
+    pub completed_at: u64,
+    /// The directory bit that it found, if it is a read, or that it writes.
+    pub directory: Option<bool>,
     /// It found its channel idle at the home agent, if it is a read; or did not.
     pub bypass: Option<bool>,
     /// A snoop that took an unmodified copy away and said so without sending data.
     pub dropped_silently: bool,
     /// The data of the modified line that a snoop found came to the home agent.
-    pub snoop_write: Tick,
+    pub snoop_write: u64,
     /// A partial write that found the rest of its line modified in the socket.
     pub completed: bool,
     /// A streaming store that found its line modified.
     pub aliased: bool,
     /// Was rejected, because its line had a request under way, for the first time.
-    pub rejected: Tick,
+    pub rejected: u64,
     /// Arrived in the slice's request queue.
-    pub ingress_in: Tick,
+    pub ingress_in: u64,
     /// Left the slice's request queue; this is also when the tags are looked up.
-    pub ingress_out: Tick,
+    pub ingress_out: u64,
     /// Entered the table of requests.
-    pub tor_in: Tick,
+    pub tor_in: u64,
     /// Left the table of requests.
-    pub tor_out: Tick,
+    pub tor_out: u64,
     /// Entered the home agent's tracker.
-    pub tracker_in: Tick,
+    pub tracker_in: u64,
     /// Left the home agent's tracker.
-    pub tracker_out: Tick,
+    pub tracker_out: u64,
     /// Write data went from the home agent to the memory controller.
-    pub written: Tick,
+    pub written: u64,
 }
 
 impl Record {
@@ -273,8 +280,7 @@ impl Record {
         self.rejected & self.snooped_at & self.completed_at & self.snoop_write != NEVER
             || self.dropped_silently
             || self.aliased
-            || self.kind.is_io()
-            || matches!(self.kind, RequestKind::Snoop)
+            || self.directory.is_some()
     }
 
     /// A record of which nothing has happened yet.
@@ -287,6 +293,7 @@ impl Record {
             remote,
             state: LineState::Invalid,
             miss: false,
+            region: 0,
             victim: None,
             completed: false,
             aliased: false,
@@ -294,6 +301,7 @@ impl Record {
             forwarded: false,
             snooped_at: NEVER,
             completed_at: NEVER,
+            directory: None,
             bypass: None,
             dropped_silently: false,
             snoop_write: NEVER,
@@ -362,6 +370,13 @@ pub enum IngressQueue {
     Requests,
     /// ISMQ: responses and what follows from them.
     Responses,
+    /// IPQ: snoops of other sockets.
+    Snoops,
+}
+
+impl IngressQueue {
+    /// How many there are.
+    pub const COUNT: usize = 3;
 }
 
 /// Why an entry of a slice's queue is turned away.

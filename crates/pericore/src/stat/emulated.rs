@@ -67,7 +67,7 @@ pub fn run(args: &StatArgs, machine: &str) -> Result<ExitCode, Failure> {
     let mut interrupt: Option<Interrupt> = None;
     let mut status = ExitCode::SUCCESS;
     for run in 0..args.repeat {
-        let program = Program::of(&args.program)?;
+        let program = Program::of(&args.program, &spec)?;
         let machine = match &program {
             Some(program) => Machine::for_program(&spec, program.source(), program.settings()),
             None => Machine::for_scenario(&spec, &reseeded(&scenario, run)),

@@ -9,6 +9,8 @@ mod preparation;
 mod same_counts;
 mod scratch;
 
+use std::io::Write;
+
 /// True if these tests are switched off.
 fn switched_off() -> bool {
     let off = std::env::var_os("PERICORE_NO_GUEST").is_some();

@@ -7,86 +7,30 @@
 mod cells;
 mod changes;
 pub mod deeds;
+mod device_names;
 mod kind;
+mod link_names;
 mod mesh;
 mod mesh_names;
 mod names;
+mod rejects;
 mod requests;
+mod shape;
+mod snapshot;
 
 pub use cells::{Gauge, Stay};
 pub use kind::{Class, Found, Kind, Lookup, Queue, Target};
 pub use mesh::{Bridged, HALF_FULL, Message, PATIENCE, ROOM, Ring, Tile, Traffic};
+pub use rejects::Reason;
+pub use shape::{Clocks, Shape};
+use snapshot::Places;
+pub use snapshot::Snapshot;
 
 use super::Shaped;
 use crate::engine::Period;
 use crate::signal::Tick;
 use changes::Changes;
 use deeds::{DEEDS, Deed, LEVELS, LevelId};
-
-/// Periods of the clocks, in ticks of one grid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Clocks {
-    /// Ticks in a second.
-    pub ticks_per_second: u64,
-    /// Mesh, LLC slices and what sits at the mesh.
-    pub uclk: Period,
-    /// DRAM: half the transfer rate.
-    pub dclk: Period,
-    /// I/O stacks.
-    pub ioclk: Period,
-    /// UPI link layer.
-    pub upiclk: Period,
-    /// Power control unit.
-    pub pclk: Period,
-    /// CXL transaction and link layer.
-    pub cxlclk: Period,
-}
-
-impl Clocks {
-    /// The clock of a domain by its name in the catalogue.
-    pub fn of(&self, name: &str) -> Period {
-        match name {
-            "dclk" => self.dclk,
-            "ioclk" => self.ioclk,
-            "upiclk" => self.upiclk,
-            "pclk" => self.pclk,
-            "cxlclk" => self.cxlclk,
-            _ => self.uclk,
-        }
-    }
-
-    /// The clock that a unit counts in (guide, chapter 2, by unit).
-    pub fn of_unit(&self, unit: &str) -> Period {
-        match unit {
-            "imc" => self.dclk,
-            "iio" | "irp" => self.ioclk,
-            "upi" => self.upiclk,
-            "pcu" => self.pclk,
-            "cxlcm" => self.cxlclk,
-            _ => self.uclk,
-        }
-    }
-}
-
-/// How many of everything there are in a socket, and how they lie.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Shape {
-    /// Sockets.
-    pub sockets: u16,
-    /// Units and their instances in a socket.
-    pub units: Vec<(&'static str, u16)>,
-    /// Tiles of a socket's mesh.
-    pub tiles: Vec<Tile>,
-    /// Entries of a read and of a write pending queue.
-    pub pending: [u64; 2],
-}
-
-impl Shape {
-    /// Instances of a unit in a socket.
-    pub fn instances(&self, unit: &str) -> u16 {
-        self.units.iter().find(|(name, _)| *name == unit).map_or(0, |&(_, count)| count)
-    }
-}
 
 /// The queue of cores' requests in a caching and home agent.
 const INGRESS: LevelId = deeds::level("cha/RxC_INSERTS.IRQ");
@@ -140,6 +84,7 @@ struct AgentCells {
     /// By kind, state found, remote home.
     lookups: Box<[[[u64; 2]; Found::COUNT]; Kind::COUNT]>,
     victims: [u64; Victim::COUNT],
+    rejects: rejects::Rejects,
 }
 
 /// Totals of one memory channel's commands, by pseudo channel.
@@ -149,16 +94,45 @@ struct ChannelCells {
     activates: [[u64; COMMAND_KINDS]; 2],
 }
 
-/// Headers of a link, by message class and opcode.
+/// A message on a link: its class and opcode, the slot of the flit that holds it, and whether a line follows.
+#[derive(Debug, Clone, Copy)]
+pub struct Header {
+    /// Message class (Table 3-6).
+    pub class: u8,
+    /// Opcode within the class.
+    pub opcode: u8,
+    /// Slot of its flit.
+    pub slot: u8,
+    /// A line follows.
+    pub data: bool,
+}
+
+/// What went over a link in one direction: headers by class and opcode, and by slot; slots with credits.
+#[derive(Debug, Clone, Default)]
+struct WayCells {
+    headers: [[u64; 16]; 8],
+    slots: [u64; 3],
+    credits: u64,
+}
+
+/// Both directions of a link.
 #[derive(Debug, Clone, Default)]
 struct LinkCells {
-    sent: [[u64; 16]; 8],
-    received: [[u64; 16]; 8],
+    sent: WayCells,
+    received: WayCells,
+}
+
+impl LinkCells {
+    const fn way(&mut self, received: bool) -> &mut WayCells {
+        if received { &mut self.received } else { &mut self.sent }
+    }
 }
 
 /// All totals.
 #[derive(Debug, Clone)]
 struct Cells {
+    /// Of each stack's port, by result and kind of snoop.
+    answers: Vec<[[u64; 3]; 4]>,
     links: Vec<LinkCells>,
     deeds: Vec<u64>,
     levels: Vec<Gauge>,
@@ -182,7 +156,7 @@ pub struct Ledger {
 fn places(shape: &Shape, table: &[&str]) -> (Vec<Place>, usize) {
     let mut next = 0;
     let places = table.iter().map(|name| {
-        let unit = name.split('/').next().unwrap_or_default();
+        let unit = deeds::unit_of(name);
         let place = Place { base: next, per_socket: shape.instances(unit) };
         next += u32::from(place.per_socket) * u32::from(shape.sockets);
         place
@@ -197,11 +171,11 @@ impl Ledger {
         let (deed_places, deeds) = places(&shape, DEEDS);
         let (level_places, levels) = places(&shape, LEVELS);
         let level_places = level_places.into_iter().zip(LEVELS).map(|(place, name)| {
-            let unit = name.split('/').next().unwrap_or_default();
+            let unit = deeds::unit_of(name);
             let room = match () {
                 () if name.starts_with("imc/RPQ") => shape.pending[0],
                 () if name.starts_with("imc/WPQ") => shape.pending[1],
-                () => u64::MAX,
+                () => shape.rooms.iter().find(|(start, _)| name.starts_with(start)).map_or(u64::MAX, |&(_, room)| room),
             };
             (place, clocks.of_unit(unit), room)
         });
@@ -212,8 +186,10 @@ impl Ledger {
             tor: Box::new([Stay::default(); Class::COUNT]),
             lookups: Box::new([[[0; 2]; Found::COUNT]; Kind::COUNT]),
             victims: [0; Victim::COUNT],
+            rejects: rejects::Rejects::default(),
         };
         let cells = Cells {
+            answers: vec![[[0; 3]; 4]; usize::from(shape.instances("irp") * shape.sockets)],
             links: vec![LinkCells::default(); usize::from(shape.instances("upi") * shape.sockets)],
             deeds: vec![0; deeds],
             levels: vec![Gauge::default(); levels],
@@ -311,6 +287,16 @@ impl Ledger {
         self.agent(socket, cha).victims[victim.index()] += 1;
     }
 
+    /// A request was turned away, for the first time or once more.
+    pub fn turned_away(&mut self, socket: u16, cha: u16, queue: Queue, reason: Reason, once_more: bool) {
+        self.agent(socket, cha).rejects.turn_away(queue, reason, once_more);
+    }
+
+    /// A request that was turned away tried again.
+    pub fn tried_again(&mut self, socket: u16, cha: u16, queue: Queue, reason: Reason) {
+        self.agent(socket, cha).rejects.retry(queue, reason);
+    }
+
     /// A column command went out on a channel.
     pub fn column(&mut self, channel: u16, pseudo: u8, kind: u8) {
         self.cells.channels[usize::from(channel)].columns[usize::from(pseudo)][usize::from(kind)] += 1;
@@ -338,11 +324,22 @@ impl Ledger {
         self.log.as_deref().unwrap_or_default()
     }
 
-    /// A message of a class with an opcode went out on a link, or (`received`) came in; links are numbered over the machine.
-    pub fn header(&mut self, link: u16, class: u8, opcode: u8, received: bool) {
-        let cells = &mut self.cells.links[usize::from(link)];
-        let cells = if received { &mut cells.received } else { &mut cells.sent };
-        cells[usize::from(class)][usize::from(opcode)] += 1;
+    /// A message went out on a link, or (`received`) came in; links are numbered over the machine.
+    pub fn header(&mut self, link: u16, header: Header, received: bool) {
+        let way = self.cells.links[usize::from(link)].way(received);
+        way.headers[usize::from(header.class)][usize::from(header.opcode)] += 1;
+        way.slots[usize::from(header.slot)] += 1;
+    }
+
+    /// A stack's port answered a snoop.
+    pub fn port_answered(&mut self, socket: u16, stack: u16, result: u8, snoop: u8) {
+        let port = socket * self.shape.instances("irp") + stack;
+        self.cells.answers[usize::from(port)][usize::from(result)][usize::from(snoop)] += 1;
+    }
+
+    /// Credits went out on a link, or (`received`) came in.
+    pub fn credit_slot(&mut self, link: u16, received: bool) {
+        self.cells.links[usize::from(link)].way(received).credits += 1;
     }
 
     /// A message went over a socket's mesh.
@@ -360,86 +357,10 @@ impl Ledger {
                 gauge.settle(clock.cycles(now), room);
             }
         }
-        Snapshot { now, clocks: self.clocks, shape: self.shape.clone(), places: self.places(), cells }
-    }
-
-    fn places(&self) -> Places {
-        Places {
+        let places = Places {
             deeds: self.deed_places.clone(),
             levels: self.level_places.iter().map(|&(place, _, _)| place).collect(),
-        }
-    }
-}
-
-#[derive(Debug, Clone)]
-struct Places {
-    deeds: Vec<Place>,
-    levels: Vec<Place>,
-}
-
-/// The account at one instant.
-#[derive(Debug, Clone)]
-pub struct Snapshot {
-    now: Tick,
-    clocks: Clocks,
-    shape: Shape,
-    places: Places,
-    cells: Cells,
-}
-
-impl Snapshot {
-    /// When it was taken: everything before this tick is in it.
-    pub const fn now(&self) -> Tick {
-        self.now
-    }
-
-    /// An event's count from the beginning of time up to the snapshot, by the guide's names. `instance` is numbered over the
-    /// machine's sockets. `None` if the ledger has no truth for the event.
-    pub fn value(
-        &self,
-        unit: &str,
-        instance: u16,
-        event: &str,
-        subevent: Option<&str>,
-        filters: &[(&str, u64)],
-    ) -> Option<u64> {
-        names::value(self, unit, instance, event, subevent.unwrap_or_default(), filters)
-    }
-
-    /// As [`Snapshot::value`], by socket and the instance within it.
-    pub fn count(
-        &self,
-        socket: u16,
-        unit: &str,
-        instance: u16,
-        event: &str,
-        subevent: Option<&str>,
-        filters: &[(&str, u64)],
-    ) -> Option<u64> {
-        let per_socket = self.shape.instances(unit);
-        let number = (instance < per_socket).then_some(socket * per_socket + instance)?;
-        self.value(unit, number, event, subevent, filters)
-    }
-
-    /// What an event counted since an earlier snapshot.
-    pub fn since(
-        &self,
-        earlier: &Self,
-        unit: &str,
-        instance: u16,
-        event: &str,
-        subevent: Option<&str>,
-        filters: &[(&str, u64)],
-    ) -> Option<u64> {
-        let before = earlier.value(unit, instance, event, subevent, filters)?;
-        Some(self.value(unit, instance, event, subevent, filters)? - before)
-    }
-
-    fn deed(&self, deed: usize, socket: u16, index: u16) -> u64 {
-        self.cells.deeds[self.places.deeds[deed].of(socket, index)]
-    }
-
-    fn level(&self, level: usize, socket: u16, index: u16) -> &Gauge {
-        &self.cells.levels[self.places.levels[level].of(socket, index)]
+        };
+        Snapshot { now, clocks: self.clocks, shape: self.shape.clone(), places, cells }
     }
 }

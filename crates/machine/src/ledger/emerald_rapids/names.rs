@@ -1,8 +1,9 @@
 //! What the guide's event names mean, in terms of what happened: written by hand from the event texts of chapter 2 and, where the
 //! guide has no row, from Intel's event file; without the catalogue's masks and decode rows.
 
+use super::cells::Gauge;
 use super::deeds::{DEEDS, LEVELS};
-use super::{Snapshot, mesh_names, requests};
+use super::{Snapshot, device_names, link_names, mesh_names, requests};
 
 /// An event's count from the beginning of time up to the snapshot.
 pub fn value(
@@ -33,10 +34,16 @@ pub fn value(
             return Some(if event == "TOR_INSERTS" { entries } else { cycles });
         }
         ("upi", "TxL_FLITS" | "RxL_FLITS" | "TxL_BASIC_HDR_MATCH" | "RxL_BASIC_HDR_MATCH") => {
-            return links(at, instance, event, subevent, filters);
+            return link_names::slots(at, instance, event, subevent, filters);
         }
+        ("irp", "SNOOP_RESP") => return device_names::snoop_answers(at, instance, subevent),
         ("cha", "LLC_LOOKUP") => return requests::lookups(&at.cells.agents[usize::from(instance)], subevent),
         ("cha", "LLC_VICTIMS") => return requests::victims(&at.cells.agents[usize::from(instance)], subevent),
+        ("cha", _) if event.starts_with("RxC_") => {
+            if let Some(value) = at.cells.agents[usize::from(instance)].rejects.value(event, subevent) {
+                return Some(value);
+            }
+        }
         ("imc", "CAS_COUNT" | "CAS_ISSUED_REQ_LEN" | "ACT_PRIO") => return commands(at, instance, event, subevent),
         _ => {}
     }
@@ -50,7 +57,10 @@ pub fn value(
         }
         Some(sum)
     };
-    match composite(unit, event, subevent) {
+    let parts = composite(unit, event, subevent)
+        .or_else(|| link_names::composite(unit, event, subevent))
+        .or_else(|| device_names::composite(unit, event, subevent));
+    match parts {
         Some(parts) => sum(parts),
         None => single(at, unit, socket, index, event, subevent),
     }
@@ -64,13 +74,6 @@ fn composite(unit: &str, event: &str, subevent: &str) -> Option<&'static [&'stat
         ("cha", "REQUESTS", "INVITOE") => &["INVITOE_LOCAL", "INVITOE_REMOTE"],
         ("cha", "CORE_SNP", "ANY_ONE") => &["CORE_ONE", "EVICT_ONE", "EXT_ONE", "REMOTE_ONE"],
         ("cha", "CORE_SNP", "ANY_GTONE") => &["CORE_GTONE", "EVICT_GTONE", "EXT_GTONE", "REMOTE_GTONE"],
-        // Every reject of the second group is one of "any" (Table 2-107).
-        ("cha", "RxC_IRQ1_REJECT" | "RxC_REQ_Q1_RETRY", "ANY0") => &["PA_MATCH"],
-        (
-            "cha",
-            "RxC_PRQ1_REJECT" | "RxC_RRQ1_REJECT" | "RxC_WBQ1_REJECT" | "RxC_IPQ1_REJECT" | "RxC_OTHER1_RETRY",
-            "ANY0",
-        ) => &["PA_MATCH"],
         ("cha", "SNOOPS_SENT", "ALL") => &["DIRECT_LOCAL"],
         ("cha", "SNOOPS_SENT", "LOCAL") => &["DIRECT_LOCAL"],
         ("cha", "XPT_PREF", "DROP0" | "DROP0_NOCRD") => &["DROP0"],
@@ -103,6 +106,7 @@ fn composite(unit: &str, event: &str, subevent: &str) -> Option<&'static [&'stat
         ("m2m", "PREFCAM_INSERTS", "XPT_ALLCH") => &["CH0_XPT", "CH1_XPT"],
         ("m2m", "PREFCAM_INSERTS", "UPI_ALLCH") => &["CH0_UPI", "CH1_UPI"],
         ("m2m", "PREFCAM_OCCUPANCY", "ALLCH") => &["CH0", "CH1"],
+        ("m2m", "PREFCAM_RESP_MISS", "ALLCH") => &["CH0", "CH1"],
         ("m2m", "PREFCAM_DEALLOCS", "ALL_CH0") => &["RSP_CH0"],
         ("m2m", "PREFCAM_DEALLOCS", "ALL_CH1") => &["RSP_CH1"],
         ("imc", "ACT_COUNT" | "PRE_COUNT", "RD") => &["RD_PCH0", "RD_PCH1"],
@@ -122,11 +126,7 @@ fn composite(unit: &str, event: &str, subevent: &str) -> Option<&'static [&'stat
         ("iio", "COMP_BUF_INSERTS" | "COMP_BUF_OCCUPANCY", "CMPD.ALL_PARTS") => &COMPLETION_PARTS,
         ("iio", "IOMMU0", "ALL_LOOKUPS") => &["FIRST_LOOKUPS"],
         ("iio", "REQ_FROM_PCIE_CL_CMPL", "NP") => &["NP"],
-        ("m3upi", "XPT_PFTCH", "FLITTED") => &["ARRIVED"],
-        ("m3upi", "RxC_HDR_FLIT_NOT_SENT" | "RxC_DATA_FLITS_NOT_SENT", "NO_TXQ_CRD" | "NO_TXQ") => &["ALL"],
         ("cxlcm", "TxC_FLITS" | "RxC_FLITS", "PROT") => &["VALID"],
-        ("m3upi", "RxC_HDR_FLITS_SENT", "SLOTS_1") => &["1_MSG"],
-        ("m3upi", "RxC_FLITS_SLOT_BL", "NEED_DATA") => &["ALL"],
         _ => return None,
     })
 }
@@ -155,10 +155,15 @@ const COMPLETION_PARTS: [&str; 8] =
     ["CMPD.PART0", "CMPD.PART1", "CMPD.PART2", "CMPD.PART3", "CMPD.PART4", "CMPD.PART5", "CMPD.PART6", "CMPD.PART7"];
 
 /// What a level's neighbours among the events take from it: entries, their sum over cycles, or the cycles with any.
-enum Take {
+#[derive(Debug, Clone, Copy)]
+pub enum Take {
+    /// Entries that came.
     Entries,
+    /// Entries, added up over cycles.
     Occupied,
+    /// Cycles with any.
     Nonempty,
+    /// Cycles without room for more.
     Full,
 }
 
@@ -203,57 +208,6 @@ fn of_level(unit: &str, event: &str, subevent: &str) -> Option<(&'static str, Ta
         ("irp", "TxC_BL_NCB_OCCUPANCY") => ("irp/TxC_BL_NCB_INSERTS", Occupied),
         ("irp", "TxC_BL_NCS_INSERTS") => ("irp/TxC_BL_NCS_INSERTS", Entries),
         ("irp", "TxC_BL_NCS_OCCUPANCY") => ("irp/TxC_BL_NCS_INSERTS", Occupied),
-        ("m2pcie", "RxC_INSERTS" | "RxC_CYCLES_NE") => {
-            let name = match subevent {
-                "CHA_IDI" => "m2pcie/RxC_INSERTS.CHA_IDI",
-                "CHA_NCB" => "m2pcie/RxC_INSERTS.CHA_NCB",
-                "CHA_NCS" => "m2pcie/RxC_INSERTS.CHA_NCS",
-                _ => return None,
-            };
-            (name, if event == "RxC_INSERTS" { Entries } else { Nonempty })
-        }
-        ("m3upi", "RxC_INSERTS_VN0" | "RxC_OCCUPANCY_VN0" | "RxC_CYCLES_NE_VN0") => {
-            let name = match subevent {
-                "AD_REQ" => "m3upi/RxC_INSERTS_VN0.AD_REQ",
-                "AD_SNP" => "m3upi/RxC_INSERTS_VN0.AD_SNP",
-                "AD_RSP" => "m3upi/RxC_INSERTS_VN0.AD_RSP",
-                "BL_RSP" => "m3upi/RxC_INSERTS_VN0.BL_RSP",
-                "BL_WB" => "m3upi/RxC_INSERTS_VN0.BL_WB",
-                _ => return None,
-            };
-            let take = match event {
-                "RxC_INSERTS_VN0" => Entries,
-                "RxC_OCCUPANCY_VN0" => Occupied,
-                _ => Nonempty,
-            };
-            (name, take)
-        }
-        ("m3upi", "TxC_AD_FLQ_INSERTS" | "TxC_AD_FLQ_OCCUPANCY" | "TxC_AD_FLQ_CYCLES_NE") => {
-            let name = match subevent {
-                "VN0_REQ" => "m3upi/TxC_AD_FLQ_INSERTS.VN0_REQ",
-                "VN0_SNP" => "m3upi/TxC_AD_FLQ_INSERTS.VN0_SNP",
-                "VN0_RSP" => "m3upi/TxC_AD_FLQ_INSERTS.VN0_RSP",
-                _ => return None,
-            };
-            let take = match event {
-                "TxC_AD_FLQ_INSERTS" => Entries,
-                "TxC_AD_FLQ_OCCUPANCY" => Occupied,
-                _ => Nonempty,
-            };
-            (name, take)
-        }
-        ("m3upi", "RxC_VNA_CRD") if subevent == "ANY_IN_USE" => ("m3upi/RxC_CRD_OCC.VNA_IN_USE", Nonempty),
-        ("upi", "TxL_INSERTS") => ("upi/TxL_INSERTS", Entries),
-        ("upi", "TxL_OCCUPANCY") => ("upi/TxL_INSERTS", Occupied),
-        ("upi", "RxL_INSERTS" | "RxL_OCCUPANCY") => {
-            let name = match subevent {
-                "SLOT0" => "upi/RxL_INSERTS.SLOT0",
-                "SLOT1" => "upi/RxL_INSERTS.SLOT1",
-                "SLOT2" => "upi/RxL_INSERTS.SLOT2",
-                _ => return None,
-            };
-            (name, if event == "RxL_INSERTS" { Entries } else { Occupied })
-        }
         ("cha", "RxC_INSERTS" | "RxC_OCCUPANCY") => {
             let take = if event == "RxC_INSERTS" { Entries } else { Occupied };
             let name = match subevent {
@@ -272,6 +226,7 @@ fn of_level(unit: &str, event: &str, subevent: &str) -> Option<(&'static str, Ta
 /// The index of the entry whose first name is `unit/event.subevent`.
 fn position(table: &[&str], unit: &str, event: &str, subevent: &str) -> Option<usize> {
     let fits = |entry: &&str| {
+        let entry = entry.strip_prefix('?').unwrap_or(entry);
         let rest = entry.strip_prefix(unit).and_then(|rest| rest.strip_prefix('/'));
         let rest = rest.and_then(|rest| rest.strip_prefix(event));
         let rest = match (rest, subevent) {
@@ -285,21 +240,39 @@ fn position(table: &[&str], unit: &str, event: &str, subevent: &str) -> Option<u
 }
 
 fn single(at: &Snapshot, unit: &str, socket: u16, index: u16, event: &str, subevent: &str) -> Option<u64> {
-    if let Some((name, take)) = of_level(unit, event, subevent) {
-        let (_, rest) = name.split_once('/')?;
-        let (of, sub) = rest.split_once('.').unwrap_or((rest, ""));
-        let gauge = at.level(position(LEVELS, unit, of, sub)?, socket, index);
-        return Some(match take {
-            Take::Entries => gauge.entries,
-            Take::Occupied => gauge.occupied,
-            Take::Nonempty => gauge.nonempty,
-            Take::Full => gauge.full,
-        });
+    let of = |name: &'static str, take| {
+        let name = name.split_once('/').map_or(name, |(_, rest)| rest);
+        let (of, sub) = name.split_once('.').unwrap_or((name, ""));
+        (of, sub, take)
+    };
+    let level = of_level(unit, event, subevent)
+        .map(|(name, take)| of(name, take))
+        .or_else(|| link_names::of_level(unit, event, subevent))
+        .or_else(|| device_names::of_level(unit, event, subevent));
+    if let Some((of, sub, take)) = level {
+        return Some(taken(at.level(position(LEVELS, unit, of, sub)?, socket, index), take));
+    }
+    let of_memory = subevent.starts_with("MEM_");
+    if let Some(transactions) = event.strip_prefix("DATA_REQ_").filter(|_| of_memory) {
+        // Double words follow from requests: a line has sixteen, a core writes a doorbell of two.
+        let words = if transactions == "BY_CPU" && subevent.starts_with("MEM_WRITE") { 2 } else { 16 };
+        return Some(words * single(at, unit, socket, index, &format!("TXN_REQ_{transactions}"), subevent)?);
     }
     if let Some(deed) = position(DEEDS, unit, event, subevent) {
         return Some(at.deed(deed, socket, index));
     }
-    position(LEVELS, unit, event, subevent).map(|level| at.level(level, socket, index).occupied)
+    let level = position(LEVELS, unit, event, subevent)?;
+    let take = if LEVELS[level].starts_with('?') { Take::Nonempty } else { Take::Occupied };
+    Some(taken(at.level(level, socket, index), take))
+}
+
+const fn taken(gauge: &Gauge, take: Take) -> u64 {
+    match take {
+        Take::Entries => gauge.entries,
+        Take::Occupied => gauge.occupied,
+        Take::Nonempty => gauge.nonempty,
+        Take::Full => gauge.full,
+    }
 }
 
 /// Column commands and activates of a channel (Tables 2-164 to 2-166 and their neighbours).
@@ -338,44 +311,3 @@ fn commands(at: &Snapshot, instance: u16, event: &str, subevent: &str) -> Option
         _ => return None,
     })
 }
-
-/// Slots and headers of a link (Tables 2-317 to 2-320): a line is nine data slots, three in each slot of a flit; a header takes one
-/// slot, always the first.
-fn links(at: &Snapshot, instance: u16, event: &str, subevent: &str, filters: &[(&str, u64)]) -> Option<u64> {
-    let headers = at.cells.links.get(usize::from(instance))?;
-    let headers = if event.starts_with("TxL") { &headers.sent } else { &headers.received };
-    let of_class = |class: usize| headers[class].iter().sum::<u64>();
-    let opcode = || filters.iter().find(|(name, _)| *name == "opc").map(|&(_, value)| value as usize % 16);
-    let (requests, snoops, plain, data, writebacks) =
-        (of_class(REQUESTS), of_class(SNOOPS), of_class(RESPONSES), of_class(DATA), of_class(WRITEBACKS));
-    let messages = requests + snoops + plain + data + writebacks;
-    Some(match subevent {
-        // A slot alone, or a kind without a slot, counts nothing.
-        "SLOT0" | "SLOT1" | "SLOT2" | "DATA" | "LLCRD" | "NULL" | "LLCTRL" | "PROTHDR" => 0,
-        "ALL_DATA" => 9 * (data + writebacks),
-        "ALL_PROTHDR" | "NON_DATA" => messages,
-        "ALL_LLCRD" | "ALL_NULL" | "IDLE" | "ALL_LLCTRL" => 0,
-        "REQ" => requests,
-        "SNP" => snoops,
-        "RSP_NODATA" => plain,
-        "RSP_DATA" => data,
-        "WB" => writebacks,
-        "NCB" | "NCS" => 0,
-        "REQ_OPC" => headers[REQUESTS][opcode()?],
-        "SNP_OPC" => headers[SNOOPS][opcode()?],
-        "RSP_NODATA_OPC" => headers[RESPONSES][opcode()?],
-        "RSP_DATA_OPC" => headers[DATA][opcode()?],
-        "WB_OPC" => headers[WRITEBACKS][opcode()?],
-        "NCB_OPC" | "NCS_OPC" => 0,
-        "RSPI" => headers[RESPONSES][0x2],
-        "RSPCNFLT" => headers[RESPONSES][0xA],
-        _ => return None,
-    })
-}
-
-/// Message classes, by their number in a header (Table 3-6).
-const REQUESTS: usize = 0;
-const SNOOPS: usize = 1;
-const RESPONSES: usize = 2;
-const DATA: usize = 4;
-const WRITEBACKS: usize = 5;

@@ -236,10 +236,15 @@ impl Channel {
     }
 
     /// A rank is needed: its clock goes on if it was off.
+    #[inline]
     pub(super) fn rank_up<W: Witness>(&mut self, rank: usize, cycle: u64, witness: &mut W) {
-        if !self.power.is_down(rank) {
-            return;
+        if self.power.is_down(rank) {
+            self.wake(rank, cycle, witness);
         }
+    }
+
+    #[inline(never)]
+    fn wake<W: Witness>(&mut self, rank: usize, cycle: u64, witness: &mut W) {
         let delay = match self.power.conditions.power_down {
             PowerDown::Fast => self.timing.txp,
             PowerDown::Slow => self.timing.txpdll,

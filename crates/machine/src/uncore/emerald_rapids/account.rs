@@ -1,9 +1,10 @@
 //! What the model tells: each happening goes to the signals and, on another path, to the ledger.
 
 use super::binding::{Line, bind, bind_signal};
+use super::reject_lines::RejectLines;
 use super::request_tags::RequestLines;
 use crate::ledger::emerald_rapids::deeds::{DEEDS, Deed, LEVELS, LevelId};
-use crate::ledger::emerald_rapids::{Class, Found, Ledger, Victim};
+use crate::ledger::emerald_rapids::{Class, Found, Header, Ledger, Queue, Reason, Victim};
 use crate::signal::{SignalSink, Tick, Wiring, WiringError};
 use pericore_catalog::BitRange;
 
@@ -41,6 +42,10 @@ struct LinkLines {
 }
 
 impl LinkLines {
+    const fn slot_tag(&self, slot: u64, kind: u64) -> u64 {
+        self.kind.set(self.slot.set(0, slot), kind)
+    }
+
     fn bind(wiring: &mut Wiring) -> Result<Self, WiringError> {
         Ok(Self {
             flits: [bind_signal(wiring, "upi", "tx_flits")?, bind_signal(wiring, "upi", "rx_flits")?],
@@ -54,21 +59,36 @@ impl LinkLines {
     }
 }
 
+/// Answers of the stacks' ports to snoops.
+#[derive(Debug)]
+struct AnswerLines {
+    answers: Line,
+    result: BitRange,
+    snoop: BitRange,
+}
+
 /// Everything that the model tells.
 #[derive(Debug)]
 pub struct Account {
     links: LinkLines,
+    answers: AnswerLines,
     pub ledger: Ledger,
     /// Instances of a socket over all units.
     pub(super) stride: u16,
     deeds: Vec<Line>,
     levels: Vec<LevelLines>,
     requests: RequestLines,
+    rejects: RejectLines,
     commands: CommandLines,
     channels: u16,
 }
 
 fn bind_level(wiring: &mut Wiring, entry: &str) -> Result<LevelLines, WiringError> {
+    if let Some(rest) = entry.strip_prefix('?') {
+        let (nonempty, full) = rest.split_once('!').map_or((rest, None), |(rest, name)| (rest, Some(name)));
+        let nonempty = Some(bind(wiring, nonempty)?);
+        return Ok(LevelLines { each: [None; 2], full: full.map(|name| bind(wiring, name)).transpose()?, nonempty });
+    }
     let (rest, nonempty) = entry.split_once('?').map_or((entry, None), |(rest, name)| (rest, Some(name)));
     let (rest, full) = rest.split_once('!').map_or((rest, None), |(rest, name)| (rest, Some(name)));
     let mut each = [None; 2];
@@ -96,9 +116,15 @@ impl Account {
         };
         let stride = wiring.instances() / wiring.sockets();
         let requests = RequestLines::bind(wiring, opcode)?;
+        let rejects = RejectLines::bind(wiring)?;
         let channels = wiring.family().unit("imc").map_or(0, |unit| unit.instances);
         let links = LinkLines::bind(wiring)?;
-        Ok(Self { links, ledger, stride, deeds, levels, requests, commands, channels })
+        let answers = AnswerLines {
+            answers: bind_signal(wiring, "irp", "snoop_responses")?,
+            result: wiring.attribute("irp", "snoop_responses", "result")?,
+            snoop: wiring.attribute("irp", "snoop_responses", "snoop")?,
+        };
+        Ok(Self { links, answers, ledger, stride, deeds, levels, requests, rejects, commands, channels })
     }
 
     /// Something happens.
@@ -174,6 +200,41 @@ impl Account {
         self.ledger.tor_out(socket, cha, class, tick);
     }
 
+    /// A request is turned away, for the first time or once more.
+    #[expect(clippy::too_many_arguments, reason = "a reject is its parts")]
+    pub fn turn_away<S: SignalSink>(
+        &mut self,
+        socket: u16,
+        cha: u16,
+        queue: Queue,
+        reason: Reason,
+        once_more: bool,
+        tick: Tick,
+        sink: &mut S,
+    ) {
+        let again = if once_more { self.rejects.once_more[reason as usize].as_slice() } else { &[] };
+        for line in self.rejects.turned_away[queue as usize][reason as usize].iter().chain(again) {
+            sink.pulse(line.wire(self.stride, socket, cha), line.tag(), tick, 1);
+        }
+        self.ledger.turned_away(socket, cha, queue, reason, once_more);
+    }
+
+    /// A request that was turned away tries again.
+    pub fn retry<S: SignalSink>(
+        &mut self,
+        socket: u16,
+        cha: u16,
+        queue: Queue,
+        reason: Reason,
+        tick: Tick,
+        sink: &mut S,
+    ) {
+        for line in &self.rejects.retries[usize::from(queue != Queue::Evict)][reason as usize] {
+            sink.pulse(line.wire(self.stride, socket, cha), line.tag(), tick, 1);
+        }
+        self.ledger.tried_again(socket, cha, queue, reason);
+    }
+
     /// A line gives way to a fill.
     pub fn give_way<S: SignalSink>(&mut self, socket: u16, cha: u16, victim: Victim, tick: Tick, sink: &mut S) {
         let lines = &self.requests;
@@ -191,15 +252,12 @@ impl Account {
         self.ledger.column(socket * self.channels + channel, pseudo, kind);
     }
 
-    /// A message goes out on a link, or (`received`) comes in: its header, and with data nine slots of a line.
-    #[expect(clippy::too_many_arguments, reason = "a message is its parts")]
+    /// A message goes out on a link, or (`received`) comes in: its header, in a slot of a flit, and with data nine slots of a line.
     pub fn flits<S: SignalSink>(
         &mut self,
         socket: u16,
         link: u16,
-        class: u8,
-        opcode: u8,
-        data: bool,
+        header: Header,
         received: bool,
         tick: Tick,
         sink: &mut S,
@@ -207,15 +265,38 @@ impl Account {
         let lines = &self.links;
         let side = usize::from(received);
         let wire = lines.flits[side].wire(self.stride, socket, link);
-        let tag = |slot: u64, kind: u64| lines.kind.set(lines.slot.set(0, slot), kind);
         // Kinds: data, credits, null, control, header.
-        sink.pulse(wire, tag(0, 4), tick, 1);
-        if data {
-            (0..3).for_each(|slot| sink.pulse(wire, tag(slot, 0), tick, 3));
+        sink.pulse(wire, lines.slot_tag(header.slot.into(), 4), tick, 1);
+        if header.data {
+            (0..3).for_each(|slot| sink.pulse(wire, lines.slot_tag(slot, 0), tick, 3));
         }
-        let header = lines.opcode.set(lines.class.set(0, class.into()), opcode.into());
-        sink.pulse(lines.headers[side].wire(self.stride, socket, link), header, tick, 1);
-        self.ledger.header(socket * lines.links + link, class, opcode, received);
+        let tag = lines.opcode.set(lines.class.set(0, header.class.into()), header.opcode.into());
+        sink.pulse(lines.headers[side].wire(self.stride, socket, link), tag, tick, 1);
+        self.ledger.header(socket * lines.links + link, header, received);
+    }
+
+    /// Credits for the peer go out on a link, or (`received`) come in: slot 2 of a flit.
+    pub fn credit_slot<S: SignalSink>(&mut self, socket: u16, link: u16, received: bool, tick: Tick, sink: &mut S) {
+        let lines = &self.links;
+        let wire = lines.flits[usize::from(received)].wire(self.stride, socket, link);
+        sink.pulse(wire, lines.slot_tag(2, 1), tick, 1);
+        self.ledger.credit_slot(socket * lines.links + link, received);
+    }
+
+    /// A stack's port answers a snoop.
+    pub fn port_answers<S: SignalSink>(
+        &mut self,
+        socket: u16,
+        stack: u16,
+        result: u8,
+        snoop: u8,
+        tick: Tick,
+        sink: &mut S,
+    ) {
+        let lines = &self.answers;
+        let tag = lines.snoop.set(lines.result.set(0, result.into()), snoop.into());
+        sink.pulse(lines.answers.wire(self.stride, socket, stack), tag, tick, 1);
+        self.ledger.port_answered(socket, stack, result, snoop);
     }
 
     /// An activate goes out.

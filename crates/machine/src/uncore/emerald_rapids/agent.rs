@@ -1,6 +1,7 @@
 //! The caching and home agent: its queues and its table of requests.
 
 use super::request::RequestId;
+use super::shortage::LinkCredits;
 use super::tags::Tags;
 use crate::engine::NEVER;
 use crate::ledger::emerald_rapids::deeds::level;
@@ -31,6 +32,8 @@ pub struct Agent {
     pub(super) outside: VecDeque<(Tick, RequestId)>,
     /// What must go to memory and waits for an entry of the table of requests.
     pub(super) victims: VecDeque<RequestId>,
+    /// Credits for messages to the other socket.
+    pub(super) links: LinkCredits,
     pub(super) lines: [u32; 32],
     pub(super) owners: [RequestId; 32],
     pub(super) used: u32,
@@ -49,6 +52,7 @@ impl Agent {
             ingress: VecDeque::with_capacity(64),
             outside: VecDeque::with_capacity(64),
             victims: VecDeque::with_capacity(64),
+            links: LinkCredits::new(),
             lines: [FREE; 32],
             owners: [0; 32],
             used: 0,
@@ -74,6 +78,11 @@ impl Agent {
     pub(super) fn busy(&self, line: u32) -> Option<RequestId> {
         let found = matches(&self.lines, u32::MAX, line);
         (found != 0).then(|| self.owners[found.trailing_zeros() as usize])
+    }
+
+    /// True if a line that must go to memory finds an entry.
+    pub(super) fn can_start(&self, line: u32) -> bool {
+        self.has_entry(KEPT) && self.busy(line).is_none()
     }
 
     /// True if nothing waits anywhere.

@@ -1,12 +1,12 @@
 //! What an agent puts into the slice and the snoop filter, what gives way, and what is driven out.
 
 use super::Model;
-use super::agent::{FILTER_EXCLUSIVE, KEPT};
+use super::agent::FILTER_EXCLUSIVE;
 use super::core::MODIFIED;
 use super::event::Event;
 use super::request::{Request, RequestId};
 use crate::ledger::emerald_rapids::deeds::deed;
-use crate::ledger::emerald_rapids::{Found, Kind, Ring, Target, Victim};
+use crate::ledger::emerald_rapids::{Found, Kind, Reason, Ring, Target, Victim};
 use crate::signal::SignalSink;
 
 impl Model {
@@ -166,10 +166,13 @@ impl Model {
         let mut request = Request::new(Kind::Victim, socket, cha, home, 0, line, target);
         request.writes = true;
         let request = self.pool.add(request);
-        if self.agent(socket, cha).has_entry(KEPT) && self.agent(socket, cha).busy(line).is_none() {
+        let agent = self.agent(socket, cha);
+        let room = home == socket || !agent.links.is_short(Reason::Writeback);
+        if room && agent.can_start(line) {
             self.start_victim(request, sink);
         } else {
-            self.agent(socket, cha).victims.push_back(request);
+            agent.victims.push_back(request);
+            self.next_victim(socket, cha, sink);
         }
     }
 

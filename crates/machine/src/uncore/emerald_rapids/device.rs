@@ -14,9 +14,9 @@ use crate::signal::{SignalSink, Tick};
 /// Stacks of a socket.
 pub const STACKS: u16 = 10;
 /// Ports of a stack.
-const PORTS: u16 = 8;
+pub const PORTS: u16 = 8;
 /// Double words of a line.
-const LINE_DWS: u32 = 16;
+pub const LINE_DWS: u32 = 16;
 /// Double words of a doorbell.
 const DOORBELL_DWS: u32 = 2;
 /// Uncore cycles between the requests of a stack: 64 bytes each 160 ns, 0.4 GB/s (assumption: a device at work, far below a port's
@@ -27,9 +27,11 @@ const INTERVAL: Tick = 400;
 const OUTSTANDING: u64 = 64;
 const PACE: Tick = 3;
 /// Uncore cycles from the mesh stop through the stack to the port, and back.
-const THROUGH: Tick = 250;
+pub const THROUGH: Tick = 250;
+/// Of these, those from the coherent port's queue to the device.
+const UP: Tick = 150;
 /// Uncore cycles that a device takes to answer a read (assumption: 400 ns with the port's way).
-const DEVICE: Tick = 750;
+pub const DEVICE: Tick = 750;
 /// Translations that the IOMMU keeps: one request in so many needs another page (assumption: sequential buffers of 4 KiB pages).
 const REQUESTS_OF_A_PAGE: u32 = 64;
 
@@ -37,6 +39,8 @@ const REQUESTS_OF_A_PAGE: u32 = 64;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Stack {
     turn: u32,
+    /// The line that it writes, or wrote last.
+    pub written: u32,
 }
 
 /// The port to the mesh of what a stack sends about a line: its lower four ports share one, the upper four the other.
@@ -46,20 +50,27 @@ const fn mesh_port(line: u32) -> u8 {
 
 impl Model {
     /// A device of a workload of devices sends its next request, if one of those that it can have under way is free.
-    fn workload_device<S: SignalSink>(&mut self, number: u16, sink: &mut S) {
+    pub(super) fn workload_device<S: SignalSink>(&mut self, number: u16, sink: &mut S) {
         let device = &mut self.threads[usize::from(number)];
         if device.accesses >= OUTSTANDING {
             device.state = ThreadState::ForBuffer;
             return;
         }
-        let Some(access) = device.generator.next_access() else {
+        let Some(access) = device.held.take().or_else(|| device.generator.next_access()) else {
             device.state = ThreadState::Finished;
             return;
         };
-        device.accesses += 1;
-        device.state = ThreadState::Running;
         let core = device.core;
         let socket = self.socket_of(core);
+        let stack = number / u16::from(self.sockets) % STACKS;
+        let goes = access.store || self.read_has_room(socket, stack, number);
+        let device = &mut self.threads[usize::from(number)];
+        if !goes {
+            (device.held, device.state) = (Some(access), ThreadState::ForBuffer);
+            return;
+        }
+        device.accesses += 1;
+        device.state = ThreadState::Running;
         let line = self.line_of(core, access);
         let kind = match (access.store, access.whole) {
             (false, _) => Kind::DmaRead,
@@ -67,7 +78,6 @@ impl Model {
             // What need not stay in the cache.
             (true, false) => Kind::DmaWriteNear,
         };
-        let stack = number / u16::from(self.sockets) % STACKS;
         self.inbound(kind, socket, stack, line, number, sink);
         self.wheel.schedule(self.now + PACE * self.times.uclk, Event::Device.of(number));
     }
@@ -107,6 +117,9 @@ impl Model {
         let top = (u32::from(socket) + 1) << address::REGION_BITS;
         let line = top - 1 - (1 << 18) - u32::from(index) * (1 << 14) - turn % (1 << 14);
         let line = if self.sockets == 2 && turn % 4 == 3 { line ^ 1 << address::REGION_BITS } else { line };
+        if kind != Kind::DmaRead {
+            self.stacks[usize::from(number)].written = line;
+        }
         self.inbound(kind, socket, index, line, u16::MAX, sink);
     }
 
@@ -142,6 +155,8 @@ impl Model {
                 deed("iio/IOMMU1.PWC_CACHE_FILLS"),
                 deed("iio/IOMMU1.NUM_MEM_ACCESSES"),
                 deed("iio/FASTPATH.REJECT"),
+                // The translation of the page before is taken back when its buffer has been used.
+                deed("iio/IOMMU3.NUM_INVAL_IOTLB"),
             ];
             walk.into_iter().for_each(|what| account.deed(what, at, stack, now, sink));
             // The walk's reads hit caches: it is over when the request goes on.
@@ -160,8 +175,8 @@ impl Model {
         account.deed(deed("irp/MISC0.FAST_REQ"), at, stack, now, sink);
         if read {
             account.deed(deed("irp/TRANSACTIONS.OTHER"), at, stack, now, sink);
-            account.enter(level("irp/FAF_INSERTS"), at, stack, now, sink);
             account.deed(deed("iio/REQ_FROM_PCIE_CL_CMPL.NP"), at, stack, now, sink);
+            self.read_enters(socket, stack, sink);
         } else {
             let writes = [
                 deed("iio/INBOUND_ARB_REQ.REQ_OWN"),
@@ -177,10 +192,18 @@ impl Model {
     }
 
     /// A request of a stack goes to its agent.
-    fn onto_mesh<S: SignalSink>(&mut self, kind: Kind, socket: u8, stack: u16, line: u32, device: u16, sink: &mut S) {
+    pub(super) fn leave_port<S: SignalSink>(
+        &mut self,
+        kind: Kind,
+        socket: u8,
+        stack: u16,
+        line: u32,
+        device: u16,
+        sink: &mut S,
+    ) {
         let at = u16::from(socket);
         let (target, home) = address::target(line);
-        let cha = address::agent(line);
+        let cha = self.map.agent(line);
         let mut request = Request::new(kind, socket, cha, home, stack, line, target);
         request.thread = device;
         let request = self.pool.add(request);
@@ -201,25 +224,30 @@ impl Model {
         let Request { socket, cha, origin, line, class, .. } = self.pool[request];
         let (at, stack, now) = (u16::from(socket), origin, self.now);
         self.end_entry(request, sink);
-        let account = &mut self.account;
         if class.kind == Kind::DmaRead {
-            account.leave(level("irp/FAF_INSERTS"), at, stack, now, sink);
-            account.deed(deed("irp/FAF_TRANSACTIONS"), at, stack, now, sink);
-            account.enter(level("m2pcie/RxC_INSERTS.CHA_IDI"), at, stack, now, sink);
-            account.deed(deed("m2pcie/IIO_CREDITS_ACQUIRED.DRS_0"), at, stack, now, sink);
-            account.enter(level("m2pcie/IIO_CREDITS_USED.DRS_0"), at, stack, now, sink);
-            account.enter(level("irp/TxC_BL_DRS_INSERTS"), at, stack, now, sink);
-            let port = line as u16 / 8 % PORTS;
-            account.deed(deed("iio/COMP_BUF_INSERTS.CMPD.PART0") + port, at, stack, now, sink);
-            account.enter(level("iio/COMP_BUF_OCCUPANCY.CMPD.PART0") + port, at, stack, now, sink);
-        } else {
-            account.deed(deed("irp/TxC_AK_INSERTS"), at, stack, now, sink);
-            account.deed(deed("m2pcie/TxC_INSERTS_AK.AGT_0"), at, stack, now, sink);
-            // The agent hears that the stack has its permission.
-            let (from, to) = (self.places.m2pcie[usize::from(stack)], self.places.cha[usize::from(cha)]);
-            self.mesh_send(socket, Ring::AcknowledgeAgents, mesh_port(line), from, to, sink);
+            self.data_arrives(request, sink);
+            return;
+        }
+        let account = &mut self.account;
+        account.deed(deed("irp/TxC_AK_INSERTS"), at, stack, now, sink);
+        account.deed(deed("m2pcie/TxC_INSERTS_AK.AGT_0"), at, stack, now, sink);
+        // The agent hears that the stack has its permission.
+        let (from, to) = (self.places.m2pcie[usize::from(stack)], self.places.cha[usize::from(cha)]);
+        self.mesh_send(socket, Ring::AcknowledgeAgents, mesh_port(line), from, to, sink);
+        if class.kind != Kind::DmaWriteback {
+            self.port_owns(socket, stack, line);
         }
         self.wheel.schedule(now + THROUGH * self.times.uclk, Event::Completed.of(request));
+    }
+
+    /// Data for a read goes through the stack to its device.
+    pub(super) fn data_goes_up<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let Request { socket, origin, line, .. } = self.pool[request];
+        let (at, stack, now) = (u16::from(socket), origin, self.now);
+        let port = line as u16 / 8 % PORTS;
+        self.account.deed(deed("iio/COMP_BUF_INSERTS.CMPD.PART0") + port, at, stack, now, sink);
+        self.account.enter(level("iio/COMP_BUF_OCCUPANCY.CMPD.PART0") + port, at, stack, now, sink);
+        self.wheel.schedule(now + UP * self.times.uclk, Event::Completed.of(request));
     }
 
     /// The stack is done with a request of a device.
@@ -228,9 +256,6 @@ impl Model {
         let (at, stack, now) = (u16::from(socket), origin, self.now);
         let account = &mut self.account;
         if class.kind == Kind::DmaRead {
-            account.leave(level("m2pcie/RxC_INSERTS.CHA_IDI"), at, stack, now, sink);
-            account.leave(level("m2pcie/IIO_CREDITS_USED.DRS_0"), at, stack, now, sink);
-            account.leave(level("irp/TxC_BL_DRS_INSERTS"), at, stack, now, sink);
             let port = line as u16 / 8 % PORTS;
             account.leave(level("iio/COMP_BUF_OCCUPANCY.CMPD.PART0") + port, at, stack, now, sink);
         } else {
@@ -254,6 +279,9 @@ impl Model {
         account.leave(level("irp/CACHE_TOTAL_OCCUPANCY.MEM"), at, stack, now, sink);
         account.deed(deed("irp/IRP_ALL.EVICTS"), at, stack, now, sink);
         self.pool.remove(request);
+        if class.kind != Kind::DmaRead && class.kind != Kind::DmaWriteback {
+            self.port_wrote(socket, stack, line);
+        }
         if thread != u16::MAX {
             self.device_done(thread, sink);
         }

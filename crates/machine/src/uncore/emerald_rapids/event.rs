@@ -20,8 +20,24 @@ pub enum Event {
     Release,
     /// A snooped core has answered.
     Snooped,
-    /// A message arrives at the other socket's end of a link.
+    /// A message arrives at a link, from the mesh.
     Linked,
+    /// A link may build its next flit.
+    LinkPump,
+    /// A flit leaves for the other socket.
+    FlitOut,
+    /// A flit has come from the other socket.
+    FlitIn,
+    /// What came over a link may go onto the mesh.
+    FlowPump,
+    /// Credits go back over a link.
+    CreditOut,
+    /// Credits have come back.
+    CreditIn,
+    /// An agent has taken a message of a link.
+    AgentCredit,
+    /// A link has trained.
+    Trained,
     /// A device sends its next request.
     Device,
     /// A stack is done with a request of a device.
@@ -34,10 +50,31 @@ pub enum Event {
     LinkIdle,
     /// The phase may be over.
     Phase,
+    /// A power unit's next change may be due.
+    Power,
+    /// A socket's next errand may be due.
+    Errand,
+    /// A message comes to a system agent, which takes it, and whose answer leaves.
+    SystemMessage,
+    SystemServe,
+    SystemSent,
+    /// A bus hold is granted.
+    HoldGranted,
+    /// A message between devices comes to its stack, is taken there, and its credit or data is back.
+    PeerArrive,
+    PeerTaken,
+    PeerBack,
+    /// A mesh stop gives a credit back to a stack's port.
+    PortCredit,
+    /// Data leaves the queue of a stack's port.
+    PortData,
+    /// Data of an expander arrives at its link, and goes onto the mesh.
+    ExpanderData,
+    ExpanderSent,
 }
 
 impl Event {
-    const ALL: [Self; 15] = [
+    const ALL: &[Self] = &[
         Self::Issue,
         Self::Arrive,
         Self::Pump,
@@ -47,12 +84,33 @@ impl Event {
         Self::Release,
         Self::Snooped,
         Self::Linked,
+        Self::LinkPump,
+        Self::FlitOut,
+        Self::FlitIn,
+        Self::FlowPump,
+        Self::CreditOut,
+        Self::CreditIn,
+        Self::AgentCredit,
+        Self::Trained,
         Self::Device,
         Self::Completed,
         Self::AtDevice,
         Self::FromDevice,
         Self::LinkIdle,
         Self::Phase,
+        Self::Power,
+        Self::Errand,
+        Self::SystemMessage,
+        Self::SystemServe,
+        Self::SystemSent,
+        Self::HoldGranted,
+        Self::PeerArrive,
+        Self::PeerTaken,
+        Self::PeerBack,
+        Self::PortCredit,
+        Self::PortData,
+        Self::ExpanderData,
+        Self::ExpanderSent,
     ];
 
     /// An event of a thread, agent, request or device.

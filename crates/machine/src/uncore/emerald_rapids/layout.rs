@@ -38,6 +38,8 @@ pub struct Places {
     pub m2m: Vec<u8>,
     pub m2pcie: Vec<u8>,
     pub m3upi: Vec<u8>,
+    /// Where the system agent joins the mesh: the place of the core that is not sold (assumption).
+    pub ubox: u8,
 }
 
 impl Places {
@@ -53,7 +55,8 @@ impl Places {
             found.sort_unstable();
             found.into_iter().map(|(_, tile)| tile).collect()
         };
-        Self { cha: of("cha"), m2m: of("m2m"), m2pcie: of("m2pcie"), m3upi: of("m3upi") }
+        let ubox = tiles.iter().position(|tile| tile.unit.is_none()).unwrap_or_default() as u8;
+        Self { cha: of("cha"), m2m: of("m2m"), m2pcie: of("m2pcie"), m3upi: of("m3upi"), ubox }
     }
 }
 

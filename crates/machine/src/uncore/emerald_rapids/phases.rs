@@ -5,23 +5,29 @@ use super::device::STACKS;
 use super::event::Event;
 use super::{Model, Stores};
 use crate::signal::SignalSink;
-use crate::workload::{Generator, Kind, Workload};
+use crate::workload::{Conditions, Generator, Kind, Workload};
 
 impl Model {
     /// The phase whose turn it is begins.
     pub(super) fn begin_phase<S: SignalSink>(&mut self, sink: &mut S) {
-        let Some((workload, _)) = self.course.begin(self.now) else { return };
+        let Some((workload, conditions)) = self.course.begin(self.now) else {
+            self.begin_power(&Conditions::default(), sink);
+            self.begin_errands(&[]);
+            return;
+        };
         if let Some(workload) = workload.filter(|workload| workload.kind != Kind::Idle) {
             self.set_to_work(&workload);
         }
         self.wake_cores(sink);
+        self.begin_power(&conditions, sink);
+        self.begin_errands(&conditions.errands);
         if !self.course.is_last_and_open() {
             self.look_later();
         }
     }
 
     /// The hardware threads or devices of a workload begin.
-    fn set_to_work(&mut self, workload: &Workload) {
+    pub(super) fn set_to_work(&mut self, workload: &Workload) {
         let (all, cores) = (u16::from(self.sockets), u16::from(self.parameters.cores));
         let thread = |number: u16| Thread {
             generator: Generator::new(workload, number),
@@ -35,6 +41,7 @@ impl Model {
         };
         self.threads = (0..workload.threads).map(thread).collect();
         self.remote = workload.remote;
+        self.expander = workload.expander;
         self.goal = self.done + workload.requests;
         self.stores = match workload.kind {
             Kind::Copy => Stores::FastString,

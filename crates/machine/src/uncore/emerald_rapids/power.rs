@@ -1,83 +1,252 @@
-//! The power control unit: which cores run, and whether the package does.
+//! The power control unit: frequencies and who bounds them, C-states of cores and package, the regulators' states.
+//!
+//! Most of what counts here is a fact about a package that holds or does not. The facts follow from the state: after every change of it
+//! those that differ are told. The model's clocks keep their rates whatever the frequency is.
+
+mod bounds;
 
 use super::account::Account;
+use super::event::Event;
+use super::{Model, REPERTOIRE};
 use crate::ledger::emerald_rapids::deeds::{deed, level};
 use crate::signal::{SignalSink, Tick};
+use crate::workload::{Conditions, CoreSleep};
+use bounds::{Decision, Fact};
+use std::collections::VecDeque;
 
 const ACTIVE: u16 = level("pcu/POWER_STATE_OCCUPANCY_CORES_C0");
-const ASLEEP: u16 = level("pcu/POWER_STATE_OCCUPANCY_CORES_C6");
-const PACKAGE: u16 = level("pcu/PKG_RESIDENCY_C0_CYCLES");
+const LIGHT: u16 = level("pcu/POWER_STATE_OCCUPANCY_CORES_C3");
+const DEEP: u16 = level("pcu/POWER_STATE_OCCUPANCY_CORES_C6");
+/// The first of the facts, in the order of [`Fact`].
+const FACTS: u16 = level("pcu/FREQ_MAX_LIMIT_THERMAL_CYCLES");
 
-const PACKAGE_SLEEPS: u16 = level("pcu/PKG_RESIDENCY_C6_CYCLES");
-const LIMITED: u16 = level("pcu/FREQ_MAX_POWER_CYCLES");
-/// The regulators' states: full and light load.
-const FULL_LOAD: u16 = level("pcu/FIVR_PS_PS0_CYCLES");
-const LIGHT_LOAD: u16 = level("pcu/FIVR_PS_PS1_CYCLES");
-/// Running cores from which power limits the frequency (assumption: three quarters of them).
+/// Running cores from which power limits the frequency (assumption: three quarters of them), and from which the regulators work with
+/// all their phases (assumption: half of them).
 const MANY: u16 = 48;
-/// Cycles of the power unit that a core's way into C6 takes (assumption: 10 us).
+const FULL_LOAD: u16 = 32;
+/// Cycles of the power unit that a core's way into C6 or out of it takes (assumption: 10 us).
 const TRANSITION: u32 = 10_000;
+/// Microseconds that a package without running cores stays in C2E before it goes on to C6 (assumption).
+const BEFORE_DEEP: Tick = 5;
+/// Microseconds of a change of frequency (assumption: the usual order of clocks that lock anew).
+const CHANGE: Tick = 10;
+/// Microseconds that a core woken by its timer works, and between wake-ups below which it is sent to a lighter state than it asks for
+/// (assumptions).
+const TIMER_WORK: Tick = 2;
+const TOO_SOON: Tick = 100;
 
-/// Cores of each socket by state.
+/// A package.
+#[derive(Debug)]
+struct Package {
+    active: u16,
+    light: u16,
+    deep: u16,
+    decision: Decision,
+    /// Facts that have been told, a bit each.
+    told: u32,
+    /// When it goes on into the deep state, and when its frequency has changed.
+    deep_at: Tick,
+    changed_at: Tick,
+    /// Cores that sleep are woken one by one, at this interval.
+    wakes_every: Tick,
+    next_wake: Tick,
+    /// When cores that were woken sleep again.
+    sleep_at: VecDeque<Tick>,
+    /// State that cores ask for, and whether they are sent to a lighter one.
+    asks_light: bool,
+    demotes: bool,
+    /// The tick of the look at it that counts.
+    watched: Tick,
+}
+
+/// The power units of all sockets.
 #[derive(Debug)]
 pub struct Power {
-    active: Vec<u16>,
+    packages: Vec<Package>,
+    microsecond: Tick,
+}
+
+impl Package {
+    fn facts(&self, now: Tick) -> u32 {
+        let mut facts = self.decision.facts();
+        let mut holds = |fact: Fact, on: bool| facts |= u32::from(on) << fact as u32;
+        let (runs, deep) = (self.active > 0, self.active == 0 && now >= self.deep_at);
+        holds(Fact::PowerLimit, self.active >= MANY);
+        holds(Fact::Changes, now < self.changed_at);
+        holds(Fact::PackageRuns, runs);
+        holds(Fact::PackageLight, !runs && !deep);
+        holds(Fact::PackageDeep, deep);
+        holds(Fact::MemorySheds, deep);
+        holds(Fact::RegulatorFull, self.active >= FULL_LOAD);
+        holds(Fact::RegulatorPart, runs && self.active < FULL_LOAD);
+        holds(Fact::RegulatorLight, !runs && !deep);
+        holds(Fact::RegulatorDeep, deep);
+        facts
+    }
+
+    fn next_tick(&self, now: Tick) -> Tick {
+        let deep = if self.active == 0 && now < self.deep_at { self.deep_at } else { Tick::MAX };
+        let changed = if now < self.changed_at { self.changed_at } else { Tick::MAX };
+        let sleeps = self.sleep_at.front().copied().unwrap_or(Tick::MAX);
+        self.next_wake.min(deep).min(changed).min(sleeps)
+    }
 }
 
 impl Power {
-    /// Sockets on which no core runs.
-    pub fn new(sockets: u8) -> Self {
-        Self { active: vec![0; sockets.into()] }
+    /// Sockets at their nominal frequency on which no core runs.
+    pub fn new(sockets: u8, microsecond: Tick) -> Self {
+        let package = |_| Package {
+            active: 0,
+            light: 0,
+            deep: 0,
+            decision: Decision::of(&Default::default(), REPERTOIRE.ratios),
+            told: 0,
+            deep_at: 0,
+            changed_at: 0,
+            wakes_every: 0,
+            next_wake: Tick::MAX,
+            sleep_at: VecDeque::new(),
+            asks_light: false,
+            demotes: false,
+            watched: 0,
+        };
+        Self { packages: (0..sockets).map(package).collect(), microsecond }
     }
 
     /// Emits what holds from the start, with so many running cores on each socket.
     pub fn start<S: SignalSink>(&mut self, active: Vec<u16>, cores: u16, account: &mut Account, sink: &mut S) {
-        self.active = active;
-        for (socket, &active) in self.active.iter().enumerate() {
-            (0..active).for_each(|_| account.enter(ACTIVE, socket as u16, 0, 0, sink));
-            (active..cores).for_each(|_| account.enter(ASLEEP, socket as u16, 0, 0, sink));
-            let holds = if active > 0 { [PACKAGE, FULL_LOAD] } else { [PACKAGE_SLEEPS, LIGHT_LOAD] };
-            holds.into_iter().for_each(|level| account.enter(level, socket as u16, 0, 0, sink));
-            if active >= MANY {
-                account.enter(LIMITED, socket as u16, 0, 0, sink);
+        for (socket, active) in (0..).zip(active) {
+            let package = &mut self.packages[usize::from(socket)];
+            (package.active, package.deep) = (active, cores - active);
+            (0..active).for_each(|_| account.enter(ACTIVE, socket, 0, 0, sink));
+            (active..cores).for_each(|_| account.enter(DEEP, socket, 0, 0, sink));
+            self.tell(socket, 0, account, sink);
+        }
+    }
+
+    /// Tells the facts that have changed.
+    fn tell<S: SignalSink>(&mut self, socket: u16, now: Tick, account: &mut Account, sink: &mut S) {
+        let package = &mut self.packages[usize::from(socket)];
+        let facts = package.facts(now);
+        let before = std::mem::replace(&mut package.told, facts);
+        for fact in 0..Fact::COUNT {
+            match (before >> fact & 1, facts >> fact & 1) {
+                (0, 1) => account.enter(FACTS + fact, socket, 0, now, sink),
+                (1, 0) => account.leave(FACTS + fact, socket, 0, now, sink),
+                _ => {}
             }
         }
     }
 
     /// A core has something to do again.
     pub fn core_wakes<S: SignalSink>(&mut self, socket: u16, now: Tick, account: &mut Account, sink: &mut S) {
-        account.leave(ASLEEP, socket, 0, now, sink);
+        let package = &mut self.packages[usize::from(socket)];
+        package.active += 1;
+        let (sleepers, state) = if package.deep > 0 { (&mut package.deep, DEEP) } else { (&mut package.light, LIGHT) };
+        *sleepers -= 1;
+        account.leave(state, socket, 0, now, sink);
         account.enter(ACTIVE, socket, 0, now, sink);
-        account.deeds(deed("pcu/TOTAL_TRANSITION_CYCLES"), socket, 0, now, TRANSITION, sink);
-        let active = &mut self.active[usize::from(socket)];
-        *active += 1;
-        if *active == MANY {
-            account.enter(LIMITED, socket, 0, now, sink);
-        }
-        if *active == 1 {
-            account.leave(PACKAGE_SLEEPS, socket, 0, now, sink);
-            account.leave(LIGHT_LOAD, socket, 0, now, sink);
-            account.enter(PACKAGE, socket, 0, now, sink);
-            account.enter(FULL_LOAD, socket, 0, now, sink);
-        }
+        account.deeds(const { deed("pcu/TOTAL_TRANSITION_CYCLES") }, socket, 0, now, TRANSITION, sink);
+        self.tell(socket, now, account, sink);
     }
 
     /// A core has nothing more to do.
     pub fn core_sleeps<S: SignalSink>(&mut self, socket: u16, now: Tick, account: &mut Account, sink: &mut S) {
-        account.leave(ACTIVE, socket, 0, now, sink);
-        account.enter(ASLEEP, socket, 0, now, sink);
-        account.deeds(deed("pcu/CORE_TRANSITION_CYCLES"), socket, 0, now, TRANSITION, sink);
-        account.deeds(deed("pcu/TOTAL_TRANSITION_CYCLES"), socket, 0, now, TRANSITION, sink);
-        let active = &mut self.active[usize::from(socket)];
-        *active -= 1;
-        if *active == MANY - 1 {
-            account.leave(LIMITED, socket, 0, now, sink);
+        let package = &mut self.packages[usize::from(socket)];
+        package.active -= 1;
+        if package.active == 0 {
+            package.deep_at = now + BEFORE_DEEP * self.microsecond;
         }
-        if *active == 0 {
-            account.leave(PACKAGE, socket, 0, now, sink);
-            account.leave(FULL_LOAD, socket, 0, now, sink);
-            account.enter(PACKAGE_SLEEPS, socket, 0, now, sink);
-            account.enter(LIGHT_LOAD, socket, 0, now, sink);
+        let demoted = package.demotes && !package.asks_light;
+        let (sleepers, state) =
+            if package.asks_light || demoted { (&mut package.light, LIGHT) } else { (&mut package.deep, DEEP) };
+        *sleepers += 1;
+        account.leave(ACTIVE, socket, 0, now, sink);
+        account.enter(state, socket, 0, now, sink);
+        if demoted {
+            account.deed(const { deed("pcu/DEMOTIONS") }, socket, 0, now, sink);
+        }
+        account.deeds(const { deed("pcu/CORE_TRANSITION_CYCLES") }, socket, 0, now, TRANSITION, sink);
+        account.deeds(const { deed("pcu/TOTAL_TRANSITION_CYCLES") }, socket, 0, now, TRANSITION, sink);
+        self.tell(socket, now, account, sink);
+    }
+
+    /// A phase begins.
+    fn begin<S: SignalSink>(
+        &mut self,
+        socket: u16,
+        conditions: &Conditions,
+        now: Tick,
+        account: &mut Account,
+        sink: &mut S,
+    ) {
+        let microsecond = self.microsecond;
+        let package = &mut self.packages[usize::from(socket)];
+        let cores = Tick::from(package.active + package.light + package.deep);
+        let decision = Decision::of(&conditions.frequency, REPERTOIRE.ratios);
+        if decision.ratio != package.decision.ratio {
+            package.changed_at = now + CHANGE * microsecond;
+        }
+        package.decision = decision;
+        package.asks_light = conditions.sleep == CoreSleep::C3;
+        let wake = conditions.wake.map(|nanoseconds| nanoseconds * microsecond / 1000);
+        package.demotes = wake.is_some_and(|every| every < TOO_SOON * microsecond);
+        // The cores' timers are spread evenly.
+        package.wakes_every = wake.map_or(0, |every| (every / cores).max(1));
+        package.next_wake = if wake.is_some() { now + package.wakes_every } else { Tick::MAX };
+        self.tell(socket, now, account, sink);
+    }
+
+    /// Makes the changes that are due.
+    fn step<S: SignalSink>(&mut self, socket: u16, now: Tick, account: &mut Account, sink: &mut S) {
+        let work = TIMER_WORK * self.microsecond;
+        loop {
+            let package = &mut self.packages[usize::from(socket)];
+            if package.next_wake <= now {
+                package.next_wake += package.wakes_every;
+                if package.light + package.deep > 0 {
+                    package.sleep_at.push_back(now + work);
+                    self.core_wakes(socket, now, account, sink);
+                }
+            } else if package.sleep_at.front().is_some_and(|&at| at <= now) {
+                package.sleep_at.pop_front();
+                self.core_sleeps(socket, now, account, sink);
+            } else {
+                break;
+            }
+        }
+        self.tell(socket, now, account, sink);
+    }
+}
+
+impl Model {
+    /// The power units learn what holds in a phase.
+    pub(super) fn begin_power<S: SignalSink>(&mut self, conditions: &Conditions, sink: &mut S) {
+        for socket in 0..u16::from(self.sockets) {
+            self.power.begin(socket, conditions, self.now, &mut self.account, sink);
+            self.watch_package(socket);
+        }
+    }
+
+    /// A core has nothing more to do.
+    pub(super) fn core_sleeps<S: SignalSink>(&mut self, socket: u16, sink: &mut S) {
+        self.power.core_sleeps(socket, self.now, &mut self.account, sink);
+        self.watch_package(socket);
+    }
+
+    /// A power unit's next change may be due.
+    pub(super) fn step_power<S: SignalSink>(&mut self, socket: u16, sink: &mut S) {
+        self.power.step(socket, self.now, &mut self.account, sink);
+        self.watch_package(socket);
+    }
+
+    fn watch_package(&mut self, socket: u16) {
+        let package = &mut self.power.packages[usize::from(socket)];
+        let next = package.next_tick(self.now);
+        // One look ahead is enough; an earlier change goes before it.
+        if next != Tick::MAX && (package.watched <= self.now || next < package.watched) {
+            package.watched = next.max(self.now + self.times.uclk);
+            self.wheel.schedule(package.watched, Event::Power.of(socket));
         }
     }
 }

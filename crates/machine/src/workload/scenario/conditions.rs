@@ -21,6 +21,27 @@ pub struct FrequencyBounds {
     pub prochot_external: bool,
     /// The voltage regulator does.
     pub regulator_hot: bool,
+    /// A part of the package is hot; with a thermal limit it is throttled, too.
+    pub hot: Option<HotPart>,
+    /// Power has reached its peak limit.
+    pub peak_power: bool,
+    /// Another die of the package throttles this one: hard, or lightly.
+    pub cross_throttle: Option<bool>,
+    /// Cores run vector code of so many bits.
+    pub vectors: Option<u16>,
+}
+
+/// Parts of a package whose heat is watched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HotPart {
+    /// A core.
+    Core,
+    /// The uncore.
+    Uncore,
+    /// Another die of the package.
+    Die,
+    /// A memory controller.
+    Memory,
 }
 
 /// C-states that cores without work ask for.
@@ -48,6 +69,15 @@ pub struct MemoryConditions {
     pub critical: Option<u8>,
     /// Each so many reads of a channel, one has an error that is corrected; 0 for none.
     pub error_every: u64,
+}
+
+/// When links between sockets save power.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LinkConditions {
+    /// Nanoseconds of rest after which a direction gives up half of its lanes (L0p).
+    pub half_after: Option<u64>,
+    /// Nanoseconds of rest after which a link is switched off (L1).
+    pub off_after: Option<u64>,
 }
 
 macro_rules! messages {
@@ -112,6 +142,27 @@ messages! {
     DeviceWrite = "device-write",
     /// A core reads from a device.
     DeviceRead = "device-read",
+    /// A core writes to a device of another socket.
+    RemoteWrite = "remote-device-write",
+    /// A core reads from a device of another socket.
+    RemoteRead = "remote-device-read",
+    /// A core interrupts a processor of another socket.
+    RemoteInterrupt = "remote-ipi",
+    /// A core asks for a random number.
+    RandomNumber = "rdrand",
+    /// A core asks for a seed of random numbers.
+    RandomSeed = "rdseed",
+    /// A device writes a kilobyte to another device.
+    PeerWrite = "peer-write",
+    /// A device reads a kilobyte from another device.
+    PeerRead = "peer-read",
+}
+
+impl MessageKind {
+    /// Needs another socket.
+    pub const fn is_remote(self) -> bool {
+        matches!(self, Self::RemoteWrite | Self::RemoteRead | Self::RemoteInterrupt)
+    }
 }
 
 /// Something that happens at random times.
@@ -134,6 +185,8 @@ pub struct Conditions {
     pub wake: Option<u64>,
     /// Settings of the memory channels.
     pub memory: MemoryConditions,
+    /// Settings of the links between sockets.
+    pub links: LinkConditions,
     /// The system agent's errands, each kind once.
     pub errands: Vec<Errand>,
 }

@@ -20,7 +20,7 @@ mod parse;
 mod repertoire;
 
 use super::{Limits, Workload, WorkloadError, number};
-pub use conditions::{Conditions, CoreSleep, Errand, FrequencyBounds, MemoryConditions, MessageKind};
+pub use conditions::{Conditions, CoreSleep, Errand, FrequencyBounds, HotPart, MemoryConditions, MessageKind};
 pub(crate) use course::Course;
 pub use error::ScenarioError;
 pub use repertoire::Repertoire;

@@ -1,7 +1,7 @@
 //! Reading a scenario's text, word by word.
 
 use super::error::Fault;
-use super::{CoreSleep, Errand, MessageKind, Phase, Scenario, ScenarioError};
+use super::{CoreSleep, Errand, HotPart, MessageKind, Phase, Scenario, ScenarioError};
 use super::{Limits, Workload};
 
 /// Phases of a scenario at most: more than anyone writes, and memory stays small.
@@ -10,6 +10,19 @@ const MOST_PHASES: usize = 1000;
 const LONGEST: u64 = 10_000_000_000;
 /// Nanoseconds between errands at least.
 const SHORTEST: u64 = 100;
+
+/// The words for ranks of a channel, with a bit for each rank.
+const RANKS: [(&str, u8); 9] = [
+    ("rank0", 1),
+    ("rank1", 1 << 1),
+    ("rank2", 1 << 2),
+    ("rank3", 1 << 3),
+    ("rank4", 1 << 4),
+    ("rank5", 1 << 5),
+    ("rank6", 1 << 6),
+    ("rank7", 1 << 7),
+    ("ranks", u8::MAX),
+];
 
 /// A word and where it begins in its line.
 #[derive(Clone, Copy)]
@@ -207,6 +220,25 @@ fn setting<'a>(phase: &mut Phase, word: Word<'a>, line: &mut Line<'a>) -> Result
             *(if internal { &mut frequency.prochot_internal } else { &mut frequency.prochot_external }) = true;
         }
         "regulator-hot" => frequency.regulator_hot = true,
+        "hot" => {
+            let parts = [
+                ("core", HotPart::Core),
+                ("uncore", HotPart::Uncore),
+                ("die", HotPart::Die),
+                ("memory", HotPart::Memory),
+            ];
+            frequency.hot = Some(line.one_of("the part", "hot core, or uncore, or die, or memory", &parts)?);
+        }
+        "peak-power" => frequency.peak_power = true,
+        "cross-throttle" => {
+            let kinds = [("light", false), ("hard", true)];
+            let example = "cross-throttle light, or hard";
+            frequency.cross_throttle = Some(line.one_of("the strength", example, &kinds)?);
+        }
+        "vectors" => {
+            let widths = [("256", 256), ("512", 512)];
+            frequency.vectors = Some(line.one_of("the width in bits", "vectors 256, or 512", &widths)?);
+        }
         "sleep" => {
             let states = [("c0", CoreSleep::Awake), ("c3", CoreSleep::C3), ("c6", CoreSleep::C6)];
             conditions.sleep = line.one_of("the C-state", "sleep c3, or c6", &states)?;
@@ -223,9 +255,17 @@ fn setting<'a>(phase: &mut Phase, word: Word<'a>, line: &mut Line<'a>) -> Result
             line.keyword("after", "self-refresh after 10us")?;
             memory.self_refresh = Some(line.duration("the idle time", "self-refresh after 10us", SHORTEST)?);
         }
+        "link-half" | "link-off" => {
+            if line.limits.sockets < 2 {
+                return Err(line.fault(Fault::NeedsPeer { word: word.text.to_owned() }, Some(word)));
+            }
+            line.keyword("after", "link-half after 1us, or link-off after 10us")?;
+            let rest = line.duration("the time of rest", "link-half after 1us, or link-off after 10us", SHORTEST)?;
+            let links = &mut conditions.links;
+            *(if word.text == "link-half" { &mut links.half_after } else { &mut links.off_after }) = Some(rest);
+        }
         "throttle" => {
-            let ranks = [("rank0", 1), ("rank1", 2), ("ranks", u8::MAX)];
-            let ranks = line.one_of("the rank", "throttle rank0 30%, or rank1, or ranks", &ranks)?;
+            let ranks = line.one_of("the rank", "throttle rank0 30%, or rank1 to rank7, or ranks", &RANKS)?;
             memory.throttle = Some((ranks, line.per_cent("throttle rank0 30%")?));
         }
         "critical" => memory.critical = Some(line.per_cent("critical 50%")?),
@@ -237,6 +277,9 @@ fn setting<'a>(phase: &mut Phase, word: Word<'a>, line: &mut Line<'a>) -> Result
         name => {
             // The word was checked: if it is none of the settings above, it is a message.
             let Some(&kind) = MessageKind::ALL.iter().find(|kind| kind.name() == name) else { return Ok(()) };
+            if kind.is_remote() && line.limits.sockets < 2 {
+                return Err(line.fault(Fault::NeedsPeer { word: name.to_owned() }, Some(word)));
+            }
             line.keyword("every", "msi every 20us")?;
             let every = line.duration("the mean time between them", "msi every 20us", SHORTEST)?;
             conditions.errands.push(Errand { kind, every });

@@ -31,6 +31,10 @@ impl Repertoire {
         "peer-floor",
         "prochot",
         "regulator-hot",
+        "hot",
+        "peak-power",
+        "cross-throttle",
+        "vectors",
         "sleep",
         "wake",
         "power-down",
@@ -38,6 +42,8 @@ impl Repertoire {
         "throttle",
         "critical",
         "memory-error",
+        "link-half",
+        "link-off",
     ];
 
     /// Checks a word that begins a setting.

@@ -2,10 +2,13 @@
 //!
 //! A name is `unit/EVENT.SUBEVENT`. Behind a `+` stand further subevents of the same event that the same happening is part of:
 //! the signal then carries the bits of all of them. Of levels, behind `|` stand further ones that hold at the same time, behind `!` the
-//! one that holds while there is no room left, behind `?` the one that holds while there is anything.
+//! one that holds while there is no room left, behind `?` the one that holds while there is anything; a row that begins with `?` has no
+//! others than these.
 
+mod devices;
 mod home;
-mod outside;
+mod links;
+mod platform;
 
 /// Index into [`DEEDS`].
 pub type Deed = u16;
@@ -35,30 +38,45 @@ const fn find(table: &[&str], name: &str) -> u16 {
 
 /// True if an entry's first name is `name`.
 const fn starts_as(entry: &[u8], name: &[u8]) -> bool {
-    if entry.len() < name.len() {
+    let start = if !entry.is_empty() && entry[0] == b'?' { 1 } else { 0 };
+    if entry.len() < start + name.len() {
         return false;
     }
     let mut index = 0;
     while index < name.len() {
-        if entry[index] != name[index] {
+        if entry[start + index] != name[index] {
             return false;
         }
         index += 1;
     }
-    entry.len() == name.len() || matches!(entry[index], b'+' | b'|' | b'!' | b'?')
+    entry.len() == start + index || matches!(entry[start + index], b'+' | b'|' | b'!' | b'?')
+}
+
+/// The unit of a row.
+pub fn unit_of(row: &str) -> &str {
+    row.trim_start_matches('?').split('/').next().unwrap_or_default()
 }
 
 /// Everything that happens at once.
-pub const DEEDS: &[&str] = &joined::<{ home::DEEDS.len() + outside::DEEDS.len() }>(home::DEEDS, outside::DEEDS);
+pub const DEEDS: &[&str] = &joined::<
+    { home::DEEDS.len() + devices::DEEDS.len() + links::DEEDS.len() + platform::DEEDS.len() },
+>(&[home::DEEDS, devices::DEEDS, links::DEEDS, platform::DEEDS]);
 /// Everything that lasts.
-pub const LEVELS: &[&str] = &joined::<{ home::LEVELS.len() + outside::LEVELS.len() }>(home::LEVELS, outside::LEVELS);
+pub const LEVELS: &[&str] = &joined::<
+    { home::LEVELS.len() + devices::LEVELS.len() + links::LEVELS.len() + platform::LEVELS.len() },
+>(&[home::LEVELS, devices::LEVELS, links::LEVELS, platform::LEVELS]);
 
-const fn joined<const N: usize>(first: &[&'static str], second: &[&'static str]) -> [&'static str; N] {
+/// The rows of all parts.
+const fn joined<const N: usize>(parts: &[&[&'static str]]) -> [&'static str; N] {
     let mut all = [""; N];
-    let mut index = 0;
-    while index < N {
-        all[index] = if index < first.len() { first[index] } else { second[index - first.len()] };
-        index += 1;
+    let (mut part, mut next) = (0, 0);
+    while part < parts.len() {
+        let mut row = 0;
+        while row < parts[part].len() {
+            all[next] = parts[part][row];
+            (row, next) = (row + 1, next + 1);
+        }
+        part += 1;
     }
     all
 }
@@ -70,7 +88,7 @@ mod tests {
     #[test]
     fn names_are_found_by_their_first_part() {
         assert_eq!(deed("cha/REQUESTS.READS_LOCAL"), 0);
-        assert_eq!(DEEDS[usize::from(deed("cha/RxC_IRQ1_REJECT.PA_MATCH"))], "cha/RxC_IRQ1_REJECT.PA_MATCH+ANY0");
+        assert_eq!(DEEDS[usize::from(deed("cha/XPT_PREF.DROP0"))], "cha/XPT_PREF.DROP0+DROP0_NOCRD");
         assert_eq!(level("cha/RxC_INSERTS.IPQ"), 1);
     }
 }

@@ -84,11 +84,11 @@ impl Counters {
         let Some(counter) = self.counters.get(&(case, instance)) else { return 0 };
         let cycles = tick / self.periods[unit] - counter.last;
         let rest = match self.compiled[case].measure() {
-            Measure::Occupancy => counter.level as u64 * cycles,
-            Measure::NonEmpty => u64::from(counter.level > 0) * cycles,
+            Measure::Occupancy => (counter.level as u64).wrapping_mul(cycles),
+            Measure::NonEmpty => u64::from(counter.level != 0) * cycles,
             _ => 0,
         };
-        counter.count + rest
+        counter.count.wrapping_add(rest)
     }
 
     fn change(&mut self, wire: Wire, tag: u64, tick: Tick, change: Change, count: u32) {
@@ -110,13 +110,14 @@ impl Counters {
                 (Change::Enter, Measure::Arrivals) => counter.count += 1,
                 (Change::Enter | Change::Leave, Measure::Occupancy | Measure::NonEmpty) => {
                     let cycles = cycle - counter.last;
-                    counter.count += match measure {
-                        Measure::Occupancy => counter.level as u64 * cycles,
-                        _ => u64::from(counter.level > 0) * cycles,
+                    let more = match measure {
+                        Measure::Occupancy => (counter.level as u64).wrapping_mul(cycles),
+                        _ => u64::from(counter.level != 0) * cycles,
                     };
+                    // A level is below zero only with a fault, which shows in the sum from then on.
+                    counter.count = counter.count.wrapping_add(more);
                     counter.last = cycle;
-                    // Below zero only with a fault, which then shows in the sum.
-                    counter.level = (counter.level + if change == Change::Enter { 1 } else { -1 }).max(0);
+                    counter.level += if change == Change::Enter { 1 } else { -1 };
                 }
                 _ => {}
             }

@@ -1,0 +1,298 @@
+//! The socket links: the mesh side (M3UPI) and the link layer (UPI).
+//!
+//! A message goes over its own socket's mesh to the link, is slotted into a flit when the peer has room for it ([`gate`]), crosses with
+//! its flit, goes through the receiver's flow queues ([`flow`]) and over the other socket's mesh to where it is wanted. A header takes
+//! one slot of a flit, a line nine more. Credits go back on the other direction ([`credits`]); a link without work rests ([`power`]).
+
+mod credits;
+mod flow;
+mod gate;
+mod power;
+
+use super::Model;
+use super::event::Event;
+use crate::ledger::emerald_rapids::deeds::{deed, level};
+use crate::ledger::emerald_rapids::{Header, Reason, Ring};
+use crate::signal::{SignalSink, Tick};
+use flow::Flow;
+use gate::Gate;
+use power::PowerStates;
+
+/// Links between two sockets.
+pub const LINKS: u8 = 4;
+/// Ticks of a slot on the link: a third of a flit's cycle of 28 ticks, and what credits and retries cost on top (fitted: 35.8 GB/s of
+/// data a link, published-numbers: ten slots a line then take 1.79 ns, 125 ticks).
+const SLOT: Tick = 12;
+/// Uncore cycles across the link, through both link layers and the clock crossing behind them (assumption: a remote read takes about
+/// 70 ns more than a local one).
+const CROSSING: Tick = 68;
+const SLOTS_OF_A_LINE: Tick = 9;
+/// Messages of which one is damaged on its way, and sent again (assumption: far more than on a real link, so that retries are seen).
+const ERROR_INTERVAL: u64 = 1024;
+/// Uncore cycles that sending it again takes.
+const RETRY: Tick = 100;
+/// Message classes that the mesh side tells apart: requests, snoops, responses on the address ring; data, writebacks, non-coherent
+/// bypass and standard messages on the block ring.
+const CLASSES: usize = 7;
+/// Classes of the address ring.
+const ADDRESS_CLASSES: usize = 3;
+/// Classes that have credits of their own: all but data, which always finds room (Table 2-412 has no row for it).
+const OWN_CLASSES: usize = 6;
+/// Opcode of a completion, which goes on the acknowledge ring.
+const COMPLETION: u8 = 0xC;
+
+/// The credit that a message travels on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Paid {
+    /// Of the pool that all classes share (VNA).
+    Shared,
+    /// Of its class and virtual network (VN0, VN1).
+    Own,
+}
+
+/// Who takes a message that is not coherent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taker {
+    /// The I/O stack of a number.
+    Stack(u8),
+    /// The system agent.
+    System,
+}
+
+/// The ring that a message leaves a link on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lane {
+    Address,
+    Block,
+    Acknowledge,
+}
+
+/// What a message is, and where it is on its way.
+#[derive(Debug, Clone, Copy)]
+pub struct Packet {
+    header: Header,
+    from: u8,
+    link: u8,
+    /// Agent that it holds a credit of until it is in a flit, and which.
+    cha: u8,
+    credit: Option<Reason>,
+    /// Virtual network.
+    network: u8,
+    paid: Paid,
+    /// Tile that it goes to in the other socket.
+    to: u8,
+    /// The stack, or the system agent, that takes it if it is not coherent.
+    taker: Option<Taker>,
+    /// What happens when it has arrived.
+    then: u32,
+    next: u16,
+}
+
+impl Packet {
+    /// A message of a class, with its opcode, with or without a line.
+    pub const fn new(class: u8, opcode: u8, data: bool) -> Self {
+        Self {
+            header: Header { class, opcode, slot: 0, data },
+            from: 0,
+            link: 0,
+            cha: 0,
+            credit: None,
+            network: 0,
+            paid: Paid::Shared,
+            to: 0,
+            taker: None,
+            then: 0,
+            next: u16::MAX,
+        }
+    }
+
+    /// The same message, for a stack or the system agent.
+    pub const fn taken_by(self, taker: Taker) -> Self {
+        Self { taker: Some(taker), ..self }
+    }
+
+    /// The same message, on a credit of its agent.
+    pub const fn on(self, credit: Reason) -> Self {
+        Self { credit: Some(credit), ..self }
+    }
+
+    /// Its class among those that the mesh side tells apart.
+    const fn order(&self) -> usize {
+        match self.header.class {
+            class @ 0..=2 => class as usize,
+            class => class as usize - 1,
+        }
+    }
+
+    /// The index of its own credits.
+    const fn own(&self) -> Option<usize> {
+        own_of(self.order())
+    }
+
+    const fn ring(&self) -> Ring {
+        if self.order() < ADDRESS_CLASSES { Ring::Address } else { Ring::Block }
+    }
+
+    /// The ring that it takes to where it is wanted.
+    pub const fn far_ring(&self) -> Ring {
+        match self.lane() {
+            Lane::Address => Ring::Address,
+            Lane::Block => Ring::Block,
+            // Completions are for the caching agents, or for a stack.
+            Lane::Acknowledge if self.taker.is_none() => Ring::AcknowledgeAgents,
+            Lane::Acknowledge => Ring::Acknowledge,
+        }
+    }
+
+    const fn lane(&self) -> Lane {
+        match (self.order(), self.header.opcode) {
+            (ADDRESS_CLASSES.., _) => Lane::Block,
+            (2, COMPLETION) => Lane::Acknowledge,
+            _ => Lane::Address,
+        }
+    }
+
+    /// Shared credits that it takes: one for each flit buffer of the peer. A line fills three flits beside its header's.
+    const fn cost(&self) -> u16 {
+        if self.header.data { 4 } else { 1 }
+    }
+}
+
+/// The index of a class's own credits.
+const fn own_of(order: usize) -> Option<usize> {
+    match order {
+        3 => None,
+        0..3 => Some(order),
+        _ => Some(order - 1),
+    }
+}
+
+/// A flit of headers and the lines that follow it.
+#[derive(Debug, Clone, Copy, Default)]
+struct Flit {
+    ids: [u16; 3],
+    count: usize,
+    /// It waits in the link layer's send queue.
+    queued: bool,
+}
+
+/// Messages under way between sockets. Gates and flow queues are numbered over the machine.
+#[derive(Debug)]
+pub struct Links {
+    packets: Vec<Packet>,
+    free: u16,
+    gates: Vec<Gate>,
+    flows: Vec<Flow>,
+    power: PowerStates,
+}
+
+impl Links {
+    /// Quiet links.
+    pub fn new(sockets: u8) -> Self {
+        let links = if sockets > 1 { usize::from(sockets * LINKS) } else { 0 };
+        Self {
+            packets: Vec::with_capacity(links * 512),
+            free: u16::MAX,
+            gates: (0..links).map(|_| Gate::new()).collect(),
+            flows: (0..links).map(|_| Flow::new()).collect(),
+            power: PowerStates::new(links),
+        }
+    }
+
+    fn add(&mut self, packet: Packet) -> u16 {
+        if self.free == u16::MAX {
+            self.packets.push(packet);
+            return (self.packets.len() - 1) as u16;
+        }
+        let id = self.free;
+        self.free = self.packets[usize::from(id)].next;
+        self.packets[usize::from(id)] = packet;
+        id
+    }
+
+    fn remove(&mut self, id: u16) {
+        self.packets[usize::from(id)].next = self.free;
+        self.free = id;
+    }
+
+    fn packet(&self, id: u16) -> Packet {
+        self.packets[usize::from(id)]
+    }
+}
+
+/// The other end of a link.
+const fn peer(number: u16) -> u16 {
+    number ^ LINKS as u16
+}
+
+/// A link's socket and its number there.
+const fn place(number: u16) -> (u16, u16) {
+    (number / LINKS as u16, number % LINKS as u16)
+}
+
+impl Model {
+    /// Sends a message of an agent's line to the other socket, `wait` after now; `then` happens when it has arrived at tile `to`.
+    #[expect(clippy::too_many_arguments, reason = "a message is its parts")]
+    pub(super) fn send_packet<S: SignalSink>(
+        &mut self,
+        socket: u8,
+        cha: u8,
+        packet: Packet,
+        from: u8,
+        to: u8,
+        wait: Tick,
+        then: u32,
+        sink: &mut S,
+    ) {
+        // Links take turns by agent, and so do the virtual networks.
+        let (link, network) = (cha % LINKS, cha / LINKS % 2);
+        let gate = self.places.m3upi[usize::from(link)];
+        let at = self.mesh_send(socket, packet.ring(), 0, from, gate, sink) + wait;
+        let id = self.links.add(Packet { from: socket, link, cha, network, to, then, ..packet });
+        self.wheel.schedule(at, Event::Linked.of(id));
+    }
+
+    /// A flit leaves for the other socket.
+    pub(super) fn flit_out<S: SignalSink>(&mut self, number: u16, sink: &mut S) {
+        let ((socket, link), now) = (place(number), self.now);
+        let Some(flit) = self.links.gates[usize::from(number)].take_unsent() else { return };
+        let account = &mut self.account;
+        account.leave(const { level("m3upi/RxC_CRD_OCC.FLITS_IN_FIFO") }, socket, link, now, sink);
+        if flit.queued {
+            account.leave(const { level("upi/TxL_INSERTS") }, socket, link, now, sink);
+        }
+        for &id in &flit.ids[..flit.count] {
+            let header = self.links.packet(id).header;
+            self.account.flits(socket, link, header, false, now, sink);
+            self.account.deed(const { deed("upi/TxL_ANY_FLITS.PROTHDR") }, socket, link, now, sink);
+            if header.data {
+                self.account.deed(const { deed("upi/TxL_ANY_FLITS.DATA") }, socket, link, now, sink);
+            }
+        }
+        self.links.gates[usize::from(number)].cross(flit);
+        self.wheel.schedule(now + CROSSING * self.times.uclk, Event::FlitIn.of(number));
+        self.pump_link(number, sink);
+    }
+
+    /// A flit of a gate has come to the other socket.
+    pub(super) fn flit_in<S: SignalSink>(&mut self, number: u16, sink: &mut S) {
+        let Some(flit) = self.links.gates[usize::from(number)].arrived() else { return };
+        let (here, now) = (peer(number), self.now);
+        let (socket, link) = place(here);
+        for &id in &flit.ids[..flit.count] {
+            let packet = self.links.packet(id);
+            self.account.flits(socket, link, packet.header, true, now, sink);
+            let consumed = match (packet.paid, packet.network) {
+                (Paid::Shared, _) => const { deed("upi/RxL_CREDITS_CONSUMED_VNA") },
+                (Paid::Own, 0) => const { deed("upi/RxL_CREDITS_CONSUMED_VN0") },
+                (Paid::Own, _) => const { deed("upi/RxL_CREDITS_CONSUMED_VN1") },
+            };
+            self.account.deed(consumed, socket, link, now, sink);
+            self.account.deed(const { deed("upi/RxL_ANY_FLITS.PROTHDR") }, socket, link, now, sink);
+            if packet.header.data {
+                self.account.deed(const { deed("upi/RxL_ANY_FLITS.DATA") }, socket, link, now, sink);
+            }
+            self.receive(here, id, sink);
+        }
+    }
+}

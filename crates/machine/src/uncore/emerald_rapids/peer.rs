@@ -1,0 +1,300 @@
+//! Traffic between devices of different stacks, of one socket or of two.
+//!
+//! A device writes or reads a kilobyte of another one, line by line. Each line needs a credit for the other stack, or for the link to
+//! the other socket: one of a pool that all destinations share, or else the one that is kept for the destination. Without either it
+//! waits in the coherent port (IRP) of its stack. The credit comes back when the line, or the answer to a read, has been taken.
+
+use super::Model;
+use super::device::{DEVICE, LINE_DWS, PORTS, THROUGH};
+use super::event::Event;
+use super::link::{Packet, Taker};
+use crate::ledger::emerald_rapids::deeds::{deed, level};
+use crate::signal::SignalSink;
+use crate::workload::MessageKind;
+use std::collections::VecDeque;
+
+/// Stacks and links that the events have rows for; others do not talk to each other here.
+const STACKS: u8 = 6;
+const LINKS: u8 = 3;
+/// Lines of a transfer.
+const LINES: u16 = 16;
+/// Shared credits of a stack for its own socket and for the other one, by class, and those kept for each destination (assumptions).
+const SHARED: [u8; 2] = [4, 2];
+const KEPT: u8 = 1;
+/// Classes and opcodes on a link: non-coherent bypass (a write), non-coherent standard (a read), data, completion.
+const BYPASS: (u8, u8) = (6, 0x0);
+const STANDARD: (u8, u8) = (7, 0x0);
+const DATA: (u8, u8) = (4, 0x6);
+const COMPLETION: (u8, u8) = (2, 0xC);
+
+/// A line between two devices.
+#[derive(Debug, Clone, Copy)]
+struct Peer {
+    reads: bool,
+    socket: u8,
+    stack: u8,
+    /// The link to the other socket, if it goes there.
+    link: Option<u8>,
+    to: u8,
+    port: u16,
+    /// Its credit is a shared one.
+    shared: bool,
+    /// It has waited for one.
+    waits: bool,
+}
+
+impl Peer {
+    /// Its message class: bypass or standard.
+    const fn class(&self) -> u16 {
+        self.reads as u16
+    }
+
+    /// Its place among the rows of local and remote, bypass and standard.
+    const fn row(&self) -> u16 {
+        self.link.is_some() as u16 * 2 + self.class()
+    }
+
+    /// Its place among the rows of destinations: stacks, or links.
+    fn destination(&self) -> u16 {
+        u16::from(self.link.unwrap_or(self.to)) * 2 + self.class()
+    }
+
+    const fn to_socket(&self) -> u8 {
+        if self.link.is_some() { 1 - self.socket } else { self.socket }
+    }
+
+    const fn port_of(&self) -> u16 {
+        // Writes first, then reads.
+        self.class() * PORTS + self.port
+    }
+}
+
+/// What a stack has for its devices.
+#[derive(Debug)]
+struct Source {
+    waiting: VecDeque<u16>,
+    /// By local or remote, and class.
+    shared: [[u8; 2]; 2],
+    /// By destination, local and remote.
+    kept: [[u8; 2 * STACKS as usize]; 2],
+}
+
+/// Lines under way between devices.
+#[derive(Debug)]
+pub struct Peers {
+    lines: Vec<Peer>,
+    free: Vec<u16>,
+    /// By socket and stack.
+    sources: Vec<Source>,
+}
+
+impl Peers {
+    /// Nothing under way.
+    pub fn new(sockets: u8) -> Self {
+        let source = |_| Source {
+            waiting: VecDeque::new(),
+            shared: SHARED.map(|count| [count; 2]),
+            kept: [[KEPT; 2 * STACKS as usize]; 2],
+        };
+        Self { lines: Vec::new(), free: Vec::new(), sources: (0..sockets * STACKS).map(source).collect() }
+    }
+
+    fn add(&mut self, peer: Peer) -> u16 {
+        match self.free.pop() {
+            Some(id) => {
+                self.lines[usize::from(id)] = peer;
+                id
+            }
+            None => {
+                self.lines.push(peer);
+                (self.lines.len() - 1) as u16
+            }
+        }
+    }
+
+    fn source(&mut self, peer: &Peer) -> &mut Source {
+        &mut self.sources[usize::from(peer.socket * STACKS + peer.stack)]
+    }
+
+    /// Takes a credit for a line: shared or kept.
+    fn take(&mut self, peer: &Peer) -> Option<bool> {
+        let (far, class, destination) =
+            (usize::from(peer.link.is_some()), usize::from(peer.class()), usize::from(peer.destination()));
+        let source = self.source(peer);
+        for (shared, left) in [(true, &mut source.shared[far][class]), (false, &mut source.kept[far][destination])] {
+            if *left > 0 {
+                *left -= 1;
+                return Some(shared);
+            }
+        }
+        None
+    }
+
+    fn give_back(&mut self, peer: &Peer) {
+        let (far, class, destination) =
+            (usize::from(peer.link.is_some()), usize::from(peer.class()), usize::from(peer.destination()));
+        let source = self.source(peer);
+        *(if peer.shared { &mut source.shared[far][class] } else { &mut source.kept[far][destination] }) += 1;
+    }
+}
+
+impl Model {
+    /// A device begins a transfer to or from another one. Stacks, links and sockets take turns.
+    pub(super) fn start_peers<S: SignalSink>(&mut self, socket: u16, kind: MessageKind, turn: u32, sink: &mut S) {
+        let reads = kind == MessageKind::PeerRead;
+        let stack = (turn % u32::from(STACKS)) as u8;
+        let further = 1 + (turn / u32::from(STACKS) % u32::from(STACKS - 1)) as u8;
+        let far = self.sockets == 2 && turn / 2 % 2 == 1;
+        let link = far.then_some((turn % u32::from(LINKS)) as u8);
+        let (to, now) = ((stack + further) % STACKS, self.now);
+        for line in 0..LINES {
+            let port = (turn as u16 + line / 4) % PORTS;
+            let peer = Peer { reads, socket: socket as u8, stack, link, to, port, shared: true, waits: false };
+            let (index, account) = (u16::from(stack), &mut self.account);
+            let dws = const { deed("iio/DATA_REQ_OF_CPU.PEER_WRITE.PART0") } + peer.port_of();
+            account.deeds(dws, socket, index, now, LINE_DWS, sink);
+            let txns = const { deed("iio/TXN_REQ_OF_CPU.PEER_WRITE.PART0") } + peer.port_of();
+            account.deed(txns, socket, index, now, sink);
+            account.deed(const { deed("iio/NUM_REQ_OF_CPU_BY_TGT.REM_P2P") }, socket, index, now, sink);
+            account.deed(const { deed("irp/IRP_ALL.INBOUND_INSERTS") }, socket, index, now, sink);
+            account.enter(const { level("irp/P2P_INSERTS") }, socket, index, now, sink);
+            let what = const { deed("irp/P2P_TRANSACTIONS.WR") } + peer.class();
+            account.deed(what, socket, index, now, sink);
+            let place = const { deed("irp/P2P_TRANSACTIONS.LOC") } + u16::from(far);
+            account.deed(place, socket, index, now, sink);
+            let id = self.peers.add(peer);
+            self.peers.source(&peer).waiting.push_back(id);
+        }
+        self.send_peers(socket as u8, stack, sink);
+    }
+
+    /// Sends what waits in a stack, in order, as long as there are credits.
+    pub(super) fn send_peers<S: SignalSink>(&mut self, socket: u8, stack: u8, sink: &mut S) {
+        let (at, index, now) = (u16::from(socket), u16::from(stack), self.now);
+        let number = usize::from(socket * STACKS + stack);
+        while let Some(&id) = self.peers.sources[number].waiting.front() {
+            let peer = self.peers.lines[usize::from(id)];
+            let wait = match peer.link {
+                None => const { level("m2pcie/LOCAL_SHAR_P2P_CRD_WAIT_0.M2IOSF0_NCB") },
+                Some(_) => const { level("m2pcie/REMOTE_SHAR_P2P_CRD_WAIT_0.UPI0_NCB") },
+            } + peer.destination();
+            if !peer.waits && !self.line_may_leave(socket, index, sink) {
+                return;
+            }
+            let Some(shared) = self.peers.take(&peer) else {
+                // The first in line waits for a credit, the others for it.
+                if !std::mem::replace(&mut self.peers.lines[usize::from(id)].waits, true) {
+                    self.account.enter(wait, at, index, now, sink);
+                }
+                return;
+            };
+            self.peers.sources[number].waiting.pop_front();
+            self.peers.lines[usize::from(id)].shared = shared;
+            let account = &mut self.account;
+            if peer.waits {
+                account.leave(wait, at, index, now, sink);
+            }
+            account.leave(const { level("irp/P2P_INSERTS") }, at, index, now, sink);
+            account.deed(const { deed("irp/IRP_ALL.EVICTS") }, at, index, now, sink);
+            let taken = match (peer.link, shared) {
+                (None, true) => const { deed("m2pcie/LOCAL_SHAR_P2P_CRD_TAKEN_0.M2IOSF0_NCB") },
+                (None, false) => const { deed("m2pcie/LOCAL_DED_P2P_CRD_TAKEN_0.M2IOSF0_NCB") },
+                (Some(_), true) => const { deed("m2pcie/REMOTE_SHAR_P2P_CRD_TAKEN_0.UPI0_NCB") },
+                (Some(_), false) => const { deed("m2pcie/REMOTE_DED_P2P_CRD_TAKEN_0.UPI0_NCB") },
+            };
+            account.deed(taken + peer.destination(), at, index, now, sink);
+            let sent = const { deed("m2pcie/TxC_INSERTS_BL.AGT_1") } + peer.class();
+            account.deed(sent, at, index, now, sink);
+            let (class, opcode) = if peer.reads { STANDARD } else { BYPASS };
+            let packet = Packet::new(class, opcode, !peer.reads).taken_by(Taker::Stack(peer.to));
+            self.between_stacks(socket, stack, &peer, packet, Event::PeerArrive.of(id), sink);
+        }
+    }
+
+    /// A message goes from a stack of a socket to the other end of a line's way.
+    fn between_stacks<S: SignalSink>(
+        &mut self,
+        socket: u8,
+        stack: u8,
+        peer: &Peer,
+        packet: Packet,
+        then: u32,
+        sink: &mut S,
+    ) {
+        let other = if (socket, stack) == (peer.socket, peer.stack) { peer.to } else { peer.stack };
+        let (from, to) = (self.places.m2pcie[usize::from(stack)], self.places.m2pcie[usize::from(other)]);
+        match peer.link {
+            Some(link) => self.send_packet(socket, link, packet, from, to, 0, then, sink),
+            None => {
+                let arrives = self.mesh_send(socket, packet.far_ring(), 0, from, to, sink);
+                self.wheel.schedule(arrives, then);
+            }
+        }
+    }
+
+    /// A line, or the request for one, has come to the other stack.
+    pub(super) fn peer_arrives<S: SignalSink>(&mut self, id: u16, sink: &mut S) {
+        let peer = self.peers.lines[usize::from(id)];
+        let (at, index, now) = (u16::from(peer.to_socket()), u16::from(peer.to), self.now);
+        let account = &mut self.account;
+        account.enter(const { level("m2pcie/RxC_INSERTS.IIO_NCB") } + peer.row(), at, index, now, sink);
+        account.enter(const { level("m2pcie/P2P_CRD_OCCUPANCY.LOCAL_NCB") } + peer.row(), at, index, now, sink);
+        let dws = const { deed("iio/DATA_REQ_BY_CPU.PEER_WRITE.PART0") } + peer.port_of();
+        account.deeds(dws, at, index, now, LINE_DWS, sink);
+        if !peer.reads {
+            // Transactions that read have no row here.
+            account.deed(const { deed("iio/TXN_REQ_BY_CPU.PEER_WRITE.PART0") } + peer.port, at, index, now, sink);
+        }
+        let takes = if peer.reads { DEVICE } else { THROUGH };
+        self.wheel.schedule(now + takes * self.times.uclk, Event::PeerTaken.of(id));
+    }
+
+    /// The other stack has taken a line, or has the data that was asked for.
+    pub(super) fn peer_taken<S: SignalSink>(&mut self, id: u16, sink: &mut S) {
+        let peer = self.peers.lines[usize::from(id)];
+        let (at, index, now) = (u16::from(peer.to_socket()), u16::from(peer.to), self.now);
+        let account = &mut self.account;
+        account.leave(const { level("m2pcie/RxC_INSERTS.IIO_NCB") } + peer.row(), at, index, now, sink);
+        account.leave(const { level("m2pcie/P2P_CRD_OCCUPANCY.LOCAL_NCB") } + peer.row(), at, index, now, sink);
+        let stack = u16::from(peer.stack);
+        let returned = match (peer.link, peer.shared) {
+            // Three agents share the pool.
+            (None, true) => stack % 3 + const { deed("m2pcie/LOCAL_P2P_SHAR_RETURNED.AGENT_0") },
+            (None, false) => stack * 2 + peer.class() + const { deed("m2pcie/LOCAL_P2P_DED_RETURNED_0.MS2IOSF0_NCB") },
+            (Some(link), true) => u16::from(link) + const { deed("m2pcie/REMOTE_P2P_SHAR_RETURNED.AGENT_0") },
+            (Some(_), false) => peer.destination() + const { deed("m2pcie/REMOTE_P2P_DED_RETURNED.UPI0_NCB") },
+        };
+        account.deed(returned, at, index, now, sink);
+        let (class, opcode) = if peer.reads { DATA } else { COMPLETION };
+        if peer.reads {
+            account.deed(const { deed("irp/P2P_TRANSACTIONS.CMPL") }, at, index, now, sink);
+            account.deed(const { deed("m2pcie/TxC_INSERTS_BL.AGT_0") }, at, index, now, sink);
+        } else {
+            account.deed(const { deed("m2pcie/TxC_INSERTS_AK.AGT_0") }, at, index, now, sink);
+        }
+        let packet = Packet::new(class, opcode, peer.reads).taken_by(Taker::Stack(peer.stack));
+        self.between_stacks(at as u8, peer.to, &peer, packet, Event::PeerBack.of(id), sink);
+    }
+
+    /// A line's credit is back where it came from.
+    pub(super) fn peer_back<S: SignalSink>(&mut self, id: u16, sink: &mut S) {
+        let peer = self.peers.lines[usize::from(id)];
+        let (at, index, now) = (u16::from(peer.socket), u16::from(peer.stack), self.now);
+        self.peers.give_back(&peer);
+        self.peers.free.push(id);
+        let received = if peer.shared {
+            const { deed("m2pcie/P2P_SHAR_RECEIVED.LOCAL_NCB") }
+        } else {
+            const { deed("m2pcie/P2P_DED_RECEIVED.LOCAL_NCB") }
+        };
+        self.account.deed(received + peer.row(), at, index, now, sink);
+        if peer.shared {
+            let pool = match peer.link {
+                None => u16::from(peer.to) + const { deed("m2pcie/LOCAL_SHAR_P2P_CRD_RETURNED.AGENT_0") },
+                Some(link) => u16::from(link) + const { deed("m2pcie/REMOTE_SHAR_P2P_CRD_RETURNED.AGENT_0") },
+            };
+            self.account.deed(pool, at, index, now, sink);
+        }
+        self.send_peers(peer.socket, peer.stack, sink);
+    }
+}

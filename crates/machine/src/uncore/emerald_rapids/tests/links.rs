@@ -1,0 +1,104 @@
+//! Links, by hand: a few messages sent at once, and what must become of them.
+
+use super::super::event::Event;
+use super::super::link::Packet;
+use super::truth::Digest;
+use super::{MICROSECOND, model};
+use crate::ledger::emerald_rapids::Snapshot;
+use crate::uncore::emerald_rapids::Model;
+
+/// An agent whose link is the first and whose virtual network is VN0.
+const AGENT: u8 = 0;
+
+fn quiet() -> Model {
+    let (mut model, _) = model("two idle");
+    model.run_until(1, &mut Digest::default());
+    model
+}
+
+/// Sends messages of a class from the agent's tile to the same tile of the other socket, all in one cycle.
+fn send(model: &mut Model, count: usize, packet: Packet) {
+    let tile = model.places.cha[usize::from(AGENT)];
+    for _ in 0..count {
+        // What happens at the end is a look at a link that nobody waits for.
+        model.send_packet(0, AGENT, packet, tile, tile, 0, Event::LinkIdle.of(0), &mut Digest::default());
+    }
+}
+
+fn after(model: &mut Model, microseconds: u64) -> Snapshot {
+    model.run_until(microseconds * MICROSECOND, &mut Digest::default());
+    model.snapshot()
+}
+
+fn sent(at: &Snapshot, event: &str, subevent: &str) -> u64 {
+    at.count(0, "m3upi", 0, event, Some(subevent), &[]).unwrap()
+}
+
+#[test]
+fn the_first_of_three_requests_goes_alone_and_the_others_share_a_flit() {
+    let mut model = quiet();
+    send(&mut model, 3, Packet::new(0, 2, false));
+    let at = after(&mut model, 1);
+    assert_eq!(sent(&at, "RxC_BYPASSED", "AD_S0_IDLE"), 1);
+    assert_eq!(sent(&at, "RxC_INSERTS_VN0", "AD_REQ"), 2);
+    assert_eq!((sent(&at, "RxC_HDR_FLITS_SENT", "1_MSG"), sent(&at, "RxC_HDR_FLITS_SENT", "2_MSGS")), (0, 1));
+    // On the other side each has its slot.
+    let slot = |slot| at.count(1, "m3upi", 0, "MULTI_SLOT_RCVD", Some(slot), &[]);
+    assert_eq!((slot("AD_SLOT0"), slot("AD_SLOT1"), slot("AD_SLOT2")), (Some(2), Some(1), Some(0)));
+}
+
+#[test]
+fn writebacks_beyond_the_shared_credits_travel_on_their_own() {
+    let mut model = quiet();
+    // 128 shared credits are 32 lines of four; two more have credits of their class, and the rest waits for what comes back.
+    send(&mut model, 36, Packet::new(5, 0, true));
+    let at = after(&mut model, 1);
+    assert!(sent(&at, "VN0_CREDITS_USED", "WB") >= 2);
+    assert!(sent(&at, "VN0_NO_CREDITS", "WB") > 0 && sent(&at, "RxC_ARB_NOCRD_VN0", "BL_WB") > 0);
+    assert!(sent(&at, "RxC_VNA_CRD", "LT1") > 0);
+    let received = |pool: &str| at.count(1, "upi", 0, &format!("RxL_CREDITS_CONSUMED_{pool}"), None, &[]).unwrap();
+    assert_eq!(received("VNA") + received("VN0"), 36);
+    assert_eq!((received("VN0"), received("VN1")), (sent(&at, "VN0_CREDITS_USED", "WB"), 0));
+    // Later nothing waits any more, and all credits are back.
+    let later = after(&mut model, 2);
+    assert_eq!(sent(&later, "RxC_VNA_CRD", "LT10"), sent(&at, "RxC_VNA_CRD", "LT10"));
+    assert_eq!(sent(&later, "RxC_CRD_OCC", "VNA_IN_USE"), sent(&at, "RxC_CRD_OCC", "VNA_IN_USE"));
+}
+
+#[test]
+fn data_has_no_credits_of_its_own_and_waits() {
+    let mut model = quiet();
+    send(&mut model, 36, Packet::new(4, 5, true));
+    let at = after(&mut model, 1);
+    assert!(sent(&at, "RxC_ARB_NOCRD_VN0", "BL_RSP") > 0);
+    assert_eq!(at.count(1, "upi", 0, "RxL_CREDITS_CONSUMED_VNA", None, &[]), Some(36));
+    // Nine data slots a line, each line through the block ring's flow queue.
+    assert_eq!(at.count(1, "upi", 0, "RxL_FLITS", Some("ALL_DATA"), &[]), Some(36 * 9));
+    assert_eq!(at.count(1, "m3upi", 0, "TxC_BL_FLQ_INSERTS", Some("VN0_RSP"), &[]), Some(36));
+}
+
+#[test]
+fn completions_take_the_acknowledge_ring() {
+    let mut model = quiet();
+    send(&mut model, 1, Packet::new(2, 0xC, false));
+    let at = after(&mut model, 1);
+    assert_eq!(at.count(1, "m3upi", 0, "TxC_AK_FLQ_INSERTS", None, &[]), Some(1));
+    assert_eq!(at.count(1, "m3upi", 0, "MULTI_SLOT_RCVD", Some("AK_SLOT0"), &[]), Some(1));
+}
+
+#[test]
+fn a_link_that_slept_trains_before_it_sends() {
+    let mut model = quiet();
+    let at = after(&mut model, 6);
+    let of = |at: &Snapshot, event: &str| at.count(0, "upi", 0, event, None, &[]).unwrap();
+    // Idle from the start: lanes rest after 1 us, and the link is shut down after 4 us.
+    assert_eq!((of(&at, "POWER_L1_REQ"), of(&at, "PHY_INIT_CYCLES")), (1, 0));
+    assert!(of(&at, "L1_POWER_CYCLES") > 0 && of(&at, "TxL0P_POWER_CYCLES") > 0);
+    send(&mut model, 1, Packet::new(0, 2, false));
+    let at = after(&mut model, 7);
+    // 500 uncore cycles of 28 ticks, in link cycles.
+    let cycles = 500 * 28 / model.clocks().upiclk.ticks();
+    assert!(of(&at, "PHY_INIT_CYCLES").abs_diff(cycles) <= 1, "{}", of(&at, "PHY_INIT_CYCLES"));
+    // The other end trains as long.
+    assert!(at.count(1, "upi", 0, "PHY_INIT_CYCLES", None, &[]).unwrap().abs_diff(cycles) <= 1);
+}
