@@ -5,7 +5,7 @@ use super::raw::Raw;
 use super::rows::Row;
 
 /// Signals that several events share, or whose entries carry more than the umask.
-const SIGNALS: [(&str, &str, &[&str]); 56] = [
+const SIGNALS: &[(&str, &str, &[&str])] = &[
     ("nehalem/uncore", "match", &["ADDR_OPCODE_MATCH"]),
     ("nehalem/uncore", "qmc", &["QMC_BUSY", "QMC_OCCUPANCY", "QMC_NORMAL_READS"]),
     ("e5-2600/cbo", "ingress", &["RxR_OCCUPANCY", "RxR_INSERTS"]),
