@@ -1,6 +1,7 @@
 //! Quantities that metrics estimate: bytes, ratios, latencies.
 
-use super::record::{Command, LineState, RequestKind};
+use super::memory::Command;
+use super::record::{LineState, RequestKind};
 use super::slice::{ClassKey, Stay};
 use super::window::{Snapshot, Window};
 

@@ -1,7 +1,7 @@
 //! The truth about an LLC slice: what its requests were, and how long they stayed.
 
 use super::cells::Span;
-use super::record::{IO_THREAD, LineState, Record, Refusal, RequestKind, SliceState};
+use super::record::{IO_THREAD, LineState, Record, RequestKind};
 use crate::engine::{NEVER, Period};
 use crate::signal::Tick;
 
@@ -16,6 +16,57 @@ const fn place_of(tid: u8) -> usize {
 /// The thread ID whose totals lie at a place.
 const fn thread_at(place: usize) -> u8 {
     if place == THREADS - 1 { IO_THREAD } else { place as u8 }
+}
+
+/// Queues of a slice whose entries can be turned away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum IngressQueue {
+    /// IRQ: requests of cores and of input-output.
+    Requests,
+    /// ISMQ: responses and what follows from them.
+    Responses,
+    /// IPQ: snoops of other sockets.
+    Snoops,
+}
+
+impl IngressQueue {
+    /// How many there are.
+    pub const COUNT: usize = 3;
+}
+
+/// Why an entry of a slice's queue is turned away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Refusal {
+    /// The egress is full.
+    Full,
+    /// A request for the same line is under way.
+    Conflict,
+    /// No tracker entry of the home agent (RTID) is free.
+    Tracker,
+}
+
+impl Refusal {
+    /// How many there are.
+    pub const COUNT: usize = 3;
+}
+
+/// States of a slice's queues.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum SliceState {
+    /// A response wants the pipeline.
+    ResponseBids,
+    /// A response was turned away and waits.
+    ResponseStarves,
+    /// A request was passed over in favour of a response and waits.
+    RequestStarves,
+}
+
+impl SliceState {
+    /// How many there are.
+    pub const COUNT: usize = 3;
 }
 
 /// Entries of a structure: how many came, and the cycles that they stayed, added up.
@@ -95,7 +146,7 @@ pub struct SliceCells {
     /// Requests that were rejected, from then until they were taken.
     rejected: [Stay; THREADS],
     /// By queue and reason.
-    pub refusals: [[u64; Refusal::COUNT]; 2],
+    pub refusals: [[u64; Refusal::COUNT]; IngressQueue::COUNT],
     pub states: [Span; SliceState::COUNT],
     /// Messages that did not go out in the cycle in which they came.
     pub waited: u64,
@@ -113,7 +164,7 @@ impl SliceCells {
             dropped_silently: 0,
             aliased: 0,
             rejected: [Stay { entries: 0, cycles: 0 }; THREADS],
-            refusals: [[0; Refusal::COUNT]; 2],
+            refusals: [[0; Refusal::COUNT]; IngressQueue::COUNT],
             states: [Span::new(); SliceState::COUNT],
             waited: 0,
             starved: [0; 4],

@@ -28,6 +28,8 @@ pub const REPERTOIRE: Repertoire = Repertoire {
         "throttle",
         "critical",
         "memory-error",
+        "link-half",
+        "link-off",
     ],
     messages: &[
         MessageKind::LegacyWire,
@@ -50,6 +52,9 @@ pub const REPERTOIRE: Repertoire = Repertoire {
         MessageKind::LongMessage,
         MessageKind::DeviceWrite,
         MessageKind::DeviceRead,
+        MessageKind::RemoteWrite,
+        MessageKind::RemoteRead,
+        MessageKind::RemoteInterrupt,
     ],
     ratios: RATIOS,
 };

@@ -6,6 +6,7 @@
 
 mod cells;
 mod changes;
+pub mod compiled;
 pub mod deeds;
 mod device_names;
 mod kind;

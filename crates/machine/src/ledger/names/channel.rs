@@ -1,6 +1,6 @@
 //! Events of the memory channels: section 2.5.8.
 
-use crate::ledger::record::{Command, MemoryState, Pending};
+use crate::ledger::memory::{Command, MemoryState, Pending};
 use crate::ledger::window::Snapshot;
 
 /// The number in a subevent's name `RANKn`. Ranks that a channel does not have are in no state.

@@ -1,6 +1,6 @@
 //! Events of the home agents: section 2.4.7.
 
-use crate::ledger::record::Pending;
+use crate::ledger::memory::Pending;
 use crate::ledger::window::Snapshot;
 
 /// An event of a home agent.

@@ -2,9 +2,10 @@
 
 use super::Filters;
 use super::list::TOR;
-use crate::ledger::record::{IngressQueue, LineState, Message, NO_THREAD, Opcodes, Refusal, RequestKind, SliceState};
+use crate::ledger::record::{LineState, NO_THREAD, Opcodes, RequestKind};
 use crate::ledger::ring::RingKind;
 use crate::ledger::slice::{ClassKey, SliceCells, Stay};
+use crate::ledger::{IngressQueue, Message, Refusal, SliceState};
 
 /// An event of a slice.
 pub(super) fn value(

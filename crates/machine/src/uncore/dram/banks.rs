@@ -34,6 +34,7 @@ pub enum Limit {
 impl Limit {
     /// The place of a group's limit among all.
     pub const fn gate(self, group: usize) -> usize {
+        const { assert!((Self::None as usize + 1) * Layout::GROUPS <= LIMITS) };
         self as usize * Layout::GROUPS + group
     }
 }
@@ -41,8 +42,8 @@ impl Limit {
 /// Earliest cycles of commands for the sake of rank and group, by [`Limit::gate`].
 pub type Limits = [u64; LIMITS];
 
-/// How many there are.
-pub const LIMITS: usize = 4 * Layout::GROUPS;
+/// Any gate's number lies below this.
+const LIMITS: usize = 1 << u8::BITS;
 
 /// Earliest cycles for commands, raised by each command that goes out.
 #[derive(Debug, Clone)]
@@ -56,6 +57,8 @@ pub struct Banks {
     /// Cycle of the last command that used the open row.
     pub last_use: [u64; Layout::BANKS],
     pub limits: Limits,
+    /// First cycle for a write after the reads so far, if [`Limits`] do not have it yet.
+    after_reads: u64,
     /// The last four activates of each rank, as a ring.
     activates: [[u64; 4]; Layout::RANKS],
     oldest: [u8; Layout::RANKS],
@@ -74,20 +77,27 @@ impl Banks {
             ready: [[0; Layout::BANKS]; Step::COUNT],
             last_use: [0; Layout::BANKS],
             limits: [0; LIMITS],
+            after_reads: 0,
             activates: [[0; 4]; Layout::RANKS],
             oldest: [0; Layout::RANKS],
         }
     }
 
-    /// Raises the limits of all reads and writes: to the first cycles within a rank, to the others elsewhere.
+    /// Raises a limit of all groups: to the first cycle within a rank, to the second elsewhere.
     #[inline(always)]
-    fn raise_columns(&mut self, own: usize, reads: (u64, u64), writes: (u64, u64)) {
+    fn raise_groups(&mut self, limit: Limit, own: usize, within: u64, elsewhere: u64) {
         let own = self.layout.groups_of(own);
-        let (read, write) = self.limits[..2 * Layout::GROUPS].split_at_mut(Layout::GROUPS);
-        for (group, (read, write)) in read.iter_mut().zip(write).enumerate().take(self.layout.groups) {
-            let within = own.contains(&group);
-            raise(read, if within { reads.0 } else { reads.1 });
-            raise(write, if within { writes.0 } else { writes.1 });
+        let first = limit.gate(0);
+        for (group, at) in self.limits[first..first + Layout::GROUPS].iter_mut().enumerate().take(self.layout.groups) {
+            raise(at, if own.contains(&group) { within } else { elsewhere });
+        }
+    }
+
+    /// Makes the limits of writes hold for the reads so far, before writes are looked at.
+    pub fn settle_writes(&mut self) {
+        if self.after_reads != 0 {
+            self.raise_groups(Limit::Write, 0, self.after_reads, self.after_reads);
+            self.after_reads = 0;
         }
     }
 
@@ -115,8 +125,8 @@ impl Banks {
         let (own, group) = (self.layout.rank_of(bank), self.layout.group_of(bank));
         raise(&mut self.ready[Step::Precharge as usize][bank], cycle + t.trtp);
         self.last_use[bank] = cycle;
-        let turned = cycle + t.cl - t.cwl + t.burst + t.trtrs;
-        self.raise_columns(own, (cycle + t.tccd_s, cycle + t.burst + t.trtrs), (turned, turned));
+        self.after_reads = cycle + t.cl - t.cwl + t.burst + t.trtrs;
+        self.raise_groups(Limit::Read, own, cycle + t.tccd_s, cycle + t.burst + t.trtrs);
         raise(&mut self.limits[Limit::Read.gate(group)], cycle + t.tccd_l);
     }
 
@@ -127,8 +137,8 @@ impl Banks {
         self.last_use[bank] = cycle;
         // Data of the other direction must have left the bus in any case.
         let turned = (last_data + t.trtrs).saturating_sub(t.cl);
-        let reads = (turned.max(last_data + t.twtr_s), turned);
-        self.raise_columns(own, reads, (cycle + t.tccd_s, cycle + t.burst + t.trtrs));
+        self.raise_groups(Limit::Read, own, turned.max(last_data + t.twtr_s), turned);
+        self.raise_groups(Limit::Write, own, cycle + t.tccd_s, cycle + t.burst + t.trtrs);
         raise(&mut self.limits[Limit::Write.gate(group)], cycle + t.tccd_l_wr);
         raise(&mut self.limits[Limit::Read.gate(group)], last_data + t.twtr_l);
     }

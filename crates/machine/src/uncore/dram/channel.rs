@@ -211,6 +211,9 @@ impl Channel {
             self.decide_refresh();
             self.replan(cycle);
         }
+        if self.plan.cycle == cycle && self.plan.action == Action::Look {
+            self.replan(cycle);
+        }
         if self.plan.cycle == cycle {
             let fewer = matches!(self.plan.action, Action::Column | Action::Refresh);
             self.send(cycle, witness, out);
@@ -302,13 +305,16 @@ impl Channel {
 
     /// Lets the plan know that a bank has a new candidate; true if the plan must be made anew instead.
     pub(super) fn consider(&mut self, lane: Lane, bank: usize, cycle: u64) -> bool {
-        if self.power.blocked != 0 || self.plan.action == Action::PrechargeIdle {
+        if self.power.blocked != 0 || matches!(self.plan.action, Action::PrechargeIdle | Action::Look) {
             return true;
         }
         if self.refresh.is_owed() && self.plan.bank() == bank {
             return true;
         }
         let (serving, floor) = self.serving(cycle);
+        if lane == Lane::Writes {
+            self.banks.settle_writes();
+        }
         if serving == lane && self.refresh.blocked() >> bank & 1 == 0 {
             self.plan.offer(self.candidates[lane as usize].best(1 << bank, &self.banks.limits, floor));
         }
@@ -326,10 +332,15 @@ impl Channel {
     fn replan(&mut self, cycle: u64) {
         let blocked = self.power.blocked | self.refresh.blocked();
         let (lane, floor) = self.serving(cycle);
+        if lane == Lane::Writes {
+            self.banks.settle_writes();
+        }
         let (candidates, limits) = (&self.candidates[lane as usize], &self.banks.limits);
         let mut plan = candidates.best(!blocked, limits, floor);
         let floor = cycle.max(self.bus_free);
-        if plan.cycle >= self.no_idle_before {
+        if plan.cycle >= self.no_idle_before && self.no_idle_before > floor {
+            plan = Plan::look(self.no_idle_before);
+        } else if plan.cycle >= self.no_idle_before {
             let idle = self.banks.open & !(self.pending() | blocked);
             self.no_idle_before = plan.offer_idle(&self.banks, idle, floor, &self.timing);
         }

@@ -66,6 +66,8 @@ impl Channel {
                 }
                 Command::PrechargeAll
             }
+            // The channel looks by itself.
+            Action::Look => return,
             Action::Refresh => {
                 self.banks.held(rank, cycle + self.timing.trfc);
                 self.banks.layout.range(rank).for_each(|bank| self.update(bank));

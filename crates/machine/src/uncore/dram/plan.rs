@@ -4,7 +4,7 @@
 //! the banks with candidates and without further branches: the earliest cycle, the urgency, the age and the bank of a candidate are
 //! packed into one number, and the least number wins.
 
-use super::banks::{Banks, LIMITS, Limit, Limits, Step};
+use super::banks::{Banks, Limit, Limits, Step};
 use super::layout::Layout;
 use super::queue::{AGE_BITS, BANK_BITS, PendingQueue};
 use super::refresh::Refresh;
@@ -51,6 +51,8 @@ pub enum Action {
     PrechargeAll,
     /// Refresh the bank's rank.
     Refresh,
+    /// Nothing yet: look for rows that nobody needs any more.
+    Look,
 }
 
 impl Action {
@@ -61,7 +63,7 @@ impl Action {
             Self::Column => 1,
             Self::Activate => 2,
             Self::PrechargeMiss => 3,
-            Self::PrechargeIdle => 4,
+            Self::PrechargeIdle | Self::Look => 4,
         }
     }
 
@@ -111,10 +113,14 @@ impl Candidates {
     }
 
     /// Works out a bank's candidate anew, after a command to the bank or a change of the queue.
+    #[inline(always)]
     pub fn update(&mut self, banks: &Banks, queue: &PendingQueue, bank: usize) {
-        if (self.present | queue.pending) >> bank & 1 == 0 {
-            return;
+        if (self.present | queue.pending) >> bank & 1 == 1 {
+            self.renew(banks, queue, bank);
         }
+    }
+
+    fn renew(&mut self, banks: &Banks, queue: &PendingQueue, bank: usize) {
         self.present = self.present & !(1 << bank) | queue.pending & 1 << bank;
         let (hit, age) = queue.next_of(bank);
         // A closed bank has no hit.
@@ -132,7 +138,7 @@ impl Candidates {
         while left != 0 {
             let bank = left.trailing_zeros() as usize;
             left &= left - 1;
-            let at = self.ready[bank].max(limits[usize::from(self.gate[bank]) % LIMITS]).max(floor);
+            let at = self.ready[bank].max(limits[usize::from(self.gate[bank])]).max(floor);
             least = least.min((at - floor) << WAIT_SHIFT | self.key[bank]);
         }
         self.unpack(least, floor)
@@ -159,6 +165,11 @@ impl Plan {
     /// The bank.
     pub const fn bank(&self) -> usize {
         (self.key % (1 << BANK_BITS)) as usize
+    }
+
+    /// Nothing before `cycle`, when there may be a row that nobody needs any more.
+    pub const fn look(cycle: u64) -> Self {
+        Self { cycle, action: Action::Look, lane: Lane::Reads, key: Action::Look.key(0) }
     }
 
     /// Takes another plan if it comes first.

@@ -4,7 +4,7 @@ use super::request::RequestId;
 use super::shortage::LinkCredits;
 use super::tags::Tags;
 use crate::engine::NEVER;
-use crate::ledger::emerald_rapids::deeds::level;
+use crate::ledger::emerald_rapids::compiled::level;
 use crate::ledger::emerald_rapids::{Found, Queue};
 use crate::signal::Tick;
 use crate::uncore::search::matches;
@@ -99,10 +99,10 @@ pub const KEPT_BY_REMOTE: u32 = 2;
 /// The level of a queue's entries. Of the queue of I/O stacks only the arrivals are counted.
 pub const fn queued(queue: Queue) -> Option<u16> {
     match queue {
-        Queue::Core | Queue::Evict => Some(level("cha/RxC_INSERTS.IRQ")),
+        Queue::Core | Queue::Evict => Some(level!("cha/RxC_INSERTS.IRQ")),
         Queue::Io => None,
-        Queue::Snoop => Some(level("cha/RxC_INSERTS.IPQ")),
-        Queue::Remote => Some(level("cha/RxC_INSERTS.RRQ")),
-        Queue::RemoteWriteback => Some(level("cha/RxC_INSERTS.WBQ")),
+        Queue::Snoop => Some(level!("cha/RxC_INSERTS.IPQ")),
+        Queue::Remote => Some(level!("cha/RxC_INSERTS.RRQ")),
+        Queue::RemoteWriteback => Some(level!("cha/RxC_INSERTS.WBQ")),
     }
 }

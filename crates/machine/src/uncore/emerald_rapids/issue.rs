@@ -5,7 +5,7 @@ use super::address;
 use super::core::{Buffer, EXCLUSIVE, MODIFIED, SHARED, ThreadState};
 use super::event::Event;
 use super::request::{Request, RequestId};
-use crate::ledger::emerald_rapids::deeds::deed;
+use crate::ledger::emerald_rapids::compiled::deed;
 use crate::ledger::emerald_rapids::{Kind, Lookup, Ring};
 use crate::signal::{SignalSink, Tick};
 use crate::uncore::program::Cores;
@@ -302,10 +302,10 @@ impl Model {
     pub(super) fn go<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let Request { socket, cha, class, .. } = self.pool[request];
         let which = match class.kind {
-            Kind::StreamFull | Kind::StreamPart => deed("cha/DIRECT_GO_OPC.PULL"),
-            kind if kind.is_writeback() => deed("cha/DIRECT_GO_OPC.GO_PULL"),
-            kind if kind.is_device() => deed("cha/DIRECT_GO_OPC.EXTCMP"),
-            _ => deed("cha/DIRECT_GO_OPC.GO"),
+            Kind::StreamFull | Kind::StreamPart => deed!("cha/DIRECT_GO_OPC.PULL"),
+            kind if kind.is_writeback() => deed!("cha/DIRECT_GO_OPC.GO_PULL"),
+            kind if kind.is_device() => deed!("cha/DIRECT_GO_OPC.EXTCMP"),
+            _ => deed!("cha/DIRECT_GO_OPC.GO"),
         };
         self.account.deed(which, socket.into(), cha.into(), self.now, sink);
     }

@@ -43,7 +43,7 @@ pub use parameters::{Parameters, REPERTOIRE, SETTINGS};
 use super::program::Program;
 use super::{ModelError, ProgramCounts, Progress};
 use crate::engine::Wheel;
-use crate::ledger::emerald_rapids::deeds::level;
+use crate::ledger::emerald_rapids::compiled::level;
 use crate::ledger::emerald_rapids::{Clocks, Ledger, Queue, Ring, Shape, Snapshot};
 use crate::signal::{SignalSink, Tick, Wiring};
 use crate::uncore::dram::Outcome;
@@ -345,7 +345,7 @@ impl Model {
         self.powered_down[channel] = down;
         let channels = address::CHANNELS as usize;
         let (socket, channel) = ((channel / channels) as u16, (channel % channels) as u16);
-        let level = level("imc/POWER_CHANNEL_PPD");
+        let level = level!("imc/POWER_CHANNEL_PPD");
         if down {
             self.account.enter(level, socket, channel, self.now, sink);
         } else {

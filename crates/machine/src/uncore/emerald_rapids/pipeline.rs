@@ -5,7 +5,7 @@ use super::agent::{FILTER_EXCLUSIVE, FREE, KEPT, KEPT_BY_REMOTE, queued};
 use super::event::Event;
 use super::request::{NO_REQUEST, Request, RequestId};
 use crate::engine::NEVER;
-use crate::ledger::emerald_rapids::deeds::deed;
+use crate::ledger::emerald_rapids::compiled::deed;
 use crate::ledger::emerald_rapids::{Found, Kind, Lookup, Queue, Reason, Ring, Target};
 use crate::signal::{SignalSink, Tick};
 
@@ -15,7 +15,7 @@ impl Model {
         let Request { socket, cha, class, .. } = self.pool[request];
         match queued(class.kind.queue()) {
             Some(queue) => self.account.enter(queue, socket.into(), cha.into(), self.now, sink),
-            None => self.account.deed(deed("cha/RxC_INSERTS.PRQ"), socket.into(), cha.into(), self.now, sink),
+            None => self.account.deed(deed!("cha/RxC_INSERTS.PRQ"), socket.into(), cha.into(), self.now, sink),
         }
         let ready = self.now + self.times.ingress_latency;
         let agent = self.agent(socket, cha);
@@ -155,7 +155,7 @@ impl Model {
         let Request { socket, cha, class, slot, next, .. } = self.pool[request];
         let (at_socket, at_cha) = (u16::from(socket), u16::from(cha));
         self.account.tor_out(at_socket, at_cha, class, self.now, sink);
-        self.account.deed(deed("cha/DIRECT_GO.HA_TOR_DEALLOC"), at_socket, at_cha, self.now, sink);
+        self.account.deed(deed!("cha/DIRECT_GO.HA_TOR_DEALLOC"), at_socket, at_cha, self.now, sink);
         let agent = self.agent(socket, cha);
         agent.lines[usize::from(slot)] = FREE;
         agent.used &= !(1 << slot);

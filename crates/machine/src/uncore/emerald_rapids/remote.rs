@@ -9,7 +9,7 @@ use super::core::{EXCLUSIVE, MODIFIED, SHARED};
 use super::event::Event;
 use super::link::Packet;
 use super::request::{NO_REQUEST, Request, RequestId};
-use crate::ledger::emerald_rapids::deeds::deed;
+use crate::ledger::emerald_rapids::compiled::deed;
 use crate::ledger::emerald_rapids::{Found, Kind, Queue, Reason, Ring};
 use crate::signal::{SignalSink, Tick};
 
@@ -64,15 +64,15 @@ impl Model {
         }
         directory.set(line, to);
         let what = match (from, to) {
-            (NOWHERE, ELSEWHERE_SHARED) => deed("m2m/DIRECTORY_UPDATE.I_TO_S_HIT_NON_PMM"),
-            (NOWHERE, _) => deed("m2m/DIRECTORY_UPDATE.I_TO_A_HIT_NON_PMM"),
-            (ELSEWHERE_SHARED, ELSEWHERE) => deed("m2m/DIRECTORY_UPDATE.S_TO_A_HIT_NON_PMM"),
-            (ELSEWHERE_SHARED, _) => deed("m2m/DIRECTORY_UPDATE.S_TO_I_HIT_NON_PMM"),
-            (_, ELSEWHERE_SHARED) => deed("m2m/DIRECTORY_UPDATE.A_TO_S_HIT_NON_PMM"),
-            _ => deed("m2m/DIRECTORY_UPDATE.A_TO_I_HIT_NON_PMM"),
+            (NOWHERE, ELSEWHERE_SHARED) => deed!("m2m/DIRECTORY_UPDATE.I_TO_S_HIT_NON_PMM"),
+            (NOWHERE, _) => deed!("m2m/DIRECTORY_UPDATE.I_TO_A_HIT_NON_PMM"),
+            (ELSEWHERE_SHARED, ELSEWHERE) => deed!("m2m/DIRECTORY_UPDATE.S_TO_A_HIT_NON_PMM"),
+            (ELSEWHERE_SHARED, _) => deed!("m2m/DIRECTORY_UPDATE.S_TO_I_HIT_NON_PMM"),
+            (_, ELSEWHERE_SHARED) => deed!("m2m/DIRECTORY_UPDATE.A_TO_S_HIT_NON_PMM"),
+            _ => deed!("m2m/DIRECTORY_UPDATE.A_TO_I_HIT_NON_PMM"),
         };
         self.account.deed(what, at, unit, now, sink);
-        let by = if self.pool[request].writes { deed("cha/DIR_UPDATE.TOR") } else { deed("cha/DIR_UPDATE.HA") };
+        let by = if self.pool[request].writes { deed!("cha/DIR_UPDATE.TOR") } else { deed!("cha/DIR_UPDATE.HA") };
         self.account.deed(by, at, cha.into(), now, sink);
     }
 
@@ -82,16 +82,16 @@ impl Model {
         let (at, at_cha, now) = (u16::from(socket), u16::from(cha), self.now);
         let state = self.directories[usize::from(socket)].get(line);
         let (looked, found) = match state {
-            NOWHERE => (deed("m2m/DIRECTORY_LOOKUP.STATE_I"), deed("m2m/DIRECTORY_HIT.CLEAN_I")),
-            ELSEWHERE_SHARED => (deed("m2m/DIRECTORY_LOOKUP.STATE_S"), deed("m2m/DIRECTORY_HIT.CLEAN_S")),
-            _ => (deed("m2m/DIRECTORY_LOOKUP.STATE_A"), deed("m2m/DIRECTORY_HIT.CLEAN_A")),
+            NOWHERE => (deed!("m2m/DIRECTORY_LOOKUP.STATE_I"), deed!("m2m/DIRECTORY_HIT.CLEAN_I")),
+            ELSEWHERE_SHARED => (deed!("m2m/DIRECTORY_LOOKUP.STATE_S"), deed!("m2m/DIRECTORY_HIT.CLEAN_S")),
+            _ => (deed!("m2m/DIRECTORY_LOOKUP.STATE_A"), deed!("m2m/DIRECTORY_HIT.CLEAN_A")),
         };
         self.account.deed(looked, at, unit, now, sink);
         self.account.deed(found, at, unit, now, sink);
         let owns = class.kind.owns();
         // The requester's own socket need not be asked.
         let asks = parent == NO_REQUEST && (state == ELSEWHERE || (state == ELSEWHERE_SHARED && owns));
-        let what = if asks { deed("cha/DIR_LOOKUP.SNP") } else { deed("cha/DIR_LOOKUP.NO_SNP") };
+        let what = if asks { deed!("cha/DIR_LOOKUP.SNP") } else { deed!("cha/DIR_LOOKUP.NO_SNP") };
         self.account.deed(what, at, at_cha, now, sink);
         if parent != NO_REQUEST {
             let gives = if owns || self.pool[request].grant != SHARED { ELSEWHERE } else { ELSEWHERE_SHARED };
@@ -102,8 +102,8 @@ impl Model {
         if !asks {
             return false;
         }
-        self.account.deed(deed("m2m/DIRECT2CORE_NOT_TAKEN_DIRSTATE.NON_CISGRESS"), at, unit, now, sink);
-        self.account.deed(deed("cha/SNOOPS_SENT.DIRECT_LOCAL"), at, at_cha, now, sink);
+        self.account.deed(deed!("m2m/DIRECT2CORE_NOT_TAKEN_DIRSTATE.NON_CISGRESS"), at, unit, now, sink);
+        self.account.deed(deed!("cha/SNOOPS_SENT.DIRECT_LOCAL"), at, at_cha, now, sink);
         let leaves = if owns { NOWHERE } else { ELSEWHERE_SHARED };
         self.update_directory(request, leaves, sink);
         let (kind, opcode) = if owns { (Kind::SnoopOwnership, 4) } else { (Kind::SnoopData, 2) };
@@ -164,9 +164,9 @@ impl Model {
         match class.kind.queue() {
             Queue::Snoop => self.serve_snoop(request, sink),
             Queue::RemoteWriteback => {
-                self.account.deed(deed("cha/REQUESTS.WRITES_REMOTE"), at, at_cha, now, sink);
-                self.account.deed(deed("cha/HITME_LOOKUP.WRITE"), at, at_cha, now, sink);
-                self.account.deed(deed("cha/HITME_HIT.WBMTOI_OR_S"), at, at_cha, now, sink);
+                self.account.deed(deed!("cha/REQUESTS.WRITES_REMOTE"), at, at_cha, now, sink);
+                self.account.deed(deed!("cha/HITME_LOOKUP.WRITE"), at, at_cha, now, sink);
+                self.account.deed(deed!("cha/HITME_HIT.WBMTOI_OR_S"), at, at_cha, now, sink);
                 self.update_directory(request, NOWHERE, sink);
                 self.write_memory(request, self.times.llc_quick, sink);
             }
@@ -179,21 +179,21 @@ impl Model {
         let (at, at_cha, now) = (u16::from(socket), u16::from(cha), self.now);
         let owns = class.kind.owns();
         let asked = if class.kind == Kind::RemoteClaim {
-            deed("cha/REQUESTS.INVITOE_REMOTE")
+            deed!("cha/REQUESTS.INVITOE_REMOTE")
         } else {
-            deed("cha/REQUESTS.READS_REMOTE")
+            deed!("cha/REQUESTS.READS_REMOTE")
         };
         self.account.deed(asked, at, at_cha, now, sink);
-        self.account.deed(deed("cha/HITME_LOOKUP.READ"), at, at_cha, now, sink);
+        self.account.deed(deed!("cha/HITME_LOOKUP.READ"), at, at_cha, now, sink);
         let shared = matches!(found, Found::Shared | Found::Forward | Found::FilterShared);
         let missed = match (owns, shared) {
-            (true, true) => deed("cha/HITME_MISS.SHARED_RDINVOWN"),
-            (true, false) => deed("cha/HITME_MISS.NOTSHARED_RDINVOWN"),
-            (false, _) => deed("cha/HITME_MISS.READ_OR_INV"),
+            (true, true) => deed!("cha/HITME_MISS.SHARED_RDINVOWN"),
+            (true, false) => deed!("cha/HITME_MISS.NOTSHARED_RDINVOWN"),
+            (false, _) => deed!("cha/HITME_MISS.READ_OR_INV"),
         };
         self.account.deed(missed, at, at_cha, now, sink);
         if owns {
-            self.account.deed(deed("cha/HITME_UPDATE.RDINVOWN"), at, at_cha, now, sink);
+            self.account.deed(deed!("cha/HITME_UPDATE.RDINVOWN"), at, at_cha, now, sink);
         }
         if found == Found::Nothing {
             self.read_memory(request, 0, sink);
@@ -201,7 +201,7 @@ impl Model {
         }
         // Somebody in this socket has it: they give it up, or share it.
         let modified = if class.kind == Kind::RemoteCurrent { false } else { self.purge(socket, cha, line, sink) };
-        self.account.deed(deed("cha/CORE_SNP.REMOTE_ONE"), at, at_cha, now, sink);
+        self.account.deed(deed!("cha/CORE_SNP.REMOTE_ONE"), at, at_cha, now, sink);
         self.pool[request].grant = if modified || owns { MODIFIED } else { EXCLUSIVE };
         self.read_memory(request, self.times.core_snoop, sink);
     }
@@ -225,12 +225,12 @@ impl Model {
             }
         } else if self.agent(socket, cha).links.is_short(Reason::Data) {
             // It goes to its agent, and from there when there is room at the link.
-            self.account.deed(deed("m2m/DIRECT2UPI_NOT_TAKEN_CREDITS.EGRESS"), at, unit, now, sink);
+            self.account.deed(deed!("m2m/DIRECT2UPI_NOT_TAKEN_CREDITS.EGRESS"), at, unit, now, sink);
             let arrives = self.mesh_send(socket, Ring::Block, port, here, agent, sink);
             self.hold_answer(request, arrives, sink);
             return;
         } else {
-            self.account.deed(deed("m2m/DIRECT2UPI_TAKEN"), at, unit, now, sink);
+            self.account.deed(deed!("m2m/DIRECT2UPI_TAKEN"), at, unit, now, sink);
             self.send_answer(request, here, 0, sink);
         }
         let told = self.mesh_send(socket, Ring::AcknowledgeAgents, port, here, agent, sink);
@@ -271,7 +271,7 @@ impl Model {
         let had = found != Found::Nothing;
         let modified = if had { self.purge(socket, cha, line, sink) } else { false };
         if had {
-            self.account.deed(deed("cha/CORE_SNP.REMOTE_GTONE"), at, at_cha, now, sink);
+            self.account.deed(deed!("cha/CORE_SNP.REMOTE_GTONE"), at, at_cha, now, sink);
         }
         if had && !owns {
             // A shared copy stays.
@@ -279,16 +279,16 @@ impl Model {
         }
         let (answer, local, packet) = match (had, owns, modified) {
             (false, _, _) => {
-                (deed("cha/SNOOP_RESP.RSPI"), deed("cha/SNOOP_RESP_LOCAL.RSPI"), Packet::new(RESPONSE, 0x2, false))
+                (deed!("cha/SNOOP_RESP.RSPI"), deed!("cha/SNOOP_RESP_LOCAL.RSPI"), Packet::new(RESPONSE, 0x2, false))
             }
             (true, true, _) => {
-                (deed("cha/SNOOP_RESP.RSPIFWD"), deed("cha/SNOOP_RESP_LOCAL.RSPIFWD"), Packet::new(DATA, 0x0, true))
+                (deed!("cha/SNOOP_RESP.RSPIFWD"), deed!("cha/SNOOP_RESP_LOCAL.RSPIFWD"), Packet::new(DATA, 0x0, true))
             }
             (true, false, true) => {
-                (deed("cha/SNOOP_RESP.RSPFWDWB"), deed("cha/SNOOP_RESP_LOCAL.RSPFWDWB"), Packet::new(DATA, 0xB, true))
+                (deed!("cha/SNOOP_RESP.RSPFWDWB"), deed!("cha/SNOOP_RESP_LOCAL.RSPFWDWB"), Packet::new(DATA, 0xB, true))
             }
             (true, false, false) => {
-                (deed("cha/SNOOP_RESP.RSPSFWD"), deed("cha/SNOOP_RESP_LOCAL.RSPSFWD"), Packet::new(DATA, 0x1, true))
+                (deed!("cha/SNOOP_RESP.RSPSFWD"), deed!("cha/SNOOP_RESP_LOCAL.RSPSFWD"), Packet::new(DATA, 0x1, true))
             }
         };
         self.account.deed(answer, home, home_cha, now, sink);

@@ -3,7 +3,7 @@
 
 use super::account::Account;
 use crate::engine::{Period, Ring};
-use crate::ledger::emerald_rapids::deeds::{deed, level};
+use crate::ledger::emerald_rapids::compiled::{deed, level};
 use crate::ledger::{Command, MajorMode, MemoryState, Pending};
 use crate::signal::{SignalSink, Tick};
 use crate::uncore::dram::{Arrival, Channel, Outcome, Sent, Timing, Witness};
@@ -230,60 +230,60 @@ const PLAIN_WRITE: u8 = 4;
 type Halves = [u16; 2];
 /// Reads, writes.
 const QUEUES: [Halves; 2] = [
-    [level("imc/RPQ_INSERTS.PCH0"), level("imc/RPQ_INSERTS.PCH1")],
-    [level("imc/WPQ_INSERTS.PCH0"), level("imc/WPQ_INSERTS.PCH1")],
+    [level!("imc/RPQ_INSERTS.PCH0"), level!("imc/RPQ_INSERTS.PCH1")],
+    [level!("imc/WPQ_INSERTS.PCH0"), level!("imc/WPQ_INSERTS.PCH1")],
 ];
 const LOW: [Halves; 2] = [
-    [deed("imc/RPQ_PRIO.PCH0_LOW"), deed("imc/RPQ_PRIO.PCH1_LOW")],
-    [deed("imc/WPQ_PRIO.PCH0_LOW"), deed("imc/WPQ_PRIO.PCH1_LOW")],
+    [deed!("imc/RPQ_PRIO.PCH0_LOW"), deed!("imc/RPQ_PRIO.PCH1_LOW")],
+    [deed!("imc/WPQ_PRIO.PCH0_LOW"), deed!("imc/WPQ_PRIO.PCH1_LOW")],
 ];
-const BUFFER: Halves = [level("imc/RDB_INSERTS.PCH0"), level("imc/RDB_INSERTS.PCH1")];
+const BUFFER: Halves = [level!("imc/RDB_INSERTS.PCH0"), level!("imc/RDB_INSERTS.PCH1")];
 const CKE: [Halves; 2] = [
-    [level("imc/POWER_CKE_CYCLES.LOW_0"), level("imc/POWER_CKE_CYCLES.LOW_1")],
-    [level("imc/POWER_CKE_CYCLES.LOW_2"), level("imc/POWER_CKE_CYCLES.LOW_3")],
+    [level!("imc/POWER_CKE_CYCLES.LOW_0"), level!("imc/POWER_CKE_CYCLES.LOW_1")],
+    [level!("imc/POWER_CKE_CYCLES.LOW_2"), level!("imc/POWER_CKE_CYCLES.LOW_3")],
 ];
-const READ_HIT: Halves = [deed("imc/WPQ_READ_HIT.PCH0"), deed("imc/WPQ_READ_HIT.PCH1")];
-const WRITE_HIT: Halves = [deed("imc/WPQ_WRITE_HIT.PCH0"), deed("imc/WPQ_WRITE_HIT.PCH1")];
+const READ_HIT: Halves = [deed!("imc/WPQ_READ_HIT.PCH0"), deed!("imc/WPQ_READ_HIT.PCH1")];
+const WRITE_HIT: Halves = [deed!("imc/WPQ_WRITE_HIT.PCH0"), deed!("imc/WPQ_WRITE_HIT.PCH1")];
 /// By what is preferred from now on: reads, writes.
-const MODES: [u16; 2] = [level("imc/MAJOR_MODES.PREF_RD"), level("imc/MAJOR_MODES.PREF_WR")];
+const MODES: [u16; 2] = [level!("imc/MAJOR_MODES.PREF_RD"), level!("imc/MAJOR_MODES.PREF_WR")];
 const CHANGES: [Halves; 2] = [
-    [deed("imc/MAJOR_MODE_CHANGE_PCH0.PW_TO_PR"), deed("imc/MAJOR_MODE_CHANGE_PCH1.PW_TO_PR")],
-    [deed("imc/MAJOR_MODE_CHANGE_PCH0.PR_TO_PW"), deed("imc/MAJOR_MODE_CHANGE_PCH1.PR_TO_PW")],
+    [deed!("imc/MAJOR_MODE_CHANGE_PCH0.PW_TO_PR"), deed!("imc/MAJOR_MODE_CHANGE_PCH1.PW_TO_PR")],
+    [deed!("imc/MAJOR_MODE_CHANGE_PCH0.PR_TO_PW"), deed!("imc/MAJOR_MODE_CHANGE_PCH1.PR_TO_PW")],
 ];
 const SWITCHES: [Halves; 2] = [
-    [deed("imc/PREEMPTION_MM_SWITCH.RMM_PCH0"), deed("imc/PREEMPTION_MM_SWITCH.RMM_PCH1")],
-    [deed("imc/PREEMPTION_MM_SWITCH.WMM_PCH0"), deed("imc/PREEMPTION_MM_SWITCH.WMM_PCH1")],
+    [deed!("imc/PREEMPTION_MM_SWITCH.RMM_PCH0"), deed!("imc/PREEMPTION_MM_SWITCH.RMM_PCH1")],
+    [deed!("imc/PREEMPTION_MM_SWITCH.WMM_PCH0"), deed!("imc/PREEMPTION_MM_SWITCH.WMM_PCH1")],
 ];
 /// By lane: reads, writes, underfills.
 const ACTIVATES: [Halves; 3] = [
-    [deed("imc/ACT_COUNT.RD_PCH0"), deed("imc/ACT_COUNT.RD_PCH1")],
-    [deed("imc/ACT_COUNT.WR_PCH0"), deed("imc/ACT_COUNT.WR_PCH1")],
-    [deed("imc/ACT_COUNT.UFILL_PCH0"), deed("imc/ACT_COUNT.UFILL_PCH1")],
+    [deed!("imc/ACT_COUNT.RD_PCH0"), deed!("imc/ACT_COUNT.RD_PCH1")],
+    [deed!("imc/ACT_COUNT.WR_PCH0"), deed!("imc/ACT_COUNT.WR_PCH1")],
+    [deed!("imc/ACT_COUNT.UFILL_PCH0"), deed!("imc/ACT_COUNT.UFILL_PCH1")],
 ];
 const PRECHARGES: [Halves; 3] = [
-    [deed("imc/PRE_COUNT.RD_PCH0"), deed("imc/PRE_COUNT.RD_PCH1")],
-    [deed("imc/PRE_COUNT.WR_PCH0"), deed("imc/PRE_COUNT.WR_PCH1")],
-    [deed("imc/PRE_COUNT.UFILL_PCH0"), deed("imc/PRE_COUNT.UFILL_PCH1")],
+    [deed!("imc/PRE_COUNT.RD_PCH0"), deed!("imc/PRE_COUNT.RD_PCH1")],
+    [deed!("imc/PRE_COUNT.WR_PCH0"), deed!("imc/PRE_COUNT.WR_PCH1")],
+    [deed!("imc/PRE_COUNT.UFILL_PCH0"), deed!("imc/PRE_COUNT.UFILL_PCH1")],
 ];
-const PAGE_TABLE: Halves = [deed("imc/PRE_COUNT.PGT_PCH0"), deed("imc/PRE_COUNT.PGT_PCH1")];
-const ALL_ROWS: Halves = [deed("imc/DRAM_PRE_ALL.PCH0"), deed("imc/DRAM_PRE_ALL.PCH1")];
-const FORCED: Halves = [deed("imc/DRAM_REFRESH.PANIC_PCH0"), deed("imc/DRAM_REFRESH.PANIC_PCH1")];
-const TIMELY: Halves = [deed("imc/DRAM_REFRESH.HIGH_PCH0"), deed("imc/DRAM_REFRESH.HIGH_PCH1")];
+const PAGE_TABLE: Halves = [deed!("imc/PRE_COUNT.PGT_PCH0"), deed!("imc/PRE_COUNT.PGT_PCH1")];
+const ALL_ROWS: Halves = [deed!("imc/DRAM_PRE_ALL.PCH0"), deed!("imc/DRAM_PRE_ALL.PCH1")];
+const FORCED: Halves = [deed!("imc/DRAM_REFRESH.PANIC_PCH0"), deed!("imc/DRAM_REFRESH.PANIC_PCH1")];
+const TIMELY: Halves = [deed!("imc/DRAM_REFRESH.HIGH_PCH0"), deed!("imc/DRAM_REFRESH.HIGH_PCH1")];
 /// By what is preferred: reads, writes.
 const READS_IN: [Halves; 2] = [
-    [deed("imc/CAS_MM.RD_RMM_PCH0"), deed("imc/CAS_MM.RD_RMM_PCH1")],
-    [deed("imc/CAS_MM.RD_WMM_PCH0"), deed("imc/CAS_MM.RD_WMM_PCH1")],
+    [deed!("imc/CAS_MM.RD_RMM_PCH0"), deed!("imc/CAS_MM.RD_RMM_PCH1")],
+    [deed!("imc/CAS_MM.RD_WMM_PCH0"), deed!("imc/CAS_MM.RD_WMM_PCH1")],
 ];
 const WRITES_IN: [Halves; 2] = [
-    [deed("imc/CAS_MM.WR_RMM_PCH0"), deed("imc/CAS_MM.WR_RMM_PCH1")],
-    [deed("imc/CAS_MM.WR_WMM_PCH0"), deed("imc/CAS_MM.WR_WMM_PCH1")],
+    [deed!("imc/CAS_MM.WR_RMM_PCH0"), deed!("imc/CAS_MM.WR_RMM_PCH1")],
+    [deed!("imc/CAS_MM.WR_WMM_PCH0"), deed!("imc/CAS_MM.WR_WMM_PCH1")],
 ];
 /// In their turn, or starved.
 const READ_AGES: [Halves; 2] = [
-    [deed("imc/RD_CAS_PRIO.NORMAL_PCH0"), deed("imc/RD_CAS_PRIO.NORMAL_PCH1")],
-    [deed("imc/RD_CAS_PRIO.STARVED_PCH0"), deed("imc/RD_CAS_PRIO.STARVED_PCH1")],
+    [deed!("imc/RD_CAS_PRIO.NORMAL_PCH0"), deed!("imc/RD_CAS_PRIO.NORMAL_PCH1")],
+    [deed!("imc/RD_CAS_PRIO.STARVED_PCH0"), deed!("imc/RD_CAS_PRIO.STARVED_PCH1")],
 ];
 const WRITE_AGES: [Halves; 2] = [
-    [deed("imc/WR_CAS_PRIO.NORMAL_PCH0"), deed("imc/WR_CAS_PRIO.NORMAL_PCH1")],
-    [deed("imc/WR_CAS_PRIO.STARVED_PCH0"), deed("imc/WR_CAS_PRIO.STARVED_PCH1")],
+    [deed!("imc/WR_CAS_PRIO.NORMAL_PCH0"), deed!("imc/WR_CAS_PRIO.NORMAL_PCH1")],
+    [deed!("imc/WR_CAS_PRIO.STARVED_PCH0"), deed!("imc/WR_CAS_PRIO.STARVED_PCH1")],
 ];

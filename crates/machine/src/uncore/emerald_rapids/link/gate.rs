@@ -6,7 +6,8 @@
 
 use super::{ADDRESS_CLASSES, CLASSES, ERROR_INTERVAL, Flit, OWN_CLASSES, Packet, Paid, RETRY, SLOT, SLOTS_OF_A_LINE};
 use super::{Lane, credits::Credits, own_of, place};
-use crate::ledger::emerald_rapids::deeds::{Deed, deed, level};
+use crate::ledger::emerald_rapids::compiled::{deed, level};
+use crate::ledger::emerald_rapids::deeds::Deed;
 use crate::signal::{SignalSink, Tick};
 use crate::uncore::emerald_rapids::Model;
 use crate::uncore::emerald_rapids::event::Event;
@@ -136,13 +137,13 @@ impl Model {
         let ((socket, link), now) = (place(number), self.now);
         let (network, class) = (usize::from(packet.network), packet.order());
         if packet.header.class == 0 && packet.header.opcode == 2 {
-            self.account.deed(const { deed("m3upi/XPT_PFTCH.ARRIVED") }, socket, link, now, sink);
-            self.account.deed(const { deed("m3upi/UPI_PREFETCH_SPAWN") }, socket, link, now, sink);
+            self.account.deed(deed!("m3upi/XPT_PFTCH.ARRIVED"), socket, link, now, sink);
+            self.account.deed(deed!("m3upi/UPI_PREFETCH_SPAWN"), socket, link, now, sink);
         }
         let gate = &mut self.links.gates[usize::from(number)];
         let idle = gate.waiting == 0 && gate.unsent.is_empty() && gate.ready <= now;
         if idle && class < ADDRESS_CLASSES && gate.shared > 0 {
-            self.account.deed(const { deed("m3upi/RxC_BYPASSED.AD_S0_IDLE") }, socket, link, now, sink);
+            self.account.deed(deed!("m3upi/RxC_BYPASSED.AD_S0_IDLE"), socket, link, now, sink);
             self.pay(number, id, Paid::Shared, sink);
             self.ship(number, Flit { ids: [id, 0, 0], count: 1, queued: false }, sink);
             return;
@@ -151,10 +152,10 @@ impl Model {
         gate.waiting += 1;
         let blocked = gate.blocked.is_some();
         let pumps = !blocked && !std::mem::replace(&mut gate.pumping, true);
-        let ingress = by_network(const { level("m3upi/RxC_INSERTS_VN0.AD_REQ") }, network, class);
+        let ingress = by_network(level!("m3upi/RxC_INSERTS_VN0.AD_REQ"), network, class);
         self.account.enter(ingress, socket, link, now, sink);
         if blocked {
-            self.account.deed(const { deed("m3upi/RxC_FLIT_GEN_HDR1.ACCUM_READ") }, socket, link, now, sink);
+            self.account.deed(deed!("m3upi/RxC_FLIT_GEN_HDR1.ACCUM_READ"), socket, link, now, sink);
         }
         if pumps {
             self.wheel.schedule(now + self.times.uclk, Event::LinkPump.of(number));
@@ -208,7 +209,7 @@ impl Model {
         let gate = &self.links.gates[usize::from(number)];
         for (ring, classes) in [(0, ADDRESS), (2, BLOCK)] {
             for network in (0..2).filter(|&network| gate.waits(network, classes.clone())) {
-                let stuck = const { deed("m3upi/RxC_ARB_MISC.NO_PROG_AD_VN0") } + ring + network as u16;
+                let stuck = deed!("m3upi/RxC_ARB_MISC.NO_PROG_AD_VN0") + ring + network as u16;
                 self.account.deed(stuck, socket, link, self.now, sink);
             }
         }
@@ -219,10 +220,8 @@ impl Model {
         let (socket, link) = place(number);
         let cycles = ((self.now - since) / self.times.uclk) as u32;
         let gate = &self.links.gates[usize::from(number)];
-        let held = [
-            (ADDRESS, const { deed("m3upi/RxC_HDR_FLIT_NOT_SENT.ALL") }),
-            (BLOCK, const { deed("m3upi/RxC_DATA_FLITS_NOT_SENT.ALL") }),
-        ];
+        let held =
+            [(ADDRESS, deed!("m3upi/RxC_HDR_FLIT_NOT_SENT.ALL")), (BLOCK, deed!("m3upi/RxC_DATA_FLITS_NOT_SENT.ALL"))];
         for (classes, what) in held {
             if cycles > 0 && (0..2).any(|network| gate.waits(network, classes.clone())) {
                 self.account.deeds(what, socket, link, self.now, cycles, sink);
@@ -238,14 +237,14 @@ impl Model {
         let (first, mut shared) = (gate.turn, gate.shared);
         let waits = [0, 1].map(|network| gate.waits(network, 0..CLASSES));
         if shared < FOR_NETWORKS && waits[0] && waits[1] {
-            let scarce = const { deed("m3upi/RxC_VNA_CRD_MISC.REQ_VN01_ALLOC_LT10") };
+            let scarce = deed!("m3upi/RxC_VNA_CRD_MISC.REQ_VN01_ALLOC_LT10");
             self.account.deed(scarce, socket, link, now, sink);
         }
         for network in [first, 1 - first] {
             let gate = &self.links.gates[usize::from(number)];
             let both = gate.waits(network, ADDRESS) && gate.waits(network, BLOCK);
             if shared < FOR_RINGS && both {
-                let scarce = const { deed("m3upi/RxC_VNA_CRD_MISC.REQ_ADBL_ALLOC_L5") };
+                let scarce = deed!("m3upi/RxC_VNA_CRD_MISC.REQ_ADBL_ALLOC_L5");
                 self.account.deed(scarce, socket, link, now, sink);
             }
             for (ring, classes, cost) in [(0, ADDRESS, 1), (1, BLOCK, 4)] {
@@ -257,20 +256,20 @@ impl Model {
             }
             let takes = winners[network].map(|winner| winner.is_some_and(|(_, paid)| paid == Paid::Shared));
             if both && takes[0] != takes[1] {
-                let alone = const { deed("m3upi/RxC_VNA_CRD_MISC.VN0_JUST_AD") };
+                let alone = deed!("m3upi/RxC_VNA_CRD_MISC.VN0_JUST_AD");
                 self.account.deed(alone + 2 * network as u16 + u16::from(takes[1]), socket, link, now, sink);
             }
         }
         let takes = winners.map(|rings| rings.iter().flatten().any(|&(_, paid)| paid == Paid::Shared));
         if waits[0] && waits[1] && takes[0] != takes[1] {
-            let alone = const { deed("m3upi/RxC_VNA_CRD_MISC.VN0_ONLY") };
+            let alone = deed!("m3upi/RxC_VNA_CRD_MISC.VN0_ONLY");
             self.account.deed(alone + u16::from(takes[1]), socket, link, now, sink);
         }
         let parallel = winners.map(|rings| rings.iter().all(Option::is_some));
         let some = winners.map(|rings| rings.iter().any(Option::is_some));
         let wins = [parallel[0], parallel[1], some[0] && some[1], parallel[0] && parallel[1]];
         for (what, _) in (0..).zip(wins).filter(|&(_, won)| won) {
-            let won = const { deed("m3upi/RxC_ARB_MISC.ADBL_PARALLEL_WIN_VN0") };
+            let won = deed!("m3upi/RxC_ARB_MISC.ADBL_PARALLEL_WIN_VN0");
             self.account.deed(won + what, socket, link, now, sink);
         }
         winners
@@ -299,14 +298,14 @@ impl Model {
             match (pays, winner) {
                 (Some(paid), None) => winner = Some((class, paid)),
                 (Some(_), Some(_)) => {
-                    let lost = by_network(const { deed("m3upi/RxC_ARB_LOST_VN0.AD_REQ") }, network, class);
+                    let lost = by_network(deed!("m3upi/RxC_ARB_LOST_VN0.AD_REQ"), network, class);
                     self.account.deed(lost, socket, link, now, sink);
                 }
                 (None, won) => {
-                    let poor = by_network(const { deed("m3upi/RxC_ARB_NOCRD_VN0.AD_REQ") }, network, class);
+                    let poor = by_network(deed!("m3upi/RxC_ARB_NOCRD_VN0.AD_REQ"), network, class);
                     self.account.deed(poor, socket, link, now, sink);
                     if won.is_some() {
-                        let silent = by_network(const { deed("m3upi/RxC_ARB_NOREQ_VN0.AD_REQ") }, network, class);
+                        let silent = by_network(deed!("m3upi/RxC_ARB_NOREQ_VN0.AD_REQ"), network, class);
                         self.account.deed(silent, socket, link, now, sink);
                     }
                 }
@@ -319,7 +318,7 @@ impl Model {
     fn slot<S: SignalSink>(&mut self, number: u16, network: usize, winners: [[Winner; 2]; 2], sink: &mut S) -> Flit {
         let ((socket, link), now) = (place(number), self.now);
         let [address, block] = winners[network];
-        let held = const { deed("m3upi/RxC_HELD.VN0") };
+        let held = deed!("m3upi/RxC_HELD.VN0");
         if winners[1 - network] != [None; 2] {
             self.account.deed(held + (1 - network) as u16, socket, link, now, sink);
         }
@@ -334,14 +333,11 @@ impl Model {
             self.take(number, (network, class), paid, &mut flit, &mut taken, sink);
         }
         if block.is_some() && address.is_some() {
-            let attempt = const { deed("m3upi/RxC_HELD.PARALLEL_ATTEMPT") };
+            let attempt = deed!("m3upi/RxC_HELD.PARALLEL_ATTEMPT");
             self.account.deed(attempt, socket, link, now, sink);
             let succeeds = flit.count == 2;
-            let outcome = if succeeds {
-                const { deed("m3upi/RxC_HELD.PARALLEL_SUCCESS") }
-            } else {
-                const { deed("m3upi/RxC_HELD.CANT_SLOT_AD") }
-            };
+            let outcome =
+                if succeeds { deed!("m3upi/RxC_HELD.PARALLEL_SUCCESS") } else { deed!("m3upi/RxC_HELD.CANT_SLOT_AD") };
             self.account.deed(outcome, socket, link, now, sink);
         }
         while !alone && flit.count < SLOTS {
@@ -354,8 +350,8 @@ impl Model {
             self.take(number, (network, class), Paid::Shared, &mut flit, &mut taken, sink);
         }
         let sent = match (alone, flit.count) {
-            (true, _) => const { deed("m3upi/RxC_HDR_FLITS_SENT.1_MSG_VNX") },
-            (false, count) => count as u16 - 1 + const { deed("m3upi/RxC_HDR_FLITS_SENT.1_MSG") },
+            (true, _) => deed!("m3upi/RxC_HDR_FLITS_SENT.1_MSG_VNX"),
+            (false, count) => count as u16 - 1 + deed!("m3upi/RxC_HDR_FLITS_SENT.1_MSG"),
         };
         self.account.deed(sent, socket, link, now, sink);
         flit
@@ -375,7 +371,7 @@ impl Model {
         let gate = &mut self.links.gates[usize::from(number)];
         let Some(id) = gate.queues[network][class].pop_front() else { return };
         gate.waiting -= 1;
-        let ingress = by_network(const { level("m3upi/RxC_INSERTS_VN0.AD_REQ") }, network, class);
+        let ingress = by_network(level!("m3upi/RxC_INSERTS_VN0.AD_REQ"), network, class);
         self.account.leave(ingress, socket, link, self.now, sink);
         let packet = &mut self.links.packets[usize::from(id)];
         // The first class of a flit always finds its slot; further ones were chosen for one.
@@ -400,19 +396,19 @@ impl Model {
                 let (network, offset) = (usize::from(packet.network), own as u16);
                 let first = u16::from(packet.network) * OWN_CLASSES as u16 + offset;
                 gate.own[network][own] -= 1;
-                account.deed(const { deed("m3upi/VN0_CREDITS_USED.REQ") } + first, socket, link, now, sink);
+                account.deed(deed!("m3upi/VN0_CREDITS_USED.REQ") + first, socket, link, now, sink);
                 if gate.own[network][own] == 0 {
-                    account.enter(const { level("m3upi/VN0_NO_CREDITS.REQ") } + first, socket, link, now, sink);
+                    account.enter(level!("m3upi/VN0_NO_CREDITS.REQ") + first, socket, link, now, sink);
                 }
             }
             _ => {
                 let before = gate.shared;
                 gate.shared -= packet.cost();
-                let used = const { level("m3upi/RxC_CRD_OCC.VNA_IN_USE") };
+                let used = level!("m3upi/RxC_CRD_OCC.VNA_IN_USE");
                 (0..packet.cost()).for_each(|_| account.enter(used, socket, link, now, sink));
                 for (mark, &least) in (0..).zip(&MARKS) {
                     if before >= least && gate.shared < least {
-                        account.enter(const { level("m3upi/RxC_VNA_CRD.LT1") } + mark, socket, link, now, sink);
+                        account.enter(level!("m3upi/RxC_VNA_CRD.LT1") + mark, socket, link, now, sink);
                     }
                 }
             }
@@ -431,7 +427,7 @@ impl Model {
         let gate = &self.links.gates[usize::from(number)];
         for (network, class) in (0..2).flat_map(|network| (0..CLASSES).map(move |class| (network, class))) {
             if !gate.queues[network][class].is_empty() {
-                let missed = by_network(const { deed("m3upi/RxC_PACKING_MISS_VN0.AD_REQ") }, network, class);
+                let missed = by_network(deed!("m3upi/RxC_PACKING_MISS_VN0.AD_REQ"), network, class);
                 self.account.deed(missed, socket, link, self.now, sink);
             }
         }
@@ -448,14 +444,14 @@ impl Model {
         let gate = &mut self.links.gates[usize::from(number)];
         let account = &mut self.account;
         if gate.line_until > now {
-            account.deed(const { deed("m3upi/RxC_FLIT_GEN_HDR2.PAR") }, socket, link, now, sink);
-            let messages = const { deed("m3upi/RxC_FLIT_GEN_HDR2.PAR_MSG") };
+            account.deed(deed!("m3upi/RxC_FLIT_GEN_HDR2.PAR"), socket, link, now, sink);
+            let messages = deed!("m3upi/RxC_FLIT_GEN_HDR2.PAR_MSG");
             account.deeds(messages, socket, link, now, flit.count as u32, sink);
         }
         if lines > 0 {
-            account.deed(const { deed("m3upi/RxC_FLITS_SLOT_BL.ALL") }, socket, link, now, sink);
+            account.deed(deed!("m3upi/RxC_FLITS_SLOT_BL.ALL"), socket, link, now, sink);
             if gate.line_until > now {
-                account.deed(const { deed("m3upi/RxC_FLITS_GEN_BL.P0_WAIT") }, socket, link, now, sink);
+                account.deed(deed!("m3upi/RxC_FLITS_GEN_BL.P0_WAIT"), socket, link, now, sink);
             }
         }
         let mut leaves = now.max(gate.ready) + wakes;
@@ -464,8 +460,8 @@ impl Model {
         if gate.sent / ERROR_INTERVAL > before {
             // The peer finds it damaged and asks for it again.
             let (receiver, _) = place(super::peer(number));
-            account.deed(const { deed("upi/RxL_CRC_ERRORS") }, receiver, link, now, sink);
-            account.deed(const { deed("upi/RxL_CRC_LLR_REQ_TRANSMIT") }, receiver, link, now, sink);
+            account.deed(deed!("upi/RxL_CRC_ERRORS"), receiver, link, now, sink);
+            account.deed(deed!("upi/RxL_CRC_LLR_REQ_TRANSMIT"), receiver, link, now, sink);
             leaves += RETRY * uclk;
         }
         gate.ready = leaves + (flit.count as Tick + lines * SLOTS_OF_A_LINE) * SLOT;
@@ -475,11 +471,11 @@ impl Model {
         let edge = now + uclk;
         flit.queued = leaves > edge;
         if flit.queued {
-            account.enter(const { level("upi/TxL_INSERTS") }, socket, link, now, sink);
+            account.enter(level!("upi/TxL_INSERTS"), socket, link, now, sink);
         } else {
-            account.deed(const { deed("upi/TxL_BYPASSED") }, socket, link, now, sink);
+            account.deed(deed!("upi/TxL_BYPASSED"), socket, link, now, sink);
         }
-        account.enter(const { level("m3upi/RxC_CRD_OCC.FLITS_IN_FIFO") }, socket, link, now, sink);
+        account.enter(level!("m3upi/RxC_CRD_OCC.FLITS_IN_FIFO"), socket, link, now, sink);
         gate.unsent.push_back(flit);
         self.wheel.schedule(leaves.max(edge), Event::FlitOut.of(number));
     }

@@ -11,7 +11,7 @@ mod power;
 
 use super::Model;
 use super::event::Event;
-use crate::ledger::emerald_rapids::deeds::{deed, level};
+use crate::ledger::emerald_rapids::compiled::{deed, level};
 use crate::ledger::emerald_rapids::{Header, Reason, Ring};
 use crate::signal::{SignalSink, Tick};
 use flow::Flow;
@@ -257,16 +257,16 @@ impl Model {
         let ((socket, link), now) = (place(number), self.now);
         let Some(flit) = self.links.gates[usize::from(number)].take_unsent() else { return };
         let account = &mut self.account;
-        account.leave(const { level("m3upi/RxC_CRD_OCC.FLITS_IN_FIFO") }, socket, link, now, sink);
+        account.leave(level!("m3upi/RxC_CRD_OCC.FLITS_IN_FIFO"), socket, link, now, sink);
         if flit.queued {
-            account.leave(const { level("upi/TxL_INSERTS") }, socket, link, now, sink);
+            account.leave(level!("upi/TxL_INSERTS"), socket, link, now, sink);
         }
         for &id in &flit.ids[..flit.count] {
             let header = self.links.packet(id).header;
             self.account.flits(socket, link, header, false, now, sink);
-            self.account.deed(const { deed("upi/TxL_ANY_FLITS.PROTHDR") }, socket, link, now, sink);
+            self.account.deed(deed!("upi/TxL_ANY_FLITS.PROTHDR"), socket, link, now, sink);
             if header.data {
-                self.account.deed(const { deed("upi/TxL_ANY_FLITS.DATA") }, socket, link, now, sink);
+                self.account.deed(deed!("upi/TxL_ANY_FLITS.DATA"), socket, link, now, sink);
             }
         }
         self.links.gates[usize::from(number)].cross(flit);
@@ -283,14 +283,14 @@ impl Model {
             let packet = self.links.packet(id);
             self.account.flits(socket, link, packet.header, true, now, sink);
             let consumed = match (packet.paid, packet.network) {
-                (Paid::Shared, _) => const { deed("upi/RxL_CREDITS_CONSUMED_VNA") },
-                (Paid::Own, 0) => const { deed("upi/RxL_CREDITS_CONSUMED_VN0") },
-                (Paid::Own, _) => const { deed("upi/RxL_CREDITS_CONSUMED_VN1") },
+                (Paid::Shared, _) => deed!("upi/RxL_CREDITS_CONSUMED_VNA"),
+                (Paid::Own, 0) => deed!("upi/RxL_CREDITS_CONSUMED_VN0"),
+                (Paid::Own, _) => deed!("upi/RxL_CREDITS_CONSUMED_VN1"),
             };
             self.account.deed(consumed, socket, link, now, sink);
-            self.account.deed(const { deed("upi/RxL_ANY_FLITS.PROTHDR") }, socket, link, now, sink);
+            self.account.deed(deed!("upi/RxL_ANY_FLITS.PROTHDR"), socket, link, now, sink);
             if packet.header.data {
-                self.account.deed(const { deed("upi/RxL_ANY_FLITS.DATA") }, socket, link, now, sink);
+                self.account.deed(deed!("upi/RxL_ANY_FLITS.DATA"), socket, link, now, sink);
             }
             self.receive(here, id, sink);
         }
