@@ -1,7 +1,7 @@
 //! The truth about an LLC slice: what its requests were, and how long they stayed.
 
 use super::cells::Span;
-use super::record::{IO_THREAD, LineState, Record, Refusal, RequestKind, SliceState};
+use super::record::{IO_THREAD, IngressQueue, LineState, Record, Refusal, RequestKind, SliceState};
 use crate::engine::{NEVER, Period};
 use crate::signal::Tick;
 
@@ -95,7 +95,7 @@ pub struct SliceCells {
     /// Requests that were rejected, from then until they were taken.
     rejected: [Stay; THREADS],
     /// By queue and reason.
-    pub refusals: [[u64; Refusal::COUNT]; 2],
+    pub refusals: [[u64; Refusal::COUNT]; IngressQueue::COUNT],
     pub states: [Span; SliceState::COUNT],
     /// Messages that did not go out in the cycle in which they came.
     pub waited: u64,
@@ -113,7 +113,7 @@ impl SliceCells {
             dropped_silently: 0,
             aliased: 0,
             rejected: [Stay { entries: 0, cycles: 0 }; THREADS],
-            refusals: [[0; Refusal::COUNT]; 2],
+            refusals: [[0; Refusal::COUNT]; IngressQueue::COUNT],
             states: [Span::new(); SliceState::COUNT],
             waited: 0,
             starved: [0; 4],
