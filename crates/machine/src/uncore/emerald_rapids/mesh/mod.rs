@@ -20,7 +20,7 @@ use queue::{Port, Stay, Waiting};
 use rail::Rail;
 
 /// Credits of a stop's agent for each row, address and data apart (assumption: unpublished).
-const CREDITS: usize = 4;
+const CREDITS: usize = 6;
 /// The credits of an agent for a row: when each is free again, the earliest first.
 type Credits = [u64; CREDITS];
 
