@@ -113,8 +113,10 @@ pub fn e5_2600_saturated() -> f64 {
     curve_of_e5_2600()[usize::from(MOST) - 1].1
 }
 
-/// Nanoseconds at a share of the channels' peak.
+/// Nanoseconds at a share of what the channels give at most; at all of it, every core has as many misses under way as it can.
 pub fn emerald_rapids(share: f64) -> f64 {
     static CURVE: OnceLock<Vec<Point>> = OnceLock::new();
-    at(CURVE.get_or_init(|| (1..=MOST).map(of_emerald_rapids).collect()), share)
+    let curve = CURVE.get_or_init(|| (1..=MOST).map(of_emerald_rapids).collect());
+    let most = curve.iter().map(|point| point.0).fold(0.0, f64::max);
+    if share < 1.0 { at(curve, share * most) } else { curve[usize::from(MOST) - 1].1 }
 }

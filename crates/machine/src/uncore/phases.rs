@@ -3,17 +3,14 @@
 use super::agent::Outgoing;
 use super::core::{Thread, ThreadKind, ThreadState};
 use super::device::NO_DEVICE;
-use super::dram::{Conditions as ChannelConditions, PowerDown, Throttle};
+use super::dram::Conditions as ChannelConditions;
 use super::event::Event;
 use super::links::Savings;
 use super::{Model, Parameters};
 use crate::engine::NEVER;
 use crate::ledger::RingKind;
 use crate::signal::{SignalSink, Tick};
-use crate::workload::{Conditions, Generator, Kind, MemoryConditions, Placement, Workload};
-
-/// DRAM cycles of a period of throttling (assumption: about a microsecond).
-const THROTTLE_PERIOD: u64 = 1000;
+use crate::workload::{Conditions, Generator, Kind, Placement, Workload};
 
 impl Model {
     /// The first phase begins, at tick 0.
@@ -60,7 +57,9 @@ impl Model {
             let savings = Savings { half: ticks(conditions.links.half_after), off: ticks(conditions.links.off_after) };
             self.set_savings(savings);
         }
-        let settings = self.channel_conditions(&conditions.memory);
+        let memory = &conditions.memory;
+        let idle = memory.self_refresh.map(|idle| self.course.ticks(idle) / self.clocks.dclk.ticks());
+        let settings = ChannelConditions::of(memory, idle);
         let cycle = self.clocks.dclk.cycles(self.now) + 1;
         for index in 0..self.channels.len() {
             self.channels[index].set_conditions(settings, cycle);
@@ -68,23 +67,6 @@ impl Model {
         }
         // Links may have something under way that is not a request any more.
         self.memory_next = self.channel_next.tick().min(self.links.next);
-    }
-
-    fn channel_conditions(&self, memory: &MemoryConditions) -> ChannelConditions {
-        let stopped = |share: u8| THROTTLE_PERIOD * u64::from(share) / 100;
-        let critical = memory.critical.map(|share| (3, share, true));
-        let throttle = critical.or(memory.throttle.map(|(ranks, share)| (ranks, share, false)));
-        ChannelConditions {
-            power_down: if memory.slow_power_down { PowerDown::Slow } else { PowerDown::Fast },
-            self_refresh: memory.self_refresh.map(|idle| self.course.ticks(idle) / self.clocks.dclk.ticks()),
-            throttle: throttle.map(|(ranks, share, critical)| Throttle {
-                ranks,
-                period: THROTTLE_PERIOD,
-                stopped: stopped(share),
-                critical,
-            }),
-            error_every: memory.error_every,
-        }
     }
 
     /// Sets the next events of a socket's power unit and system agent.

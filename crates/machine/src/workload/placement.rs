@@ -91,7 +91,6 @@ mod tests {
             let counts = nodes(&workload, 1);
             assert!((37_000..43_000).contains(&counts[1]), "{kind:?}: {counts:?}");
             for other in [0, 2, 3] {
-                // Walks draw a node for each page of 64 lines: the standard deviation is a thousand lines.
                 assert!((17_000..23_000).contains(&counts[other]), "{kind:?}: {counts:?}");
             }
         }

@@ -117,6 +117,7 @@ fn composite(unit: &str, event: &str, subevent: &str) -> Option<&'static [&'stat
         ("imc", "PRE_COUNT", "ALL") => {
             &["RD_PCH0", "RD_PCH1", "WR_PCH0", "WR_PCH1", "UFILL_PCH0", "UFILL_PCH1", "PGT_PCH0", "PGT_PCH1"]
         }
+        ("imc", "POWER_CRIT_THROTTLE_CYCLES", "SLOT1") => &["SLOT0"],
         ("imc", "DRAM_PRE_ALL", "ALL") => &["PCH0", "PCH1"],
         ("imc", "DRAM_REFRESH", "HIGH" | "HIGH_ALL") => &["HIGH_PCH0", "HIGH_PCH1"],
         ("imc", "DRAM_REFRESH", "PANIC" | "PANIC_ALL") => &["PANIC_PCH0", "PANIC_PCH1"],

@@ -47,7 +47,7 @@ use crate::ledger::emerald_rapids::compiled::level;
 use crate::ledger::emerald_rapids::{Clocks, Ledger, Queue, Ring, Shape, Snapshot};
 use crate::signal::{SignalSink, Tick, Wiring};
 use crate::uncore::dram::Outcome;
-use crate::workload::{Course, Kind, Nodes, ProgramSettings, ProgramSource, Scenario, Workload};
+use crate::workload::{Course, Kind, MemoryConditions, Nodes, ProgramSettings, ProgramSource, Scenario, Workload};
 use account::Account;
 use address::Map;
 use agent::Agent;
@@ -142,6 +142,8 @@ pub struct Model {
     /// The next tick at which each subchannel acts, and the least of them.
     channel_next: [Tick; MOST_SUBCHANNELS],
     memory_next: Tick,
+    /// What the phase asks of the memory channels.
+    memory: MemoryConditions,
     /// Channels of which both subchannels are powered down.
     powered_down: [bool; MOST_SUBCHANNELS / 2],
     outcomes: Vec<Outcome>,
@@ -225,6 +227,7 @@ impl Model {
             agents: (0..all * cores).map(|_| Agent::new(parameters.tor_entries)).collect(),
             mesh,
             credits: subchannels.iter().map(|_| Credits::new(timing.reads, timing.writes)).collect(),
+            memory: MemoryConditions::default(),
             memory_next: subchannels.iter().map(Subchannel::next_tick).fold(Tick::MAX, Tick::min),
             channel_next: std::array::from_fn(|index| subchannels.get(index).map_or(Tick::MAX, Subchannel::next_tick)),
             subchannels,

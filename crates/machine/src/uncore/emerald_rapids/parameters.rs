@@ -26,6 +26,10 @@ pub const REPERTOIRE: Repertoire = Repertoire {
         "vectors",
         "sleep",
         "wake",
+        "self-refresh",
+        "throttle",
+        "critical",
+        "memory-error",
     ],
     messages: &[
         MessageKind::LegacyWire,

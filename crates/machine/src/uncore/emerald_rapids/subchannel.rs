@@ -6,7 +6,7 @@ use crate::engine::{Period, Ring};
 use crate::ledger::emerald_rapids::compiled::{deed, level};
 use crate::ledger::{Command, MajorMode, MemoryState, Pending};
 use crate::signal::{SignalSink, Tick};
-use crate::uncore::dram::{Arrival, Channel, Outcome, Sent, Timing, Witness};
+use crate::uncore::dram::{Arrival, Channel, Conditions, Outcome, Sent, Timing, Witness};
 
 /// Where a subchannel is.
 #[derive(Debug, Clone, Copy)]
@@ -63,6 +63,11 @@ impl Subchannel {
     /// Announces a request. Arrivals come in order, at most one in a cycle, and not in the past.
     pub fn announce(&mut self, arrival: Arrival) {
         self.channel.announce(arrival);
+    }
+
+    /// New conditions hold from a DRAM cycle on, which must not lie in the past.
+    pub fn set_conditions(&mut self, conditions: Conditions, cycle: u64) {
+        self.channel.set_conditions(conditions, cycle);
     }
 
     /// True if nothing is pending or on its way.
@@ -206,14 +211,24 @@ impl<S: SignalSink> Witness for SubchannelWitness<'_, S> {
     }
 
     fn state(&mut self, state: MemoryState, on: bool, cycle: u64) {
-        if let MemoryState::ClockOn(rank) = state {
-            self.level(CKE[self.place.half][usize::from(rank) % 2], !on, cycle);
+        match state {
+            MemoryState::ClockOn(rank) => self.level(CKE[self.place.half][usize::from(rank) % 2], !on, cycle),
+            MemoryState::Throttled(rank) => self.level(THROTTLED[usize::from(rank) % 2], on, cycle),
+            MemoryState::Critical => self.level(CRITICAL, on, cycle),
+            MemoryState::SelfRefresh => self.level(REFRESHING, on, cycle),
+            // The model tells of the channel as a whole.
+            MemoryState::PoweredDown | MemoryState::DllOff => {}
         }
     }
 
-    // This family has no events for what follows, or the model does not do it.
-    fn preempts(&mut self, _: Pending, _: u64) {}
-    fn corrects(&mut self, _: u64) {}
+    fn preempts(&mut self, victim: Pending, cycle: u64) {
+        self.deed(PREEMPTED[victim as usize], cycle);
+    }
+
+    fn corrects(&mut self, cycle: u64) {
+        let Place { socket, channel, .. } = self.place;
+        self.account.deed(CORRECTED, socket, channel, cycle * self.clock.ticks(), self.sink);
+    }
 }
 
 /// The kind of an activate, as the signal numbers them.
@@ -241,6 +256,16 @@ const BUFFER: Halves = [level!("imc/RDB_INSERTS.PCH0"), level!("imc/RDB_INSERTS.
 const CKE: [Halves; 2] = [
     [level!("imc/POWER_CKE_CYCLES.LOW_0"), level!("imc/POWER_CKE_CYCLES.LOW_1")],
     [level!("imc/POWER_CKE_CYCLES.LOW_2"), level!("imc/POWER_CKE_CYCLES.LOW_3")],
+];
+/// By rank: its requests wait in either subchannel.
+const THROTTLED: [u16; 2] = [level!("imc/POWER_THROTTLE_CYCLES.SLOT0"), level!("imc/POWER_THROTTLE_CYCLES.SLOT1")];
+const CRITICAL: u16 = level!("imc/POWER_CRIT_THROTTLE_CYCLES.SLOT0");
+const REFRESHING: u16 = level!("imc/POWER_SELF_REFRESH");
+const CORRECTED: u16 = deed!("imc/ECC_CORRECTABLE_ERRORS");
+/// By whose row is closed: reads, writes.
+const PREEMPTED: [Halves; 2] = [
+    [deed!("imc/PREEMPTION.RD_PCH0"), deed!("imc/PREEMPTION.RD_PCH1")],
+    [deed!("imc/PREEMPTION.WR_PCH0"), deed!("imc/PREEMPTION.WR_PCH1")],
 ];
 const READ_HIT: Halves = [deed!("imc/WPQ_READ_HIT.PCH0"), deed!("imc/WPQ_READ_HIT.PCH1")];
 const WRITE_HIT: Halves = [deed!("imc/WPQ_WRITE_HIT.PCH0"), deed!("imc/WPQ_WRITE_HIT.PCH1")];

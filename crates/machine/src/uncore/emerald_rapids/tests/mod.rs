@@ -39,6 +39,7 @@ const WORKLOADS: &[&str] = &[
     "two mixed:requests=12000,threads=256,read=40,remote=100,footprint=16G",
     include_str!("../../../../scenarios/day.scenario"),
     include_str!("../../../../scenarios/package.scenario"),
+    include_str!("../../../../scenarios/modules.scenario"),
     concat!("two ", include_str!("../../../../scenarios/messages.scenario")),
 ];
 
