@@ -46,7 +46,7 @@ impl fmt::Display for Setting {
 pub const SETTINGS: &[Setting] = &[
     Setting::range("regions", 1, MOST_REGIONS as u64),
     Setting::range("directory", 0, 1),
-    Setting::range("ranks", 1, Layout::RANKS as u64),
+    Setting::doubles("ranks", Layout::RANKS as u64),
 ];
 
 impl Parameters {
