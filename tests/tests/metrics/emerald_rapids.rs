@@ -16,7 +16,6 @@ const NEAR_CODE: &str = "a socket's code lies in its own memory";
 const HEAT: &str = "memory is never throttled: phases cannot ask for it on this machine yet";
 const SELF_REFRESH: &str = "memory never refreshes itself: phases cannot ask for it on this machine yet";
 const PUSHED: &str = "a socket that writes a line of the other one back keeps no copy";
-const COHERENT: &str = "nothing that is not coherent goes from socket to socket";
 
 const BOOK: Book = Book {
     family: "emerald-rapids",
@@ -29,6 +28,11 @@ const BOOK: Book = Book {
         Scene::of("8592+", "stream:requests=60000,threads=64,stride=1M,footprint=16G,read=0"),
         Scene::of("8592+:sockets=2", "stream:requests=60000,threads=64,stride=1M,footprint=16G,read=0,remote=50"),
         Scene::of("8592+", "dma-read:requests=20000,threads=8,footprint=32M"),
+        Scene {
+            machine: "8592+:sockets=2",
+            name: "messages",
+            text: include_str!("../../../crates/machine/scenarios/messages.scenario"),
+        },
     ],
     given: &[],
     nothing: &[
@@ -41,7 +45,6 @@ const BOOK: Book = Book {
         ("imc/PCT_CYCLES_SELF_REFRESH", SELF_REFRESH),
         ("upi/DRS_WbS_FROM_UPI", PUSHED),
         ("upi/DRS_WbE_FROM_UPI", PUSHED),
-        ("upi/NCB_DATA_FROM_UPI", COHERENT),
     ],
     by_hand: emerald_rapids_by_hand::value,
     printed: emerald_rapids_by_hand::printed,
