@@ -3,9 +3,9 @@
 use super::truth::Digest;
 use super::{MICROSECOND, model, run};
 use crate::ledger::emerald_rapids::{Kind, Snapshot, Target};
-use crate::uncore::emerald_rapids::Model;
 use crate::uncore::emerald_rapids::request::Request;
-use crate::workload::MessageKind;
+use crate::uncore::emerald_rapids::{Model, Parameters};
+use crate::workload::{MessageKind, Scenario};
 
 fn of(at: &Snapshot, unit: &str, event: &str) -> u64 {
     let (event, subevent) = event.split_once('.').map_or((event, None), |(event, sub)| (event, Some(sub)));
@@ -163,4 +163,24 @@ fn a_line_that_a_device_is_about_to_write_can_be_lost() {
     assert_eq!(lost(&at), Some(1));
     assert_eq!(at.count(0, "irp", 3, "SNOOP_RESP", Some("ALL_HIT_ES"), &[]), Some(1));
     assert_eq!(at.count(0, "irp", 3, "SNOOP_RESP", Some("SNPDATA"), &[]), Some(1));
+}
+
+#[test]
+fn the_family_has_settings_of_its_own() {
+    let limits = Parameters::p8592().limits();
+    let reads = |setting: &str| Scenario::parse(&format!("phase a\n  idle 1us\n  {setting}\n"), &limits).is_ok();
+    let known = [
+        "hot core",
+        "hot memory",
+        "peak-power",
+        "cross-throttle hard",
+        "vectors 512",
+        "peer-read every 1us",
+        "rdseed every 1us",
+    ];
+    assert!(known.into_iter().all(reads));
+    // Values that there are not, and settings of other families.
+    let unknown =
+        ["hot head", "cross-throttle", "vectors 384", "peer-read 1us", "lock every 1us", "current-limit 2GHz"];
+    assert!(!unknown.into_iter().any(reads));
 }
