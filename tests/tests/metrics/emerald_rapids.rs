@@ -15,6 +15,7 @@ const CODE: &str = "code that a core fetches is in no LLC slice: cores keep it, 
 const NEAR_CODE: &str = "a socket's code lies in its own memory";
 const HEAT: &str = "memory is never throttled: phases cannot ask for it on this machine yet";
 const SELF_REFRESH: &str = "memory never refreshes itself: phases cannot ask for it on this machine yet";
+const COHERENT: &str = "nothing that is not coherent goes from socket to socket";
 const PUSHED: &str = "a socket that writes a line of the other one back keeps no copy";
 
 const BOOK: Book = Book {
@@ -42,6 +43,7 @@ const BOOK: Book = Book {
         ("imc/PCT_CYCLES_SELF_REFRESH", SELF_REFRESH),
         ("upi/DRS_WbS_FROM_UPI", PUSHED),
         ("upi/DRS_WbE_FROM_UPI", PUSHED),
+        ("upi/NCB_DATA_FROM_UPI", COHERENT),
     ],
     by_hand: emerald_rapids_by_hand::value,
     printed: emerald_rapids_by_hand::printed,
