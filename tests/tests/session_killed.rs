@@ -2,7 +2,7 @@
 //! values, our counters stand still, foreign registers were never written.
 //!
 //! The registers live in this process; the session runs in a child, which reaches them through a socket. Addresses and values stand
-//! here by hand (327043-001, Tables 2-8 to 2-12, 2-58 to 2-62).
+//! here by hand.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -21,14 +21,84 @@ const BOOT: &str = "the-boot-of-this-test";
 const SOCKET: &str = "PERICORE_TEST_REGISTER_SOCKET";
 const JOURNAL: &str = "PERICORE_TEST_JOURNAL";
 
+/// Which of [`SCENES`] the child is of.
+const SCENE: &str = "PERICORE_TEST_SCENE";
+
 /// Ticks of a uclk and of a dclk.
 const UCLK: u64 = 8;
 const DCLK: u64 = 27;
 
-fn machine() -> Chassis {
-    let family = pericore_catalog::family("e5-2600").expect("the family is in the catalogue");
+/// A machine that is not fresh, and what a session counts on it. Instance 0 of the first unit has leftovers of some tool; in instance 1
+/// a stranger counts clocks with counter 3.
+struct Scene {
+    family: &'static str,
+    /// The units that are looked for.
+    units: [&'static str; 2],
+    events: &'static str,
+    /// What stands in registers that the session overwrites.
+    leftovers: &'static [(Address, u64)],
+    /// The stranger's control with its value, and counter.
+    stranger: ((Address, u64), Address),
+    /// Registers that no event of ours needs: the stranger's unit's freeze and reset, other units'.
+    not_ours: &'static [Address],
+    /// Controls that no counter may be left enabled by, and the bits of which one enables.
+    controls: (&'static [Address], u64),
+    /// Counters that the session may have used.
+    counters: &'static [Address],
+}
+
+/// 327043-001, Tables 2-8 to 2-12, 2-58 to 2-62; 0x400000 enables. Emerald Rapids: Tables 1-9 and 1-12; an event select other than 0
+/// enables, and the leftovers have none.
+const SCENES: [Scene; 2] = [
+    Scene {
+        family: "e5-2600",
+        units: ["cbo", "imc"],
+        events: "cbo0/LLC_LOOKUP.DATA_READ,state=0x1/,cbo0/LLC_LOOKUP.DATA_READ,state=0x1F/,cbo1/CLOCKTICKS/,imc0/CAS_COUNT.RD/",
+        leftovers: &[(msr(0xd10), 0x0334), (msr(0xd14), 0x007c_0000), (channel_0(0xd8), 0x0304)],
+        stranger: ((msr(0xd33), 0x0040_0000), msr(0xd39)),
+        not_ours: &[msr(0xd34), msr(0xd24), msr(0xd54)],
+        controls: (&[msr(0xd11), msr(0xd12), msr(0xd13), msr(0xd30), msr(0xd31), msr(0xd32)], 0x0040_0000),
+        counters: &[
+            msr(0xd16),
+            msr(0xd17),
+            msr(0xd18),
+            msr(0xd19),
+            msr(0xd36),
+            msr(0xd37),
+            msr(0xd38),
+            channel_0(0xa0),
+        ],
+    },
+    Scene {
+        family: "emerald-rapids",
+        units: ["cha", "imc"],
+        events: "cha0/LLC_LOOKUP.ALL,tid=0x5/,cha0/LLC_LOOKUP.ALL,tid=0x9/,cha1/CLOCKTICKS/,imc0/CAS_COUNT.RD/",
+        leftovers: &[(msr(0x2002), 0x0300), (msr(0x200e), 0x0005), (window_0(0x40), 0xcf00)],
+        stranger: ((msr(0x2015), 0x0000_0001), msr(0x201b)),
+        not_ours: &[msr(0x201e), msr(0x2010), msr(0x2020), msr(0x2ff0)],
+        controls: (&[msr(0x2003), msr(0x2004), msr(0x2005), msr(0x2012), msr(0x2013), msr(0x2014)], 0xff),
+        counters: &[
+            msr(0x2008),
+            msr(0x2009),
+            msr(0x200a),
+            msr(0x200b),
+            msr(0x2018),
+            msr(0x2019),
+            msr(0x201a),
+            window_0(0x08),
+        ],
+    },
+];
+
+fn machine(scene: &Scene) -> Chassis {
+    let family = pericore_catalog::family(scene.family).expect("the family is in the catalogue");
     let shape = Shape::new(family, 1, 8, 2).expect("one socket");
-    Chassis::new(shape, Wiring::new(family, 1), |clock| if clock == "dclk" { DCLK } else { UCLK })
+    let clocks = |clock: &str| if clock == "dclk" { DCLK } else { UCLK };
+    let mut machine = Chassis::new(shape, Wiring::new(family, 1), clocks);
+    for &(address, value) in scene.leftovers.iter().chain([&scene.stranger.0]) {
+        machine.write(address, width(address), value).expect("the register exists");
+    }
+    machine
 }
 
 const fn msr(msr: u32) -> Address {
@@ -39,17 +109,13 @@ const fn channel_0(offset: u16) -> Address {
     Address::Pci { bdf: Bdf::new(0xff, 16, 0), offset }
 }
 
-/// CBo 0: leftovers of some tool in control 0 and the filter. CBo 1: a foreign clock counter (0x400000) on counter 3. Channel 0: a
-/// leftover in control 0.
-fn furnish(machine: &mut Chassis) {
-    for (address, width, value) in [
-        (msr(0xd10), Width::B8, 0x0000_0334),
-        (msr(0xd14), Width::B8, 0x007c_0000),
-        (msr(0xd33), Width::B8, 0x0040_0000),
-        (channel_0(0xd8), Width::B4, 0x0000_0304),
-    ] {
-        machine.write(address, width, value).expect("the register exists");
-    }
+const fn window_0(offset: u64) -> Address {
+    Address::Mmio { physical: 0xf002_2800 + offset }
+}
+
+/// Controls outside MSRs have 32 bits.
+const fn width(address: Address) -> Width {
+    if matches!(address, Address::Msr { .. }) { Width::B8 } else { Width::B4 }
 }
 
 /// One line for each operation: `r|w SPACE A B WIDTH VALUE`; the answer is `ok VALUE` or `gp`.
@@ -64,7 +130,7 @@ impl Remote {
             Address::Pci { bdf, offset } => {
                 format!("p {} {offset}", u32::from(bdf.bus) << 8 | u32::from(bdf.device) << 3 | u32::from(bdf.function))
             }
-            Address::Mmio { .. } => return Err(AccessError::Unreachable { address }),
+            Address::Mmio { physical } => format!("x 0 {physical}"),
         };
         let line = format!("{verb} {place} {} {value}\n", width.bytes());
         self.stream.get_mut().write_all(line.as_bytes()).expect("the machine listens");
@@ -92,15 +158,15 @@ impl RegisterSpace for Remote {
 #[ignore = "runs as the child of the test below"]
 fn the_child() {
     let Some(path) = std::env::var_os(SOCKET) else { return };
+    let scene = &SCENES[std::env::var(SCENE).expect("the parent names it").parse::<usize>().expect("a number")];
     let mut space = Remote { stream: BufReader::new(UnixStream::connect(path).expect("the machine listens")) };
-    let family = pericore_catalog::family("e5-2600").expect("the family is in the catalogue");
+    let family = pericore_catalog::family(scene.family).expect("the family is in the catalogue");
     let cpus: Vec<Cpu> = (0..16).map(|number| Cpu { number, package: 0 }).collect();
-    let topology = discover(&mut space, family, &cpus, |unit| matches!(unit.name, "cbo" | "imc")).expect("found");
+    let topology = discover(&mut space, family, &cpus, |unit| scene.units.contains(&unit.name)).expect("found");
     let mut selection = Selection::new(family);
-    let events = "cbo0/LLC_LOOKUP.DATA_READ,state=0x1/,cbo0/LLC_LOOKUP.DATA_READ,state=0x1F/,cbo1/CLOCKTICKS/,imc0/CAS_COUNT.RD/";
-    selection.add_events(events).expect("the events exist");
+    selection.add_events(scene.events).expect("the events exist");
     let mut occupied = Occupied::default();
-    occupied.note(0, family.unit("cbo").expect("a unit"), 1, Some(3));
+    occupied.note(0, family.unit(scene.units[0]).expect("a unit"), 1, Some(3));
     let plan = Plan::beside(&topology, selection, &occupied).expect("it fits in rounds");
     let journal = JournalFile {
         path: PathBuf::from(std::env::var_os(JOURNAL).expect("the parent names it")),
@@ -117,12 +183,21 @@ fn the_child() {
     session.stop().expect("everything is put back");
 }
 
-/// Serves the child's operations; kills it once so many are carried out. Returns the addresses written, and true if the child came to its
-/// end by itself.
-fn serve(machine: &mut Chassis, listener: &UnixListener, child: &mut Child, most: usize) -> (Vec<Address>, bool) {
+/// What a child did.
+struct Served {
+    /// Addresses written, in order.
+    written: Vec<Address>,
+    /// Operations before the first write.
+    looks: usize,
+    /// It came to its end by itself.
+    ended: bool,
+}
+
+/// Serves the child's operations; kills it once so many are carried out.
+fn serve(machine: &mut Chassis, listener: &UnixListener, child: &mut Child, most: usize) -> Served {
     let (stream, _) = listener.accept().expect("the child connects");
     let mut stream = BufReader::new(stream);
-    let mut written = Vec::new();
+    let (mut written, mut looks) = (Vec::new(), 0);
     for done in 0.. {
         if done == most {
             child.kill().expect("SIGKILL");
@@ -130,17 +205,19 @@ fn serve(machine: &mut Chassis, listener: &UnixListener, child: &mut Child, most
         }
         let mut line = String::new();
         if stream.read_line(&mut line).expect("the socket works") == 0 {
-            return (written, child.wait().expect("the child ends").success());
+            return Served { written, looks, ended: child.wait().expect("the child ends").success() };
         }
         let words: Vec<&str> = line.split_whitespace().collect();
         let [verb, space, place, offset, width, value] = words[..] else { panic!("{line}") };
         let number = |text: &str| text.parse::<u64>().expect("a number");
-        let address = if space == "m" {
-            Address::Msr { cpu: number(place) as u32, msr: number(offset) as u32 }
-        } else {
-            let function = number(place);
-            let bdf = Bdf::new((function >> 8) as u8, (function >> 3 & 31) as u8, (function & 7) as u8);
-            Address::Pci { bdf, offset: number(offset) as u16 }
+        let address = match space {
+            "m" => Address::Msr { cpu: number(place) as u32, msr: number(offset) as u32 },
+            "x" => Address::Mmio { physical: number(offset) },
+            _ => {
+                let function = number(place);
+                let bdf = Bdf::new((function >> 8) as u8, (function >> 3 & 31) as u8, (function & 7) as u8);
+                Address::Pci { bdf, offset: number(offset) as u16 }
+            }
         };
         let width = [Width::B1, Width::B2, Width::B4, Width::B8]
             .into_iter()
@@ -148,6 +225,7 @@ fn serve(machine: &mut Chassis, listener: &UnixListener, child: &mut Child, most
             .expect("a width");
         machine.set_now(machine.now() + 10 * UCLK);
         let answer = if verb == "w" {
+            looks = if written.is_empty() { done } else { looks };
             written.push(address);
             machine.write(address, width, number(value)).map(|()| 0)
         } else {
@@ -160,45 +238,62 @@ fn serve(machine: &mut Chassis, listener: &UnixListener, child: &mut Child, most
         }
     }
     child.wait().expect("the child is dead");
-    (written, false)
+    Served { written, looks, ended: false }
 }
 
-fn spawn(socket: &Path, journal: &Path) -> Child {
+fn spawn(scene: usize, socket: &Path, journal: &Path) -> Child {
     Command::new(std::env::current_exe().expect("this test"))
         .args(["--exact", "the_child", "--ignored", "--quiet", "--test-threads=1"])
         .env(SOCKET, socket)
         .env(JOURNAL, journal)
+        .env(SCENE, scene.to_string())
         .stdout(std::process::Stdio::null())
         .spawn()
         .expect("the child starts")
 }
 
 #[test]
-fn killed_after_each_operation_and_restored() {
-    let directory = std::env::temp_dir().join(format!("pericore-kill-{}", std::process::id()));
+fn killed_after_each_operation_and_restored_on_e5_2600() {
+    killed_after_each_operation_and_restored(0);
+}
+
+#[test]
+fn killed_after_each_operation_and_restored_on_emerald_rapids() {
+    killed_after_each_operation_and_restored(1);
+}
+
+fn killed_after_each_operation_and_restored(number: usize) {
+    let scene = &SCENES[number];
+    let directory = std::env::temp_dir().join(format!("pericore-kill-{}-{number}", std::process::id()));
     std::fs::create_dir_all(&directory).expect("a directory");
     let (socket, journal) = (directory.join("registers"), directory.join("journal"));
-    let mut restored = 0;
-    for most in 1.. {
+    let killed_after = |most: usize| {
         let _ = std::fs::remove_file(&socket);
         let listener = UnixListener::bind(&socket).expect("a socket");
-        let mut machine = machine();
-        furnish(&mut machine);
-        let mut child = spawn(&socket, &journal);
-        let (written, ended) = serve(&mut machine, &listener, &mut child, most);
-        if journal.exists() {
+        let mut machine = machine(scene);
+        let mut child = spawn(number, &socket, &journal);
+        let served = serve(&mut machine, &listener, &mut child, most);
+        let journalled = journal.exists();
+        if journalled {
             let found = Journal::read(&journal).expect("a journal is whole or not there");
             let stranger = found.restore(&mut machine, "another boot").expect("looks only");
             assert!(matches!(stranger, Restored::OtherBoot { .. }));
             found.restore(&mut machine, BOOT).expect("all registers take their old values");
             Journal::remove(&journal).expect("it was there");
-            restored += 1;
         } else {
-            assert!(ended || written.is_empty(), "operation {most}: written without a journal");
+            assert!(served.ended || served.written.is_empty(), "operation {most}: written without a journal");
         }
-        check(&mut machine, &written, most);
-        if ended {
-            assert!(written.len() > 20, "the session did something");
+        check(scene, &mut machine, &served.written, most);
+        (served, journalled)
+    };
+    let (whole, _) = killed_after(usize::MAX);
+    assert!(whole.ended && whole.written.len() > 20, "the session did something");
+    // Whoever only looks leaves nothing behind: one kill stands for all before the last look.
+    let mut restored = 0;
+    for most in [1].into_iter().chain(whole.looks..) {
+        let (served, journalled) = killed_after(most);
+        restored += usize::from(journalled);
+        if served.ended {
             break;
         }
     }
@@ -206,30 +301,28 @@ fn killed_after_each_operation_and_restored() {
     std::fs::remove_dir_all(directory).expect("cleaned up");
 }
 
-/// Old values in place, our counters still, the foreign ones running and never written.
-fn check(machine: &mut Chassis, written: &[Address], most: usize) {
-    let mut read = |address, width| machine.read(address, width).expect("the register exists");
-    assert_eq!(read(msr(0xd10), Width::B8), 0x0000_0334, "after operation {most}");
-    assert_eq!(read(msr(0xd14), Width::B8), 0x007c_0000, "after operation {most}");
-    for control in [0xd11, 0xd12, 0xd13, 0xd30, 0xd31, 0xd32] {
-        assert_eq!(read(msr(control), Width::B8) & 0x0040_0000, 0, "{control:#x} after operation {most}");
+/// Old values in place, our counters still, the stranger's running and never written.
+fn check(scene: &Scene, machine: &mut Chassis, written: &[Address], most: usize) {
+    let mut read = |address| machine.read(address, width(address)).expect("the register exists");
+    let (control, counter) = scene.stranger;
+    for &(address, value) in scene.leftovers.iter().chain([&control]) {
+        assert_eq!(read(address), value, "{address} after operation {most}");
     }
-    assert_eq!(read(msr(0xd33), Width::B8), 0x0040_0000, "the foreign control");
-    assert_eq!(read(channel_0(0xd8), Width::B4), 0x0000_0304, "after operation {most}");
-    // The foreign control, its counter, and its unit's freeze and reset; then what no event of ours needs.
-    for foreign in [0xd33, 0xd39, 0xd34, 0xd24, 0xd54] {
-        assert!(!written.contains(&msr(foreign)), "{foreign:#x} was written before operation {most}");
+    let (controls, enabling) = scene.controls;
+    for &address in controls {
+        assert!(read(address) & enabling == 0, "{address} after operation {most}");
     }
-    let ours = |machine: &mut Chassis| {
-        let slices = (0xd16..=0xd19).chain(0xd36..=0xd38).map(msr).collect::<Vec<_>>();
-        let counts: Vec<u64> = slices.into_iter().map(|address| machine.read(address, Width::B8).unwrap()).collect();
-        (counts, machine.read(channel_0(0xa0), Width::B8).unwrap())
+    for foreign in scene.not_ours.iter().chain([&control.0, &counter]) {
+        assert!(!written.contains(foreign), "{foreign} was written before operation {most}");
+    }
+    let ours = |machine: &mut Chassis| -> Vec<u64> {
+        scene.counters.iter().map(|&address| machine.read(address, Width::B8).expect("the register exists")).collect()
     };
     let before = ours(machine);
-    let foreign = machine.read(msr(0xd39), Width::B8).unwrap();
+    let foreign = machine.read(counter, Width::B8).expect("the register exists");
     let later = machine.now() + 1000 * UCLK;
     machine.set_now(later);
     assert_eq!(ours(machine), before, "our counters stand still after operation {most}");
-    assert_eq!(machine.read(msr(0xd39), Width::B8).unwrap(), foreign + 1000, "the foreign counter runs on");
+    assert_eq!(machine.read(counter, Width::B8), Ok(foreign + 1000), "the stranger's counter runs on");
     assert!(foreign >= 10, "and ran all the time");
 }

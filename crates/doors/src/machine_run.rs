@@ -2,7 +2,7 @@
 
 use pericore_catalog::Family;
 use pericore_machine::chassis::{Chassis, Shape, ShapeError};
-use pericore_machine::engine::{ClockError, Clocks};
+use pericore_machine::engine::ClockDomains;
 use pericore_machine::signal::{Tick, Wiring};
 use pericore_machine::steady::{Pace, Steady};
 use pericore_machine::workload::{Workload, WorkloadError};
@@ -16,29 +16,6 @@ use crate::run::{Finished, Options, run};
 
 /// Cores of a socket, whatever the host has: CPUID and APIC IDs say so; CPUs beyond the host's are offline.
 const CORES: u16 = 8;
-
-/// Frequencies of a family's emulated part in MHz: cores and uncore, DRAM, power control unit.
-struct Frequencies {
-    family: &'static str,
-    uclk: u64,
-    dclk: u64,
-    pclk: u64,
-}
-
-/// E5-2600: an E5-2680 with DDR3-1600; the guide gives the PCU's 800 MHz (2.6). Others: of the order of their first parts, on a
-/// grid that [`Clocks`] can hold.
-const FREQUENCIES: [Frequencies; 3] = [
-    Frequencies { family: "nehalem", uclk: 2900, dclk: 725, pclk: 2900 },
-    Frequencies { family: "e5-2600", uclk: 2700, dclk: 800, pclk: 800 },
-    Frequencies { family: "emerald-rapids", uclk: 1900, dclk: 2800, pclk: 1900 },
-];
-
-impl Frequencies {
-    fn of(family: &'static Family) -> Result<&'static Self, LiveMachineError> {
-        let row = FREQUENCIES.iter().find(|row| row.family == family.name);
-        row.ok_or(LiveMachineError::NoFrequencies { family: family.name })
-    }
-}
 
 /// A machine of a family in real time, not yet running.
 #[derive(Debug)]
@@ -58,9 +35,6 @@ pub enum LiveMachineError {
     /// The size is impossible.
     #[error(transparent)]
     Shape(#[from] ShapeError),
-    /// The clocks share no grid.
-    #[error(transparent)]
-    Clock(#[from] ClockError),
     /// The traffic model cannot be.
     #[error(transparent)]
     Model(#[from] BuildError),
@@ -70,37 +44,23 @@ pub enum LiveMachineError {
     /// A number of accesses makes no sense for traffic that does not end.
     #[error("{0:?}: on a live machine a workload goes on for as long as the program runs; leave out requests=")]
     Requests(String),
-    /// The family has no frequencies.
-    #[error("no frequencies are known of {family}; add a row to FREQUENCIES in crates/doors/src/machine_run.rs")]
-    NoFrequencies {
-        /// Family.
-        family: &'static str,
-    },
 }
 
 impl LiveMachine {
-    /// A machine of `sockets` sockets.
+    /// A machine of `sockets` sockets, with the clocks of the family's first preset. There may be more sockets than its traffic model
+    /// can have: this machine runs without one.
     ///
     /// # Errors
     /// [`LiveMachineError`] if it cannot be.
     pub fn new(family: &'static Family, sockets: u16) -> Result<Self, LiveMachineError> {
-        let row = Frequencies::of(family)?;
-        let clocks = Clocks::new(row.uclk, row.dclk)?;
-        Self::with_clocks(family, sockets, clocks.ticks_per_second, |clock| match clock {
-            "dclk" => clocks.dclk.ticks(),
-            "pclk" => clocks.ticks_per_second / (row.pclk * 1_000_000),
-            _ => clocks.uclk.ticks(),
-        })
+        let clocks = MachineSpec::of(family).parameters()?.with_sockets(sockets).clocks()?;
+        Self::with_clocks(family, sockets, &clocks)
     }
 
-    fn with_clocks(
-        family: &'static Family,
-        sockets: u16,
-        ticks_per_second: u64,
-        period: impl Fn(&str) -> Tick,
-    ) -> Result<Self, LiveMachineError> {
+    fn with_clocks(family: &'static Family, sockets: u16, clocks: &ClockDomains) -> Result<Self, LiveMachineError> {
         let shape = Shape::new(family, sockets, CORES, 1)?;
-        let periods: Vec<_> = family.clocks.iter().map(|clock| (clock.name, period(clock.name))).collect();
+        let ticks_per_second = clocks.ticks_per_second();
+        let periods: Vec<_> = family.clocks.iter().map(|clock| (clock.name, clocks.period(clock.name))).collect();
         // The time-stamp counter runs with the first clock.
         let hertz = ticks_per_second / periods.first().map_or(1, |&(_, period)| period);
         Ok(Self { wiring: Wiring::new(family, sockets), shape, ticks_per_second, periods, hertz })
@@ -114,9 +74,7 @@ impl LiveMachine {
         let mut machine = endless(spec, workload)?;
         let chassis = machine.chassis();
         let (family, sockets) = (chassis.shape().family, chassis.shape().sockets);
-        let ticks_per_second = machine.clocks().ticks_per_second();
-        let period = |clock: &str| machine.clocks().period(clock);
-        let live = Self::with_clocks(family, sockets, ticks_per_second, period)?;
+        let live = Self::with_clocks(family, sockets, machine.clocks())?;
         let grid = live.chassis().clock_grid();
         let steady = Steady::measure(&mut machine, grid, pace);
         Ok((live, steady))

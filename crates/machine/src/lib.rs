@@ -14,4 +14,6 @@ pub mod steady;
 pub mod uncore;
 pub mod workload;
 
-pub use machine::{BuildError, Machine, MachineSpec, Parameters, Snapshot, SpecError, Window, checked, modelled};
+pub use machine::{
+    BuildError, FirstLevel, Machine, MachineSpec, Parameters, Snapshot, SpecError, Window, checked, modelled,
+};

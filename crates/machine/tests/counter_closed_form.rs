@@ -71,7 +71,7 @@ proptest! {
         for step in steps {
             match step {
                 Step::Pulse(count) => {
-                    counter.pulse(count, || cycle);
+                    counter.pulse(count, cycle);
                     naive.this_cycle += count;
                 }
                 Step::Level(delta) => {
@@ -156,7 +156,7 @@ proptest! {
             cycle += gap;
             sum += count;
             for counter in [&mut raw, &mut edge_zero, &mut edge_one] {
-                counter.pulse(count, || cycle);
+                counter.pulse(count, cycle);
             }
         }
         prop_assert_eq!(raw.value(cycle + 1), sum);
@@ -171,7 +171,7 @@ fn a_44_bit_counter_wraps() {
     counter.set_value((1 << 44) - 3, 0);
     counter.program(Conditioning::default(), 0, 0, 0);
     counter.set_running(true, 0);
-    counter.pulse(5, || 1);
+    counter.pulse(5, 1);
     assert_eq!(counter.value(2), 2);
     assert!(counter.take_overflow());
     assert!(!counter.take_overflow());

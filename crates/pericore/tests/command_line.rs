@@ -429,3 +429,27 @@ fn completions_and_man_pages_come_from_the_command_line() {
     }
     refused(&["completions"], 129, &["SHELL"]);
 }
+
+/// With `-c` each sample but the last has exactly so many of the first event, and on the E5-2600, whose counters wrap in silence, there
+/// are none.
+#[test]
+fn samples_come_at_the_overflows_of_the_first_event() {
+    for (machine, events) in
+        [("emerald-rapids", "imc0/CAS_COUNT.RD/,cha3/CLOCKTICKS/"), ("nehalem", "QMC_NORMAL_READS.ANY,LLC_HITS.ANY")]
+    {
+        let line = ["stat", "--machine", machine, "--workload", SMALL, "-e", events, "-c", "500", "-x", ";", "-o"];
+        let output = pericore(&[&line[..], &["/dev/stdout"]].concat());
+        assert!(output.status.success(), "{machine}: {}", stderr(&output));
+        let text = stdout(&output);
+        let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split(';').collect()).collect();
+        // The time, the count, its unit, the event.
+        let leading =
+            rows.iter().filter(|row| ["CAS_COUNT.RD", "QMC_NORMAL_READS.ANY"].iter().any(|name| row[3].contains(name)));
+        let counts: Vec<f64> = leading.map(|row| row[1].parse().expect("a count")).collect();
+        let (last, samples) = counts.split_last().expect("samples");
+        assert!(samples.len() > 2 && samples.iter().all(|&count| count == 500.0), "{machine}: {text}");
+        assert!(*last <= 500.0, "{machine}: {text}");
+    }
+    let e5 = ["stat", "--machine", "e5-2600", "--workload", SMALL, "-e", "imc0/CAS_COUNT.RD/", "-c", "500"];
+    refused(&e5, 129, &["CAS_COUNT.RD", "cannot stop the counters"]);
+}

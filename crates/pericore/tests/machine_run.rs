@@ -51,3 +51,15 @@ fn a_workload_counts_for_an_unmodified_program() {
     std::fs::remove_file(&log).expect("a file of ours");
     assert!(text.contains("socket 0 cbo0 ctl0: LLC_LOOKUP.DATA_READ en"), "{text}");
 }
+
+#[test]
+fn what_cannot_be_injected_is_named_with_what_can() {
+    let refuse = |machine: &str, inject: &str, words: &[&str]| {
+        refused(&["--machine", machine, "--inject", inject, "--", "true"], words);
+    };
+    refuse("e5-2600", "imx/CAS_COUNT.RD=1", &["no unit \"imx\"", "imc"]);
+    refuse("e5-2600", "imc/CAS_COUNTS.RD=1", &["no event or signal \"CAS_COUNTS\"", "CAS_COUNT"]);
+    refuse("e5-2600", "imc/CAS_COUNT.RD_REGS=1", &["no subevent \"RD_REGS\"", "RD_REG"]);
+    // Its subevents are masks over two attributes.
+    refuse("emerald-rapids", "imc/CAS_COUNT.RD=1", &["cas", "imc/cas=PER_SECOND", "--workload"]);
+}

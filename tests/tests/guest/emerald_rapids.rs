@@ -15,7 +15,7 @@ use crate::truth::{Block, Happening, before, between, free_running_truth, mmio, 
 use Happening::{EachCycle, Never, Rate};
 
 /// Guide, 1.6: bit 0 of the unit control freezes; an event select other than 0 counts.
-const fn block(unit_control: Address, controls: Address, stride: u16, count: u16) -> Block {
+pub const fn block(unit_control: Address, controls: Address, stride: u16, count: u16) -> Block {
     Block { unit_control: Some(unit_control), freeze: 1, controls: (controls, stride, count), enable: 0 }
 }
 

@@ -7,6 +7,7 @@
 //! These need QEMU and Debian's package mirror. Where QEMU is not installed they fail, unless `PERICORE_NO_GUEST` is set.
 
 mod bad_input;
+mod bandwidth;
 mod boot;
 mod decoding;
 mod e5_2600;

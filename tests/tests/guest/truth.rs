@@ -69,10 +69,15 @@ pub const fn mmio(physical: u64) -> Address {
 impl Block {
     /// What a counter programmed with `config` must show, all its runs together.
     pub fn truth(&self, accesses: &[Access], config: u64, happening: Happening) -> u64 {
+        self.runs(accesses, config).into_iter().map(|(from, to)| happening.by(to) - happening.by(from)).sum()
+    }
+
+    /// From when to when a counter programmed with `config` ran, in ticks.
+    pub fn runs(&self, accesses: &[Access], config: u64) -> Vec<(u64, u64)> {
         let (first, stride, count) = self.controls;
         let controls: Vec<Address> = (0..count).map(|index| first.plus(index * stride)).collect();
         let (mut frozen, mut selecting) = (false, None);
-        let (mut running_since, mut total, mut runs) = (None, 0, 0);
+        let (mut running_since, mut runs) = (None, Vec::new());
         for access in accesses {
             let Operation::Write { address, value, .. } = access.operation else { continue };
             if Some(address) == self.unit_control {
@@ -87,17 +92,17 @@ impl Block {
             }
             let running = selecting.is_some() && !frozen;
             match (running_since, running) {
-                (None, true) => (running_since, runs) = (Some(access.ticks), runs + 1),
+                (None, true) => running_since = Some(access.ticks),
                 (Some(since), false) => {
-                    total += happening.by(access.ticks) - happening.by(since);
+                    runs.push((since, access.ticks));
                     running_since = None;
                 }
                 _ => {}
             }
         }
-        assert!(runs > 0, "the driver never programmed {config:#x}");
         assert!(running_since.is_none(), "the driver left {config:#x} running");
-        total
+        assert!(!runs.is_empty(), "the driver never programmed {config:#x}");
+        runs
     }
 }
 

@@ -28,6 +28,18 @@ impl Scene {
     }
 }
 
+/// A scene of a shipped scenario.
+macro_rules! shipped {
+    ($machine:literal, $name:literal) => {
+        $crate::book::Scene {
+            machine: $machine,
+            name: $name,
+            text: include_str!(concat!("../../../crates/machine/scenarios/", $name, ".scenario")),
+        }
+    };
+}
+pub(crate) use shipped;
+
 /// What is to be shown of a family.
 pub struct Book {
     /// The family.

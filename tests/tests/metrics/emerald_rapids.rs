@@ -1,6 +1,6 @@
 //! Emerald Rapids' metrics, over workloads that make each of them more than nothing.
 
-use super::book::{Book, Scene};
+use super::book::{Book, Scene, shipped};
 use super::emerald_rapids_by_hand;
 
 const HEADING: &str = "# Emerald Rapids' metrics over workloads
@@ -28,11 +28,8 @@ const BOOK: Book = Book {
         Scene::of("8592+", "stream:requests=60000,threads=64,stride=1M,footprint=16G,read=0"),
         Scene::of("8592+:sockets=2", "stream:requests=60000,threads=64,stride=1M,footprint=16G,read=0,remote=50"),
         Scene::of("8592+", "dma-read:requests=20000,threads=8,footprint=32M"),
-        Scene {
-            machine: "8592+:sockets=2",
-            name: "messages",
-            text: include_str!("../../../crates/machine/scenarios/messages.scenario"),
-        },
+        shipped!("8592+", "package"),
+        shipped!("8592+:sockets=2", "messages"),
     ],
     given: &[],
     nothing: &[

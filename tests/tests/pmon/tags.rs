@@ -5,7 +5,7 @@ use super::raw::Raw;
 use super::rows::Row;
 
 /// Signals that several events share, or whose entries carry more than the umask.
-const SIGNALS: [(&str, &str, &[&str]); 56] = [
+const SIGNALS: &[(&str, &str, &[&str])] = &[
     ("nehalem/uncore", "match", &["ADDR_OPCODE_MATCH"]),
     ("nehalem/uncore", "qmc", &["QMC_BUSY", "QMC_OCCUPANCY", "QMC_NORMAL_READS"]),
     ("e5-2600/cbo", "ingress", &["RxR_OCCUPANCY", "RxR_INSERTS"]),
@@ -55,7 +55,6 @@ const SIGNALS: [(&str, &str, &[&str]); 56] = [
     ("emerald-rapids/m3upi", "rxc_vn1", &["RxC_INSERTS_VN1", "RxC_CYCLES_NE_VN1", "RxC_OCCUPANCY_VN1"]),
     ("emerald-rapids/m3upi", "txc_ad_flq", &["TxC_AD_FLQ_OCCUPANCY", "TxC_AD_FLQ_CYCLES_NE", "TxC_AD_FLQ_INSERTS"]),
     ("emerald-rapids/m3upi", "txc_ak_flq", &["TxC_AK_FLQ_OCCUPANCY", "TxC_AK_FLQ_INSERTS"]),
-    ("emerald-rapids/mdf", "ingress", &["RxR_INSERTS", "RxR_OCCUPANCY"]),
     ("emerald-rapids/upi", "rxq", &["RxL_INSERTS", "RxL_OCCUPANCY"]),
     ("emerald-rapids/upi", "tx_flits", &["TxL_FLITS"]),
     ("emerald-rapids/upi", "rx_flits", &["RxL_FLITS"]),

@@ -10,5 +10,4 @@ mod similar;
 
 pub use query::Query;
 pub use resolve::{FieldHome, Found, Topic, known_names, resolve};
-pub(crate) use similar::hint;
-pub use similar::nearest;
+pub use similar::{hint, nearest};

@@ -29,7 +29,7 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<
 }
 
 /// `; did you mean A or B?`, or nothing.
-pub(crate) fn hint<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+pub fn hint<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let near = nearest(name, known);
     if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) }
 }

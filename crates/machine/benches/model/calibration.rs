@@ -4,158 +4,88 @@
 use crate::part::Part;
 use crate::{emerald_rapids, loaded, nehalem};
 
-/// How a figure bears on the parameters.
-pub enum Use {
-    /// A parameter was chosen by it.
-    Fitted(&'static str),
-    /// No parameter was.
-    Checked,
-}
-
 /// A published figure.
 pub struct Row {
-    pub part: &'static str,
-    pub quantity: &'static str,
-    /// Least and greatest published value, and the unit.
-    pub published: (f64, f64),
-    pub unit: &'static str,
+    part: &'static str,
+    quantity: &'static str,
+    /// Least and greatest published value.
+    published: (f64, f64),
+    unit: &'static str,
     /// Error that is allowed, per cent: 10 for the part itself, 25 for a relative or a round figure.
-    pub allowed: f64,
-    pub usage: Use,
-    pub measure: fn() -> f64,
+    allowed: f64,
+    /// The parameters that were chosen by it, if any were.
+    fitted: Option<&'static str>,
+    measure: fn() -> f64,
+}
+
+impl Row {
+    /// A figure that chose no parameter.
+    pub const fn checked(
+        part: &'static str,
+        quantity: &'static str,
+        published: (f64, f64),
+        unit: &'static str,
+        allowed: f64,
+        measure: fn() -> f64,
+    ) -> Self {
+        Self { part, quantity, published, unit, allowed, fitted: None, measure }
+    }
+
+    /// The same, and these parameters were chosen by it.
+    pub const fn fitted(self, parameters: &'static str) -> Self {
+        Self { fitted: Some(parameters), ..self }
+    }
+}
+
+/// One published value.
+pub const fn exactly(value: f64) -> (f64, f64) {
+    (value, value)
 }
 
 const THE_PART: &str = "E5-2680";
 const RELATIVE: &str = "E5-2680 v2 (relative)";
 const TWO: &str = "e5-2600:sockets=2";
+/// Peak of the E5-2680 v2 pair that the loaded latencies are of: eight channels of DDR3-1866, GB/s. The model's channels are DDR3-1600, so
+/// that a load is compared at its share of the peak.
+const RELATIVES_PEAK: f64 = 8.0 * 8.0 * 1.866_667;
 
 const ROWS: &[Row] = &[
-    Row {
-        part: THE_PART,
-        quantity: "load bandwidth, 8 cores",
-        published: (44.6, 44.6),
-        unit: "GB/s",
-        allowed: 10.0,
-        usage: Use::Checked,
-        measure: || copied("stream:requests=600k"),
-    },
-    Row {
-        part: THE_PART,
-        quantity: "copy bandwidth, 8 cores",
-        published: (26.5, 26.5),
-        unit: "GB/s",
-        allowed: 10.0,
-        usage: Use::Fitted("starvation"),
-        measure: || copied("copy:requests=1M"),
-    },
-    Row {
-        part: THE_PART,
-        quantity: "triad bandwidth, 8 cores",
-        published: (30.7, 30.7),
-        unit: "GB/s",
-        allowed: 10.0,
-        usage: Use::Checked,
-        measure: || copied("triad:requests=1500k"),
-    },
-    Row {
-        part: THE_PART,
-        quantity: "LLC load bandwidth, 1 core",
-        published: (23.5, 23.5),
-        unit: "GB/s",
-        allowed: 10.0,
-        usage: Use::Fitted("request_interval"),
-        measure: || llc("stream:requests=60k,threads=1,footprint=1M"),
-    },
-    Row {
-        part: THE_PART,
-        quantity: "LLC load bandwidth, 8 cores",
-        published: (187.0, 187.0),
-        unit: "GB/s",
-        allowed: 10.0,
-        usage: Use::Checked,
-        measure: || llc("stream:requests=480k,threads=8,footprint=8M"),
-    },
-    Row {
-        part: "i7-3960X (relative)",
-        quantity: "LLC hit",
-        published: (30.0, 30.0),
-        unit: "cycles",
-        allowed: 25.0,
-        usage: Use::Fitted("miss_to_ring, ring_to_use, ring_base, ingress_latency, llc_data"),
-        measure: llc_hit,
-    },
-    Row {
-        part: RELATIVE,
-        quantity: "idle latency",
-        published: (61.7, 61.7),
-        unit: "ns",
-        allowed: 25.0,
-        usage: Use::Fitted("llc_miss, home_to_memory, memory_to_home"),
-        measure: || chase("e5-2600", "chase:requests=5000,footprint=4G"),
-    },
-    Row {
-        part: RELATIVE,
-        quantity: "idle latency, two sockets, local",
-        published: (61.7, 61.7),
-        unit: "ns",
-        allowed: 25.0,
-        usage: Use::Checked,
-        measure: || chase(TWO, "chase:requests=5000,footprint=4G"),
-    },
-    Row {
-        part: RELATIVE,
-        quantity: "idle latency, two sockets, remote",
-        published: (115.1, 115.1),
-        unit: "ns",
-        allowed: 25.0,
-        usage: Use::Fitted("link_crossing, link_flight"),
-        measure: || chase(TWO, "chase:requests=5000,footprint=4G,remote=100"),
-    },
-    Row {
-        part: RELATIVE,
-        quantity: "read bandwidth, all remote, 8 cores",
-        published: (25.5, 25.5),
-        unit: "GB/s",
-        allowed: 25.0,
-        usage: Use::Fitted("tracker_remote; the way out of a link's receive buffer"),
-        measure: remote_bandwidth,
-    },
-    Row {
-        part: RELATIVE,
-        quantity: "line modified in the other socket",
-        published: (70.0, 70.0),
-        unit: "ns",
-        allowed: 25.0,
-        usage: Use::Checked,
-        measure: modified,
-    },
-    Row {
-        part: RELATIVE,
-        quantity: "latency at 70 % of the channels' peak",
-        published: (99.0, 99.0),
-        unit: "ns",
-        allowed: 25.0,
-        usage: Use::Checked,
-        measure: || loaded::e5_2600(83.0 / loaded::RELATIVES_PEAK),
-    },
-    Row {
-        part: RELATIVE,
-        quantity: "latency at 88 % of the channels' peak",
-        published: (127.0, 127.0),
-        unit: "ns",
-        allowed: 25.0,
-        usage: Use::Checked,
-        measure: || loaded::e5_2600(105.0 / loaded::RELATIVES_PEAK),
-    },
-    Row {
-        part: RELATIVE,
-        quantity: "latency at 93 % of the channels' peak",
-        published: (189.0, 189.0),
-        unit: "ns",
-        allowed: 25.0,
-        usage: Use::Checked,
-        measure: || loaded::e5_2600(110.7 / loaded::RELATIVES_PEAK),
-    },
+    Row::checked(THE_PART, "load bandwidth, 8 cores", exactly(44.6), "GB/s", 10.0, || copied("stream:requests=600k")),
+    Row::checked(THE_PART, "copy bandwidth, 8 cores", exactly(26.5), "GB/s", 10.0, || copied("copy:requests=1M"))
+        .fitted("starvation"),
+    Row::checked(THE_PART, "triad bandwidth, 8 cores", exactly(30.7), "GB/s", 10.0, || {
+        copied("triad:requests=1500k,footprint=250M")
+    }),
+    Row::checked(THE_PART, "LLC load bandwidth, 1 core", exactly(23.5), "GB/s", 10.0, || {
+        llc("stream:requests=60k,threads=1,footprint=1M")
+    })
+    .fitted("request_interval"),
+    Row::checked(THE_PART, "LLC load bandwidth, 8 cores", exactly(187.0), "GB/s", 10.0, || {
+        llc("stream:requests=480k,threads=8,footprint=8M")
+    }),
+    Row::checked("i7-3960X (relative)", "LLC hit", exactly(30.0), "cycles", 25.0, llc_hit)
+        .fitted("miss_to_ring, ring_to_use, ring_base, ingress_latency, llc_data"),
+    Row::checked(RELATIVE, "idle latency", exactly(61.7), "ns", 25.0, || {
+        chase("e5-2600", "chase:requests=5000,footprint=4G")
+    })
+    .fitted("llc_miss, home_to_memory, memory_to_home"),
+    Row::checked(RELATIVE, "idle latency, two sockets, local", exactly(61.7), "ns", 25.0, || {
+        chase(TWO, "chase:requests=5000,footprint=4G")
+    }),
+    Row::checked(RELATIVE, "idle latency, two sockets, remote", exactly(115.1), "ns", 25.0, || {
+        chase(TWO, "chase:requests=5000,footprint=4G,remote=100")
+    })
+    .fitted("link_crossing, link_flight"),
+    Row::checked(RELATIVE, "read bandwidth, all remote, 8 cores", exactly(25.5), "GB/s", 25.0, remote_bandwidth)
+        .fitted("tracker_remote; the way out of a link's receive buffer"),
+    Row::checked(RELATIVE, "line modified in the other socket", exactly(70.0), "ns", 25.0, modified),
+    Row::checked(RELATIVE, "latency at 70 % of the channels' peak", exactly(99.0), "ns", 25.0, || {
+        loaded::e5_2600(83.0 / RELATIVES_PEAK)
+    }),
+    Row::checked(RELATIVE, "latency at 88 % of the channels' peak", exactly(127.0), "ns", 25.0, || {
+        loaded::e5_2600(105.0 / RELATIVES_PEAK)
+    }),
+    Row::checked(RELATIVE, "latency of saturated channels", exactly(189.0), "ns", 25.0, loaded::e5_2600_saturated),
 ];
 
 /// Prints the tables; false if a row is out of its bounds.
@@ -174,10 +104,7 @@ fn show(row: &Row) -> bool {
     let model = (row.measure)();
     let (least, most) = row.published;
     let error = (model / model.clamp(least, most) - 1.0) * 100.0;
-    let usage = match row.usage {
-        Use::Fitted(parameters) => format!("fitted: {parameters}"),
-        Use::Checked => "checked".to_owned(),
-    };
+    let usage = row.fitted.map_or_else(|| "checked".to_owned(), |parameters| format!("fitted: {parameters}"));
     let published = if least < most { format!("{least} to {most}") } else { format!("{least}") };
     let (part, quantity, unit, allowed) = (row.part, row.quantity, row.unit, row.allowed);
     println!(

@@ -1,103 +1,46 @@
 //! Emerald Rapids against figures of its relatives.
 
-use crate::calibration::{Row, Use, chase};
+use crate::calibration::{Row, chase, exactly};
 use crate::loaded;
 use crate::part::Part;
 
-/// A Sapphire Rapids part with eight channels of DDR5-4800, GB/s: loads are compared at their share of the peak.
-const RELATIVES_PEAK: f64 = 8.0 * 8.0 * 4.8;
+/// What the channels of the 8480+ give at most, GB/s: three quarters of the peak of eight channels of DDR5-4800. Loads are compared at their
+/// share of the most, since parts come differently near to their peak: the 8460Y+ to 267 of the same 307 GB/s.
+const RELATIVES_MOST: f64 = 233.0;
+const STUDY: &str = "6548Y+, one channel (relative)";
+const MEMORY: &str = "chase:requests=2000,footprint=16G";
 
-pub const ROWS: &[Row] = &[
-    Row {
-        part: "8480+, 8460Y+ (relatives)",
-        quantity: "idle latency",
-        published: (111.0, 116.0),
-        unit: "ns",
-        allowed: 25.0,
-        usage: Use::Fitted("miss_to_mesh, mesh_to_use, llc_miss, mesh_to_memory, memory_to_mesh"),
-        measure: || chase("8592+", "chase:requests=2000,footprint=16G"),
-    },
-    Row {
-        part: "8480+ (relative)",
-        quantity: "latency at 64 % of the channels' peak",
-        published: (166.0, 166.0),
-        unit: "ns",
-        allowed: 25.0,
-        usage: Use::Checked,
-        measure: || loaded::emerald_rapids(198.0 / RELATIVES_PEAK),
-    },
-    Row {
-        part: "8480+ (relative)",
-        quantity: "latency at 76 % of the channels' peak",
-        published: (223.0, 223.0),
-        unit: "ns",
-        allowed: 25.0,
-        usage: Use::Checked,
-        measure: || loaded::emerald_rapids(233.0 / RELATIVES_PEAK),
-    },
-    Row {
-        part: "8460Y+ (relative)",
-        quantity: "latency at 87 % of the channels' peak",
-        published: (223.0, 223.0),
-        unit: "ns",
-        allowed: 25.0,
-        usage: Use::Checked,
-        measure: || loaded::emerald_rapids(267.0 / RELATIVES_PEAK),
-    },
-    Row {
-        part: "6548Y+, one channel (relative)",
-        quantity: "share of a channel's peak at saturation",
-        published: (79.0, 79.0),
-        unit: "%",
-        allowed: 25.0,
-        usage: Use::Checked,
-        measure: || {
+pub const ROWS: &[Row] =
+    &[
+        Row::checked("8480+, 8460Y+ (relatives)", "idle latency", (111.0, 116.0), "ns", 25.0, || {
+            chase("8592+", MEMORY)
+        })
+        .fitted("miss_to_mesh, mesh_to_use, llc_miss, mesh_to_memory, memory_to_mesh"),
+        Row::checked("8480+ (relative)", "latency at 85 % of the most", exactly(166.0), "ns", 25.0, || {
+            loaded::emerald_rapids(198.0 / RELATIVES_MOST)
+        }),
+        // Both at the greatest load that was published: 233 and 267 GB/s.
+        Row::checked("8480+, 8460Y+ (relatives)", "latency at the most", exactly(223.0), "ns", 25.0, || {
+            loaded::emerald_rapids(1.0)
+        }),
+        Row::checked(STUDY, "share of a channel's peak at saturation", exactly(79.0), "%", 25.0, || {
             let part = saturated();
             part.rate(part.sum("imc", "CAS_COUNT", "RD", &[])) / 3.584
-        },
-    },
-    Row {
-        part: "6548Y+, one channel (relative)",
-        quantity: "stay in the read queue, idle",
-        // 43.9 clocks of a quarter of 5200 MT/s.
-        published: (33.8, 33.8),
-        unit: "ns",
-        allowed: 25.0,
-        usage: Use::Checked,
-        measure: || stay_in_queue(&Part::run("8592+", "chase:requests=2000,footprint=16G", (0, 100))),
-    },
-    Row {
-        part: "6548Y+, one channel (relative)",
-        quantity: "stay in the read queue, saturated",
-        // 132.2 clocks of a quarter of 5200 MT/s.
-        published: (101.7, 101.7),
-        unit: "ns",
-        allowed: 25.0,
-        usage: Use::Checked,
-        measure: || stay_in_queue(&saturated()),
-    },
-    Row {
-        part: "6548Y+, one channel (relative)",
-        quantity: "entries of a channel's read queues, saturated",
-        published: (52.7, 52.7),
-        unit: "",
-        allowed: 25.0,
-        usage: Use::Checked,
-        measure: || {
+        }),
+        // 43.9 and 132.2 clocks of a quarter of 5200 MT/s, at a fifth of the saturated rate and at all of it.
+        Row::checked(STUDY, "stay in the read queue, with 3.5 entries in a channel", exactly(33.8), "ns", 25.0, || {
+            stay_in_queue(&Part::run("8592+", "random:requests=100000,threads=6,footprint=16G", (20, 95)))
+        }),
+        Row::checked(STUDY, "stay in the read queue, saturated", exactly(101.7), "ns", 25.0, || {
+            stay_in_queue(&saturated())
+        }),
+        Row::checked(STUDY, "entries of a channel's read queues, saturated", exactly(52.7), "", 25.0, || {
             let part = saturated();
             queued(&part) / part.sum("imc", "CLOCKTICKS", "", &[])
-        },
-    },
-    Row {
-        part: "Sapphire Rapids UPI (relative)",
-        quantity: "one link, data",
-        published: (35.8, 35.8),
-        unit: "GB/s",
-        allowed: 25.0,
-        usage: Use::Fitted("the slot's length"),
-        measure: link,
-    },
-];
+        }),
+        Row::checked("Sapphire Rapids UPI (relative)", "one link, data", exactly(35.8), "GB/s", 25.0, link)
+            .fitted("the slot's length"),
+    ];
 
 /// Every core reads in order: the channels can give no more.
 fn saturated() -> Part {

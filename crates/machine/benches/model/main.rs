@@ -176,7 +176,7 @@ fn main() -> ExitCode {
         let mut parts = arguments.iter().filter(|argument| !argument.starts_with("--")).peekable();
         parts.peek().is_none() || parts.any(|part| case.name.contains(part.as_str()))
     };
-    println!("{:<26}{:>8}{:>8}{:>9}{:>9}  fastest peer", "", "ns", "limit", "instr.", "cycles");
+    println!("{:<26}{:>10}{:>11}{:>9}{:>9}  fastest peer", "", "ns", "limit", "instr.", "cycles");
     for case in CASES.iter().filter(chosen) {
         // The least of three disturbs least.
         let runs: Vec<Measured> = (0..3).map(|_| (case.run)(case.requests)).collect();
@@ -187,7 +187,7 @@ fn main() -> ExitCode {
         let counted = if count { instructions::each(case.name) } else { None };
         let counted = counted.map_or(String::new(), |count| count.to_string());
         let peer = case.peer.map_or(String::new(), |(name, ns)| format!("{name} {ns:.0} ns, {:.0} x", ns / best));
-        println!("{:<26}{best:>8.0}{limit:>8}{counted:>9}{cycles:>9}  {peer}", case.name);
+        println!("{:<26}{best:>10.0}{limit:>11}{counted:>9}{cycles:>9}  {peer}", case.name);
     }
     ExitCode::SUCCESS
 }

@@ -25,10 +25,8 @@ struct Slot {
     events: [u32; PLACES],
 }
 
-/// A slot is half a line of the host's cache. The first word is its header: how many events it holds, and how many of them are taken.
+/// A slot is half a line of the host's cache. The first word is how many events it holds, and whether it has a chain.
 const PLACES: usize = 8;
-const TAKEN_SHIFT: u32 = 8;
-/// The slot has a chain.
 const CHAINED: u32 = 1 << 16;
 
 /// Events of a slot that it has no room for.
@@ -56,8 +54,8 @@ pub struct Wheel {
     chains: Box<[Chain; SLOTS]>,
     /// One bit for each slot that holds events.
     occupied: [u64; WORDS],
-    /// One bit for each word of `occupied` that is not zero.
-    summary: u64,
+    /// Events of this cycle that have been taken from its slot.
+    taken: u32,
     nodes: Box<[Node; NODES]>,
     free: u16,
     /// Events beyond the wheel. They move in as soon as their tick comes within reach, before anything can be scheduled
@@ -78,7 +76,7 @@ impl Wheel {
             slots: Box::new([Slot { events: [0; PLACES] }; SLOTS]),
             chains: Box::new([Chain { head: NONE, tail: NONE }; SLOTS]),
             occupied: [0; WORDS],
-            summary: 0,
+            taken: 0,
             nodes: Box::new(std::array::from_fn(|index| Node {
                 event: 0,
                 next: if index + 1 < NODES { index as u16 + 1 } else { NONE },
@@ -128,20 +126,24 @@ impl Wheel {
 
     #[inline]
     fn find(&self) -> u64 {
-        if self.summary == 0 {
-            return self.far_next;
-        }
         let at = self.now as usize % SLOTS;
-        let word = at / 64;
-        let rest = self.occupied[word] >> (at % 64);
+        let rest = self.occupied[at / 64] >> (at % 64);
         if rest != 0 {
             return self.now + u64::from(rest.trailing_zeros());
         }
-        // Later words in order around the wheel; the current word comes last, for its slots before `at`.
-        let around = self.summary.rotate_right(word as u32 + 1);
-        let word = (word + 1 + around.trailing_zeros() as usize) % WORDS;
-        let slot = word * 64 + self.occupied[word].trailing_zeros() as usize;
-        self.now + ((slot + SLOTS - at) % SLOTS) as u64
+        self.find_later(at)
+    }
+
+    fn find_later(&self, at: usize) -> u64 {
+        // The current word comes last, for its slots before `at`.
+        for distance in 1..=WORDS {
+            let word = (at / 64 + distance) % WORDS;
+            if self.occupied[word] != 0 {
+                let slot = word * 64 + self.occupied[word].trailing_zeros() as usize;
+                return self.now + ((slot + SLOTS - at) % SLOTS) as u64;
+            }
+        }
+        self.far_next
     }
 
     /// Moves time forward to `tick`; no event may lie before it.
@@ -178,23 +180,21 @@ impl Wheel {
     pub fn pop(&mut self) -> Option<u32> {
         let index = self.now as usize % SLOTS;
         let slot = &mut self.slots[index].events;
-        let taken = slot[0] >> TAKEN_SHIFT & 0xFF;
-        if taken < slot[0] & 0xFF {
-            slot[0] += 1 << TAKEN_SHIFT;
-            return Some(slot[(taken as usize + 1) % PLACES]);
+        let held = slot[0];
+        if self.taken < held % CHAINED {
+            self.taken += 1;
+            return Some(slot[self.taken as usize % PLACES]);
         }
-        if slot[0] & CHAINED != 0
+        if held >= CHAINED
             && let Some(event) = self.pop_chain(index)
         {
             return Some(event);
         }
-        if self.slots[index].events[0] != 0 {
+        if held != 0 {
             self.slots[index].events[0] = 0;
+            self.taken = 0;
             self.next = STALE;
             self.occupied[index / 64] &= !(1 << (index % 64));
-            if self.occupied[index / 64] == 0 {
-                self.summary &= !(1 << (index / 64));
-            }
         }
         None
     }
@@ -217,18 +217,16 @@ impl Wheel {
     fn insert(&mut self, cycle: u64, event: u32) {
         let index = cycle as usize % SLOTS;
         let slot = &mut self.slots[index].events;
-        let header = slot[0];
-        if header == 0 {
-            self.occupied[index / 64] |= 1 << (index % 64);
-            self.summary |= 1 << (index / 64);
-        }
-        let place = (header & 0xFF) as usize + 1;
-        if place == PLACES {
+        let place = slot[0] as usize + 1;
+        if place >= PLACES {
             self.append(index, event);
             return;
         }
-        slot[0] = header + 1;
-        slot[place % PLACES] = event;
+        slot[0] = place as u32;
+        slot[place] = event;
+        if place == 1 {
+            self.occupied[index / 64] |= 1 << (index % 64);
+        }
     }
 
     /// The slot is full, and stays so until its cycle is over: order holds.

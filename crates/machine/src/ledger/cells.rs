@@ -2,101 +2,20 @@
 
 use super::busy::Busy;
 use super::device::DeviceCells;
+use super::egress::EgressCells;
 use super::links::LinkCells;
+use super::memory::{Command, MajorMode, MemoryState, Pending};
 use super::packet::PacketRecord;
 use super::power::{AgentCells, PowerCells};
-use super::record::{
-    Command, IO_THREAD, LineState, MajorMode, MemoryState, Pending, Record, Refusal, RequestKind, SliceState,
-};
+use super::record::{Record, RequestKind};
 use super::ring::{MessageCells, RingCells};
+use super::slice::{SliceCells, Stay};
 use super::{HomeQueue, LinkQueue, Shape};
-use crate::engine::{Clocks, NEVER, Period};
+use crate::engine::{Clocks, NEVER};
 use crate::signal::Tick;
 
-/// Thread IDs that cells tell apart.
-pub const THREADS: usize = 17;
-
-/// Where a thread ID's totals lie: devices come after the threads of cores.
-const fn place_of(tid: u8) -> usize {
-    if tid == IO_THREAD { THREADS - 1 } else { tid as usize % (THREADS - 1) }
-}
-
-/// The thread ID whose totals lie at a place.
-pub const fn thread_at(place: usize) -> usize {
-    if place == THREADS - 1 { IO_THREAD as usize } else { place }
-}
-
-/// Nodes that cells tell apart.
-pub const NODES: usize = 4;
-
-/// Entries of a structure: how many came, and the cycles that they stayed, added up.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Stay {
-    /// Entries.
-    pub entries: u64,
-    /// Cycles in the unit's clock.
-    pub cycles: u64,
-}
-
-impl Stay {
-    #[inline]
-    pub(super) fn add(&mut self, from: Tick, to: Tick, now: Tick, clock: Period) {
-        if from != NEVER {
-            self.entries += 1;
-            self.cycles += clock.cycles_between(from, to.min(now));
-        }
-    }
-}
-
-/// Totals of one LLC slice.
-#[derive(Debug, Clone)]
-pub struct SliceCells {
-    pub lookups: [[[[u64; THREADS]; NODES]; LineState::COUNT]; RequestKind::COUNT],
-    /// By kind, hit or miss, node, thread.
-    pub tor: [[[[Stay; THREADS]; NODES]; 2]; RequestKind::COUNT],
-    /// Ways given up, by the node of the line that took the place and the state of the one that left.
-    pub victims: [[u64; LineState::COUNT]; NODES],
-    pub ingress: [Stay; THREADS],
-    /// Snoops of other sockets in their queue.
-    pub snoops: Stay,
-    /// Snoops that took an unmodified copy away without data.
-    pub dropped_silently: u64,
-    /// Requests of devices in the request queue.
-    pub ordered: Stay,
-    /// Streaming stores that found their line modified.
-    pub aliased: u64,
-    /// Requests that were rejected, from then until they were taken.
-    pub rejected: [Stay; THREADS],
-    /// By queue and reason.
-    pub refusals: [[u64; Refusal::COUNT]; 2],
-    pub states: [Span; SliceState::COUNT],
-    /// Messages that did not go out in the cycle in which they came.
-    pub waited: u64,
-    /// Messages that waited for long, by ring.
-    pub starved: [u64; 4],
-}
-
-impl SliceCells {
-    pub const fn new() -> Self {
-        const NO_STAY: Stay = Stay { entries: 0, cycles: 0 };
-        Self {
-            lookups: [[[[0; THREADS]; NODES]; LineState::COUNT]; RequestKind::COUNT],
-            tor: [[[[NO_STAY; THREADS]; NODES]; 2]; RequestKind::COUNT],
-            victims: [[0; LineState::COUNT]; NODES],
-            ingress: [NO_STAY; THREADS],
-            snoops: NO_STAY,
-            dropped_silently: 0,
-            ordered: NO_STAY,
-            aliased: 0,
-            rejected: [NO_STAY; THREADS],
-            refusals: [[0; Refusal::COUNT]; 2],
-            states: [Span::new(); SliceState::COUNT],
-            waited: 0,
-            starved: [0; 4],
-        }
-    }
-}
-
+/// Regions that the events on a home agent's memory tell apart (Tables 2-50, 2-51).
+pub const REGIONS: usize = 12;
 /// Totals of one home agent.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct HomeCells {
@@ -107,8 +26,8 @@ pub struct HomeCells {
     pub snoop_writes: u64,
     /// Reads answered from another cache.
     pub forwards: u64,
-    /// Requests that look up the memory's regions.
-    pub regions: u64,
+    /// Requests by the region of memory that they are for.
+    pub regions: [u64; REGIONS],
     pub tracker: Stay,
     /// Full lines handed to the memory controller.
     pub written: u64,
@@ -125,8 +44,13 @@ pub struct HomeCells {
     pub completions_remote: u64,
     /// Snoops sent, to this socket's slices and to others.
     pub snoops: u64,
+    /// Reads that found a directory bit clear, and set; bits written, the same.
+    pub directory_lookups: [u64; 2],
+    pub directory_updates: [u64; 2],
     /// Reads that found their channel idle, and those that did not.
     pub bypasses: [u64; 2],
+    /// Queues for the address and the data ring.
+    pub egress: [EgressCells; 2],
     conflicts: Busy,
     links: [Busy; 4],
     /// Credits of the read and the write queues that are in use.
@@ -136,10 +60,10 @@ pub struct HomeCells {
 impl HomeCells {
     /// Adds what has happened before `now` to a request that came to the tracker.
     #[inline]
-    fn fold(&mut self, record: &Record, now: Tick, uclk: Period) {
+    fn fold(&mut self, record: &Record, now: u64) {
         let (kind, remote) = (record.kind, record.remote);
-        self.tracker.add(record.tracker_in, record.tracker_out, now, uclk);
-        self.regions += 1;
+        self.tracker.add(record.tracker_in, record.tracker_out, now);
+        self.regions[usize::from(record.region)] += 1;
         if let Some(bypassed) = record.bypass {
             self.bypasses[usize::from(bypassed)] += 1;
         }
@@ -314,8 +238,6 @@ pub struct ChannelCells {
     pub preemptions: [u64; 2],
     /// Corrected errors.
     pub corrected: u64,
-    /// Ranks of the channel.
-    pub ranks: u8,
     /// By [`MemoryState::index`].
     pub states: [Span; MemoryState::COUNT],
     pub modes: [u64; MajorMode::COUNT],
@@ -335,7 +257,6 @@ impl ChannelCells {
             merges: 0,
             preemptions: [0; 2],
             corrected: 0,
-            ranks,
             states,
             modes: [0; MajorMode::COUNT],
             mode: MajorMode::Read,
@@ -377,7 +298,7 @@ impl Cells {
     pub fn new(shape: &Shape) -> Self {
         let Shape { slices, homes, channels, ranks, .. } = *shape;
         Self {
-            slices: vec![SliceCells::new(); slices],
+            slices: vec![SliceCells::new(homes); slices],
             homes: vec![HomeCells::default(); homes],
             channels: vec![ChannelCells::new(ranks); channels],
             links: Vec::new(),
@@ -389,50 +310,36 @@ impl Cells {
         }
     }
 
-    /// Adds what has happened to a request before `now`.
+    /// Adds what has happened to a request before the cycle `now`.
     #[inline]
-    pub fn fold(&mut self, record: &Record, now: Tick, uclk: Period) {
-        let tid = place_of(record.tid);
-        let nid = usize::from(record.nid) % NODES;
-        let kind = record.kind as usize;
-        let slice = &mut self.slices[usize::from(record.slice)];
-        slice.tor[kind][usize::from(record.miss)][nid][tid].add(record.tor_in, record.tor_out, now, uclk);
-        if record.ingress_out != NEVER {
-            slice.lookups[kind][record.state as usize][nid][tid] += 1;
-        }
-        if record.kind != RequestKind::Snoop {
-            slice.ingress[tid].add(record.ingress_in, record.ingress_out, now, uclk);
-        }
-        if let Some(state) = record.victim {
-            slice.victims[nid][state as usize] += 1;
-        }
+    pub fn fold(&mut self, record: &Record, now: u64) {
+        self.slices[usize::from(record.slice)].fold(record, now);
         if record.is_rare() {
-            self.fold_rare(record, now, uclk);
+            self.fold_rare(record, now);
         }
         if record.tracker_in != NEVER {
-            self.homes[usize::from(record.nid)].fold(record, now, uclk);
+            self.homes[usize::from(record.nid)].fold(record, now);
         }
     }
 
     /// Adds what happens to few requests only.
     #[cold]
-    fn fold_rare(&mut self, record: &Record, now: Tick, uclk: Period) {
-        let slice = &mut self.slices[usize::from(record.slice)];
-        if record.kind == RequestKind::Snoop {
-            slice.snoops.add(record.ingress_in, record.ingress_out, now, uclk);
-        }
-        if record.kind.is_io() {
-            slice.ordered.add(record.ingress_in, record.ingress_out, now, uclk);
-        }
-        slice.dropped_silently += u64::from(record.dropped_silently);
-        slice.aliased += u64::from(record.aliased);
-        slice.rejected[place_of(record.tid)].add(record.rejected, record.ingress_out, now, uclk);
+    fn fold_rare(&mut self, record: &Record, now: u64) {
+        self.slices[usize::from(record.slice)].fold_rare(record, now);
         let home = &mut self.homes[usize::from(record.nid)];
         if record.snoop_write != NEVER {
             home.writes[usize::from(record.remote)] += 1;
             home.snoop_writes += 1;
-            home.regions += 1;
+            home.regions[usize::from(record.region)] += 1;
             home.written += u64::from(record.written != NEVER);
+        }
+        if let Some(bit) = record.directory {
+            if record.kind == RequestKind::DirectoryWrite {
+                home.directory_updates[usize::from(bit)] += 1;
+                home.written += u64::from(record.written != NEVER);
+            } else {
+                home.directory_lookups[usize::from(bit)] += 1;
+            }
         }
         home.snoops += u64::from(record.snooped_at != NEVER);
         home.completions_remote += u64::from(record.completed_at != NEVER);
@@ -460,11 +367,14 @@ impl Cells {
         for link in &mut self.links {
             link.ring_busy.iter_mut().for_each(|busy| busy.settle(uclk, shared));
             link.shared_busy.settle(uclk, shared);
+            link.io_busy.iter_mut().for_each(|busy| busy.settle(uclk, u64::MAX));
             link.transmit_busy.settle(qclk, shared);
+            link.power.iter_mut().for_each(|state| state.settle(qclk));
             link.receive_busy.settle(qclk, shared);
         }
         for home in &mut self.homes {
             home.conflicts.settle(uclk, u64::MAX);
+            home.egress.iter_mut().for_each(|queue| queue.settle(uclk));
             home.links.iter_mut().for_each(|busy| busy.settle(uclk, u64::MAX));
             for (credits, capacity) in home.credits.iter_mut().zip(capacities) {
                 credits.iter_mut().for_each(|busy| busy.settle(uclk, capacity));

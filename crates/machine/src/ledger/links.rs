@@ -2,8 +2,10 @@
 //! of the event texts of R3QPI, written without the catalogue's decode rows.
 
 use super::busy::Busy;
-use super::cells::Stay;
-use super::packet::{Class, Credit, PacketCodes, PacketKind, PacketRecord};
+use super::cells::Span;
+use super::device::IoClass;
+use super::packet::{Class, Credit, LinkState, PacketCodes, PacketKind, PacketRecord};
+use super::slice::Stay;
 use super::window::Snapshot;
 use crate::engine::{Clocks, NEVER};
 use crate::signal::Tick;
@@ -24,7 +26,8 @@ impl Flits {
     /// Adds the flits of a packet that begins at a slot, up to `now`.
     fn add(&mut self, record: &PacketRecord, first: u64, now: Tick, clocks: &Clocks) {
         let clock = clocks.qclk;
-        let sent = |slots: u64| slots.saturating_sub(first).min(record.kind.flits());
+        let each = if record.half_width { 2 } else { 1 };
+        let sent = |slots: u64| slots.saturating_sub(first).div_ceil(each).min(record.kind.flits());
         // `now` is NEVER for packets that have ended.
         let (started, complete) = if now == NEVER {
             (NEVER, NEVER)
@@ -66,6 +69,10 @@ pub struct LinkCells {
     shared_taken: u64,
     reserved_taken: [u64; Class::COUNT],
     pub(super) shared_busy: Busy,
+    // Towards input-output.
+    io_taken: [u64; IoClass::COUNT],
+    pub(super) io_busy: [Busy; IoClass::COUNT],
+    io_rejected: [u64; IoClass::COUNT],
     // Sending.
     sent: Flits,
     transmit: Stay,
@@ -81,11 +88,18 @@ pub struct LinkCells {
     direct: [u64; 2],
     returning: Stay,
     returned: u64,
+    pub(super) power: [Span; LinkState::COUNT],
 }
 
 impl LinkCells {
     pub(super) fn new() -> Self {
+        let mut power = [Span::new(); LinkState::COUNT];
+        // Links begin at full power.
+        for state in [LinkState::SendFull, LinkState::ReceiveFull] {
+            power[state as usize].switch(true, 0);
+        }
         Self {
+            power,
             ring: Default::default(),
             ring_busy: Default::default(),
             ring_bypassed: 0,
@@ -94,6 +108,9 @@ impl LinkCells {
             shared_taken: 0,
             reserved_taken: [0; Class::COUNT],
             shared_busy: Busy::default(),
+            io_taken: [0; IoClass::COUNT],
+            io_busy: Default::default(),
+            io_rejected: [0; IoClass::COUNT],
             sent: Flits::default(),
             transmit: Stay::default(),
             transmit_busy: Busy::default(),
@@ -109,11 +126,27 @@ impl LinkCells {
         }
     }
 
+    /// A credit towards input-output is taken in a cycle, or comes back.
+    pub(super) const fn io_credit(&mut self, class: IoClass, taken: bool, cycle: u64) {
+        let busy = &mut self.io_busy[class as usize];
+        if taken {
+            self.io_taken[class as usize] += 1;
+            busy.enter(cycle, 1, u64::MAX);
+        } else {
+            busy.leave(cycle, 1, u64::MAX);
+        }
+    }
+
+    /// A packet for input-output found no credit.
+    pub(super) const fn io_refused(&mut self, class: IoClass) {
+        self.io_rejected[class as usize] += 1;
+    }
+
     /// Adds what a packet has done before `now` at the link that sends it.
     pub(super) fn fold_sender(&mut self, record: &PacketRecord, now: Tick, clocks: &Clocks) {
         let class = record.kind.class() as usize;
         let happened = |tick: Tick| u64::from(tick != NEVER);
-        self.ring[class].add(record.ring_in, record.ring_out, now, clocks.uclk);
+        self.ring[class].add_ticks(record.ring_in, record.ring_out, now, clocks.uclk);
         self.ring_bypassed += happened(record.ring_bypass);
         self.shared_refused[class] += happened(record.shared_refused);
         self.reserved_refused[class] += happened(record.reserved_refused);
@@ -123,7 +156,7 @@ impl LinkCells {
                 Credit::Reserved => self.reserved_taken[class] += 1,
             }
         }
-        self.transmit.add(record.transmit_in, record.transmit_out, now, clocks.qclk);
+        self.transmit.add_ticks(record.transmit_in, record.transmit_out, now, clocks.qclk);
         if record.first_slot != NEVER {
             self.transmit_bypassed += u64::from(record.transmit_in == NEVER);
             self.sent.add(record, record.first_slot, now, clocks);
@@ -144,14 +177,14 @@ impl LinkCells {
             self.packets[record.kind as usize][to][requester][reserved] += 1;
             self.receive_bypassed += u64::from(record.receive_in == NEVER);
         }
-        self.receive[class].add(record.receive_in, record.receive_out, now, clocks.qclk);
+        self.receive[class].add_ticks(record.receive_in, record.receive_out, now, clocks.qclk);
         if record.handed != NEVER {
             if let Some(direct) = record.direct {
                 self.direct[usize::from(direct)] += 1;
             }
             if let Credit::Shared(count) = record.credit {
                 for _ in 0..count {
-                    self.returning.add(record.handed, record.returned, now, clocks.qclk);
+                    self.returning.add_ticks(record.handed, record.returned, now, clocks.qclk);
                 }
                 self.returned += if record.returned == NEVER { 0 } else { count.into() };
             }
@@ -165,6 +198,16 @@ impl LinkCells {
     }
 }
 
+/// The class of messages for input-output of a subevent.
+fn io_class(name: &str) -> Option<IoClass> {
+    match name {
+        "DRS" => Some(IoClass::Data),
+        "NCB" => Some(IoClass::Write),
+        "NCS" => Some(IoClass::Read),
+        _ => None,
+    }
+}
+
 /// The class that an event's or subevent's name ends with.
 fn class(name: &str) -> Option<Class> {
     match name {
@@ -172,6 +215,8 @@ fn class(name: &str) -> Option<Class> {
         "SNP" => Some(Class::Snoop),
         "NDR" => Some(Class::NoData),
         "DRS" => Some(Class::Data),
+        "NCB" => Some(Class::Bypass),
+        "NCS" => Some(Class::Standard),
         _ => None,
     }
 }
@@ -183,6 +228,7 @@ pub(super) fn qpi(at: &Snapshot, index: usize, event: &str, subevent: &str, filt
         return Some(cycles);
     }
     let cells = at.cells.links.get(index)?;
+    let power = |state: LinkState| cells.power[state as usize].cycles;
     let all: u64 = cells.receive.iter().map(|stay| stay.entries).sum();
     let occupancy: u64 = cells.receive.iter().map(|stay| stay.cycles).sum();
     if let Some((event, of)) = event.rsplit_once('_')
@@ -195,8 +241,12 @@ pub(super) fn qpi(at: &Snapshot, index: usize, event: &str, subevent: &str, filt
         };
     }
     Some(match (event, subevent) {
-        ("TxL_FLITS_G0" | "TxL_FLITS_G1" | "TxL_FLITS_G2", _) => flits(&cells.sent, cycles, event, subevent)?,
-        ("RxL_FLITS_G0" | "RxL_FLITS_G1" | "RxL_FLITS_G2", _) => flits(&cells.received, cycles, event, subevent)?,
+        ("TxL_FLITS_G0" | "TxL_FLITS_G1" | "TxL_FLITS_G2", _) => {
+            flits(&cells.sent, 2 * power(LinkState::SendFull) + power(LinkState::SendHalf), event, subevent)?
+        }
+        ("RxL_FLITS_G0" | "RxL_FLITS_G1" | "RxL_FLITS_G2", _) => {
+            flits(&cells.received, 2 * power(LinkState::ReceiveFull) + power(LinkState::ReceiveHalf), event, subevent)?
+        }
         ("TxL_INSERTS", "") => cells.transmit.entries,
         ("TxL_OCCUPANCY", "") => cells.transmit.cycles,
         ("TxL_CYCLES_NE", "") => cells.transmit_busy.some(),
@@ -205,15 +255,15 @@ pub(super) fn qpi(at: &Snapshot, index: usize, event: &str, subevent: &str, filt
         ("RxL_OCCUPANCY", "") => occupancy,
         ("RxL_CYCLES_NE", "") => cells.receive_busy.some(),
         ("RxL_BYPASSED", "") => cells.receive_bypassed,
-        // The links never sleep.
-        ("TxL0_POWER_CYCLES" | "RxL0_POWER_CYCLES", "") => cycles,
+        ("TxL0_POWER_CYCLES", "") => power(LinkState::SendFull),
+        ("TxL0P_POWER_CYCLES", "") => power(LinkState::SendHalf),
+        ("RxL0_POWER_CYCLES", "") => power(LinkState::ReceiveFull),
+        ("RxL0P_POWER_CYCLES", "") => power(LinkState::ReceiveHalf),
+        ("L1_POWER_CYCLES", "") => power(LinkState::Off),
         ("DIRECT2CORE", "SUCCESS") => cells.direct[1],
         ("DIRECT2CORE", "FAILURE_RBT") => cells.direct[0],
-        // What never happens: the way to a core has credits, links do not sleep, and nothing is non-coherent.
+        // The way to a core always has credits.
         ("DIRECT2CORE", "FAILURE_CREDITS" | "FAILURE_CREDITS_RBT") => 0,
-        ("TxL0P_POWER_CYCLES" | "RxL0P_POWER_CYCLES" | "L1_POWER_CYCLES", "") => 0,
-        ("RxL_INSERTS_NCB" | "RxL_INSERTS_NCS" | "RxL_OCCUPANCY_NCB" | "RxL_OCCUPANCY_NCS", "") => 0,
-        ("RxL_CREDITS_CONSUMED_VN0", "NCB" | "NCS") => 0,
         ("RxL_CREDITS_CONSUMED_VNA", "") => cells.consumed(None),
         ("RxL_CREDITS_CONSUMED_VN0", _) => cells.consumed(Some(class(subevent)?)),
         ("VNA_CREDIT_RETURNS", "") => cells.returned,
@@ -223,11 +273,12 @@ pub(super) fn qpi(at: &Snapshot, index: usize, event: &str, subevent: &str, filt
     })
 }
 
-fn flits(cells: &Flits, cycles: u64, event: &str, subevent: &str) -> Option<u64> {
+/// Flits of a direction that had room for so many.
+fn flits(cells: &Flits, room: u64, event: &str, subevent: &str) -> Option<u64> {
     let of = |class: Class, parts: &[usize]| cells.of(|kind| kind.class() == class, parts);
     let home = |request: bool| cells.of(|kind| kind.class() == Class::Home && kind.is_request() == request, &[0]);
     Some(match (&event[event.len() - 2..], subevent) {
-        ("G0", "IDLE") => 2 * cycles - cells.complete[0] - cells.complete[1],
+        ("G0", "IDLE") => room - cells.complete[0] - cells.complete[1],
         ("G0", "DATA") => cells.complete[1],
         ("G0", "NON_DATA") => cells.complete[0],
         ("G1", "SNP") => of(Class::Snoop, &[0]),
@@ -239,7 +290,10 @@ fn flits(cells: &Flits, cycles: u64, event: &str, subevent: &str) -> Option<u64>
         ("G1", "DRS") => of(Class::Data, &[0, 1]),
         ("G2", "NDR_AD") => cells.no_data(true),
         ("G2", "NDR_AK") => cells.no_data(false),
-        ("G2", "NCB_DATA" | "NCB_NONDATA" | "NCB" | "NCS") => 0,
+        ("G2", "NCB_DATA") => of(Class::Bypass, &[1]),
+        ("G2", "NCB_NONDATA") => of(Class::Bypass, &[0]),
+        ("G2", "NCB") => of(Class::Bypass, &[0, 1]),
+        ("G2", "NCS") => of(Class::Standard, &[0]),
         _ => return None,
     })
 }
@@ -274,9 +328,8 @@ pub(super) fn ring_stop(at: &Snapshot, index: usize, event: &str, subevent: &str
     }
     let cells = at.cells.links.get(index)?;
     let of = || class(subevent).map(|class| class as usize);
+    let io = || io_class(subevent).map(|class| class as usize);
     Some(match (event, subevent) {
-        // Nothing is non-coherent.
-        (_, "NCB" | "NCS") if event.starts_with("RxR_") || event.starts_with("VN") => 0,
         ("RxR_INSERTS", _) => cells.ring[of()?].entries,
         ("RxR_OCCUPANCY", _) => cells.ring[of()?].cycles,
         ("RxR_CYCLES_NE", _) => cells.ring_busy[of()?].some(),
@@ -285,6 +338,9 @@ pub(super) fn ring_stop(at: &Snapshot, index: usize, event: &str, subevent: &str
         ("VNA_CREDITS_REJECT", _) => cells.shared_refused[of()?],
         ("VN0_CREDITS_USED", _) => cells.reserved_taken[of()?],
         ("VN0_CREDITS_REJECT", _) => cells.reserved_refused[of()?],
+        ("IIO_CREDITS_ACQUIRED", _) => cells.io_taken[io()?],
+        ("IIO_CREDITS_USED", _) => cells.io_busy[io()?].some(),
+        ("IIO_CREDITS_REJECT", _) => cells.io_rejected[io()?],
         ("VNA_CREDIT_CYCLES_OUT", "") => cells.shared_busy.all(),
         ("VNA_CREDIT_CYCLES_USED", "") => cells.shared_busy.some(),
         _ => return None,

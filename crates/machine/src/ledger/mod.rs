@@ -9,8 +9,10 @@
 mod busy;
 mod cells;
 mod device;
+mod egress;
 pub mod emerald_rapids;
 mod links;
+mod memory;
 mod names;
 mod packet;
 mod physical;
@@ -18,20 +20,20 @@ mod power;
 mod record;
 mod ring;
 mod shaped;
+mod slice;
 mod stays;
 mod window;
 
 pub use device::{IoClass, IoQueue};
+pub use memory::{Command, CommandRecord, MajorMode, MemoryState, Pending};
 pub use names::NAMES;
-pub use packet::{Class, Credit, PacketCodes, PacketKind, PacketRecord};
+pub use packet::{Class, Credit, LinkState, PacketCodes, PacketKind, PacketRecord};
 pub use physical::{ChannelBytes, DataReads};
 pub use power::{CoreState, HoldStage, PowerFact};
-pub use record::{
-    Command, CommandRecord, IO_THREAD, IngressQueue, LineState, MajorMode, MemoryState, Message, NO_THREAD, Opcodes,
-    Pending, Record, Refusal, RequestKind, SliceState,
-};
-pub use ring::{Journey, RingKind};
+pub use record::{IO_THREAD, LineState, NO_THREAD, Opcodes, Record, RequestKind};
+pub use ring::{Journey, Message, RingKind};
 pub use shaped::Shaped;
+pub use slice::{IngressQueue, Refusal, SliceState};
 pub use window::{Snapshot, Truth, Window};
 
 use crate::engine::Clocks;
@@ -141,6 +143,23 @@ impl Ledger {
         self.cells.link_queue(link, queue).leave(cycle, count, most);
     }
 
+    /// A power state of one end of a link begins or ends.
+    pub fn link_power(&mut self, link: u16, state: LinkState, on: bool, now: Tick) {
+        let cycle = self.clocks.qclk.cycles(now);
+        self.cells.links[usize::from(link)].power[state as usize].switch(on, cycle);
+    }
+
+    /// The credit of a link's ring stop towards input-output is taken, or comes back.
+    pub fn link_io_credit(&mut self, link: u16, class: IoClass, taken: bool, now: Tick) {
+        let cycle = self.clocks.uclk.cycles(now);
+        self.cells.links[usize::from(link)].io_credit(class, taken, cycle);
+    }
+
+    /// A packet at a link's ring stop found no credit towards input-output.
+    pub fn link_io_rejected(&mut self, link: u16, class: IoClass) {
+        self.cells.links[usize::from(link)].io_refused(class);
+    }
+
     const fn link_clock(&self, queue: LinkQueue) -> crate::engine::Period {
         match queue {
             LinkQueue::Ring(_) | LinkQueue::Shared => self.clocks.uclk,
@@ -160,6 +179,12 @@ impl Ledger {
     pub fn home_leave(&mut self, home: u8, queue: HomeQueue, tick: Tick) {
         let (cycle, most) = (self.clocks.uclk.cycles(tick), self.home_most(queue));
         self.cells.homes[usize::from(home)].queue(queue).leave(cycle, 1, most);
+    }
+
+    /// A message comes to a bank of a home agent's queue for the address or the data ring, or leaves it.
+    pub fn home_egress(&mut self, home: u8, data: bool, bank: usize, comes: bool, now: Tick) {
+        let cycle = self.clocks.uclk.cycles(now);
+        self.cells.homes[usize::from(home)].egress[usize::from(data)].change(bank, comes, cycle);
     }
 
     #[inline]
@@ -206,9 +231,9 @@ impl Ledger {
     /// A request has ended.
     #[inline]
     pub fn close(&mut self, record: &Record) {
-        self.cells.fold(record, crate::engine::NEVER, self.clocks.uclk);
+        self.cells.fold(record, crate::engine::NEVER);
         if let Some(stays) = &mut self.stays {
-            stays.add(record, self.clocks.uclk);
+            stays.add(record);
         }
     }
 
@@ -277,59 +302,6 @@ impl Ledger {
         self.cells.devices[socket].bounced();
     }
 
-    /// A command went out on a channel.
-    #[inline]
-    pub fn command(&mut self, channel: u16, record: CommandRecord) {
-        self.cells.channels[usize::from(channel)].commands[record.command as usize] += 1;
-        if let Some(log) = &mut self.log {
-            log.push((channel, record));
-        }
-    }
-
-    /// A request took an entry of a pending queue at DRAM cycle `cycle`.
-    #[inline]
-    pub fn queued(&mut self, channel: u16, queue: Pending, cycle: u64) {
-        let capacity = self.capacity(queue);
-        self.cells.channels[usize::from(channel)].queues[queue as usize].enter(cycle, capacity);
-    }
-
-    /// An entry that came at `entered` was given back at `cycle`.
-    #[inline]
-    pub fn unqueued(&mut self, channel: u16, queue: Pending, entered: u64, cycle: u64) {
-        let capacity = self.capacity(queue);
-        self.cells.channels[usize::from(channel)].queues[queue as usize].leave(entered, cycle, capacity);
-    }
-
-    /// A read was answered from a pending write.
-    pub fn forwarded(&mut self, channel: u16) {
-        self.cells.channels[usize::from(channel)].forwards += 1;
-    }
-
-    /// A write replaced a pending write.
-    pub fn merged(&mut self, channel: u16) {
-        self.cells.channels[usize::from(channel)].merges += 1;
-    }
-
-    /// A channel entered a major mode at DRAM cycle `cycle`.
-    pub fn mode(&mut self, channel: u16, mode: MajorMode, cycle: u64) {
-        self.cells.channels[usize::from(channel)].enter_mode(mode, cycle);
-    }
-
-    /// A read closed a row that a read or a write was waiting for.
-    pub fn preempted(&mut self, channel: u16, victim: Pending) {
-        self.cells.channels[usize::from(channel)].preemptions[victim as usize] += 1;
-    }
-
-    /// An error in a line was corrected.
-    pub fn corrected(&mut self, channel: u16) {
-        self.cells.channels[usize::from(channel)].corrected += 1;
-    }
-
-    /// A state of a channel begins or ends at DRAM cycle `cycle`.
-    pub fn memory_state(&mut self, channel: u16, state: MemoryState, on: bool, cycle: u64) {
-        self.cells.channels[usize::from(channel)].states[state.index()].switch(on, cycle);
-    }
-
     /// A state that a socket's power unit decides begins or ends.
     pub fn power_fact(&mut self, socket: u16, fact: PowerFact, on: bool, now: Tick) {
         let cycle = self.clocks.pclk().cycles(now);
@@ -375,7 +347,7 @@ impl Ledger {
     ) -> Snapshot {
         let mut cells = self.cells.clone();
         for record in live {
-            cells.fold(record, now, self.clocks.uclk);
+            cells.fold(record, self.clocks.uclk.cycles(now));
         }
         for record in packets {
             cells.fold_packet(record, now, &self.clocks, self.links.flight);

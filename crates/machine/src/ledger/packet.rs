@@ -16,13 +16,23 @@ pub enum Class {
     NoData,
     /// Responses with data.
     Data,
+    /// Non-coherent bypass: writes to devices, interrupts.
+    Bypass,
+    /// Non-coherent standard: reads from devices.
+    Standard,
 }
 
 impl Class {
     /// How many classes there are.
-    pub const COUNT: usize = 4;
+    pub const COUNT: usize = 6;
     /// All classes, by their number.
-    pub const ALL: [Self; Self::COUNT] = [Self::Home, Self::Snoop, Self::NoData, Self::Data];
+    pub const ALL: [Self; Self::COUNT] =
+        [Self::Home, Self::Snoop, Self::NoData, Self::Data, Self::Bypass, Self::Standard];
+
+    /// Goes over the data ring of a socket; the others go over the address ring.
+    pub const fn by_data_ring(self) -> bool {
+        matches!(self, Self::Data | Self::Bypass | Self::Standard)
+    }
 }
 
 /// Messages between sockets, as the guide's tables of packets name them.
@@ -77,11 +87,17 @@ pub enum PacketKind {
     NonSnpWrData,
     /// A part of a line that is written without snoops.
     NonSnpWrDataPtl,
+    /// A read of a device's register.
+    NcRd,
+    /// A write to a device's register.
+    NcWrPtl,
+    /// An interrupt for a processor.
+    IntPhysical,
 }
 
 impl PacketKind {
     /// How many kinds there are.
-    pub const COUNT: usize = 24;
+    pub const COUNT: usize = 27;
     /// All kinds, by their number.
     pub const ALL: [Self; Self::COUNT] = [
         Self::RdData,
@@ -108,6 +124,9 @@ impl PacketKind {
         Self::DataNc,
         Self::NonSnpWrData,
         Self::NonSnpWrDataPtl,
+        Self::NcRd,
+        Self::NcWrPtl,
+        Self::IntPhysical,
     ];
 
     /// The name of its opcode in the guide's Table 2-143.
@@ -134,6 +153,9 @@ impl PacketKind {
             Self::DataNc => "DataNc",
             Self::NonSnpWrData => "NonSnpWrData",
             Self::NonSnpWrDataPtl => "NonSnpWrDataPtl",
+            Self::NcRd => "NcRd",
+            Self::NcWrPtl => "NcWrPtl",
+            Self::IntPhysical => "IntPhysical",
         }
     }
 
@@ -152,7 +174,9 @@ impl PacketKind {
         match self {
             Self::SnpData | Self::SnpInvOwn => Class::Snoop,
             Self::Cmp => Class::NoData,
-            _ if self.is_data() => Class::Data,
+            Self::NcRd => Class::Standard,
+            Self::NcWrPtl | Self::IntPhysical => Class::Bypass,
+            _ if self as u8 >= Self::DataECmp as u8 => Class::Data,
             _ => Class::Home,
         }
     }
@@ -162,15 +186,20 @@ impl PacketKind {
         self as u8 <= Self::NonSnpWr as u8
     }
 
-    /// Carries a line.
+    /// Carries more than a header.
     pub const fn is_data(self) -> bool {
-        self as u8 >= Self::DataECmp as u8
+        !matches!(self, Self::NcRd) && self as u8 >= Self::DataECmp as u8
     }
 
-    /// Flits on the link: a header, and for a line eight of 8 bytes; for a part of one ten (Table 2-92).
+    /// Goes over the data ring of a socket.
+    pub const fn by_data_ring(self) -> bool {
+        self.class().by_data_ring()
+    }
+
+    /// Flits on the link: a header, and for a line eight of 8 bytes; for a part of one and for an interrupt ten (Table 2-92).
     pub const fn flits(self) -> u64 {
         match self {
-            Self::NonSnpWrDataPtl => 11,
+            Self::NonSnpWrDataPtl | Self::NcWrPtl | Self::IntPhysical => 11,
             _ if self.is_data() => 9,
             _ => 1,
         }
@@ -178,8 +207,30 @@ impl PacketKind {
 
     /// Data for a slice.
     pub const fn is_for_cache(self) -> bool {
-        self.is_data() && !matches!(self, Self::WbIData | Self::WbSData | Self::NonSnpWrData | Self::NonSnpWrDataPtl)
+        let for_home = matches!(self, Self::WbIData | Self::WbSData | Self::NonSnpWrData | Self::NonSnpWrDataPtl);
+        matches!(self.class(), Class::Data) && !for_home
     }
+}
+
+/// Power states of one end of a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum LinkState {
+    /// Sends with all lanes (L0).
+    SendFull,
+    /// Sends with half of them (L0p).
+    SendHalf,
+    /// Receives with all lanes.
+    ReceiveFull,
+    /// Receives with half of them.
+    ReceiveHalf,
+    /// Is off, in both directions (L1).
+    Off,
+}
+
+impl LinkState {
+    /// How many there are.
+    pub const COUNT: usize = 5;
 }
 
 /// Where credits for the far end's buffer came from.
@@ -226,6 +277,8 @@ pub struct PacketRecord {
     pub transmit_out: Tick,
     /// Place of the first flit on the link: two in each link clock.
     pub first_slot: u64,
+    /// It goes at half width: a flit in each clock.
+    pub half_width: bool,
     /// Entered the receive buffer; never if it passed it by.
     pub receive_in: Tick,
     /// Left the receive buffer.
@@ -258,12 +311,18 @@ impl PacketRecord {
             transmit_in: NEVER,
             transmit_out: NEVER,
             first_slot: NEVER,
+            half_width: false,
             receive_in: NEVER,
             receive_out: NEVER,
             handed: NEVER,
             direct: None,
             returned: NEVER,
         }
+    }
+
+    /// Place of one of its flits on the link, the first being 0.
+    pub const fn slot_of(&self, flit: u64) -> u64 {
+        self.first_slot + if self.half_width { 2 * flit } else { flit }
     }
 }
 

@@ -1,7 +1,8 @@
 //! Quantities that metrics estimate: bytes, ratios, latencies.
 
-use super::cells::{SliceCells, Stay};
-use super::record::{Command, LineState, RequestKind};
+use super::memory::Command;
+use super::record::{LineState, RequestKind};
+use super::slice::{ClassKey, Stay};
 use super::window::{Snapshot, Window};
 
 /// Bytes that crossed a memory channel.
@@ -54,27 +55,20 @@ impl Window<'_> {
 
     /// Data reads over all slices.
     pub fn data_reads(&self) -> DataReads {
-        let lookups = |at: &Snapshot, states: &[usize]| {
-            let of = |slice: &SliceCells| {
-                let by_state = &slice.lookups[RequestKind::DataRead as usize];
-                states.iter().flat_map(|&state| by_state[state].iter().flatten()).sum::<u64>()
-            };
-            at.cells.slices.iter().map(of).sum::<u64>()
+        let lookups = |at: &Snapshot, only_invalid: bool| {
+            let wanted =
+                |key: ClassKey| key.kind == RequestKind::DataRead && (!only_invalid || key.state == LineState::Invalid);
+            at.cells.slices.iter().flat_map(|slice| slice.classes(wanted)).map(|class| class.lookups).sum::<u64>()
         };
         let misses = |at: &Snapshot| {
-            let stays =
-                at.cells.slices.iter().flat_map(|slice| slice.tor[RequestKind::DataRead as usize][1].iter().flatten());
-            stays.fold(Stay::default(), |sum, stay| Stay {
-                entries: sum.entries + stay.entries,
-                cycles: sum.cycles + stay.cycles,
-            })
+            let wanted = |key: ClassKey| key.kind == RequestKind::DataRead && key.miss;
+            at.cells.slices.iter().flat_map(|slice| slice.classes(wanted)).map(|class| class.tor).sum::<Stay>()
         };
-        let every: Vec<usize> = (0..LineState::COUNT).collect();
         let (before, after) = (misses(self.from), misses(self.to));
         let entries = after.entries - before.entries;
         DataReads {
-            lookups: lookups(self.to, &every) - lookups(self.from, &every),
-            misses: lookups(self.to, &[0]) - lookups(self.from, &[0]),
+            lookups: lookups(self.to, false) - lookups(self.from, false),
+            misses: lookups(self.to, true) - lookups(self.from, true),
             miss_latency: (entries > 0).then(|| (after.cycles - before.cycles) as f64 / entries as f64),
         }
     }

@@ -1,8 +1,6 @@
-//! What the ledger is told: the life of a request, and the commands on a DRAM bus.
+//! What the ledger is told of requests: the life of each.
 
-use super::ring::RingKind;
 use crate::engine::NEVER;
-use crate::signal::Tick;
 
 /// Kinds of transactions in the table of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -30,11 +28,13 @@ pub enum RequestKind {
     IoWrite,
     /// A device writes a line to memory (PCIWiLF).
     IoWriteThrough,
+    /// A home agent writes a directory bit with its line. Never in a slice.
+    DirectoryWrite,
 }
 
 impl RequestKind {
     /// How many kinds there are.
-    pub const COUNT: usize = 11;
+    pub const COUNT: usize = 12;
     /// All kinds, by their number.
     pub const ALL: [Self; Self::COUNT] = [
         Self::DataRead,
@@ -48,6 +48,7 @@ impl RequestKind {
         Self::IoRead,
         Self::IoWrite,
         Self::IoWriteThrough,
+        Self::DirectoryWrite,
     ];
 
     /// A core asks for a line.
@@ -151,7 +152,7 @@ impl Opcodes {
             RequestKind::IoRead => Some(self.pci_read),
             RequestKind::IoWrite => Some(self.pci_write),
             RequestKind::IoWriteThrough => Some(self.pci_write_through),
-            RequestKind::Eviction | RequestKind::Snoop => None,
+            RequestKind::Eviction | RequestKind::Snoop | RequestKind::DirectoryWrite => None,
         }
     }
 }
@@ -210,7 +211,8 @@ pub const NO_THREAD: u8 = 0xF;
 /// Thread ID of requests of devices (Table 2-12).
 pub const IO_THREAD: u8 = 0x1E;
 
-/// The life of one transaction: when it was where, and what was decided. Stamps are [`NEVER`] until they happen.
+/// The life of one transaction: when it was where, and what was decided. Stamps are cycles of the uncore's clock, and [`NEVER`] until they
+/// happen.
 #[derive(Debug, Clone)]
 pub struct Record {
     /// What it is.
@@ -227,6 +229,8 @@ pub struct Record {
     pub state: LineState,
     /// It needs memory.
     pub miss: bool,
+    /// Region of the home agent's memory, once it has come there.
+    pub region: u8,
     /// State of what gave way to the filled line, once it has been filled.
     pub victim: Option<LineState>,
     /// Data went from the home agent or the link straight to the core.
@@ -234,35 +238,37 @@ pub struct Record {
     /// Data came from another cache, not from the home agent.
     pub forwarded: bool,
     /// When the home agent sent it, if it is a snoop.
-    pub snooped_at: Tick,
+    pub snooped_at: u64,
     /// When the home agent told another socket that it is complete, without data.
-    pub completed_at: Tick,
+    pub completed_at: u64,
+    /// The directory bit that it found, if it is a read, or that it writes.
+    pub directory: Option<bool>,
     /// It found its channel idle at the home agent, if it is a read; or did not.
     pub bypass: Option<bool>,
     /// A snoop that took an unmodified copy away and said so without sending data.
     pub dropped_silently: bool,
     /// The data of the modified line that a snoop found came to the home agent.
-    pub snoop_write: Tick,
+    pub snoop_write: u64,
     /// A partial write that found the rest of its line modified in the socket.
     pub completed: bool,
     /// A streaming store that found its line modified.
     pub aliased: bool,
     /// Was rejected, because its line had a request under way, for the first time.
-    pub rejected: Tick,
+    pub rejected: u64,
     /// Arrived in the slice's request queue.
-    pub ingress_in: Tick,
+    pub ingress_in: u64,
     /// Left the slice's request queue; this is also when the tags are looked up.
-    pub ingress_out: Tick,
+    pub ingress_out: u64,
     /// Entered the table of requests.
-    pub tor_in: Tick,
+    pub tor_in: u64,
     /// Left the table of requests.
-    pub tor_out: Tick,
+    pub tor_out: u64,
     /// Entered the home agent's tracker.
-    pub tracker_in: Tick,
+    pub tracker_in: u64,
     /// Left the home agent's tracker.
-    pub tracker_out: Tick,
+    pub tracker_out: u64,
     /// Write data went from the home agent to the memory controller.
-    pub written: Tick,
+    pub written: u64,
 }
 
 impl Record {
@@ -273,8 +279,7 @@ impl Record {
         self.rejected & self.snooped_at & self.completed_at & self.snoop_write != NEVER
             || self.dropped_silently
             || self.aliased
-            || self.kind.is_io()
-            || matches!(self.kind, RequestKind::Snoop)
+            || self.directory.is_some()
     }
 
     /// A record of which nothing has happened yet.
@@ -287,6 +292,7 @@ impl Record {
             remote,
             state: LineState::Invalid,
             miss: false,
+            region: 0,
             victim: None,
             completed: false,
             aliased: false,
@@ -294,6 +300,7 @@ impl Record {
             forwarded: false,
             snooped_at: NEVER,
             completed_at: NEVER,
+            directory: None,
             bypass: None,
             dropped_silently: false,
             snoop_write: NEVER,
@@ -307,202 +314,4 @@ impl Record {
             written: NEVER,
         }
     }
-}
-
-/// Messages that a ring stop of a slice or its core sends (2.3.7, `TxR_INSERTS`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum Message {
-    /// Slice: request to the home agent.
-    AddressFromCache,
-    /// Slice: global observation or completion to a core.
-    AcknowledgeFromCache,
-    /// Slice: data to a core or to the home agent.
-    DataFromCache,
-    /// Slice: snoop to cores.
-    SnoopFromCache,
-    /// Core: request to a slice.
-    AddressFromCore,
-    /// Core: answer to a snoop.
-    AcknowledgeFromCore,
-    /// Core: data of a writeback.
-    DataFromCore,
-}
-
-impl Message {
-    /// How many kinds there are.
-    pub const COUNT: usize = 7;
-    /// All kinds, by their number.
-    pub const ALL: [Self; Self::COUNT] = [
-        Self::AddressFromCache,
-        Self::AcknowledgeFromCache,
-        Self::DataFromCache,
-        Self::SnoopFromCache,
-        Self::AddressFromCore,
-        Self::AcknowledgeFromCore,
-        Self::DataFromCore,
-    ];
-
-    /// The ring that it goes over.
-    pub const fn ring(self) -> RingKind {
-        match self {
-            Self::AddressFromCache | Self::AddressFromCore => RingKind::Address,
-            Self::AcknowledgeFromCache | Self::AcknowledgeFromCore => RingKind::Acknowledge,
-            Self::DataFromCache | Self::DataFromCore => RingKind::Block,
-            Self::SnoopFromCache => RingKind::Snoop,
-        }
-    }
-}
-
-/// Queues of a slice whose entries can be turned away.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum IngressQueue {
-    /// IRQ: requests of cores and of input-output.
-    Requests,
-    /// ISMQ: responses and what follows from them.
-    Responses,
-}
-
-/// Why an entry of a slice's queue is turned away.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum Refusal {
-    /// The egress is full.
-    Full,
-    /// A request for the same line is under way.
-    Conflict,
-    /// No tracker entry of the home agent (RTID) is free.
-    Tracker,
-}
-
-impl Refusal {
-    /// How many there are.
-    pub const COUNT: usize = 3;
-}
-
-/// States of a slice's queues.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum SliceState {
-    /// A response wants the pipeline.
-    ResponseBids,
-    /// A response was turned away and waits.
-    ResponseStarves,
-    /// A request was passed over in favour of a response and waits.
-    RequestStarves,
-}
-
-impl SliceState {
-    /// How many there are.
-    pub const COUNT: usize = 3;
-}
-
-/// Pending queues of a memory channel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum Pending {
-    /// Reads (RPQ).
-    Reads,
-    /// Writes (WPQ).
-    Writes,
-}
-
-/// What a memory channel prefers to serve (2.5.8, `MAJOR_MODES`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum MajorMode {
-    /// Reads; the default.
-    Read,
-    /// Writes, because many are pending.
-    Write,
-    /// Only reads that complete the lines of partial writes.
-    Partial,
-}
-
-impl MajorMode {
-    /// How many there are.
-    pub const COUNT: usize = 3;
-}
-
-/// States of a memory channel and its ranks that hold for a time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum MemoryState {
-    /// The rank's clock is enabled.
-    ClockOn(u8),
-    /// The rank's requests wait, for heat or power.
-    Throttled(u8),
-    /// Everything waits, because memory is critically hot.
-    Critical,
-    /// The channel refreshes itself.
-    SelfRefresh,
-    /// All ranks are powered down, DLLs on.
-    PoweredDown,
-    /// All ranks are powered down, DLLs off.
-    DllOff,
-}
-
-impl MemoryState {
-    /// Ranks that a channel can have.
-    const RANKS: usize = 8;
-    /// How many there are.
-    pub const COUNT: usize = 2 * Self::RANKS + 4;
-
-    /// Its number.
-    pub const fn index(self) -> usize {
-        match self {
-            Self::ClockOn(rank) => rank as usize % Self::RANKS,
-            Self::Throttled(rank) => Self::RANKS + rank as usize % Self::RANKS,
-            Self::Critical => 2 * Self::RANKS,
-            Self::SelfRefresh => 2 * Self::RANKS + 1,
-            Self::PoweredDown => 2 * Self::RANKS + 2,
-            Self::DllOff => 2 * Self::RANKS + 3,
-        }
-    }
-}
-
-/// A DRAM command and, where the events tell them apart, why it was sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum Command {
-    /// Opens a row.
-    Activate,
-    /// Closes a row in the way of another.
-    PrechargeMiss,
-    /// Closes a row that was idle for too long.
-    PrechargeIdle,
-    /// Closes all rows of a rank, before a refresh.
-    PrechargeAll,
-    /// Reads a line.
-    Read,
-    /// Reads a line to complete a partial write.
-    Underfill,
-    /// Writes a line in write major mode.
-    WriteMajor,
-    /// Writes a line in read major mode.
-    WriteOpportunistic,
-    /// Refresh of a rank that had nothing else to do.
-    RefreshIdle,
-    /// Refresh that had been put off as often as is allowed.
-    RefreshForced,
-}
-
-impl Command {
-    /// How many kinds there are.
-    pub const COUNT: usize = 10;
-}
-
-/// A command on a channel's bus.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CommandRecord {
-    /// DRAM clock cycle.
-    pub cycle: u64,
-    /// Command.
-    pub command: Command,
-    /// Rank.
-    pub rank: u8,
-    /// Bank in the rank; 0 for commands to a whole rank.
-    pub bank: u8,
-    /// Row that the request wants, for activates, reads and writes; otherwise 0.
-    pub row: u32,
 }

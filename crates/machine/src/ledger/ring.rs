@@ -1,7 +1,6 @@
 //! The truth about the rings: journeys of messages, by ring, polarity, and the stops that they went between.
 
 use super::cells::Grid;
-use super::record::Message;
 
 /// The rings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -24,6 +23,51 @@ impl RingKind {
     /// Transfers of a message: a line takes two of 32 bytes (2.3.7).
     pub const fn slots(self) -> u32 {
         if matches!(self, Self::Block) { 2 } else { 1 }
+    }
+}
+
+/// Messages that a ring stop of a slice or its core sends (2.3.7, `TxR_INSERTS`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Message {
+    /// Slice: request to the home agent.
+    AddressFromCache,
+    /// Slice: global observation or completion to a core.
+    AcknowledgeFromCache,
+    /// Slice: data to a core or to the home agent.
+    DataFromCache,
+    /// Slice: snoop to cores.
+    SnoopFromCache,
+    /// Core: request to a slice.
+    AddressFromCore,
+    /// Core: answer to a snoop.
+    AcknowledgeFromCore,
+    /// Core: data of a writeback.
+    DataFromCore,
+}
+
+impl Message {
+    /// How many kinds there are.
+    pub const COUNT: usize = 7;
+    /// All kinds, by their number.
+    pub const ALL: [Self; Self::COUNT] = [
+        Self::AddressFromCache,
+        Self::AcknowledgeFromCache,
+        Self::DataFromCache,
+        Self::SnoopFromCache,
+        Self::AddressFromCore,
+        Self::AcknowledgeFromCore,
+        Self::DataFromCore,
+    ];
+
+    /// The ring that it goes over.
+    pub const fn ring(self) -> RingKind {
+        match self {
+            Self::AddressFromCache | Self::AddressFromCore => RingKind::Address,
+            Self::AcknowledgeFromCache | Self::AcknowledgeFromCore => RingKind::Acknowledge,
+            Self::DataFromCache | Self::DataFromCore => RingKind::Block,
+            Self::SnoopFromCache => RingKind::Snoop,
+        }
     }
 }
 

@@ -5,8 +5,7 @@
 
 use super::record::{Opcodes, Record, RequestKind};
 use super::shaped::Shaped;
-use crate::engine::{NEVER, Period};
-use crate::signal::Tick;
+use crate::engine::NEVER;
 
 /// From one cycle on, up to another and without it.
 type Stay = (u64, u64);
@@ -26,11 +25,8 @@ pub struct Stays(Vec<Kept>);
 
 impl Stays {
     /// Adds those of a request that has ended.
-    pub fn add(&mut self, record: &Record, clock: Period) {
-        let cycles = |from: Tick, to: Tick| {
-            let stay = (from != NEVER && to != NEVER).then(|| (clock.cycles(from), clock.cycles(to)));
-            stay.filter(|(from, to)| from < to)
-        };
+    pub fn add(&mut self, record: &Record) {
+        let cycles = |from: u64, to: u64| (from != NEVER && to != NEVER && from < to).then_some((from, to));
         let queue = cycles(record.ingress_in, record.ingress_out).filter(|_| record.kind != RequestKind::Snoop);
         let table = cycles(record.tor_in, record.tor_out);
         self.0.push(Kept { slice: record.slice, kind: record.kind, missed: record.miss, queue, table });

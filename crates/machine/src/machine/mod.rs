@@ -17,7 +17,7 @@ use crate::uncore::{ModelError, ProgramCounts, Progress};
 use crate::workload::{ProgramSettings, ProgramSource, Scenario, Workload};
 pub use checked::checked;
 use model::Model;
-pub use parameters::Parameters;
+pub use parameters::{FirstLevel, Parameters};
 pub use spec::{MachineSpec, SpecError};
 pub use truth::{Snapshot, Window};
 
@@ -48,12 +48,6 @@ pub enum BuildError {
         family: &'static str,
         /// Presets that have one.
         with: String,
-    },
-    /// The model runs no programs.
-    #[error("the traffic model of {family} runs workloads, and no programs yet; give --workload, or --machine e5-2600")]
-    NoPrograms {
-        /// Family.
-        family: &'static str,
     },
     /// The model has fewer sockets.
     #[error(
@@ -201,6 +195,10 @@ pub fn modelled(family: &'static Family) -> Option<Wiring> {
     let parameters = MachineSpec::of(family).parameters().ok()?;
     let sockets = parameters.most_sockets().min(2);
     let parameters = parameters.with_sockets(sockets);
+    // With everything that a machine can be given.
+    let settings = parameters.settings();
+    let parameters =
+        settings.iter().fold(parameters, |parameters, setting| parameters.with_setting(setting.key, setting.most));
     let mut wiring = Wiring::new(family, sockets);
     let workload = Workload::parse("stream", &parameters.limits()).ok()?;
     parameters.model(workload.into(), &mut wiring).ok()?;

@@ -45,11 +45,7 @@ impl Model {
 
     /// What the program has done so far, if one runs.
     pub fn program(&self) -> Option<ProgramCounts> {
-        match self {
-            Self::E5(model) => model.program(),
-            Self::Nehalem(model) => model.program(),
-            Self::EmeraldRapids(_) => None,
-        }
+        each!(self, model => model.program())
     }
 
     /// True when the workload is done and nothing is under way.

@@ -7,7 +7,7 @@ use super::model::Model;
 use crate::engine::ClockDomains;
 use crate::ledger::Opcodes;
 use crate::signal::Wiring;
-use crate::uncore::{self, emerald_rapids, nehalem};
+use crate::uncore::{self, Setting, emerald_rapids, nehalem};
 use crate::workload::{Limits, ProgramSettings, ProgramSource, Scenario};
 
 /// Presets by command-line name, with the family that they belong to. The first of a family is its default.
@@ -22,6 +22,15 @@ pub enum Parameters {
     Nehalem(Box<nehalem::Parameters>),
     /// Of Emerald Rapids.
     EmeraldRapids(Box<emerald_rapids::Parameters>),
+}
+
+/// Size and shape of a first-level cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FirstLevel {
+    /// Bytes.
+    pub bytes: u32,
+    /// Ways of each set.
+    pub ways: u32,
 }
 
 impl Parameters {
@@ -53,6 +62,19 @@ impl Parameters {
         }
     }
 
+    /// The first-level caches of a core, which a program's accesses go through before they reach the model: for data and for
+    /// instructions (Intel optimization manual).
+    pub const fn first_level(&self) -> [FirstLevel; 2] {
+        const fn cache(kibibytes: u32, ways: u32) -> FirstLevel {
+            FirstLevel { bytes: kibibytes << 10, ways }
+        }
+        match self {
+            Self::E5(_) => [cache(32, 8), cache(32, 8)],
+            Self::Nehalem(_) => [cache(32, 8), cache(32, 4)],
+            Self::EmeraldRapids(_) => [cache(48, 12), cache(32, 8)],
+        }
+    }
+
     /// Sockets that the model can have at most.
     pub const fn most_sockets(&self) -> u16 {
         match self {
@@ -69,6 +91,25 @@ impl Parameters {
             Self::E5(parameters) => Self::E5(Box::new(parameters.with_sockets(sockets as u8))),
             Self::Nehalem(parameters) => Self::Nehalem(Box::new(parameters.with_sockets(sockets as u8))),
             Self::EmeraldRapids(parameters) => Self::EmeraldRapids(Box::new(parameters.with_sockets(sockets as u8))),
+        }
+    }
+
+    /// What the machine's name can set besides the number of sockets.
+    pub const fn settings(&self) -> &'static [Setting] {
+        match self {
+            Self::E5(_) => uncore::SETTINGS,
+            Self::EmeraldRapids(_) => emerald_rapids::SETTINGS,
+            Self::Nehalem(_) => &[],
+        }
+    }
+
+    /// The same part with a setting.
+    #[must_use]
+    pub fn with_setting(self, key: &str, value: u64) -> Self {
+        match self {
+            Self::E5(parameters) => Self::E5(Box::new(parameters.with_setting(key, value))),
+            Self::EmeraldRapids(parameters) => Self::EmeraldRapids(Box::new(parameters.with_setting(key, value))),
+            Self::Nehalem(_) => self,
         }
     }
 
@@ -128,7 +169,12 @@ impl Parameters {
                 let model = uncore::Model::for_program(*parameters, opcodes, source, settings, wiring)?;
                 Ok(Model::E5(Box::new(model)))
             }
-            Self::EmeraldRapids(_) => Err(BuildError::NoPrograms { family: wiring.family().name }),
+            Self::EmeraldRapids(parameters) => {
+                let family = wiring.family();
+                let opcode = |name: &str| family.named_value("idi-opcodes", name);
+                let model = emerald_rapids::Model::for_program(*parameters, opcode, source, settings, wiring)?;
+                Ok(Model::EmeraldRapids(Box::new(model)))
+            }
         }
     }
 }

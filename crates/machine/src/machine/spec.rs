@@ -1,4 +1,4 @@
-//! `FAMILY|PRESET[:sockets=N,cores=N]`: which machine.
+//! `FAMILY|PRESET[:sockets=N,…]`: which machine.
 
 use pericore_catalog::Family;
 
@@ -6,6 +6,7 @@ use super::BuildError;
 use super::parameters::{PRESETS, Parameters};
 use crate::chassis::{Chassis, Shape};
 use crate::signal::Wiring;
+use crate::uncore::Setting;
 use crate::workload::Limits;
 
 /// A machine as the command line names it.
@@ -14,6 +15,8 @@ pub struct MachineSpec {
     family: &'static Family,
     preset: &'static str,
     sockets: u16,
+    /// Other settings, in the order in which they were given.
+    settings: Vec<(&'static str, u64)>,
 }
 
 /// Text that names no machine.
@@ -28,18 +31,24 @@ pub enum SpecError {
         known: String,
     },
     /// A key that machines do not have.
-    #[error("machines have no key {key:?}; known: sockets")]
+    #[error("{preset} has no key {key:?}; known: {known}")]
     UnknownKey {
+        /// Preset, or family.
+        preset: &'static str,
         /// What was written.
         key: String,
+        /// Keys that there are.
+        known: String,
     },
     /// A value that is no number in range.
-    #[error("{key}={value}: give a number from 1 to 8")]
+    #[error("{key}={value}: give {accepted}")]
     BadValue {
         /// Key.
         key: &'static str,
         /// What was written.
         value: String,
+        /// What would do.
+        accepted: String,
     },
 }
 
@@ -47,7 +56,7 @@ impl MachineSpec {
     /// One socket of a family, with its first preset.
     pub fn of(family: &'static Family) -> Self {
         let preset = PRESETS.iter().find(|(_, of)| *of == family.name).map_or(family.name, |(preset, _)| preset);
-        Self { family, preset, sockets: 1 }
+        Self { family, preset, sockets: 1, settings: Vec::new() }
     }
 
     /// Reads `NAME[:key=value,…]`.
@@ -62,13 +71,25 @@ impl MachineSpec {
         if let Some((preset, _)) = preset {
             spec.preset = preset;
         }
+        let parameters = Parameters::preset(spec.preset);
+        let of_preset = parameters.as_ref().map_or(&[][..], Parameters::settings);
+        let sockets = Setting::range("sockets", 1, 8);
         for option in options.split(',').filter(|option| !option.is_empty()) {
             let (key, value) = option.split_once('=').unwrap_or((option, ""));
-            if key != "sockets" {
-                return Err(SpecError::UnknownKey { key: key.to_owned() });
+            let settings = std::iter::once(&sockets).chain(of_preset);
+            let Some(&setting) = settings.clone().find(|setting| setting.key == key) else {
+                let known: Vec<&str> = settings.map(|setting| setting.key).collect();
+                let (preset, key, known) = (spec.preset, key.to_owned(), known.join(", "));
+                return Err(SpecError::UnknownKey { preset, key, known });
+            };
+            let number = value.parse().ok().filter(|&number| setting.accepts(number)).ok_or_else(|| {
+                SpecError::BadValue { key: setting.key, value: value.to_owned(), accepted: setting.to_string() }
+            })?;
+            if setting.key == sockets.key {
+                spec.sockets = number as u16;
+            } else {
+                spec.settings.push((setting.key, number));
             }
-            let number = value.parse().ok().filter(|number| (1..=8).contains(number));
-            spec.sockets = number.ok_or_else(|| SpecError::BadValue { key: "sockets", value: value.to_owned() })?;
         }
         Ok(spec)
     }
@@ -92,6 +113,8 @@ impl MachineSpec {
             let with: Vec<&str> = PRESETS.iter().map(|(preset, _)| *preset).collect();
             BuildError::NoModel { family: self.family.name, with: with.join(", ") }
         })?;
+        let parameters =
+            self.settings.iter().fold(parameters, |parameters, &(key, value)| parameters.with_setting(key, value));
         let most = parameters.most_sockets();
         if self.sockets > most {
             return Err(BuildError::TooManySockets { family: self.family.name, sockets: self.sockets, most });
@@ -136,4 +159,20 @@ fn unknown(name: &str) -> SpecError {
     let families = pericore_catalog::families().iter().map(|family| family.name);
     let known: Vec<&str> = families.chain(PRESETS.iter().map(|(preset, _)| *preset)).collect();
     SpecError::Unknown { name: name.to_owned(), known: known.join(", ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::MachineSpec;
+
+    #[test]
+    fn a_name_carries_settings_of_its_preset() {
+        let spec = MachineSpec::parse("e5-2600:sockets=2,regions=12,ranks=8").unwrap();
+        let super::Parameters::E5(parameters) = spec.parameters().unwrap() else { panic!("another model") };
+        assert_eq!((parameters.sockets, parameters.regions, parameters.dram.ranks), (2, 12, 8));
+        let message = |text| MachineSpec::parse(text).unwrap_err().to_string();
+        assert_eq!(message("e5-2600:regions=13"), "regions=13: give a number from 1 to 12");
+        assert!(message("nehalem:regions=2").contains("has no key \"regions\"; known: sockets"));
+        assert!(message("e5-2600:cores=4").contains("known: sockets, regions, directory, ranks"));
+    }
 }

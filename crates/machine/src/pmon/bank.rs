@@ -206,13 +206,14 @@ impl Bank {
     fn deliver(&mut self, wire: Wire, tag: u64, tick: Tick, count: u32) {
         self.reach(tick);
         let index = self.index(wire);
-        let takers = match self.tags[index].quick(tag) {
+        let mut takers = match self.tags[index].quick(tag) {
             Some(slot) => slot.takers,
             None => self.known(wire, tag).takers,
         };
         let instance = &mut self.instances[usize::from(wire.instance)];
-        for counter in each(takers) {
-            instance.pulse(counter, u64::from(count), tick);
+        while takers != 0 {
+            instance.pulse(takers.trailing_zeros() as usize, count.into(), tick);
+            takers &= takers - 1;
         }
         self.settle(wire.instance, tick);
     }
@@ -223,20 +224,34 @@ impl Bank {
         let slot = self.known(wire, tag);
         let Some(count) = (if COMES { slot.count.checked_add(1) } else { slot.count.checked_sub(1) }) else { return };
         slot.count = count;
-        let takers = slot.takers;
-        self.change::<COMES>(wire, takers, tag, tick);
+        if slot.takers != 0 {
+            let takers = slot.takers;
+            self.change::<COMES>(wire, takers, tag, tick);
+        }
     }
 
     /// An entry has come to a level that counters take it from, or gone from it.
     #[inline(never)]
     fn change<const COMES: bool>(&mut self, wire: Wire, takers: u32, tag: u64, tick: Tick) {
         self.reach(tick);
-        let index = self.index(wire);
         let instance = &mut self.instances[usize::from(wire.instance)];
-        for counter in each(takers) {
-            instance.change::<COMES>(counter, wire.signal, &self.tags[index], tag, tick);
+        let mut plain = takers & instance.levels();
+        let rest = takers ^ plain;
+        while plain != 0 {
+            instance.step::<COMES>(plain.trailing_zeros() as usize, tick);
+            plain &= plain - 1;
+        }
+        if rest != 0 {
+            self.change_otherwise(wire, rest, tag, if COMES { 1 } else { -1 }, tick);
         }
         self.settle(wire.instance, tick);
+    }
+
+    #[inline(never)]
+    fn change_otherwise(&mut self, wire: Wire, takers: u32, tag: u64, step: i64, tick: Tick) {
+        let index = self.index(wire);
+        let instance = &mut self.instances[usize::from(wire.instance)];
+        each(takers).for_each(|counter| instance.change(counter, wire.signal, &self.tags[index], tag, step, tick));
     }
 
     /// Acts on what a signal has made of an armed counter.

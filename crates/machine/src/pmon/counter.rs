@@ -139,24 +139,34 @@ impl Counter {
         self.open = conditioning.gate.is_some_and(|condition| condition.open(gate));
     }
 
-    /// `count` increments in a cycle, which is asked for only if it matters.
-    #[inline]
-    pub fn pulse(&mut self, count: u64, cycle: impl FnOnce() -> u64) {
-        if self.raw {
-            if self.running {
-                self.add(count, 1);
-            }
-            return;
+    /// `count` increments in `cycle`.
+    pub fn pulse(&mut self, count: u64, cycle: u64) {
+        if !self.pulse_raw(count) {
+            self.advance(cycle);
+            self.pending += count;
         }
-        self.advance(cycle());
-        self.pending += count;
+    }
+
+    /// `count` increments, if their cycle does not matter; else false.
+    #[inline]
+    pub(super) fn pulse_raw(&mut self, count: u64) -> bool {
+        if self.raw && self.running {
+            self.add(count, 1);
+        }
+        self.raw
     }
 
     /// The level changes in `cycle`; the new level holds for that cycle.
-    #[inline]
     pub fn change_level(&mut self, delta: i64, cycle: u64) {
         self.advance(cycle);
         self.level = self.level.saturating_add_signed(delta);
+    }
+
+    /// The level changes by one.
+    #[inline]
+    pub(super) fn step<const UP: bool>(&mut self, cycle: u64) {
+        self.advance(cycle);
+        self.level = if UP { self.level + 1 } else { self.level.saturating_sub(1) };
     }
 
     /// The gate's level changes in `cycle`.
@@ -173,7 +183,10 @@ impl Counter {
     /// Accounts for all cycles before `cycle`.
     #[inline]
     pub fn advance(&mut self, cycle: u64) {
-        let Some(cycles) = cycle.checked_sub(self.at).filter(|&cycles| cycles > 0) else { return };
+        if cycle <= self.at {
+            return;
+        }
+        let cycles = cycle - self.at;
         self.at = cycle;
         if !self.raw {
             self.advance_shaped(cycles);
@@ -214,9 +227,12 @@ impl Counter {
     /// Adds `count` times `each`, which almost always fits.
     #[inline]
     fn add(&mut self, count: u64, each: u64) {
-        match count.checked_mul(each).and_then(|count| self.value.checked_add(count)) {
-            Some(sum) if sum <= self.mask => self.value = sum,
-            _ => self.wrap(u128::from(count) * u128::from(each)),
+        let (product, overflows) = count.overflowing_mul(each);
+        // A register is never above its mask, so this cannot underflow.
+        if !overflows && product <= self.mask - self.value {
+            self.value += product;
+        } else {
+            self.wrap(u128::from(count) * u128::from(each));
         }
     }
 

@@ -255,15 +255,22 @@ impl Instance {
     /// Increments for a counter, and for its followers if it is counter 0.
     #[inline]
     pub(super) fn pulse(&mut self, counter: usize, count: u64, tick: u64) {
-        let clock = self.clock;
-        self.counters[counter].pulse(count, || clock.cycle(tick));
+        if !self.counters[counter].pulse_raw(count) {
+            let cycle = self.cycle(tick);
+            self.counters[counter].pulse(count, cycle);
+        }
         if counter == 0 && self.followers != 0 {
-            each(self.followers).for_each(|follower| self.counters[follower].pulse(count, || clock.cycle(tick)));
+            self.pulse_followers(count, tick);
         }
     }
 
+    #[inline(never)]
+    fn pulse_followers(&mut self, count: u64, tick: u64) {
+        let cycle = self.cycle(tick);
+        each(self.followers).for_each(|follower| self.counters[follower].pulse(count, cycle));
+    }
+
     /// A change of a counter's level, and of its followers' if it is counter 0.
-    #[inline]
     pub(super) fn change_level(&mut self, counter: usize, delta: i64, tick: u64) {
         let cycle = self.cycle(tick);
         self.counters[counter].change_level(delta, cycle);
@@ -272,20 +279,24 @@ impl Instance {
         }
     }
 
-    /// An entry of a level has come or gone whose tag a counter takes: the counter's level goes with the signal's, or follows from it
-    /// in another way. `entries` is the signal's level now.
+    /// A change by one of a counter's level.
     #[inline]
-    pub(super) fn change<const COMES: bool>(&mut self, counter: usize, said: u16, entries: &Tags, tag: u64, tick: u64) {
-        let step = if COMES { 1 } else { -1 };
-        if self.levels >> counter & 1 == 1 {
-            self.change_level(counter, step, tick);
-        } else {
-            self.change_otherwise(counter, said, entries, tag, step, tick);
+    pub(super) fn step<const UP: bool>(&mut self, counter: usize, tick: u64) {
+        if counter == 0 && self.followers != 0 {
+            return self.change_level(0, if UP { 1 } else { -1 }, tick);
         }
+        let cycle = self.cycle(tick);
+        self.counters[counter].step::<UP>(cycle);
     }
 
-    #[inline(never)]
-    fn change_otherwise(&mut self, counter: usize, said: u16, entries: &Tags, tag: u64, step: i64, tick: u64) {
+    /// Counters that take a level under no other condition, as a bit mask.
+    #[inline]
+    pub(super) const fn levels(&self) -> u32 {
+        self.levels
+    }
+
+    /// An entry of a level has come (`step` 1) or gone (-1) whose tag a counter takes. `entries` is the signal's level now.
+    pub(super) fn change(&mut self, counter: usize, said: u16, entries: &Tags, tag: u64, step: i64, tick: u64) {
         let Selection::Signal { signal, measure, predicate, gate } = &self.selections[counter] else { return };
         if gate.as_ref().is_some_and(|gate| gate.signal == said && gate.predicate.matches(tag)) {
             let cycle = self.clock.cycle(tick);

@@ -25,7 +25,8 @@ pub struct Tags {
 
 /// Knuth's multiplier for a hash of 64 bits: 2^64 divided by the golden ratio.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
-const FEWEST: usize = 4;
+/// Half of them stay free, so that the first look almost always finds a tag.
+const FEWEST: usize = 16;
 /// A table of this size forgets the tags that no entry carries before it grows.
 const MANY: usize = 256;
 
@@ -44,7 +45,7 @@ impl Tags {
         {
             return &mut self.slots[place];
         }
-        if (self.used as usize + 1) * 4 > self.slots.len() * 3 {
+        if (self.used as usize + 1) * 2 > self.slots.len() {
             self.make_room(&takers);
         }
         if tag != 0 {
@@ -81,7 +82,7 @@ impl Tags {
     fn place(&self, tag: u64) -> Option<usize> {
         let mask = self.slots.len().checked_sub(1)?;
         let mut place = self.first(tag);
-        // A quarter of the slots is free: the search ends.
+        // Half of the slots are free: the search is short.
         while self.slots[place].tag != tag && (place == 0 || self.slots[place].tag != 0) {
             place = (place + 1) & mask;
         }

@@ -60,6 +60,7 @@ pub struct AddressMap {
     rank_bits: u32,
     /// Bits of a line number within a socket's memory.
     node_bits: u32,
+    regions: u8,
 }
 
 impl AddressMap {
@@ -73,6 +74,7 @@ impl AddressMap {
             bank_bits: parameters.dram.banks_per_rank().trailing_zeros(),
             rank_bits: parameters.dram.ranks.trailing_zeros(),
             node_bits: (parameters.node() / LINE_BYTES).trailing_zeros(),
+            regions: parameters.regions,
         }
     }
 
@@ -81,6 +83,15 @@ impl AddressMap {
     pub const fn home(&self, line: u32) -> u8 {
         // A line number is at most 31 bits wide, and so is a single socket's share of them.
         (line >> self.node_bits) as u8
+    }
+
+    /// The region of its home agent's memory in which a line lies.
+    pub const fn region(&self, line: u32) -> u8 {
+        if self.regions == 1 {
+            return 0;
+        }
+        let within = line as u64 & ((1 << self.node_bits) - 1);
+        ((within * self.regions as u64) >> self.node_bits) as u8
     }
 
     /// The socket of a core or a slice.
@@ -99,6 +110,12 @@ impl AddressMap {
     #[inline]
     pub const fn within(&self, stop: u16) -> u8 {
         stop as u8 & self.slice_mask
+    }
+
+    /// The home agent of a channel, and the channel's number there.
+    #[inline]
+    pub const fn home_and_channel(&self, channel: usize) -> (usize, usize) {
+        (channel >> self.channel_bits, channel & ((1 << self.channel_bits) - 1))
     }
 
     /// The slice of a socket that handles a line.
@@ -168,6 +185,16 @@ mod tests {
         let (near, far) = (map.place(here), map.place(there));
         assert_eq!((far.channel, far.bank, far.row), (near.channel + 4, near.bank, near.row));
         assert_eq!((map.slice(1, here), map.socket(11), map.within(11)), (map.slice(0, here) + 8, 1, 3));
+    }
+
+    #[test]
+    fn regions_follow_each_other_in_order_of_address() {
+        let map = AddressMap::new(&Parameters { regions: 3, ..Parameters::e5_2680().with_sockets(2) });
+        // 2^30 lines of a socket: thirds begin at 357,913,942 and 715,827,883.
+        let lines = [0, 357_913_941, 357_913_942, 715_827_882, 715_827_883, (1 << 30) - 1];
+        assert_eq!(lines.map(|line| map.region(line)), [0, 0, 1, 1, 2, 2]);
+        assert_eq!(lines.map(|line| map.region(line + (1 << 30))), [0, 0, 1, 1, 2, 2]);
+        assert_eq!(AddressMap::new(&Parameters::e5_2680()).region(u32::MAX >> 2), 0);
     }
 
     #[test]

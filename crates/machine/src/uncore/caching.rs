@@ -30,7 +30,7 @@ impl Model {
             return;
         }
         state.queue_free = self.now + self.latency.uclk;
-        record.ingress_in = self.now;
+        record.ingress_in = self.wheel.cycle();
         let ready = self.now + self.latency.ingress;
         if kind == RequestKind::Snoop {
             state.snoops.push_back((ready, request));
@@ -70,7 +70,11 @@ impl Model {
 
     /// Lets the pipeline work now if it can, and sets its next event.
     pub(super) fn wake<S: SignalSink>(&mut self, slice: u16, sink: &mut S) {
-        if self.slices[usize::from(slice)].pipeline_free <= self.now
+        let state = &self.slices[usize::from(slice)];
+        if state.nothing_waits() {
+            return;
+        }
+        if state.pipeline_free <= self.now
             && !self.take_fill(slice, sink)
             && (self.links.is_empty() || !self.take_snoop(slice, sink))
         {
@@ -83,6 +87,10 @@ impl Model {
     #[inline]
     fn plan_pump(&mut self, slice: u16) {
         let state = &mut self.slices[usize::from(slice)];
+        // The pipeline works neither before it is free nor again in this cycle, and an earlier event is already set.
+        if state.nothing_waits() || state.pump_at <= state.pipeline_free.max(self.now + 1) {
+            return;
+        }
         if let Some(next) = state.next_snoop().filter(|_| state.has_snoop_entry()) {
             let next = next.max(state.pipeline_free);
             if next > self.now && next < state.pump_at {
@@ -245,7 +253,7 @@ impl Model {
         let (entry, state) = (&mut self.pool[request], &self.slices[usize::from(slice)]);
         let way = state.llc.find(entry.line);
         let record = &mut entry.record;
-        record.ingress_out = self.now;
+        record.ingress_out = self.wheel.cycle();
         record.state = way.map_or(LineState::Invalid, |way| state.llc.state(way));
         let kind = record.kind;
         // A line that other sockets may have cannot be written to without its home agent's leave.
@@ -268,6 +276,10 @@ impl Model {
         }
         match way {
             None => {
+                if kind == RequestKind::ReadForOwnership && self.pool[request].record.state == LineState::Shared {
+                    let (wire, tag) = self.slices[usize::from(slice)].wires.stores_to_shared;
+                    sink.pulse(wire, tag, self.now, 1);
+                }
                 let to = self.way_home(request);
                 if kind.is_writeback() {
                     // The line was given up while its writeback was on the way: the data goes on to memory.

@@ -1,6 +1,8 @@
 //! A core: private caches, line-fill buffers, and the threads that run on it.
 
+use super::address::LINE_BYTES;
 use super::cache::{Cache, Evicted, Right};
+use super::program::Pause;
 use super::request::RequestId;
 use super::search::matches;
 use crate::signal::Tick;
@@ -12,8 +14,6 @@ const L1_SETS: usize = 64;
 const L2_SETS: usize = 512;
 const FREE: u32 = u32::MAX;
 const MOST_BUFFERS: usize = 16;
-/// No line: the last one cannot be named.
-pub const NOT_MISSING: u32 = u32::MAX;
 
 /// Why a thread does not issue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +30,27 @@ pub enum ThreadState {
     Finished,
 }
 
+impl ThreadState {
+    /// Ends a wait for an access; true if it is one.
+    pub fn rouse(&mut self) -> bool {
+        let waits = *self == Self::ForAccess;
+        if waits {
+            *self = Self::Running;
+        }
+        waits
+    }
+}
+
+impl From<Pause> for ThreadState {
+    fn from(why: Pause) -> Self {
+        match why {
+            Pause::ForBuffer => Self::ForBuffer,
+            Pause::ForAccess => Self::ForAccess,
+            Pause::Over => Self::Finished,
+        }
+    }
+}
+
 /// What a thread is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ThreadKind {
@@ -39,6 +60,19 @@ pub enum ThreadKind {
     Streaming,
     /// A device: not on a core at all.
     Device,
+}
+
+/// An access of a thread to a line.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted {
+    pub line: u32,
+    pub store: bool,
+    /// Of a streaming store, the whole line is written.
+    pub whole: bool,
+    /// The next access cannot start before this one has its data.
+    pub blocking: bool,
+    /// It is known to miss, and will until its line comes.
+    pub misses: bool,
 }
 
 /// A hardware thread with its share of the workload.
@@ -52,13 +86,23 @@ pub struct Thread {
     /// When the next access can start.
     pub ready: Tick,
     /// An access that was made but could not start.
-    pub held: Option<Access>,
-    /// The line of the held access, if it is known to miss: it will until that line comes. Otherwise [`NOT_MISSING`].
-    pub missing: u32,
+    pub held: Option<Wanted>,
     pub state: ThreadState,
     pub kind: ThreadKind,
     /// Requests of a device that are under way.
     pub outstanding: u8,
+}
+
+impl Thread {
+    /// The access that is to start next: one that could not before, or a new one, until there are no more.
+    #[inline]
+    pub fn next_access(&mut self) -> Option<Wanted> {
+        if let Some(held) = self.held.take() {
+            return Some(held);
+        }
+        let Access { address, store, whole, blocking } = self.placement.place(self.generator.next_access()?);
+        Some(Wanted { line: (address / LINE_BYTES) as u32, store, whole, blocking, misses: false })
+    }
 }
 
 /// Where an access finds its line.

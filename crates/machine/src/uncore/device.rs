@@ -8,6 +8,7 @@ use super::Model;
 use super::address::LINE_BYTES;
 use super::core::{ThreadKind, ThreadState};
 use super::event::Event;
+use super::links::FROM_LINK;
 use super::request::RequestId;
 use super::wires::Tagged;
 use crate::engine::Ring;
@@ -301,7 +302,11 @@ impl Model {
         self.ledger.io_ingress(socket, class, false, self.now);
         self.ledger.io_credit(socket, class, true, self.now);
         if thread != NO_DEVICE {
-            self.device_done(socket, thread, sink);
+            if thread & FROM_LINK == 0 {
+                self.device_done(socket, thread, sink);
+            } else {
+                self.passage_ends(thread & !FROM_LINK, until, sink);
+            }
         }
         next
     }
@@ -365,7 +370,7 @@ impl Model {
     }
 
     /// A device thread's access is done.
-    fn device_done<S: SignalSink>(&mut self, socket: usize, thread: u16, sink: &mut S) {
+    pub(super) fn device_done<S: SignalSink>(&mut self, socket: usize, thread: u16, sink: &mut S) {
         self.done += 1;
         self.threads[usize::from(thread)].outstanding -= 1;
         self.wake_devices(socket, sink);

@@ -48,10 +48,14 @@ pub enum Event {
     Device,
     /// The phase may be over.
     Phase,
+    /// A packet from a link comes to the input-output stop.
+    Passage,
+    /// A device or system agent answers a core of another socket.
+    Far,
 }
 
 impl Event {
-    const ALL: [Self; 22] = [
+    const ALL: [Self; 24] = [
         Self::Issue,
         Self::Arrive,
         Self::Pump,
@@ -74,6 +78,8 @@ impl Event {
         Self::Agent,
         Self::Device,
         Self::Phase,
+        Self::Passage,
+        Self::Far,
     ];
 
     /// An event of a thread, slice or request.

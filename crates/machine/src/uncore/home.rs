@@ -2,6 +2,7 @@
 
 use super::dram::{Arrival, Outcome};
 use super::event::Event;
+use super::home_queues::Egress;
 use super::links::{Action, Letter, Origin};
 use super::parameters::MOST_SOCKETS;
 use super::remote::InHand;
@@ -46,6 +47,8 @@ pub struct HomeAgent {
     pub address_free: Tick,
     /// Messages that wait for an entry in a link's ring stop: by the address ring for either link, and by the data ring.
     pub waiting_for_links: [u16; 4],
+    /// Messages that wait for the address and for the data ring, or for an entry at the link.
+    pub egress: [Egress; 2],
     /// Requests that wait for another to the same line.
     pub conflicts: u16,
 }
@@ -72,6 +75,7 @@ impl HomeAgent {
             addresses: VecDeque::with_capacity(16),
             address_free: 0,
             waiting_for_links: [0; 4],
+            egress: [Egress::default(); 2],
             conflicts: 0,
         }
     }
@@ -163,7 +167,9 @@ impl Model {
     /// The home agent accepts a request.
     pub(super) fn accept<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let entry = &mut self.pool[request];
-        entry.record.tracker_in = self.now;
+        entry.record.tracker_in = self.wheel.cycle();
+        let region = self.map.region(entry.line);
+        entry.record.region = region;
         let read = entry.record.kind.reads_memory();
         let (index, from) = (usize::from(entry.record.nid), usize::from(entry.record.remote));
         let wires = &self.wires.homes[index];
@@ -172,7 +178,8 @@ impl Model {
             let (wire, tags) = if read { wires.reads } else { wires.writes };
             sink.pulse(wire, tags[from], self.now, 1);
         }
-        sink.pulse(wires.region.0, wires.region.1, self.now, 1);
+        let (wire, tag) = wires.regions[usize::from(region)];
+        sink.pulse(wire, tag, self.now, 1);
         sink.enter(wires.tracker.0, wires.tracker.1[from], self.now);
         if asks {
             // Memory has nothing to do: the line is about to be written.
@@ -186,12 +193,15 @@ impl Model {
 
     /// The modified line that a snoop found comes to the home agent, to be written.
     pub(super) fn snoop_write<S: SignalSink>(&mut self, snoop: RequestId, sink: &mut S) {
-        let record = &mut self.pool[snoop].record;
-        record.snoop_write = self.now;
+        let entry = &mut self.pool[snoop];
+        let (region, record) = (self.map.region(entry.line), &mut entry.record);
+        record.snoop_write = self.wheel.cycle();
+        record.region = region;
         let wires = &self.wires.homes[usize::from(record.nid)];
         let (wire, tags) = wires.writes;
         sink.pulse(wire, tags[usize::from(record.remote)], self.now, 1);
-        sink.pulse(wires.region.0, wires.region.1, self.now, 1);
+        let (wire, tag) = wires.regions[usize::from(region)];
+        sink.pulse(wire, tag, self.now, 1);
         self.go_to_memory(snoop, sink);
     }
 
@@ -261,7 +271,7 @@ impl Model {
     /// The home agent hands write data to the memory controller.
     pub(super) fn write<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let record = &mut self.pool[request].record;
-        record.written = self.now;
+        record.written = self.wheel.cycle();
         let wires = &self.wires.homes[usize::from(record.nid)];
         let part = record.kind == RequestKind::StreamPart && !record.completed;
         let (wire, tag) = if part { wires.written_part } else { wires.written };
@@ -287,12 +297,11 @@ impl Model {
 
     /// What a channel has just told the home agent.
     pub(super) fn take_outcomes<S: SignalSink>(&mut self, channel: usize, sink: &mut S) {
-        let channels = usize::from(self.parameters.channels);
-        let (home, channel) = (channel / channels, channel % channels);
+        let (home, channel) = self.map.home_and_channel(channel);
         for index in 0..self.outcomes.len() {
             match self.outcomes[index] {
                 Outcome::Data { owner, cycle } => {
-                    self.memory_answers(owner, cycle * self.clocks.dclk.ticks());
+                    self.memory_answers(owner, cycle * self.clocks.dclk.ticks(), sink);
                     match self.homes[home].reads[channel].pop() {
                         Some(next) => self.request_memory(next, self.now + self.latency.credit_return),
                         None => self.credit_free(home, Pending::Reads, channel, sink),
@@ -321,12 +330,12 @@ impl Model {
     /// The home agent answers, and its tracker entry is free.
     pub(super) fn answer<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let entry = &mut self.pool[request];
-        if entry.record.kind == RequestKind::Snoop {
-            // What a snoop found has been written; nobody waits for it.
+        if matches!(entry.record.kind, RequestKind::Snoop | RequestKind::DirectoryWrite) {
+            // What a snoop found, or a directory bit, has been written; nobody waits for it.
             self.end_step(request);
             return;
         }
-        entry.record.tracker_out = self.now;
+        entry.record.tracker_out = self.wheel.cycle();
         let (kind, slice) = (entry.record.kind, entry.record.slice);
         let (home, remote) = (entry.record.nid, entry.record.remote);
         let wires = &self.wires.homes[usize::from(home)];
@@ -344,6 +353,9 @@ impl Model {
             let next = if kind == RequestKind::IoWrite { Event::Fill } else { Event::Step };
             self.wheel.schedule(self.now + self.latency.to_home(slice), next.of(request));
             self.travel(home, RingKind::Acknowledge, self.rings.home(), self.map.within(slice), sink);
+        }
+        if !self.directories.is_empty() {
+            self.update_directory(request, sink);
         }
         if kind.is_read() && !self.links.is_empty() {
             self.end_in_hand(request, sink);

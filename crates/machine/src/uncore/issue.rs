@@ -1,10 +1,10 @@
 //! The core side of the model: threads issue accesses, misses become requests, data comes back.
 
 use super::Model;
-use super::address::LINE_BYTES;
 use super::cache::{Evicted, Right};
-use super::core::{Buffer, Level, NOT_MISSING, Thread, ThreadKind, ThreadState};
+use super::core::{Buffer, Level, ThreadKind, ThreadState, Wanted};
 use super::event::Event;
+use super::program::Cores;
 use super::request::RequestId;
 use crate::ledger::{Message, Record, RequestKind};
 use crate::signal::{SignalSink, Tick};
@@ -16,7 +16,7 @@ impl Model {
     /// Lets a thread issue until it must wait.
     pub(super) fn issue<S: SignalSink>(&mut self, thread: u16, sink: &mut S) {
         if self.program.is_some() {
-            self.issue_program(thread, sink);
+            self.run_program(thread, sink);
             return;
         }
         let index = usize::from(thread);
@@ -27,27 +27,22 @@ impl Model {
         }
         for _ in 0..RUN_AHEAD {
             let state = &mut self.threads[index];
-            let fresh = |state: &mut Thread| Some(state.placement.place(state.generator.next_access()?));
-            let Some(access) = state.held.take().or_else(|| fresh(state)) else {
+            let Some(access) = state.next_access() else {
                 state.state = ThreadState::Finished;
                 return;
             };
             let at = state.ready.max(self.now);
-            let line = (access.address / LINE_BYTES) as u32;
+            let line = access.line;
             let core = usize::from(state.core);
             let cache = &mut self.cores[core];
-            let (level, evicted) = if std::mem::replace(&mut state.missing, NOT_MISSING) == line {
-                (Level::Miss, None)
-            } else {
-                cache.access(line, access.store)
-            };
+            let (level, evicted) = if access.misses { (Level::Miss, None) } else { cache.access(line, access.store) };
             let (interval, latency) = match level {
                 Level::L1 => (self.latency.l1_interval, self.latency.l1_latency),
                 Level::L2 => (self.latency.l2_interval, self.latency.l2_latency),
                 Level::Miss if at > self.now => {
                     // Hits are private to the core and may run ahead of time; what others see may not. If there is no buffer
                     // for the miss anyway, the thread need not wait for the time, only for the buffer.
-                    (state.held, state.missing) = (Some(access), line);
+                    state.held = Some(Wanted { misses: true, ..access });
                     if cache.is_full(line) {
                         state.state = ThreadState::ForBuffer;
                     } else {
@@ -70,7 +65,7 @@ impl Model {
                         }
                         Buffer::Joined if !access.blocking => (self.latency.l1_interval, 0),
                         Buffer::Joined | Buffer::Full => {
-                            (state.held, state.missing) = (Some(access), line);
+                            state.held = Some(Wanted { misses: true, ..access });
                             state.state = ThreadState::ForBuffer;
                             return;
                         }
@@ -178,8 +173,8 @@ impl Model {
         for hardware_thread in 0..self.parameters.threads_per_core {
             let thread = u16::from(core) + u16::from(hardware_thread) * self.cores.len() as u16;
             let Some(state) = self.threads.get_mut(usize::from(thread)) else { return };
-            if arrived.is_some_and(|(_, line)| line == state.missing) {
-                state.missing = NOT_MISSING;
+            if let (Some(held), Some((_, line))) = (&mut state.held, arrived) {
+                held.misses &= held.line != line;
             }
             match state.state {
                 ThreadState::ForBuffer => {}

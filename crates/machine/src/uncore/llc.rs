@@ -3,7 +3,7 @@
 //! A way is one 32-bit word. The eight slices then take 1.3 MB of the host, which stays in its caches; that decides the speed of
 //! the model, for look-ups at random are what it does most.
 
-use super::search::matches;
+use super::search::{matches, signs};
 use crate::ledger::LineState;
 
 /// Ways of a slice of the E5-2600 (guide 2.3.1: a slice can be up to 20-way set associative).
@@ -22,7 +22,7 @@ const CORES: u32 = 0xFF << CORES_SHIFT;
 const CORES_SHIFT: u32 = 23;
 /// Not-recently-used replacement: set on use; when all ways have it, the others lose it. The victim is the first way without it
 /// (assumption; the real policy is not published).
-const USED: u32 = 1 << 31;
+const USED: u32 = 1 << 31; // The sign: ways without it are found by their signs.
 /// An empty way: a tag that no line has, state `Invalid`.
 const EMPTY: u32 = TAG;
 
@@ -51,12 +51,17 @@ pub struct Victim {
 #[derive(Debug)]
 pub struct Llc<const WAYS: usize = 20, const SET_BITS: u32 = 11> {
     sets: Vec<[u32; WAYS]>,
+    /// Empty ways of all sets.
+    empty: usize,
 }
 
 impl<const WAYS: usize, const SET_BITS: u32> Llc<WAYS, SET_BITS> {
+    /// A bit for each way.
+    const ALL: u32 = (1 << WAYS) - 1;
+
     /// An empty slice.
     pub fn new() -> Self {
-        Self { sets: vec![[EMPTY; WAYS]; 1 << SET_BITS] }
+        Self { sets: vec![[EMPTY; WAYS]; 1 << SET_BITS], empty: WAYS << SET_BITS }
     }
 
     const fn set_of(line: u32) -> usize {
@@ -89,11 +94,6 @@ impl<const WAYS: usize, const SET_BITS: u32> Llc<WAYS, SET_BITS> {
         &mut self.sets[usize::from(way.set)][usize::from(way.way)]
     }
 
-    /// Drops a line.
-    pub fn clear(&mut self, way: Way) {
-        *self.word_mut(way) = EMPTY;
-    }
-
     /// State of a line.
     #[inline]
     pub fn state(&self, way: Way) -> LineState {
@@ -109,7 +109,8 @@ impl<const WAYS: usize, const SET_BITS: u32> Llc<WAYS, SET_BITS> {
 
     /// Gives a line up.
     pub fn remove(&mut self, way: Way) {
-        *self.word_mut(way) = EMPTY;
+        let word = std::mem::replace(self.word_mut(way), EMPTY);
+        self.empty += usize::from(word != EMPTY);
     }
 
     /// Cores that may hold a line, one bit each.
@@ -130,7 +131,7 @@ impl<const WAYS: usize, const SET_BITS: u32> Llc<WAYS, SET_BITS> {
     pub fn touch(&mut self, way: Way) {
         let set = &mut self.sets[usize::from(way.set)];
         set[usize::from(way.way)] |= USED;
-        if set.iter().fold(USED, |all, &word| all & word) != 0 {
+        if signs(set) == Self::ALL {
             set.iter_mut().for_each(|word| *word &= !USED);
             set[usize::from(way.way)] |= USED;
         }
@@ -141,8 +142,8 @@ impl<const WAYS: usize, const SET_BITS: u32> Llc<WAYS, SET_BITS> {
     pub fn victim(&self, line: u32) -> (Way, Victim) {
         let index = Self::set_of(line);
         let set = &self.sets[index];
-        let empty = matches(set, TAG, EMPTY);
-        let choice = if empty != 0 { empty } else { matches(set, USED, 0) };
+        let empty = if self.empty > 0 { matches(set, TAG, EMPTY) } else { 0 };
+        let choice = if empty != 0 { empty } else { !signs(set) & Self::ALL };
         let way = Way { set: index as u16, way: choice.trailing_zeros() as u8 };
         let line = (self.word(way) & TAG) << SET_BITS | index as u32;
         (way, Victim { line, state: self.state(way), cores: self.cores(way) })
@@ -151,6 +152,7 @@ impl<const WAYS: usize, const SET_BITS: u32> Llc<WAYS, SET_BITS> {
     /// Puts a line into a way, over whatever it held.
     #[inline]
     pub fn fill(&mut self, way: Way, line: u32, state: LineState, cores: u8) {
+        self.empty -= usize::from(self.word(way) == EMPTY);
         *self.word_mut(way) = line >> SET_BITS | (state as u32) << STATE_SHIFT | u32::from(cores) << CORES_SHIFT;
         self.touch(way);
     }

@@ -14,12 +14,14 @@ mod caching;
 mod channel;
 mod core;
 mod device;
+mod directory;
 pub mod dram;
 mod egress;
 pub mod emerald_rapids;
 mod event;
 mod grant;
 mod home;
+mod home_queues;
 mod host;
 mod issue;
 mod latency;
@@ -31,10 +33,12 @@ mod phases;
 mod power;
 mod pressure;
 mod program;
+mod programs;
 mod remote;
 mod request;
 mod ring;
 mod search;
+mod settings;
 mod slice;
 mod stream;
 mod table;
@@ -45,6 +49,7 @@ mod wires;
 pub use channel::{ChannelWires, ChannelWitness};
 pub use parameters::{MOST_SOCKETS, ParameterError, Parameters, REPERTOIRE};
 pub use program::ProgramCounts;
+pub use settings::{SETTINGS, Setting};
 
 use crate::engine::{Agenda, ClockError, Clocks, Wheel};
 use crate::ledger::{Ledger, LinkShape, Opcodes, Shape, Snapshot};
@@ -54,12 +59,14 @@ use address::AddressMap;
 use agent::SystemAgent;
 use core::{Core, Thread};
 use device::Device;
+use directory::Directory;
 use dram::{Channel, Outcome};
 use event::Event;
 use home::HomeAgent;
 use latency::Latency;
 use links::Links;
 use power::PowerUnit;
+use program::Program;
 use request::{Pool, RequestId};
 use ring::Rings;
 use slice::Slice;
@@ -102,6 +109,8 @@ pub struct Model {
     cores: Vec<Core>,
     slices: Vec<Slice>,
     homes: Vec<HomeAgent>,
+    /// By socket, on machines with directories.
+    directories: Vec<Directory>,
     channels: Vec<Channel>,
     /// When each channel acts next, and the least of those ticks and of the links'.
     channel_next: Agenda,
@@ -120,7 +129,7 @@ pub struct Model {
     total: u64,
     started: bool,
     /// A program that the threads run instead of a generated workload.
-    program: Option<program::Program>,
+    program: Option<Program>,
 }
 
 impl Model {
@@ -188,6 +197,9 @@ impl Model {
         let slice = |wires| Slice::new(wires, parameters.ingress_entries, parameters.tor_entries, for_snoops);
         let slices = std::mem::take(&mut wires.slices).into_iter().map(slice).collect();
         let rings = Rings::new(wiring, &parameters)?;
+        let lines = parameters.node() / address::LINE_BYTES;
+        let with_directory = if several && parameters.directory { sockets } else { 0 };
+        let directories = (0..with_directory).map(|_| Directory::new(lines)).collect();
         Ok(Self {
             latency: Latency::new(&parameters, &clocks),
             now: 0,
@@ -197,6 +209,7 @@ impl Model {
             cores: (0..cores).map(|_| Core::new(parameters.fill_buffers)).collect(),
             slices,
             homes: (0..sockets).map(|socket| HomeAgent::new(socket, &parameters)).collect(),
+            directories,
             memory_next: channel_next.tick(),
             channel_next,
             channels,
@@ -234,19 +247,19 @@ impl Model {
         let threads = parameters.limits().threads;
         let nothing = Workload { requests: 0, threads, ..Workload::new(Kind::Random) };
         let nodes = Nodes { count: parameters.sockets, bytes: parameters.memory(), span: parameters.node() };
-        let cores = usize::from(parameters.cores) * usize::from(parameters.sockets);
         let mut model = Self::for_scenario(parameters, opcodes, Scenario { phases: Vec::new() }, wiring)?;
         model.threads = model.make_threads(&nothing);
         (0..threads).for_each(|thread| model.wheel.schedule(0, Event::Issue.of(thread)));
         // Not known before the program has ended.
         model.total = u64::MAX;
-        model.program = Some(program::Program::new(source, settings, usize::from(threads), cores, nodes));
+        let sockets = model.threads.iter().map(|thread| model.map.socket(thread.core.into()));
+        model.program = Some(Program::new(source, settings, sockets, model.cores.len(), nodes));
         Ok(model)
     }
 
     /// What the program has done so far, if one runs.
     pub fn program(&self) -> Option<ProgramCounts> {
-        self.program.as_ref().map(program::Program::counts)
+        self.program.as_ref().map(Program::counts)
     }
 
     /// Runs everything that happens before `until`; afterwards it is `until`.
@@ -338,6 +351,8 @@ impl Model {
             Event::Agent => self.step_agent(subject, sink),
             Event::Device => self.pump_device(subject, sink),
             Event::Phase => self.step_phase(sink),
+            Event::Passage => self.passage_arrives(subject, sink),
+            Event::Far => self.far_answers(subject, sink),
         }
     }
 
@@ -383,6 +398,7 @@ impl Model {
             && self.done == self.total
             && self.pool.is_empty()
             && self.links.packets.records().next().is_none()
+            && self.links.is_idle()
             && self.slices.iter().all(Slice::is_idle)
             && self.channels.iter().all(Channel::is_idle)
             && self.devices.iter().all(Device::is_idle)

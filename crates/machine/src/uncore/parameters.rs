@@ -28,6 +28,8 @@ pub const REPERTOIRE: Repertoire = Repertoire {
         "throttle",
         "critical",
         "memory-error",
+        "link-half",
+        "link-off",
     ],
     messages: &[
         MessageKind::LegacyWire,
@@ -50,12 +52,17 @@ pub const REPERTOIRE: Repertoire = Repertoire {
         MessageKind::LongMessage,
         MessageKind::DeviceWrite,
         MessageKind::DeviceRead,
+        MessageKind::RemoteWrite,
+        MessageKind::RemoteRead,
+        MessageKind::RemoteInterrupt,
     ],
     ratios: RATIOS,
 };
 
 /// Sockets that a model has at most: the data structures and the node numbers in the tags have room for so many.
 pub const MOST_SOCKETS: u64 = 4;
+/// Regions of a home agent's target address decoder (guide Tables 2-50 and 2-51 count requests to regions 0 to 11).
+pub const MOST_REGIONS: usize = 12;
 
 /// Sizes and times of a socket. Latencies are in cycles of the clock that their comment names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -134,6 +141,10 @@ pub struct Parameters {
     pub channels: u8,
     /// Bytes of memory of a channel.
     pub channel_bytes: u64,
+    /// Home agents keep a snoop directory, if there are other sockets.
+    pub directory: bool,
+    /// Regions into which a socket's memory is divided, equal in size and in order of address.
+    pub regions: u8,
     /// DRAM timing and policies.
     pub dram: Timing,
 }
@@ -179,6 +190,8 @@ impl Parameters {
             tor_snoops: 2,  // assumption: guide 2.3.7, TOR_OCCUPANCY, says that some entries are kept, not how many
             channels: 4,    // guide 2.5.3
             channel_bytes: 16 << 30, // two ranks of 8 GiB
+            directory: false, // guide 2.4.7, DIRECTORY_LOOKUP: not for machines of two sockets
+            regions: 1,     // assumption: four equal channels need a single rule of the address decoder
             dram: Timing::ddr3_1600(),
         }
     }
@@ -226,7 +239,7 @@ impl Parameters {
     pub const fn limits(&self) -> Limits {
         let threads = self.sockets as u16 * self.cores as u16 * self.threads_per_core as u16;
         let sockets = self.sockets as u16;
-        Limits { memory: self.memory(), threads, sockets, repertoire: &REPERTOIRE }
+        Limits { memory: self.memory(), threads, sockets, expander: false, repertoire: &REPERTOIRE }
     }
 
     /// Checks what the model's data structures take for granted.
@@ -281,6 +294,7 @@ impl Parameters {
             range(name, value, 1, 10_000)?;
         }
         range("credit_return", self.credit_return, 0, 10_000)?;
+        range("regions", self.regions.into(), 1, MOST_REGIONS as u64)?;
         power("channels", self.channels.into(), 4)?;
         power("channel_bytes", self.channel_bytes, 1 << 36)?;
         let most = super::llc::MOST_MEMORY / u64::from(self.sockets.max(2)) / u64::from(self.channels);

@@ -1,16 +1,16 @@
 //! Phases of a scenario: what begins and ends with them.
 
-use super::core::{NOT_MISSING, Thread, ThreadKind, ThreadState};
+use super::agent::Outgoing;
+use super::core::{Thread, ThreadKind, ThreadState};
 use super::device::NO_DEVICE;
-use super::dram::{Conditions as ChannelConditions, PowerDown, Throttle};
+use super::dram::Conditions as ChannelConditions;
 use super::event::Event;
+use super::links::Savings;
 use super::{Model, Parameters};
+use crate::engine::NEVER;
 use crate::ledger::RingKind;
 use crate::signal::{SignalSink, Tick};
-use crate::workload::{Conditions, Generator, Kind, MemoryConditions, Placement, Workload};
-
-/// DRAM cycles of a period of throttling (assumption: about a microsecond).
-const THROTTLE_PERIOD: u64 = 1000;
+use crate::workload::{Conditions, Generator, Kind, Placement, Workload};
 
 impl Model {
     /// The first phase begins, at tick 0.
@@ -52,30 +52,21 @@ impl Model {
             self.agents[socket].begin(&conditions.errands, self.now);
             self.schedule_units(socket as u16);
         }
-        let settings = self.channel_conditions(&conditions.memory);
+        if !self.links.is_empty() {
+            let ticks = |rest: Option<u64>| rest.map_or(NEVER, |rest| self.course.ticks(rest));
+            let savings = Savings { half: ticks(conditions.links.half_after), off: ticks(conditions.links.off_after) };
+            self.set_savings(savings);
+        }
+        let memory = &conditions.memory;
+        let idle = memory.self_refresh.map(|idle| self.course.ticks(idle) / self.clocks.dclk.ticks());
+        let settings = ChannelConditions::of(memory, idle);
         let cycle = self.clocks.dclk.cycles(self.now) + 1;
         for index in 0..self.channels.len() {
             self.channels[index].set_conditions(settings, cycle);
             self.channel_next.set(index, self.channels[index].next_tick());
         }
-        self.memory_next = self.channel_next.tick();
-    }
-
-    fn channel_conditions(&self, memory: &MemoryConditions) -> ChannelConditions {
-        let stopped = |share: u8| THROTTLE_PERIOD * u64::from(share) / 100;
-        let critical = memory.critical.map(|share| (3, share, true));
-        let throttle = critical.or(memory.throttle.map(|(ranks, share)| (ranks, share, false)));
-        ChannelConditions {
-            power_down: if memory.slow_power_down { PowerDown::Slow } else { PowerDown::Fast },
-            self_refresh: memory.self_refresh.map(|idle| self.course.ticks(idle) / self.clocks.dclk.ticks()),
-            throttle: throttle.map(|(ranks, share, critical)| Throttle {
-                ranks,
-                period: THROTTLE_PERIOD,
-                stopped: stopped(share),
-                critical,
-            }),
-            error_every: memory.error_every,
-        }
+        // Links may have something under way that is not a request any more.
+        self.memory_next = self.channel_next.tick().min(self.links.next);
     }
 
     /// Sets the next events of a socket's power unit and system agent.
@@ -106,12 +97,17 @@ impl Model {
     pub(super) fn step_agent<S: SignalSink>(&mut self, socket: u16, sink: &mut S) {
         let index = usize::from(socket);
         if self.agents[index].next_tick() <= self.now {
-            let packet = self.agents[index].step(self.now, sink, &mut self.ledger);
-            if let Some(class) = packet {
-                // The cores take turns.
-                let from = self.agents[index].turn() % self.parameters.cores;
-                self.travel(socket as u8, RingKind::Block, from, self.rings.io(), sink);
-                self.device_packet(index, class, NO_DEVICE, sink);
+            let outgoing = self.agents[index].step(self.now, sink, &mut self.ledger);
+            // The cores take turns.
+            let turn = self.agents[index].turn();
+            match outgoing {
+                Some(Outgoing::Device(class)) => {
+                    let from = turn % self.parameters.cores;
+                    self.travel(socket as u8, RingKind::Block, from, self.rings.io(), sink);
+                    self.device_packet(index, class, NO_DEVICE, sink);
+                }
+                Some(Outgoing::Far(kind)) => self.far_begins(socket as u8, kind, turn, sink),
+                None => {}
             }
             let next = self.agents[index].next_tick();
             if next != Tick::MAX {
@@ -158,7 +154,6 @@ impl Model {
                 tid: self.map.within(core) * 2 + (number / cores) as u8,
                 ready: 0,
                 held: None,
-                missing: NOT_MISSING,
                 state: ThreadState::Running,
                 kind,
                 outstanding: 0,

@@ -10,10 +10,8 @@ use crate::signal::{SignalSink, Wire, Wiring, WiringError};
 /// Wires of what a slice suffers.
 #[derive(Debug, Clone, Copy)]
 pub struct PressureWires {
-    /// Core requests turned away, by [`Refusal`]; the tag has the bit of every reason, too.
-    requests: (Wire, [u64; Refusal::COUNT]),
-    /// The same of responses and follow-up messages.
-    responses: (Wire, [u64; Refusal::COUNT]),
+    /// What was turned away, by [`IngressQueue`] and [`Refusal`]; the tag has the bit of every reason, too.
+    refused: [(Wire, [u64; Refusal::COUNT]); IngressQueue::COUNT],
     /// By [`SliceState`].
     states: [Tagged; SliceState::COUNT],
     /// Data reads that missed and have no line yet.
@@ -28,7 +26,7 @@ pub struct PressureWires {
 
 impl PressureWires {
     /// Binds a slice's wires.
-    pub fn bind(wiring: &mut Wiring, socket: u16, slice: u16) -> Result<Self, WiringError> {
+    pub fn bind(wiring: &mut Wiring, socket: u16, slice: u16, others: bool) -> Result<Self, WiringError> {
         let mut subevent = |event, name| wiring.subevent(socket, "cbo", slice, event, name);
         let (requests, any) = subevent("RxR_IRQ_RETRY", "ANY")?;
         let full = subevent("RxR_IRQ_RETRY", "FULL")?.1;
@@ -37,6 +35,15 @@ impl PressureWires {
         let (responses, any_response) = subevent("RxR_ISMQ_RETRY", "ANY")?;
         let full_response = subevent("RxR_ISMQ_RETRY", "FULL")?.1;
         let tracker_response = subevent("RxR_ISMQ_RETRY", "RTID")?.1;
+        // Responses have no conflicts: their line is theirs.
+        let responses = (responses, [any_response | full_response, any_response, any_response | tracker_response]);
+        let mut snoops = responses;
+        if others {
+            let (wire, any) = subevent("RxR_IPQ_RETRY", "ANY")?;
+            let full = subevent("RxR_IPQ_RETRY", "FULL")?.1;
+            // Snoops take no entry of a tracker.
+            snoops = (wire, [any | full, any | subevent("RxR_IPQ_RETRY", "ADDR_CONFLICT")?.1, any]);
+        }
         let states = [
             subevent("RxR_EXT_STARVED", "ISMQ_BIDS")?,
             subevent("RxR_EXT_STARVED", "ISMQ")?,
@@ -45,9 +52,7 @@ impl PressureWires {
         let aliased = subevent("MISC", "WC_ALIASING")?;
         let starved = [subevent("TxR_STARVED", "AK")?, subevent("TxR_STARVED", "BL")?];
         Ok(Self {
-            requests: (requests, [any | full, any | conflict, any | tracker]),
-            // Responses have no conflicts: their line is theirs.
-            responses: (responses, [any_response | full_response, any_response, any_response | tracker_response]),
+            refused: [(requests, [any | full, any | conflict, any | tracker]), responses, snoops],
             states,
             read_misses: wiring.signal(socket, "cbo", slice, "ISMQ_DRD_MISS_OCC")?,
             aliased,
@@ -66,7 +71,7 @@ impl Model {
         }
         state.refused_at = self.now;
         let wires = &self.slices[usize::from(slice)].wires.pressure;
-        let (wire, tags) = if queue == IngressQueue::Requests { wires.requests } else { wires.responses };
+        let (wire, tags) = wires.refused[queue as usize];
         sink.pulse(wire, tags[why as usize], self.now, 1);
         self.ledger.turned_away(slice, queue, why);
         if queue == IngressQueue::Responses {
@@ -78,7 +83,7 @@ impl Model {
     pub(super) fn reject<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let record = &mut self.pool[request].record;
         if record.rejected == NEVER {
-            record.rejected = self.now;
+            record.rejected = self.wheel.cycle();
             let wire = self.slices[usize::from(record.slice)].wires.ingress;
             sink.enter(wire, self.wires.tags.rejected(record.tid), self.now);
         }

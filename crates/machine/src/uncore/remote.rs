@@ -10,7 +10,9 @@ use super::llc::Way;
 use super::parameters::MOST_SOCKETS;
 use super::request::{NO_REQUEST, RequestId};
 use crate::engine::NEVER;
-use crate::ledger::{HomeQueue, LineState, Message, NO_THREAD, PacketKind, RequestKind, RingKind};
+use crate::ledger::{
+    HomeQueue, IngressQueue, LineState, Message, NO_THREAD, PacketKind, Refusal, RequestKind, RingKind,
+};
 use crate::signal::{SignalSink, Tick};
 
 /// What a snoop found, and so what its answer is.
@@ -78,19 +80,24 @@ impl Model {
         true
     }
 
-    /// Sends snoops to every socket but the requester's.
+    /// Sends the snoops that do not wait for a directory.
     fn snoop_others<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
-        let entry = &self.pool[request];
-        let (line, home, requester) = (entry.line, entry.record.nid, self.map.socket(entry.record.slice));
-        for socket in (0..self.parameters.sockets).filter(|&socket| socket != requester) {
-            let slice = self.map.slice(socket, line);
-            let record = self.record(RequestKind::Snoop, NO_THREAD, slice, line);
-            let snoop = self.pool.add(record, line, self.map.first_stop(socket) as u8);
-            self.pool[snoop].parent = request;
-            // It ends when its answer has come; data for the home agent adds a step.
-            self.pool[request].awaited += 1;
-            self.send_address(home, snoop, sink);
+        let record = &self.pool[request].record;
+        for socket in self.snooped_at_once(record.nid, self.map.socket(record.slice)) {
+            self.snoop(request, socket, sink);
         }
+    }
+
+    /// Sends a snoop for a request to a socket.
+    pub(super) fn snoop<S: SignalSink>(&mut self, request: RequestId, socket: u8, sink: &mut S) {
+        let (line, home) = (self.pool[request].line, self.pool[request].record.nid);
+        let slice = self.map.slice(socket, line);
+        let record = self.record(RequestKind::Snoop, NO_THREAD, slice, line);
+        let snoop = self.pool.add(record, line, self.map.first_stop(socket) as u8);
+        self.pool[snoop].parent = request;
+        // It ends when its answer has come; data for the home agent adds a step.
+        self.pool[request].awaited += 1;
+        self.send_address(home, snoop, sink);
     }
 
     /// The home agent is to send a snoop, or the completion of another socket's request, by the address ring: at once, or when those
@@ -105,6 +112,7 @@ impl Model {
         if agent.addresses.len() == 1 {
             self.wheel.schedule(agent.address_free, Event::HomeEgress.of(home.into()));
         }
+        self.home_queues(home, false, self.pool[request].line, true, sink);
     }
 
     /// The home agent sends the next message that waits for the address ring.
@@ -114,6 +122,7 @@ impl Model {
         if !agent.addresses.is_empty() {
             self.wheel.schedule(self.now + self.latency.uclk, Event::HomeEgress.of(home));
         }
+        self.home_queues(home as u8, false, self.pool[request].line, false, sink);
         self.send_address_now(home as u8, request, sink);
     }
 
@@ -125,7 +134,7 @@ impl Model {
         let at = self.now + self.latency.stop_to_stop;
         let wires = &self.wires.homes[usize::from(home)];
         if kind != RequestKind::Snoop {
-            entry.record.completed_at = self.now;
+            entry.record.completed_at = self.wheel.cycle();
             let (wire, tag) = wires.completion_remote;
             sink.pulse(wire, tag, self.now, 1);
             self.travel(home, RingKind::Address, self.rings.home(), self.rings.io(), sink);
@@ -140,7 +149,7 @@ impl Model {
             self.send_packet(letter, at, sink);
             return;
         }
-        entry.record.snooped_at = self.now;
+        entry.record.snooped_at = self.wheel.cycle();
         let (wire, tag) = wires.snoops;
         sink.pulse(wire, tag, self.now, 1);
         let next = if to == home { self.map.within(slice) } else { self.rings.io() };
@@ -160,10 +169,15 @@ impl Model {
 
     /// Takes the next snoop in a slice; false if none can be taken.
     pub(super) fn take_snoop<S: SignalSink>(&mut self, slice: u16, sink: &mut S) -> bool {
-        let state = &mut self.slices[usize::from(slice)];
-        if !state.has_snoop_entry() {
+        let ready = self.slices[usize::from(slice)].next_snoop().is_some_and(|ready| ready <= self.now);
+        if !ready || !self.slices[usize::from(slice)].has_snoop_entry() {
             return false;
         }
+        if self.slices[usize::from(slice)].egress_is_full() {
+            self.turn_away(slice, IngressQueue::Snoops, Refusal::Full, sink);
+            return false;
+        }
+        let state = &mut self.slices[usize::from(slice)];
         let again = state.snoop_retries.pop_front();
         let now = self.now;
         let fresh = |state: &mut super::slice::Slice| {
@@ -178,6 +192,7 @@ impl Model {
                 last = self.pool[last].next;
             }
             self.pool[last].next = snoop;
+            self.turn_away(slice, IngressQueue::Snoops, Refusal::Conflict, sink);
         } else {
             self.look_up_for_snoop(slice, snoop, sink);
         }
@@ -196,7 +211,7 @@ impl Model {
         let line = self.pool[snoop].line;
         let way = self.slices[index].llc.find(line);
         let record = &mut self.pool[snoop].record;
-        record.ingress_out = self.now;
+        record.ingress_out = self.wheel.cycle();
         record.state = way.map_or(LineState::Invalid, |way| self.slices[index].llc.state(way));
         let wires = &self.slices[index].wires;
         sink.leave(wires.ingress, self.wires.tags.snoop_ingress(), self.now);
@@ -317,16 +332,6 @@ impl Model {
             self.plan_answer(parent, from);
         }
         self.end_step(snoop);
-    }
-
-    /// The memory's data for a read will be there at `from`.
-    pub(super) fn memory_answers(&mut self, request: RequestId, from: Tick) {
-        let entry = &mut self.pool[request];
-        if entry.awaited == 0 {
-            self.plan_answer(request, from);
-        } else {
-            entry.data_at = from;
-        }
     }
 
     /// The home agent is through with a read: the next request for the line may go on.

@@ -94,8 +94,8 @@ impl Rings {
 
     /// Asks where counters listen; to be done whenever counters may have been programmed.
     pub fn listen<S: SignalSink>(&mut self, sink: &S) {
+        self.heard = [[0; RingKind::COUNT]; SOCKETS];
         for (heard, units) in self.heard.iter_mut().zip(&self.units) {
-            *heard = [0; RingKind::COUNT];
             for (stop, unit) in units.iter().enumerate().flat_map(|(stop, units)| units.iter().map(move |u| (stop, u)))
             {
                 for (heard, &wire) in heard.iter_mut().zip(&unit.wires) {

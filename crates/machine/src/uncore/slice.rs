@@ -127,6 +127,13 @@ impl Slice {
         self.egress.len() >= EGRESS_FULL
     }
 
+    /// True if nothing waits for the pipeline.
+    #[inline]
+    pub fn nothing_waits(&self) -> bool {
+        let requests = self.fills.len() + self.retries.len() + self.ingress.len();
+        requests + self.snoops.len() + self.snoop_retries.len() == 0
+    }
+
     /// The tick from which the first request may be looked up, if it is the pipeline's only work.
     #[inline]
     pub fn only_ingress(&self) -> Option<Tick> {

@@ -5,7 +5,6 @@
 //! it. A device's read leaves everything where it is.
 
 use super::Model;
-use super::address::LINE_BYTES;
 use super::core::{Buffer, ThreadState};
 use super::event::Event;
 use super::llc::Way;
@@ -24,39 +23,42 @@ impl Model {
                 self.wheel.schedule(state.ready, Event::Issue.of(thread));
                 return;
             }
-            let Some(access) =
-                state.held.take().or_else(|| Some(state.placement.place(state.generator.next_access()?)))
-            else {
+            let Some(access) = state.next_access() else {
                 state.state = ThreadState::Finished;
                 return;
             };
-            let (core, tid) = (state.core, state.tid);
-            let line = (access.address / LINE_BYTES) as u32;
-            if self.cores[usize::from(core)].take_buffer(line, true) != Buffer::Taken {
-                // A line that is on its way must go out before the next store to it.
+            if !self.stream_out(thread, access.line, access.whole, sink) {
                 let state = &mut self.threads[index];
                 state.held = Some(access);
                 state.state = ThreadState::ForBuffer;
                 return;
             }
-            if self.cores[usize::from(core)].invalidate(line) {
-                self.cores[usize::from(core)].writebacks += 1;
-                self.send_writeback(RequestKind::WritebackToInvalid, core, line, sink);
-            }
-            let kind = if access.whole { RequestKind::StreamWhole } else { RequestKind::StreamPart };
-            let stop = u16::from(core);
-            let slice = self.map.slice(self.map.socket(stop), line);
-            let record = self.record(kind, tid, slice, line);
-            let request = self.pool.add(record, line, core);
-            let to = self.map.within(slice);
-            self.message(stop, Message::AddressFromCore, to, sink);
-            let sent = self.message(stop, Message::DataFromCore, to, sink);
-            let free = &mut self.cores[usize::from(core)].request_free;
-            let leaves = (sent + self.latency.miss_to_ring).max(*free);
-            *free = leaves + self.latency.request_interval;
-            self.send_to_slice(request, leaves);
             self.threads[index].ready = self.now + self.latency.l1_interval;
         }
+    }
+
+    /// Sends a streaming store to a line. False if there is no buffer: a line that is on its way must go out before the next store to it.
+    pub(super) fn stream_out<S: SignalSink>(&mut self, thread: u16, line: u32, whole: bool, sink: &mut S) -> bool {
+        let (core, tid) = (self.threads[usize::from(thread)].core, self.threads[usize::from(thread)].tid);
+        if self.cores[usize::from(core)].take_buffer(line, true) != Buffer::Taken {
+            return false;
+        }
+        if self.cores[usize::from(core)].invalidate(line) {
+            self.cores[usize::from(core)].writebacks += 1;
+            self.send_writeback(RequestKind::WritebackToInvalid, core, line, sink);
+        }
+        let kind = if whole { RequestKind::StreamWhole } else { RequestKind::StreamPart };
+        let stop = u16::from(core);
+        let slice = self.map.slice(self.map.socket(stop), line);
+        let request = self.pool.add(self.record(kind, tid, slice, line), line, core);
+        let to = self.map.within(slice);
+        self.message(stop, Message::AddressFromCore, to, sink);
+        let sent = self.message(stop, Message::DataFromCore, to, sink);
+        let free = &mut self.cores[usize::from(core)].request_free;
+        let leaves = (sent + self.latency.miss_to_ring).max(*free);
+        *free = leaves + self.latency.request_interval;
+        self.send_to_slice(request, leaves);
+        true
     }
 
     /// A request that leaves the cores' caches alone has been looked up and has its entry in the table of requests.
@@ -140,8 +142,14 @@ impl Model {
             self.message(slice, Message::AcknowledgeFromCache, self.map.within(core.into()), sink);
             self.cores[usize::from(core)].give_buffer(line);
             self.end_step(request);
-            self.done += 1;
+            // A program's stores were done when they were sent out.
+            self.done += u64::from(self.program.is_none());
             self.resume(core, None, sink);
+            return;
+        }
+        if kind == RequestKind::IoRead && at_home && self.pool[request].record.remote {
+            // The line has come by a link and gone on from there.
+            self.end_step(request);
             return;
         }
         let message = if kind == RequestKind::IoRead { Message::DataFromCache } else { Message::AcknowledgeFromCache };

@@ -22,7 +22,7 @@ impl Model {
     /// A request enters the table.
     pub(super) fn enter_tor<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let entry = &mut self.pool[request];
-        entry.record.tor_in = self.now;
+        entry.record.tor_in = self.wheel.cycle();
         entry.tor_tag = self.wires.tags.tor(&entry.record);
         let state = &mut self.slices[usize::from(entry.record.slice)];
         entry.tor_slot = if entry.record.kind == RequestKind::Snoop {
@@ -39,7 +39,7 @@ impl Model {
     /// A request leaves the table; those that waited for its line may try again.
     pub(super) fn leave_tor<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let entry = &mut self.pool[request];
-        entry.record.tor_out = self.now;
+        entry.record.tor_out = self.wheel.cycle();
         let slice = entry.record.slice;
         let state = &mut self.slices[usize::from(slice)];
         state.free_tor_entry(entry.tor_slot);

@@ -7,7 +7,8 @@ use crate::uncore::agent::AgentWires;
 use crate::uncore::channel::ChannelWires;
 use crate::uncore::device::DeviceWires;
 use crate::uncore::dram::Layout;
-use crate::uncore::parameters::MOST_SOCKETS;
+use crate::uncore::home_queues::EgressWires;
+use crate::uncore::parameters::{MOST_REGIONS, MOST_SOCKETS};
 use crate::uncore::pressure::PressureWires;
 
 /// A wire with the tag of one subevent.
@@ -23,6 +24,8 @@ pub struct SliceWires {
     pub messages: [Tagged; Message::COUNT],
     /// Of a machine with several sockets: snoops that dropped a copy silently.
     pub dropped_silently: Tagged,
+    /// And stores that found their line in state S.
+    pub stores_to_shared: Tagged,
     pub pressure: PressureWires,
 }
 
@@ -89,7 +92,8 @@ pub struct HomeWires {
     pub reads: (Wire, [u64; 2]),
     pub writes: (Wire, [u64; 2]),
     pub tracker: (Wire, [u64; 2]),
-    pub region: Tagged,
+    /// Requests by region.
+    pub regions: [Tagged; MOST_REGIONS],
     pub written: Tagged,
     pub written_part: Tagged,
     pub to_cache: Tagged,
@@ -100,8 +104,13 @@ pub struct HomeWires {
     pub snoops: Tagged,
     /// Messages that wait for a link: the tags of the address ring for either link, and of the data ring.
     pub no_link: (Wire, [u64; 4]),
+    /// Full queues towards the rings.
+    pub egress: EgressWires,
     /// With the tags of no conflict in hand and of a conflict.
     pub conflicts: (Wire, [u64; 2]),
+    /// Reads that found their line's directory bit clear, and set; bits that were cleared, and set.
+    pub directory_lookup: (Wire, [u64; 2]),
+    pub directory_update: (Wire, [u64; 2]),
     /// Reads that could not go the short way to their channel, and those that could.
     pub bypass: (Wire, [u64; 2]),
     /// For reads and for writes, with the channels' tags.
@@ -138,7 +147,7 @@ impl Wires {
             for slice in 0..u16::from(parameters.cores) {
                 wires.slices.push(bind_slice(wiring, socket, slice, parameters.sockets > 1)?);
             }
-            wires.homes.push(bind_home(wiring, socket, parameters.sockets > 1, parameters.channels)?);
+            wires.homes.push(bind_home(wiring, socket, parameters)?);
             for channel in 0..u16::from(parameters.channels) {
                 wires.channels.push(bind_channel(wiring, socket, channel, parameters.dram.ranks)?);
             }
@@ -158,7 +167,7 @@ fn bind_slice(wiring: &mut Wiring, socket: u16, slice: u16, others: bool) -> Res
     wiring.subevent(socket, "cbo", slice, "RxR_INSERTS", "IRQ")?;
     wiring.subevent(socket, "cbo", slice, "RxR_INSERTS", "IRQ_REJECTED")?;
     wiring.subevent(socket, "cbo", slice, "RxR_INSERTS", "VFIFO")?;
-    let pressure = PressureWires::bind(wiring, socket, slice)?;
+    let pressure = PressureWires::bind(wiring, socket, slice, others)?;
     let mut message = |name| wiring.subevent(socket, "cbo", slice, "TxR_INSERTS", name);
     let messages = [
         message("AD_CACHE")?,
@@ -169,10 +178,11 @@ fn bind_slice(wiring: &mut Wiring, socket: u16, slice: u16, others: bool) -> Res
         message("AK_CORE")?,
         message("BL_CORE")?,
     ];
-    let mut dropped_silently = messages[0];
+    let (mut dropped_silently, mut stores_to_shared) = (messages[0], messages[0]);
     if others {
         wiring.subevent(socket, "cbo", slice, "RxR_INSERTS", "IPQ")?;
         dropped_silently = wiring.subevent(socket, "cbo", slice, "MISC", "RSPI_WAS_FSE")?;
+        stores_to_shared = wiring.subevent(socket, "cbo", slice, "MISC", "RFO_HIT_S")?;
     }
     let mut signal = |name| wiring.signal(socket, "cbo", slice, name);
     Ok(SliceWires {
@@ -182,6 +192,7 @@ fn bind_slice(wiring: &mut Wiring, socket: u16, slice: u16, others: bool) -> Res
         ingress: signal("ingress")?,
         messages,
         dropped_silently,
+        stores_to_shared,
         pressure,
     })
 }
@@ -242,8 +253,8 @@ const fn by_origin((wire, tag): Tagged) -> (Wire, [u64; 2]) {
 }
 
 fn channel_tags(
-    subevent: &mut impl FnMut(&'static str, &'static str) -> Result<Tagged, WiringError>,
-    event: &'static str,
+    subevent: &mut impl FnMut(&str, &str) -> Result<Tagged, WiringError>,
+    event: &str,
     channels: u8,
 ) -> Result<(Wire, [u64; 4]), WiringError> {
     let (wire, first) = subevent(event, "CHN0")?;
@@ -254,11 +265,19 @@ fn channel_tags(
     Ok((wire, tags))
 }
 
-fn bind_home(wiring: &mut Wiring, socket: u16, others: bool, channels: u8) -> Result<HomeWires, WiringError> {
-    let mut subevent = |event, name| wiring.subevent(socket, "ha", 0, event, name);
+/// Regions that the first of the two events on them counts.
+const REGIONS_OF_FIRST_EVENT: usize = 8;
+
+fn bind_home(wiring: &mut Wiring, socket: u16, parameters: &Parameters) -> Result<HomeWires, WiringError> {
+    let (others, channels) = (parameters.sockets > 1, parameters.channels);
+    let mut subevent = |event: &str, name: &str| wiring.subevent(socket, "ha", 0, event, name);
     let (reads, writes) = (subevent("REQUESTS", "READS")?, subevent("REQUESTS", "WRITES")?);
     let tracker = subevent("TRACKER_INSERTS", "ALL")?;
-    let region = subevent("TAD_REQUESTS_G0", "REGION0")?;
+    let mut regions = [tracker; MOST_REGIONS];
+    for (number, region) in regions.iter_mut().enumerate().take(parameters.regions.into()) {
+        let event = if number < REGIONS_OF_FIRST_EVENT { "TAD_REQUESTS_G0" } else { "TAD_REQUESTS_G1" };
+        *region = subevent(event, &format!("REGION{number}"))?;
+    }
     let written = subevent("IMC_WRITES", "FULL")?;
     let written_part = subevent("IMC_WRITES", "PARTIAL")?;
     let (to_cache, to_core) = (subevent("TxR_BL", "DRS_CACHE")?, subevent("TxR_BL", "DRS_CORE")?);
@@ -280,11 +299,20 @@ fn bind_home(wiring: &mut Wiring, socket: u16, others: bool, channels: u8) -> Re
         to_remote = subevent("TxR_BL", "DRS_QPI")?;
         completion_remote = subevent("TxR_AD", "NDR")?;
     }
+    let none = (conflicts, [0; 2]);
+    let (mut directory_lookup, mut directory_update) = (none, none);
+    if others && parameters.directory {
+        let ((lookup, snp), (update, set)) =
+            (subevent("DIRECTORY_LOOKUP", "SNP")?, subevent("DIRECTORY_UPDATE", "SET")?);
+        directory_lookup = (lookup, [subevent("DIRECTORY_LOOKUP", "NO_SNP")?.1, snp]);
+        directory_update = (update, [subevent("DIRECTORY_UPDATE", "CLEAR")?.1, set]);
+    }
+    let egress = EgressWires::bind(wiring, socket, others, to_cache)?;
     Ok(HomeWires {
         reads: by_origin(reads),
         writes: by_origin(writes),
         tracker: by_origin(tracker),
-        region,
+        regions,
         written,
         written_part,
         to_cache,
@@ -293,7 +321,10 @@ fn bind_home(wiring: &mut Wiring, socket: u16, others: bool, channels: u8) -> Re
         completion_remote,
         snoops,
         no_link,
+        egress,
         conflicts: (conflicts, [no_conflict, conflict]),
+        directory_lookup,
+        directory_update,
         bypass: (bypass, [not_taken, taken]),
         no_credits,
         completion: wiring.signal(socket, "ha", 0, "TxR_AK_NDR")?,

@@ -99,12 +99,13 @@ impl Kind {
     /// The keys that make sense for the kind.
     pub const fn keys(self) -> &'static [&'static str] {
         match self {
-            Self::Stream | Self::Mixed => &["requests", "threads", "footprint", "read", "stride", "remote", "seed"],
+            Self::Stream | Self::Mixed | Self::Random => {
+                &["requests", "threads", "footprint", "read", "stride", "remote", "cxl", "seed"]
+            }
             Self::Copy | Self::Triad => &["requests", "threads", "footprint", "stride", "remote", "seed"],
-            Self::Random => &["requests", "threads", "footprint", "read", "stride", "remote", "seed"],
-            Self::Chase => &["requests", "threads", "footprint", "remote", "seed"],
+            Self::Chase => &["requests", "threads", "footprint", "remote", "cxl", "seed"],
             Self::NtStore => &["requests", "threads", "footprint", "partial", "stride", "remote", "seed"],
-            Self::DmaRead => &["requests", "threads", "footprint", "stride", "isoc", "remote", "seed"],
+            Self::DmaRead => &["requests", "threads", "footprint", "stride", "isoc", "remote", "cxl", "seed"],
             Self::DmaWrite => &["requests", "threads", "footprint", "allocate", "stride", "remote", "seed"],
             Self::Idle => &[],
         }
@@ -128,6 +129,8 @@ pub struct Workload {
     pub stride: u64,
     /// Accesses to memory of another socket, per cent.
     pub remote: u8,
+    /// Loads from memory behind a CXL link, per cent.
+    pub expander: u8,
     /// Streaming stores that write a part of their line only, per cent.
     pub partial: u8,
     /// Writes of devices that go into the LLC, per cent; the rest go past it.
@@ -166,6 +169,7 @@ impl Workload {
             read,
             stride: 64,
             remote: 0,
+            expander: 0,
             partial: 0,
             allocate: 100,
             isochronous: 0,
@@ -208,6 +212,7 @@ impl std::fmt::Display for Workload {
                 "read" => u64::from(self.read),
                 "stride" => self.stride,
                 "remote" => u64::from(self.remote),
+                "cxl" => u64::from(self.expander),
                 "partial" => u64::from(self.partial),
                 "allocate" => u64::from(self.allocate),
                 "isoc" => u64::from(self.isochronous),

@@ -12,6 +12,8 @@ pub struct Limits {
     pub threads: u16,
     /// Sockets.
     pub sockets: u16,
+    /// There is memory behind CXL links.
+    pub expander: bool,
     /// What the phases of a scenario can set.
     pub repertoire: &'static Repertoire,
 }
@@ -20,7 +22,7 @@ pub struct Limits {
 impl Limits {
     /// One socket with everything that can be set.
     pub const fn of_tests() -> Self {
-        Self { memory: 64 << 30, threads: 16, sockets: 1, repertoire: &crate::uncore::REPERTOIRE }
+        Self { memory: 64 << 30, threads: 16, sockets: 1, expander: false, repertoire: &crate::uncore::REPERTOIRE }
     }
 }
 
@@ -103,6 +105,11 @@ fn set(
         "remote" => {
             range(0, if limits.sockets > 1 { 100 } else { 0 }, "per cent; more than 0 needs a second socket")?;
             workload.remote = number as u8;
+        }
+        "cxl" => {
+            let most = if limits.expander { 100 } else { 0 };
+            range(0, most, "per cent of the loads; more than 0 needs a machine with CXL memory, such as 8592+")?;
+            workload.expander = number as u8;
         }
         "partial" => {
             range(0, 100, "per cent of the stores")?;
@@ -194,6 +201,7 @@ mod tests {
             read: 70,
             stride: 128,
             remote: 0,
+            expander: 0,
             partial: 0,
             allocate: 100,
             isochronous: 0,
@@ -206,13 +214,16 @@ mod tests {
     #[test]
     fn messages_name_key_value_and_limits() {
         assert!(message("steam").contains("did you mean stream?"));
-        assert!(message("chase:stride=64").contains("its keys: requests, threads, footprint, remote, seed"));
+        assert!(message("chase:stride=64").contains("its keys: requests, threads, footprint, remote, cxl, seed"));
         assert!(message("stream:foot=1").contains("no key \"foot\""));
         assert!(message("stream:thread=1").contains("did you mean threads?"));
         assert_eq!(message("random:requests=0"), "requests=0 is out of range: requests goes from 1 to 1099511627776");
         assert!(message("stream:threads=17").contains("threads goes from 1 to 16"));
         assert!(message("stream:read=101").contains("read goes from 0 to 100"));
         assert!(message("stream:remote=5").contains("needs a second socket"));
+        assert!(message("stream:cxl=5").contains("needs a machine with CXL memory"));
+        let with = Limits { expander: true, ..LIMITS };
+        assert_eq!(parse("stream:cxl=5", &with).map(|workload| workload.expander), Ok(5));
         assert!(
             message("chase:footprint=65G").contains("larger than memory: the machine has 68719476736 bytes (64 GiB)")
         );

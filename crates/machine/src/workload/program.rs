@@ -84,6 +84,22 @@ pub enum Policy {
 }
 
 impl Policy {
+    /// Reads a policy's name.
+    ///
+    /// # Errors
+    /// [`SettingsError`] for any other text.
+    pub fn parse(text: &str) -> Result<Self, SettingsError> {
+        match text {
+            "local" => Ok(Self::Local),
+            "interleave" => Ok(Self::Interleave),
+            "remote" => Ok(Self::Remote),
+            _ => {
+                let accepted = "local, interleave or remote";
+                Err(SettingsError::BadValue { key: "numa", value: text.to_owned(), accepted })
+            }
+        }
+    }
+
     /// The node of a page that a socket touches first, on a machine with so many nodes.
     pub const fn node(self, socket: u8, page: u64, nodes: u8) -> u8 {
         match self {
@@ -173,14 +189,7 @@ impl ProgramSettings {
                         _ => return Err(bad("pages", "4k or 2M")),
                     };
                 }
-                "numa" => {
-                    settings.numa = match value {
-                        "local" => Policy::Local,
-                        "interleave" => Policy::Interleave,
-                        "remote" => Policy::Remote,
-                        _ => return Err(bad("numa", "local, interleave or remote")),
-                    };
-                }
+                "numa" => settings.numa = Policy::parse(value)?,
                 _ => return Err(SettingsError::UnknownKey { key: key.to_owned() }),
             }
         }

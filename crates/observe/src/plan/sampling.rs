@@ -79,7 +79,8 @@ impl Plan {
         };
         let Some(Ways { arm, enable, poll, overflowed, clear }) = found else {
             return Err(refuse(
-                "its overflow cannot stop the counters of the socket here, or somebody else counts there",
+                "its overflow cannot stop the counters of the socket here: somebody else counts there, the family has no such freeze, \
+                 or all events are in one block, which the plan stops by itself; then count something in a second block, such as its clock",
             ));
         };
         let preset = used.bits().max() - (trigger.period - 1);

@@ -123,12 +123,14 @@ fn perf(root: &Root) -> Option<Finding> {
     let level: i32 = paranoid.trim().parse().ok()?;
     let devices = fs::read_dir(root.join("sys/bus/event_source/devices")).into_iter().flatten().flatten();
     let names = devices.filter_map(|entry| entry.file_name().into_string().ok());
-    let units = names.filter(|name| name.starts_with("uncore_")).count();
+    // Nehalem's one unit has no more to its name.
+    let units = names.filter(|name| name == "uncore" || name.starts_with("uncore_")).count();
     let driver = match units {
         0 => "the kernel's perf drives no uncore unit here".to_owned(),
         count => format!(
-            "the kernel's perf drives {count} uncore units: pericore sees it when perf counts on one, and leaves it alone unless \
-             --take-over is given"
+            "the kernel's perf drives {count} uncore unit{}: pericore sees it when perf counts on one, and leaves it alone unless \
+             --take-over is given",
+            if count == 1 { "" } else { "s" }
         ),
     };
     let rule = if level > 0 { "for system-wide counts perf asks for CAP_PERFMON" } else { "perf lets everybody count" };

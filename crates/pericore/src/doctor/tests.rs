@@ -55,6 +55,9 @@ fn a_machine_without_uncore_says_so_and_points_at_software() {
     put("sys/kernel/security/lockdown", b"none [integrity] confidentiality\n");
     put("proc/self/status", b"Name:\tx\nCapEff:\t0000000000020000\n");
     put("proc/sys/kernel/perf_event_paranoid", b"2\n");
+    // What Linux calls Nehalem's unit, and something that is none.
+    put("sys/bus/event_source/devices/uncore/type", b"11\n");
+    put("sys/bus/event_source/devices/cpu/type", b"4\n");
     let processor =
         Processor { vendor: "AuthenticAMD".into(), family: 25, model: 1, is_virtual: true, ..Default::default() };
     let here = examine_root(Root::at(&root), processor).unwrap();
@@ -71,6 +74,8 @@ fn a_machine_without_uncore_says_so_and_points_at_software() {
         let finding = there.iter().find(|finding| finding.key().0 == check).unwrap();
         assert!(finding.is_problem() && finding.words().contains(word), "{check}: {}", finding.words());
     }
+    let perf = there.iter().find(|finding| finding.key().0 == "perf").unwrap();
+    assert!(perf.words().contains("drives 1 uncore unit:"), "{}", perf.words());
     let rights = there.iter().find(|finding| finding.key().0 == "rights").unwrap();
     assert!(rights.words().contains("has CAP_SYS_RAWIO, and lacks CAP_SYS_ADMIN"), "{}", rights.words());
 }

@@ -1,7 +1,8 @@
 //! The live machine of a command line, and what happens on it while a client measures.
 
 use clap::Args;
-use pericore_catalog::Family;
+use pericore_catalog::search::hint;
+use pericore_catalog::{Family, Unit};
 use pericore_doors::{ConstantRates, LiveMachine, Traffic};
 use pericore_machine::MachineSpec;
 use pericore_machine::steady::Pace;
@@ -67,19 +68,50 @@ fn inject(text: &str, family: &Family, machine: &mut LiveMachine, traffic: &mut 
     let (name, rate) = text.split_once('=').ok_or_else(wrong)?;
     let (unit, event) = name.split_once('/').ok_or_else(wrong)?;
     let rate: u64 = rate.parse().map_err(|_| wrong())?;
-    let instances = family.unit(unit).ok_or_else(wrong)?.instances;
-    for instance in 0..instances {
-        match event.split_once('.') {
-            Some((event, subevent)) => traffic
-                .subevent(&mut machine.wiring, (unit, instance), (event, subevent), rate)
-                .map_err(Failure::usage)?,
-            None => {
-                for socket in 0..machine.wiring.sockets() {
-                    let wire = machine.wiring.signal(socket, unit, instance, event).map_err(Failure::usage)?;
-                    traffic.pulses(wire, 0, rate);
-                }
-            }
+    let row = family.unit(unit).ok_or_else(|| {
+        let near = hint(unit, family.units.iter().map(|unit| unit.name));
+        Failure::usage(format!("{text:?}: {} has no unit {unit:?}{near}", family.name))
+    })?;
+    let (event, subevent) = event.split_once('.').map_or((event, None), |(event, subevent)| (event, Some(subevent)));
+    let signal = injected(row, event, subevent).map_err(|why| Failure::usage(format!("{text:?}: {why}")))?;
+    for instance in 0..row.instances {
+        if let Some(subevent) = subevent {
+            let names = (event, subevent);
+            traffic.subevent(&mut machine.wiring, (unit, instance), names, rate).map_err(Failure::usage)?;
+            continue;
+        }
+        for socket in 0..machine.wiring.sockets() {
+            let wire = machine.wiring.signal(socket, unit, instance, signal).map_err(Failure::usage)?;
+            traffic.pulses(wire, 0, rate);
         }
     }
     Ok(())
+}
+
+/// The signal behind an event, or the one of that name; why there is none, or none that tells its subevents apart.
+fn injected(unit: &'static Unit, event: &str, subevent: Option<&str>) -> Result<&'static str, String> {
+    let Some(row) = unit.event(event) else {
+        let signals = unit.signals.iter().map(|signal| signal.name);
+        return signals.clone().find(|&signal| signal == event && subevent.is_none()).ok_or_else(|| {
+            let near = hint(event, unit.events.iter().map(|event| event.name).chain(signals));
+            format!("unit {} has no event or signal {event:?}{near}", unit.name)
+        });
+    };
+    let signal = unit.signal_of(row).ok_or_else(|| format!("{event} counts a clock, which runs by itself"))?;
+    let Some(subevent) = subevent else { return Ok(signal.name) };
+    if row.subevent(subevent).is_none() {
+        let near = hint(subevent, row.subevents.iter().map(|subevent| subevent.name));
+        return Err(format!("{event} has no subevent {subevent:?}{near}"));
+    }
+    if signal.attributes.iter().all(|attribute| attribute.name != "sub") {
+        let attributes: Vec<&str> = signal.attributes.iter().map(|attribute| attribute.name).collect();
+        return Err(format!(
+            "the signal behind {event}, {0}, tells its subevents apart by {1}, of which --inject knows nothing; give \
+             {2}/{0}=PER_SECOND for the signal with all of them 0, or real traffic with --workload stream",
+            signal.name,
+            attributes.join(", "),
+            unit.name
+        ));
+    }
+    Ok(signal.name)
 }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use pericore_machine::FirstLevel;
 use pericore_machine::workload::{ProgramAccess, ProgramKind, ProgramSource};
 use pericore_tracer::{
     Access, Error, Geometry, Kind, Options, Recorder, Running, Source, Summary, TraceHeader, TraceReader, Tracer,
@@ -21,7 +22,7 @@ const NOT_FOUND: u8 = 127;
 
 /// Where accesses come from.
 enum Origin {
-    Command { words: Vec<OsString>, save: Option<PathBuf> },
+    Command { words: Vec<OsString>, save: Option<PathBuf>, caches: [FirstLevel; 2] },
     Live(Running),
     Recorded(Recorder<Running, BufWriter<File>>),
     Replay(TraceReader<BufReader<File>>),
@@ -46,6 +47,12 @@ impl fmt::Debug for Feed {
     }
 }
 
+/// How the tracer is to run a program for a machine with these first-level caches.
+pub fn options(caches: [FirstLevel; 2]) -> Options {
+    let [data_cache, fetch_cache] = caches.map(|FirstLevel { bytes, ways }| Geometry { bytes, ways });
+    Options { data_cache, fetch_cache, ..Options::default() }
+}
+
 impl Feed {
     fn new(title: String, origin: Origin, saved: bool) -> Self {
         let replay = matches!(origin, Origin::Replay(_));
@@ -53,9 +60,9 @@ impl Feed {
     }
 
     /// A program that is not started yet.
-    pub fn of_program(words: &[OsString], save: Option<&Path>) -> Self {
+    pub fn of_program(words: &[OsString], save: Option<&Path>, caches: [FirstLevel; 2]) -> Self {
         let title: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
-        let origin = Origin::Command { words: words.to_vec(), save: save.map(Path::to_owned) };
+        let origin = Origin::Command { words: words.to_vec(), save: save.map(Path::to_owned), caches };
         Self::new(title.join(" "), origin, save.is_some())
     }
 
@@ -75,7 +82,7 @@ impl Feed {
 
     /// Starts the program.
     pub fn start(&mut self) -> Result<(), Failure> {
-        let Origin::Command { words, save } = &self.origin else { return Ok(()) };
+        let Origin::Command { words, save, caches } = &self.origin else { return Ok(()) };
         // The file first: if it cannot be written, the program need not begin.
         let file = match save {
             Some(path) => Some(
@@ -85,13 +92,12 @@ impl Feed {
             None => None,
         };
         let Some((program, arguments)) = words.split_first() else { return Ok(()) };
-        let options = Options::default();
+        let options = options(*caches);
         let header = TraceHeader {
             command: words.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
             data_cache: options.data_cache,
             fetch_cache: options.fetch_cache,
         };
-        debug_assert_eq!(options.data_cache, Geometry::L1);
         let running = Tracer::launch(program, arguments, options).map_err(|error| {
             let status = if matches!(error, Error::QemuMissing { .. }) { FAILED } else { NOT_FOUND };
             Failure::with_status(error, status)

@@ -10,7 +10,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args;
-use pericore_machine::workload::{ProgramSettings, ProgramSource};
+use pericore_machine::MachineSpec;
+use pericore_machine::workload::{Policy, ProgramSettings, ProgramSource};
 
 use crate::failure::Failure;
 use feed::{Feed, Handle};
@@ -28,6 +29,10 @@ pub struct ProgramArgs {
     /// How the software machine's cores run a program: `cpi=0.5,misses=10,prefetch=on,pages=4k`
     #[arg(long, value_name = "SETTINGS", requires = "machine")]
     core: Option<String>,
+    /// Where the program's pages are put on a machine with several sockets: `local` to the socket that touches them first, `interleave`
+    /// or `remote`
+    #[arg(long, value_name = "POLICY", requires = "machine")]
+    numa: Option<String>,
     /// Program to measure, and its arguments; with --machine its memory accesses are what the software machine runs
     #[arg(trailing_var_arg = true, value_name = "PROGRAM", conflicts_with = "workload")]
     command: Vec<OsString>,
@@ -57,18 +62,25 @@ impl Program {
     /// The program that the command line names, if it names one. It is not started yet.
     ///
     /// # Errors
-    /// Settings that cannot be, or a trace that cannot be read.
-    pub fn of(args: &ProgramArgs) -> Result<Option<Self>, Failure> {
-        let settings = args
+    /// Settings that cannot be, a machine that has no model, or a trace that cannot be read.
+    pub fn of(args: &ProgramArgs, machine: &MachineSpec) -> Result<Option<Self>, Failure> {
+        let mut settings = args
             .core
             .as_deref()
             .map_or_else(|| Ok(ProgramSettings::default()), ProgramSettings::parse)
             .map_err(|e| Failure::usage(format!("--core: {e}")))?;
+        if let Some(policy) = &args.numa {
+            settings.numa = Policy::parse(policy).map_err(|e| Failure::usage(format!("--{e}")))?;
+        }
         let feed = match (&args.trace, args.command.is_empty()) {
             (Some(trace), _) => Feed::of_trace(trace)?,
-            (None, false) => Feed::of_program(&args.command, args.save_trace.as_deref()),
-            (None, true) if args.core.is_some() => {
-                return Err(Failure::usage("--core is about a program: name one after --, or a --trace"));
+            (None, false) => {
+                let caches = machine.parameters().map_err(Failure::usage)?.first_level();
+                Feed::of_program(&args.command, args.save_trace.as_deref(), caches)
+            }
+            (None, true) if args.core.is_some() || args.numa.is_some() => {
+                let option = if args.core.is_some() { "--core" } else { "--numa" };
+                return Err(Failure::usage(format!("{option} is about a program: name one after --, or a --trace")));
             }
             (None, true) => return Ok(None),
         };

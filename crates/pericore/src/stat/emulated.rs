@@ -26,6 +26,9 @@ use crate::restore;
 /// Virtual seconds between two looks at signals, progress and the end of the workload.
 const SLICE: f64 = 100e-6;
 
+/// Virtual seconds between two looks for an overflow: the counters stand until then.
+const POLL: f64 = 1e-6;
+
 /// Virtual seconds of a round, unless the user says: workloads often end within a virtual millisecond.
 const TURN: f64 = 2e-6;
 
@@ -67,7 +70,7 @@ pub fn run(args: &StatArgs, machine: &str) -> Result<ExitCode, Failure> {
     let mut interrupt: Option<Interrupt> = None;
     let mut status = ExitCode::SUCCESS;
     for run in 0..args.repeat {
-        let program = Program::of(&args.program)?;
+        let program = Program::of(&args.program, &spec)?;
         let machine = match &program {
             Some(program) => Machine::for_program(&spec, program.source(), program.settings()),
             None => Machine::for_scenario(&spec, &reseeded(&scenario, run)),
@@ -180,7 +183,7 @@ impl Measurement<'_> {
             let per_second = self.machine.0.borrow().clocks().ticks_per_second() as f64;
             ((seconds * per_second) as u64).max(1)
         };
-        let slice = ticks(SLICE);
+        let slice = ticks(if self.args.period.is_some() { POLL } else { SLICE });
         let interval = self.args.interval.map(|milliseconds| ticks(milliseconds / 1e3));
         let deadline = self.args.timeout.map(|milliseconds| ticks(milliseconds / 1e3));
         let rotation =
@@ -214,6 +217,11 @@ impl Measurement<'_> {
             if let Some(program) = &self.program {
                 program.check()?;
             }
+            if let Some(sample) = session.sample_on_overflow(|space| space.moment()) {
+                progress.clear();
+                let end = self.machine.0.borrow().clocks().seconds(0, until);
+                before = self.print(&session, &sample, &before, Some(end), out)?;
+            }
             let over = done || self.interrupt.signal().is_some() || deadline.is_some_and(|deadline| until >= deadline);
             if next_round == Some(until) && !over {
                 session.rotate(|space| space.moment());
@@ -221,7 +229,8 @@ impl Measurement<'_> {
             }
             if next_print == Some(until) || over {
                 progress.clear();
-                let end = interval.map(|_| self.machine.0.borrow().clocks().seconds(0, until));
+                let goes_on = interval.is_some() || self.args.period.is_some();
+                let end = goes_on.then(|| self.machine.0.borrow().clocks().seconds(0, until));
                 if over {
                     session.check_controls();
                 }

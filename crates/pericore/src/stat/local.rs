@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use pericore_observe::linux::{Host, LinuxSpace, Stopwatch};
 use pericore_observe::plan::Plan;
-use pericore_observe::session::{Entrance, Guard, JournalFile, Neighbourhood, Options, Session};
+use pericore_observe::session::{Entrance, Guard, JournalFile, Neighbourhood, Options, Sample, Session};
 
 use super::child::Measured;
 use super::interrupt::Interrupt;
@@ -17,6 +17,9 @@ use crate::{restore, target};
 
 /// Seconds of a round, unless the user says.
 const TURN: f64 = 10e-3;
+
+/// Seconds between two looks for an overflow: the counters stand until then.
+const POLL: f64 = 1e-3;
 
 /// Runs `pericore stat` without `--machine`.
 ///
@@ -142,8 +145,9 @@ impl Measurement<'_> {
         let turn = takes_turns.then(|| seconds(self.args.rotate).unwrap_or(TURN));
         let (mut next_print, mut next_turn) = (interval, turn);
         loop {
-            let next = [next_print, next_turn, deadline].into_iter().flatten().reduce(f64::min);
             let now = watch.moment().seconds - start;
+            let look = self.args.period.map(|_| now + POLL);
+            let next = [next_print, next_turn, deadline, look].into_iter().flatten().reduce(f64::min);
             self.wakeup.sleep(next.map(|next| next - now))?;
             let now = watch.moment().seconds - start;
             let has_ended = program.as_mut().map_or(Ok(false), Measured::has_ended)?;
@@ -152,16 +156,16 @@ impl Measurement<'_> {
                 session.rotate(|_| watch.moment());
                 next_turn = after(now, next_turn, turn);
             }
+            if let Some(sample) = session.sample_on_overflow(|_| watch.moment()) {
+                self.print(&session, &sample, Some(watch.moment().seconds - start), out)?;
+            }
             if over || next_print.is_some_and(|next| now >= next) {
                 if over {
                     session.check_controls();
                 }
                 let sample = session.sample(|_| watch.moment());
-                let end = interval.map(|_| watch.moment().seconds - start);
-                let report = rows::report(session.plan(), &sample, None, self.args.scope(), end);
-                if let Some(report) = self.runs.take(report) {
-                    self.args.print(out, &report, None)?;
-                }
+                let goes_on = interval.is_some() || self.args.period.is_some();
+                self.print(&session, &sample, goes_on.then(|| watch.moment().seconds - start), out)?;
                 next_print = after(now, next_print, interval);
             }
             if over {
@@ -171,6 +175,20 @@ impl Measurement<'_> {
         // The registers first: a program that takes its time to end should not keep them.
         session.stop().map_err(Failure::failed)?;
         program.map_or(Ok(ExitCode::SUCCESS), Measured::end)
+    }
+
+    fn print(
+        &mut self,
+        session: &Session<LinuxSpace>,
+        sample: &Sample,
+        interval_end: Option<f64>,
+        out: &mut dyn Write,
+    ) -> Result<(), Failure> {
+        let report = rows::report(session.plan(), sample, None, self.args.scope(), interval_end);
+        match self.runs.take(report) {
+            Some(report) => self.args.print(out, &report, None),
+            None => Ok(()),
+        }
     }
 }
 

@@ -56,6 +56,16 @@ pub struct StatArgs {
     /// Print every so many milliseconds (virtual ones on a software machine)
     #[arg(short = 'I', long = "interval-print", value_name = "MS")]
     interval: Option<f64>,
+    /// Print each time when the first event has been counted so many times: its overflow stops all counters of its socket in that very
+    /// cycle (Nehalem, Emerald Rapids). Name one instance of its unit
+    #[arg(
+        short = 'c',
+        long = "count",
+        value_name = "N",
+        value_parser = clap::value_parser!(u64).range(1..),
+        conflicts_with_all = ["interval", "repeat", "truth", "no_freeze"]
+    )]
+    period: Option<u64>,
     /// End after so many milliseconds (virtual ones on a software machine)
     #[arg(long, value_name = "MS")]
     timeout: Option<f64>,

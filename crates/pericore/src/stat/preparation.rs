@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use pericore_observe::discover::{Cpu, Topology, discover};
-use pericore_observe::plan::{Freeze, Plan, freezes_sockets};
+use pericore_observe::plan::{Freeze, Plan, Trigger, freezes_sockets};
 use pericore_observe::selection::Selection;
 use pericore_observe::session::{Entrance, Manners, Neighbourhood, Refusal, prepare};
 use pericore_registers::RegisterSpace;
@@ -46,7 +46,17 @@ pub fn plan_on(
     topology: &Topology,
     selection: Selection,
 ) -> Result<Plan, Failure> {
-    prepare(space, topology, selection, manners(args), None).map_err(failure)
+    sampled(args, topology, prepare(space, topology, selection, manners(args), None).map_err(failure)?)
+}
+
+/// With `-c`, the plan with samples at the overflows of the first event.
+fn sampled(args: &StatArgs, topology: &Topology, plan: Plan) -> Result<Plan, Failure> {
+    match (args.period, plan.sockets.first().map(|part| part.socket)) {
+        (Some(period), Some(socket)) => {
+            plan.sampled(topology, Trigger { socket, event: 0, period }).map_err(Failure::usage)
+        }
+        _ => Ok(plan),
+    }
 }
 
 /// The same beside other sessions of ours; with `--wait` when they have ended. Until the session has started nobody else may enter.
@@ -64,7 +74,7 @@ pub fn plan_among(
     loop {
         let entrance = neighbourhood.enter().map_err(Failure::failed)?;
         match prepare(space, &topology, selection.clone(), manners(args), Some(neighbourhood)) {
-            Ok(plan) => return Ok((plan, entrance)),
+            Ok(plan) => return Ok((sampled(args, &topology, plan)?, entrance)),
             Err(Refusal::Busy { neighbours, .. }) if args.wait => {
                 drop(entrance);
                 for neighbour in neighbours {

@@ -17,6 +17,14 @@ pub enum Queue {
     RemoteWriteback,
 }
 
+impl Queue {
+    /// How many there are.
+    pub const COUNT: usize = 6;
+    /// All of them.
+    pub const ALL: [Self; Self::COUNT] =
+        [Self::Core, Self::Evict, Self::Io, Self::Snoop, Self::Remote, Self::RemoteWriteback];
+}
+
 /// What a look-up is for (Table 2-74).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lookup {

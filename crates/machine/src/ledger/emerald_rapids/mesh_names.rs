@@ -40,6 +40,7 @@ pub fn value(at: &Snapshot, unit: &str, socket: u16, index: u16, event: &str, su
             "IV_SNOOPGO_DN" => Some(traffic.ordered(index, true)),
             _ => None,
         },
+        _ if unit == "m2m" && (event.starts_with("TxC_") || event.starts_with("TGR_")) => stop.own(event, subevent),
         _ if event.ends_with("_IN_USE") => stop.in_use(event, subevent),
         _ if event.contains("CRD_ACQUIRED") || event.contains("CRD_OCCUPANCY") || event.starts_with("STALL") => {
             stop.credits(event, subevent)
@@ -116,6 +117,37 @@ impl Stop<'_> {
         let queue = self.traffic.egress(ring, agent, self.index);
         let all = || self.traffic.sum(ring, Some(agent), |from, _| from == self.index);
         figure(event.strip_prefix("TxR_VERT_")?.trim_end_matches(['0', '1', '_']), queue, all)
+    }
+
+    /// M2M's own egress (2.7.4): a queue for each port and path, credits for room in it, and those for rows.
+    fn own(&self, event: &str, subevent: &str) -> Option<u64> {
+        let ring = match event {
+            "TxC_AD" | "TxC_AD_CREDITS" | "TxC_AD_CREDIT_OCCUPANCY" | "TGR_AD_CREDITS" => Ring::Address,
+            "TxC_BL" | "TxC_BL_CREDITS" | "TGR_BL_CREDITS" => Ring::Block,
+            "TxC_EGRESS_AK" => Ring::AcknowledgeAgents,
+            _ => return None,
+        };
+        let (name, port) =
+            subevent.split_once("_CMS").map_or((subevent, None), |(name, port)| (name, port.parse().ok()));
+        let ports = || (0..2).filter(move |&agent| port.is_none_or(|port: u8| port == agent));
+        let queues = |figure: fn(&Queue) -> u64| {
+            ports().map(|agent| figure(self.traffic.egress(ring, agent, self.index))).sum::<u64>()
+        };
+        let rows = self.tiles.iter().map(|tile| tile.row).max()? + 1;
+        Some(match (event, name) {
+            (_, "INSERTS" | "RETURNED") => {
+                ports().map(|agent| self.traffic.sum(ring, Some(agent), |from, _| from == self.index)).sum()
+            }
+            (_, "NE" | "CYCLES_NE") => queues(|queue| queue.nonempty),
+            (_, "FULL" | "CYCLES_FULL" | "ZERO") => queues(|queue| queue.full),
+            (_, "STALLED") => queues(|queue| queue.refused_for),
+            ("TxC_AD_CREDIT_OCCUPANCY", _) => queues(|queue| queue.occupied),
+            ("TGR_AD_CREDITS" | "TGR_BL_CREDITS", _) => {
+                let of = |agent: u8, row: u8| self.traffic.credits(ring, agent, self.index, row).held;
+                (0..2).map(|agent| (0..rows).map(|row| of(agent, row)).sum::<u64>()).sum()
+            }
+            _ => return None,
+        })
     }
 
     fn turn(&self, event: &str, subevent: &str) -> Option<u64> {

@@ -6,6 +6,7 @@
 
 mod cells;
 mod changes;
+pub mod compiled;
 pub mod deeds;
 mod device_names;
 mod kind;
@@ -13,84 +14,24 @@ mod link_names;
 mod mesh;
 mod mesh_names;
 mod names;
+mod rejects;
 mod requests;
+mod shape;
+mod snapshot;
 
 pub use cells::{Gauge, Stay};
 pub use kind::{Class, Found, Kind, Lookup, Queue, Target};
 pub use mesh::{Bridged, HALF_FULL, Message, PATIENCE, ROOM, Ring, Tile, Traffic};
+pub use rejects::Reason;
+pub use shape::{Clocks, Shape};
+use snapshot::Places;
+pub use snapshot::Snapshot;
 
 use super::Shaped;
 use crate::engine::Period;
 use crate::signal::Tick;
 use changes::Changes;
 use deeds::{DEEDS, Deed, LEVELS, LevelId};
-
-/// Periods of the clocks, in ticks of one grid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Clocks {
-    /// Ticks in a second.
-    pub ticks_per_second: u64,
-    /// Mesh, LLC slices and what sits at the mesh.
-    pub uclk: Period,
-    /// DRAM: half the transfer rate.
-    pub dclk: Period,
-    /// I/O stacks.
-    pub ioclk: Period,
-    /// UPI link layer.
-    pub upiclk: Period,
-    /// Power control unit.
-    pub pclk: Period,
-    /// CXL transaction and link layer.
-    pub cxlclk: Period,
-}
-
-impl Clocks {
-    /// The clock of a domain by its name in the catalogue.
-    pub fn of(&self, name: &str) -> Period {
-        match name {
-            "dclk" => self.dclk,
-            "ioclk" => self.ioclk,
-            "upiclk" => self.upiclk,
-            "pclk" => self.pclk,
-            "cxlclk" => self.cxlclk,
-            _ => self.uclk,
-        }
-    }
-
-    /// The clock that a unit counts in (guide, chapter 2, by unit).
-    pub fn of_unit(&self, unit: &str) -> Period {
-        match unit {
-            "imc" => self.dclk,
-            "iio" | "irp" => self.ioclk,
-            "upi" => self.upiclk,
-            "pcu" => self.pclk,
-            "cxlcm" => self.cxlclk,
-            _ => self.uclk,
-        }
-    }
-}
-
-/// How many of everything there are in a socket, and how they lie.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Shape {
-    /// Sockets.
-    pub sockets: u16,
-    /// Units and their instances in a socket.
-    pub units: Vec<(&'static str, u16)>,
-    /// Tiles of a socket's mesh.
-    pub tiles: Vec<Tile>,
-    /// Entries of a read and of a write pending queue.
-    pub pending: [u64; 2],
-    /// Capacities of other queues, by the beginning of their names.
-    pub rooms: Vec<(&'static str, u64)>,
-}
-
-impl Shape {
-    /// Instances of a unit in a socket.
-    pub fn instances(&self, unit: &str) -> u16 {
-        self.units.iter().find(|(name, _)| *name == unit).map_or(0, |&(_, count)| count)
-    }
-}
 
 /// The queue of cores' requests in a caching and home agent.
 const INGRESS: LevelId = deeds::level("cha/RxC_INSERTS.IRQ");
@@ -144,6 +85,7 @@ struct AgentCells {
     /// By kind, state found, remote home.
     lookups: Box<[[[u64; 2]; Found::COUNT]; Kind::COUNT]>,
     victims: [u64; Victim::COUNT],
+    rejects: rejects::Rejects,
 }
 
 /// Totals of one memory channel's commands, by pseudo channel.
@@ -245,6 +187,7 @@ impl Ledger {
             tor: Box::new([Stay::default(); Class::COUNT]),
             lookups: Box::new([[[0; 2]; Found::COUNT]; Kind::COUNT]),
             victims: [0; Victim::COUNT],
+            rejects: rejects::Rejects::default(),
         };
         let cells = Cells {
             answers: vec![[[0; 3]; 4]; usize::from(shape.instances("irp") * shape.sockets)],
@@ -345,6 +288,16 @@ impl Ledger {
         self.agent(socket, cha).victims[victim.index()] += 1;
     }
 
+    /// A request was turned away, for the first time or once more.
+    pub fn turned_away(&mut self, socket: u16, cha: u16, queue: Queue, reason: Reason, once_more: bool) {
+        self.agent(socket, cha).rejects.turn_away(queue, reason, once_more);
+    }
+
+    /// A request that was turned away tried again.
+    pub fn tried_again(&mut self, socket: u16, cha: u16, queue: Queue, reason: Reason) {
+        self.agent(socket, cha).rejects.retry(queue, reason);
+    }
+
     /// A column command went out on a channel.
     pub fn column(&mut self, channel: u16, pseudo: u8, kind: u8) {
         self.cells.channels[usize::from(channel)].columns[usize::from(pseudo)][usize::from(kind)] += 1;
@@ -405,86 +358,10 @@ impl Ledger {
                 gauge.settle(clock.cycles(now), room);
             }
         }
-        Snapshot { now, clocks: self.clocks, shape: self.shape.clone(), places: self.places(), cells }
-    }
-
-    fn places(&self) -> Places {
-        Places {
+        let places = Places {
             deeds: self.deed_places.clone(),
             levels: self.level_places.iter().map(|&(place, _, _)| place).collect(),
-        }
-    }
-}
-
-#[derive(Debug, Clone)]
-struct Places {
-    deeds: Vec<Place>,
-    levels: Vec<Place>,
-}
-
-/// The account at one instant.
-#[derive(Debug, Clone)]
-pub struct Snapshot {
-    now: Tick,
-    clocks: Clocks,
-    shape: Shape,
-    places: Places,
-    cells: Cells,
-}
-
-impl Snapshot {
-    /// When it was taken: everything before this tick is in it.
-    pub const fn now(&self) -> Tick {
-        self.now
-    }
-
-    /// An event's count from the beginning of time up to the snapshot, by the guide's names. `instance` is numbered over the
-    /// machine's sockets. `None` if the ledger has no truth for the event.
-    pub fn value(
-        &self,
-        unit: &str,
-        instance: u16,
-        event: &str,
-        subevent: Option<&str>,
-        filters: &[(&str, u64)],
-    ) -> Option<u64> {
-        names::value(self, unit, instance, event, subevent.unwrap_or_default(), filters)
-    }
-
-    /// As [`Snapshot::value`], by socket and the instance within it.
-    pub fn count(
-        &self,
-        socket: u16,
-        unit: &str,
-        instance: u16,
-        event: &str,
-        subevent: Option<&str>,
-        filters: &[(&str, u64)],
-    ) -> Option<u64> {
-        let per_socket = self.shape.instances(unit);
-        let number = (instance < per_socket).then_some(socket * per_socket + instance)?;
-        self.value(unit, number, event, subevent, filters)
-    }
-
-    /// What an event counted since an earlier snapshot.
-    pub fn since(
-        &self,
-        earlier: &Self,
-        unit: &str,
-        instance: u16,
-        event: &str,
-        subevent: Option<&str>,
-        filters: &[(&str, u64)],
-    ) -> Option<u64> {
-        let before = earlier.value(unit, instance, event, subevent, filters)?;
-        Some(self.value(unit, instance, event, subevent, filters)? - before)
-    }
-
-    fn deed(&self, deed: usize, socket: u16, index: u16) -> u64 {
-        self.cells.deeds[self.places.deeds[deed].of(socket, index)]
-    }
-
-    fn level(&self, level: usize, socket: u16, index: u16) -> &Gauge {
-        &self.cells.levels[self.places.levels[level].of(socket, index)]
+        };
+        Snapshot { now, clocks: self.clocks, shape: self.shape.clone(), places, cells }
     }
 }

@@ -39,6 +39,11 @@ pub fn value(
         ("irp", "SNOOP_RESP") => return device_names::snoop_answers(at, instance, subevent),
         ("cha", "LLC_LOOKUP") => return requests::lookups(&at.cells.agents[usize::from(instance)], subevent),
         ("cha", "LLC_VICTIMS") => return requests::victims(&at.cells.agents[usize::from(instance)], subevent),
+        ("cha", _) if event.starts_with("RxC_") => {
+            if let Some(value) = at.cells.agents[usize::from(instance)].rejects.value(event, subevent) {
+                return Some(value);
+            }
+        }
         ("imc", "CAS_COUNT" | "CAS_ISSUED_REQ_LEN" | "ACT_PRIO") => return commands(at, instance, event, subevent),
         _ => {}
     }
@@ -69,13 +74,6 @@ fn composite(unit: &str, event: &str, subevent: &str) -> Option<&'static [&'stat
         ("cha", "REQUESTS", "INVITOE") => &["INVITOE_LOCAL", "INVITOE_REMOTE"],
         ("cha", "CORE_SNP", "ANY_ONE") => &["CORE_ONE", "EVICT_ONE", "EXT_ONE", "REMOTE_ONE"],
         ("cha", "CORE_SNP", "ANY_GTONE") => &["CORE_GTONE", "EVICT_GTONE", "EXT_GTONE", "REMOTE_GTONE"],
-        // Every reject of the second group is one of "any" (Table 2-107).
-        ("cha", "RxC_IRQ1_REJECT" | "RxC_REQ_Q1_RETRY", "ANY0") => &["PA_MATCH"],
-        (
-            "cha",
-            "RxC_PRQ1_REJECT" | "RxC_RRQ1_REJECT" | "RxC_WBQ1_REJECT" | "RxC_IPQ1_REJECT" | "RxC_OTHER1_RETRY",
-            "ANY0",
-        ) => &["PA_MATCH"],
         ("cha", "SNOOPS_SENT", "ALL") => &["DIRECT_LOCAL"],
         ("cha", "SNOOPS_SENT", "LOCAL") => &["DIRECT_LOCAL"],
         ("cha", "XPT_PREF", "DROP0" | "DROP0_NOCRD") => &["DROP0"],
@@ -108,6 +106,7 @@ fn composite(unit: &str, event: &str, subevent: &str) -> Option<&'static [&'stat
         ("m2m", "PREFCAM_INSERTS", "XPT_ALLCH") => &["CH0_XPT", "CH1_XPT"],
         ("m2m", "PREFCAM_INSERTS", "UPI_ALLCH") => &["CH0_UPI", "CH1_UPI"],
         ("m2m", "PREFCAM_OCCUPANCY", "ALLCH") => &["CH0", "CH1"],
+        ("m2m", "PREFCAM_RESP_MISS", "ALLCH") => &["CH0", "CH1"],
         ("m2m", "PREFCAM_DEALLOCS", "ALL_CH0") => &["RSP_CH0"],
         ("m2m", "PREFCAM_DEALLOCS", "ALL_CH1") => &["RSP_CH1"],
         ("imc", "ACT_COUNT" | "PRE_COUNT", "RD") => &["RD_PCH0", "RD_PCH1"],
@@ -118,6 +117,7 @@ fn composite(unit: &str, event: &str, subevent: &str) -> Option<&'static [&'stat
         ("imc", "PRE_COUNT", "ALL") => {
             &["RD_PCH0", "RD_PCH1", "WR_PCH0", "WR_PCH1", "UFILL_PCH0", "UFILL_PCH1", "PGT_PCH0", "PGT_PCH1"]
         }
+        ("imc", "POWER_CRIT_THROTTLE_CYCLES", "SLOT1") => &["SLOT0"],
         ("imc", "DRAM_PRE_ALL", "ALL") => &["PCH0", "PCH1"],
         ("imc", "DRAM_REFRESH", "HIGH" | "HIGH_ALL") => &["HIGH_PCH0", "HIGH_PCH1"],
         ("imc", "DRAM_REFRESH", "PANIC" | "PANIC_ALL") => &["PANIC_PCH0", "PANIC_PCH1"],
@@ -252,6 +252,12 @@ fn single(at: &Snapshot, unit: &str, socket: u16, index: u16, event: &str, subev
         .or_else(|| device_names::of_level(unit, event, subevent));
     if let Some((of, sub, take)) = level {
         return Some(taken(at.level(position(LEVELS, unit, of, sub)?, socket, index), take));
+    }
+    let of_memory = subevent.starts_with("MEM_");
+    if let Some(transactions) = event.strip_prefix("DATA_REQ_").filter(|_| of_memory) {
+        // Double words follow from requests: a line has sixteen, a core writes a doorbell of two.
+        let words = if transactions == "BY_CPU" && subevent.starts_with("MEM_WRITE") { 2 } else { 16 };
+        return Some(words * single(at, unit, socket, index, &format!("TXN_REQ_{transactions}"), subevent)?);
     }
     if let Some(deed) = position(DEEDS, unit, event, subevent) {
         return Some(at.deed(deed, socket, index));

@@ -1,11 +1,11 @@
 //! Events of the memory channels: section 2.5.8.
 
-use crate::ledger::record::{Command, MemoryState, Pending};
+use crate::ledger::memory::{Command, MemoryState, Pending};
 use crate::ledger::window::Snapshot;
 
-/// The number in a subevent's name `RANKn`, of a channel with so many ranks.
-fn rank_number(subevent: &str, ranks: u8) -> Option<u8> {
-    subevent.strip_prefix("RANK")?.parse().ok().filter(|&rank| rank < ranks)
+/// The number in a subevent's name `RANKn`. Ranks that a channel does not have are in no state.
+fn rank_number(subevent: &str) -> Option<u8> {
+    subevent.strip_prefix("RANK")?.parse().ok().filter(|&rank| rank < 8)
 }
 
 /// An event of a memory channel.
@@ -38,9 +38,9 @@ pub(super) fn value(at: &Snapshot, index: usize, event: &str, subevent: &str) ->
         ("PREEMPTION", "RD_PREEMPT_RD") => cells.preemptions[0],
         ("PREEMPTION", "RD_PREEMPT_WR") => cells.preemptions[1],
         ("ECC_CORRECTABLE_ERRORS", "") => cells.corrected,
-        ("POWER_THROTTLE_CYCLES", rank) => state(MemoryState::Throttled(rank_number(rank, cells.ranks)?)),
+        ("POWER_THROTTLE_CYCLES", rank) => state(MemoryState::Throttled(rank_number(rank)?)),
         ("POWER_SELF_REFRESH", "") => state(MemoryState::SelfRefresh),
-        ("POWER_CKE_CYCLES", rank) => state(MemoryState::ClockOn(rank_number(rank, cells.ranks)?)),
+        ("POWER_CKE_CYCLES", rank) => state(MemoryState::ClockOn(rank_number(rank)?)),
         ("POWER_CHANNEL_DLLOFF", "") => state(MemoryState::DllOff),
         ("POWER_CHANNEL_PPD", "") => state(MemoryState::PoweredDown),
         ("POWER_CRITICAL_THROTTLE_CYCLES", "") => state(MemoryState::Critical),

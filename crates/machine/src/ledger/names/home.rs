@@ -1,6 +1,6 @@
 //! Events of the home agents: section 2.4.7.
 
-use crate::ledger::record::Pending;
+use crate::ledger::memory::Pending;
 use crate::ledger::window::Snapshot;
 
 /// An event of a home agent.
@@ -10,8 +10,11 @@ pub(super) fn value(at: &Snapshot, index: usize, event: &str, subevent: &str) ->
         ("CLOCKTICKS", "") => Some(at.clocks.uclk.cycles(at.now)),
         ("REQUESTS", "READS") => Some(cells.reads.iter().sum()),
         ("REQUESTS", "WRITES") => Some(cells.writes.iter().sum()),
-        // All memory lies in one region: the model has no address decoder with several.
-        ("TAD_REQUESTS_G0", "REGION0") => Some(cells.regions),
+        ("TAD_REQUESTS_G0" | "TAD_REQUESTS_G1", region) => {
+            cells.regions.get(region.strip_prefix("REGION")?.parse::<usize>().ok()?).copied()
+        }
+        ("TxR_AD_CYCLES_FULL", bank) => Some(cells.egress[0].full(scheduler(bank)?)),
+        ("TxR_BL_CYCLES_FULL", bank) => Some(cells.egress[1].full(scheduler(bank)?)),
         ("TRACKER_INSERTS", "ALL") => Some(cells.tracker.entries),
         ("TxR_AD", "SNP") => Some(cells.snoops),
         ("BYPASS_IMC", "TAKEN") => Some(cells.bypasses[1]),
@@ -32,8 +35,23 @@ pub(super) fn value(at: &Snapshot, index: usize, event: &str, subevent: &str) ->
         ("DIRECT2CORE_COUNT", "") | ("TxR_BL", "DRS_CORE") => Some(cells.to_core),
         ("TxR_BL", "DRS_CACHE") => Some(cells.to_cache),
         ("TxR_BL", "DRS_QPI") => Some(cells.to_remote),
+        ("DIRECTORY_LOOKUP", "SNP") => Some(cells.directory_lookups[1]),
+        ("DIRECTORY_LOOKUP", "NO_SNP") => Some(cells.directory_lookups[0]),
+        ("DIRECTORY_UPDATE", "SET") => Some(cells.directory_updates[1]),
+        ("DIRECTORY_UPDATE", "CLEAR") => Some(cells.directory_updates[0]),
+        ("DIRECTORY_UPDATE", "ANY") => Some(cells.directory_updates.iter().sum()),
         ("TxR_AK_NDR", "") => Some(cells.completions),
         ("TxR_AD", "NDR") => Some(cells.completions_remote),
+        _ => None,
+    }
+}
+
+/// The scheduler bank of a subevent, or none for either.
+fn scheduler(subevent: &str) -> Option<Option<usize>> {
+    match subevent {
+        "SCHED0" => Some(Some(0)),
+        "SCHED1" => Some(Some(1)),
+        "ALL" => Some(None),
         _ => None,
     }
 }

@@ -5,7 +5,7 @@ pub const NAMES: &[(&str, &str, &[&str])] = &[
     ("cbo", "CLOCKTICKS", &[]),
     ("cbo", "LLC_LOOKUP", &["DATA_READ", "WRITE", "REMOTE_SNOOP", "ANY", "NID"]),
     ("cbo", "LLC_VICTIMS", &["M_STATE", "E_STATE", "S_STATE", "MISS", "NID"]),
-    ("cbo", "MISC", &["RSPI_WAS_FSE"]),
+    ("cbo", "MISC", &["RSPI_WAS_FSE", "RFO_HIT_S"]),
     ("cbo", "RxR_INSERTS", &["IRQ", "IRQ_REJECTED", "VFIFO", "IPQ"]),
     ("cbo", "RxR_OCCUPANCY", &["IRQ", "IRQ_REJECTED", "VFIFO", "IPQ"]),
     ("cbo", "TOR_INSERTS", TOR),
@@ -17,7 +17,12 @@ pub const NAMES: &[(&str, &str, &[&str])] = &[
     ("ha", "TRACKER_OCCUPANCY", &["ALL"]),
     ("ha", "IMC_WRITES", &["FULL", "PARTIAL", "ALL"]),
     ("ha", "DIRECT2CORE_COUNT", &[]),
-    ("ha", "TAD_REQUESTS_G0", &["REGION0"]),
+    ("ha", "TAD_REQUESTS_G0", REGIONS_G0),
+    ("ha", "TAD_REQUESTS_G1", &["REGION8", "REGION9", "REGION10", "REGION11"]),
+    ("ha", "TxR_AD_CYCLES_FULL", &["SCHED0", "SCHED1", "ALL"]),
+    ("ha", "TxR_BL_CYCLES_FULL", &["SCHED0", "SCHED1", "ALL"]),
+    ("ha", "DIRECTORY_LOOKUP", &["SNP", "NO_SNP"]),
+    ("ha", "DIRECTORY_UPDATE", &["SET", "CLEAR", "ANY"]),
     ("ha", "TxR_AK_NDR", &[]),
     ("ha", "BYPASS_IMC", &["TAKEN", "NOT_TAKEN"]),
     ("ha", "IGR_NO_CREDIT_CYCLES", &["AD_QPI0", "AD_QPI1", "BL_QPI0", "BL_QPI1"]),
@@ -35,9 +40,9 @@ pub const NAMES: &[(&str, &str, &[&str])] = &[
     ("imc", "MAJOR_MODES", &["READ", "WRITE", "PARTIAL"]),
     ("imc", "PREEMPTION", &["RD_PREEMPT_RD", "RD_PREEMPT_WR"]),
     ("imc", "ECC_CORRECTABLE_ERRORS", &[]),
-    ("imc", "POWER_THROTTLE_CYCLES", &["RANK0", "RANK1"]),
+    ("imc", "POWER_THROTTLE_CYCLES", RANKS),
     ("imc", "POWER_SELF_REFRESH", &[]),
-    ("imc", "POWER_CKE_CYCLES", &["RANK0", "RANK1"]),
+    ("imc", "POWER_CKE_CYCLES", RANKS),
     ("imc", "POWER_CHANNEL_DLLOFF", &[]),
     ("imc", "POWER_CHANNEL_PPD", &[]),
     ("imc", "POWER_CRITICAL_THROTTLE_CYCLES", &[]),
@@ -74,8 +79,15 @@ pub const NAMES: &[(&str, &str, &[&str])] = &[
     ("qpi", "RxL_OCCUPANCY_HOM", &[]),
     ("qpi", "RxL_OCCUPANCY_SNP", &[]),
     ("qpi", "RxL_OCCUPANCY_NDR", &[]),
+    ("qpi", "RxL_INSERTS_NCB", &[]),
+    ("qpi", "RxL_INSERTS_NCS", &[]),
+    ("qpi", "RxL_OCCUPANCY_NCB", &[]),
+    ("qpi", "RxL_OCCUPANCY_NCS", &[]),
     ("qpi", "TxL0_POWER_CYCLES", &[]),
     ("qpi", "RxL0_POWER_CYCLES", &[]),
+    ("qpi", "TxL0P_POWER_CYCLES", &[]),
+    ("qpi", "RxL0P_POWER_CYCLES", &[]),
+    ("qpi", "L1_POWER_CYCLES", &[]),
     ("qpi", "DIRECT2CORE", &["SUCCESS", "FAILURE_RBT"]),
     ("qpi", "RxL_CREDITS_CONSUMED_VNA", &[]),
     ("qpi", "RxL_CREDITS_CONSUMED_VN0", CLASSES),
@@ -93,6 +105,9 @@ pub const NAMES: &[(&str, &str, &[&str])] = &[
     ("r3qpi", "VN0_CREDITS_REJECT", CLASSES),
     ("r3qpi", "VNA_CREDIT_CYCLES_OUT", &[]),
     ("r3qpi", "VNA_CREDIT_CYCLES_USED", &[]),
+    ("r3qpi", "IIO_CREDITS_ACQUIRED", IO_CLASSES),
+    ("r3qpi", "IIO_CREDITS_USED", IO_CLASSES),
+    ("r3qpi", "IIO_CREDITS_REJECT", IO_CLASSES),
     ("ubox", "CLOCKTICKS", &[]),
     ("ubox", "EVENT_MSG", &["VLW_RCVD", "MSI_RCVD", "IPI_RCVD", "DOORBELL_RCVD", "INT_PRIO"]),
     ("ubox", "LOCK_CYCLES", &[]),
@@ -148,6 +163,7 @@ pub const NAMES: &[(&str, &str, &[&str])] = &[
     ("r2pcie", "RING_BL_USED", &["CW_EVEN", "CW_ODD", "CCW_EVEN", "CCW_ODD"]),
     ("r2pcie", "RING_IV_USED", &["ANY"]),
     ("cbo", "RxR_IRQ_RETRY", &["ANY", "FULL", "ADDR_CONFLICT", "RTID"]),
+    ("cbo", "RxR_IPQ_RETRY", &["ANY", "FULL", "ADDR_CONFLICT"]),
     ("cbo", "RxR_ISMQ_RETRY", &["ANY", "FULL", "RTID"]),
     ("cbo", "RxR_EXT_STARVED", &["ISMQ_BIDS", "ISMQ", "IRQ"]),
     ("cbo", "ISMQ_DRD_MISS_OCC", &[]),
@@ -171,8 +187,11 @@ pub const NAMES: &[(&str, &str, &[&str])] = &[
 
 const FLITS_G0: &[&str] = &["IDLE", "DATA", "NON_DATA"];
 const FLITS_G1: &[&str] = &["SNP", "HOM_REQ", "HOM_NONREQ", "HOM", "DRS_DATA", "DRS_NONDATA", "DRS"];
-const FLITS_G2: &[&str] = &["NDR_AD", "NDR_AK"];
-const CLASSES: &[&str] = &["HOM", "SNP", "NDR", "DRS"];
+const FLITS_G2: &[&str] = &["NDR_AD", "NDR_AK", "NCB_DATA", "NCB_NONDATA", "NCB", "NCS"];
+const CLASSES: &[&str] = &["HOM", "SNP", "NDR", "DRS", "NCB", "NCS"];
+const IO_CLASSES: &[&str] = &["DRS", "NCB", "NCS"];
+const RANKS: &[&str] = &["RANK0", "RANK1", "RANK2", "RANK3", "RANK4", "RANK5", "RANK6", "RANK7"];
+const REGIONS_G0: &[&str] = &["REGION0", "REGION1", "REGION2", "REGION3", "REGION4", "REGION5", "REGION6", "REGION7"];
 const CHANNELS: &[&str] = &["CHN0", "CHN1", "CHN2", "CHN3"];
 
 pub(super) const TOR: &[&str] = &[

@@ -7,7 +7,7 @@ mod list;
 mod slice;
 
 use super::links;
-use super::record::Message;
+use super::ring::Message;
 use super::window::Snapshot;
 pub use list::NAMES;
 

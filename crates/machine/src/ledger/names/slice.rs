@@ -2,11 +2,10 @@
 
 use super::Filters;
 use super::list::TOR;
-use crate::ledger::cells::{NODES, SliceCells, Stay, THREADS, thread_at};
-use crate::ledger::record::{
-    IO_THREAD, IngressQueue, LineState, Message, NO_THREAD, Opcodes, Refusal, RequestKind, SliceState,
-};
+use crate::ledger::record::{LineState, NO_THREAD, Opcodes, RequestKind};
 use crate::ledger::ring::RingKind;
+use crate::ledger::slice::{ClassKey, SliceCells, Stay};
+use crate::ledger::{IngressQueue, Message, Refusal, SliceState};
 
 /// An event of a slice.
 pub(super) fn value(
@@ -16,25 +15,27 @@ pub(super) fn value(
     subevent: &str,
     filters: Filters<'_>,
 ) -> Option<u64> {
+    let thread = |key: ClassKey| filters.thread(key.tid.into());
     match event {
         "LLC_LOOKUP" => lookups(cells, subevent, filters),
         "LLC_VICTIMS" => victims(cells, subevent, filters),
         "TOR_INSERTS" => tor(cells, opcodes, subevent, filters).map(|stay| stay.entries),
         "TOR_OCCUPANCY" => tor(cells, opcodes, subevent, filters).map(|stay| stay.cycles),
-        "RxR_INSERTS" if subevent == "IRQ" => Some(ingress(cells, filters).entries),
-        "RxR_OCCUPANCY" if subevent == "IRQ" => Some(ingress(cells, filters).cycles),
+        "RxR_INSERTS" if subevent == "IRQ" => Some(queued(cells, |key| !is_snoop(key) && thread(key)).entries),
+        "RxR_OCCUPANCY" if subevent == "IRQ" => Some(queued(cells, |key| !is_snoop(key) && thread(key)).cycles),
         // Snoops belong to no thread.
         "RxR_INSERTS" | "RxR_OCCUPANCY" if subevent == "IPQ" && !filters.thread(NO_THREAD.into()) => Some(0),
-        "RxR_INSERTS" if subevent == "IPQ" => Some(cells.snoops.entries),
-        "RxR_OCCUPANCY" if subevent == "IPQ" => Some(cells.snoops.cycles),
+        "RxR_INSERTS" if subevent == "IPQ" => Some(queued(cells, is_snoop).entries),
+        "RxR_OCCUPANCY" if subevent == "IPQ" => Some(queued(cells, is_snoop).cycles),
         "MISC" if subevent == "RSPI_WAS_FSE" => Some(cells.dropped_silently),
-        "RxR_INSERTS" if subevent == "IRQ_REJECTED" => Some(of_threads(&cells.rejected, filters).entries),
-        "RxR_OCCUPANCY" if subevent == "IRQ_REJECTED" => Some(of_threads(&cells.rejected, filters).cycles),
-        "RxR_INSERTS" if subevent == "VFIFO" && filters.thread(usize::from(IO_THREAD)) => Some(cells.ordered.entries),
-        "RxR_OCCUPANCY" if subevent == "VFIFO" && filters.thread(usize::from(IO_THREAD)) => Some(cells.ordered.cycles),
-        "RxR_INSERTS" | "RxR_OCCUPANCY" if subevent == "VFIFO" => Some(0),
+        "RxR_INSERTS" if subevent == "IRQ_REJECTED" => Some(cells.rejected(|tid| filters.thread(tid.into())).entries),
+        "RxR_OCCUPANCY" if subevent == "IRQ_REJECTED" => Some(cells.rejected(|tid| filters.thread(tid.into())).cycles),
+        // Requests of devices keep their order.
+        "RxR_INSERTS" if subevent == "VFIFO" => Some(queued(cells, |key| key.kind.is_io() && thread(key)).entries),
+        "RxR_OCCUPANCY" if subevent == "VFIFO" => Some(queued(cells, |key| key.kind.is_io() && thread(key)).cycles),
         "RxR_IRQ_RETRY" => refusals(&cells.refusals[IngressQueue::Requests as usize], subevent),
         "RxR_ISMQ_RETRY" => refusals(&cells.refusals[IngressQueue::Responses as usize], subevent),
+        "RxR_IPQ_RETRY" => refusals(&cells.refusals[IngressQueue::Snoops as usize], subevent),
         "RxR_EXT_STARVED" => {
             let state = match subevent {
                 "ISMQ_BIDS" => SliceState::ResponseBids,
@@ -46,12 +47,13 @@ pub(super) fn value(
         }
         // A data read that missed has its entry in the table of requests until its line comes.
         "ISMQ_DRD_MISS_OCC" => {
-            Some(cells.tor[RequestKind::DataRead as usize][1].iter().flatten().map(|stay| stay.cycles).sum())
+            let wanted = |key: ClassKey| key.kind == RequestKind::DataRead && key.miss;
+            Some(cells.classes(wanted).map(|class| class.tor.cycles).sum())
         }
         "MISC" if subevent == "WC_ALIASING" => Some(cells.aliased),
         "MISC" if subevent == "RFO_HIT_S" => {
-            let hits = &cells.lookups[RequestKind::ReadForOwnership as usize][LineState::Shared as usize];
-            Some(hits.iter().flatten().sum())
+            let wanted = |key: ClassKey| key.kind == RequestKind::ReadForOwnership && key.state == LineState::Shared;
+            Some(cells.classes(wanted).map(|class| class.lookups).sum())
         }
         "TxR_STARVED" if subevent == "AK" => Some(cells.starved[RingKind::Acknowledge as usize]),
         "TxR_STARVED" if subevent == "BL" => Some(cells.starved[RingKind::Block as usize]),
@@ -84,17 +86,13 @@ fn lookups(cells: &SliceCells, subevent: &str, filters: Filters<'_>) -> Option<u
     if !["DATA_READ", "WRITE", "REMOTE_SNOOP", "ANY", "NID"].contains(&subevent) {
         return None;
     }
-    let mut sum = 0;
-    for kind in RequestKind::ALL.into_iter().filter(|&kind| wanted(kind)) {
-        for state in (0..LineState::COUNT).filter(|&state| filters.state(state)) {
-            for nid in (0..NODES).filter(|&nid| subevent != "NID" || filters.node(nid)) {
-                for tid in (0..THREADS).filter(|&tid| filters.thread(thread_at(tid))) {
-                    sum += cells.lookups[kind as usize][state][nid][tid];
-                }
-            }
-        }
-    }
-    Some(sum)
+    let wanted = |key: ClassKey| {
+        wanted(key.kind)
+            && filters.state(key.state as usize)
+            && (subevent != "NID" || filters.node(key.nid))
+            && filters.thread(key.tid.into())
+    };
+    Some(cells.classes(wanted).map(|class| class.lookups).sum())
 }
 
 fn victims(cells: &SliceCells, subevent: &str, filters: Filters<'_>) -> Option<u64> {
@@ -102,14 +100,14 @@ fn victims(cells: &SliceCells, subevent: &str, filters: Filters<'_>) -> Option<u
     if !filters.thread(NO_THREAD.into()) {
         return Some(0);
     }
-    let of = |state: LineState| cells.victims.iter().map(|node| node[state as usize]).sum();
+    let of = |state: LineState| cells.victims().iter().map(|node| node[state as usize]).sum();
     match subevent {
         "M_STATE" => Some(of(LineState::Modified)),
         "E_STATE" => Some(of(LineState::Exclusive)),
         "S_STATE" => Some(of(LineState::Shared)),
         "MISS" => Some(of(LineState::Invalid)),
         "NID" => {
-            let nodes = cells.victims.iter().enumerate().filter(|&(nid, _)| filters.node(nid));
+            let nodes = cells.victims().iter().enumerate().filter(|&(nid, _)| filters.node(nid));
             Some(nodes.map(|(_, states)| states.iter().sum::<u64>()).sum())
         }
         _ => None,
@@ -128,19 +126,13 @@ fn tor(cells: &SliceCells, opcodes: &Opcodes, subevent: &str, filters: Filters<'
     if !TOR.contains(&subevent) {
         return None;
     }
-    let mut sum = Stay::default();
-    for kind in RequestKind::ALL.into_iter().filter(|&kind| wanted(kind)) {
-        for miss in (0..2).filter(|&miss| !only_misses || miss == 1) {
-            for nid in (0..NODES).filter(|&nid| !by_node || filters.node(nid)) {
-                for tid in (0..THREADS).filter(|&tid| filters.thread(thread_at(tid))) {
-                    let stay = cells.tor[kind as usize][miss][nid][tid];
-                    sum.entries += stay.entries;
-                    sum.cycles += stay.cycles;
-                }
-            }
-        }
-    }
-    Some(sum)
+    let wanted = |key: ClassKey| {
+        wanted(key.kind)
+            && (!only_misses || key.miss)
+            && (!by_node || filters.node(key.nid))
+            && filters.thread(key.tid.into())
+    };
+    Some(cells.classes(wanted).map(|class| class.tor).sum())
 }
 
 fn refusals(cells: &[u64; Refusal::COUNT], subevent: &str) -> Option<u64> {
@@ -153,15 +145,11 @@ fn refusals(cells: &[u64; Refusal::COUNT], subevent: &str) -> Option<u64> {
     }
 }
 
-fn ingress(cells: &SliceCells, filters: Filters<'_>) -> Stay {
-    of_threads(&cells.ingress, filters)
+/// Stays in the queues from the rings.
+fn queued(cells: &SliceCells, wanted: impl Fn(ClassKey) -> bool) -> Stay {
+    cells.classes(wanted).map(|class| class.ingress).sum()
 }
 
-fn of_threads(stays: &[Stay], filters: Filters<'_>) -> Stay {
-    let mut sum = Stay::default();
-    for (_, stay) in stays.iter().enumerate().filter(|&(tid, _)| filters.thread(thread_at(tid))) {
-        sum.entries += stay.entries;
-        sum.cycles += stay.cycles;
-    }
-    sum
+fn is_snoop(key: ClassKey) -> bool {
+    key.kind == RequestKind::Snoop
 }

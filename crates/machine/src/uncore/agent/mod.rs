@@ -6,6 +6,7 @@ mod wires;
 use crate::engine::Random;
 use crate::ledger::{HoldStage, IoClass, Ledger};
 use crate::signal::{SignalSink, Tick};
+use crate::uncore::links::FarKind;
 use crate::workload::{Errand, MessageKind};
 pub use wires::AgentWires;
 
@@ -13,6 +14,15 @@ pub use wires::AgentWires;
 const HOLD_GRANT: u64 = 200;
 /// Nanoseconds of a hold (assumption: a short transfer of a legacy device).
 const HOLD_TIME: u64 = 1000;
+
+/// What a core sends out of the caches' way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outgoing {
+    /// A packet for input-output.
+    Device(IoClass),
+    /// An access to another socket.
+    Far(FarKind),
+}
 
 /// Something that comes again and again.
 #[derive(Debug, Clone, Copy)]
@@ -89,9 +99,8 @@ impl SystemAgent {
         errand.max(self.free_at).min(hold)
     }
 
-    /// Does what is due.
-    /// Gives the class of a packet for input-output, if the errand is one.
-    pub fn step<S: SignalSink>(&mut self, now: Tick, sink: &mut S, ledger: &mut Ledger) -> Option<IoClass> {
+    /// Does what is due. Gives what a core sends, if that is the errand.
+    pub fn step<S: SignalSink>(&mut self, now: Tick, sink: &mut S, ledger: &mut Ledger) -> Option<Outgoing> {
         if let Some((stage, _)) = self.hold.filter(|&(_, until)| until <= now) {
             self.switch(stage, false, now, sink, ledger);
             self.hold = None;
@@ -114,15 +123,34 @@ impl SystemAgent {
             return None;
         }
         self.turn = self.turn.wrapping_add(1);
+        self.show(kind, now, sink, ledger);
+        match kind {
+            MessageKind::DeviceWrite => Some(Outgoing::Device(IoClass::Write)),
+            MessageKind::DeviceRead => Some(Outgoing::Device(IoClass::Read)),
+            MessageKind::RemoteWrite => Some(Outgoing::Far(FarKind::Write)),
+            MessageKind::RemoteRead => Some(Outgoing::Far(FarKind::Read)),
+            MessageKind::RemoteInterrupt => Some(Outgoing::Far(FarKind::Interrupt)),
+            _ => None,
+        }
+    }
+
+    fn show<S: SignalSink>(&self, kind: MessageKind, now: Tick, sink: &mut S, ledger: &mut Ledger) {
         for (wire, tag) in self.wires.errand(kind) {
             sink.pulse(wire, tag, now, 1);
         }
         ledger.errand(self.socket, kind);
-        match kind {
-            MessageKind::DeviceWrite => Some(IoClass::Write),
-            MessageKind::DeviceRead => Some(IoClass::Read),
-            _ => None,
-        }
+    }
+
+    /// The first tick from `at` on at which the agent can take a message from another socket; it is kept for that.
+    pub fn reserve(&mut self, at: Tick) -> Tick {
+        let at = at.max(self.free_at);
+        self.free_at = at + self.cycle;
+        at
+    }
+
+    /// An interrupt of another socket's core has come.
+    pub fn interrupted<S: SignalSink>(&self, now: Tick, sink: &mut S, ledger: &mut Ledger) {
+        self.show(MessageKind::Processor, now, sink, ledger);
     }
 
     fn switch<S: SignalSink>(&self, stage: HoldStage, on: bool, now: Tick, sink: &mut S, ledger: &mut Ledger) {

@@ -46,11 +46,14 @@ impl AgentWires {
                     errands[kind as usize][0] = Some((wiring.signal(socket, "ubox", 0, "LOCK_CYCLES")?, 0));
                     continue;
                 }
-                // A hold is a level of its own; packets for devices show at their ring stop. The rest is not in this family's
-                // repertoire.
+                // A hold is a level of its own; packets for devices show at their ring stop; messages for other sockets do not show
+                // where they come from. The rest is not in this family's repertoire.
                 Kind::Hold
                 | Kind::DeviceWrite
                 | Kind::DeviceRead
+                | Kind::RemoteWrite
+                | Kind::RemoteRead
+                | Kind::RemoteInterrupt
                 | Kind::RandomNumber
                 | Kind::RandomSeed
                 | Kind::PeerWrite

@@ -21,7 +21,7 @@ impl Channel {
                     self.remember(done);
                     return false;
                 }
-                let bank = self.take(Lane::Reads, new, cycle, witness);
+                let Some(bank) = self.take(Lane::Reads, new, cycle, witness) else { return false };
                 // The first read takes over from the writes.
                 self.lane(Lane::Reads).len() == 1 || self.consider(Lane::Reads, bank, cycle)
             }
@@ -34,27 +34,32 @@ impl Channel {
                 }
                 self.enter(queue, cycle, witness);
                 let lane = if partial { Lane::Underfills } else { Lane::Writes };
-                let bank = self.take(lane, new, cycle, witness);
+                let changed = self.take(lane, new, cycle, witness);
                 if partial {
                     self.remember(self.underfill_errand(cycle));
                 }
                 if self.drain_writes(cycle, witness) {
                     return true;
                 }
-                partial || self.consider(lane, bank, cycle)
+                partial || changed.is_some_and(|bank| self.consider(lane, bank, cycle))
             }
         }
     }
 
-    /// Puts a request into a lane, whose rank wakes if it sleeps. Gives the bank.
-    fn take<W: Witness>(&mut self, lane: Lane, new: Arrival, cycle: u64, witness: &mut W) -> usize {
+    /// Puts a request into a lane, whose rank wakes if it sleeps. Gives the bank if its candidate is now another one.
+    fn take<W: Witness>(&mut self, lane: Lane, new: Arrival, cycle: u64, witness: &mut W) -> Option<usize> {
         let Arrival { cycle: entered, owner, line, bank, row, .. } = new;
         let bank = usize::from(bank) % super::Layout::BANKS;
         self.rank_up(self.banks.layout.rank_of(bank), cycle, witness);
         let waiting = &mut self.lanes[lane as usize];
+        let before = (waiting.pending, waiting.hits);
         let slot = waiting.push(line, bank, row, owner, self.sequence, entered);
         waiting.note_hit(bank, slot, self.banks.open_row[bank], cycle.saturating_sub(self.timing.starvation));
-        bank
+        if before == (waiting.pending, waiting.hits) {
+            return None;
+        }
+        self.candidates[lane as usize].update(&self.banks, waiting, bank);
+        Some(bank)
     }
 
     /// The rest of a partial write's line has come: the write can go out.

@@ -1,7 +1,7 @@
 //! The channel: what it holds, and what is due when.
 
 use super::banks::Banks;
-use super::plan::{Action, Lane, Plan};
+use super::plan::{Action, Candidates, Lane, Plan};
 use super::power::Power;
 use super::queue::PendingQueue;
 use super::refresh::Refresh;
@@ -76,6 +76,7 @@ pub struct Channel {
     pub(super) forwards: Ring<Forward, 64>,
     /// By [`Lane`]; partial writes wait for their underfill read in a lane of their own.
     pub(super) lanes: [PendingQueue; Lane::COUNT],
+    pub(super) candidates: [Candidates; Lane::COUNT],
     pub(super) completing: Ring<Completing, 64>,
     pub(super) banks: Banks,
     pub(super) refresh: Refresh,
@@ -107,6 +108,7 @@ impl Channel {
             arrivals: Ring::new(nobody),
             forwards: Ring::new(Forward { done: 0, entered: 0, owner: 0 }),
             lanes: [PendingQueue::new(), PendingQueue::new(), PendingQueue::new()],
+            candidates: Lane::ALL.map(Candidates::new),
             completing: Ring::new(Completing { done: 0, entered: 0, line: 0, row: 0, bank: 0 }),
             banks: Banks::new(timing),
             refresh,
@@ -188,6 +190,13 @@ impl Channel {
             + self.completing.len()
     }
 
+    /// A command has gone to a bank, or its requests have changed.
+    pub(super) fn update(&mut self, bank: usize) {
+        for (candidates, queue) in self.candidates.iter_mut().zip(&self.lanes) {
+            candidates.update(&self.banks, queue, bank);
+        }
+    }
+
     /// Does what is due at the cycle of [`Channel::next_tick`].
     pub fn step<W: Witness>(&mut self, witness: &mut W, out: &mut Vec<Outcome>) {
         let cycle = self.next;
@@ -199,10 +208,18 @@ impl Channel {
         }
         changed |= errand && self.errands_after(cycle, witness);
         if changed {
+            self.decide_refresh();
+            self.replan(cycle);
+        }
+        if self.plan.cycle == cycle && self.plan.action == Action::Look {
             self.replan(cycle);
         }
         if self.plan.cycle == cycle {
+            let fewer = matches!(self.plan.action, Action::Column | Action::Refresh);
             self.send(cycle, witness, out);
+            if fewer {
+                self.decide_refresh();
+            }
             self.replan(cycle);
         }
         if errand {
@@ -288,27 +305,42 @@ impl Channel {
 
     /// Lets the plan know that a bank has a new candidate; true if the plan must be made anew instead.
     pub(super) fn consider(&mut self, lane: Lane, bank: usize, cycle: u64) -> bool {
-        if self.refresh.is_owed() || self.power.blocked != 0 || self.plan.action == Action::PrechargeIdle {
+        if self.power.blocked != 0 || matches!(self.plan.action, Action::PrechargeIdle | Action::Look) {
+            return true;
+        }
+        if self.refresh.is_owed() && self.plan.bank() == bank {
             return true;
         }
         let (serving, floor) = self.serving(cycle);
-        if serving == lane {
-            self.plan.offer(Plan::best(&self.banks, &self.lanes[lane as usize], lane, 1 << bank, floor));
+        if lane == Lane::Writes {
+            self.banks.settle_writes();
+        }
+        if serving == lane && self.refresh.blocked() >> bank & 1 == 0 {
+            self.plan.offer(self.candidates[lane as usize].best(1 << bank, &self.banks.limits, floor));
         }
         false
     }
 
-    /// Finds the next command, on the bus after the last one.
-    fn replan(&mut self, cycle: u64) {
-        let mut blocked = self.power.blocked;
+    /// A rank may have run out of requests, or owe more refreshes.
+    fn decide_refresh(&mut self) {
         if self.refresh.is_owed() {
             self.refresh.decide(self.pending(), &self.banks.layout, &self.timing);
-            blocked |= self.refresh.blocked();
         }
+    }
+
+    /// Finds the next command, on the bus after the last one.
+    fn replan(&mut self, cycle: u64) {
+        let blocked = self.power.blocked | self.refresh.blocked();
         let (lane, floor) = self.serving(cycle);
-        let mut plan = Plan::best(&self.banks, self.lane(lane), lane, !blocked, floor);
+        if lane == Lane::Writes {
+            self.banks.settle_writes();
+        }
+        let (candidates, limits) = (&self.candidates[lane as usize], &self.banks.limits);
+        let mut plan = candidates.best(!blocked, limits, floor);
         let floor = cycle.max(self.bus_free);
-        if plan.cycle >= self.no_idle_before {
+        if plan.cycle >= self.no_idle_before && self.no_idle_before > floor {
+            plan = Plan::look(self.no_idle_before);
+        } else if plan.cycle >= self.no_idle_before {
             let idle = self.banks.open & !(self.pending() | blocked);
             self.no_idle_before = plan.offer_idle(&self.banks, idle, floor, &self.timing);
         }

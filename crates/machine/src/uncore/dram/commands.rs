@@ -43,6 +43,7 @@ impl Channel {
                 for queue in self.lanes.iter_mut().filter(|queue| queue.pending >> bank & 1 == 1) {
                     queue.choose_hit(bank, row, starved_before);
                 }
+                self.update(bank);
                 Command::Activate
             }
             Action::PrechargeMiss => {
@@ -65,8 +66,11 @@ impl Channel {
                 }
                 Command::PrechargeAll
             }
+            // The channel looks by itself.
+            Action::Look => return,
             Action::Refresh => {
-                self.banks.refreshed(rank, cycle, &self.timing);
+                self.banks.held(rank, cycle + self.timing.trfc);
+                self.banks.layout.range(rank).for_each(|bank| self.update(bank));
                 self.rest(rank, cycle + self.timing.trfc);
                 self.refresh.send(rank, &self.banks.layout)
             }
@@ -97,6 +101,7 @@ impl Channel {
         };
         queue.remove(bank, slot);
         queue.choose_hit(bank, self.banks.open_row[bank], starved_before);
+        self.update(bank);
         // Only a bank that was used just now can become idle before the others.
         self.no_idle_before = self.no_idle_before.min(cycle + self.timing.page_idle);
         served
@@ -149,6 +154,7 @@ impl Channel {
     fn close(&mut self, bank: usize, cycle: u64) {
         self.banks.precharged(bank, cycle, &self.timing);
         self.lanes.iter_mut().for_each(|queue| queue.no_hit(bank));
+        self.update(bank);
         self.rest(self.banks.layout.rank_of(bank), cycle + self.timing.trp);
     }
 }

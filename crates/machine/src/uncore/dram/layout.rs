@@ -10,9 +10,10 @@ use super::timing::Timing;
 pub struct Layout {
     /// Ranks of the channel.
     pub ranks: usize,
+    /// Groups of the channel.
+    pub groups: usize,
     bank_bits: u32,
     group_bits: u32,
-    banks_of_group: [u64; Self::GROUPS],
 }
 
 impl Layout {
@@ -28,11 +29,7 @@ impl Layout {
         let bank_bits = u32::from(timing.banks_per_rank()).trailing_zeros();
         let group_bits = u32::from(timing.groups).trailing_zeros();
         let ranks = usize::from(timing.ranks);
-        let mut layout = Self { ranks, bank_bits, group_bits, banks_of_group: [0; Self::GROUPS] };
-        for bank in 0..ranks << bank_bits {
-            layout.banks_of_group[layout.group_of(bank)] |= 1 << bank;
-        }
-        layout
+        Self { ranks, groups: ranks << group_bits, bank_bits, group_bits }
     }
 
     /// Rank of a bank.
@@ -61,9 +58,9 @@ impl Layout {
         (u64::MAX >> (Self::BANKS as u32 - (1 << self.bank_bits))) << (rank << self.bank_bits)
     }
 
-    /// The banks of a group, as a mask.
-    pub const fn banks_of_group(&self, group: usize) -> u64 {
-        self.banks_of_group[group]
+    /// The groups of a rank, as numbers.
+    pub const fn groups_of(&self, rank: usize) -> std::ops::Range<usize> {
+        rank << self.group_bits..(rank + 1) << self.group_bits
     }
 
     /// All ranks, as a mask.
@@ -81,10 +78,10 @@ mod tests {
         let ddr4 = Layout::new(&Timing::ddr4_3200());
         assert_eq!((ddr4.rank_of(15), ddr4.rank_of(16), ddr4.within_rank(17)), (0, 1, 1));
         assert_eq!([0, 1, 2, 3, 4, 16, 31].map(|bank| ddr4.group_of(bank)), [0, 1, 2, 3, 0, 4, 7]);
-        assert_eq!((ddr4.banks_of(1), ddr4.banks_of_group(5), ddr4.all_ranks()), (0xFFFF_0000, 0x2222_0000, 3));
+        assert_eq!((ddr4.banks_of(1), ddr4.groups_of(1), ddr4.all_ranks()), (0xFFFF_0000, 4..8, 3));
         // Without groups a group is a rank.
         let ddr3 = Layout::new(&Timing { ranks: 8, ..Timing::ddr3_1600() });
-        assert_eq!((ddr3.group_of(7), ddr3.group_of(63), ddr3.banks_of_group(7)), (0, 7, 0xFF << 56));
+        assert_eq!((ddr3.group_of(7), ddr3.group_of(63), ddr3.groups_of(7)), (0, 7, 7..8));
         assert_eq!((ddr3.banks_of(7), ddr3.all_ranks()), (0xFF << 56, 0xFF));
         let whole = Layout::new(&Timing { ranks: 1, groups: 16, ..Timing::ddr5_5600() });
         assert_eq!((whole.banks_of(0), whole.all_ranks(), whole.range(0)), (u64::MAX, 1, 0..64));

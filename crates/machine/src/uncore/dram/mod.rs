@@ -18,6 +18,8 @@ mod plan;
 mod power;
 mod queue;
 mod refresh;
+#[cfg(test)]
+mod tests;
 mod timing;
 mod witness;
 

@@ -1,13 +1,12 @@
 //! The choice of the next command: first ready, then by kind, then by age (FR-FCFS).
 //!
-//! Each bank has at most one candidate for a lane: its row hit, an activate, or a precharge. Which it is follows from masks of banks,
-//! which are kept up to date as requests and commands come. The banks of a group share the limits of group and rank, so that a group
-//! that cannot beat what has been found already is passed over as a whole; within one, the earliest cycle, the age and the bank of a
-//! candidate are packed into one number, and the least number wins.
+//! Each bank has at most one candidate for each lane, kept up to date as requests and commands come. A choice is then one pass over
+//! the banks with candidates and without further branches: the earliest cycle, the urgency, the age and the bank of a candidate are
+//! packed into one number, and the least number wins.
 
-use super::banks::{Banks, Limit};
+use super::banks::{Banks, Limit, Limits, Step};
 use super::layout::Layout;
-use super::queue::{BANK_BITS, PendingQueue};
+use super::queue::{AGE_BITS, BANK_BITS, PendingQueue};
 use super::refresh::Refresh;
 use super::timing::Timing;
 
@@ -52,6 +51,8 @@ pub enum Action {
     PrechargeAll,
     /// Refresh the bank's rank.
     Refresh,
+    /// Nothing yet: look for rows that nobody needs any more.
+    Look,
 }
 
 impl Action {
@@ -62,7 +63,7 @@ impl Action {
             Self::Column => 1,
             Self::Activate => 2,
             Self::PrechargeMiss => 3,
-            Self::PrechargeIdle => 4,
+            Self::PrechargeIdle | Self::Look => 4,
         }
     }
 
@@ -82,17 +83,79 @@ pub struct Plan {
     key: u64,
 }
 
-// A packed candidate: cycles from now (20 bits), age and bank (44). The parameters keep all waits below 2^20 cycles.
-const AGE_BITS: u32 = 44;
+// A packed candidate: cycles from now (20 bits), urgency (3), age and bank (41). The parameters keep all waits below 2^20 cycles.
+const WAIT_SHIFT: u32 = AGE_BITS + 3;
+const NOBODY: u64 = u64::MAX;
 
-/// What a lane has for the banks of one kind.
-struct Kind<'a> {
-    action: Action,
-    banks: u64,
-    ready: &'a [u64; Layout::BANKS],
-    ages: &'a [u64; Layout::BANKS],
-    /// What limits it beyond the bank.
-    limit: Option<Limit>,
+/// The keys of a bank's candidate but for its age, by [`Step`].
+const KEYS: [u64; Step::COUNT] = [Action::Activate.key(0), Action::PrechargeMiss.key(0), Action::Column.key(0)];
+
+/// The candidates of one lane, by bank.
+#[derive(Debug, Clone)]
+pub struct Candidates {
+    lane: Lane,
+    /// The gates of the first group, by [`Step`].
+    gates: [u8; Step::COUNT],
+    /// When the bank itself is ready.
+    ready: [u64; Layout::BANKS],
+    /// Urgency, age and bank.
+    key: [u64; Layout::BANKS],
+    /// Which limit beyond the bank holds: the index into [`Limits`].
+    gate: [u8; Layout::BANKS],
+    /// Banks with a candidate.
+    present: u64,
+}
+
+impl Candidates {
+    pub const fn new(lane: Lane) -> Self {
+        let gates = [Limit::Activate.gate(0) as u8, Limit::None.gate(0) as u8, lane.limit().gate(0) as u8];
+        Self { lane, gates, ready: [0; Layout::BANKS], key: [0; Layout::BANKS], gate: [0; Layout::BANKS], present: 0 }
+    }
+
+    /// Works out a bank's candidate anew, after a command to the bank or a change of the queue.
+    #[inline(always)]
+    pub fn update(&mut self, banks: &Banks, queue: &PendingQueue, bank: usize) {
+        if (self.present | queue.pending) >> bank & 1 == 1 {
+            self.renew(banks, queue, bank);
+        }
+    }
+
+    fn renew(&mut self, banks: &Banks, queue: &PendingQueue, bank: usize) {
+        self.present = self.present & !(1 << bank) | queue.pending & 1 << bank;
+        let (hit, age) = queue.next_of(bank);
+        // A closed bank has no hit.
+        let step = ((banks.open >> bank & 1) as usize + usize::from(hit)) % Step::COUNT;
+        self.ready[bank] = banks.ready[step][bank];
+        self.key[bank] = KEYS[step] | age;
+        self.gate[bank] = self.gates[step] + banks.layout.group_of(bank) as u8;
+    }
+
+    /// The best candidate of some banks from `floor` on.
+    #[inline]
+    pub fn best(&self, some: u64, limits: &Limits, floor: u64) -> Plan {
+        let mut least = NOBODY;
+        let mut left = self.present & some;
+        while left != 0 {
+            let bank = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let at = self.ready[bank].max(limits[usize::from(self.gate[bank])]).max(floor);
+            least = least.min((at - floor) << WAIT_SHIFT | self.key[bank]);
+        }
+        self.unpack(least, floor)
+    }
+
+    fn unpack(&self, packed: u64, floor: u64) -> Plan {
+        if packed == NOBODY {
+            return Plan::SLEEP;
+        }
+        let key = packed % (1 << WAIT_SHIFT);
+        let action = match key >> AGE_BITS {
+            1 => Action::Column,
+            2 => Action::Activate,
+            _ => Action::PrechargeMiss,
+        };
+        Plan { cycle: floor + (packed >> WAIT_SHIFT), action, lane: self.lane, key }
+    }
 }
 
 impl Plan {
@@ -104,71 +167,9 @@ impl Plan {
         (self.key % (1 << BANK_BITS)) as usize
     }
 
-    /// The best candidate for some banks of a lane from `floor` on.
-    pub fn best(banks: &Banks, queue: &PendingQueue, lane: Lane, allowed: u64, floor: u64) -> Self {
-        let pending = queue.pending & allowed;
-        let (hits, open) = (queue.hits & pending, banks.open & pending);
-        let mut plan = Self { lane, ..Self::SLEEP };
-        for kind in [
-            Kind {
-                action: Action::Column,
-                banks: hits,
-                ready: &banks.column,
-                ages: &queue.hit_age,
-                limit: Some(lane.limit()),
-            },
-            Kind {
-                action: Action::Activate,
-                banks: pending & !open,
-                ready: &banks.activate,
-                ages: &queue.head_age,
-                limit: Some(Limit::Activate),
-            },
-            Kind {
-                action: Action::PrechargeMiss,
-                banks: open & !hits,
-                ready: &banks.precharge,
-                ages: &queue.head_age,
-                limit: None,
-            },
-        ] {
-            plan.consider(banks, &kind, floor);
-        }
-        plan
-    }
-
-    /// Takes the best candidate of a kind if it comes first. Kinds must be offered in the order of their urgency.
-    #[inline(always)]
-    fn consider(&mut self, banks: &Banks, kind: &Kind<'_>, floor: u64) {
-        // What is less urgent must come earlier.
-        let mut before = self.cycle;
-        let mut left = kind.banks;
-        while left != 0 {
-            let mut members = left;
-            let mut from = floor;
-            if let Some(limit) = kind.limit {
-                let first = left.trailing_zeros() as usize;
-                let (rank, group) = (banks.layout.rank_of(first), banks.layout.group_of(first));
-                members &= banks.layout.banks_of_group(group);
-                from = from.max(banks.limit(limit, rank, group));
-            }
-            left &= !members;
-            if from >= before {
-                continue;
-            }
-            let mut least = u64::MAX;
-            while members != 0 {
-                let bank = members.trailing_zeros() as usize;
-                members &= members - 1;
-                least = least.min((kind.ready[bank].max(from) - from) << AGE_BITS | kind.ages[bank]);
-            }
-            let (cycle, key) = (from + (least >> AGE_BITS), kind.action.key(least % (1 << AGE_BITS)));
-            if (cycle, key) < (self.cycle, self.key) {
-                (self.cycle, self.key, self.action) = (cycle, key, kind.action);
-                // Of the same kind, an older one of another group may still win in this cycle.
-                before = before.min(cycle + 1);
-            }
-        }
+    /// Nothing before `cycle`, when there may be a row that nobody needs any more.
+    pub const fn look(cycle: u64) -> Self {
+        Self { cycle, action: Action::Look, lane: Lane::Reads, key: Action::Look.key(0) }
     }
 
     /// Takes another plan if it comes first.
@@ -185,7 +186,8 @@ impl Plan {
         while idle != 0 {
             let bank = idle.trailing_zeros() as usize;
             idle &= idle - 1;
-            let cycle = (banks.last_use[bank] + timing.page_idle).max(banks.precharge[bank]).max(floor);
+            let cycle =
+                (banks.last_use[bank] + timing.page_idle).max(banks.ready[Step::Precharge as usize][bank]).max(floor);
             next = next.min(cycle);
             self.offer(Self { cycle, action, lane: Lane::Reads, key: action.key(bank as u64) });
         }
@@ -199,9 +201,13 @@ impl Plan {
             let first = own.start as u64;
             let open = banks.open & banks.layout.banks_of(rank);
             let (cycle, action) = if open == 0 {
-                (banks.activate[own].iter().fold(floor, |at, &ready| at.max(ready)), Action::Refresh)
+                (
+                    banks.ready[Step::Activate as usize][own].iter().fold(floor, |at, &ready| at.max(ready)),
+                    Action::Refresh,
+                )
             } else {
-                let ready = own.filter(|bank| open >> bank & 1 == 1).map(|bank| banks.precharge[bank]);
+                let ready =
+                    own.filter(|bank| open >> bank & 1 == 1).map(|bank| banks.ready[Step::Precharge as usize][bank]);
                 (ready.fold(floor, u64::max), Action::PrechargeAll)
             };
             self.offer(Self { cycle, action, lane: Lane::Reads, key: action.key(first) });
@@ -212,7 +218,14 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::super::timing::Timing;
-    use super::{Action, Banks, Lane, PendingQueue, Plan};
+    use super::{Action, Banks, Candidates, Lane, PendingQueue};
+
+    /// The candidates of everything in a queue.
+    fn candidates(banks: &Banks, queue: &PendingQueue) -> Candidates {
+        let mut candidates = Candidates::new(Lane::Reads);
+        (0..64).for_each(|bank| candidates.update(banks, queue, bank));
+        candidates
+    }
 
     #[test]
     fn a_row_hit_goes_before_an_older_miss_if_both_are_ready() {
@@ -222,15 +235,15 @@ mod tests {
         queue.push(1, 5, 1, 0, 1, 0);
         let slot = queue.push(2, 3, 7, 0, 2, 0);
         queue.note_hit(3, slot, 7, 0);
-        let plan = |allowed, floor| {
-            let plan = Plan::best(&banks, &queue, Lane::Reads, allowed, floor);
-            (plan.cycle, plan.bank(), plan.action)
-        };
-        // The activate of bank 5 is ready after tRRD, the read of bank 3 after tRCD.
-        assert_eq!(plan(u64::MAX, 1), (5, 5, Action::Activate));
-        assert_eq!(plan(u64::MAX, 20), (20, 3, Action::Column));
-        assert_eq!(plan(1 << 5, 20), (20, 5, Action::Activate));
-        assert_eq!(plan(0, 20).0, u64::MAX);
+        let candidates = candidates(&banks, &queue);
+        for (floor, expected) in [(1, (5, 5, Action::Activate)), (20, (20, 3, Action::Column))] {
+            // The activate of bank 5 is ready after tRRD, the read of bank 3 after tRCD.
+            let plan = candidates.best(u64::MAX, &banks.limits, floor);
+            assert_eq!((plan.cycle, plan.bank(), plan.action), expected);
+        }
+        let only = candidates.best(1 << 5, &banks.limits, 20);
+        assert_eq!((only.bank(), only.action), (5, Action::Activate));
+        assert_eq!(candidates.best(1, &banks.limits, 20).cycle, u64::MAX);
     }
 
     #[test]
@@ -246,23 +259,13 @@ mod tests {
         banks.read(0, 100, &timing);
         queue.remove(0, 0);
         queue.choose_hit(0, 7, 0);
-        let plan = |allowed| {
-            let plan = Plan::best(&banks, &queue, Lane::Reads, allowed, 101);
+        let candidates = candidates(&banks, &queue);
+        let plan = |some| {
+            let plan = candidates.best(some, &banks.limits, 101);
             (plan.cycle, plan.bank())
         };
         // tCCD_S is 4, tCCD_L is 8.
         assert_eq!(plan(u64::MAX), (104, 1));
         assert_eq!(plan(1 << 4), (108, 4));
-    }
-
-    #[test]
-    fn of_two_groups_that_are_ready_together_the_older_request_goes_first() {
-        let timing = Timing::ddr4_3200();
-        let (banks, mut queue) = (Banks::new(&timing), PendingQueue::new());
-        for (sequence, bank) in [(9, 0), (4, 3), (6, 17)] {
-            queue.push(bank as u32, bank, 1, 0, sequence, 0);
-        }
-        let plan = Plan::best(&banks, &queue, Lane::Reads, u64::MAX, 50);
-        assert_eq!((plan.cycle, plan.bank(), plan.action), (50, 3, Action::Activate));
     }
 }

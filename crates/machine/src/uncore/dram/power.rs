@@ -9,6 +9,7 @@ use super::layout::Layout;
 use super::timing::Timing;
 use super::witness::Witness;
 use crate::ledger::MemoryState;
+use crate::workload::MemoryConditions;
 
 /// How ranks that are powered down keep their DLLs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -44,6 +45,28 @@ pub struct Conditions {
     pub throttle: Option<Throttle>,
     /// Each so many reads, one has an error that can be corrected; 0 for none.
     pub error_every: u64,
+}
+
+/// DRAM cycles of a period of throttling (assumption: about a microsecond).
+const THROTTLE_PERIOD: u64 = 1000;
+
+impl Conditions {
+    /// What a scenario's settings mean for a channel; `self_refresh` is their time of idleness in DRAM cycles.
+    pub fn of(memory: &MemoryConditions, self_refresh: Option<u64>) -> Self {
+        let critical = memory.critical.map(|share| (3, share, true));
+        let throttle = critical.or(memory.throttle.map(|(ranks, share)| (ranks, share, false)));
+        Self {
+            power_down: if memory.slow_power_down { PowerDown::Slow } else { PowerDown::Fast },
+            self_refresh,
+            throttle: throttle.map(|(ranks, share, critical)| Throttle {
+                ranks,
+                period: THROTTLE_PERIOD,
+                stopped: THROTTLE_PERIOD * u64::from(share) / 100,
+                critical,
+            }),
+            error_every: memory.error_every,
+        }
+    }
 }
 
 /// The power states of a channel.
@@ -236,10 +259,15 @@ impl Channel {
     }
 
     /// A rank is needed: its clock goes on if it was off.
+    #[inline]
     pub(super) fn rank_up<W: Witness>(&mut self, rank: usize, cycle: u64, witness: &mut W) {
-        if !self.power.is_down(rank) {
-            return;
+        if self.power.is_down(rank) {
+            self.wake(rank, cycle, witness);
         }
+    }
+
+    #[inline(never)]
+    fn wake<W: Witness>(&mut self, rank: usize, cycle: u64, witness: &mut W) {
         let delay = match self.power.conditions.power_down {
             PowerDown::Fast => self.timing.txp,
             PowerDown::Slow => self.timing.txpdll,

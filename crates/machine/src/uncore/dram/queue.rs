@@ -6,7 +6,8 @@ use crate::uncore::search::matches;
 
 /// No entry.
 pub const NONE: u8 = u8::MAX;
-/// Bits of an age that hold the bank.
+/// Bits of an age, and those of them that hold the bank.
+pub const AGE_BITS: u32 = 41;
 pub const BANK_BITS: u32 = Layout::BANKS.trailing_zeros();
 /// Line number of a free entry; beyond any memory.
 const FREE: u32 = u32::MAX;
@@ -29,9 +30,6 @@ pub struct PendingQueue {
     tail: [u8; Layout::BANKS],
     /// The entry of each bank that the open row serves next, where there is one.
     pub hit: [u8; Layout::BANKS],
-    /// Ages of those two, so that a look over the banks need not follow them.
-    pub head_age: [u64; Layout::BANKS],
-    pub hit_age: [u64; Layout::BANKS],
     /// Banks with entries.
     pub pending: u64,
     /// Banks with an entry that the open row serves.
@@ -52,8 +50,6 @@ impl PendingQueue {
             head: [NONE; Layout::BANKS],
             tail: [NONE; Layout::BANKS],
             hit: [NONE; Layout::BANKS],
-            head_age: [0; Layout::BANKS],
-            hit_age: [0; Layout::BANKS],
             pending: 0,
             hits: 0,
             used: 0,
@@ -80,16 +76,14 @@ impl PendingQueue {
     pub fn push(&mut self, line: u32, bank: usize, row: u32, owner: u16, sequence: u64, cycle: u64) -> usize {
         let slot = self.used.trailing_ones() as usize % MOST_ENTRIES;
         let bank = bank % Layout::BANKS;
-        let age = sequence << BANK_BITS | bank as u64;
         self.lines[slot / HALF][slot % HALF] = line;
         self.row[slot] = row;
-        self.age[slot] = age;
+        self.age[slot] = sequence << BANK_BITS & ((1 << AGE_BITS) - 1) | bank as u64;
         self.entered[slot] = cycle;
         self.owner[slot] = owner;
         self.next[slot] = NONE;
         if self.pending >> bank & 1 == 0 {
             self.head[bank] = slot as u8;
-            self.head_age[bank] = age;
             self.pending |= 1 << bank;
         } else {
             self.next[usize::from(self.tail[bank]) % MOST_ENTRIES] = slot as u8;
@@ -106,11 +100,7 @@ impl PendingQueue {
         let head = usize::from(self.head[bank]);
         if head == slot {
             self.head[bank] = after;
-            if after == NONE {
-                self.pending &= !(1 << bank);
-            } else {
-                self.head_age[bank] = self.age[usize::from(after) % MOST_ENTRIES];
-            }
+            self.pending &= !(u64::from(after == NONE) << bank);
         } else {
             let mut before = head % MOST_ENTRIES;
             while usize::from(self.next[before]) != slot {
@@ -128,7 +118,6 @@ impl PendingQueue {
 
     fn set_hit(&mut self, bank: usize, slot: usize) {
         self.hit[bank] = slot as u8;
-        self.hit_age[bank] = self.age[slot];
         self.hits |= 1 << bank;
     }
 
@@ -155,6 +144,13 @@ impl PendingQueue {
     /// The bank's row is closed.
     pub const fn no_hit(&mut self, bank: usize) {
         self.hits &= !(1 << bank);
+    }
+
+    /// The age of the entry of a bank that goes next, and whether the open row serves it.
+    pub fn next_of(&self, bank: usize) -> (bool, u64) {
+        let hit = self.hits >> bank & 1 == 1;
+        let slot = if hit { self.hit[bank] } else { self.head[bank] };
+        (hit, self.age[usize::from(slot) % MOST_ENTRIES])
     }
 
     /// True if the oldest entry of a bank came before `starved`.

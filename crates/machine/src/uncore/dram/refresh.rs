@@ -13,8 +13,9 @@ pub struct Refresh {
     owed: [u64; Layout::RANKS],
     /// Ranks that owe refreshes, one bit each.
     owing: u8,
-    /// The refresh that a rank is getting ready for.
-    wanted: [Option<Command>; Layout::RANKS],
+    /// Ranks that are getting ready for a refresh, one bit each, and for which kind.
+    wanting: u8,
+    wanted: [Command; Layout::RANKS],
     /// Banks of the ranks that are getting ready.
     blocked: u64,
 }
@@ -27,7 +28,8 @@ impl Refresh {
             next: u64::MAX,
             owed: [0; Layout::RANKS],
             owing: 0,
-            wanted: [None; Layout::RANKS],
+            wanting: 0,
+            wanted: [Command::RefreshIdle; Layout::RANKS],
             blocked: 0,
         };
         refresh.resume(0, timing);
@@ -57,16 +59,14 @@ impl Refresh {
 
     /// Decides for each rank whether its refresh is now wanted; `busy` are the banks with pending requests.
     pub fn decide(&mut self, busy: u64, layout: &Layout, timing: &Timing) {
-        for rank in 0..layout.ranks {
-            if self.owed[rank] == 0 || self.wanted[rank].is_some() {
-                continue;
-            }
-            if busy & layout.banks_of(rank) == 0 {
-                self.wanted[rank] = Some(Command::RefreshIdle);
-            } else if self.owed[rank] >= timing.refresh_debt {
-                self.wanted[rank] = Some(Command::RefreshForced);
-            }
-            if self.wanted[rank].is_some() {
+        let mut undecided = self.owing & !self.wanting;
+        while undecided != 0 {
+            let rank = undecided.trailing_zeros() as usize;
+            undecided &= undecided - 1;
+            let idle = busy & layout.banks_of(rank) == 0;
+            if idle || self.owed[rank] >= timing.refresh_debt {
+                self.wanted[rank] = if idle { Command::RefreshIdle } else { Command::RefreshForced };
+                self.wanting |= 1 << rank;
                 self.blocked |= layout.banks_of(rank);
             }
         }
@@ -79,8 +79,8 @@ impl Refresh {
 
     /// The ranks that are getting ready for a refresh.
     pub fn wanting(&self) -> impl Iterator<Item = usize> + use<> {
-        let wanted = self.wanted;
-        (0..Layout::RANKS).filter(move |&rank| wanted[rank].is_some())
+        let wanting = self.wanting;
+        (0..Layout::RANKS).filter(move |rank| wanting >> rank & 1 == 1)
     }
 
     /// Banks of the ranks that are getting ready: they take no other command.
@@ -120,6 +120,7 @@ impl Refresh {
             self.owing &= !(1 << rank);
         }
         self.blocked &= !layout.banks_of(rank);
-        self.wanted[rank].take().unwrap_or(Command::RefreshIdle)
+        self.wanting &= !(1 << rank);
+        self.wanted[rank]
     }
 }

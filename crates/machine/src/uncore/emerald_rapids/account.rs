@@ -1,9 +1,10 @@
 //! What the model tells: each happening goes to the signals and, on another path, to the ledger.
 
 use super::binding::{Line, bind, bind_signal};
+use super::reject_lines::RejectLines;
 use super::request_tags::RequestLines;
 use crate::ledger::emerald_rapids::deeds::{DEEDS, Deed, LEVELS, LevelId};
-use crate::ledger::emerald_rapids::{Class, Found, Header, Ledger, Victim};
+use crate::ledger::emerald_rapids::{Class, Found, Header, Ledger, Queue, Reason, Victim};
 use crate::signal::{SignalSink, Tick, Wiring, WiringError};
 use pericore_catalog::BitRange;
 
@@ -77,6 +78,7 @@ pub struct Account {
     deeds: Vec<Line>,
     levels: Vec<LevelLines>,
     requests: RequestLines,
+    rejects: RejectLines,
     commands: CommandLines,
     channels: u16,
 }
@@ -114,6 +116,7 @@ impl Account {
         };
         let stride = wiring.instances() / wiring.sockets();
         let requests = RequestLines::bind(wiring, opcode)?;
+        let rejects = RejectLines::bind(wiring)?;
         let channels = wiring.family().unit("imc").map_or(0, |unit| unit.instances);
         let links = LinkLines::bind(wiring)?;
         let answers = AnswerLines {
@@ -121,7 +124,7 @@ impl Account {
             result: wiring.attribute("irp", "snoop_responses", "result")?,
             snoop: wiring.attribute("irp", "snoop_responses", "snoop")?,
         };
-        Ok(Self { links, answers, ledger, stride, deeds, levels, requests, commands, channels })
+        Ok(Self { links, answers, ledger, stride, deeds, levels, requests, rejects, commands, channels })
     }
 
     /// Something happens.
@@ -195,6 +198,41 @@ impl Account {
         let tag = self.requests.tor_tag(class);
         sink.leave(self.requests.tor.wire(self.stride, socket, cha), tag, tick);
         self.ledger.tor_out(socket, cha, class, tick);
+    }
+
+    /// A request is turned away, for the first time or once more.
+    #[expect(clippy::too_many_arguments, reason = "a reject is its parts")]
+    pub fn turn_away<S: SignalSink>(
+        &mut self,
+        socket: u16,
+        cha: u16,
+        queue: Queue,
+        reason: Reason,
+        once_more: bool,
+        tick: Tick,
+        sink: &mut S,
+    ) {
+        let again = if once_more { self.rejects.once_more[reason as usize].as_slice() } else { &[] };
+        for line in self.rejects.turned_away[queue as usize][reason as usize].iter().chain(again) {
+            sink.pulse(line.wire(self.stride, socket, cha), line.tag(), tick, 1);
+        }
+        self.ledger.turned_away(socket, cha, queue, reason, once_more);
+    }
+
+    /// A request that was turned away tries again.
+    pub fn retry<S: SignalSink>(
+        &mut self,
+        socket: u16,
+        cha: u16,
+        queue: Queue,
+        reason: Reason,
+        tick: Tick,
+        sink: &mut S,
+    ) {
+        for line in &self.rejects.retries[usize::from(queue != Queue::Evict)][reason as usize] {
+            sink.pulse(line.wire(self.stride, socket, cha), line.tag(), tick, 1);
+        }
+        self.ledger.tried_again(socket, cha, queue, reason);
     }
 
     /// A line gives way to a fill.

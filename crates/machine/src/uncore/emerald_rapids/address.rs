@@ -2,17 +2,28 @@
 //!
 //! Line numbers have 32 bits: two of region (socket 0's memory, socket 1's, CXL memory, devices), thirty within it.
 
-use super::dram::{BANKS_PER_RANK, LINES_PER_ROW, RANKS};
 use crate::ledger::emerald_rapids::Target;
+use crate::uncore::dram::Timing;
 
 /// Lines of a region.
 pub const REGION_BITS: u32 = 30;
+/// Bytes of a region.
+pub const REGION_BYTES: u64 = 64 << REGION_BITS;
 /// Agents of a socket.
 pub const AGENTS: u32 = 64;
 /// Memory channels of a socket.
 pub const CHANNELS: u32 = 8;
 /// Subchannels of a socket.
 pub const SUBCHANNELS: u32 = 2 * CHANNELS;
+
+/// How a subchannel's memory is built.
+const MEMORY: Timing = Timing::ddr5_5600();
+/// Lines of a row.
+pub const LINES_PER_ROW: u32 = MEMORY.lines_per_row;
+/// Banks of a rank.
+pub const BANKS: u32 = MEMORY.banks_per_rank() as u32;
+/// Ranks of a subchannel.
+pub const RANKS: u32 = MEMORY.ranks as u32;
 
 /// A line's place in a socket's memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,10 +44,56 @@ const fn fold(line: u32) -> u32 {
     mixed ^ (mixed >> 15)
 }
 
-/// The agent that handles a line.
-pub const fn agent(line: u32) -> u8 {
-    // Neighbours go to different agents; what lies a multiple of 64 lines apart spreads by the higher bits.
-    ((line ^ fold(line >> 6)) % AGENTS) as u8
+/// How a socket's memory lies over its agents and channels: over all of them, or, with sub-NUMA clusters, each part of it over a part
+/// of them, in the order of their numbers, which is that of their places on the mesh.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Map {
+    /// Bits of the number of clusters.
+    cluster_bits: u32,
+}
+
+impl Map {
+    /// Of a socket with 1, 2 or 4 clusters.
+    pub const fn new(clusters: u8) -> Self {
+        Self { cluster_bits: clusters.trailing_zeros() }
+    }
+
+    /// First line of a cluster, within its socket's memory.
+    pub const fn first(self, cluster: u32) -> u32 {
+        cluster << (REGION_BITS - self.cluster_bits)
+    }
+
+    /// The cluster that an agent, or the core beside it, belongs to.
+    pub const fn cluster_of(self, agent: u8) -> u32 {
+        agent as u32 / (AGENTS >> self.cluster_bits)
+    }
+
+    /// The cluster of a line, and its number within the cluster's memory.
+    const fn split(self, line: u32) -> (u32, u32) {
+        let bits = REGION_BITS - self.cluster_bits;
+        let line = line & ((1 << REGION_BITS) - 1);
+        (line >> bits, line & ((1 << bits) - 1))
+    }
+
+    /// The agent that handles a line.
+    pub const fn agent(self, line: u32) -> u8 {
+        let (cluster, _) = self.split(line);
+        let agents = AGENTS >> self.cluster_bits;
+        // Neighbours go to different agents; what lies a multiple of 64 lines apart spreads by the higher bits.
+        (cluster * agents + (line ^ fold(line >> 6)) % agents) as u8
+    }
+
+    /// Where a line lies in memory. Lines go round the subchannels, then along a row.
+    pub const fn place(self, line: u32) -> Place {
+        let (cluster, line) = self.split(line);
+        let subchannels = SUBCHANNELS >> self.cluster_bits;
+        let sub = cluster * subchannels + (line ^ fold(line >> 4)) % subchannels;
+        let above_column = line / subchannels / LINES_PER_ROW;
+        let row = above_column / (BANKS * RANKS);
+        let bank = (above_column ^ fold(row)) % BANKS;
+        let rank = ((above_column / BANKS) ^ (row >> 3)) % RANKS;
+        Place { channel: (sub / 2) as u8, pseudo: (sub % 2) as u8, bank: (rank * BANKS + bank) as u8, row }
+    }
 }
 
 /// The memory of a line, and its socket: devices and CXL memory belong to the socket in the highest bit within the region.
@@ -49,22 +106,24 @@ pub const fn target(line: u32) -> (Target, u8) {
     }
 }
 
-/// Where a line lies in memory. Lines go round the subchannels, then along a row.
-pub const fn place(line: u32) -> Place {
-    let line = line & ((1 << REGION_BITS) - 1);
-    let sub = (line ^ fold(line >> 4)) % SUBCHANNELS;
-    let above_column = line / SUBCHANNELS / LINES_PER_ROW;
-    let (banks, ranks) = (BANKS_PER_RANK as u32, RANKS as u32);
-    let row = above_column / (banks * ranks);
-    let bank = (above_column ^ fold(row)) % banks;
-    let rank = ((above_column / banks) ^ (row >> 3)) % ranks;
-    Place { channel: (sub / 2) as u8, pseudo: (sub % 2) as u8, bank: (rank * banks + bank) as u8, row }
+/// A line of the memory behind a socket's CXL links.
+pub const fn expander(socket: u8, line: u32) -> u32 {
+    let half = REGION_BITS - 1;
+    2 << REGION_BITS | (socket as u32) << half | line & ((1 << half) - 1)
+}
+
+/// The agent of a line without clusters.
+#[cfg(test)]
+pub const fn agent(line: u32) -> u8 {
+    Map::new(1).agent(line)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{agent, place};
-    use std::collections::HashMap;
+    use super::{Map, REGION_BITS, agent};
+    use std::collections::{HashMap, HashSet};
+
+    const WHOLE: Map = Map::new(1);
 
     #[test]
     fn lines_spread_evenly() {
@@ -72,7 +131,7 @@ mod tests {
             let (mut agents, mut subchannels) = ([0; 64], [0; 16]);
             for line in (0..1 << 14).map(|n| n * stride) {
                 agents[usize::from(agent(line))] += 1;
-                let place = place(line);
+                let place = WHOLE.place(line);
                 subchannels[usize::from(place.channel * 2 + place.pseudo)] += 1;
             }
             assert!(agents.iter().all(|&n| (128..=384).contains(&n)), "{stride}: {agents:?}");
@@ -84,9 +143,30 @@ mod tests {
     fn no_two_lines_share_a_place() {
         let mut rows: HashMap<(u8, u8, u8, u32), u32> = HashMap::new();
         for line in 0..1 << 17 {
-            let place = place(line);
+            let place = WHOLE.place(line);
             *rows.entry((place.channel, place.pseudo, place.bank, place.row)).or_insert(0) += 1;
         }
         assert!(rows.values().all(|&lines| lines == 64));
+    }
+
+    #[test]
+    fn a_cluster_keeps_its_lines_to_itself() {
+        for clusters in [2_u8, 4] {
+            let map = Map::new(clusters);
+            for cluster in 0..u32::from(clusters) {
+                let (mut agents, mut channels) = (HashSet::new(), HashSet::new());
+                let mut rows: HashMap<(u8, u8, u8, u32), u32> = HashMap::new();
+                for line in (0..1 << 15).map(|line| line + map.first(cluster)) {
+                    agents.insert(map.agent(line));
+                    let place = map.place(line);
+                    channels.insert(place.channel);
+                    *rows.entry((place.channel, place.pseudo, place.bank, place.row)).or_insert(0) += 1;
+                }
+                assert!(agents.iter().all(|&agent| map.cluster_of(agent) == cluster));
+                assert_eq!((agents.len(), channels.len()), (64 / usize::from(clusters), 8 / usize::from(clusters)));
+                assert!(rows.values().all(|&lines| lines == 64));
+            }
+            assert_eq!(map.first(clusters.into()), 1 << REGION_BITS);
+        }
     }
 }

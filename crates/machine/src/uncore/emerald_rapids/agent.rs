@@ -1,9 +1,10 @@
 //! The caching and home agent: its queues and its table of requests.
 
 use super::request::RequestId;
+use super::shortage::LinkCredits;
 use super::tags::Tags;
 use crate::engine::NEVER;
-use crate::ledger::emerald_rapids::deeds::level;
+use crate::ledger::emerald_rapids::compiled::level;
 use crate::ledger::emerald_rapids::{Found, Queue};
 use crate::signal::Tick;
 use crate::uncore::search::matches;
@@ -31,6 +32,8 @@ pub struct Agent {
     pub(super) outside: VecDeque<(Tick, RequestId)>,
     /// What must go to memory and waits for an entry of the table of requests.
     pub(super) victims: VecDeque<RequestId>,
+    /// Credits for messages to the other socket.
+    pub(super) links: LinkCredits,
     pub(super) lines: [u32; 32],
     pub(super) owners: [RequestId; 32],
     pub(super) used: u32,
@@ -49,6 +52,7 @@ impl Agent {
             ingress: VecDeque::with_capacity(64),
             outside: VecDeque::with_capacity(64),
             victims: VecDeque::with_capacity(64),
+            links: LinkCredits::new(),
             lines: [FREE; 32],
             owners: [0; 32],
             used: 0,
@@ -76,6 +80,11 @@ impl Agent {
         (found != 0).then(|| self.owners[found.trailing_zeros() as usize])
     }
 
+    /// True if a line that must go to memory finds an entry.
+    pub(super) fn can_start(&self, line: u32) -> bool {
+        self.has_entry(KEPT) && self.busy(line).is_none()
+    }
+
     /// True if nothing waits anywhere.
     pub fn is_idle(&self) -> bool {
         self.used == 0 && self.ingress.is_empty() && self.outside.is_empty() && self.victims.is_empty()
@@ -90,10 +99,10 @@ pub const KEPT_BY_REMOTE: u32 = 2;
 /// The level of a queue's entries. Of the queue of I/O stacks only the arrivals are counted.
 pub const fn queued(queue: Queue) -> Option<u16> {
     match queue {
-        Queue::Core | Queue::Evict => Some(level("cha/RxC_INSERTS.IRQ")),
+        Queue::Core | Queue::Evict => Some(level!("cha/RxC_INSERTS.IRQ")),
         Queue::Io => None,
-        Queue::Snoop => Some(level("cha/RxC_INSERTS.IPQ")),
-        Queue::Remote => Some(level("cha/RxC_INSERTS.RRQ")),
-        Queue::RemoteWriteback => Some(level("cha/RxC_INSERTS.WBQ")),
+        Queue::Snoop => Some(level!("cha/RxC_INSERTS.IPQ")),
+        Queue::Remote => Some(level!("cha/RxC_INSERTS.RRQ")),
+        Queue::RemoteWriteback => Some(level!("cha/RxC_INSERTS.WBQ")),
     }
 }

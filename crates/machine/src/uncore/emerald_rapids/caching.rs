@@ -1,12 +1,12 @@
 //! What an agent puts into the slice and the snoop filter, what gives way, and what is driven out.
 
 use super::Model;
-use super::agent::{FILTER_EXCLUSIVE, KEPT};
+use super::agent::FILTER_EXCLUSIVE;
 use super::core::MODIFIED;
 use super::event::Event;
 use super::request::{Request, RequestId};
-use crate::ledger::emerald_rapids::deeds::deed;
-use crate::ledger::emerald_rapids::{Found, Kind, Ring, Target, Victim};
+use crate::ledger::emerald_rapids::compiled::deed;
+use crate::ledger::emerald_rapids::{Found, Kind, Reason, Ring, Target, Victim};
 use crate::signal::SignalSink;
 
 impl Model {
@@ -23,15 +23,15 @@ impl Model {
         let entry = agent.filter.get(way);
         agent.filter.clear(way);
         if entry.state == FILTER_EXCLUSIVE {
-            self.account.deed(deed("cha/CORE_SNP.EXT_ONE"), at_socket, at_cha, self.now, sink);
+            self.account.deed(deed!("cha/CORE_SNP.EXT_ONE"), at_socket, at_cha, self.now, sink);
             let core = self.core_number(socket, entry.owner);
             let state = self.cores[usize::from(core)].snoop(line, true);
             if state.is_none() {
-                self.account.deed(deed("cha/MISC.RSPI_WAS_FSE"), at_socket, at_cha, self.now, sink);
+                self.account.deed(deed!("cha/MISC.RSPI_WAS_FSE"), at_socket, at_cha, self.now, sink);
             }
             return modified | (state == Some(MODIFIED));
         }
-        self.account.deed(deed("cha/CORE_SNP.EXT_GTONE"), at_socket, at_cha, self.now, sink);
+        self.account.deed(deed!("cha/CORE_SNP.EXT_GTONE"), at_socket, at_cha, self.now, sink);
         for core in 0..self.parameters.cores {
             let core = self.core_number(socket, core);
             modified |= self.cores[usize::from(core)].snoop(line, true) == Some(MODIFIED);
@@ -85,7 +85,7 @@ impl Model {
             let state = if kind == Kind::WritebackClean { Found::Exclusive } else { Found::Modified };
             self.llc_insert(socket, cha, line, state, from_device, sink);
             if kind == Kind::WritebackModified {
-                self.account.deed(deed("cha/WB_PUSH_MTOI.LLC"), socket.into(), cha.into(), self.now, sink);
+                self.account.deed(deed!("cha/WB_PUSH_MTOI.LLC"), socket.into(), cha.into(), self.now, sink);
             }
         }
         if !from_device {
@@ -144,16 +144,16 @@ impl Model {
             let core = self.core_number(socket, old.owner);
             let had = self.cores[usize::from(core)].snoop(old.line, true);
             let modified = had == Some(MODIFIED);
-            let what = if modified { deed("cha/SF_EVICTION.M_STATE") } else { deed("cha/SF_EVICTION.E_STATE") };
+            let what = if modified { deed!("cha/SF_EVICTION.M_STATE") } else { deed!("cha/SF_EVICTION.E_STATE") };
             self.account.deed(what, at_socket, at_cha, self.now, sink);
-            self.account.deed(deed("cha/CORE_SNP.EVICT_ONE"), at_socket, at_cha, self.now, sink);
+            self.account.deed(deed!("cha/CORE_SNP.EVICT_ONE"), at_socket, at_cha, self.now, sink);
             if modified {
                 self.send_out(socket, cha, old.line, sink);
             }
             return;
         }
-        self.account.deed(deed("cha/SF_EVICTION.S_STATE"), at_socket, at_cha, self.now, sink);
-        self.account.deed(deed("cha/CORE_SNP.EVICT_GTONE"), at_socket, at_cha, self.now, sink);
+        self.account.deed(deed!("cha/SF_EVICTION.S_STATE"), at_socket, at_cha, self.now, sink);
+        self.account.deed(deed!("cha/CORE_SNP.EVICT_GTONE"), at_socket, at_cha, self.now, sink);
         for core in 0..self.parameters.cores {
             let core = self.core_number(socket, core);
             self.cores[usize::from(core)].snoop(old.line, true);
@@ -166,10 +166,13 @@ impl Model {
         let mut request = Request::new(Kind::Victim, socket, cha, home, 0, line, target);
         request.writes = true;
         let request = self.pool.add(request);
-        if self.agent(socket, cha).has_entry(KEPT) && self.agent(socket, cha).busy(line).is_none() {
+        let agent = self.agent(socket, cha);
+        let room = home == socket || !agent.links.is_short(Reason::Writeback);
+        if room && agent.can_start(line) {
             self.start_victim(request, sink);
         } else {
-            self.agent(socket, cha).victims.push_back(request);
+            agent.victims.push_back(request);
+            self.next_victim(socket, cha, sink);
         }
     }
 
@@ -182,7 +185,7 @@ impl Model {
             self.wheel.schedule(self.now + self.times.llc_quick, Event::Release.of(request));
             return;
         }
-        self.account.deed(deed("cha/WB_PUSH_MTOI.MEM"), socket.into(), cha.into(), self.now, sink);
+        self.account.deed(deed!("cha/WB_PUSH_MTOI.MEM"), socket.into(), cha.into(), self.now, sink);
         self.write_home(request, self.times.llc_quick, sink);
     }
 }

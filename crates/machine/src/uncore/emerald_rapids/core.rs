@@ -27,6 +27,8 @@ pub enum ThreadState {
     ForBuffer,
     /// It waits for the data of a request.
     ForData(RequestId),
+    /// It waits for the program that it runs to give it an access.
+    ForAccess,
     /// It has issued all its accesses.
     Finished,
 }
@@ -158,6 +160,13 @@ impl Core {
             return None;
         }
         self.l2.insert(line, state, 0).map(|old| (old.line, old.state))
+    }
+
+    /// The first level gives a dirty line up. If the L2 has it no more, its data has gone already.
+    pub fn write_back_l1(&mut self, line: u32) {
+        if let Some(found) = self.l2.find(line) {
+            self.l2.set(found, MODIFIED, 0);
+        }
     }
 
     /// A snoop: takes the line away, or leaves it for reading only. Gives the state that it had.

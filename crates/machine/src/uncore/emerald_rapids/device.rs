@@ -7,7 +7,7 @@ use super::address;
 use super::core::ThreadState;
 use super::event::Event;
 use super::request::{Request, RequestId};
-use crate::ledger::emerald_rapids::deeds::{deed, level};
+use crate::ledger::emerald_rapids::compiled::{deed, level};
 use crate::ledger::emerald_rapids::{Kind, Ring};
 use crate::signal::{SignalSink, Tick};
 
@@ -130,63 +130,63 @@ impl Model {
         let account = &mut self.account;
         let read = kind == Kind::DmaRead;
         let (dws, txns) = if read {
-            (deed("iio/DATA_REQ_OF_CPU.MEM_READ.PART0"), deed("iio/TXN_REQ_OF_CPU.MEM_READ.PART0"))
+            (deed!("iio/DATA_REQ_OF_CPU.MEM_READ.PART0"), deed!("iio/TXN_REQ_OF_CPU.MEM_READ.PART0"))
         } else {
-            (deed("iio/DATA_REQ_OF_CPU.MEM_WRITE.PART0"), deed("iio/TXN_REQ_OF_CPU.MEM_WRITE.PART0"))
+            (deed!("iio/DATA_REQ_OF_CPU.MEM_WRITE.PART0"), deed!("iio/TXN_REQ_OF_CPU.MEM_WRITE.PART0"))
         };
         account.deeds(dws + port, at, stack, now, LINE_DWS, sink);
         account.deed(txns + port, at, stack, now, sink);
         let happens = [
-            deed("iio/NUM_REQ_OF_CPU.COMMIT.ALL"),
-            deed("iio/NUM_REQ_OF_CPU_BY_TGT.MEM"),
-            deed("iio/INBOUND_ARB_REQ.IOMMU_REQ"),
-            deed("iio/INBOUND_ARB_WON.IOMMU_REQ"),
-            deed("iio/IOMMU0.FIRST_LOOKUPS"),
-            deed("iio/INBOUND_ARB_REQ.FINAL_RD_WR"),
-            deed("iio/INBOUND_ARB_WON.FINAL_RD_WR"),
-            deed("iio/REQ_FROM_PCIE_PASS_CMPL.FINAL_RD_WR"),
+            deed!("iio/NUM_REQ_OF_CPU.COMMIT.ALL"),
+            deed!("iio/NUM_REQ_OF_CPU_BY_TGT.MEM"),
+            deed!("iio/INBOUND_ARB_REQ.IOMMU_REQ"),
+            deed!("iio/INBOUND_ARB_WON.IOMMU_REQ"),
+            deed!("iio/IOMMU0.FIRST_LOOKUPS"),
+            deed!("iio/INBOUND_ARB_REQ.FINAL_RD_WR"),
+            deed!("iio/INBOUND_ARB_WON.FINAL_RD_WR"),
+            deed!("iio/REQ_FROM_PCIE_PASS_CMPL.FINAL_RD_WR"),
         ];
         happens.into_iter().for_each(|what| account.deed(what, at, stack, now, sink));
         if line.is_multiple_of(REQUESTS_OF_A_PAGE) {
             let walk = [
-                deed("iio/IOMMU0.MISSES"),
-                deed("iio/IOMMU0.CTXT_CACHE_LOOKUPS"),
-                deed("iio/IOMMU0.CTXT_CACHE_HITS"),
-                deed("iio/IOMMU1.PWC_CACHE_FILLS"),
-                deed("iio/IOMMU1.NUM_MEM_ACCESSES"),
-                deed("iio/FASTPATH.REJECT"),
+                deed!("iio/IOMMU0.MISSES"),
+                deed!("iio/IOMMU0.CTXT_CACHE_LOOKUPS"),
+                deed!("iio/IOMMU0.CTXT_CACHE_HITS"),
+                deed!("iio/IOMMU1.PWC_CACHE_FILLS"),
+                deed!("iio/IOMMU1.NUM_MEM_ACCESSES"),
+                deed!("iio/FASTPATH.REJECT"),
                 // The translation of the page before is taken back when its buffer has been used.
-                deed("iio/IOMMU3.NUM_INVAL_IOTLB"),
+                deed!("iio/IOMMU3.NUM_INVAL_IOTLB"),
             ];
             walk.into_iter().for_each(|what| account.deed(what, at, stack, now, sink));
             // The walk's reads hit caches: it is over when the request goes on.
-            account.enter(level("iio/PWT_OCCUPANCY"), at, stack, now, sink);
+            account.enter(level!("iio/PWT_OCCUPANCY"), at, stack, now, sink);
         } else {
             let hit = [
-                deed("iio/IOMMU0.4K_HITS"),
-                deed("iio/INBOUND_ARB_REQ.IOMMU_HIT"),
-                deed("iio/INBOUND_ARB_WON.IOMMU_HIT"),
-                deed("iio/FASTPATH.ACCEPT"),
+                deed!("iio/IOMMU0.4K_HITS"),
+                deed!("iio/INBOUND_ARB_REQ.IOMMU_HIT"),
+                deed!("iio/INBOUND_ARB_WON.IOMMU_HIT"),
+                deed!("iio/FASTPATH.ACCEPT"),
             ];
             hit.into_iter().for_each(|what| account.deed(what, at, stack, now, sink));
         }
-        account.enter(level("irp/CACHE_TOTAL_OCCUPANCY.MEM"), at, stack, now, sink);
-        account.deed(deed("irp/IRP_ALL.INBOUND_INSERTS"), at, stack, now, sink);
-        account.deed(deed("irp/MISC0.FAST_REQ"), at, stack, now, sink);
+        account.enter(level!("irp/CACHE_TOTAL_OCCUPANCY.MEM"), at, stack, now, sink);
+        account.deed(deed!("irp/IRP_ALL.INBOUND_INSERTS"), at, stack, now, sink);
+        account.deed(deed!("irp/MISC0.FAST_REQ"), at, stack, now, sink);
         if read {
-            account.deed(deed("irp/TRANSACTIONS.OTHER"), at, stack, now, sink);
-            account.deed(deed("iio/REQ_FROM_PCIE_CL_CMPL.NP"), at, stack, now, sink);
+            account.deed(deed!("irp/TRANSACTIONS.OTHER"), at, stack, now, sink);
+            account.deed(deed!("iio/REQ_FROM_PCIE_CL_CMPL.NP"), at, stack, now, sink);
             self.read_enters(socket, stack, sink);
         } else {
             let writes = [
-                deed("iio/INBOUND_ARB_REQ.REQ_OWN"),
-                deed("iio/INBOUND_ARB_WON.REQ_OWN"),
-                deed("iio/REQ_FROM_PCIE_PASS_CMPL.REQ_OWN"),
-                deed("iio/REQ_FROM_PCIE_CMPL.REQ_OWN"),
+                deed!("iio/INBOUND_ARB_REQ.REQ_OWN"),
+                deed!("iio/INBOUND_ARB_WON.REQ_OWN"),
+                deed!("iio/REQ_FROM_PCIE_PASS_CMPL.REQ_OWN"),
+                deed!("iio/REQ_FROM_PCIE_CMPL.REQ_OWN"),
             ];
             writes.into_iter().for_each(|what| account.deed(what, at, stack, now, sink));
-            account.deed(deed("irp/TRANSACTIONS.WRITES"), at, stack, now, sink);
-            account.deed(deed("irp/TRANSACTIONS.WR_PREF"), at, stack, now, sink);
+            account.deed(deed!("irp/TRANSACTIONS.WRITES"), at, stack, now, sink);
+            account.deed(deed!("irp/TRANSACTIONS.WR_PREF"), at, stack, now, sink);
         }
         self.onto_mesh(kind, socket, stack, line, device, sink);
     }
@@ -203,17 +203,17 @@ impl Model {
     ) {
         let at = u16::from(socket);
         let (target, home) = address::target(line);
-        let cha = address::agent(line);
+        let cha = self.map.agent(line);
         let mut request = Request::new(kind, socket, cha, home, stack, line, target);
         request.thread = device;
         let request = self.pool.add(request);
-        self.account.deed(deed("m2pcie/TxC_INSERTS_AD.AGT_0"), at, stack, self.now, sink);
-        self.account.deed(deed("m2pcie/TxC_CREDITS.PRQ"), at, stack, self.now, sink);
+        self.account.deed(deed!("m2pcie/TxC_INSERTS_AD.AGT_0"), at, stack, self.now, sink);
+        self.account.deed(deed!("m2pcie/TxC_CREDITS.PRQ"), at, stack, self.now, sink);
         let from = self.places.m2pcie[usize::from(stack)];
         let to = self.places.cha[usize::from(cha)];
         let mut arrives = self.mesh_send(socket, Ring::Address, mesh_port(line), from, to, sink);
         if kind == Kind::DmaWriteback {
-            self.account.deed(deed("m2pcie/TxC_INSERTS_BL.AGT_0"), at, stack, self.now, sink);
+            self.account.deed(deed!("m2pcie/TxC_INSERTS_BL.AGT_0"), at, stack, self.now, sink);
             arrives = arrives.max(self.mesh_send(socket, Ring::Block, mesh_port(line), from, to, sink));
         }
         self.wheel.schedule(arrives + THROUGH * self.times.uclk, Event::Arrive.of(request));
@@ -229,8 +229,8 @@ impl Model {
             return;
         }
         let account = &mut self.account;
-        account.deed(deed("irp/TxC_AK_INSERTS"), at, stack, now, sink);
-        account.deed(deed("m2pcie/TxC_INSERTS_AK.AGT_0"), at, stack, now, sink);
+        account.deed(deed!("irp/TxC_AK_INSERTS"), at, stack, now, sink);
+        account.deed(deed!("m2pcie/TxC_INSERTS_AK.AGT_0"), at, stack, now, sink);
         // The agent hears that the stack has its permission.
         let (from, to) = (self.places.m2pcie[usize::from(stack)], self.places.cha[usize::from(cha)]);
         self.mesh_send(socket, Ring::AcknowledgeAgents, mesh_port(line), from, to, sink);
@@ -245,8 +245,8 @@ impl Model {
         let Request { socket, origin, line, .. } = self.pool[request];
         let (at, stack, now) = (u16::from(socket), origin, self.now);
         let port = line as u16 / 8 % PORTS;
-        self.account.deed(deed("iio/COMP_BUF_INSERTS.CMPD.PART0") + port, at, stack, now, sink);
-        self.account.enter(level("iio/COMP_BUF_OCCUPANCY.CMPD.PART0") + port, at, stack, now, sink);
+        self.account.deed(deed!("iio/COMP_BUF_INSERTS.CMPD.PART0") + port, at, stack, now, sink);
+        self.account.enter(level!("iio/COMP_BUF_OCCUPANCY.CMPD.PART0") + port, at, stack, now, sink);
         self.wheel.schedule(now + UP * self.times.uclk, Event::Completed.of(request));
     }
 
@@ -257,27 +257,27 @@ impl Model {
         let account = &mut self.account;
         if class.kind == Kind::DmaRead {
             let port = line as u16 / 8 % PORTS;
-            account.leave(level("iio/COMP_BUF_OCCUPANCY.CMPD.PART0") + port, at, stack, now, sink);
+            account.leave(level!("iio/COMP_BUF_OCCUPANCY.CMPD.PART0") + port, at, stack, now, sink);
         } else {
             let data = [
-                deed("iio/INBOUND_ARB_REQ.WR"),
-                deed("iio/INBOUND_ARB_WON.WR"),
-                deed("iio/INBOUND_ARB_REQ.DATA"),
-                deed("iio/INBOUND_ARB_WON.DATA"),
-                deed("iio/REQ_FROM_PCIE_PASS_CMPL.WR"),
-                deed("iio/REQ_FROM_PCIE_PASS_CMPL.DATA"),
-                deed("iio/REQ_FROM_PCIE_CL_CMPL.WR"),
-                deed("iio/REQ_FROM_PCIE_CL_CMPL.DATA"),
+                deed!("iio/INBOUND_ARB_REQ.WR"),
+                deed!("iio/INBOUND_ARB_WON.WR"),
+                deed!("iio/INBOUND_ARB_REQ.DATA"),
+                deed!("iio/INBOUND_ARB_WON.DATA"),
+                deed!("iio/REQ_FROM_PCIE_PASS_CMPL.WR"),
+                deed!("iio/REQ_FROM_PCIE_PASS_CMPL.DATA"),
+                deed!("iio/REQ_FROM_PCIE_CL_CMPL.WR"),
+                deed!("iio/REQ_FROM_PCIE_CL_CMPL.DATA"),
             ];
             data.into_iter().for_each(|what| account.deed(what, at, stack, now, sink));
         }
         if line.is_multiple_of(REQUESTS_OF_A_PAGE) && class.kind != Kind::DmaWriteback {
-            account.leave(level("iio/PWT_OCCUPANCY"), at, stack, now, sink);
+            account.leave(level!("iio/PWT_OCCUPANCY"), at, stack, now, sink);
         }
-        account.deed(deed("iio/REQ_FROM_PCIE_CL_CMPL.FINAL_RD_WR"), at, stack, now, sink);
-        account.deed(deed("iio/REQ_FROM_PCIE_CMPL.FINAL_RD_WR"), at, stack, now, sink);
-        account.leave(level("irp/CACHE_TOTAL_OCCUPANCY.MEM"), at, stack, now, sink);
-        account.deed(deed("irp/IRP_ALL.EVICTS"), at, stack, now, sink);
+        account.deed(deed!("iio/REQ_FROM_PCIE_CL_CMPL.FINAL_RD_WR"), at, stack, now, sink);
+        account.deed(deed!("iio/REQ_FROM_PCIE_CMPL.FINAL_RD_WR"), at, stack, now, sink);
+        account.leave(level!("irp/CACHE_TOTAL_OCCUPANCY.MEM"), at, stack, now, sink);
+        account.deed(deed!("irp/IRP_ALL.EVICTS"), at, stack, now, sink);
         self.pool.remove(request);
         if class.kind != Kind::DmaRead && class.kind != Kind::DmaWriteback {
             self.port_wrote(socket, stack, line);
@@ -308,25 +308,25 @@ impl Model {
         let (at, stack, now) = (u16::from(socket), (line % u32::from(STACKS)) as u16, self.now);
         let port = line as u16 / 8 % PORTS;
         let account = &mut self.account;
-        account.deed(deed("irp/IRP_ALL.OUTBOUND_INSERTS"), at, stack, now, sink);
-        account.enter(level("irp/TxS_REQUEST_OCCUPANCY"), at, stack, now, sink);
-        account.enter(level("iio/NUM_OUSTANDING_REQ_FROM_CPU.TO_IO"), at, stack, now, sink);
+        account.deed(deed!("irp/IRP_ALL.OUTBOUND_INSERTS"), at, stack, now, sink);
+        account.enter(level!("irp/TxS_REQUEST_OCCUPANCY"), at, stack, now, sink);
+        account.enter(level!("iio/NUM_OUSTANDING_REQ_FROM_CPU.TO_IO"), at, stack, now, sink);
         if class.kind == Kind::DeviceRead {
-            account.deeds(deed("iio/DATA_REQ_BY_CPU.MEM_READ.PART0") + port, at, stack, now, LINE_DWS, sink);
-            account.deed(deed("iio/TXN_REQ_BY_CPU.MEM_READ.PART0") + port, at, stack, now, sink);
-            account.deed(deed("irp/TxS_DATA_INSERTS_NCS"), at, stack, now, sink);
-            account.enter(level("irp/TxC_BL_NCS_INSERTS"), at, stack, now, sink);
-            account.enter(level("m2pcie/RxC_INSERTS.CHA_NCS"), at, stack, now, sink);
-            account.deed(deed("m2pcie/IIO_CREDITS_ACQUIRED.NCS_0"), at, stack, now, sink);
-            account.enter(level("m2pcie/IIO_CREDITS_USED.NCS_0"), at, stack, now, sink);
+            account.deeds(deed!("iio/DATA_REQ_BY_CPU.MEM_READ.PART0") + port, at, stack, now, LINE_DWS, sink);
+            account.deed(deed!("iio/TXN_REQ_BY_CPU.MEM_READ.PART0") + port, at, stack, now, sink);
+            account.deed(deed!("irp/TxS_DATA_INSERTS_NCS"), at, stack, now, sink);
+            account.enter(level!("irp/TxC_BL_NCS_INSERTS"), at, stack, now, sink);
+            account.enter(level!("m2pcie/RxC_INSERTS.CHA_NCS"), at, stack, now, sink);
+            account.deed(deed!("m2pcie/IIO_CREDITS_ACQUIRED.NCS_0"), at, stack, now, sink);
+            account.enter(level!("m2pcie/IIO_CREDITS_USED.NCS_0"), at, stack, now, sink);
         } else {
-            account.deeds(deed("iio/DATA_REQ_BY_CPU.MEM_WRITE.PART0") + port, at, stack, now, DOORBELL_DWS, sink);
-            account.deed(deed("iio/TXN_REQ_BY_CPU.MEM_WRITE.PART0") + port, at, stack, now, sink);
-            account.deed(deed("irp/TxS_DATA_INSERTS_NCB"), at, stack, now, sink);
-            account.enter(level("irp/TxC_BL_NCB_INSERTS"), at, stack, now, sink);
-            account.enter(level("m2pcie/RxC_INSERTS.CHA_NCB"), at, stack, now, sink);
-            account.deed(deed("m2pcie/IIO_CREDITS_ACQUIRED.NCB_0"), at, stack, now, sink);
-            account.enter(level("m2pcie/IIO_CREDITS_USED.NCB_0"), at, stack, now, sink);
+            account.deeds(deed!("iio/DATA_REQ_BY_CPU.MEM_WRITE.PART0") + port, at, stack, now, DOORBELL_DWS, sink);
+            account.deed(deed!("iio/TXN_REQ_BY_CPU.MEM_WRITE.PART0") + port, at, stack, now, sink);
+            account.deed(deed!("irp/TxS_DATA_INSERTS_NCB"), at, stack, now, sink);
+            account.enter(level!("irp/TxC_BL_NCB_INSERTS"), at, stack, now, sink);
+            account.enter(level!("m2pcie/RxC_INSERTS.CHA_NCB"), at, stack, now, sink);
+            account.deed(deed!("m2pcie/IIO_CREDITS_ACQUIRED.NCB_0"), at, stack, now, sink);
+            account.enter(level!("m2pcie/IIO_CREDITS_USED.NCB_0"), at, stack, now, sink);
         }
         let takes = if class.kind == Kind::DeviceRead { DEVICE } else { THROUGH };
         self.wheel.schedule(now + takes * self.times.uclk, Event::FromDevice.of(request));
@@ -337,21 +337,21 @@ impl Model {
         let Request { socket, line, class, .. } = self.pool[request];
         let (at, stack, now) = (u16::from(socket), (line % u32::from(STACKS)) as u16, self.now);
         let account = &mut self.account;
-        account.leave(level("irp/TxS_REQUEST_OCCUPANCY"), at, stack, now, sink);
-        account.leave(level("iio/NUM_OUSTANDING_REQ_FROM_CPU.TO_IO"), at, stack, now, sink);
-        account.deed(deed("iio/OUTBOUND_CL_REQS_ISSUED.TO_IO"), at, stack, now, sink);
-        account.deed(deed("iio/OUTBOUND_TLP_REQS_ISSUED.TO_IO"), at, stack, now, sink);
+        account.leave(level!("irp/TxS_REQUEST_OCCUPANCY"), at, stack, now, sink);
+        account.leave(level!("iio/NUM_OUSTANDING_REQ_FROM_CPU.TO_IO"), at, stack, now, sink);
+        account.deed(deed!("iio/OUTBOUND_CL_REQS_ISSUED.TO_IO"), at, stack, now, sink);
+        account.deed(deed!("iio/OUTBOUND_TLP_REQS_ISSUED.TO_IO"), at, stack, now, sink);
         let ring = if class.kind == Kind::DeviceRead {
-            account.leave(level("irp/TxC_BL_NCS_INSERTS"), at, stack, now, sink);
-            account.leave(level("m2pcie/RxC_INSERTS.CHA_NCS"), at, stack, now, sink);
-            account.leave(level("m2pcie/IIO_CREDITS_USED.NCS_0"), at, stack, now, sink);
-            account.deed(deed("m2pcie/TxC_INSERTS_BL.AGT_0"), at, stack, now, sink);
+            account.leave(level!("irp/TxC_BL_NCS_INSERTS"), at, stack, now, sink);
+            account.leave(level!("m2pcie/RxC_INSERTS.CHA_NCS"), at, stack, now, sink);
+            account.leave(level!("m2pcie/IIO_CREDITS_USED.NCS_0"), at, stack, now, sink);
+            account.deed(deed!("m2pcie/TxC_INSERTS_BL.AGT_0"), at, stack, now, sink);
             Ring::Block
         } else {
-            account.leave(level("irp/TxC_BL_NCB_INSERTS"), at, stack, now, sink);
-            account.leave(level("m2pcie/RxC_INSERTS.CHA_NCB"), at, stack, now, sink);
-            account.leave(level("m2pcie/IIO_CREDITS_USED.NCB_0"), at, stack, now, sink);
-            account.deed(deed("m2pcie/TxC_INSERTS_AK.AGT_0"), at, stack, now, sink);
+            account.leave(level!("irp/TxC_BL_NCB_INSERTS"), at, stack, now, sink);
+            account.leave(level!("m2pcie/RxC_INSERTS.CHA_NCB"), at, stack, now, sink);
+            account.leave(level!("m2pcie/IIO_CREDITS_USED.NCB_0"), at, stack, now, sink);
+            account.deed(deed!("m2pcie/TxC_INSERTS_AK.AGT_0"), at, stack, now, sink);
             Ring::Acknowledge
         };
         let from = self.places.m2pcie[usize::from(stack)];

@@ -6,7 +6,7 @@ use super::Model;
 use super::event::Event;
 use super::request::{Request, RequestId};
 use crate::ledger::emerald_rapids::Ring;
-use crate::ledger::emerald_rapids::deeds::{deed, level};
+use crate::ledger::emerald_rapids::compiled::{deed, level};
 use crate::signal::{SignalSink, Tick};
 
 /// CXL links of a socket.
@@ -28,9 +28,9 @@ impl Model {
         let to = self.places.m2pcie[usize::from(port)];
         let arrives = self.mesh_send(socket, Ring::Address, 0, from, to, sink);
         let account = &mut self.account;
-        account.deed(const { deed("cxldp/TxC_AGF_INSERTS.M2S_REQ") }, at, port, now, sink);
-        account.deed(const { deed("cxlcm/TxC_PACK_BUF_INSERTS.MEM_REQ") }, at, port, now, sink);
-        account.deed(const { deed("cxlcm/TxC_FLITS.VALID") }, at, port, now, sink);
+        account.deed(deed!("cxldp/TxC_AGF_INSERTS.M2S_REQ"), at, port, now, sink);
+        account.deed(deed!("cxlcm/TxC_PACK_BUF_INSERTS.MEM_REQ"), at, port, now, sink);
+        account.deed(deed!("cxlcm/TxC_FLITS.VALID"), at, port, now, sink);
         self.wheel.schedule(arrives + ACCESS * self.times.uclk, Event::ExpanderData.of(request));
     }
 
@@ -40,16 +40,16 @@ impl Model {
         let (at, port, now) = (u16::from(socket), (line % PORTS) as u16, self.now);
         let account = &mut self.account;
         let happens = [
-            const { deed("cxlcm/RxC_FLITS.VALID") },
-            const { deed("cxlcm/RxC_FLITS.VALID_MSG") },
-            const { deed("cxlcm/RxC_PACK_BUF_INSERTS.MEM_DATA") },
-            const { deed("cxlcm/RxC_AGF_INSERTS.MEM_DATA") },
+            deed!("cxlcm/RxC_FLITS.VALID"),
+            deed!("cxlcm/RxC_FLITS.VALID_MSG"),
+            deed!("cxlcm/RxC_PACK_BUF_INSERTS.MEM_DATA"),
+            deed!("cxlcm/RxC_AGF_INSERTS.MEM_DATA"),
         ];
         happens.into_iter().for_each(|what| account.deed(what, at, port, now, sink));
-        if line / PORTS % MESSAGES_OF_A_CREDIT == 0 {
-            account.deed(const { deed("cxlcm/RxC_MISC.LLCRD") }, at, port, now, sink);
+        if (line / PORTS).is_multiple_of(MESSAGES_OF_A_CREDIT) {
+            account.deed(deed!("cxlcm/RxC_MISC.LLCRD"), at, port, now, sink);
         }
-        account.enter(const { level("cxlcm/RxC_PACK_BUF_NE.MEM_DATA") }, at, port, now, sink);
+        account.enter(level!("cxlcm/RxC_PACK_BUF_NE.MEM_DATA"), at, port, now, sink);
         self.wheel.schedule(now + UNPACKING * self.times.uclk, Event::ExpanderSent.of(request));
     }
 
@@ -57,7 +57,7 @@ impl Model {
     pub(super) fn expander_sent<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let Request { socket, line, .. } = self.pool[request];
         let (at, port) = (u16::from(socket), line % PORTS);
-        self.account.leave(const { level("cxlcm/RxC_PACK_BUF_NE.MEM_DATA") }, at, port as u16, self.now, sink);
+        self.account.leave(level!("cxlcm/RxC_PACK_BUF_NE.MEM_DATA"), at, port as u16, self.now, sink);
         let (from, to) = (self.places.m2pcie[port as usize], self.requester_tile(request));
         let back = self.mesh_send(socket, Ring::Block, 0, from, to, sink);
         self.wheel.schedule(back, Event::Data.of(request));

@@ -5,25 +5,34 @@ use super::address;
 use super::core::{Buffer, EXCLUSIVE, MODIFIED, SHARED, ThreadState};
 use super::event::Event;
 use super::request::{Request, RequestId};
-use crate::ledger::emerald_rapids::deeds::deed;
+use crate::ledger::emerald_rapids::compiled::deed;
 use crate::ledger::emerald_rapids::{Kind, Lookup, Ring};
 use crate::signal::{SignalSink, Tick};
+use crate::uncore::program::Cores;
 use crate::workload::Access;
 
 /// Bytes of a line, as a shift.
 const LINE_SHIFT: u32 = 6;
+/// Lines of a page of 4 KiB, as a shift.
+const PAGE_LINES_SHIFT: u32 = 6;
 /// Accesses that a thread may run ahead on hits before other events get their turn.
 const RUN_AHEAD: u32 = 64;
 
 impl Model {
-    /// The line of an access. Each socket has its own copy of the footprint in its own memory; of the lines that the workload calls
+    /// The line of an access. Each socket, or cluster, has its own copy of the footprint in its own memory; of the lines that the workload calls
     /// remote, the other socket's memory holds the copy, and one line in 64 is one for both sockets.
     pub(super) fn line_of(&self, core: u16, access: Access) -> u32 {
         let line = (access.address >> LINE_SHIFT) as u32 & ((1 << address::REGION_BITS) - 1);
+        let own = u32::from(self.socket_of(core));
+        // Whole pages lie behind CXL.
+        let page = (line >> PAGE_LINES_SHIFT).wrapping_mul(0xC2B2_AE35) >> 16;
+        if !access.store && page % 100 < u32::from(self.expander) {
+            return address::expander(own as u8, line);
+        }
+        let line = self.map.first(self.map.cluster_of(self.core_within(core))) + line % self.map.first(1);
         if self.sockets == 1 {
             return line;
         }
-        let own = u32::from(self.socket_of(core));
         let hash = line.wrapping_mul(0x85EB_CA6B) >> 16;
         let home = match () {
             () if self.remote > 0 && hash % 64 == 7 => hash >> 8 & 1,
@@ -35,6 +44,10 @@ impl Model {
 
     /// Lets a thread issue until it must wait.
     pub(super) fn issue<S: SignalSink>(&mut self, thread: u16, sink: &mut S) {
+        if self.program.is_some() {
+            self.run_program(thread, sink);
+            return;
+        }
         let index = usize::from(thread);
         for _ in 0..RUN_AHEAD {
             let state = &mut self.threads[index];
@@ -124,7 +137,7 @@ impl Model {
     ) -> RequestId {
         let socket = self.socket_of(core);
         let (target, home) = address::target(line);
-        let cha = address::agent(line);
+        let cha = self.map.agent(line);
         self.agent(socket, cha).llc.prefetch(line);
         self.agent(socket, cha).filter.prefetch(line);
         let mut request = Request::new(kind, socket, cha, home, core, line, target);
@@ -162,7 +175,7 @@ impl Model {
     }
 
     /// Writes back what a core gave up.
-    fn write_back<S: SignalSink>(&mut self, core: u16, given_up: Option<(u32, u8)>, sink: &mut S) {
+    pub(super) fn write_back<S: SignalSink>(&mut self, core: u16, given_up: Option<(u32, u8)>, sink: &mut S) {
         let Some((line, state)) = given_up else { return };
         let kind = match state {
             MODIFIED => Kind::WritebackModified,
@@ -253,7 +266,7 @@ impl Model {
                 (Kind::DataRead, self.stacks[stack as usize].written)
             }
             // A read of memory behind a CXL link, which is not kept.
-            10 => (Kind::DataRead, 2 << address::REGION_BITS | own << (address::REGION_BITS - 1) | (scattered % 65536)),
+            10 => (Kind::DataRead, address::expander(own as u8, scattered % 65536)),
             _ => return,
         };
         let core_state = &mut self.cores[usize::from(core)];
@@ -265,7 +278,7 @@ impl Model {
     }
 
     /// A thread has no more accesses.
-    fn finish<S: SignalSink>(&mut self, thread: u16, sink: &mut S) {
+    pub(super) fn finish<S: SignalSink>(&mut self, thread: u16, sink: &mut S) {
         let state = &mut self.threads[usize::from(thread)];
         state.state = ThreadState::Finished;
         let core = state.core;
@@ -289,10 +302,10 @@ impl Model {
     pub(super) fn go<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let Request { socket, cha, class, .. } = self.pool[request];
         let which = match class.kind {
-            Kind::StreamFull | Kind::StreamPart => deed("cha/DIRECT_GO_OPC.PULL"),
-            kind if kind.is_writeback() => deed("cha/DIRECT_GO_OPC.GO_PULL"),
-            kind if kind.is_device() => deed("cha/DIRECT_GO_OPC.EXTCMP"),
-            _ => deed("cha/DIRECT_GO_OPC.GO"),
+            Kind::StreamFull | Kind::StreamPart => deed!("cha/DIRECT_GO_OPC.PULL"),
+            kind if kind.is_writeback() => deed!("cha/DIRECT_GO_OPC.GO_PULL"),
+            kind if kind.is_device() => deed!("cha/DIRECT_GO_OPC.EXTCMP"),
+            _ => deed!("cha/DIRECT_GO_OPC.GO"),
         };
         self.account.deed(which, socket.into(), cha.into(), self.now, sink);
     }

@@ -1,13 +1,14 @@
 //! The home side's memory: from the agent over the mesh to the memory controllers and back.
 
 use super::Model;
-use super::address::{self, Place, SUBCHANNELS};
-use super::dram::{Arrival, Outcome};
+use super::address::{Place, SUBCHANNELS};
 use super::event::Event;
 use super::request::{NO_REQUEST, Request, RequestId};
-use crate::ledger::emerald_rapids::deeds::{deed, level};
+use crate::ledger::Pending;
+use crate::ledger::emerald_rapids::compiled::{deed, level};
 use crate::ledger::emerald_rapids::{Found, Kind, Queue, Ring};
 use crate::signal::{SignalSink, Tick};
+use crate::uncore::dram::{Arrival, Outcome};
 use std::collections::VecDeque;
 
 /// Credits of a subchannel's queues, and what waits for them.
@@ -32,25 +33,26 @@ impl Credits {
 }
 
 type Halves = [u16; 2];
-const READS: Halves = [deed("m2m/IMC_READS.CH0_NORMAL"), deed("m2m/IMC_READS.CH1_NORMAL")];
-const FULL_WRITES: Halves = [deed("m2m/IMC_WRITES.CH0_FULL"), deed("m2m/IMC_WRITES.CH1_FULL")];
-const PARTIAL_WRITES: Halves = [deed("m2m/IMC_WRITES.CH0_PARTIAL"), deed("m2m/IMC_WRITES.CH1_PARTIAL")];
-const TRACKED: Halves = [deed("m2m/TRACKER_INSERTS.CH0"), deed("m2m/TRACKER_INSERTS.CH1")];
-const TRACKER: Halves = [level("m2m/TRACKER_OCCUPANCY.CH0"), level("m2m/TRACKER_OCCUPANCY.CH1")];
-const WRITES_TRACKED: Halves = [deed("m2m/WR_TRACKER_INSERTS.CH0"), deed("m2m/WR_TRACKER_INSERTS.CH1")];
-const POSTED: Halves = [level("m2m/WR_TRACKER_POSTED_INSERTS.CH0"), level("m2m/WR_TRACKER_POSTED_INSERTS.CH1")];
+const READS: Halves = [deed!("m2m/IMC_READS.CH0_NORMAL"), deed!("m2m/IMC_READS.CH1_NORMAL")];
+const FULL_WRITES: Halves = [deed!("m2m/IMC_WRITES.CH0_FULL"), deed!("m2m/IMC_WRITES.CH1_FULL")];
+const PARTIAL_WRITES: Halves = [deed!("m2m/IMC_WRITES.CH0_PARTIAL"), deed!("m2m/IMC_WRITES.CH1_PARTIAL")];
+const TRACKED: Halves = [deed!("m2m/TRACKER_INSERTS.CH0"), deed!("m2m/TRACKER_INSERTS.CH1")];
+const TRACKER: Halves = [level!("m2m/TRACKER_OCCUPANCY.CH0"), level!("m2m/TRACKER_OCCUPANCY.CH1")];
+const WRITES_TRACKED: Halves = [deed!("m2m/WR_TRACKER_INSERTS.CH0"), deed!("m2m/WR_TRACKER_INSERTS.CH1")];
+const POSTED: Halves = [level!("m2m/WR_TRACKER_POSTED_INSERTS.CH0"), level!("m2m/WR_TRACKER_POSTED_INSERTS.CH1")];
 const NONPOSTED: Halves =
-    [level("m2m/WR_TRACKER_NONPOSTED_INSERTS.CH0"), level("m2m/WR_TRACKER_NONPOSTED_INSERTS.CH1")];
-const NO_CREDIT: Halves = [level("m2m/WPQ_NO_REG_CRD.CHN0"), level("m2m/WPQ_NO_REG_CRD.CHN1")];
-const PREFETCHED: Halves = [deed("m2m/PREFCAM_INSERTS.CH0_XPT"), deed("m2m/PREFCAM_INSERTS.CH1_XPT")];
-const REMOTE_PREFETCHED: Halves = [deed("m2m/PREFCAM_INSERTS.CH0_UPI"), deed("m2m/PREFCAM_INSERTS.CH1_UPI")];
-const PREFETCHES: Halves = [level("m2m/PREFCAM_OCCUPANCY.CH0"), level("m2m/PREFCAM_OCCUPANCY.CH1")];
-const PREFETCH_DONE: Halves = [deed("m2m/PREFCAM_DEALLOCS.RSP_CH0"), deed("m2m/PREFCAM_DEALLOCS.RSP_CH1")];
-const PREFETCH_LOST: Halves = [deed("m2m/PREFCAM_DEMAND_DROPS.CH0_XPT"), deed("m2m/PREFCAM_DEMAND_DROPS.CH1_XPT")];
+    [level!("m2m/WR_TRACKER_NONPOSTED_INSERTS.CH0"), level!("m2m/WR_TRACKER_NONPOSTED_INSERTS.CH1")];
+const NO_CREDIT: Halves = [level!("m2m/WPQ_NO_REG_CRD.CHN0"), level!("m2m/WPQ_NO_REG_CRD.CHN1")];
+const PREFETCHED: Halves = [deed!("m2m/PREFCAM_INSERTS.CH0_XPT"), deed!("m2m/PREFCAM_INSERTS.CH1_XPT")];
+const REMOTE_PREFETCHED: Halves = [deed!("m2m/PREFCAM_INSERTS.CH0_UPI"), deed!("m2m/PREFCAM_INSERTS.CH1_UPI")];
+const PREFETCHES: Halves = [level!("m2m/PREFCAM_OCCUPANCY.CH0"), level!("m2m/PREFCAM_OCCUPANCY.CH1")];
+const PREFETCH_DONE: Halves = [deed!("m2m/PREFCAM_DEALLOCS.RSP_CH0"), deed!("m2m/PREFCAM_DEALLOCS.RSP_CH1")];
+const NOT_PREFETCHED: Halves = [deed!("m2m/PREFCAM_RESP_MISS.CH0"), deed!("m2m/PREFCAM_RESP_MISS.CH1")];
+const PREFETCH_LOST: Halves = [deed!("m2m/PREFCAM_DEMAND_DROPS.CH0_XPT"), deed!("m2m/PREFCAM_DEMAND_DROPS.CH1_XPT")];
 const NO_ROOM: Halves =
-    [deed("m2m/PREFCAM_DROP_REASONS_CH0.RPQ_PROXY"), deed("m2m/PREFCAM_DROP_REASONS_CH1.RPQ_PROXY")];
-const SENT: Halves = [deed("cha/XPT_PREF.SENT0"), deed("cha/XPT_PREF.SENT1")];
-const DROPPED: Halves = [deed("cha/XPT_PREF.DROP0"), deed("cha/XPT_PREF.DROP1")];
+    [deed!("m2m/PREFCAM_DROP_REASONS_CH0.RPQ_PROXY"), deed!("m2m/PREFCAM_DROP_REASONS_CH1.RPQ_PROXY")];
+const SENT: Halves = [deed!("cha/XPT_PREF.SENT0"), deed!("cha/XPT_PREF.SENT1")];
+const DROPPED: Halves = [deed!("cha/XPT_PREF.DROP0"), deed!("cha/XPT_PREF.DROP1")];
 
 /// Where a place's channel is seen: the mesh-to-memory unit and its half.
 const fn seen(place: Place) -> (u16, usize) {
@@ -94,7 +96,7 @@ impl Model {
         }
         let (at_socket, at_cha) = (u16::from(socket), u16::from(cha));
         if claim {
-            self.account.deed(deed("cha/REQUESTS.INVITOE_LOCAL"), at_socket, at_cha, self.now, sink);
+            self.account.deed(deed!("cha/REQUESTS.INVITOE_LOCAL"), at_socket, at_cha, self.now, sink);
             if self.sockets == 1 {
                 // No other socket can have it: there is nothing to ask memory for.
                 if class.kind.queue() == Queue::Core {
@@ -107,7 +109,7 @@ impl Model {
                 return;
             }
         } else {
-            self.account.deed(deed("cha/REQUESTS.READS_LOCAL"), at_socket, at_cha, self.now, sink);
+            self.account.deed(deed!("cha/REQUESTS.READS_LOCAL"), at_socket, at_cha, self.now, sink);
         }
         self.read_memory(request, wait, sink);
     }
@@ -116,10 +118,10 @@ impl Model {
     pub(super) fn read_memory<S: SignalSink>(&mut self, request: RequestId, wait: Tick, sink: &mut S) {
         let Request { socket, cha, line, class, .. } = self.pool[request];
         let (at_socket, at_cha) = (u16::from(socket), u16::from(cha));
-        self.account.deed(deed("cha/IMC_READS_COUNT.NORMAL"), at_socket, at_cha, self.now, sink);
-        let bypass = if wait == 0 { deed("cha/BYPASS_CHA_IMC.TAKEN") } else { deed("cha/BYPASS_CHA_IMC.NOT_TAKEN") };
+        self.account.deed(deed!("cha/IMC_READS_COUNT.NORMAL"), at_socket, at_cha, self.now, sink);
+        let bypass = if wait == 0 { deed!("cha/BYPASS_CHA_IMC.TAKEN") } else { deed!("cha/BYPASS_CHA_IMC.NOT_TAKEN") };
         self.account.deed(bypass, at_socket, at_cha, self.now, sink);
-        let place = address::place(line);
+        let place = self.map.place(line);
         if matches!(class.kind, Kind::DataRead | Kind::RemoteData) {
             // A prefetch needs room in the queue to be of use.
             let (_, half) = seen(place);
@@ -131,7 +133,7 @@ impl Model {
         }
         let (unit, _) = seen(place);
         if self.credits[self.subchannel(socket, place)].reads == 0 {
-            let what = deed("cha/READ_NO_CREDITS.MC0") + unit;
+            let what = deed!("cha/READ_NO_CREDITS.MC0") + unit;
             self.account.deed(what, at_socket, at_cha, self.now, sink);
         }
         let from = self.places.cha[usize::from(cha)];
@@ -148,19 +150,19 @@ impl Model {
             return;
         }
         let Request { cha, .. } = self.pool[request];
-        self.account.deed(deed("cha/REQUESTS.WRITES_LOCAL"), socket.into(), cha.into(), self.now, sink);
+        self.account.deed(deed!("cha/REQUESTS.WRITES_LOCAL"), socket.into(), cha.into(), self.now, sink);
         self.write_memory(request, wait, sink);
     }
 
     /// Writes a line of this socket's memory, for a request at its agent.
     pub(super) fn write_memory<S: SignalSink>(&mut self, request: RequestId, wait: Tick, sink: &mut S) {
         let Request { socket, cha, line, partial, .. } = self.pool[request];
-        let what = if partial { deed("cha/IMC_WRITES_COUNT.PARTIAL") } else { deed("cha/IMC_WRITES_COUNT.FULL") };
+        let what = if partial { deed!("cha/IMC_WRITES_COUNT.PARTIAL") } else { deed!("cha/IMC_WRITES_COUNT.FULL") };
         self.account.deed(what, socket.into(), cha.into(), self.now, sink);
-        let place = address::place(line);
+        let place = self.map.place(line);
         let (unit, _) = seen(place);
         if self.credits[self.subchannel(socket, place)].writes == 0 {
-            let what = deed("cha/WRITE_NO_CREDITS.MC0") + unit;
+            let what = deed!("cha/WRITE_NO_CREDITS.MC0") + unit;
             self.account.deed(what, socket.into(), cha.into(), self.now, sink);
         }
         let from = self.places.cha[usize::from(cha)];
@@ -176,7 +178,7 @@ impl Model {
     /// A request arrives where mesh and memory meet.
     pub(super) fn at_memory<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let Request { socket, line, writes, partial, prefetched, class, .. } = self.pool[request];
-        let place = address::place(line);
+        let place = self.map.place(line);
         let (unit, half) = seen(place);
         let (at, now) = (u16::from(socket), self.now);
         let number = self.subchannel(socket, place);
@@ -195,8 +197,8 @@ impl Model {
             }
             credits.writes -= 1;
         } else {
-            account.deed(deed("m2m/RxC_AD_INSERTS"), at, unit, now, sink);
-            account.enter(level("m2m/RxC_AD_OCCUPANCY"), at, unit, now, sink);
+            account.deed(deed!("m2m/RxC_AD_INSERTS"), at, unit, now, sink);
+            account.enter(level!("m2m/RxC_AD_OCCUPANCY"), at, unit, now, sink);
             account.deed(TRACKED[half], at, unit, now, sink);
             account.enter(TRACKER[half], at, unit, now, sink);
             account.deed(READS[half], at, unit, now, sink);
@@ -204,15 +206,17 @@ impl Model {
                 let remote = class.kind.queue() == Queue::Remote;
                 account.deed(if remote { REMOTE_PREFETCHED[half] } else { PREFETCHED[half] }, at, unit, now, sink);
                 account.enter(PREFETCHES[half], at, unit, now, sink);
+                account.deed(deed!("m2m/PREFCAM_RxC_DEALLOCS.1LM_POSTED"), at, unit, now, sink);
                 let merge = if remote {
-                    deed("m2m/PREFCAM_DEMAND_MERGE.UPI_ALLCH")
+                    deed!("m2m/PREFCAM_DEMAND_MERGE.UPI_ALLCH")
                 } else {
-                    deed("m2m/PREFCAM_DEMAND_MERGE.XPT_ALLCH")
+                    deed!("m2m/PREFCAM_DEMAND_MERGE.XPT_ALLCH")
                 };
                 account.deed(merge, at, unit, now, sink);
             } else if matches!(class.kind, Kind::DataRead | Kind::RemoteData) {
                 account.deed(PREFETCH_LOST[half], at, unit, now, sink);
                 account.deed(NO_ROOM[half], at, unit, now, sink);
+                account.deed(deed!("m2m/PREFCAM_RxC_DEALLOCS.SQUASHED"), at, unit, now, sink);
             }
             let credits = &mut self.credits[number];
             if credits.reads == 0 {
@@ -232,10 +236,10 @@ impl Model {
     /// A request with its credit goes to its subchannel.
     fn announce<S: SignalSink>(&mut self, request: RequestId, from: Tick, sink: &mut S) {
         let Request { socket, line, writes, partial, .. } = self.pool[request];
-        let place = address::place(line);
+        let place = self.map.place(line);
         let (unit, _) = seen(place);
         if !writes {
-            self.account.leave(level("m2m/RxC_AD_OCCUPANCY"), socket.into(), unit, self.now, sink);
+            self.account.leave(level!("m2m/RxC_AD_OCCUPANCY"), socket.into(), unit, self.now, sink);
         }
         let number = self.subchannel(socket, place);
         let clock = self.clocks.dclk;
@@ -243,7 +247,8 @@ impl Model {
         let earliest = clock.cycles(from + self.times.mesh_to_memory + clock.ticks() - 1);
         let cycle = subchannel.last_arrival().map_or(earliest, |last| earliest.max(last + 1));
         let Place { bank, row, .. } = place;
-        subchannel.announce(Arrival { cycle, owner: request, line, bank, row, write: writes, partial });
+        let queue = if writes { Pending::Writes } else { Pending::Reads };
+        subchannel.announce(Arrival { cycle, owner: request, line, bank, row, queue, partial });
         let tick = cycle * clock.ticks();
         self.channel_next[number] = self.channel_next[number].min(tick);
         self.memory_next = self.memory_next.min(tick);
@@ -268,7 +273,7 @@ impl Model {
                     Some(next) => {
                         if self.credits[number].waiting_writes.is_empty() && !self.other_waits(number) {
                             let Request { socket, line, .. } = self.pool[next];
-                            let (unit, half) = seen(address::place(line));
+                            let (unit, half) = seen(self.map.place(line));
                             self.account.leave(NO_CREDIT[half], socket.into(), unit, self.now, sink);
                         }
                         self.announce(next, self.now, sink);
@@ -283,13 +288,12 @@ impl Model {
     /// Memory answers where it meets the mesh.
     pub(super) fn answer<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let Request { socket, cha, line, writes, partial, prefetched, class, parent, .. } = self.pool[request];
-        let (unit, half) = seen(address::place(line));
+        let (unit, half) = seen(self.map.place(line));
         let (at, now) = (u16::from(socket), self.now);
         let here = self.places.m2m[usize::from(unit)];
         let agent = self.places.cha[usize::from(cha)];
         // Each channel has a port to the mesh.
         let port = half as u8;
-        self.account.deed(deed("m2m/TxC_EGRESS_AK.INSERTS"), at, unit, now, sink);
         if writes {
             self.account.leave(if partial { NONPOSTED[half] } else { POSTED[half] }, at, unit, now, sink);
             let done = self.mesh_send(socket, Ring::AcknowledgeAgents, port, here, agent, sink);
@@ -309,23 +313,22 @@ impl Model {
         if prefetched {
             self.account.leave(PREFETCHES[half], at, unit, now, sink);
             self.account.deed(PREFETCH_DONE[half], at, unit, now, sink);
+        } else {
+            self.account.deed(NOT_PREFETCHED[half], at, unit, now, sink);
         }
         if self.consult_directory(request, unit, sink) {
             // Another socket has the line: it is asked first.
             return;
         }
         if parent != NO_REQUEST {
-            self.account.deed(deed("m2m/TxC_BL.INSERTS_CMS0"), at, unit, now, sink);
-            self.mesh_send(socket, Ring::AcknowledgeAgents, port, here, agent, sink);
             self.answer_remote(request, sink);
             return;
         }
         // Data goes straight to the requester, word of it to the agent; what the agent itself wants goes to it.
-        self.account.deed(deed("m2m/TxC_BL.INSERTS_CMS0"), at, unit, now, sink);
         let kind = class.kind;
         let to = if kind.is_llc_prefetch() {
-            self.account.deed(deed("m2m/DIRECT2CORE_NOT_TAKEN_NOTFORKED"), at, unit, now, sink);
-            self.account.deed(deed("cha/DIRECT_GO.HA_SUPPRESS_NO_D2C"), at, cha.into(), now, sink);
+            self.account.deed(deed!("m2m/DIRECT2CORE_NOT_TAKEN_NOTFORKED"), at, unit, now, sink);
+            self.account.deed(deed!("cha/DIRECT_GO.HA_SUPPRESS_NO_D2C"), at, cha.into(), now, sink);
             agent
         } else {
             self.requester_tile(request)
@@ -333,9 +336,9 @@ impl Model {
         let told = self.mesh_send(socket, Ring::AcknowledgeAgents, port, here, agent, sink);
         let arrives = self.mesh_send(socket, Ring::Block, port, here, to, sink);
         let bypass = if self.mesh.last_waited() {
-            deed("m2m/BYPASS_M2M_EGRESS.NOT_TAKEN")
+            deed!("m2m/BYPASS_M2M_EGRESS.NOT_TAKEN")
         } else {
-            deed("m2m/BYPASS_M2M_EGRESS.TAKEN")
+            deed!("m2m/BYPASS_M2M_EGRESS.TAKEN")
         };
         self.account.deed(bypass, at, unit, now, sink);
         self.wheel.schedule(Self::both(told, arrives), Event::Data.of(request));

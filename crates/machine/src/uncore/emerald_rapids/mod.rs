@@ -11,7 +11,6 @@ mod binding;
 mod caching;
 mod core;
 mod device;
-pub mod dram;
 mod errands;
 mod event;
 mod expander;
@@ -26,28 +25,34 @@ mod phases;
 mod pipeline;
 mod port;
 mod power;
+mod program;
 mod reads;
+mod reject_lines;
 mod remote;
 mod request;
 mod request_tags;
+mod shortage;
+mod subchannel;
 mod system;
 mod tags;
 #[cfg(test)]
 mod tests;
 
-pub use parameters::{Parameters, REPERTOIRE};
+pub use parameters::{Parameters, REPERTOIRE, SETTINGS};
 
-use super::{ModelError, Progress};
+use super::program::Program;
+use super::{ModelError, ProgramCounts, Progress};
 use crate::engine::Wheel;
-use crate::ledger::emerald_rapids::deeds::level;
+use crate::ledger::emerald_rapids::compiled::level;
 use crate::ledger::emerald_rapids::{Clocks, Ledger, Queue, Ring, Shape, Snapshot};
 use crate::signal::{SignalSink, Tick, Wiring};
-use crate::workload::{Course, Scenario};
+use crate::uncore::dram::Outcome;
+use crate::workload::{Course, Kind, MemoryConditions, Nodes, ProgramSettings, ProgramSource, Scenario, Workload};
 use account::Account;
+use address::Map;
 use agent::Agent;
 use core::{Core, Thread};
 use device::Stack;
-use dram::{Outcome, Subchannel};
 use errands::Errands;
 use event::Event;
 use layout::Places;
@@ -59,6 +64,7 @@ use port::Port;
 use power::Power;
 use remote::Directory;
 use request::{Pool, RequestId};
+use subchannel::Subchannel;
 use system::System;
 
 /// Subchannels of two sockets.
@@ -79,6 +85,7 @@ enum Stores {
 #[derive(Debug, Clone, Copy)]
 struct Times {
     uclk: Tick,
+    core: Tick,
     hit_interval: Tick,
     l2_latency: Tick,
     miss_to_mesh: Tick,
@@ -98,6 +105,7 @@ impl Times {
         let core = clocks.ticks_per_second / (parameters.core_mhz * 1_000_000);
         Self {
             uclk,
+            core,
             hit_interval: parameters.hit_interval * core,
             l2_latency: parameters.l2_latency * core,
             miss_to_mesh: parameters.miss_to_mesh * uclk,
@@ -118,6 +126,7 @@ impl Times {
 pub struct Model {
     parameters: Parameters,
     sockets: u8,
+    map: Map,
     clocks: Clocks,
     times: Times,
     places: Places,
@@ -133,6 +142,8 @@ pub struct Model {
     /// The next tick at which each subchannel acts, and the least of them.
     channel_next: [Tick; MOST_SUBCHANNELS],
     memory_next: Tick,
+    /// What the phase asks of the memory channels.
+    memory: MemoryConditions,
     /// Channels of which both subchannels are powered down.
     powered_down: [bool; MOST_SUBCHANNELS / 2],
     outcomes: Vec<Outcome>,
@@ -154,13 +165,16 @@ pub struct Model {
     devices_only: bool,
     /// I/O stacks whose devices work beside the cores.
     at_work: u16,
-    /// Share of accesses to the other socket's memory, per cent.
+    /// Share of accesses to the other socket's memory, and of loads from memory behind CXL, per cent.
     remote: u8,
+    expander: u8,
     done: u64,
     /// Accesses that are done when the phase's workload is.
     goal: u64,
     total: u64,
     started: bool,
+    /// A program that the threads run instead of a generated workload.
+    program: Option<Program>,
 }
 
 impl Model {
@@ -193,13 +207,14 @@ impl Model {
         let mesh = Mesh::new(wiring, tiles, &parameters, clocks.uclk.ticks())?;
         let subchannel = |number: u16| {
             let (socket, within) = (number / 16, number % 16);
-            Subchannel::new(socket, within / 2, (within % 2) as u8, number, clocks.dclk, timing)
+            Subchannel::new(socket, within / 2, usize::from(within % 2), number, clocks.dclk, timing)
         };
         let subchannels: Vec<Subchannel> = (0..all * 16).map(subchannel).collect();
         let core = |_| Core::new(parameters.fill_buffers, parameters.prefetch_buffers);
         let stacks = vec![Stack::default(); usize::from(all * device::STACKS)];
         Ok(Self {
             sockets,
+            map: Map::new(parameters.clusters),
             times: Times::new(&parameters, &clocks),
             clocks,
             places,
@@ -212,6 +227,7 @@ impl Model {
             agents: (0..all * cores).map(|_| Agent::new(parameters.tor_entries)).collect(),
             mesh,
             credits: subchannels.iter().map(|_| Credits::new(timing.reads, timing.writes)).collect(),
+            memory: MemoryConditions::default(),
             memory_next: subchannels.iter().map(Subchannel::next_tick).fold(Tick::MAX, Tick::min),
             channel_next: std::array::from_fn(|index| subchannels.get(index).map_or(Tick::MAX, Subchannel::next_tick)),
             subchannels,
@@ -232,24 +248,62 @@ impl Model {
             devices_only: false,
             at_work: 0,
             remote: 0,
+            expander: 0,
             done: 0,
             goal: 0,
             total: scenario.requests(),
             course: Course::new(scenario, clocks.ticks_per_second),
             started: false,
+            program: None,
             parameters,
         })
+    }
+
+    /// A machine at tick 0 with empty caches, about to run a program.
+    ///
+    /// # Errors
+    /// As [`Model::for_scenario`].
+    pub fn for_program(
+        parameters: Parameters,
+        opcode: impl Fn(&str) -> Option<u64>,
+        source: Box<dyn ProgramSource>,
+        settings: ProgramSettings,
+        wiring: &mut Wiring,
+    ) -> Result<Self, ModelError> {
+        let parameters = Parameters { fill_buffers: settings.misses, ..parameters };
+        let (threads, sockets) = (parameters.limits().threads, parameters.sockets);
+        let nothing = Workload { requests: 0, threads, ..Workload::new(Kind::Random) };
+        let clusters = u64::from(parameters.clusters);
+        let bytes = parameters.memory / clusters;
+        let nodes = Nodes { count: sockets * parameters.clusters, bytes, span: address::REGION_BYTES / clusters };
+        let mut model = Self::for_scenario(parameters, opcode, Scenario { phases: Vec::new() }, wiring)?;
+        model.set_to_work(&nothing);
+        // Not known before the program has ended.
+        model.total = u64::MAX;
+        let homes = model.threads.iter().map(|thread| model.node_of(thread.core));
+        model.program = Some(Program::new(source, settings, homes, model.cores.len(), nodes));
+        Ok(model)
+    }
+
+    /// What the program has done so far, if one runs.
+    pub fn program(&self) -> Option<ProgramCounts> {
+        self.program.as_ref().map(Program::counts)
     }
 
     /// Runs everything that happens before `until`; afterwards it is `until`.
     pub fn run_until<S: SignalSink>(&mut self, until: Tick, sink: &mut S) {
         if !self.started {
             self.started = true;
-            for subchannel in &self.subchannels {
+            for subchannel in &mut self.subchannels {
                 subchannel.start(&mut self.account, sink);
             }
             self.start_links(sink);
             self.start_systems(sink);
+            if self.program.is_some() {
+                // Cores wake up when they get their first access.
+                let asleep = vec![0; usize::from(self.sockets)];
+                self.power.start(asleep, self.parameters.cores.into(), &mut self.account, sink);
+            }
             self.begin_phase(sink);
         }
         loop {
@@ -287,14 +341,14 @@ impl Model {
     /// A channel is powered down while both its subchannels are.
     fn watch_power<S: SignalSink>(&mut self, subchannel: usize, sink: &mut S) {
         let channel = subchannel / 2;
-        let down = self.subchannels[2 * channel].down && self.subchannels[2 * channel + 1].down;
+        let down = self.subchannels[2 * channel].is_down() && self.subchannels[2 * channel + 1].is_down();
         if down == self.powered_down[channel] {
             return;
         }
         self.powered_down[channel] = down;
         let channels = address::CHANNELS as usize;
         let (socket, channel) = ((channel / channels) as u16, (channel % channels) as u16);
-        let level = level("imc/POWER_CHANNEL_PPD");
+        let level = level!("imc/POWER_CHANNEL_PPD");
         if down {
             self.account.enter(level, socket, channel, self.now, sink);
         } else {
@@ -346,6 +400,11 @@ impl Model {
 
     fn socket_of(&self, core: u16) -> u8 {
         (core / u16::from(self.parameters.cores)) as u8
+    }
+
+    /// The NUMA node of a core: its socket, or its cluster of its socket.
+    fn node_of(&self, core: u16) -> u8 {
+        self.socket_of(core) * self.parameters.clusters + self.map.cluster_of(self.core_within(core)) as u8
     }
 
     fn core_within(&self, core: u16) -> u8 {

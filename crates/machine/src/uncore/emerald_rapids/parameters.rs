@@ -1,10 +1,14 @@
 //! Every number of the model, as data with its source. One set serves all workloads.
 
-use super::dram::Timing;
+use super::address;
 use crate::engine::{ClockDomains, Period};
 use crate::ledger::emerald_rapids::Clocks;
-use crate::uncore::ParameterError;
+use crate::uncore::dram::Timing;
+use crate::uncore::{ParameterError, Setting};
 use crate::workload::{Limits, MessageKind, Repertoire};
+
+/// What the machine's name can set: sub-NUMA clusters of a socket.
+pub const SETTINGS: &[Setting] = &[Setting::doubles("snc", 4)];
 
 /// What the phases of a scenario can set. The frequencies are those of the vendor's product data.
 pub const REPERTOIRE: Repertoire = Repertoire {
@@ -22,6 +26,10 @@ pub const REPERTOIRE: Repertoire = Repertoire {
         "vectors",
         "sleep",
         "wake",
+        "self-refresh",
+        "throttle",
+        "critical",
+        "memory-error",
     ],
     messages: &[
         MessageKind::LegacyWire,
@@ -44,6 +52,8 @@ pub const REPERTOIRE: Repertoire = Repertoire {
 pub struct Parameters {
     /// Sockets: one or two.
     pub sockets: u8,
+    /// Sub-NUMA clusters of a socket: 1 for none, 2 or 4.
+    pub clusters: u8,
     /// Cores of a socket; each sits beside a slice of the LLC.
     pub cores: u8,
     /// Hardware threads of a core.
@@ -101,6 +111,7 @@ impl Parameters {
     pub const fn p8592() -> Self {
         Self {
             sockets: 1,
+            clusters: 1,           // off, as servers are delivered
             cores: 64,             // vendor's product data (published-numbers)
             threads_per_core: 2,   // same
             memory: 64 << 30,      // sixteen subchannels of 4 GiB; what line numbers of 32 bits allow for two sockets
@@ -140,6 +151,15 @@ impl Parameters {
         Self { sockets, ..self }
     }
 
+    /// The same part with a setting of [`SETTINGS`].
+    #[must_use]
+    pub fn with_setting(self, key: &str, value: u64) -> Self {
+        match key {
+            "snc" => Self { clusters: value as u8, ..self },
+            _ => self,
+        }
+    }
+
     /// The clocks: 2.5 GHz uncore (vendor's product data: up to 2.5 GHz), DDR5-5600, 2.5 GHz link layer (20 GT/s, eight transfers a
     /// cycle: the guide's `UPI_SPEED`), 500 MHz I/O, 1 GHz power control and CXL (assumptions), on a grid of 70 GHz.
     pub const fn clocks(&self) -> Clocks {
@@ -173,7 +193,10 @@ impl Parameters {
     /// What workloads can ask of the machine.
     pub const fn limits(&self) -> Limits {
         let threads = self.cores as u16 * self.threads_per_core as u16 * self.sockets as u16;
-        Limits { memory: self.memory, threads, sockets: self.sockets as u16, repertoire: &REPERTOIRE }
+        let sockets = self.sockets as u16;
+        // With clusters, a thread's own memory is its cluster's.
+        let memory = self.memory / self.clusters as u64;
+        Limits { memory, threads, sockets, expander: true, repertoire: &REPERTOIRE }
     }
 
     /// Checks what the model's data structures take for granted.
@@ -186,6 +209,8 @@ impl Parameters {
             if ok { Ok(()) } else { Err(ParameterError { name, value, least, most }) }
         };
         range("sockets", self.sockets.into(), 1, 2)?;
+        range("clusters", self.clusters.into(), 1, 4)?;
+        range("clusters", self.clusters.into(), self.clusters.next_power_of_two().into(), 4)?;
         range("cores", self.cores.into(), 64, 64)?;
         range("threads_per_core", self.threads_per_core.into(), 1, 2)?;
         range("memory", self.memory, 1 << 30, 64 << 30)?;
@@ -213,6 +238,14 @@ impl Parameters {
             ("memory_to_mesh", self.memory_to_mesh),
         ] {
             range(name, value, 1, 10_000)?;
+        }
+        // What the decoding of addresses takes for granted.
+        for (name, value, built) in [
+            ("ranks", self.dram.ranks.into(), address::RANKS),
+            ("banks_per_rank", self.dram.banks_per_rank().into(), address::BANKS),
+            ("lines_per_row", self.dram.lines_per_row, address::LINES_PER_ROW),
+        ] {
+            range(name, value.into(), built.into(), built.into())?;
         }
         self.dram.check()
     }

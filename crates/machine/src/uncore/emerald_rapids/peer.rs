@@ -8,7 +8,7 @@ use super::Model;
 use super::device::{DEVICE, LINE_DWS, PORTS, THROUGH};
 use super::event::Event;
 use super::link::{Packet, Taker};
-use crate::ledger::emerald_rapids::deeds::{deed, level};
+use crate::ledger::emerald_rapids::compiled::{deed, level};
 use crate::signal::SignalSink;
 use crate::workload::MessageKind;
 use std::collections::VecDeque;
@@ -59,7 +59,7 @@ impl Peer {
         u16::from(self.link.unwrap_or(self.to)) * 2 + self.class()
     }
 
-    const fn to_socket(&self) -> u8 {
+    const fn to_socket(self) -> u8 {
         if self.link.is_some() { 1 - self.socket } else { self.socket }
     }
 
@@ -151,16 +151,16 @@ impl Model {
             let port = (turn as u16 + line / 4) % PORTS;
             let peer = Peer { reads, socket: socket as u8, stack, link, to, port, shared: true, waits: false };
             let (index, account) = (u16::from(stack), &mut self.account);
-            let dws = const { deed("iio/DATA_REQ_OF_CPU.PEER_WRITE.PART0") } + peer.port_of();
+            let dws = deed!("iio/DATA_REQ_OF_CPU.PEER_WRITE.PART0") + peer.port_of();
             account.deeds(dws, socket, index, now, LINE_DWS, sink);
-            let txns = const { deed("iio/TXN_REQ_OF_CPU.PEER_WRITE.PART0") } + peer.port_of();
+            let txns = deed!("iio/TXN_REQ_OF_CPU.PEER_WRITE.PART0") + peer.port_of();
             account.deed(txns, socket, index, now, sink);
-            account.deed(const { deed("iio/NUM_REQ_OF_CPU_BY_TGT.REM_P2P") }, socket, index, now, sink);
-            account.deed(const { deed("irp/IRP_ALL.INBOUND_INSERTS") }, socket, index, now, sink);
-            account.enter(const { level("irp/P2P_INSERTS") }, socket, index, now, sink);
-            let what = const { deed("irp/P2P_TRANSACTIONS.WR") } + peer.class();
+            account.deed(deed!("iio/NUM_REQ_OF_CPU_BY_TGT.REM_P2P"), socket, index, now, sink);
+            account.deed(deed!("irp/IRP_ALL.INBOUND_INSERTS"), socket, index, now, sink);
+            account.enter(level!("irp/P2P_INSERTS"), socket, index, now, sink);
+            let what = deed!("irp/P2P_TRANSACTIONS.WR") + peer.class();
             account.deed(what, socket, index, now, sink);
-            let place = const { deed("irp/P2P_TRANSACTIONS.LOC") } + u16::from(far);
+            let place = deed!("irp/P2P_TRANSACTIONS.LOC") + u16::from(far);
             account.deed(place, socket, index, now, sink);
             let id = self.peers.add(peer);
             self.peers.source(&peer).waiting.push_back(id);
@@ -175,8 +175,8 @@ impl Model {
         while let Some(&id) = self.peers.sources[number].waiting.front() {
             let peer = self.peers.lines[usize::from(id)];
             let wait = match peer.link {
-                None => const { level("m2pcie/LOCAL_SHAR_P2P_CRD_WAIT_0.M2IOSF0_NCB") },
-                Some(_) => const { level("m2pcie/REMOTE_SHAR_P2P_CRD_WAIT_0.UPI0_NCB") },
+                None => level!("m2pcie/LOCAL_SHAR_P2P_CRD_WAIT_0.M2IOSF0_NCB"),
+                Some(_) => level!("m2pcie/REMOTE_SHAR_P2P_CRD_WAIT_0.UPI0_NCB"),
             } + peer.destination();
             if !peer.waits && !self.line_may_leave(socket, index, sink) {
                 return;
@@ -194,16 +194,16 @@ impl Model {
             if peer.waits {
                 account.leave(wait, at, index, now, sink);
             }
-            account.leave(const { level("irp/P2P_INSERTS") }, at, index, now, sink);
-            account.deed(const { deed("irp/IRP_ALL.EVICTS") }, at, index, now, sink);
+            account.leave(level!("irp/P2P_INSERTS"), at, index, now, sink);
+            account.deed(deed!("irp/IRP_ALL.EVICTS"), at, index, now, sink);
             let taken = match (peer.link, shared) {
-                (None, true) => const { deed("m2pcie/LOCAL_SHAR_P2P_CRD_TAKEN_0.M2IOSF0_NCB") },
-                (None, false) => const { deed("m2pcie/LOCAL_DED_P2P_CRD_TAKEN_0.M2IOSF0_NCB") },
-                (Some(_), true) => const { deed("m2pcie/REMOTE_SHAR_P2P_CRD_TAKEN_0.UPI0_NCB") },
-                (Some(_), false) => const { deed("m2pcie/REMOTE_DED_P2P_CRD_TAKEN_0.UPI0_NCB") },
+                (None, true) => deed!("m2pcie/LOCAL_SHAR_P2P_CRD_TAKEN_0.M2IOSF0_NCB"),
+                (None, false) => deed!("m2pcie/LOCAL_DED_P2P_CRD_TAKEN_0.M2IOSF0_NCB"),
+                (Some(_), true) => deed!("m2pcie/REMOTE_SHAR_P2P_CRD_TAKEN_0.UPI0_NCB"),
+                (Some(_), false) => deed!("m2pcie/REMOTE_DED_P2P_CRD_TAKEN_0.UPI0_NCB"),
             };
             account.deed(taken + peer.destination(), at, index, now, sink);
-            let sent = const { deed("m2pcie/TxC_INSERTS_BL.AGT_1") } + peer.class();
+            let sent = deed!("m2pcie/TxC_INSERTS_BL.AGT_1") + peer.class();
             account.deed(sent, at, index, now, sink);
             let (class, opcode) = if peer.reads { STANDARD } else { BYPASS };
             let packet = Packet::new(class, opcode, !peer.reads).taken_by(Taker::Stack(peer.to));
@@ -237,13 +237,13 @@ impl Model {
         let peer = self.peers.lines[usize::from(id)];
         let (at, index, now) = (u16::from(peer.to_socket()), u16::from(peer.to), self.now);
         let account = &mut self.account;
-        account.enter(const { level("m2pcie/RxC_INSERTS.IIO_NCB") } + peer.row(), at, index, now, sink);
-        account.enter(const { level("m2pcie/P2P_CRD_OCCUPANCY.LOCAL_NCB") } + peer.row(), at, index, now, sink);
-        let dws = const { deed("iio/DATA_REQ_BY_CPU.PEER_WRITE.PART0") } + peer.port_of();
+        account.enter(level!("m2pcie/RxC_INSERTS.IIO_NCB") + peer.row(), at, index, now, sink);
+        account.enter(level!("m2pcie/P2P_CRD_OCCUPANCY.LOCAL_NCB") + peer.row(), at, index, now, sink);
+        let dws = deed!("iio/DATA_REQ_BY_CPU.PEER_WRITE.PART0") + peer.port_of();
         account.deeds(dws, at, index, now, LINE_DWS, sink);
         if !peer.reads {
             // Transactions that read have no row here.
-            account.deed(const { deed("iio/TXN_REQ_BY_CPU.PEER_WRITE.PART0") } + peer.port, at, index, now, sink);
+            account.deed(deed!("iio/TXN_REQ_BY_CPU.PEER_WRITE.PART0") + peer.port, at, index, now, sink);
         }
         let takes = if peer.reads { DEVICE } else { THROUGH };
         self.wheel.schedule(now + takes * self.times.uclk, Event::PeerTaken.of(id));
@@ -254,23 +254,23 @@ impl Model {
         let peer = self.peers.lines[usize::from(id)];
         let (at, index, now) = (u16::from(peer.to_socket()), u16::from(peer.to), self.now);
         let account = &mut self.account;
-        account.leave(const { level("m2pcie/RxC_INSERTS.IIO_NCB") } + peer.row(), at, index, now, sink);
-        account.leave(const { level("m2pcie/P2P_CRD_OCCUPANCY.LOCAL_NCB") } + peer.row(), at, index, now, sink);
+        account.leave(level!("m2pcie/RxC_INSERTS.IIO_NCB") + peer.row(), at, index, now, sink);
+        account.leave(level!("m2pcie/P2P_CRD_OCCUPANCY.LOCAL_NCB") + peer.row(), at, index, now, sink);
         let stack = u16::from(peer.stack);
         let returned = match (peer.link, peer.shared) {
             // Three agents share the pool.
-            (None, true) => stack % 3 + const { deed("m2pcie/LOCAL_P2P_SHAR_RETURNED.AGENT_0") },
-            (None, false) => stack * 2 + peer.class() + const { deed("m2pcie/LOCAL_P2P_DED_RETURNED_0.MS2IOSF0_NCB") },
-            (Some(link), true) => u16::from(link) + const { deed("m2pcie/REMOTE_P2P_SHAR_RETURNED.AGENT_0") },
-            (Some(_), false) => peer.destination() + const { deed("m2pcie/REMOTE_P2P_DED_RETURNED.UPI0_NCB") },
+            (None, true) => stack % 3 + deed!("m2pcie/LOCAL_P2P_SHAR_RETURNED.AGENT_0"),
+            (None, false) => stack * 2 + peer.class() + deed!("m2pcie/LOCAL_P2P_DED_RETURNED_0.MS2IOSF0_NCB"),
+            (Some(link), true) => u16::from(link) + deed!("m2pcie/REMOTE_P2P_SHAR_RETURNED.AGENT_0"),
+            (Some(_), false) => peer.destination() + deed!("m2pcie/REMOTE_P2P_DED_RETURNED.UPI0_NCB"),
         };
         account.deed(returned, at, index, now, sink);
         let (class, opcode) = if peer.reads { DATA } else { COMPLETION };
         if peer.reads {
-            account.deed(const { deed("irp/P2P_TRANSACTIONS.CMPL") }, at, index, now, sink);
-            account.deed(const { deed("m2pcie/TxC_INSERTS_BL.AGT_0") }, at, index, now, sink);
+            account.deed(deed!("irp/P2P_TRANSACTIONS.CMPL"), at, index, now, sink);
+            account.deed(deed!("m2pcie/TxC_INSERTS_BL.AGT_0"), at, index, now, sink);
         } else {
-            account.deed(const { deed("m2pcie/TxC_INSERTS_AK.AGT_0") }, at, index, now, sink);
+            account.deed(deed!("m2pcie/TxC_INSERTS_AK.AGT_0"), at, index, now, sink);
         }
         let packet = Packet::new(class, opcode, peer.reads).taken_by(Taker::Stack(peer.stack));
         self.between_stacks(at as u8, peer.to, &peer, packet, Event::PeerBack.of(id), sink);
@@ -283,15 +283,15 @@ impl Model {
         self.peers.give_back(&peer);
         self.peers.free.push(id);
         let received = if peer.shared {
-            const { deed("m2pcie/P2P_SHAR_RECEIVED.LOCAL_NCB") }
+            deed!("m2pcie/P2P_SHAR_RECEIVED.LOCAL_NCB")
         } else {
-            const { deed("m2pcie/P2P_DED_RECEIVED.LOCAL_NCB") }
+            deed!("m2pcie/P2P_DED_RECEIVED.LOCAL_NCB")
         };
         self.account.deed(received + peer.row(), at, index, now, sink);
         if peer.shared {
             let pool = match peer.link {
-                None => u16::from(peer.to) + const { deed("m2pcie/LOCAL_SHAR_P2P_CRD_RETURNED.AGENT_0") },
-                Some(link) => u16::from(link) + const { deed("m2pcie/REMOTE_SHAR_P2P_CRD_RETURNED.AGENT_0") },
+                None => u16::from(peer.to) + deed!("m2pcie/LOCAL_SHAR_P2P_CRD_RETURNED.AGENT_0"),
+                Some(link) => u16::from(link) + deed!("m2pcie/REMOTE_SHAR_P2P_CRD_RETURNED.AGENT_0"),
             };
             self.account.deed(pool, at, index, now, sink);
         }

@@ -5,7 +5,8 @@ use super::device::STACKS;
 use super::event::Event;
 use super::{Model, Stores};
 use crate::signal::SignalSink;
-use crate::workload::{Conditions, Generator, Kind, Workload};
+use crate::uncore::dram::Conditions as ChannelConditions;
+use crate::workload::{Conditions, Generator, Kind, MemoryConditions, Workload};
 
 impl Model {
     /// The phase whose turn it is begins.
@@ -13,6 +14,7 @@ impl Model {
         let Some((workload, conditions)) = self.course.begin(self.now) else {
             self.begin_power(&Conditions::default(), sink);
             self.begin_errands(&[]);
+            self.begin_memory(&MemoryConditions::default());
             return;
         };
         if let Some(workload) = workload.filter(|workload| workload.kind != Kind::Idle) {
@@ -21,13 +23,14 @@ impl Model {
         self.wake_cores(sink);
         self.begin_power(&conditions, sink);
         self.begin_errands(&conditions.errands);
+        self.begin_memory(&conditions.memory);
         if !self.course.is_last_and_open() {
             self.look_later();
         }
     }
 
     /// The hardware threads or devices of a workload begin.
-    fn set_to_work(&mut self, workload: &Workload) {
+    pub(super) fn set_to_work(&mut self, workload: &Workload) {
         let (all, cores) = (u16::from(self.sockets), u16::from(self.parameters.cores));
         let thread = |number: u16| Thread {
             generator: Generator::new(workload, number),
@@ -41,6 +44,7 @@ impl Model {
         };
         self.threads = (0..workload.threads).map(thread).collect();
         self.remote = workload.remote;
+        self.expander = workload.expander;
         self.goal = self.done + workload.requests;
         self.stores = match workload.kind {
             Kind::Copy => Stores::FastString,
@@ -55,6 +59,22 @@ impl Model {
             self.at_work = all * STACKS;
             let first = self.now + self.times.uclk;
             (0..self.at_work).for_each(|stack| self.wheel.schedule(first, Event::Device.of(stack)));
+        }
+    }
+
+    /// Settings of the memory channels hold from the next cycle on.
+    fn begin_memory(&mut self, memory: &MemoryConditions) {
+        if *memory == self.memory {
+            return;
+        }
+        self.memory = *memory;
+        let clock = self.clocks.dclk;
+        let idle = memory.self_refresh.map(|idle| self.course.ticks(idle) / clock.ticks());
+        let (settings, cycle) = (ChannelConditions::of(memory, idle), clock.cycles(self.now) + 1);
+        for (subchannel, next) in self.subchannels.iter_mut().zip(&mut self.channel_next) {
+            subchannel.set_conditions(settings, cycle);
+            *next = subchannel.next_tick();
+            self.memory_next = self.memory_next.min(*next);
         }
     }
 

@@ -5,8 +5,8 @@ use super::agent::{FILTER_EXCLUSIVE, FREE, KEPT, KEPT_BY_REMOTE, queued};
 use super::event::Event;
 use super::request::{NO_REQUEST, Request, RequestId};
 use crate::engine::NEVER;
-use crate::ledger::emerald_rapids::deeds::deed;
-use crate::ledger::emerald_rapids::{Found, Kind, Lookup, Queue, Ring, Target};
+use crate::ledger::emerald_rapids::compiled::deed;
+use crate::ledger::emerald_rapids::{Found, Kind, Lookup, Queue, Reason, Ring, Target};
 use crate::signal::{SignalSink, Tick};
 
 impl Model {
@@ -15,7 +15,7 @@ impl Model {
         let Request { socket, cha, class, .. } = self.pool[request];
         match queued(class.kind.queue()) {
             Some(queue) => self.account.enter(queue, socket.into(), cha.into(), self.now, sink),
-            None => self.account.deed(deed("cha/RxC_INSERTS.PRQ"), socket.into(), cha.into(), self.now, sink),
+            None => self.account.deed(deed!("cha/RxC_INSERTS.PRQ"), socket.into(), cha.into(), self.now, sink),
         }
         let ready = self.now + self.times.ingress_latency;
         let agent = self.agent(socket, cha);
@@ -68,8 +68,13 @@ impl Model {
                 agent.busy(self.pool[request].line).filter(|_| self.pool[request].kind().queue() != Queue::Snoop);
             match owner {
                 Some(owner) => self.turn_away(request, owner, sink),
-                None => self.accept(request, sink),
+                None => match self.shortage(request) {
+                    Some(of) => self.wait_for_credit(request, of, sink),
+                    None => self.accept(request, sink),
+                },
             }
+            let (socket, cha) = self.agent_of(number);
+            self.wake_waiters(socket, cha, sink);
         }
         let agent = &self.agents[usize::from(number)];
         let fronts = [agent.outside.front(), agent.ingress.front()];
@@ -84,21 +89,7 @@ impl Model {
 
     /// Another request to the same line is under way: this one tries again when that is done.
     pub(super) fn turn_away<S: SignalSink>(&mut self, request: RequestId, owner: RequestId, sink: &mut S) {
-        let Request { socket, cha, class, .. } = self.pool[request];
-        let reject = match class.kind.queue() {
-            Queue::Core | Queue::Evict => {
-                self.account.deed(deed("cha/RxC_INSERTS.IRQ_REJ"), socket.into(), cha.into(), self.now, sink);
-                deed("cha/RxC_IRQ1_REJECT.PA_MATCH")
-            }
-            Queue::Io => {
-                self.account.deed(deed("cha/RxC_INSERTS.PRQ_REJ"), socket.into(), cha.into(), self.now, sink);
-                deed("cha/RxC_PRQ1_REJECT.PA_MATCH")
-            }
-            Queue::Remote => deed("cha/RxC_RRQ1_REJECT.PA_MATCH"),
-            Queue::RemoteWriteback => deed("cha/RxC_WBQ1_REJECT.PA_MATCH"),
-            Queue::Snoop => deed("cha/RxC_IPQ1_REJECT.PA_MATCH"),
-        };
-        self.account.deed(reject, socket.into(), cha.into(), self.now, sink);
+        self.tell_reject(request, Reason::AddressMatch, sink);
         let mut last = owner;
         while self.pool[last].next != NO_REQUEST {
             last = self.pool[last].next;
@@ -164,7 +155,7 @@ impl Model {
         let Request { socket, cha, class, slot, next, .. } = self.pool[request];
         let (at_socket, at_cha) = (u16::from(socket), u16::from(cha));
         self.account.tor_out(at_socket, at_cha, class, self.now, sink);
-        self.account.deed(deed("cha/DIRECT_GO.HA_TOR_DEALLOC"), at_socket, at_cha, self.now, sink);
+        self.account.deed(deed!("cha/DIRECT_GO.HA_TOR_DEALLOC"), at_socket, at_cha, self.now, sink);
         let agent = self.agent(socket, cha);
         agent.lines[usize::from(slot)] = FREE;
         agent.used &= !(1 << slot);
@@ -172,25 +163,10 @@ impl Model {
         self.pool[request].next = NO_REQUEST;
         while waiter != NO_REQUEST {
             let after = std::mem::replace(&mut self.pool[waiter].next, NO_REQUEST);
-            let retry = if self.pool[waiter].kind().queue() == Queue::Core {
-                deed("cha/RxC_REQ_Q1_RETRY.PA_MATCH")
-            } else {
-                deed("cha/RxC_OTHER1_RETRY.PA_MATCH")
-            };
-            self.account.deed(retry, at_socket, at_cha, self.now, sink);
-            let local = matches!(self.pool[waiter].kind().queue(), Queue::Core | Queue::Io);
-            let agent = self.agent(socket, cha);
-            if local { &mut agent.ingress } else { &mut agent.outside }.push_front((0, waiter));
+            self.try_again(waiter, Reason::AddressMatch, sink);
             waiter = after;
         }
-        if let Some(&victim) = self.agent(socket, cha).victims.front() {
-            let line = self.pool[victim].line;
-            let agent = self.agent(socket, cha);
-            if agent.has_entry(KEPT) && agent.busy(line).is_none() {
-                agent.victims.pop_front();
-                self.start_victim(victim, sink);
-            }
-        }
+        self.next_victim(socket, cha, sink);
         let agent = self.agent(socket, cha);
         let fronts = [agent.outside.front(), agent.ingress.front()];
         if let Some(ready) = fronts.into_iter().flatten().map(|&(ready, _)| ready).min() {

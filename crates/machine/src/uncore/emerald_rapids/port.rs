@@ -5,7 +5,8 @@ use super::core::ThreadState;
 use super::device::STACKS;
 use super::event::Event;
 use super::request::{Request, RequestId};
-use crate::ledger::emerald_rapids::deeds::{LevelId, deed, level};
+use crate::ledger::emerald_rapids::compiled::{deed, level};
+use crate::ledger::emerald_rapids::deeds::LevelId;
 use crate::ledger::emerald_rapids::{Kind, Lookup, Queue};
 use crate::signal::{SignalSink, Tick};
 use std::collections::VecDeque;
@@ -26,11 +27,11 @@ const DATA_QUEUE: usize = 2;
 const HIT_EXCLUSIVE: u8 = 2;
 
 const STALLS: [LevelId; QUEUES] = [
-    level("irp/TxR2_AD0_STALL_CREDIT_CYCLES"),
-    level("irp/TxR2_AD1_STALL_CREDIT_CYCLES"),
-    level("irp/TxR2_BL_STALL_CREDIT_CYCLES"),
+    level!("irp/TxR2_AD0_STALL_CREDIT_CYCLES"),
+    level!("irp/TxR2_AD1_STALL_CREDIT_CYCLES"),
+    level!("irp/TxR2_BL_STALL_CREDIT_CYCLES"),
 ];
-const EITHER_STALL: LevelId = level("irp/TxR2_AD01_STALL_CREDIT_CYCLES");
+const EITHER_STALL: LevelId = level!("irp/TxR2_AD01_STALL_CREDIT_CYCLES");
 
 /// A request that waits for a credit.
 #[derive(Debug, Clone, Copy)]
@@ -91,14 +92,14 @@ impl Model {
     /// A read enters the queue of inbound reads.
     pub(super) fn read_enters<S: SignalSink>(&mut self, socket: u8, stack: u16, sink: &mut S) {
         self.port(socket, stack).reads += 1;
-        self.account.enter(const { level("irp/FAF_INSERTS") }, socket.into(), stack, self.now, sink);
+        self.account.enter(level!("irp/FAF_INSERTS"), socket.into(), stack, self.now, sink);
     }
 
     /// A read leaves it: a device that waits for room goes on.
     fn read_leaves<S: SignalSink>(&mut self, socket: u8, stack: u16, sink: &mut S) {
         let port = self.port(socket, stack);
         port.reads -= 1;
-        self.account.leave(const { level("irp/FAF_INSERTS") }, socket.into(), stack, self.now, sink);
+        self.account.leave(level!("irp/FAF_INSERTS"), socket.into(), stack, self.now, sink);
         // Some may have gone on since, when another of their requests was done.
         while let Some(device) = self.port(socket, stack).held.pop_front() {
             let thread = &self.threads[usize::from(device)];
@@ -179,12 +180,12 @@ impl Model {
     pub(super) fn data_arrives<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let Request { socket, origin: stack, .. } = self.pool[request];
         let (at, now) = (u16::from(socket), self.now);
-        self.account.deed(const { deed("irp/FAF_TRANSACTIONS") }, at, stack, now, sink);
-        self.account.enter(const { level("m2pcie/RxC_INSERTS.CHA_IDI") }, at, stack, now, sink);
+        self.account.deed(deed!("irp/FAF_TRANSACTIONS"), at, stack, now, sink);
+        self.account.enter(level!("m2pcie/RxC_INSERTS.CHA_IDI"), at, stack, now, sink);
         let port = self.port(socket, stack);
         if port.data == 0 {
             port.arrived.push_back(request);
-            self.account.deed(const { deed("m2pcie/IIO_CREDITS_REJECT.DRS") }, at, stack, now, sink);
+            self.account.deed(deed!("m2pcie/IIO_CREDITS_REJECT.DRS"), at, stack, now, sink);
         } else {
             self.data_enters(request, sink);
         }
@@ -195,9 +196,9 @@ impl Model {
         let Request { socket, origin: stack, .. } = self.pool[request];
         let (at, now) = (u16::from(socket), self.now);
         self.port(socket, stack).data -= 1;
-        self.account.deed(const { deed("m2pcie/IIO_CREDITS_ACQUIRED.DRS_0") }, at, stack, now, sink);
-        self.account.enter(const { level("m2pcie/IIO_CREDITS_USED.DRS_0") }, at, stack, now, sink);
-        self.account.enter(const { level("irp/TxC_BL_DRS_INSERTS") }, at, stack, now, sink);
+        self.account.deed(deed!("m2pcie/IIO_CREDITS_ACQUIRED.DRS_0"), at, stack, now, sink);
+        self.account.enter(level!("m2pcie/IIO_CREDITS_USED.DRS_0"), at, stack, now, sink);
+        self.account.enter(level!("irp/TxC_BL_DRS_INSERTS"), at, stack, now, sink);
         self.wheel.schedule(now + STAY * self.times.uclk, Event::PortData.of(request));
     }
 
@@ -205,9 +206,9 @@ impl Model {
     pub(super) fn port_data<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let Request { socket, origin: stack, .. } = self.pool[request];
         let (at, now) = (u16::from(socket), self.now);
-        self.account.leave(const { level("m2pcie/RxC_INSERTS.CHA_IDI") }, at, stack, now, sink);
-        self.account.leave(const { level("m2pcie/IIO_CREDITS_USED.DRS_0") }, at, stack, now, sink);
-        self.account.leave(const { level("irp/TxC_BL_DRS_INSERTS") }, at, stack, now, sink);
+        self.account.leave(level!("m2pcie/RxC_INSERTS.CHA_IDI"), at, stack, now, sink);
+        self.account.leave(level!("m2pcie/IIO_CREDITS_USED.DRS_0"), at, stack, now, sink);
+        self.account.leave(level!("irp/TxC_BL_DRS_INSERTS"), at, stack, now, sink);
         let port = self.port(socket, stack);
         port.data += 1;
         let next = port.arrived.pop_front();
@@ -251,7 +252,7 @@ impl Model {
             _ => 1,
         };
         self.account.port_answers(at, stack, HIT_EXCLUSIVE, snoop, now, sink);
-        self.account.deed(const { deed("irp/MISC1.LOST_FWD") }, at, stack, now, sink);
-        self.account.deed(const { deed("irp/MISC1.SLOW_I") }, at, stack, now, sink);
+        self.account.deed(deed!("irp/MISC1.LOST_FWD"), at, stack, now, sink);
+        self.account.deed(deed!("irp/MISC1.SLOW_I"), at, stack, now, sink);
     }
 }

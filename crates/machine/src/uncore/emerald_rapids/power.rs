@@ -8,17 +8,17 @@ mod bounds;
 use super::account::Account;
 use super::event::Event;
 use super::{Model, REPERTOIRE};
-use crate::ledger::emerald_rapids::deeds::{deed, level};
+use crate::ledger::emerald_rapids::compiled::{deed, level};
 use crate::signal::{SignalSink, Tick};
 use crate::workload::{Conditions, CoreSleep};
 use bounds::{Decision, Fact};
 use std::collections::VecDeque;
 
-const ACTIVE: u16 = level("pcu/POWER_STATE_OCCUPANCY_CORES_C0");
-const LIGHT: u16 = level("pcu/POWER_STATE_OCCUPANCY_CORES_C3");
-const DEEP: u16 = level("pcu/POWER_STATE_OCCUPANCY_CORES_C6");
+const ACTIVE: u16 = level!("pcu/POWER_STATE_OCCUPANCY_CORES_C0");
+const LIGHT: u16 = level!("pcu/POWER_STATE_OCCUPANCY_CORES_C3");
+const DEEP: u16 = level!("pcu/POWER_STATE_OCCUPANCY_CORES_C6");
 /// The first of the facts, in the order of [`Fact`].
-const FACTS: u16 = level("pcu/FREQ_MAX_LIMIT_THERMAL_CYCLES");
+const FACTS: u16 = level!("pcu/FREQ_MAX_LIMIT_THERMAL_CYCLES");
 
 /// Running cores from which power limits the frequency (assumption: three quarters of them), and from which the regulators work with
 /// all their phases (assumption: half of them).
@@ -146,7 +146,7 @@ impl Power {
         *sleepers -= 1;
         account.leave(state, socket, 0, now, sink);
         account.enter(ACTIVE, socket, 0, now, sink);
-        account.deeds(const { deed("pcu/TOTAL_TRANSITION_CYCLES") }, socket, 0, now, TRANSITION, sink);
+        account.deeds(deed!("pcu/TOTAL_TRANSITION_CYCLES"), socket, 0, now, TRANSITION, sink);
         self.tell(socket, now, account, sink);
     }
 
@@ -164,10 +164,10 @@ impl Power {
         account.leave(ACTIVE, socket, 0, now, sink);
         account.enter(state, socket, 0, now, sink);
         if demoted {
-            account.deed(const { deed("pcu/DEMOTIONS") }, socket, 0, now, sink);
+            account.deed(deed!("pcu/DEMOTIONS"), socket, 0, now, sink);
         }
-        account.deeds(const { deed("pcu/CORE_TRANSITION_CYCLES") }, socket, 0, now, TRANSITION, sink);
-        account.deeds(const { deed("pcu/TOTAL_TRANSITION_CYCLES") }, socket, 0, now, TRANSITION, sink);
+        account.deeds(deed!("pcu/CORE_TRANSITION_CYCLES"), socket, 0, now, TRANSITION, sink);
+        account.deeds(deed!("pcu/TOTAL_TRANSITION_CYCLES"), socket, 0, now, TRANSITION, sink);
         self.tell(socket, now, account, sink);
     }
 

@@ -5,7 +5,7 @@ use super::agent::{FILTER_EXCLUSIVE, FILTER_SHARED};
 use super::core::{EXCLUSIVE, MODIFIED, SHARED};
 use super::event::Event;
 use super::request::{Request, RequestId};
-use crate::ledger::emerald_rapids::deeds::deed;
+use crate::ledger::emerald_rapids::compiled::deed;
 use crate::ledger::emerald_rapids::{Found, Kind, Queue, Ring};
 use crate::signal::{SignalSink, Tick};
 
@@ -21,8 +21,8 @@ impl Model {
         // Other cores' shared copies must go before somebody writes.
         let others = kind.owns() && self.drop_sharers(socket, cha, line, origin, device);
         if others {
-            self.account.deed(deed("cha/CORE_SNP.CORE_GTONE"), at_socket, at_cha, self.now, sink);
-            self.account.deed(deed("cha/MISC.RFO_HIT_S"), at_socket, at_cha, self.now, sink);
+            self.account.deed(deed!("cha/CORE_SNP.CORE_GTONE"), at_socket, at_cha, self.now, sink);
+            self.account.deed(deed!("cha/MISC.RFO_HIT_S"), at_socket, at_cha, self.now, sink);
             let (from, to) = (self.places.cha[usize::from(cha)], self.requester_tile(request));
             self.mesh_send(socket, Ring::Invalidate, 0, from, to, sink);
         }
@@ -97,7 +97,7 @@ impl Model {
         let own = owner_core == origin && kind.queue() == Queue::Core;
         let takes = kind.owns();
         let state = if own { None } else { self.cores[usize::from(owner_core)].snoop(line, takes) };
-        self.account.deed(deed("cha/CORE_SNP.CORE_ONE"), at_socket, at_cha, self.now, sink);
+        self.account.deed(deed!("cha/CORE_SNP.CORE_ONE"), at_socket, at_cha, self.now, sink);
         let keeps_no_copy = kind.queue() == Queue::Io || kind.is_llc_prefetch();
         let modified = state == Some(MODIFIED);
         let requester = self.core_within(origin);

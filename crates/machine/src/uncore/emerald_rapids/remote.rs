@@ -9,8 +9,8 @@ use super::core::{EXCLUSIVE, MODIFIED, SHARED};
 use super::event::Event;
 use super::link::Packet;
 use super::request::{NO_REQUEST, Request, RequestId};
-use crate::ledger::emerald_rapids::deeds::deed;
-use crate::ledger::emerald_rapids::{Found, Kind, Queue, Ring};
+use crate::ledger::emerald_rapids::compiled::deed;
+use crate::ledger::emerald_rapids::{Found, Kind, Queue, Reason, Ring};
 use crate::signal::{SignalSink, Tick};
 
 /// States of the directory bits that memory keeps with each line: no other socket has it, others share it, another may own it.
@@ -56,7 +56,7 @@ impl Model {
     fn update_directory<S: SignalSink>(&mut self, request: RequestId, to: u8, sink: &mut S) {
         let Request { socket, cha, line, .. } = self.pool[request];
         let (at, now) = (u16::from(socket), self.now);
-        let unit = u16::from(address::place(line).channel) / 2;
+        let unit = u16::from(self.map.place(line).channel) / 2;
         let directory = &mut self.directories[usize::from(socket)];
         let from = directory.get(line);
         if from == to {
@@ -64,15 +64,15 @@ impl Model {
         }
         directory.set(line, to);
         let what = match (from, to) {
-            (NOWHERE, ELSEWHERE_SHARED) => deed("m2m/DIRECTORY_UPDATE.I_TO_S_HIT_NON_PMM"),
-            (NOWHERE, _) => deed("m2m/DIRECTORY_UPDATE.I_TO_A_HIT_NON_PMM"),
-            (ELSEWHERE_SHARED, ELSEWHERE) => deed("m2m/DIRECTORY_UPDATE.S_TO_A_HIT_NON_PMM"),
-            (ELSEWHERE_SHARED, _) => deed("m2m/DIRECTORY_UPDATE.S_TO_I_HIT_NON_PMM"),
-            (_, ELSEWHERE_SHARED) => deed("m2m/DIRECTORY_UPDATE.A_TO_S_HIT_NON_PMM"),
-            _ => deed("m2m/DIRECTORY_UPDATE.A_TO_I_HIT_NON_PMM"),
+            (NOWHERE, ELSEWHERE_SHARED) => deed!("m2m/DIRECTORY_UPDATE.I_TO_S_HIT_NON_PMM"),
+            (NOWHERE, _) => deed!("m2m/DIRECTORY_UPDATE.I_TO_A_HIT_NON_PMM"),
+            (ELSEWHERE_SHARED, ELSEWHERE) => deed!("m2m/DIRECTORY_UPDATE.S_TO_A_HIT_NON_PMM"),
+            (ELSEWHERE_SHARED, _) => deed!("m2m/DIRECTORY_UPDATE.S_TO_I_HIT_NON_PMM"),
+            (_, ELSEWHERE_SHARED) => deed!("m2m/DIRECTORY_UPDATE.A_TO_S_HIT_NON_PMM"),
+            _ => deed!("m2m/DIRECTORY_UPDATE.A_TO_I_HIT_NON_PMM"),
         };
         self.account.deed(what, at, unit, now, sink);
-        let by = if self.pool[request].writes { deed("cha/DIR_UPDATE.TOR") } else { deed("cha/DIR_UPDATE.HA") };
+        let by = if self.pool[request].writes { deed!("cha/DIR_UPDATE.TOR") } else { deed!("cha/DIR_UPDATE.HA") };
         self.account.deed(by, at, cha.into(), now, sink);
     }
 
@@ -82,16 +82,16 @@ impl Model {
         let (at, at_cha, now) = (u16::from(socket), u16::from(cha), self.now);
         let state = self.directories[usize::from(socket)].get(line);
         let (looked, found) = match state {
-            NOWHERE => (deed("m2m/DIRECTORY_LOOKUP.STATE_I"), deed("m2m/DIRECTORY_HIT.CLEAN_I")),
-            ELSEWHERE_SHARED => (deed("m2m/DIRECTORY_LOOKUP.STATE_S"), deed("m2m/DIRECTORY_HIT.CLEAN_S")),
-            _ => (deed("m2m/DIRECTORY_LOOKUP.STATE_A"), deed("m2m/DIRECTORY_HIT.CLEAN_A")),
+            NOWHERE => (deed!("m2m/DIRECTORY_LOOKUP.STATE_I"), deed!("m2m/DIRECTORY_HIT.CLEAN_I")),
+            ELSEWHERE_SHARED => (deed!("m2m/DIRECTORY_LOOKUP.STATE_S"), deed!("m2m/DIRECTORY_HIT.CLEAN_S")),
+            _ => (deed!("m2m/DIRECTORY_LOOKUP.STATE_A"), deed!("m2m/DIRECTORY_HIT.CLEAN_A")),
         };
         self.account.deed(looked, at, unit, now, sink);
         self.account.deed(found, at, unit, now, sink);
         let owns = class.kind.owns();
         // The requester's own socket need not be asked.
         let asks = parent == NO_REQUEST && (state == ELSEWHERE || (state == ELSEWHERE_SHARED && owns));
-        let what = if asks { deed("cha/DIR_LOOKUP.SNP") } else { deed("cha/DIR_LOOKUP.NO_SNP") };
+        let what = if asks { deed!("cha/DIR_LOOKUP.SNP") } else { deed!("cha/DIR_LOOKUP.NO_SNP") };
         self.account.deed(what, at, at_cha, now, sink);
         if parent != NO_REQUEST {
             let gives = if owns || self.pool[request].grant != SHARED { ELSEWHERE } else { ELSEWHERE_SHARED };
@@ -102,8 +102,8 @@ impl Model {
         if !asks {
             return false;
         }
-        self.account.deed(deed("m2m/DIRECT2CORE_NOT_TAKEN_DIRSTATE.NON_CISGRESS"), at, unit, now, sink);
-        self.account.deed(deed("cha/SNOOPS_SENT.DIRECT_LOCAL"), at, at_cha, now, sink);
+        self.account.deed(deed!("m2m/DIRECT2CORE_NOT_TAKEN_DIRSTATE.NON_CISGRESS"), at, unit, now, sink);
+        self.account.deed(deed!("cha/SNOOPS_SENT.DIRECT_LOCAL"), at, at_cha, now, sink);
         let leaves = if owns { NOWHERE } else { ELSEWHERE_SHARED };
         self.update_directory(request, leaves, sink);
         let (kind, opcode) = if owns { (Kind::SnoopOwnership, 4) } else { (Kind::SnoopData, 2) };
@@ -136,29 +136,37 @@ impl Model {
             _ if grant == SHARED => (Kind::RemoteCode, 1),
             _ => (Kind::RemoteData, 2),
         };
-        self.send_child(request, kind, Packet::new(REQUEST, opcode, false), wait + self.times.llc_miss, sink);
+        let Request { socket, cha, .. } = self.pool[request];
+        self.spend(socket, cha, Reason::Request);
+        let packet = Packet::new(REQUEST, opcode, false).on(Reason::Request);
+        self.send_child(request, kind, packet, wait + self.times.llc_miss, sink);
     }
 
     /// Writes a line to the other socket's memory.
     pub(super) fn write_remote<S: SignalSink>(&mut self, request: RequestId, wait: Tick, sink: &mut S) {
-        let Request { class, .. } = self.pool[request];
+        let Request { socket, cha, class, .. } = self.pool[request];
         let (kind, opcode) = match class.kind {
             Kind::Victim => (Kind::RemoteWriteback, 0),
             _ => (Kind::RemoteWrite, 3),
         };
-        self.send_child(request, kind, Packet::new(WRITEBACK, opcode, true), wait, sink);
+        self.spend(socket, cha, Reason::Writeback);
+        self.send_child(request, kind, Packet::new(WRITEBACK, opcode, true).on(Reason::Writeback), wait, sink);
     }
 
     /// A request or snoop of the other socket, looked up at its agent here.
     pub(super) fn serve_remote<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let Request { socket, cha, class, .. } = self.pool[request];
         let (at, at_cha, now) = (u16::from(socket), u16::from(cha), self.now);
+        if class.kind.queue() == Queue::RemoteWriteback || class.kind == Kind::RemoteClaim {
+            // The credit for the response is kept until that has gone.
+            self.spend(socket, cha, Reason::Response);
+        }
         match class.kind.queue() {
             Queue::Snoop => self.serve_snoop(request, sink),
             Queue::RemoteWriteback => {
-                self.account.deed(deed("cha/REQUESTS.WRITES_REMOTE"), at, at_cha, now, sink);
-                self.account.deed(deed("cha/HITME_LOOKUP.WRITE"), at, at_cha, now, sink);
-                self.account.deed(deed("cha/HITME_HIT.WBMTOI_OR_S"), at, at_cha, now, sink);
+                self.account.deed(deed!("cha/REQUESTS.WRITES_REMOTE"), at, at_cha, now, sink);
+                self.account.deed(deed!("cha/HITME_LOOKUP.WRITE"), at, at_cha, now, sink);
+                self.account.deed(deed!("cha/HITME_HIT.WBMTOI_OR_S"), at, at_cha, now, sink);
                 self.update_directory(request, NOWHERE, sink);
                 self.write_memory(request, self.times.llc_quick, sink);
             }
@@ -171,21 +179,21 @@ impl Model {
         let (at, at_cha, now) = (u16::from(socket), u16::from(cha), self.now);
         let owns = class.kind.owns();
         let asked = if class.kind == Kind::RemoteClaim {
-            deed("cha/REQUESTS.INVITOE_REMOTE")
+            deed!("cha/REQUESTS.INVITOE_REMOTE")
         } else {
-            deed("cha/REQUESTS.READS_REMOTE")
+            deed!("cha/REQUESTS.READS_REMOTE")
         };
         self.account.deed(asked, at, at_cha, now, sink);
-        self.account.deed(deed("cha/HITME_LOOKUP.READ"), at, at_cha, now, sink);
+        self.account.deed(deed!("cha/HITME_LOOKUP.READ"), at, at_cha, now, sink);
         let shared = matches!(found, Found::Shared | Found::Forward | Found::FilterShared);
         let missed = match (owns, shared) {
-            (true, true) => deed("cha/HITME_MISS.SHARED_RDINVOWN"),
-            (true, false) => deed("cha/HITME_MISS.NOTSHARED_RDINVOWN"),
-            (false, _) => deed("cha/HITME_MISS.READ_OR_INV"),
+            (true, true) => deed!("cha/HITME_MISS.SHARED_RDINVOWN"),
+            (true, false) => deed!("cha/HITME_MISS.NOTSHARED_RDINVOWN"),
+            (false, _) => deed!("cha/HITME_MISS.READ_OR_INV"),
         };
         self.account.deed(missed, at, at_cha, now, sink);
         if owns {
-            self.account.deed(deed("cha/HITME_UPDATE.RDINVOWN"), at, at_cha, now, sink);
+            self.account.deed(deed!("cha/HITME_UPDATE.RDINVOWN"), at, at_cha, now, sink);
         }
         if found == Found::Nothing {
             self.read_memory(request, 0, sink);
@@ -193,42 +201,64 @@ impl Model {
         }
         // Somebody in this socket has it: they give it up, or share it.
         let modified = if class.kind == Kind::RemoteCurrent { false } else { self.purge(socket, cha, line, sink) };
-        self.account.deed(deed("cha/CORE_SNP.REMOTE_ONE"), at, at_cha, now, sink);
+        self.account.deed(deed!("cha/CORE_SNP.REMOTE_ONE"), at, at_cha, now, sink);
         self.pool[request].grant = if modified || owns { MODIFIED } else { EXCLUSIVE };
         self.read_memory(request, self.times.core_snoop, sink);
     }
 
     /// The home answers the other socket: what it asked for is on its way.
     pub(super) fn answer_remote<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
-        let Request { socket, cha, line, class, parent, grant, writes, .. } = self.pool[request];
+        let Request { socket, cha, line, class, parent, writes, .. } = self.pool[request];
         let (at, now) = (u16::from(socket), self.now);
-        let unit = usize::from(address::place(line).channel) / 2;
-        let here = self.places.m2m[unit];
-        let asker = self.pool[parent];
-        let to = match asker.kind() {
-            kind if kind.is_llc_prefetch() => self.places.cha[usize::from(asker.cha)],
-            Kind::Victim => self.places.cha[usize::from(asker.cha)],
-            _ => self.requester_tile(parent),
-        };
-        if writes {
-            let then = if matches!(asker.kind(), Kind::Victim) { Event::Release } else { Event::Data };
-            let packet = Packet::new(RESPONSE, 0xC, false);
-            self.send_packet(socket, cha, packet, here, to, 0, then.of(parent), sink);
-            return;
-        }
-        let packet = match class.kind {
-            Kind::RemoteClaim => Packet::new(RESPONSE, 0xC, false),
-            _ if class.kind == Kind::RemoteCode => Packet::new(DATA, 6, true),
-            _ if grant == MODIFIED && !class.kind.owns() => Packet::new(DATA, 4, true),
-            _ if class.kind == Kind::RemoteCurrent => Packet::new(DATA, 6, true),
-            _ => Packet::new(DATA, 5, true),
-        };
-        self.account.deed(deed("m2m/DIRECT2UPI_TAKEN"), at, unit as u16, now, sink);
-        self.send_packet(socket, cha, packet, here, to, 0, Event::Data.of(parent), sink);
+        let unit = u16::from(self.map.place(line).channel) / 2;
+        let here = self.places.m2m[usize::from(unit)];
         let agent = self.places.cha[usize::from(cha)];
-        let port = u8::from(address::place(line).channel % 2 == 1);
+        let port = u8::from(self.map.place(line).channel % 2 == 1);
+        if writes || class.kind == Kind::RemoteClaim {
+            let packet = Packet::new(RESPONSE, 0xC, false).on(Reason::Response);
+            let to = self.asker_tile(parent);
+            let released = writes && self.pool[parent].kind() == Kind::Victim;
+            let then = if released { Event::Release } else { Event::Data };
+            self.send_packet(socket, cha, packet, here, to, 0, then.of(parent), sink);
+            if writes {
+                return;
+            }
+        } else if self.agent(socket, cha).links.is_short(Reason::Data) {
+            // It goes to its agent, and from there when there is room at the link.
+            self.account.deed(deed!("m2m/DIRECT2UPI_NOT_TAKEN_CREDITS.EGRESS"), at, unit, now, sink);
+            let arrives = self.mesh_send(socket, Ring::Block, port, here, agent, sink);
+            self.hold_answer(request, arrives, sink);
+            return;
+        } else {
+            self.account.deed(deed!("m2m/DIRECT2UPI_TAKEN"), at, unit, now, sink);
+            self.send_answer(request, here, 0, sink);
+        }
         let told = self.mesh_send(socket, Ring::AcknowledgeAgents, port, here, agent, sink);
         self.wheel.schedule(told, Event::Release.of(request));
+    }
+
+    /// Where the answer to a request of the other socket goes.
+    fn asker_tile(&self, parent: RequestId) -> u8 {
+        let asker = &self.pool[parent];
+        if asker.kind().is_llc_prefetch() || asker.kind() == Kind::Victim {
+            self.places.cha[usize::from(asker.cha)]
+        } else {
+            self.requester_tile(parent)
+        }
+    }
+
+    /// Sends the data that the other socket asked for, on a credit of the agent; `wait` is how long it takes to be there.
+    pub(super) fn send_answer<S: SignalSink>(&mut self, request: RequestId, from: u8, wait: Tick, sink: &mut S) {
+        let Request { socket, cha, class, parent, grant, .. } = self.pool[request];
+        let opcode = match class.kind {
+            Kind::RemoteCode | Kind::RemoteCurrent => 6,
+            kind if grant == MODIFIED && !kind.owns() => 4,
+            _ => 5,
+        };
+        self.spend(socket, cha, Reason::Data);
+        let packet = Packet::new(DATA, opcode, true).on(Reason::Data);
+        let to = self.asker_tile(parent);
+        self.send_packet(socket, cha, packet, from, to, wait, Event::Data.of(parent), sink);
     }
 
     /// A snoop of the line's home.
@@ -241,7 +271,7 @@ impl Model {
         let had = found != Found::Nothing;
         let modified = if had { self.purge(socket, cha, line, sink) } else { false };
         if had {
-            self.account.deed(deed("cha/CORE_SNP.REMOTE_GTONE"), at, at_cha, now, sink);
+            self.account.deed(deed!("cha/CORE_SNP.REMOTE_GTONE"), at, at_cha, now, sink);
         }
         if had && !owns {
             // A shared copy stays.
@@ -249,16 +279,16 @@ impl Model {
         }
         let (answer, local, packet) = match (had, owns, modified) {
             (false, _, _) => {
-                (deed("cha/SNOOP_RESP.RSPI"), deed("cha/SNOOP_RESP_LOCAL.RSPI"), Packet::new(RESPONSE, 0x2, false))
+                (deed!("cha/SNOOP_RESP.RSPI"), deed!("cha/SNOOP_RESP_LOCAL.RSPI"), Packet::new(RESPONSE, 0x2, false))
             }
             (true, true, _) => {
-                (deed("cha/SNOOP_RESP.RSPIFWD"), deed("cha/SNOOP_RESP_LOCAL.RSPIFWD"), Packet::new(DATA, 0x0, true))
+                (deed!("cha/SNOOP_RESP.RSPIFWD"), deed!("cha/SNOOP_RESP_LOCAL.RSPIFWD"), Packet::new(DATA, 0x0, true))
             }
             (true, false, true) => {
-                (deed("cha/SNOOP_RESP.RSPFWDWB"), deed("cha/SNOOP_RESP_LOCAL.RSPFWDWB"), Packet::new(DATA, 0xB, true))
+                (deed!("cha/SNOOP_RESP.RSPFWDWB"), deed!("cha/SNOOP_RESP_LOCAL.RSPFWDWB"), Packet::new(DATA, 0xB, true))
             }
             (true, false, false) => {
-                (deed("cha/SNOOP_RESP.RSPSFWD"), deed("cha/SNOOP_RESP_LOCAL.RSPSFWD"), Packet::new(DATA, 0x1, true))
+                (deed!("cha/SNOOP_RESP.RSPSFWD"), deed!("cha/SNOOP_RESP_LOCAL.RSPSFWD"), Packet::new(DATA, 0x1, true))
             }
         };
         self.account.deed(answer, home, home_cha, now, sink);
@@ -270,7 +300,9 @@ impl Model {
             self.requester_tile(parent)
         };
         let wait = if had { self.times.core_snoop } else { 0 };
-        self.send_packet(socket, cha, packet, here, to, wait, Event::Data.of(parent), sink);
+        let credit = if had { Reason::Data } else { Reason::Response };
+        self.spend(socket, cha, credit);
+        self.send_packet(socket, cha, packet.on(credit), here, to, wait, Event::Data.of(parent), sink);
         self.wheel.schedule(now + wait.max(self.times.llc_quick), Event::Release.of(request));
     }
 }

@@ -33,6 +33,8 @@ pub struct Request {
     pub partial: bool,
     /// It writes to memory.
     pub writes: bool,
+    /// The pipeline has turned it away before.
+    pub turned_away: bool,
     /// A memory prefetch runs ahead of it.
     pub prefetched: bool,
     /// Next in the chain of requests that wait for the same line; free requests are chained too.
@@ -58,6 +60,7 @@ impl Request {
             slot: 0,
             partial: false,
             writes: false,
+            turned_away: false,
             prefetched: false,
             next: NO_REQUEST,
             parent: NO_REQUEST,

@@ -7,7 +7,8 @@ use super::Model;
 use super::event::Event;
 use super::link::{Packet, Taker};
 use crate::ledger::emerald_rapids::Ring;
-use crate::ledger::emerald_rapids::deeds::{Deed, LevelId, deed, level};
+use crate::ledger::emerald_rapids::compiled::{deed, level};
+use crate::ledger::emerald_rapids::deeds::{Deed, LevelId};
 use crate::signal::{SignalSink, Tick};
 use crate::workload::MessageKind;
 use std::collections::VecDeque;
@@ -26,12 +27,12 @@ const NUMBER_TIME: u64 = 500;
 const BYPASS: u8 = 6;
 const INTERRUPT: u8 = 0x8;
 
-const HELD: LevelId = level("ubox/PHOLD_CYCLES.ASSERT_TO_ACK");
-const INGRESS_EMPTY: LevelId = level("ubox/M2U_MISC2.RxC_CYCLES_EMPTY_BL");
-const INGRESS_FULL: LevelId = level("ubox/M2U_MISC2.RxC_CYCLES_FULL_BL");
-const DATA_EMPTY: LevelId = level("ubox/M2U_MISC2.TxC_CYCLES_EMPTY_BL");
-const ACKS_EMPTY: LevelId = level("ubox/M2U_MISC2.TxC_CYCLES_EMPTY_AK");
-const ACKS_FULL: LevelId = level("ubox/M2U_MISC3.TxC_CYCLES_FULL_AK");
+const HELD: LevelId = level!("ubox/PHOLD_CYCLES.ASSERT_TO_ACK");
+const INGRESS_EMPTY: LevelId = level!("ubox/M2U_MISC2.RxC_CYCLES_EMPTY_BL");
+const INGRESS_FULL: LevelId = level!("ubox/M2U_MISC2.RxC_CYCLES_FULL_BL");
+const DATA_EMPTY: LevelId = level!("ubox/M2U_MISC2.TxC_CYCLES_EMPTY_BL");
+const ACKS_EMPTY: LevelId = level!("ubox/M2U_MISC2.TxC_CYCLES_EMPTY_AK");
+const ACKS_FULL: LevelId = level!("ubox/M2U_MISC3.TxC_CYCLES_FULL_AK");
 
 /// A message, packed into an event's subject: the socket that gets it, its kind, whether it came over a link, and the tile it is from.
 #[derive(Debug, Clone, Copy)]
@@ -59,23 +60,23 @@ impl Message {
 
     const fn queue(self) -> LevelId {
         match (self.linked, self.asks()) {
-            (true, _) => level("ubox/M2U_MISC1.RxC_CYCLES_NE_UPI_NCB"),
-            (false, false) => level("ubox/M2U_MISC1.RxC_CYCLES_NE_CBO_NCB"),
-            (false, true) => level("ubox/M2U_MISC1.RxC_CYCLES_NE_CBO_NCS"),
+            (true, _) => level!("ubox/M2U_MISC1.RxC_CYCLES_NE_UPI_NCB"),
+            (false, false) => level!("ubox/M2U_MISC1.RxC_CYCLES_NE_CBO_NCB"),
+            (false, true) => level!("ubox/M2U_MISC1.RxC_CYCLES_NE_CBO_NCS"),
         }
     }
 
     /// What it counts as.
     const fn deed(self) -> Deed {
         match self.kind {
-            MessageKind::LegacyWire => deed("ubox/EVENT_MSG.VLW_RCVD"),
-            MessageKind::Interrupt => deed("ubox/EVENT_MSG.MSI_RCVD"),
-            MessageKind::Processor => deed("ubox/EVENT_MSG.IPI_RCVD"),
-            MessageKind::Doorbell => deed("ubox/EVENT_MSG.DOORBELL_RCVD"),
-            MessageKind::RandomNumber => deed("ubox/RACU_DRNG.RDRAND"),
-            MessageKind::RandomSeed => deed("ubox/RACU_DRNG.RDSEED"),
-            MessageKind::Register => deed("ubox/RACU_REQUESTS"),
-            _ => deed("ubox/EVENT_MSG.INT_PRIO"),
+            MessageKind::LegacyWire => deed!("ubox/EVENT_MSG.VLW_RCVD"),
+            MessageKind::Interrupt => deed!("ubox/EVENT_MSG.MSI_RCVD"),
+            MessageKind::Processor => deed!("ubox/EVENT_MSG.IPI_RCVD"),
+            MessageKind::Doorbell => deed!("ubox/EVENT_MSG.DOORBELL_RCVD"),
+            MessageKind::RandomNumber => deed!("ubox/RACU_DRNG.RDRAND"),
+            MessageKind::RandomSeed => deed!("ubox/RACU_DRNG.RDSEED"),
+            MessageKind::Register => deed!("ubox/RACU_REQUESTS"),
+            _ => deed!("ubox/EVENT_MSG.INT_PRIO"),
         }
     }
 }
@@ -149,9 +150,9 @@ impl Model {
             // Its entry of the interrupt table is always cached.
             let stack = turn as u16 % self.places.m2pcie.len() as u16;
             let remapped = [
-                const { deed("iio/NUM_REQ_OF_CPU_BY_TGT.UBOX") },
-                const { deed("iio/IOMMU3.INT_CACHE_LOOKUPS") },
-                const { deed("iio/IOMMU3.INT_CACHE_HITS") },
+                deed!("iio/NUM_REQ_OF_CPU_BY_TGT.UBOX"),
+                deed!("iio/IOMMU3.INT_CACHE_LOOKUPS"),
+                deed!("iio/IOMMU3.INT_CACHE_HITS"),
             ];
             remapped.into_iter().for_each(|what| self.account.deed(what, socket, stack, now, sink));
         }
@@ -191,7 +192,7 @@ impl Model {
         let (message, waiting) = (Message::unpack(packed), system.ingress.len());
         let random = matches!(message.kind, MessageKind::RandomNumber | MessageKind::RandomSeed);
         if random && !system.take_number(now, number_time) {
-            self.account.deed(const { deed("ubox/RACU_DRNG.PFTCH_BUF_EMPTY") }, socket, 0, now, sink);
+            self.account.deed(deed!("ubox/RACU_DRNG.PFTCH_BUF_EMPTY"), socket, 0, now, sink);
         }
         self.account.leave(message.queue(), socket, 0, now, sink);
         self.account.deed(message.deed(), socket, 0, now, sink);

@@ -4,17 +4,23 @@
 //! the transmit buffer. The way on to the ring stop takes two flits of one packet in a clock, so that a line takes five; packets that
 //! find it taken wait in the receive buffer. A buffer's entries are packets.
 
-use super::PacketId;
 use super::port::{Carried, Flit, IDLE, Levels};
 use super::wires::FlitWires;
+use super::{Action, PacketId};
 use crate::engine::NEVER;
-use crate::ledger::{Class, Credit, LinkQueue, RequestKind};
+use crate::ledger::{Class, Credit, LinkQueue, LinkState, RequestKind};
 use crate::signal::{SignalSink, Tick, Wire};
 use crate::uncore::Model;
 use crate::uncore::event::Event;
 
 /// Brings the levels of a direction to what it carries now.
-fn show<S: SignalSink>(old: &mut Levels, new: Levels, (wire, tags): (Wire, [u64; 3]), now: Tick, sink: &mut S) {
+pub(super) fn show<S: SignalSink>(
+    old: &mut Levels,
+    new: Levels,
+    (wire, tags): (Wire, [u64; 3]),
+    now: Tick,
+    sink: &mut S,
+) {
     for ((old, new), tag) in old.iter_mut().zip(new).zip(tags) {
         while *old < new {
             *old += 1;
@@ -34,14 +40,18 @@ impl Model {
             for (wire, tags) in [wires.sent.all, wires.received.all] {
                 (0..IDLE[0]).for_each(|_| sink.enter(wire, tags[0], 0));
             }
-            sink.enter(wires.awake[0], 0, 0);
-            sink.enter(wires.awake[1], 0, 0);
+            for state in [LinkState::SendFull, LinkState::ReceiveFull] {
+                sink.enter(wires.power[state as usize], 0, 0);
+            }
         }
     }
 
     /// Lets every link layer work whose time has come.
     pub(in crate::uncore) fn step_links<S: SignalSink>(&mut self, sink: &mut S) {
         for index in 0..self.links.ports.len() {
+            if self.links.ports[index].power.next == self.now {
+                self.step_link_power(index, sink);
+            }
             if self.links.ports[index].send_next == self.now {
                 self.send_flits(index, sink);
             }
@@ -49,26 +59,34 @@ impl Model {
                 self.receive_flits(index, sink);
             }
         }
-        let next = |port: &super::Port| port.send_next.min(port.receive_next);
+        let next = |port: &super::Port| port.send_next.min(port.receive_next).min(port.power.next);
         self.links.next = self.links.ports.iter().map(next).fold(NEVER, Tick::min);
     }
 
     fn send_flits<S: SignalSink>(&mut self, index: usize, sink: &mut S) {
         let clock = self.clocks.qclk;
         let cycle = clock.cycles(self.now);
+        if self.links.ports[index].power.off && !self.link_comes_back(index, sink) {
+            return;
+        }
         let port = &mut self.links.ports[index];
         let fresh = port.incoming.front().filter(|(at, _)| *at <= self.now).map(|&(_, packet)| packet);
         if let Some(packet) = fresh {
             port.incoming.pop_front();
             port.waiting.push_back(packet);
         }
+        self.widen_if_needed(index, sink);
+        let port = &mut self.links.ports[index];
+        let half = port.power.half;
         let (mut slots, mut header, mut started) = ([None; 2], false, None);
-        for (slot, place) in slots.iter_mut().enumerate() {
+        for (slot, place) in slots.iter_mut().enumerate().take(port.power.slots()) {
             if port.sending.is_none()
                 && !header
                 && let Some(packet) = port.waiting.pop_front()
             {
-                self.links.packets[packet].record.first_slot = 2 * cycle + slot as u64;
+                let record = &mut self.links.packets[packet].record;
+                (record.first_slot, record.half_width) = (2 * cycle + slot as u64, half);
+                port.power.idle_since = NEVER;
                 port.sending = Some((packet, 0));
                 (header, started) = (true, Some(packet));
             }
@@ -93,17 +111,21 @@ impl Model {
             sink.enter(wires.transmit, 0, self.now);
             self.ledger.link_enter(index as u16, LinkQueue::Transmit, self.now, 1);
         }
-        let levels = self.show_flits(&slots, &wires.sent, sink);
+        let busy = slots[0].is_some();
+        let levels = self.show_flits(&slots, self.links.ports[index].power.idle(), &wires.sent, sink);
         let port = &mut self.links.ports[index];
         show(&mut port.sent, levels, self.links.wires[index].sent.all, self.now, sink);
-        if levels != IDLE {
+        if busy {
             port.flying.push_back(Carried { cycle, slots });
         }
         let waits = port.incoming.front().map_or(NEVER, |&(at, _)| at.max(self.now + clock.ticks()));
-        let goes_on = port.sending.is_some() || !port.waiting.is_empty() || levels != IDLE;
+        let goes_on = port.sending.is_some() || !port.waiting.is_empty() || busy;
         port.send_next = if goes_on { self.now + clock.ticks() } else { waits };
         let (peer, arrives) = (usize::from(port.peer), (cycle + self.links.flight) * clock.ticks());
-        if levels != IDLE {
+        if !goes_on {
+            self.begin_rest(index);
+        }
+        if busy {
             let peer = &mut self.links.ports[peer];
             peer.receive_next = peer.receive_next.min(arrives);
         }
@@ -113,8 +135,14 @@ impl Model {
     }
 
     /// Emits the flits of a clock by class, and gives how many there are of each sort.
-    fn show_flits<S: SignalSink>(&self, slots: &[Option<Flit>; 2], wires: &FlitWires, sink: &mut S) -> Levels {
-        let mut levels = IDLE;
+    fn show_flits<S: SignalSink>(
+        &self,
+        slots: &[Option<Flit>; 2],
+        idle: Levels,
+        wires: &FlitWires,
+        sink: &mut S,
+    ) -> Levels {
+        let mut levels = idle;
         let mut seen: [Option<(Wire, u64)>; 2] = [None; 2];
         for ((packet, flit), seen) in slots.iter().flatten().zip(&mut seen) {
             let record = &self.links.packets[*packet].record;
@@ -126,6 +154,8 @@ impl Model {
                 Class::Home => (one.0, one.1[if record.kind.is_request() { 1 } else { 2 }]),
                 Class::Data => (one.0, one.1[if *flit == 0 { 4 } else { 3 }]),
                 Class::NoData => (two.0, two.1[usize::from(!record.passes_through)]),
+                Class::Bypass => (two.0, two.1[if *flit == 0 { 3 } else { 2 }]),
+                Class::Standard => (two.0, two.1[4]),
             });
         }
         match seen {
@@ -138,6 +168,9 @@ impl Model {
     fn receive_flits<S: SignalSink>(&mut self, index: usize, sink: &mut S) {
         let clock = self.clocks.qclk;
         let cycle = clock.cycles(self.now);
+        if self.links.ports[index].power.next_change() == self.now {
+            self.hear_width(index, sink);
+        }
         self.return_credits(index, cycle, sink);
         if self.links.ports[index].handing.is_none()
             && let Some(packet) = self.links.ports[index].received.pop_front()
@@ -151,12 +184,14 @@ impl Model {
             self.begin_to_hand(index, packet, cycle);
         }
         let peer = usize::from(self.links.ports[index].peer);
-        let mut levels = IDLE;
+        let (idle, mut busy) = (self.links.ports[index].power.idle_received(), false);
+        let mut levels = idle;
         if let Some(carried) = self.links.ports[peer].flying.front().copied()
             && carried.cycle + self.links.flight == cycle
         {
             self.links.ports[peer].flying.pop_front();
-            levels = self.show_flits(&carried.slots, &self.links.wires[index].received, sink);
+            busy = true;
+            levels = self.show_flits(&carried.slots, idle, &self.links.wires[index].received, sink);
             for (packet, _) in carried.slots.into_iter().flatten().filter(|&(_, flit)| flit == 0) {
                 self.header(index, packet, sink);
                 self.take_in(index, packet, cycle, sink);
@@ -171,7 +206,8 @@ impl Model {
         let port = &mut self.links.ports[index];
         show(&mut port.receiving, levels, self.links.wires[index].received.all, self.now, sink);
         let handing = port.handing.is_some() || !port.received.is_empty();
-        let goes_on = levels != IDLE || handing || !port.returning.is_empty();
+        let goes_on = busy || handing || !port.returning.is_empty();
+        let arrives = arrives.min(port.power.next_change());
         port.receive_next = if goes_on { self.now + clock.ticks() } else { arrives };
     }
 
@@ -198,7 +234,7 @@ impl Model {
     fn begin_to_hand(&mut self, index: usize, packet: PacketId, cycle: u64) {
         let record = &self.links.packets[packet].record;
         let flits = record.kind.flits();
-        let last = (record.first_slot + flits - 1) / 2 + self.links.flight;
+        let last = record.slot_of(flits - 1) / 2 + self.links.flight;
         let done = (cycle + flits.div_ceil(2) - 1).max(last);
         self.links.ports[index].handing = Some((packet, done));
     }
@@ -219,12 +255,12 @@ impl Model {
     /// A packet goes to the ring stop; the room that it had in the buffer is free.
     fn hand_to_ring<S: SignalSink>(&mut self, index: usize, packet: PacketId, sink: &mut S) {
         let Self { links, pool, .. } = self;
-        let request = links.packets[packet].request;
+        let (request, action) = (links.packets[packet].request, links.packets[packet].action);
         let (record, wires) = (&mut links.packets[packet].record, &links.wires[index]);
         record.handed = self.now;
         if record.kind.is_for_cache() && !record.passes_through {
-            // As at the home agent: loads get their data straight, stores by the slice.
-            let direct = pool[request].record.kind == RequestKind::DataRead;
+            // As at the home agent: loads get their data straight, stores and what is not coherent by the slice.
+            let direct = action != Action::Far && pool[request].record.kind == RequestKind::DataRead;
             record.direct = Some(direct);
             let (wire, tags) = wires.direct;
             sink.pulse(wire, tags[usize::from(direct)], self.now, 1);

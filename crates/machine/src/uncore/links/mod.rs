@@ -4,8 +4,11 @@
 //! ring, and a packet for the opposite one passes through a neighbour. The ring stops work in the uncore clock, the link layers in
 //! their own.
 
+mod far;
 mod layer;
+mod passage;
 mod port;
+mod power;
 mod stop;
 mod wires;
 
@@ -14,7 +17,13 @@ use super::request::RequestId;
 use crate::engine::NEVER;
 use crate::ledger::PacketRecord;
 use crate::signal::Tick;
+use far::FarAccesses;
+pub use far::FarKind;
+pub use passage::FROM_LINK;
+use passage::Passages;
+pub use passage::Waiting;
 pub use port::Port;
+pub use power::Savings;
 pub use stop::{Letter, Origin};
 pub use wires::{LinkWires, bind, codes};
 
@@ -41,6 +50,8 @@ pub enum Action {
     Complete,
     /// Nothing: the packet with the data that follows it does.
     Announce,
+    /// What the access of a core to another socket's devices or processors needs; in place of a request it has that.
+    Far,
 }
 
 /// A packet on a link.
@@ -106,6 +117,9 @@ pub struct Links {
     pub ports: Vec<Port>,
     pub wires: Vec<LinkWires>,
     pub packets: Packets,
+    pub far: FarAccesses,
+    pub passages: Passages,
+    pub savings: Savings,
     /// The next tick at which a link layer acts.
     pub next: Tick,
     /// Link clocks from one end to the other.
@@ -126,7 +140,23 @@ impl Links {
             (socket + if side == 0 { 1 } else { sockets - 1 }) % sockets * PORTS + 1 - side
         };
         let ports = (0..wires.len() as u16).map(|port| Port::new(peer(port), shared, entries)).collect();
-        Self { ports, wires, packets: Packets::default(), next: NEVER, flight, crossing, sockets }
+        Self {
+            ports,
+            wires,
+            packets: Packets::default(),
+            far: FarAccesses::default(),
+            passages: Passages::default(),
+            savings: Savings::default(),
+            next: NEVER,
+            flight,
+            crossing,
+            sockets,
+        }
+    }
+
+    /// True if nothing non-coherent is under way.
+    pub fn is_idle(&self) -> bool {
+        self.far.is_empty() && self.passages.is_empty()
     }
 
     /// True if there are none.

@@ -1,6 +1,8 @@
 //! The state of one end of a link.
 
 use super::PacketId;
+use super::passage::IoSide;
+use super::power::Power;
 use crate::engine::NEVER;
 use crate::ledger::Class;
 use crate::signal::Tick;
@@ -48,6 +50,8 @@ pub struct Port {
     pub planned: Tick,
     /// First ticks at which another message can arrive by the address and by the data ring.
     pub ring_free: [Tick; 2],
+    /// Towards input-output.
+    pub io: IoSide,
     // The link layer, sending.
     /// Packets on their way from the ring stop, with the tick from which they are there.
     pub incoming: VecDeque<(Tick, PacketId)>,
@@ -65,6 +69,7 @@ pub struct Port {
     /// Packets whose credits go back, with the clock in which they became free.
     pub returning: VecDeque<(u64, PacketId)>,
     pub receive_next: Tick,
+    pub power: Power,
 }
 
 impl Port {
@@ -73,9 +78,9 @@ impl Port {
         let queue = || VecDeque::with_capacity(32);
         Self {
             peer,
-            queues: [queue(), queue(), queue(), queue()],
+            queues: std::array::from_fn(|_| queue()),
             entries: [entries; Class::COUNT],
-            outside: [queue(), queue(), queue(), queue()],
+            outside: std::array::from_fn(|_| queue()),
             turn: 0,
             shared,
             all_shared: shared,
@@ -83,6 +88,7 @@ impl Port {
             hand_free: 0,
             planned: NEVER,
             ring_free: [0; 2],
+            io: IoSide::default(),
             incoming: VecDeque::with_capacity(8),
             waiting: queue(),
             sending: None,
@@ -94,6 +100,7 @@ impl Port {
             receiving: IDLE,
             returning: VecDeque::with_capacity(64),
             receive_next: NEVER,
+            power: Power::new(),
         }
     }
 

@@ -1,8 +1,8 @@
 //! The ring stop of a link: message queues, credits, and what happens to packets that come out of the link.
 
-use super::{Action, PacketId};
+use super::{Action, PacketId, Waiting};
 use crate::engine::NEVER;
-use crate::ledger::{Class, Credit, HomeQueue, LinkQueue, PacketKind, PacketRecord, RequestKind, RingKind};
+use crate::ledger::{Class, Credit, HomeQueue, IoClass, LinkQueue, PacketKind, PacketRecord, RequestKind, RingKind};
 use crate::signal::{SignalSink, Tick};
 use crate::uncore::Model;
 use crate::uncore::event::Event;
@@ -42,8 +42,13 @@ impl Model {
     /// Sends a packet about a request's line to another socket; it reaches the link's ring stop at `at`, or later if others come by
     /// the same ring.
     pub(in crate::uncore) fn send_packet<S: SignalSink>(&mut self, letter: Letter, at: Tick, sink: &mut S) {
+        self.send_letter(letter, self.pool[letter.request].line, at, sink);
+    }
+
+    /// Sends a packet by one of the links that lead to its socket: `spread` decides where either would do.
+    pub(super) fn send_letter<S: SignalSink>(&mut self, letter: Letter, spread: u32, at: Tick, sink: &mut S) {
         let Letter { origin, way: (from, to), kind, requester, action, request } = letter;
-        let sender = self.links.way(from, to, self.pool[request].line);
+        let sender = self.links.way(from, to, spread);
         let port = &mut self.links.ports[usize::from(sender)];
         let record = PacketRecord::new(kind, sender, port.peer, to, requester);
         let class = kind.class() as usize;
@@ -51,7 +56,7 @@ impl Model {
         if port.entries[class] == 0 {
             port.outside[class].push_back(packet);
             if origin == Origin::Home {
-                self.home_waits(sender, kind.is_data(), true, sink);
+                self.home_waits(sender, kind.is_data(), request, true, sink);
             }
         } else {
             port.entries[class] -= 1;
@@ -63,7 +68,7 @@ impl Model {
     fn come_by_ring(&mut self, packet: PacketId, at: Tick) {
         let record = &self.links.packets[packet].record;
         let port = &mut self.links.ports[usize::from(record.sender)];
-        let (ring, cycles) = if record.kind.is_data() { (1, 2) } else { (0, 1) };
+        let (ring, cycles) = (usize::from(record.kind.by_data_ring()), 1 + u64::from(record.kind.is_data()));
         let at = self.clocks.uclk.align_up(at).max(port.ring_free[ring]);
         // A line takes two transfers of 32 bytes.
         port.ring_free[ring] = at + cycles * self.latency.uclk;
@@ -78,18 +83,18 @@ impl Model {
             return;
         };
         if self.links.packets[packet].from_home {
-            self.home_waits(number, class == Class::Data, false, sink);
+            self.home_waits(number, class == Class::Data, self.links.packets[packet].request, false, sink);
         }
         self.come_by_ring(packet, self.now + self.latency.stop_to_stop);
     }
 
     /// A message of the home agent begins or ends to wait for an entry.
-    fn home_waits<S: SignalSink>(&mut self, number: u16, data: bool, begins: bool, sink: &mut S) {
+    fn home_waits<S: SignalSink>(&mut self, number: u16, data: bool, request: RequestId, begins: bool, sink: &mut S) {
         let (home, side) = ((number / super::PORTS) as u8, number % super::PORTS);
         let index = usize::from(data) * 2 + usize::from(side);
         let waiting = &mut self.homes[usize::from(home)].waiting_for_links[index];
         let (wire, tags) = self.wires.homes[usize::from(home)].no_link;
-        let queue = HomeQueue::Links(index);
+        let (queue, line) = (HomeQueue::Links(index), self.pool[request].line);
         if begins {
             *waiting += 1;
             if *waiting == 1 {
@@ -103,6 +108,7 @@ impl Model {
             }
             self.ledger.home_leave(home, queue, self.now);
         }
+        self.home_queues(home, data, line, begins, sink);
     }
 
     /// A packet arrives from the ring.
@@ -116,7 +122,7 @@ impl Model {
             && port.hand_free <= self.now
             && port.shared >= shared_credits(kind);
         // Only the address ring has a way past the queues.
-        if at_once && class != Class::Data {
+        if at_once && !class.by_data_ring() {
             self.links.packets[packet].record.ring_bypass = self.now;
             let (wire, tag) = self.links.wires[index].ring_bypassed;
             sink.pulse(wire, tag, self.now, 1);
@@ -263,7 +269,12 @@ impl Model {
         let packet = &self.links.packets[packet];
         let (request, action) = (packet.request, packet.action);
         let (kind, to, requester) = (packet.record.kind, packet.record.to, packet.record.requester);
-        let here = (packet.record.receiver / super::PORTS) as u8;
+        let link = packet.record.receiver;
+        if action == Action::Far {
+            self.far_delivered(request, kind, link, sink);
+            return;
+        }
+        let here = (link / super::PORTS) as u8;
         if packet.record.passes_through {
             let at = self.now + self.latency.stop_to_stop;
             let letter = Letter { origin: Origin::Other, way: (here, to), kind, requester, action, request };
@@ -275,7 +286,7 @@ impl Model {
         let to_slice = self.now + self.latency.to_home(slice);
         let to_home = self.now + self.latency.stop_to_stop;
         match action {
-            Action::Announce => {}
+            Action::Announce | Action::Far => {}
             Action::Accept => self.reach_home(request, to_home, Event::Accept),
             Action::Write => self.reach_home(request, to_home, Event::SnoopWrite),
             Action::Answer => self.wheel.schedule(to_home, Event::SnoopAnswer.of(request)),
@@ -285,7 +296,12 @@ impl Model {
                 self.wheel.schedule(to_slice, Event::Fill.of(request));
             }
             Action::Complete => self.wheel.schedule(to_slice, Event::Step.of(request)),
-            Action::Data if asked == RequestKind::IoRead => self.wheel.schedule(to_slice, Event::Step.of(request)),
+            Action::Data if asked == RequestKind::IoRead => {
+                // The line goes straight to input-output; the slice hears that it has come.
+                let waiting = Waiting::Device(self.pool[request].thread);
+                self.wheel.schedule(to_slice, Event::Step.of(request));
+                self.begin_passage(link, IoClass::Data, waiting, sink);
+            }
             Action::Data => {
                 if asked == RequestKind::DataRead {
                     let to_core = self.now + self.latency.to_home(core.into());
@@ -299,7 +315,7 @@ impl Model {
         let ring = match kind.class() {
             Class::Home | Class::Snoop => RingKind::Address,
             Class::NoData => RingKind::Acknowledge,
-            Class::Data => RingKind::Block,
+            Class::Data | Class::Bypass | Class::Standard => RingKind::Block,
         };
         let io = self.rings.io();
         match action {
@@ -310,6 +326,10 @@ impl Model {
                 self.travel(here, ring, io, self.map.within(core.into()), sink);
                 self.travel(here, RingKind::Acknowledge, io, self.map.within(slice), sink);
             }
+            Action::Data if asked == RequestKind::IoRead => {
+                self.travel(here, RingKind::Acknowledge, io, self.map.within(slice), sink);
+            }
+            Action::Far => {}
             Action::Snoop | Action::Data | Action::Complete => {
                 self.travel(here, ring, io, self.map.within(slice), sink);
             }

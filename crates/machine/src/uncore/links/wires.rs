@@ -1,7 +1,7 @@
 //! The signals of links, bound once by name.
 
 use super::PORTS;
-use crate::ledger::{Class, Credit, PacketCodes, PacketKind, PacketRecord};
+use crate::ledger::{Class, Credit, IoClass, LinkState, PacketCodes, PacketKind, PacketRecord};
 use crate::signal::{Wire, Wiring, WiringError};
 use crate::uncore::wires::Tagged;
 use pericore_catalog::BitRange;
@@ -13,8 +13,9 @@ pub struct FlitWires {
     pub all: (Wire, [u64; 3]),
     /// Snoop, home request, home answer, payload and header of data.
     pub classes_1: (Wire, [u64; 5]),
-    /// Responses without data that pass through the receiving socket, and others.
-    pub classes_2: (Wire, [u64; 2]),
+    /// Responses without data that pass through the receiving socket, and others; payload and header of non-coherent writes and
+    /// interrupts; non-coherent reads.
+    pub classes_2: (Wire, [u64; 5]),
 }
 
 /// How a packet's header is written into the tag of the packet signal.
@@ -49,11 +50,15 @@ pub struct LinkWires {
     pub shared_refused: (Wire, [u64; Class::COUNT]),
     pub reserved_used: (Wire, [u64; Class::COUNT]),
     pub reserved_refused: (Wire, [u64; Class::COUNT]),
+    /// Credits towards input-output: taken, in use, not to be had.
+    pub io_acquired: [Tagged; IoClass::COUNT],
+    pub io_used: [Tagged; IoClass::COUNT],
+    pub io_rejected: [Tagged; IoClass::COUNT],
     // The link layer.
     pub sent: FlitWires,
     pub received: FlitWires,
-    /// Sending and receiving direction at full power.
-    pub awake: [Wire; 2],
+    /// Power states, by [`LinkState`].
+    pub power: [Wire; LinkState::COUNT],
     pub transmit: Wire,
     pub transmit_bypassed: Wire,
     pub receive: Wire,
@@ -71,7 +76,9 @@ pub struct LinkWires {
 }
 
 /// In the order of [`Class`].
-const CLASSES: [&str; Class::COUNT] = ["HOM", "SNP", "NDR", "DRS"];
+const CLASSES: [&str; Class::COUNT] = ["HOM", "SNP", "NDR", "DRS", "NCB", "NCS"];
+/// In the order of [`IoClass`].
+const IO_CLASSES: [&str; IoClass::COUNT] = ["DRS", "NCB", "NCS"];
 
 /// Binds everything that links emit, socket by socket.
 pub fn bind(wiring: &mut Wiring, sockets: u8) -> Result<Vec<LinkWires>, WiringError> {
@@ -122,9 +129,18 @@ fn bind_link(wiring: &mut Wiring, socket: u16, port: u16, header: HeaderTags) ->
     let reserved_consumed = tags("qpi", "RxL_CREDITS_CONSUMED_VN0", CLASSES)?;
     let sent = bind_flits(wiring, socket, port, ["TxL_FLITS_G0", "TxL_FLITS_G1", "TxL_FLITS_G2"])?;
     let received = bind_flits(wiring, socket, port, ["RxL_FLITS_G0", "RxL_FLITS_G1", "RxL_FLITS_G2"])?;
+    let ring_bypassed = wiring.subevent(socket, "r3qpi", port, "RxR_BYPASSED", "AD")?;
+    let mut to_io = |event: &str| {
+        let mut tags = [ring_bypassed; IoClass::COUNT];
+        for (tag, name) in tags.iter_mut().zip(IO_CLASSES) {
+            *tag = wiring.subevent(socket, "r3qpi", port, event, name)?;
+        }
+        Ok::<_, WiringError>(tags)
+    };
+    let (io_acquired, io_used) = (to_io("IIO_CREDITS_ACQUIRED")?, to_io("IIO_CREDITS_USED")?);
+    let io_rejected = to_io("IIO_CREDITS_REJECT")?;
     let (direct, success) = wiring.subevent(socket, "qpi", port, "DIRECT2CORE", "SUCCESS")?;
     let (_, failure) = wiring.subevent(socket, "qpi", port, "DIRECT2CORE", "FAILURE_RBT")?;
-    let ring_bypassed = wiring.subevent(socket, "r3qpi", port, "RxR_BYPASSED", "AD")?;
     let mut of_class = |event: &str| {
         let mut wires = [ring; Class::COUNT];
         for (wire, class) in wires.iter_mut().zip(CLASSES) {
@@ -146,9 +162,18 @@ fn bind_link(wiring: &mut Wiring, socket: u16, port: u16, header: HeaderTags) ->
         shared_refused,
         reserved_used,
         reserved_refused,
+        io_acquired,
+        io_used,
+        io_rejected,
         sent,
         received,
-        awake: [layer("TxL0_POWER_CYCLES")?, layer("RxL0_POWER_CYCLES")?],
+        power: [
+            layer("TxL0_POWER_CYCLES")?,
+            layer("TxL0P_POWER_CYCLES")?,
+            layer("RxL0_POWER_CYCLES")?,
+            layer("RxL0P_POWER_CYCLES")?,
+            layer("L1_POWER_CYCLES")?,
+        ],
         transmit: layer("txq")?,
         transmit_bypassed: layer("TxL_BYPASSED")?,
         receive: layer("rxq")?,
@@ -173,9 +198,11 @@ fn bind_flits(wiring: &mut Wiring, socket: u16, port: u16, events: [&str; 3]) ->
     let ((_, request), (_, answer)) = (tag(one, "HOM_REQ")?, tag(one, "HOM_NONREQ")?);
     let ((_, payload), (_, head)) = (tag(one, "DRS_DATA")?, tag(one, "DRS_NONDATA")?);
     let ((two_wire, through), (_, ends)) = (tag(two, "NDR_AD")?, tag(two, "NDR_AK")?);
+    let ((_, bypass_payload), (_, bypass)) = (tag(two, "NCB_DATA")?, tag(two, "NCB_NONDATA")?);
+    let (_, standard) = tag(two, "NCS")?;
     Ok(FlitWires {
         all: (all_wire, [idle, data, header]),
         classes_1: (one_wire, [snoop, request, answer, payload, head]),
-        classes_2: (two_wire, [through, ends]),
+        classes_2: (two_wire, [through, ends, bypass_payload, bypass, standard]),
     })
 }

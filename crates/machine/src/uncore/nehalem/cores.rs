@@ -8,6 +8,7 @@ use super::{LINE_BYTES, Thread};
 use crate::signal::SignalSink;
 use crate::uncore::cache::{Evicted, Right};
 use crate::uncore::core::{Buffer, Level, ThreadState};
+use crate::uncore::program::Cores;
 
 /// Accesses that a thread may run ahead on hits before other events get their turn.
 const RUN_AHEAD: u32 = 64;
@@ -16,7 +17,7 @@ impl Model {
     /// Lets a thread issue until it must wait.
     pub(super) fn issue<S: SignalSink>(&mut self, thread: u16, sink: &mut S) {
         if self.program.is_some() {
-            self.issue_program(thread, sink);
+            self.run_program(thread, sink);
             return;
         }
         let index = usize::from(thread);

@@ -38,7 +38,7 @@ use crate::engine::{Clocks, Pool, Wheel};
 use crate::ledger as shared;
 use crate::signal::{SignalSink, Tick, Wiring};
 use crate::workload::{
-    Access, Course, Generator, Kind as Shape, Placement, ProgramSettings, ProgramSource, Scenario, Workload,
+    Access, Course, Generator, Kind as Shape, Nodes, Placement, ProgramSettings, ProgramSource, Scenario, Workload,
 };
 use event::Event;
 use hub::Device;
@@ -226,12 +226,13 @@ impl Model {
         let parameters = Parameters { fill_buffers: settings.misses, ..parameters };
         let threads = parameters.limits().threads;
         let nothing = Workload { requests: 0, threads, ..Workload::new(Shape::Random) };
-        let program = program::program(&parameters, source, settings);
+        let nodes = Nodes { count: parameters.sockets, bytes: parameters.memory(), span: parameters.node() };
         let mut model = Self::for_scenario(parameters, Scenario { phases: Vec::new() }, wiring)?;
         model.set_to_work(&nothing);
         // Not known before the program has ended.
         model.total = u64::MAX;
-        model.program = Some(program);
+        let sockets = model.threads.iter().map(|thread| thread.core / CORES as u8);
+        model.program = Some(Program::new(source, settings, sockets, model.cores.len(), nodes));
         Ok(model)
     }
 

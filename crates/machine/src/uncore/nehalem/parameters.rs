@@ -175,7 +175,8 @@ impl Parameters {
     /// What workloads can ask of the machine.
     pub const fn limits(&self) -> Limits {
         let threads = self.sockets as u16 * CORES as u16 * self.threads_per_core as u16;
-        Limits { memory: self.memory(), threads, sockets: self.sockets as u16, repertoire: &REPERTOIRE }
+        let sockets = self.sockets as u16;
+        Limits { memory: self.memory(), threads, sockets, expander: false, repertoire: &REPERTOIRE }
     }
 
     /// Checks what the model's data structures take for granted.

@@ -71,7 +71,7 @@ impl Model {
                 (Kind::DeviceRead(_), state) => state,
                 _ => LineState::Shared,
             };
-            if stays == LineState::Invalid { llc.clear(way) } else { llc.set_state(way, stays) }
+            if stays == LineState::Invalid { llc.remove(way) } else { llc.set_state(way, stays) }
         }
         let answer = match state {
             LineState::Modified if kind == Kind::Own => Answer::Forward,

@@ -201,7 +201,7 @@ impl Model {
     /// A line leaves a socket for good; its data is not wanted.
     pub(super) fn drop_line(&mut self, socket: usize, way: Way, line: u32) {
         self.ask_cores(socket, way, line, true, None);
-        self.sockets[socket].llc.clear(way);
+        self.sockets[socket].llc.remove(way);
     }
 
     /// The LLC has answered.

@@ -2,22 +2,41 @@
 //! there, so that snoops and evictions find them.
 
 use super::super::cache::{Evicted, Right};
-use super::super::core::Core;
+use super::super::core::{Buffer, Core};
+use super::Reached;
+
+/// Buffers that prefetches leave to the program's own misses.
+const RESERVED: u32 = 2;
 
 impl Core {
+    /// Looks up an access that missed the first level. True with [`Reached::Miss`] if a request must go out for it.
+    pub(in super::super) fn reach_l2(&mut self, line: u32, store: bool) -> (Reached, bool) {
+        if self.access_l2(line, store) {
+            return (Reached::Hit, false);
+        }
+        match self.take_buffer(line, store) {
+            Buffer::Taken => (Reached::Miss, true),
+            Buffer::Joined => (Reached::Miss, false),
+            Buffer::Full => (Reached::NoBuffer, false),
+        }
+    }
+
+    /// Gets a buffer for a prefetch; false if there is no need or no room.
+    pub(in super::super) fn take_prefetch(&mut self, line: u32, store: bool) -> bool {
+        self.free_buffers() > RESERVED
+            && self.l2.find(line).is_none()
+            && !self.expects(line)
+            && self.take_buffer(line, store) == Buffer::Taken
+    }
+
     /// Looks up an access that missed the first level. False if a request must go out.
-    pub(in super::super) fn access_l2(&mut self, line: u32, store: bool) -> bool {
+    fn access_l2(&mut self, line: u32, store: bool) -> bool {
         let Some(found) = self.l2.find(line) else { return false };
         if store && self.l2.right(found) == Right::Shared {
             return false;
         }
         self.l2.touch(found);
         true
-    }
-
-    /// True if the L2 has a line, or it is on its way.
-    pub(in super::super) fn has_or_expects(&self, line: u32) -> bool {
-        self.l2.find(line).is_some() || self.expects(line)
     }
 
     /// The first level's copy of a line is written to. What gives way for it in the L2 must be written back.

@@ -1,131 +1,158 @@
-//! Hardware threads take a program's accesses.
+//! Hardware threads take a program's accesses, whichever family's model they are of.
 
-use super::super::Model;
-use super::super::core::{Buffer, ThreadState};
-use super::super::event::Event;
-use crate::ledger::RequestKind;
-use crate::signal::SignalSink;
+use super::Program;
+use crate::signal::{SignalSink, Tick};
 use crate::workload::ProgramKind;
 
 /// Accesses that a thread may take before other events get their turn.
 const RUN: u32 = 64;
-/// Buffers that prefetches leave to the program's own misses.
-const RESERVED: u32 = 2;
 
-impl Model {
+/// What an access wants of its line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Want {
+    /// To load from it.
+    Data,
+    /// To store to it.
+    Own,
+    /// To run it.
+    Code,
+}
+
+/// What became of an access at the L2.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reached {
+    /// The L2 has the line.
+    Hit,
+    /// It does not: a request has gone out, or one before it will do.
+    Miss,
+    /// No request could go out.
+    NoBuffer,
+}
+
+/// Why a hardware thread takes no access now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pause {
+    /// It waits for a buffer.
+    ForBuffer,
+    /// The program has none for it yet.
+    ForAccess,
+    /// The program has ended.
+    Over,
+}
+
+/// A model whose cores run a program.
+pub trait Cores {
+    /// The program.
+    fn program(&mut self) -> Option<&mut Program>;
+    /// Virtual time.
+    fn now(&self) -> Tick;
+    /// Ticks of a core's cycle, and between a thread's accesses to its L2.
+    fn paces(&self) -> [Tick; 2];
+    /// The core of a hardware thread.
+    fn core_of(&self, thread: u16) -> usize;
+    /// When a hardware thread can take its next access.
+    fn ready(&mut self, thread: u16) -> &mut Tick;
+    /// Lets a hardware thread go on at a tick.
+    fn go_on(&mut self, thread: u16, at: Tick);
+    /// A hardware thread has an access to take.
+    fn begins<S: SignalSink>(&mut self, _thread: u16, _sink: &mut S) {}
+    /// A hardware thread takes no more accesses for now.
+    fn pause<S: SignalSink>(&mut self, thread: u16, why: Pause, sink: &mut S);
+    /// Ends a hardware thread's pause if it waits for an access; true if it does.
+    fn rouse(&mut self, thread: u16) -> bool;
+    /// True if a core has room for what an access may drive out.
+    fn has_room(&self, core: usize) -> bool;
+    /// A load, store or fetch that missed the first level.
+    fn demand<S: SignalSink>(&mut self, thread: u16, line: u32, want: Want, sink: &mut S) -> Reached;
+    /// Fetches a line that the L2's prefetchers want; false if it is there, or there is no room.
+    fn prefetch<S: SignalSink>(&mut self, thread: u16, line: u32, want: Want, sink: &mut S) -> bool;
+    /// The first level gives a dirty line up.
+    fn write_back_l1<S: SignalSink>(&mut self, thread: u16, line: u32, sink: &mut S);
+    /// Stores around the caches, to a whole line or a part of one; false if they must wait for a buffer.
+    fn stream<S: SignalSink>(&mut self, thread: u16, line: u32, whole: bool, sink: &mut S) -> bool;
+    /// An access has had its turn; it is the last of all if so said.
+    fn count(&mut self, accesses: u64, last: bool);
+
     /// Lets a hardware thread take accesses until it must wait.
-    pub(in super::super) fn issue_program<S: SignalSink>(&mut self, thread: u16, sink: &mut S) {
-        for _ in 0..RUN {
-            if !self.take_turn(thread, sink) {
-                self.wake_threads();
-                return;
+    fn run_program<S: SignalSink>(&mut self, thread: u16, sink: &mut S) {
+        let waits = (0..RUN).any(|_| !self.take_access(thread, sink));
+        let now = self.now();
+        let woken: Vec<u16> = self.program().map_or_else(Vec::new, |program| program.woken().collect());
+        for other in woken {
+            if self.rouse(other) {
+                self.go_on(other, now);
             }
         }
-        self.wake_threads();
-        self.wheel.schedule(self.threads[usize::from(thread)].ready.max(self.now), Event::Issue.of(thread));
+        if !waits {
+            let at = (*self.ready(thread)).max(now);
+            self.go_on(thread, at);
+        }
     }
 
     /// One access; false if the thread must wait, and for what is set.
-    fn take_turn<S: SignalSink>(&mut self, thread: u16, sink: &mut S) -> bool {
-        let index = usize::from(thread);
-        let Some(program) = &mut self.program else { return false };
-        let Some(access) = program.front(index) else {
-            self.threads[index].state = if program.ended { ThreadState::Finished } else { ThreadState::ForAccess };
-            if program.drained() {
-                self.total = self.done;
-            }
+    fn take_access<S: SignalSink>(&mut self, thread: u16, sink: &mut S) -> bool {
+        let slot = usize::from(thread);
+        let Some(program) = self.program() else { return false };
+        let Some(access) = program.front(slot) else {
+            let (ended, drained) = (program.ended(), program.drained());
+            self.pause(thread, if ended { Pause::Over } else { Pause::ForAccess }, sink);
+            self.count(0, drained);
             return false;
         };
-        let state = &mut self.threads[index];
-        state.ready = state.ready.max(self.now) + program.cycles(index) * self.latency.uclk;
-        if state.ready > self.now {
-            self.wheel.schedule(state.ready, Event::Issue.of(thread));
-            return false;
-        }
-        let core = state.core;
-        let cache = &mut self.cores[usize::from(core)];
-        if cache.writebacks >= self.parameters.writeback_buffers {
-            state.state = ThreadState::ForBuffer;
+        let cycles = program.cycles(slot);
+        self.begins(thread, sink);
+        let ([cycle, interval], now) = (self.paces(), self.now());
+        let ready = self.ready(thread);
+        *ready = (*ready).max(now) + cycles * cycle;
+        let at = *ready;
+        if at > now {
+            self.go_on(thread, at);
             return false;
         }
         let line = access.line;
-        let store = matches!(access.kind, ProgramKind::Store | ProgramKind::Upgrade);
-        match access.kind {
-            // Nothing but time. Pages that are gone never come this far.
-            ProgramKind::Progress | ProgramKind::Unmap => {}
-            ProgramKind::WriteBack => {
-                let evicted = cache.write_back_l1(line);
-                self.write_back(core, evicted, sink);
-            }
-            ProgramKind::NonTemporal => {
-                cache.invalidate(line);
-                self.write_around(core, line, sink);
-            }
-            ProgramKind::Load | ProgramKind::Store | ProgramKind::Upgrade | ProgramKind::Fetch => {
-                let hit = cache.access_l2(line, store);
-                if !hit {
-                    match cache.take_buffer(line, store) {
-                        Buffer::Taken => drop(self.request(thread, line, store, sink)),
-                        Buffer::Joined => {}
-                        Buffer::Full => {
-                            state.state = ThreadState::ForBuffer;
-                            return false;
-                        }
-                    }
+        let taken = self.has_room(self.core_of(thread))
+            && match access.kind {
+                // Nothing but time. Pages that are gone never come this far.
+                ProgramKind::Progress | ProgramKind::Unmap => true,
+                ProgramKind::WriteBack => {
+                    self.write_back_l1(thread, line, sink);
+                    true
                 }
-                if store {
-                    let evicted = self.cores[usize::from(core)].dirty_l1(line);
-                    self.write_back(core, evicted, sink);
-                }
-                self.threads[index].ready += self.latency.l2_interval;
-                self.prefetch(thread, line, !hit, sink);
-            }
+                ProgramKind::NonTemporal => self.stream(thread, line, access.whole, sink),
+                ProgramKind::Load => self.reach(thread, line, Want::Data, interval, sink),
+                ProgramKind::Fetch => self.reach(thread, line, Want::Code, interval, sink),
+                ProgramKind::Store | ProgramKind::Upgrade => self.reach(thread, line, Want::Own, interval, sink),
+            };
+        if !taken {
+            self.pause(thread, Pause::ForBuffer, sink);
+            return false;
         }
-        self.done += 1;
-        if let Some(program) = &mut self.program {
-            program.pop(index);
-            if program.drained() {
-                self.total = self.done;
-            }
-        }
+        let drained = self.program().is_some_and(|program| {
+            program.pop(slot);
+            program.drained()
+        });
+        self.count(1, drained);
         true
     }
 
-    /// Threads that had nothing to do have an access.
-    fn wake_threads(&mut self) {
-        let Some(program) = &mut self.program else { return };
-        for thread in program.woken.drain(..) {
-            let state = &mut self.threads[usize::from(thread)];
-            if state.state == ThreadState::ForAccess {
-                state.state = ThreadState::Running;
-                self.wheel.schedule(self.now, Event::Issue.of(thread));
-            }
+    /// An access at the L2, and what its prefetchers make of it; false if it must wait for a buffer.
+    fn reach<S: SignalSink>(&mut self, thread: u16, line: u32, want: Want, interval: Tick, sink: &mut S) -> bool {
+        let reached = self.demand(thread, line, want, sink);
+        if reached == Reached::NoBuffer {
+            return false;
         }
-    }
-
-    /// Stores around the caches: the line goes out without being read. The catalogue's streaming opcodes have no place in this model
-    /// yet; it goes as a write-back that gives the line up, which is the same traffic.
-    fn write_around<S: SignalSink>(&mut self, core: u8, line: u32, sink: &mut S) {
-        self.cores[usize::from(core)].writebacks += 1;
-        self.send_writeback(RequestKind::WritebackToInvalid, core, line, sink);
-    }
-
-    /// Sends prefetches as data reads: into the L2 they are no LLC prefetches, which have opcodes of their own.
-    fn prefetch<S: SignalSink>(&mut self, thread: u16, line: u32, miss: bool, sink: &mut S) {
-        let core = usize::from(self.threads[usize::from(thread)].core);
-        let Some(program) = self.program.as_mut().filter(|program| program.settings.prefetch) else { return };
-        let (lines, count) = program.prefetchers[core].wants(line, miss);
+        *self.ready(thread) += interval;
+        let core = self.core_of(thread);
+        let miss = reached == Reached::Miss;
+        let wanted = self.program().and_then(|program| program.prefetches(core, line, miss));
+        let (lines, count) = wanted.unwrap_or_default();
         for &wanted in &lines[..count] {
-            let cache = &mut self.cores[core];
-            if cache.free_buffers() <= RESERVED || cache.has_or_expects(wanted) {
-                continue;
-            }
-            if cache.take_buffer(wanted, false) == Buffer::Taken {
-                self.request(thread, wanted, false, sink);
-                if let Some(program) = &mut self.program {
-                    program.counts.prefetches += 1;
-                }
+            if self.prefetch(thread, wanted, want, sink)
+                && let Some(program) = self.program()
+            {
+                program.count_prefetch();
             }
         }
+        true
     }
 }

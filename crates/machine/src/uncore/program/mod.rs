@@ -11,6 +11,7 @@ mod prefetch;
 use super::address::LINE_BYTES;
 use crate::signal::Tick;
 use crate::workload::{Nodes, Pages, ProgramKind, ProgramSettings, ProgramSource};
+pub(super) use issue::{Cores, Pause, Reached, Want};
 use prefetch::{MOST, Prefetcher};
 use std::collections::VecDeque;
 
@@ -22,6 +23,8 @@ const AHEAD: usize = 4096;
 pub(super) struct Waiting {
     pub(super) line: u32,
     pub(super) kind: ProgramKind,
+    /// Stores around the caches that write the whole line.
+    pub(super) whole: bool,
     /// Instructions since the thread's access before.
     instructions: u64,
 }
@@ -29,6 +32,8 @@ pub(super) struct Waiting {
 /// A hardware thread's share of the program.
 #[derive(Debug, Default)]
 struct Slot {
+    /// Its socket.
+    socket: u8,
     queue: VecDeque<Waiting>,
     /// Thousandths of a core cycle that instructions have taken beyond whole cycles.
     thousandths: u64,
@@ -41,7 +46,6 @@ pub(super) struct Program {
     source: Box<dyn ProgramSource>,
     settings: ProgramSettings,
     pages: Pages,
-    sockets: usize,
     slots: Vec<Slot>,
     prefetchers: Vec<Prefetcher>,
     /// Instructions of each of the program's threads, as of its last access.
@@ -74,11 +78,11 @@ impl ProgramCounts {
 }
 
 impl Program {
-    /// A program before its first access.
+    /// A program before its first access, on hardware threads of these sockets.
     pub fn new(
         source: Box<dyn ProgramSource>,
         settings: ProgramSettings,
-        threads: usize,
+        threads: impl Iterator<Item = u8>,
         cores: usize,
         nodes: Nodes,
     ) -> Self {
@@ -86,8 +90,7 @@ impl Program {
             source,
             settings,
             pages: Pages::new(settings.pages, settings.numa, nodes),
-            sockets: nodes.count.into(),
-            slots: (0..threads).map(|_| Slot::default()).collect(),
+            slots: threads.map(|socket| Slot { socket, ..Slot::default() }).collect(),
             prefetchers: (0..cores).map(|_| Prefetcher::default()).collect(),
             instructions: Vec::new(),
             waiting: 0,
@@ -174,15 +177,13 @@ impl Program {
         self.instructions[thread] = access.instructions.max(self.instructions[thread]);
         let store = matches!(access.kind, ProgramKind::Store | ProgramKind::Upgrade | ProgramKind::NonTemporal);
         let number = thread % self.slots.len();
-        // Cores are numbered socket by socket, and the second hardware threads after all the first ones.
-        let cores = self.prefetchers.len();
-        let socket = (number % cores / (cores / self.sockets)) as u8;
+        let slot = &mut self.slots[number];
         let physical = match access.kind {
             ProgramKind::Progress => 0,
-            _ => self.pages.touch(access.process, access.forked_from, access.address, store, socket),
+            _ => self.pages.touch(access.process, access.forked_from, access.address, store, slot.socket),
         };
-        let slot = &mut self.slots[number];
-        slot.queue.push_back(Waiting { line: (physical / LINE_BYTES) as u32, kind: access.kind, instructions });
+        let (line, whole) = ((physical / LINE_BYTES) as u32, access.size >= LINE_BYTES);
+        slot.queue.push_back(Waiting { line, kind: access.kind, whole, instructions });
         self.waiting += 1;
         if std::mem::take(&mut slot.starving) {
             self.woken.push(number as u16);

@@ -2,22 +2,25 @@
 
 use super::Tick;
 use crate::ledger::Opcodes;
+use crate::machine::{MachineSpec, Parameters};
 use crate::pmon::{Selection, compile};
 use crate::signal::{SignalSink, Wire, Wiring};
-use crate::uncore::{Model, Parameters};
+use crate::uncore::Model;
 use crate::workload::Scenario;
 use pericore_catalog::{Measure, Unit};
 use std::collections::HashMap;
 use std::fmt::Write;
 
-/// The shipped scenarios, and the sockets that they are for.
-const SHIPPED: [(&str, u8, &str); 6] = [
-    ("cores", 1, include_str!("../../../scenarios/cores.scenario")),
-    ("devices", 1, include_str!("../../../scenarios/devices.scenario")),
-    ("heat", 1, include_str!("../../../scenarios/heat.scenario")),
-    ("night", 1, include_str!("../../../scenarios/night.scenario")),
-    ("sockets", 2, include_str!("../../../scenarios/sockets.scenario")),
-    ("ring-of-four", 4, include_str!("../../../scenarios/ring-of-four.scenario")),
+/// The shipped scenarios, and the machines that they are for.
+const SHIPPED: [(&str, &str, &str); 8] = [
+    ("cores", "e5-2600", include_str!("../../../scenarios/cores.scenario")),
+    ("devices", "e5-2600", include_str!("../../../scenarios/devices.scenario")),
+    ("heat", "e5-2600", include_str!("../../../scenarios/heat.scenario")),
+    ("night", "e5-2600", include_str!("../../../scenarios/night.scenario")),
+    ("memory", "e5-2600:regions=12,ranks=8", include_str!("../../../scenarios/memory.scenario")),
+    ("sockets", "e5-2600:sockets=2", include_str!("../../../scenarios/sockets.scenario")),
+    ("ring-of-four", "e5-2600:sockets=4", include_str!("../../../scenarios/ring-of-four.scenario")),
+    ("directory", "e5-2600:sockets=4,directory=1", include_str!("../../../scenarios/directory.scenario")),
 ];
 /// Why events are not modelled: an event or the beginning of its name, a colon, the reason.
 const ABSENT: &str = include_str!("../../../scenarios/not-modelled.txt");
@@ -51,13 +54,16 @@ impl SignalSink for Tally {
     fn leave(&mut self, _: Wire, _: u64, _: Tick) {}
 }
 
-fn run(sockets: u8, text: &str) -> Tally {
+fn run(machine: &str, text: &str) -> Tally {
+    let Ok(Parameters::E5(parameters)) = MachineSpec::parse(machine).unwrap().parameters() else {
+        panic!("{machine} is another model")
+    };
     let family = pericore_catalog::family("e5-2600").unwrap();
-    let parameters = Parameters::e5_2680().with_sockets(sockets);
+    let sockets = parameters.sockets;
     let opcodes = Opcodes::by_name(|name| family.named_value("idi-opcodes", name)).unwrap();
     let scenario = Scenario::parse(text, &parameters.limits()).unwrap();
     let mut wiring = Wiring::new(family, sockets.into());
-    let mut model = Model::for_scenario(parameters, opcodes, scenario, &mut wiring).unwrap();
+    let mut model = Model::for_scenario(*parameters, opcodes, scenario, &mut wiring).unwrap();
     let mut tally = Tally { wiring, seen: HashMap::new() };
     loop {
         model.run_until(model.now() + 1_000_000, &mut tally);
@@ -91,7 +97,7 @@ fn counts(unit: &'static Unit, index: usize, config: u64, tally: &Tally) -> bool
 
 /// Rows of the table: unit, event with subevent, whether the guide has it, and the scenarios in which it counts.
 fn rows() -> Vec<(&'static str, String, bool, Vec<&'static str>)> {
-    let tallies: Vec<_> = SHIPPED.iter().map(|(name, sockets, text)| (*name, run(*sockets, text))).collect();
+    let tallies: Vec<_> = SHIPPED.iter().map(|(name, machine, text)| (*name, run(machine, text))).collect();
     let mut rows = Vec::new();
     for (index, unit) in pericore_catalog::family("e5-2600").unwrap().units.iter().enumerate() {
         for event in unit.events {
@@ -125,9 +131,13 @@ fn the_share_holds_and_the_table_is_current() {
         "# What the E5-2600 model counts\n\n\
          Made by the test `the_share_holds_and_the_table_is_current` of `pericore-machine`; run it with\n\
          `PERICORE_WRITE_TABLES=1` to write this file anew. An event is modelled if a counter that selects it counts something in a\n\
-         shipped scenario (`crates/machine/scenarios`; `sockets` needs `--machine e5-2600:sockets=2`, `ring-of-four` `:sockets=4`). The\n\
-         others have a reason.\n\n",
+         shipped scenario (`crates/machine/scenarios`). The others have a reason.\n\n\
+         | scenario | `--machine` |\n|---|---|\n",
     );
+    for (name, machine, _) in SHIPPED {
+        writeln!(table, "| {name} | `{machine}` |").unwrap();
+    }
+    table.push('\n');
     let share = |rows: &[&(&str, String, bool, Vec<&str>)]| {
         let counting = rows.iter().filter(|row| !row.3.is_empty()).count();
         (counting, rows.len(), 100.0 * counting as f64 / rows.len() as f64)
@@ -167,4 +177,4 @@ fn the_share_holds_and_the_table_is_current() {
 }
 
 /// Per cent of the guide's selections that must count. Issue 7 asks for 85.
-const LEAST: f64 = 50.0;
+const LEAST: f64 = 93.0;

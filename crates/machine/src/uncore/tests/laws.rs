@@ -4,7 +4,7 @@ use super::recorder::Recorder;
 use super::{WORKLOADS, model, run, sockets, trefi};
 use crate::engine::Random;
 use crate::ledger::{Snapshot, Window};
-use crate::uncore::dram::checker::{self, DDR3_1600K};
+use crate::uncore::dram::checker::{self, DDR3_1600K, Standard};
 
 struct Sums<'a>(Window<'a>, u8);
 
@@ -21,7 +21,7 @@ impl Sums<'_> {
 fn check(workload: &str, from: &Snapshot, to: &Snapshot) {
     let sums = Sums(Window::between(from, to), sockets(workload));
     let cbo = |event| sums.of("cbo", event, &[("nid", 0xF)]);
-    let (ha, imc) = (|event| sums.of("ha", event, &[]), |event| sums.of("imc", event, &[]));
+    let (ha, imc) = (|event: &str| sums.of("ha", event, &[]), |event| sums.of("imc", event, &[]));
     let opcode = |event, opc| sums.of("cbo", event, &[("opc", opc)]);
     let state = |event, state| sums.of("cbo", event, &[("state", state)]);
     let equal = |left: u64, right: u64, law: &str| assert_eq!(left, right, "{workload}: {law}");
@@ -32,15 +32,20 @@ fn check(workload: &str, from: &Snapshot, to: &Snapshot) {
     let reads = ha("REQUESTS.READS") - imc("WPQ_READ_HIT") + underfills;
     equal(imc("CAS_COUNT.RD"), reads, "read CAS = reads - forwards + underfills");
     assert!(underfills <= ha("IMC_WRITES.PARTIAL"), "{workload}: more underfills than partial writes");
-    equal(imc("CAS_COUNT.WR"), ha("REQUESTS.WRITES") - imc("WPQ_WRITE_HIT"), "write CAS = writes - merges");
+    // A directory bit that changes is written with its line.
+    let writes = ha("REQUESTS.WRITES") + ha("DIRECTORY_UPDATE.ANY");
+    equal(imc("CAS_COUNT.WR"), writes - imc("WPQ_WRITE_HIT"), "write CAS = writes + directory updates - merges");
     equal(imc("RPQ_INSERTS"), ha("REQUESTS.READS"), "every read goes through an RPQ");
-    equal(imc("WPQ_INSERTS") + imc("WPQ_WRITE_HIT"), ha("REQUESTS.WRITES"), "every write goes to a WPQ");
-    equal(ha("IMC_WRITES.ALL"), ha("REQUESTS.WRITES"), "every write is handed on");
+    equal(imc("WPQ_INSERTS") + imc("WPQ_WRITE_HIT"), writes, "every write goes to a WPQ");
+    equal(ha("IMC_WRITES.ALL"), writes, "every write is handed on");
     // A device's write into the LLC asks the home agent for the line only.
     let asked = opcode("TOR_INSERTS.MISS_OPCODE", 0x19C);
     let requests = ha("REQUESTS.READS") + ha("REQUESTS.WRITES") + asked;
     let tracked = ha("TRACKER_INSERTS.ALL") + sums.0.snoop_writes();
     equal(tracked, requests, "every request is tracked, or came of a snoop");
+    let region = |number| format!("TAD_REQUESTS_G{}.REGION{number}", number / 8);
+    let by_region: u64 = (0..12).map(|number| ha(&region(number))).sum();
+    equal(by_region, requests, "every request is for a region of memory");
     let answers = ha("TxR_BL.DRS_CACHE") + ha("TxR_BL.DRS_CORE") + ha("TxR_BL.DRS_QPI") + sums.0.forwards();
     equal(answers, ha("REQUESTS.READS"), "every read is answered");
     equal(cbo("TOR_INSERTS.MISS_ALL"), ha("TRACKER_INSERTS.ALL"), "an RTID is a tracker entry");
@@ -48,7 +53,17 @@ fn check(workload: &str, from: &Snapshot, to: &Snapshot) {
     equal(lookups, state("LLC_LOOKUP.ANY", 0x01) + state("LLC_LOOKUP.ANY", 0x1E), "look-ups = hits + misses");
     let snoops = cbo("RxR_INSERTS.IPQ");
     let snooping = ha("REQUESTS.READS") - opcode("TOR_INSERTS.MISS_OPCODE", 0x19E);
-    equal(snoops, (u64::from(sums.1) - 1) * snooping, "every read of a core snoops all other sockets");
+    let (others, snp) = (u64::from(sums.1) - 1, ha("DIRECTORY_LOOKUP.SNP"));
+    if super::machine(workload).0.directory {
+        equal(snp + ha("DIRECTORY_LOOKUP.NO_SNP"), snooping, "every read of a core looks its directory bit up");
+        // Where the bit is clear, only reads of other sockets snoop, and only the home agent's own socket.
+        let rest = snoops - others * snp;
+        assert!(rest <= ha("DIRECTORY_LOOKUP.NO_SNP"), "{workload}: {rest} snoops without need");
+        let (set, clear) = (ha("DIRECTORY_UPDATE.SET"), ha("DIRECTORY_UPDATE.CLEAR"));
+        assert!(clear <= set, "{workload}: {clear} bits cleared, {set} set");
+    } else {
+        equal(snoops, others * snooping, "every read of a core snoops all other sockets");
+    }
     equal(ha("TxR_AD.SNP"), snoops, "every snoop comes from a home agent");
     equal(cbo("LLC_LOOKUP.REMOTE_SNOOP"), snoops, "every snoop is looked up once");
     equal(lookups, cbo("RxR_INSERTS.IRQ") + snoops, "every request is looked up once");
@@ -64,7 +79,9 @@ fn check(workload: &str, from: &Snapshot, to: &Snapshot) {
     let r2pcie = |event| sums.of("r2pcie", event, &[]);
     // The packets of a whole line are 16 DWs.
     equal(r2pcie("IIO_CREDITS_ACQUIRED.DRS") * 16, device_reads * 64 / 4, "DWs read by devices = bytes / 4");
-    let entries = 2 * device_writes + 2 * device_reads;
+    // Lines of other sockets come from their links and not from a slice: no credit of a slice is given back.
+    let by_links = if sums.1 == 1 { 0 } else { sums.of("r3qpi", "IIO_CREDITS_ACQUIRED.DRS", &[]) };
+    let entries = 2 * device_writes + 2 * device_reads - by_links;
     equal(r2pcie("TxR_INSERTS"), entries, "a write is a request and data, a read a request and a returned credit");
     equal(cbo("TxR_INSERTS.BL_CORE"), cbo("TOR_INSERTS.WB"), "every writeback brought data");
     equal(state("LLC_LOOKUP.DATA_READ", 0x01), opcode("TOR_INSERTS.MISS_OPCODE", 0x182), "read misses, both ways");
@@ -119,23 +136,39 @@ fn check_links(workload: &str, from: &Snapshot, to: &Snapshot) {
             "FLITS_G1.DRS",
             "FLITS_G2.NDR_AD",
             "FLITS_G2.NDR_AK",
+            "FLITS_G2.NCB_DATA",
+            "FLITS_G2.NCB_NONDATA",
+            "FLITS_G2.NCS",
         ] {
             equal(qpi(&format!("TxL_{flits}")), there(&format!("RxL_{flits}")), &format!("sent = received, {flits}"));
         }
         let (data, headers) = (qpi("TxL_FLITS_G0.DATA"), qpi("TxL_FLITS_G0.NON_DATA"));
-        equal(data + headers + qpi("TxL_FLITS_G0.IDLE"), 2 * qpi("CLOCKTICKS"), "two flits a clock");
-        equal(data, qpi("TxL_FLITS_G1.DRS_DATA"), "payload is of data responses");
+        let room = 2 * qpi("TxL0_POWER_CYCLES") + qpi("TxL0P_POWER_CYCLES");
+        equal(data + headers + qpi("TxL_FLITS_G0.IDLE"), room, "two flits a clock, one at half width, none when off");
+        for direction in ["TxL0", "RxL0"] {
+            let on = qpi(&format!("{direction}_POWER_CYCLES")) + qpi(&format!("{direction}P_POWER_CYCLES"));
+            equal(on + qpi("L1_POWER_CYCLES"), qpi("CLOCKTICKS"), "a direction is always in a power state");
+        }
+        equal(qpi("L1_POWER_CYCLES"), there("L1_POWER_CYCLES"), "both ends of a link are off at once");
+        let (bypass, bypass_data) = (qpi("TxL_FLITS_G2.NCB_NONDATA"), qpi("TxL_FLITS_G2.NCB_DATA"));
+        equal(data, qpi("TxL_FLITS_G1.DRS_DATA") + bypass_data, "payload is of data responses and non-coherent writes");
+        equal(bypass_data, 10 * bypass, "eleven flits for a part of a line or an interrupt (Table 2-92)");
+        equal(qpi("TxL_FLITS_G2.NCB"), bypass + bypass_data, "non-coherent flits with data");
         // Parts of a line have two flits more (Table 2-92: eleven instead of nine).
         let parts = [("match_mc", 0xE), ("mask_mc", 0xF), ("match_opc", 0x8), ("mask_opc", 0x8)];
         let parts = window.truth("qpi", peer, "CTO_COUNT", None, &parts).unwrap().0;
-        equal(data, 8 * qpi("TxL_FLITS_G1.DRS_NONDATA") + 2 * parts, "eight flits of payload each");
+        equal(data - bypass_data, 8 * qpi("TxL_FLITS_G1.DRS_NONDATA") + 2 * parts, "eight flits of payload each");
         let classes = qpi("TxL_FLITS_G1.SNP") + qpi("TxL_FLITS_G1.HOM") + qpi("TxL_FLITS_G1.DRS_NONDATA");
-        equal(headers, classes + qpi("TxL_FLITS_G2.NDR_AD") + qpi("TxL_FLITS_G2.NDR_AK"), "a header a packet");
+        let others = qpi("TxL_FLITS_G2.NDR_AD") + qpi("TxL_FLITS_G2.NDR_AK") + bypass + qpi("TxL_FLITS_G2.NCS");
+        equal(headers, classes + others, "a header a packet");
         equal(qpi("TxL_INSERTS") + qpi("TxL_BYPASSED"), headers, "every packet waits or passes by, sending");
         equal(there("RxL_INSERTS") + there("RxL_BYPASSED"), headers, "every packet waits or passes by, receiving");
         equal(there("CTO_COUNT"), headers, "without masks every packet matches");
         let sum = |unit_event: &dyn Fn(&str) -> u64, event: &str, join: &str| -> u64 {
-            ["HOM", "SNP", "NDR", "DRS"].iter().map(|class| unit_event(&format!("{event}{join}{class}"))).sum()
+            ["HOM", "SNP", "NDR", "DRS", "NCB", "NCS"]
+                .iter()
+                .map(|class| unit_event(&format!("{event}{join}{class}")))
+                .sum()
         };
         equal(sum(&there, "RxL_INSERTS", "_"), there("RxL_INSERTS"), "the receive buffer by class");
         equal(sum(&there, "RxL_OCCUPANCY", "_"), there("RxL_OCCUPANCY"), "its occupancy by class");
@@ -149,6 +182,11 @@ fn check_links(workload: &str, from: &Snapshot, to: &Snapshot) {
     }
 }
 
+/// What the standard demands of a workload's channels.
+fn standard(workload: &str) -> Standard {
+    Standard { ranks: super::machine(workload).0.dram.ranks.into(), ..DDR3_1600K }
+}
+
 #[test]
 fn laws_hold_and_the_command_streams_keep_the_standard() {
     for workload in WORKLOADS {
@@ -158,10 +196,11 @@ fn laws_hold_and_the_command_streams_keep_the_standard() {
         run(&mut model, &mut Recorder::default());
         assert_eq!(model.progress().done, model.progress().total);
         check(workload, &from, &model.snapshot());
+        let standard = standard(workload);
         for channel in 0..super::truth::instances("imc", sockets(workload)) {
             let of_channel = model.ledger().commands().iter().filter(|(c, _)| *c == channel);
             let interval = Some(trefi(workload)).filter(|_| !workload.contains("self-refresh"));
-            checker::check(&DDR3_1600K, &of_channel.map(|(_, command)| *command).collect::<Vec<_>>(), interval);
+            checker::check(&standard, &of_channel.map(|(_, command)| *command).collect::<Vec<_>>(), interval);
         }
     }
 }
@@ -176,18 +215,20 @@ fn laws_hold_for_workloads_drawn_at_random() {
         let read = if kind == "copy" { String::new() } else { format!(",read={}", random.below(101)) };
         let sockets = [1, 1, 2, 4][random.below(4) as usize];
         let remote = if sockets > 1 { random.below(101) } else { 0 };
+        let machine = ["", "", "directory=1 ", "regions=5 ranks=4 "][random.below(4) as usize];
         let workload = format!(
-            "{sockets} {kind}:remote={remote},requests=3000,footprint={footprint},threads={threads},seed={seed}{read}"
+            "{machine}{sockets} {kind}:remote={remote},requests=3000,footprint={footprint},threads={threads},seed={seed}{read}"
         );
         let (mut model, _) = model(&workload);
         model.keep_commands();
         let from = model.snapshot();
         run(&mut model, &mut Recorder::default());
         check(&workload, &from, &model.snapshot());
+        let standard = standard(&workload);
         for channel in 0..super::truth::instances("imc", sockets) {
             let of_channel = model.ledger().commands().iter().filter(|(c, _)| *c == channel);
             checker::check(
-                &DDR3_1600K,
+                &standard,
                 &of_channel.map(|(_, command)| *command).collect::<Vec<_>>(),
                 Some(trefi(&workload)),
             );

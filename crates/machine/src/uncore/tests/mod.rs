@@ -1,16 +1,21 @@
 //! The model as a whole: its signals against its ledger, its laws, its figures.
 
 mod coverage;
+mod directory;
 mod figures;
 mod idle;
 mod laws;
+mod link_power;
 mod mutation;
 mod naive;
+mod noncoherent;
+mod ranks;
 pub mod recorder;
 mod truth;
 
 use crate::ledger::Opcodes;
 use crate::signal::{Tick, Wiring};
+use crate::uncore::dram::Timing;
 use crate::uncore::{Model, Parameters};
 use crate::workload::{Scenario, Workload};
 use recorder::Recorder;
@@ -43,6 +48,15 @@ const WORKLOADS: &[&str] = &[
     "dma-write:requests=4000,threads=16,allocate=0,stride=128k,footprint=4G",
     "dma-write:requests=4000,allocate=60,threads=16,footprint=24M,stride=16k",
     SHARED,
+    "regions=12 random:requests=3000,footprint=64G",
+    RANKS,
+    "2 random:requests=6000,remote=50,read=90,stride=128k,footprint=24M",
+    "2 dma-read:requests=3000,threads=16,remote=60,footprint=1M",
+    "directory=1 4 mixed:requests=5000,remote=60,footprint=64k,read=50",
+    "directory=1 2 random:requests=5000,remote=50,footprint=256k,read=50",
+    FAR,
+    FAR_AND_BUSY,
+    SAVING,
     "2 stream:requests=8000,remote=50,read=60,footprint=2M",
     "2 random:requests=8000,remote=50,read=60,footprint=1M",
     "2 stream:requests=8000,stride=128k,footprint=1G,read=0,remote=40",
@@ -150,10 +164,80 @@ phase all
   device-read every 200ns
 ";
 
+/// Channels of eight ranks, each throttled by itself, and all of them asleep.
+const RANKS: &str = "ranks=8 \nphase all
+  workload random:requests=3000,footprint=64G,threads=16
+  throttle ranks 30%
+phase few
+  workload random:requests=1500,footprint=64G,threads=16
+  throttle rank5 40%
+phase rest
+  idle 20us
+";
+
+/// Cores that use the devices and interrupt the processors of other sockets.
+const FAR: &str = "4 \nphase far
+  idle 60us
+  remote-device-write every 300ns
+  remote-device-read every 500ns
+  remote-ipi every 300ns
+  device-write every 400ns
+phase rest
+  idle 3us
+";
+
+/// The same while the links are busy.
+const FAR_AND_BUSY: &str = "few-credits 2 \nphase far
+  workload stream:requests=6000,stride=128k,footprint=1G,read=20,remote=90
+  remote-device-write every 150ns
+  remote-device-read every 150ns
+  remote-ipi every 150ns
+phase rest
+  idle 3us
+";
+
+/// Links that go to half their width and off, with little and with much to carry.
+const SAVING: &str = "2 \nphase half
+  workload random:requests=2000,remote=30,footprint=1M
+  link-half after 200ns
+phase seldom
+  idle 40us
+  remote-ipi every 3us
+  link-half after 200ns
+  link-off after 1us
+phase burst
+  workload stream:requests=3000,remote=90
+  link-half after 100ns
+  link-off after 2us
+phase busy
+  workload chase:requests=60,threads=1,remote=100
+  link-off after 100ns
+phase full
+  workload random:requests=500,remote=50
+";
+
 /// Sockets of a workload: those with a number before their name have so many.
 fn sockets(workload: &str) -> u8 {
-    let workload = workload.trim_start_matches(FEW_CREDITS);
-    workload.split_once(' ').and_then(|(number, _)| number.parse().ok()).unwrap_or(1)
+    machine(workload).0.sockets
+}
+
+/// The machine that the words before a workload's name ask for, and the workload without them: a number of sockets, a mark, or
+/// one of the settings that a machine's name can have.
+fn machine(text: &str) -> (Parameters, &str) {
+    let (mut parameters, mut rest) = (Parameters::e5_2680(), text);
+    while let Some((word, after)) = rest.split_once(' ').filter(|_| !rest.starts_with('\n')) {
+        parameters = match (word.parse(), word.split_once('=')) {
+            (Ok(sockets), _) => parameters.with_sockets(sockets),
+            (_, Some((key, value))) if !key.contains(':') => parameters.with_setting(key, value.parse().unwrap()),
+            _ if word == FEW_CREDITS => Parameters { link_credits: 3, ..parameters },
+            _ if word == QUICK_REFRESH => {
+                Parameters { dram: Timing { trefi: QUICK_TREFI, ..parameters.dram.clone() }, ..parameters }
+            }
+            _ => break,
+        };
+        rest = after;
+    }
+    (parameters, rest)
 }
 
 /// Ticks of a cycle of each unit's clock, written again: 21.6 GHz make whole periods of 2.7 GHz and 800 MHz (DRAM,
@@ -170,29 +254,22 @@ fn period(unit: &str, sockets: u8) -> Tick {
 }
 
 /// Marks workloads whose links have so few shared credits that reserved ones are used, and run out.
-const FEW_CREDITS: &str = "few-credits ";
+const FEW_CREDITS: &str = "few-credits";
 
 /// Marks workloads that run with refreshes so frequent that some are put off until they are forced.
-const QUICK_REFRESH: &str = "quick-refresh ";
+const QUICK_REFRESH: &str = "quick-refresh";
 /// DRAM cycles between refreshes, then.
 const QUICK_TREFI: u64 = 700;
 
 /// DRAM cycles between the refreshes of a workload.
 fn trefi(workload: &str) -> u64 {
-    if workload.starts_with(QUICK_REFRESH) { QUICK_TREFI } else { Parameters::e5_2680().dram.trefi }
+    machine(workload).0.dram.trefi
 }
 
 fn model(workload: &str) -> (Model, Wiring) {
     let family = pericore_catalog::family("e5-2600").unwrap();
-    let sockets = sockets(workload);
-    let mut parameters = Parameters::e5_2680().with_sockets(sockets);
-    parameters.dram.trefi = trefi(workload);
-    if workload.starts_with(FEW_CREDITS) {
-        parameters.link_credits = 3;
-    }
-    let workload = workload.trim_start_matches(FEW_CREDITS);
-    let workload =
-        workload.trim_start_matches(QUICK_REFRESH).trim_start_matches(|c: char| c.is_ascii_digit() || c == ' ');
+    let (parameters, workload) = machine(workload);
+    let sockets = parameters.sockets;
     let opcodes = Opcodes::by_name(|name| family.named_value("idi-opcodes", name)).unwrap();
     let limits = parameters.limits();
     let scenario = if workload.contains('\n') {

@@ -16,7 +16,8 @@ fn shows(cases: &[Case], wire: Wire, emissions: &[Emission], snapshots: &[Snapsh
 }
 
 /// Signals whose events ask only whether there is an entry.
-const ONLY_WHETHER: [&str; 2] = ["POWER_CKE_CYCLES", "POWER_THROTTLE_CYCLES"];
+const ONLY_WHETHER: [&str; 4] =
+    ["POWER_CKE_CYCLES", "POWER_THROTTLE_CYCLES", "TxR_AD_CYCLES_FULL", "TxR_BL_CYCLES_FULL"];
 
 #[test]
 fn dropping_or_doubling_any_emission_shows() {

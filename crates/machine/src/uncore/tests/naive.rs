@@ -34,6 +34,7 @@ pub fn meaning(
         move |tag: u64| bits.get(tag)
     };
     let measure = match event {
+        "TxR_AD_CYCLES_FULL" | "TxR_BL_CYCLES_FULL" => Measure::NonEmpty,
         _ if event.contains("OCCUPANCY") || event == "MAJOR_MODES" || event.ends_with("CYCLES_FULL") => {
             Measure::Occupancy
         }
@@ -120,7 +121,7 @@ pub fn meaning(
         }
         "RxR_INSERTS" | "RxR_OCCUPANCY" | "RxR_CYCLES_NE" if unit == "r3qpi" => {
             let class = get("ingress", "sub");
-            let wanted = ["HOM", "SNP", "NDR", "DRS"].iter().position(|&name| name == subevent).unwrap();
+            let wanted = ["HOM", "SNP", "NDR", "DRS", "NCB", "NCS"].iter().position(|&name| name == subevent).unwrap();
             made("ingress", Box::new(move |tag| class(tag) == 1 << wanted))
         }
         "TxR_CYCLES_NE" | "RxR_CYCLES_NE" => {

@@ -51,6 +51,10 @@ pub fn filters(unit: &str, event: &str, subevent: &str) -> Vec<Vec<(&'static str
             all.push(base);
         }
     }
+    if event == "LLC_VICTIMS" {
+        // Victims in state F count by their node only: the other of two nodes.
+        all.push(vec![("nid", 0b10)]);
+    }
     // A node that nothing belongs to.
     all.push(vec![("nid", 2), ("opc", 0x182), ("tid", 0)]);
     all

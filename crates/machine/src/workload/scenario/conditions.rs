@@ -71,6 +71,15 @@ pub struct MemoryConditions {
     pub error_every: u64,
 }
 
+/// When links between sockets save power.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LinkConditions {
+    /// Nanoseconds of rest after which a direction gives up half of its lanes (L0p).
+    pub half_after: Option<u64>,
+    /// Nanoseconds of rest after which a link is switched off (L1).
+    pub off_after: Option<u64>,
+}
+
 macro_rules! messages {
     ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal,)+) => {
         /// Messages and other errands of the system agent (U-Box).
@@ -133,6 +142,12 @@ messages! {
     DeviceWrite = "device-write",
     /// A core reads from a device.
     DeviceRead = "device-read",
+    /// A core writes to a device of another socket.
+    RemoteWrite = "remote-device-write",
+    /// A core reads from a device of another socket.
+    RemoteRead = "remote-device-read",
+    /// A core interrupts a processor of another socket.
+    RemoteInterrupt = "remote-ipi",
     /// A core asks for a random number.
     RandomNumber = "rdrand",
     /// A core asks for a seed of random numbers.
@@ -141,6 +156,13 @@ messages! {
     PeerWrite = "peer-write",
     /// A device reads a kilobyte from another device.
     PeerRead = "peer-read",
+}
+
+impl MessageKind {
+    /// Needs another socket.
+    pub const fn is_remote(self) -> bool {
+        matches!(self, Self::RemoteWrite | Self::RemoteRead | Self::RemoteInterrupt)
+    }
 }
 
 /// Something that happens at random times.
@@ -163,6 +185,8 @@ pub struct Conditions {
     pub wake: Option<u64>,
     /// Settings of the memory channels.
     pub memory: MemoryConditions,
+    /// Settings of the links between sockets.
+    pub links: LinkConditions,
     /// The system agent's errands, each kind once.
     pub errands: Vec<Errand>,
 }

@@ -100,6 +100,12 @@ pub enum Fault {
     /// No phase at all.
     #[error("there is no phase: begin with a line such as \"phase warm-up\", and a workload in the next")]
     NoPhase,
+    /// A setting that needs another socket.
+    #[error("{word} needs a second socket: give a machine such as e5-2600:sockets=2, or remove the line")]
+    NeedsPeer {
+        /// The setting.
+        word: String,
+    },
     /// Too many phases.
     #[error("there are more than {most} phases: split the scenario into several files")]
     TooManyPhases {

@@ -11,6 +11,19 @@ const LONGEST: u64 = 10_000_000_000;
 /// Nanoseconds between errands at least.
 const SHORTEST: u64 = 100;
 
+/// The words for ranks of a channel, with a bit for each rank.
+const RANKS: [(&str, u8); 9] = [
+    ("rank0", 1),
+    ("rank1", 1 << 1),
+    ("rank2", 1 << 2),
+    ("rank3", 1 << 3),
+    ("rank4", 1 << 4),
+    ("rank5", 1 << 5),
+    ("rank6", 1 << 6),
+    ("rank7", 1 << 7),
+    ("ranks", u8::MAX),
+];
+
 /// A word and where it begins in its line.
 #[derive(Clone, Copy)]
 struct Word<'a> {
@@ -242,9 +255,17 @@ fn setting<'a>(phase: &mut Phase, word: Word<'a>, line: &mut Line<'a>) -> Result
             line.keyword("after", "self-refresh after 10us")?;
             memory.self_refresh = Some(line.duration("the idle time", "self-refresh after 10us", SHORTEST)?);
         }
+        "link-half" | "link-off" => {
+            if line.limits.sockets < 2 {
+                return Err(line.fault(Fault::NeedsPeer { word: word.text.to_owned() }, Some(word)));
+            }
+            line.keyword("after", "link-half after 1us, or link-off after 10us")?;
+            let rest = line.duration("the time of rest", "link-half after 1us, or link-off after 10us", SHORTEST)?;
+            let links = &mut conditions.links;
+            *(if word.text == "link-half" { &mut links.half_after } else { &mut links.off_after }) = Some(rest);
+        }
         "throttle" => {
-            let ranks = [("rank0", 1), ("rank1", 2), ("ranks", u8::MAX)];
-            let ranks = line.one_of("the rank", "throttle rank0 30%, or rank1, or ranks", &ranks)?;
+            let ranks = line.one_of("the rank", "throttle rank0 30%, or rank1 to rank7, or ranks", &RANKS)?;
             memory.throttle = Some((ranks, line.per_cent("throttle rank0 30%")?));
         }
         "critical" => memory.critical = Some(line.per_cent("critical 50%")?),
@@ -256,6 +277,9 @@ fn setting<'a>(phase: &mut Phase, word: Word<'a>, line: &mut Line<'a>) -> Result
         name => {
             // The word was checked: if it is none of the settings above, it is a message.
             let Some(&kind) = MessageKind::ALL.iter().find(|kind| kind.name() == name) else { return Ok(()) };
+            if kind.is_remote() && line.limits.sockets < 2 {
+                return Err(line.fault(Fault::NeedsPeer { word: name.to_owned() }, Some(word)));
+            }
             line.keyword("every", "msi every 20us")?;
             let every = line.duration("the mean time between them", "msi every 20us", SHORTEST)?;
             conditions.errands.push(Errand { kind, every });

@@ -42,6 +42,8 @@ impl Repertoire {
         "throttle",
         "critical",
         "memory-error",
+        "link-half",
+        "link-off",
     ];
 
     /// Checks a word that begins a setting.

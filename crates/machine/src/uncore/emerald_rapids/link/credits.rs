@@ -5,7 +5,7 @@
 
 use super::{LINKS, OWN_CLASSES, Paid, peer, place};
 use super::{Packet, gate::MARKS};
-use crate::ledger::emerald_rapids::deeds::{deed, level};
+use crate::ledger::emerald_rapids::compiled::{deed, level};
 use crate::signal::{SignalSink, Tick};
 use crate::uncore::emerald_rapids::Model;
 use crate::uncore::emerald_rapids::event::Event;
@@ -37,7 +37,7 @@ impl Model {
             (Paid::Own, Some(own)) => flow.freed.own[usize::from(packet.network)][own] += 1,
             _ => {
                 flow.freed.shared += packet.cost();
-                let waits = const { level("upi/VNA_CREDIT_RETURN_OCCUPANCY") };
+                let waits = level!("upi/VNA_CREDIT_RETURN_OCCUPANCY");
                 (0..packet.cost()).for_each(|_| self.account.enter(waits, socket, link, now, sink));
             }
         }
@@ -55,26 +55,26 @@ impl Model {
             goes.own = std::mem::take(&mut flow.freed.own);
             flow.gathering = flow.freed.shared > 0;
             if flow.gathering {
-                let blocked = const { deed("upi/VNA_CREDIT_RETURN_BLOCKED_VN01") };
+                let blocked = deed!("upi/VNA_CREDIT_RETURN_BLOCKED_VN01");
                 self.account.deed(blocked, socket, link, now, sink);
                 self.wheel.schedule(now + self.times.uclk, Event::CreditOut.of(number));
             }
             for network in 0..2 {
                 if goes.own[usize::from(network)].iter().any(|&count| count > 0) {
-                    let asks = const { deed("upi/REQ_SLOT2_FROM_M3.VN0") } + network;
+                    let asks = deed!("upi/REQ_SLOT2_FROM_M3.VN0") + network;
                     self.account.deed(asks, socket, link, now, sink);
                 }
             }
         } else {
             goes.shared = std::mem::take(&mut flow.freed.shared);
             flow.gathering = false;
-            let waits = const { level("upi/VNA_CREDIT_RETURN_OCCUPANCY") };
+            let waits = level!("upi/VNA_CREDIT_RETURN_OCCUPANCY");
             (0..goes.shared).for_each(|_| self.account.leave(waits, socket, link, now, sink));
-            self.account.deed(const { deed("upi/REQ_SLOT2_FROM_M3.VNA") }, socket, link, now, sink);
+            self.account.deed(deed!("upi/REQ_SLOT2_FROM_M3.VNA"), socket, link, now, sink);
         }
-        self.account.deed(const { deed("m3upi/RxC_FLITS_MISC.S2REQ_RECEIVED") }, socket, link, now, sink);
+        self.account.deed(deed!("m3upi/RxC_FLITS_MISC.S2REQ_RECEIVED"), socket, link, now, sink);
         self.account.credit_slot(socket, link, false, now, sink);
-        self.account.deed(const { deed("upi/TxL_ANY_FLITS.LLCRD") }, socket, link, now, sink);
+        self.account.deed(deed!("upi/TxL_ANY_FLITS.LLCRD"), socket, link, now, sink);
         self.links.gates[usize::from(peer(number))].returning.push_back(goes);
         self.wheel.schedule(now + RETURNING * self.times.uclk, Event::CreditIn.of(peer(number)));
     }
@@ -86,21 +86,21 @@ impl Model {
         let Some(credits) = gate.returning.pop_front() else { return };
         let account = &mut self.account;
         account.credit_slot(socket, link, true, now, sink);
-        account.deed(const { deed("upi/RxL_ANY_FLITS.LLCRD") }, socket, link, now, sink);
+        account.deed(deed!("upi/RxL_ANY_FLITS.LLCRD"), socket, link, now, sink);
         let before = gate.shared;
         gate.shared += credits.shared;
-        let used = const { level("m3upi/RxC_CRD_OCC.VNA_IN_USE") };
+        let used = level!("m3upi/RxC_CRD_OCC.VNA_IN_USE");
         (0..credits.shared).for_each(|_| account.leave(used, socket, link, now, sink));
         for (mark, &least) in (0..).zip(&MARKS) {
             if before < least && gate.shared >= least {
-                account.leave(const { level("m3upi/RxC_VNA_CRD.LT1") } + mark, socket, link, now, sink);
+                account.leave(level!("m3upi/RxC_VNA_CRD.LT1") + mark, socket, link, now, sink);
             }
         }
         for (network, counts) in (0..).zip(credits.own) {
             for (own, count) in (0..).zip(counts).filter(|&(_, count)| count > 0) {
                 let left = &mut gate.own[usize::from(network)][usize::from(own)];
                 if *left == 0 {
-                    let none = const { level("m3upi/VN0_NO_CREDITS.REQ") } + network * OWN_CLASSES as u16 + own;
+                    let none = level!("m3upi/VN0_NO_CREDITS.REQ") + network * OWN_CLASSES as u16 + own;
                     account.leave(none, socket, link, now, sink);
                 }
                 *left += count;
@@ -117,7 +117,7 @@ impl Model {
         let left = &mut self.links.flows[usize::from(number)].agents[usize::from(kind)];
         *left += 1;
         if *left == 1 {
-            let none = const { level("m3upi/CHA_AD_CREDITS_EMPTY.REQ") } + kind;
+            let none = level!("m3upi/CHA_AD_CREDITS_EMPTY.REQ") + kind;
             self.account.leave(none, socket, link, self.now, sink);
         }
         self.wake_flow(number);

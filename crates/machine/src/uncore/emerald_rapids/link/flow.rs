@@ -4,7 +4,7 @@
 //! cycle goes onto the mesh; an address goes past its flow queue if that is empty.
 
 use super::{Lane, Packet, Taker, credits::Credits, place};
-use crate::ledger::emerald_rapids::deeds::{deed, level};
+use crate::ledger::emerald_rapids::compiled::{deed, level};
 use crate::signal::{SignalSink, Tick};
 use crate::uncore::emerald_rapids::Model;
 use crate::uncore::emerald_rapids::event::Event;
@@ -81,9 +81,9 @@ impl Flow {
 const fn queue_level(packet: &Packet) -> u16 {
     let network = packet.network as u16;
     match packet.lane() {
-        Lane::Address => level("m3upi/TxC_AD_FLQ_INSERTS.VN0_REQ") + 3 * network + packet.order() as u16,
-        Lane::Block => level("m3upi/TxC_BL_FLQ_OCCUPANCY.VN0_RSP") + 4 * network + packet.order() as u16 - 3,
-        Lane::Acknowledge => level("m3upi/TxC_AK_FLQ_INSERTS"),
+        Lane::Address => level!("m3upi/TxC_AD_FLQ_INSERTS.VN0_REQ") + 3 * network + packet.order() as u16,
+        Lane::Block => level!("m3upi/TxC_BL_FLQ_OCCUPANCY.VN0_RSP") + 4 * network + packet.order() as u16 - 3,
+        Lane::Acknowledge => level!("m3upi/TxC_AK_FLQ_INSERTS"),
     }
 }
 
@@ -94,10 +94,10 @@ impl Model {
         let packet = self.links.packet(id);
         let (lane, slot) = (packet.lane(), packet.header.slot);
         let seen = match (lane, slot) {
-            (Lane::Address, slot) => u16::from(slot) + const { deed("m3upi/MULTI_SLOT_RCVD.AD_SLOT0") },
-            (Lane::Block, _) => const { deed("m3upi/MULTI_SLOT_RCVD.BL_SLOT0") },
-            (Lane::Acknowledge, 0) => const { deed("m3upi/MULTI_SLOT_RCVD.AK_SLOT0") },
-            (Lane::Acknowledge, _) => const { deed("m3upi/MULTI_SLOT_RCVD.AK_SLOT2") },
+            (Lane::Address, slot) => u16::from(slot) + deed!("m3upi/MULTI_SLOT_RCVD.AD_SLOT0"),
+            (Lane::Block, _) => deed!("m3upi/MULTI_SLOT_RCVD.BL_SLOT0"),
+            (Lane::Acknowledge, 0) => deed!("m3upi/MULTI_SLOT_RCVD.AK_SLOT0"),
+            (Lane::Acknowledge, _) => deed!("m3upi/MULTI_SLOT_RCVD.AK_SLOT2"),
         };
         self.account.deed(seen, socket, link, now, sink);
         let flow = &self.links.flows[usize::from(number)];
@@ -109,28 +109,28 @@ impl Model {
         let slots = if packet.header.data { 0..3 } else { u16::from(slot)..u16::from(slot) + 1 };
         if bypasses {
             for slot in slots {
-                self.account.deed(const { deed("upi/RxL_BYPASSED.SLOT0") } + slot, socket, link, now, sink);
+                self.account.deed(deed!("upi/RxL_BYPASSED.SLOT0") + slot, socket, link, now, sink);
             }
             for (other, _) in (0..3).zip(others).filter(|&(_, waits)| waits) {
                 // Two rows for each slot, one for each other queue.
                 let row = u16::from(slot) * 2 + other - u16::from(other > u16::from(slot));
-                self.account.deed(const { deed("upi/RxL_SLOT_BYPASS.S0_RXQ1") } + row, socket, link, now, sink);
+                self.account.deed(deed!("upi/RxL_SLOT_BYPASS.S0_RXQ1") + row, socket, link, now, sink);
             }
-            self.into_flow(number, id, sink);
+            self.fill_flow(number, id, sink);
             return;
         }
         if first {
-            let why = const { deed("upi/M3_BYP_BLOCKED.FLOWQ_AD_VNA_LE2") } + lane as u16;
+            let why = deed!("upi/M3_BYP_BLOCKED.FLOWQ_AD_VNA_LE2") + lane as u16;
             self.account.deed(why, socket, link, now, sink);
         }
         for slot in slots {
-            self.account.enter(const { level("upi/RxL_INSERTS.SLOT0") } + slot, socket, link, now, sink);
+            self.account.enter(level!("upi/RxL_INSERTS.SLOT0") + slot, socket, link, now, sink);
         }
         self.links.flows[usize::from(number)].received[usize::from(slot)].push_back(id);
     }
 
     /// A message leaves the link layer for its flow queue, or goes past it.
-    fn into_flow<S: SignalSink>(&mut self, number: u16, id: u16, sink: &mut S) {
+    fn fill_flow<S: SignalSink>(&mut self, number: u16, id: u16, sink: &mut S) {
         let ((socket, link), now) = (place(number), self.now);
         let packet = self.links.packet(id);
         let lane = packet.lane();
@@ -140,7 +140,7 @@ impl Model {
         let empty = queues[0].is_empty() && queues[1].is_empty();
         if lane == Lane::Address && empty && flow.left != now && flow.can_send(&packet) {
             flow.left = now;
-            let past = const { deed("m3upi/TxC_AD_FLQ_BYPASS.AD_SLOT0") } + u16::from(packet.header.slot);
+            let past = deed!("m3upi/TxC_AD_FLQ_BYPASS.AD_SLOT0") + u16::from(packet.header.slot);
             self.account.deed(past, socket, link, now, sink);
             self.onto_other_mesh(number, id, sink);
             return;
@@ -148,13 +148,13 @@ impl Model {
         flow.room[lane as usize] -= 1;
         flow.queues[lane as usize][usize::from(packet.network)].push_back(id);
         if flow.room[lane as usize] == LEAST[lane as usize] {
-            let short = const { deed("upi/FLOWQ_NO_VNA_CRD.AD_VNA_EQ2") } + lane as u16;
+            let short = deed!("upi/FLOWQ_NO_VNA_CRD.AD_VNA_EQ2") + lane as u16;
             self.account.deed(short, socket, link, now, sink);
         }
         self.account.enter(queue_level(&packet), socket, link, now, sink);
         if lane == Lane::Block {
             let row = 4 * u16::from(packet.network) + packet.order() as u16 - 3;
-            self.account.deed(const { deed("m3upi/TxC_BL_FLQ_INSERTS.VN0_RSP") } + row, socket, link, now, sink);
+            self.account.deed(deed!("m3upi/TxC_BL_FLQ_INSERTS.VN0_RSP") + row, socket, link, now, sink);
             self.note_writeback(number, &packet, true, sink);
         }
         self.wake_flow(number);
@@ -166,7 +166,7 @@ impl Model {
             return;
         }
         let ((socket, link), now) = (place(number), self.now);
-        let pending = const { level("m3upi/WB_PENDING.LOCALDEST_VN0") } + u16::from(packet.network);
+        let pending = level!("m3upi/WB_PENDING.LOCALDEST_VN0") + u16::from(packet.network);
         if begins {
             self.account.enter(pending, socket, link, now, sink);
         } else {
@@ -198,12 +198,8 @@ impl Model {
                 if sent || !flow.can_send(&packet) {
                     let class = packet.order() as u16;
                     let lost = match lane {
-                        Lane::Address => {
-                            3 * u16::from(network) + class + const { deed("m3upi/TxC_AD_ARB_FAIL.VN0_REQ") }
-                        }
-                        Lane::Block => {
-                            4 * u16::from(network) + class - 3 + const { deed("m3upi/TxC_BL_ARB_FAIL.VN0_RSP") }
-                        }
+                        Lane::Address => 3 * u16::from(network) + class + deed!("m3upi/TxC_AD_ARB_FAIL.VN0_REQ"),
+                        Lane::Block => 4 * u16::from(network) + class - 3 + deed!("m3upi/TxC_BL_ARB_FAIL.VN0_RSP"),
                         Lane::Acknowledge => continue,
                     };
                     self.account.deed(lost, socket, link, now, sink);
@@ -236,16 +232,16 @@ impl Model {
                 let packet = self.links.packet(id);
                 let flow = &mut self.links.flows[usize::from(number)];
                 if !flow.has_room(packet.lane()) {
-                    let why = const { deed("upi/M3_RXQ_BLOCKED.FLOWQ_AD_VNA_LE2") } + packet.lane() as u16;
+                    let why = deed!("upi/M3_RXQ_BLOCKED.FLOWQ_AD_VNA_LE2") + packet.lane() as u16;
                     self.account.deed(why, socket, link, now, sink);
                     break;
                 }
                 flow.received[slot].pop_front();
                 let slots = if packet.header.data { 0..3 } else { slot as u16..slot as u16 + 1 };
                 for slot in slots {
-                    self.account.leave(const { level("upi/RxL_INSERTS.SLOT0") } + slot, socket, link, now, sink);
+                    self.account.leave(level!("upi/RxL_INSERTS.SLOT0") + slot, socket, link, now, sink);
                 }
-                self.into_flow(number, id, sink);
+                self.fill_flow(number, id, sink);
             }
         }
     }
@@ -255,8 +251,8 @@ impl Model {
         let ((socket, link), now) = (place(number), self.now);
         let packet = self.links.packet(id);
         if packet.header.class == 4 && packet.taker.is_none() {
-            self.account.deed(const { deed("m3upi/D2C_SENT") }, socket, link, now, sink);
-            self.account.deed(const { deed("upi/DIRECT_ATTEMPTS.D2C") }, socket, link, now, sink);
+            self.account.deed(deed!("m3upi/D2C_SENT"), socket, link, now, sink);
+            self.account.deed(deed!("upi/DIRECT_ATTEMPTS.D2C"), socket, link, now, sink);
         }
         let gate = self.places.m3upi[usize::from(link)];
         // The link deals out what comes to its two ports.
@@ -266,7 +262,7 @@ impl Model {
             let left = &mut self.links.flows[usize::from(number)].agents[kind];
             *left -= 1;
             if *left == 0 {
-                let none = const { level("m3upi/CHA_AD_CREDITS_EMPTY.REQ") } + kind as u16;
+                let none = level!("m3upi/CHA_AD_CREDITS_EMPTY.REQ") + kind as u16;
                 self.account.enter(none, socket, link, now, sink);
             }
             // The credit takes as long to come back.

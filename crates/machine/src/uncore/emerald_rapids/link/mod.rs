@@ -1,9 +1,10 @@
 //! The socket links: the mesh side (M3UPI) and the link layer (UPI).
 //!
-//! A message goes over its own socket's mesh to the link, is slotted into a flit when the peer has room for it ([`gate`]), crosses with
+//! A message goes over its own socket's mesh to the link, is slotted into a flit when it has won ([`arbitration`]) and the peer has room for it ([`gate`]), crosses with
 //! its flit, goes through the receiver's flow queues ([`flow`]) and over the other socket's mesh to where it is wanted. A header takes
 //! one slot of a flit, a line nine more. Credits go back on the other direction ([`credits`]); a link without work rests ([`power`]).
 
+mod arbitration;
 mod credits;
 mod flow;
 mod gate;
@@ -11,8 +12,8 @@ mod power;
 
 use super::Model;
 use super::event::Event;
-use crate::ledger::emerald_rapids::deeds::{deed, level};
-use crate::ledger::emerald_rapids::{Header, Ring};
+use crate::ledger::emerald_rapids::compiled::{deed, level};
+use crate::ledger::emerald_rapids::{Header, Reason, Ring};
 use crate::signal::{SignalSink, Tick};
 use flow::Flow;
 use gate::Gate;
@@ -73,6 +74,9 @@ pub struct Packet {
     header: Header,
     from: u8,
     link: u8,
+    /// Agent that it holds a credit of until it is in a flit, and which.
+    cha: u8,
+    credit: Option<Reason>,
     /// Virtual network.
     network: u8,
     paid: Paid,
@@ -92,6 +96,8 @@ impl Packet {
             header: Header { class, opcode, slot: 0, data },
             from: 0,
             link: 0,
+            cha: 0,
+            credit: None,
             network: 0,
             paid: Paid::Shared,
             to: 0,
@@ -104,6 +110,11 @@ impl Packet {
     /// The same message, for a stack or the system agent.
     pub const fn taken_by(self, taker: Taker) -> Self {
         Self { taker: Some(taker), ..self }
+    }
+
+    /// The same message, on a credit of its agent.
+    pub const fn on(self, credit: Reason) -> Self {
+        Self { credit: Some(credit), ..self }
     }
 
     /// Its class among those that the mesh side tells apart.
@@ -238,7 +249,7 @@ impl Model {
         let (link, network) = (cha % LINKS, cha / LINKS % 2);
         let gate = self.places.m3upi[usize::from(link)];
         let at = self.mesh_send(socket, packet.ring(), 0, from, gate, sink) + wait;
-        let id = self.links.add(Packet { from: socket, link, network, to, then, ..packet });
+        let id = self.links.add(Packet { from: socket, link, cha, network, to, then, ..packet });
         self.wheel.schedule(at, Event::Linked.of(id));
     }
 
@@ -247,16 +258,16 @@ impl Model {
         let ((socket, link), now) = (place(number), self.now);
         let Some(flit) = self.links.gates[usize::from(number)].take_unsent() else { return };
         let account = &mut self.account;
-        account.leave(const { level("m3upi/RxC_CRD_OCC.FLITS_IN_FIFO") }, socket, link, now, sink);
+        account.leave(level!("m3upi/RxC_CRD_OCC.FLITS_IN_FIFO"), socket, link, now, sink);
         if flit.queued {
-            account.leave(const { level("upi/TxL_INSERTS") }, socket, link, now, sink);
+            account.leave(level!("upi/TxL_INSERTS"), socket, link, now, sink);
         }
         for &id in &flit.ids[..flit.count] {
             let header = self.links.packet(id).header;
             self.account.flits(socket, link, header, false, now, sink);
-            self.account.deed(const { deed("upi/TxL_ANY_FLITS.PROTHDR") }, socket, link, now, sink);
+            self.account.deed(deed!("upi/TxL_ANY_FLITS.PROTHDR"), socket, link, now, sink);
             if header.data {
-                self.account.deed(const { deed("upi/TxL_ANY_FLITS.DATA") }, socket, link, now, sink);
+                self.account.deed(deed!("upi/TxL_ANY_FLITS.DATA"), socket, link, now, sink);
             }
         }
         self.links.gates[usize::from(number)].cross(flit);
@@ -273,14 +284,14 @@ impl Model {
             let packet = self.links.packet(id);
             self.account.flits(socket, link, packet.header, true, now, sink);
             let consumed = match (packet.paid, packet.network) {
-                (Paid::Shared, _) => const { deed("upi/RxL_CREDITS_CONSUMED_VNA") },
-                (Paid::Own, 0) => const { deed("upi/RxL_CREDITS_CONSUMED_VN0") },
-                (Paid::Own, _) => const { deed("upi/RxL_CREDITS_CONSUMED_VN1") },
+                (Paid::Shared, _) => deed!("upi/RxL_CREDITS_CONSUMED_VNA"),
+                (Paid::Own, 0) => deed!("upi/RxL_CREDITS_CONSUMED_VN0"),
+                (Paid::Own, _) => deed!("upi/RxL_CREDITS_CONSUMED_VN1"),
             };
             self.account.deed(consumed, socket, link, now, sink);
-            self.account.deed(const { deed("upi/RxL_ANY_FLITS.PROTHDR") }, socket, link, now, sink);
+            self.account.deed(deed!("upi/RxL_ANY_FLITS.PROTHDR"), socket, link, now, sink);
             if packet.header.data {
-                self.account.deed(const { deed("upi/RxL_ANY_FLITS.DATA") }, socket, link, now, sink);
+                self.account.deed(deed!("upi/RxL_ANY_FLITS.DATA"), socket, link, now, sink);
             }
             self.receive(here, id, sink);
         }

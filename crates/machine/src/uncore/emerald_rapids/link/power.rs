@@ -1,7 +1,7 @@
 //! Power states of the links: some lanes rest (L0p), or the whole link is shut down (L1) and trains anew when it is needed.
 
 use super::{LINKS, peer, place};
-use crate::ledger::emerald_rapids::deeds::{deed, level};
+use crate::ledger::emerald_rapids::compiled::{deed, level};
 use crate::signal::{SignalSink, Tick};
 use crate::uncore::emerald_rapids::Model;
 use crate::uncore::emerald_rapids::event::Event;
@@ -17,12 +17,12 @@ const TRAINING: Tick = 500;
 const ENTER_CYCLES: u32 = 10;
 const EXIT_CYCLES: u32 = 20;
 
-const FULL_RECEIVER: u16 = level("upi/RxL0_POWER_CYCLES");
-const FULL_SENDER: u16 = level("upi/TxL0_POWER_CYCLES");
-const HALF_RECEIVER: u16 = level("upi/RxL0P_POWER_CYCLES");
-const HALF_SENDER: u16 = level("upi/TxL0P_POWER_CYCLES");
-const OFF: u16 = level("upi/L1_POWER_CYCLES");
-const TRAINS: u16 = level("upi/PHY_INIT_CYCLES");
+const FULL_RECEIVER: u16 = level!("upi/RxL0_POWER_CYCLES");
+const FULL_SENDER: u16 = level!("upi/TxL0_POWER_CYCLES");
+const HALF_RECEIVER: u16 = level!("upi/RxL0P_POWER_CYCLES");
+const HALF_SENDER: u16 = level!("upi/TxL0P_POWER_CYCLES");
+const OFF: u16 = level!("upi/L1_POWER_CYCLES");
+const TRAINS: u16 = level!("upi/PHY_INIT_CYCLES");
 
 /// Lanes that a direction uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,7 +80,7 @@ impl Model {
         match self.width(number) {
             Width::Full => 0,
             Width::Half => {
-                let exits = const { deed("upi/TxL0P_POWER_CYCLES_M3_EXIT") };
+                let exits = deed!("upi/TxL0P_POWER_CYCLES_M3_EXIT");
                 self.account.deeds(exits, socket, link, now, EXIT_CYCLES, sink);
                 self.set_width(number, Width::Full, sink);
                 self.watch_link(number, REST);
@@ -110,7 +110,7 @@ impl Model {
     pub(super) fn note_wakeful<S: SignalSink>(&mut self, number: u16, bypasses: bool, sink: &mut S) {
         if self.width(number) == Width::Half {
             let (socket, link) = place(number);
-            let by = const { deed("upi/TxL0P_CLK_ACTIVE.RXQ") } + u16::from(bypasses);
+            let by = deed!("upi/TxL0P_CLK_ACTIVE.RXQ") + u16::from(bypasses);
             self.account.deed(by, socket, link, self.now, sink);
         }
     }
@@ -134,7 +134,7 @@ impl Model {
         let idle = self.idle_cycles(number);
         match self.width(number) {
             Width::Full if idle >= REST => {
-                let enters = const { deed("upi/TxL0P_POWER_CYCLES_LL_ENTER") };
+                let enters = deed!("upi/TxL0P_POWER_CYCLES_LL_ENTER");
                 self.account.deeds(enters, socket, link, now, ENTER_CYCLES, sink);
                 self.set_width(number, Width::Half, sink);
                 self.watch_link(number, SHUT_DOWN - REST);
@@ -142,12 +142,12 @@ impl Model {
             Width::Full => self.watch_link(number, REST - idle),
             Width::Half if idle >= SHUT_DOWN => {
                 if self.width(peer(number)) == Width::Half {
-                    self.account.deed(const { deed("upi/POWER_L1_REQ") }, socket, link, now, sink);
+                    self.account.deed(deed!("upi/POWER_L1_REQ"), socket, link, now, sink);
                     self.set_width(number, Width::Off, sink);
                     self.set_width(peer(number), Width::Off, sink);
                 } else {
                     // The other end still has something to send.
-                    self.account.deed(const { deed("upi/POWER_L1_NACK") }, socket, link, now, sink);
+                    self.account.deed(deed!("upi/POWER_L1_NACK"), socket, link, now, sink);
                     self.watch_link(number, SHUT_DOWN);
                 }
             }

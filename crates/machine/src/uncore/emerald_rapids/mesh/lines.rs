@@ -34,6 +34,21 @@ pub struct QueueLines {
     pub reserve: Option<Line>,
 }
 
+/// What M2M counts of its own egress: the queues of its mesh stop, seen from the unit.
+#[derive(Debug, Clone, Copy)]
+pub struct OwnLines {
+    pub entries: Line,
+    pub nonempty: Line,
+    pub full: Option<Line>,
+    /// Credits for room in the queue: back, none left, missed, and in use.
+    pub returned: Option<Line>,
+    pub zero: Option<Line>,
+    pub stalled: Option<Line>,
+    pub held: Option<Line>,
+    /// Credits for a row in use.
+    pub transgress: Option<Line>,
+}
+
 /// Signals of a mesh stop of one unit.
 #[derive(Debug)]
 pub struct StopLines {
@@ -52,6 +67,8 @@ pub struct StopLines {
     pub ingress: [QueueLines; Ring::COUNT],
     /// By ring, for messages along the column or the row: bounces, cycles without a place.
     pub bounces: [[Option<[Line; 2]>; 2]; Ring::COUNT],
+    /// By ring and agent, for M2M.
+    pub own: [[Option<OwnLines>; 2]; Ring::COUNT],
     /// Cycles of distress: the queue into the row is full, an egress queue is.
     pub distress: [Line; 2],
     /// Cycles in which a sender is held back because of it.
@@ -152,6 +169,47 @@ impl Binder<'_> {
         })
     }
 
+    fn own(&mut self, ring: Ring, agent: u8) -> Result<Option<OwnLines>, WiringError> {
+        if self.unit != "m2m" {
+            return Ok(None);
+        }
+        let mut lines = match ring {
+            Ring::Block => OwnLines {
+                entries: self.line(&format!("TxC_BL.INSERTS_CMS{agent}"))?,
+                nonempty: self.line(&format!("TxC_BL.NE_CMS{agent}"))?,
+                // No document has the second port's row.
+                full: if agent == 0 { Some(self.line("TxC_BL.FULL_CMS0")?) } else { None },
+                returned: Some(self.line(&format!("TxC_BL_CREDITS.RETURNED_CMS{agent}"))?),
+                zero: Some(self.line(&format!("TxC_BL_CREDITS.ZERO_CMS{agent}"))?),
+                stalled: Some(self.line(&format!("TxC_BL_CREDITS.STALLED_CMS{agent}"))?),
+                held: None,
+                transgress: Some(self.line("TGR_BL_CREDITS")?),
+            },
+            Ring::Address | Ring::AcknowledgeAgents => {
+                let event = if ring == Ring::Address { "TxC_AD" } else { "TxC_EGRESS_AK" };
+                OwnLines {
+                    entries: self.line(&format!("{event}.INSERTS"))?,
+                    nonempty: self.line(&format!("{event}.CYCLES_NE"))?,
+                    full: Some(self.line(&format!("{event}.CYCLES_FULL"))?),
+                    returned: None,
+                    zero: None,
+                    stalled: None,
+                    held: None,
+                    transgress: None,
+                }
+            }
+            Ring::Acknowledge | Ring::Invalidate => return Ok(None),
+        };
+        if ring == Ring::Address {
+            lines.returned = Some(self.line("TxC_AD_CREDITS.RETURNED")?);
+            lines.zero = Some(self.line("TxC_AD_CREDITS.ZERO")?);
+            lines.stalled = Some(self.line("TxC_AD_CREDITS.STALLED")?);
+            lines.held = Some(self.line("TxC_AD_CREDIT_OCCUPANCY")?);
+            lines.transgress = Some(self.line("TGR_AD_CREDITS")?);
+        }
+        Ok(Some(lines))
+    }
+
     fn bounces(&mut self, name: &str, ring: Ring) -> Result<[Option<[Line; 2]>; 2], WiringError> {
         let mut along = |axis: &str| -> Result<[Line; 2], WiringError> {
             let bounced = self.line(&format!("RING_BOUNCES_{axis}.{name}"))?;
@@ -183,7 +241,8 @@ impl StopLines {
             let horizontal = binder.ways("HORZ", ring.0, ["LEFT", "RIGHT"])?;
             let egress = [binder.egress(ring, 0)?, binder.egress(ring, 1)?];
             let (turn, ingress) = (binder.turn(ring)?, binder.ingress(ring.1)?);
-            rings.push((vertical, horizontal, egress, turn, ingress, binder.bounces(ring.0, ring.1)?));
+            let own = [binder.own(ring.1, 0)?, binder.own(ring.1, 1)?];
+            rings.push((vertical, horizontal, egress, turn, ingress, binder.bounces(ring.0, ring.1)?, own));
         }
         let mut credits = Vec::new();
         for ring in ["AD", "BL"] {
@@ -210,6 +269,7 @@ impl StopLines {
             turns: std::array::from_fn(|ring| rings[ring].3),
             ingress: std::array::from_fn(|ring| rings[ring].4),
             bounces: std::array::from_fn(|ring| rings[ring].5),
+            own: std::array::from_fn(|ring| rings[ring].6),
             distress: [binder.line("DISTRESS_ASSERTED.HORZ")?, binder.line("DISTRESS_ASSERTED.VERT")?],
             throttled: binder.line("RING_SRC_THRTL")?,
             ordering: [binder.line("EGRESS_ORDERING.IV_SNOOPGO_UP")?, binder.line("EGRESS_ORDERING.IV_SNOOPGO_DN")?],

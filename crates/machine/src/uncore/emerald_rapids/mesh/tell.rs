@@ -1,6 +1,6 @@
 //! What the signals are told of a message: by its source, by every stop that it passes, by the fabric, and by its destination.
 
-use super::lines::{QueueLines, StopLines};
+use super::lines::{OwnLines, QueueLines, StopLines};
 use super::queue::Stay;
 use super::{Mesh, Stays, Way};
 use crate::ledger::emerald_rapids::{Message, PATIENCE, Ring};
@@ -90,6 +90,10 @@ impl Mesh {
                 pulse(missed, index, (message.credited - message.released) as u32);
             }
         }
+        if let Some(own) = &lines.own[r][agent] {
+            let held = if message.is_credited() { (message.returned - message.left) as u32 } else { 0 };
+            tell_own(own, egress, held, index, pulse);
+        }
         if message.released > message.first {
             pulse(lines.throttled, index, (message.released - message.first) as u32);
         }
@@ -137,4 +141,21 @@ fn tell(lines: &QueueLines, stay: Stay, index: u16, pulse: &mut impl FnMut(Line,
     some(lines.starved, starved);
     some(lines.no_room, if stay.refused { starved } else { 0 });
     some(lines.reserve, u32::from(starved > 0));
+}
+
+/// What a unit counts of its own egress when it sends a message that holds a credit for its row for `held` cycles.
+fn tell_own(lines: &OwnLines, stay: Stay, held: u32, index: u16, pulse: &mut impl FnMut(Line, u16, u32)) {
+    pulse(lines.entries, index, 1);
+    let mut some = |line: Option<Line>, count: u32| {
+        if let Some(line) = line.filter(|_| count > 0) {
+            pulse(line, index, count);
+        }
+    };
+    some(Some(lines.nonempty), stay.nonempty);
+    some(lines.full, stay.full);
+    some(lines.zero, stay.full);
+    some(lines.returned, 1);
+    some(lines.stalled, if stay.refused { stay.waited } else { 0 });
+    some(lines.held, stay.waited);
+    some(lines.transgress, held);
 }

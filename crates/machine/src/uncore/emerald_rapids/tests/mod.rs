@@ -8,7 +8,9 @@ mod laws;
 mod links;
 mod mesh;
 mod platform;
+mod program;
 mod registers;
+mod shortage;
 mod truth;
 
 use super::{Model, Parameters};
@@ -32,15 +34,20 @@ const WORKLOADS: &[&str] = &[
     "two random:requests=12000,read=40,threads=128,footprint=256k,remote=60",
     "two stream:requests=8000,threads=64,stride=16M,footprint=64G,read=20,remote=50",
     "two chase:requests=600,remote=5",
+    "two snc=4 random:requests=6000,read=60,threads=256,footprint=1M,remote=20,cxl=20",
+    "two ntstore:requests=4000,threads=128,remote=100",
+    "two mixed:requests=12000,threads=256,read=40,remote=100,footprint=16G",
     include_str!("../../../../scenarios/day.scenario"),
     include_str!("../../../../scenarios/package.scenario"),
+    include_str!("../../../../scenarios/modules.scenario"),
     concat!("two ", include_str!("../../../../scenarios/messages.scenario")),
 ];
 
 fn model(workload: &str) -> (Model, Wiring) {
     let (sockets, workload) = workload.strip_prefix("two ").map_or((1, workload), |rest| (2, rest));
+    let (clusters, workload) = workload.strip_prefix("snc=4 ").map_or((1, workload), |rest| (4, rest));
     let family = pericore_catalog::family("emerald-rapids").unwrap();
-    let parameters = Parameters { sockets, ..Parameters::p8592() };
+    let parameters = Parameters { sockets, clusters, ..Parameters::p8592() };
     let limits = parameters.limits();
     let scenario = if workload.contains('\n') { Scenario::parse(workload, &limits).ok() } else { None };
     let scenario = scenario.unwrap_or_else(|| Workload::parse(workload, &limits).unwrap().into());

@@ -1,0 +1,79 @@
+//! The account at one instant, and what it says about events.
+
+use super::cells::Gauge;
+use super::{Cells, Clocks, Place, Shape, names};
+use crate::signal::Tick;
+
+/// Where the totals of deeds and levels lie.
+#[derive(Debug, Clone)]
+pub struct Places {
+    pub deeds: Vec<Place>,
+    pub levels: Vec<Place>,
+}
+
+/// The account at one instant.
+#[derive(Debug, Clone)]
+pub struct Snapshot {
+    pub(super) now: Tick,
+    pub(super) clocks: Clocks,
+    pub(super) shape: Shape,
+    pub(super) places: Places,
+    pub(super) cells: Cells,
+}
+
+impl Snapshot {
+    /// When it was taken: everything before this tick is in it.
+    pub const fn now(&self) -> Tick {
+        self.now
+    }
+
+    /// An event's count from the beginning of time up to the snapshot, by the guide's names. `instance` is numbered over the
+    /// machine's sockets. `None` if the ledger has no truth for the event.
+    pub fn value(
+        &self,
+        unit: &str,
+        instance: u16,
+        event: &str,
+        subevent: Option<&str>,
+        filters: &[(&str, u64)],
+    ) -> Option<u64> {
+        names::value(self, unit, instance, event, subevent.unwrap_or_default(), filters)
+    }
+
+    /// As [`Snapshot::value`], by socket and the instance within it.
+    pub fn count(
+        &self,
+        socket: u16,
+        unit: &str,
+        instance: u16,
+        event: &str,
+        subevent: Option<&str>,
+        filters: &[(&str, u64)],
+    ) -> Option<u64> {
+        let per_socket = self.shape.instances(unit);
+        let number = (instance < per_socket).then_some(socket * per_socket + instance)?;
+        self.value(unit, number, event, subevent, filters)
+    }
+
+    /// What an event counted since an earlier snapshot.
+    pub fn since(
+        &self,
+        earlier: &Self,
+        unit: &str,
+        instance: u16,
+        event: &str,
+        subevent: Option<&str>,
+        filters: &[(&str, u64)],
+    ) -> Option<u64> {
+        let before = earlier.value(unit, instance, event, subevent, filters)?;
+        Some(self.value(unit, instance, event, subevent, filters)? - before)
+    }
+
+    pub(super) fn deed(&self, deed: usize, socket: u16, index: u16) -> u64 {
+        self.cells.deeds[self.places.deeds[deed].of(socket, index)]
+    }
+
+    pub(super) fn level(&self, level: usize, socket: u16, index: u16) -> &Gauge {
+        &self.cells.levels[self.places.levels[level].of(socket, index)]
+    }
+}

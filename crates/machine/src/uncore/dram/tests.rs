@@ -1,0 +1,134 @@
+//! The channel alone: the standards under random traffic, and the figures of other simulators.
+
+use super::checker::{self, DDR3_1600K, DDR4_3200AA, DDR5_5600B, Standard};
+use super::{Arrival, Channel, Outcome, Sent, Timing, Witness};
+use crate::engine::{Period, Random};
+use crate::ledger::{CommandRecord, MajorMode, MemoryState, Pending};
+
+/// Keeps the commands, and how many requests each queue holds.
+#[derive(Default)]
+struct Log {
+    commands: Vec<CommandRecord>,
+    held: [i32; 2],
+}
+
+impl Witness for Log {
+    fn command(&mut self, sent: &Sent) {
+        self.commands.push(sent.record);
+    }
+    fn enters(&mut self, queue: Pending, _: bool, _: u64) {
+        self.held[queue as usize] += 1;
+    }
+    fn leaves(&mut self, queue: Pending, _: bool, _: u64, _: u64) {
+        self.held[queue as usize] -= 1;
+    }
+    fn begins(&mut self, _: u8) {}
+    fn forwards(&mut self, _: u64) {}
+    fn merges(&mut self, _: u64) {}
+    fn changes_mode(&mut self, _: MajorMode, _: MajorMode, _: u64) {}
+    fn preempts(&mut self, _: Pending, _: u64) {}
+    fn state(&mut self, _: MemoryState, _: bool, _: u64) {}
+    fn corrects(&mut self, _: u64) {}
+}
+
+/// A cycle is two ticks.
+const CLOCK: Period = Period::new(2);
+
+/// Sends mixed traffic with pauses until all is answered, and checks every command.
+fn keeps_the_standard(timing: &Timing, standard: &Standard, seed: u64) {
+    let banks = u64::from(timing.ranks * timing.banks_per_rank());
+    let mut channel = Channel::new(CLOCK, timing);
+    let (mut random, mut log, mut out) = (Random::new(seed, 0), Log::default(), Vec::new());
+    let (mut waiting, mut from, mut credits) = (6000_u32, 1, [timing.reads, timing.writes]);
+    while waiting > 0 || !channel.is_idle() {
+        // Traffic comes and goes, so that refreshes are put off, ranks sleep, and both major modes are seen.
+        let writes = [10, 50, 90][(waiting / 700 % 3) as usize];
+        let queue = if random.below(100) < writes { Pending::Writes } else { Pending::Reads };
+        if waiting > 0 && credits[queue as usize] > 0 {
+            credits[queue as usize] -= 1;
+            waiting -= 1;
+            let pause = if random.below(400) == 0 { 3000 } else { 1 + random.below(8) };
+            from = channel.last_arrival().map_or(from, |last| from.max(last + pause));
+            let (bank, row) = (random.below(banks) as u8, random.below(4) as u32);
+            let line = (row << 6 | u32::from(bank)) << 3 | random.below(8) as u32;
+            let partial = queue == Pending::Writes && random.below(5) == 0;
+            channel.announce(Arrival { cycle: from, owner: 0, line, bank, row, queue, partial });
+        }
+        let now = channel.next_tick() / CLOCK.ticks();
+        channel.step(&mut log, &mut out);
+        from = from.max(now + 1);
+        for outcome in out.drain(..) {
+            match outcome {
+                Outcome::Data { .. } => credits[0] += 1,
+                Outcome::WriteCredit => credits[1] += 1,
+                Outcome::Posted { .. } => {}
+            }
+        }
+    }
+    assert_eq!((log.held, credits), ([0, 0], [timing.reads, timing.writes]), "everything inserted is removed");
+    checker::check(standard, &log.commands, Some(standard.refi));
+}
+
+#[test]
+fn every_generation_keeps_its_standard() {
+    for seed in 0..3 {
+        keeps_the_standard(&Timing::ddr3_1600(), &DDR3_1600K, seed);
+        keeps_the_standard(&Timing::ddr4_3200(), &DDR4_3200AA, seed);
+        keeps_the_standard(&Timing::ddr5_5600(), &DDR5_5600B, seed);
+    }
+}
+
+#[test]
+fn any_number_of_ranks_keeps_the_standard() {
+    for ranks in [1, 4, 8] {
+        let timing = Timing { ranks, ..Timing::ddr3_1600() };
+        keeps_the_standard(&timing, &Standard { ranks: ranks.into(), ..DDR3_1600K }, 7);
+    }
+}
+
+/// Cycles of a read with so many outstanding, which `place` gives bank and row by its number.
+fn cycles_per_read(outstanding: u32, mut place: impl FnMut(u32) -> (u8, u32)) -> f64 {
+    // As the other simulators: FR-FCFS, queues of 32, rows stay open until another is wanted.
+    let timing = Timing { page_idle: 100_000, ..Timing::ddr4_3200() };
+    let mut channel = Channel::new(CLOCK, &timing);
+    let (mut log, mut out) = (Log::default(), Vec::new());
+    let (requests, mut sent, mut done, mut end) = (40_000, 0, 0, 0);
+    let mut announce = |channel: &mut Channel, from: u64| {
+        let cycle = channel.last_arrival().map_or(from, |last| from.max(last + 1));
+        let (bank, row) = place(sent);
+        let queue = Pending::Reads;
+        channel.announce(Arrival { cycle, owner: 0, line: sent, bank, row, queue, partial: false });
+        sent += 1;
+    };
+    (0..outstanding).for_each(|_| announce(&mut channel, 1));
+    while done < requests {
+        let now = channel.next_tick() / CLOCK.ticks();
+        channel.step(&mut log, &mut out);
+        for outcome in out.drain(..) {
+            if let Outcome::Data { cycle, .. } = outcome {
+                (done, end) = (done + 1, cycle);
+                // A chase needs the data before it goes on; the others need the queue entry.
+                announce(&mut channel, if outstanding == 1 { cycle } else { now + 1 });
+            }
+        }
+    }
+    checker::check(&DDR4_3200AA, &log.commands, Some(DDR4_3200AA.refi));
+    end as f64 / f64::from(requests)
+}
+
+fn anywhere() -> impl FnMut(u32) -> (u8, u32) {
+    let mut random = Random::new(1, 0);
+    move |_| (random.below(32) as u8, random.below(1 << 16) as u32)
+}
+
+/// published-numbers: Ramulator, DRAMsim3 and DRAMSys on one channel of DDR4-3200 22-22-22 with two ranks.
+#[test]
+fn ddr4_takes_as_many_cycles_as_in_other_simulators() {
+    let random = cycles_per_read(32, anywhere());
+    assert!((4.68..=5.04).contains(&random), "random: {random}");
+    // Along a row of 128 lines, then the next bank, which is of the next bank group.
+    let sequential = cycles_per_read(32, |number| ((number / 128 % 32) as u8, number / 4096));
+    assert!((6.0..=7.5).contains(&sequential), "sequential: {sequential}");
+    let chase = cycles_per_read(1, anywhere());
+    assert!((70.5..=74.3).contains(&chase), "chase: {chase}");
+}

@@ -1,0 +1,139 @@
+//! A program on the cores of Emerald Rapids.
+//!
+//! The L2 stands for all of a core's caches: a line is modified in it from the first store on, although the first level has the data
+//! until it gives the line up. What the L2 gives up takes the first level's copy along.
+
+use super::Model;
+use super::core::{Buffer, ThreadState};
+use super::event::Event;
+use crate::ledger::emerald_rapids::Kind;
+use crate::signal::{SignalSink, Tick};
+use crate::uncore::program::{Cores, Pause, Program, Reached, Want};
+
+/// No thread counts the request's end as that of an access.
+const NOBODY: u16 = u16::MAX;
+
+impl Cores for Model {
+    fn program(&mut self) -> Option<&mut Program> {
+        self.program.as_mut()
+    }
+
+    fn now(&self) -> Tick {
+        self.now
+    }
+
+    fn paces(&self) -> [Tick; 2] {
+        [self.times.core, self.times.hit_interval]
+    }
+
+    fn core_of(&self, thread: u16) -> usize {
+        self.threads[usize::from(thread)].core.into()
+    }
+
+    fn ready(&mut self, thread: u16) -> &mut Tick {
+        &mut self.threads[usize::from(thread)].ready
+    }
+
+    fn go_on(&mut self, thread: u16, at: Tick) {
+        self.wheel.schedule(at, Event::Issue.of(thread));
+    }
+
+    /// A core sleeps until it gets its first access.
+    fn begins<S: SignalSink>(&mut self, thread: u16, sink: &mut S) {
+        let state = &mut self.threads[usize::from(thread)];
+        state.accesses += 1;
+        if state.accesses == 1 {
+            let number = state.core;
+            let core = &mut self.cores[usize::from(number)];
+            core.running += 1;
+            if core.running == 1 {
+                self.power.core_wakes(self.socket_of(number).into(), self.now, &mut self.account, sink);
+            }
+        }
+    }
+
+    fn pause<S: SignalSink>(&mut self, thread: u16, why: Pause, sink: &mut S) {
+        let state = &mut self.threads[usize::from(thread)];
+        state.state = match why {
+            Pause::ForBuffer => ThreadState::ForBuffer,
+            Pause::ForAccess => ThreadState::ForAccess,
+            Pause::Over if state.accesses > 0 => return self.finish(thread, sink),
+            Pause::Over => ThreadState::Finished,
+        };
+    }
+
+    fn rouse(&mut self, thread: u16) -> bool {
+        let state = &mut self.threads[usize::from(thread)].state;
+        let waits = *state == ThreadState::ForAccess;
+        if waits {
+            *state = ThreadState::Running;
+        }
+        waits
+    }
+
+    fn has_room(&self, core: usize) -> bool {
+        self.cores[core].writebacks < self.parameters.writeback_buffers
+    }
+
+    fn demand<S: SignalSink>(&mut self, thread: u16, line: u32, want: Want, sink: &mut S) -> Reached {
+        let number = self.threads[usize::from(thread)].core;
+        let core = &mut self.cores[usize::from(number)];
+        let store = want == Want::Own;
+        if core.access(line, store) {
+            return Reached::Hit;
+        }
+        match core.take_buffer(line, store) {
+            Buffer::Taken => {
+                let kind = match want {
+                    Want::Data => Kind::DataRead,
+                    Want::Own => Kind::Ownership,
+                    Want::Code => Kind::CodeRead,
+                };
+                self.request(kind, number, line, NOBODY, sink);
+                Reached::Miss
+            }
+            Buffer::Joined => Reached::Miss,
+            Buffer::Full => Reached::NoBuffer,
+        }
+    }
+
+    fn prefetch<S: SignalSink>(&mut self, thread: u16, line: u32, want: Want, sink: &mut S) -> bool {
+        let number = self.threads[usize::from(thread)].core;
+        let sends = self.cores[usize::from(number)].take_prefetch(line, want == Want::Own);
+        if sends {
+            let kind = match want {
+                Want::Data => Kind::DataPrefetch,
+                Want::Own => Kind::OwnershipPrefetch,
+                Want::Code => Kind::CodePrefetch,
+            };
+            self.request(kind, number, line, NOBODY, sink);
+        }
+        sends
+    }
+
+    fn write_back_l1<S: SignalSink>(&mut self, thread: u16, line: u32, _: &mut S) {
+        let core = self.core_of(thread);
+        self.cores[core].write_back_l1(line);
+    }
+
+    fn stream<S: SignalSink>(&mut self, thread: u16, line: u32, whole: bool, sink: &mut S) -> bool {
+        let number = self.threads[usize::from(thread)].core;
+        let core = &mut self.cores[usize::from(number)];
+        if core.take_buffer(line, true) != Buffer::Taken {
+            // A line that is on its way must go out before the next store to it.
+            return false;
+        }
+        let held = core.snoop(line, true).map(|state| (line, state));
+        self.write_back(number, held, sink);
+        let kind = if whole { Kind::StreamFull } else { Kind::StreamPart };
+        self.request(kind, number, line, NOBODY, sink);
+        true
+    }
+
+    fn count(&mut self, accesses: u64, last: bool) {
+        self.done += accesses;
+        if last {
+            self.total = self.done;
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! A DDR5 subchannel, which the guide calls a pseudo channel: a memory channel with a bus of its own, the buffer that its read data
+//! comes into, and what this family tells of both.
+
+use super::account::Account;
+use crate::engine::{Period, Ring};
+use crate::ledger::emerald_rapids::compiled::{deed, level};
+use crate::ledger::{Command, MajorMode, MemoryState, Pending};
+use crate::signal::{SignalSink, Tick};
+use crate::uncore::dram::{Arrival, Channel, Conditions, Outcome, Sent, Timing, Witness};
+
+/// Where a subchannel is.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    socket: u16,
+    channel: u16,
+    /// Which one of its channel.
+    half: usize,
+    /// Over all sockets, for the log of commands.
+    number: u16,
+}
+
+/// One subchannel.
+#[derive(Debug)]
+pub struct Subchannel {
+    place: Place,
+    clock: Period,
+    channel: Channel,
+    /// DRAM cycles from a read command to the end of its data.
+    latency: u64,
+    /// When the data that is on its way will have come in.
+    buffered: Ring<u64, 32>,
+}
+
+impl Subchannel {
+    /// An idle subchannel with closed banks; `number` counts over all sockets.
+    pub fn new(socket: u16, channel: u16, half: usize, number: u16, clock: Period, timing: &Timing) -> Self {
+        Self {
+            place: Place { socket, channel, half, number },
+            clock,
+            channel: Channel::new(clock, timing),
+            latency: timing.cl + timing.burst,
+            buffered: Ring::new(0),
+        }
+    }
+
+    /// Emits the levels that hold from the start.
+    pub fn start<S: SignalSink>(&mut self, account: &mut Account, sink: &mut S) {
+        let (channel, mut witness) = self.watched(account, sink);
+        channel.start(&mut witness);
+    }
+
+    /// The tick of the next action.
+    pub fn next_tick(&self) -> Tick {
+        let buffered = self.buffered.front().map_or(Tick::MAX, |done| done * self.clock.ticks());
+        self.channel.next_tick().min(buffered)
+    }
+
+    /// The last cycle for which an arrival has been announced; the next must come later.
+    pub fn last_arrival(&self) -> Option<u64> {
+        self.channel.last_arrival()
+    }
+
+    /// Announces a request. Arrivals come in order, at most one in a cycle, and not in the past.
+    pub fn announce(&mut self, arrival: Arrival) {
+        self.channel.announce(arrival);
+    }
+
+    /// New conditions hold from a DRAM cycle on, which must not lie in the past.
+    pub fn set_conditions(&mut self, conditions: Conditions, cycle: u64) {
+        self.channel.set_conditions(conditions, cycle);
+    }
+
+    /// True if nothing is pending or on its way.
+    pub fn is_idle(&self) -> bool {
+        self.channel.is_idle() && self.buffered.is_empty()
+    }
+
+    /// True if all ranks are powered down.
+    pub const fn is_down(&self) -> bool {
+        self.channel.is_down()
+    }
+
+    fn watched<'a, S>(
+        &'a mut self,
+        account: &'a mut Account,
+        sink: &'a mut S,
+    ) -> (&'a mut Channel, SubchannelWitness<'a, S>) {
+        let Self { place, clock, ref mut channel, latency, ref mut buffered } = *self;
+        (channel, SubchannelWitness { place, clock, latency, buffered, account, sink })
+    }
+
+    /// Does what is due now, which must be the time of [`Subchannel::next_tick`].
+    pub fn step<S: SignalSink>(&mut self, account: &mut Account, sink: &mut S, out: &mut Vec<Outcome>) {
+        let now = self.next_tick();
+        let Place { socket, channel, half, .. } = self.place;
+        while self.buffered.front().is_some_and(|done| done * self.clock.ticks() <= now) {
+            self.buffered.pop();
+            account.leave(BUFFER[half], socket, channel, now, sink);
+        }
+        if self.channel.next_tick() == now {
+            let (channel, mut witness) = self.watched(account, sink);
+            channel.step(&mut witness, out);
+        }
+    }
+}
+
+/// Passes on what a subchannel's channel says.
+struct SubchannelWitness<'a, S> {
+    place: Place,
+    clock: Period,
+    latency: u64,
+    buffered: &'a mut Ring<u64, 32>,
+    account: &'a mut Account,
+    sink: &'a mut S,
+}
+
+impl<S: SignalSink> SubchannelWitness<'_, S> {
+    fn deed(&mut self, deeds: Halves, cycle: u64) {
+        let Place { socket, channel, half, .. } = self.place;
+        self.account.deed(deeds[half], socket, channel, cycle * self.clock.ticks(), self.sink);
+    }
+
+    fn level(&mut self, level: u16, on: bool, cycle: u64) {
+        let Place { socket, channel, .. } = self.place;
+        let tick = cycle * self.clock.ticks();
+        if on {
+            self.account.enter(level, socket, channel, tick, self.sink);
+        } else {
+            self.account.leave(level, socket, channel, tick, self.sink);
+        }
+    }
+
+    /// A column command of a kind as the signal numbers them.
+    fn column(&mut self, kind: u8, sent: &Sent, by_mode: [Halves; 2], by_age: [Halves; 2]) {
+        let Place { socket, channel, half, .. } = self.place;
+        let cycle = sent.record.cycle;
+        self.account.column(socket, channel, half as u8, kind, cycle * self.clock.ticks(), self.sink);
+        self.deed(by_mode[usize::from(prefers_writes(sent.mode))], cycle);
+        self.deed(by_age[usize::from(sent.starved)], cycle);
+    }
+}
+
+/// Reads that complete a line to be written belong to the writes.
+const fn prefers_writes(mode: MajorMode) -> bool {
+    !matches!(mode, MajorMode::Read)
+}
+
+impl<S: SignalSink> Witness for SubchannelWitness<'_, S> {
+    fn begins(&mut self, _: u8) {
+        self.level(MODES[0], true, 0);
+    }
+
+    fn command(&mut self, sent: &Sent) {
+        let Place { socket, channel, half, number } = self.place;
+        let cycle = sent.record.cycle;
+        match sent.record.command {
+            Command::Activate => {
+                self.deed(ACTIVATES[sent.lane as usize], cycle);
+                self.account.activate(
+                    socket,
+                    channel,
+                    half as u8,
+                    activate(sent),
+                    cycle * self.clock.ticks(),
+                    self.sink,
+                );
+            }
+            Command::PrechargeMiss => self.deed(PRECHARGES[sent.lane as usize], cycle),
+            Command::PrechargeIdle => self.deed(PAGE_TABLE, cycle),
+            Command::PrechargeAll => self.deed(ALL_ROWS, cycle),
+            Command::Read => {
+                self.column(REGULAR, sent, READS_IN, READ_AGES);
+                self.buffered.push(cycle + self.latency);
+                self.level(BUFFER[half], true, cycle);
+            }
+            Command::Underfill => self.column(UNDERFILL, sent, READS_IN, READ_AGES),
+            Command::WriteMajor | Command::WriteOpportunistic => {
+                self.column(PLAIN_WRITE, sent, WRITES_IN, WRITE_AGES);
+            }
+            Command::RefreshIdle => self.deed(TIMELY, cycle),
+            Command::RefreshForced => self.deed(FORCED, cycle),
+        }
+        self.account.ledger.command(number, sent.record);
+    }
+
+    fn enters(&mut self, queue: Pending, _: bool, cycle: u64) {
+        self.level(QUEUES[queue as usize][self.place.half], true, cycle);
+        self.deed(LOW[queue as usize], cycle);
+    }
+
+    fn leaves(&mut self, queue: Pending, _: bool, _: u64, cycle: u64) {
+        self.level(QUEUES[queue as usize][self.place.half], false, cycle);
+    }
+
+    fn forwards(&mut self, cycle: u64) {
+        self.deed(READ_HIT, cycle);
+    }
+
+    fn merges(&mut self, cycle: u64) {
+        self.deed(WRITE_HIT, cycle);
+    }
+
+    fn changes_mode(&mut self, from: MajorMode, to: MajorMode, cycle: u64) {
+        let (from, to) = (usize::from(prefers_writes(from)), usize::from(prefers_writes(to)));
+        if from != to {
+            self.level(MODES[from], false, cycle);
+            self.level(MODES[to], true, cycle);
+            self.deed(CHANGES[to], cycle);
+            self.deed(SWITCHES[to], cycle);
+        }
+    }
+
+    fn state(&mut self, state: MemoryState, on: bool, cycle: u64) {
+        match state {
+            MemoryState::ClockOn(rank) => self.level(CKE[self.place.half][usize::from(rank) % 2], !on, cycle),
+            MemoryState::Throttled(rank) => self.level(THROTTLED[usize::from(rank) % 2], on, cycle),
+            MemoryState::Critical => self.level(CRITICAL, on, cycle),
+            MemoryState::SelfRefresh => self.level(REFRESHING, on, cycle),
+            // The model tells of the channel as a whole.
+            MemoryState::PoweredDown | MemoryState::DllOff => {}
+        }
+    }
+
+    fn preempts(&mut self, victim: Pending, cycle: u64) {
+        self.deed(PREEMPTED[victim as usize], cycle);
+    }
+
+    fn corrects(&mut self, cycle: u64) {
+        let Place { socket, channel, .. } = self.place;
+        self.account.deed(CORRECTED, socket, channel, cycle * self.clock.ticks(), self.sink);
+    }
+}
+
+/// The kind of an activate, as the signal numbers them.
+const fn activate(sent: &Sent) -> u8 {
+    let for_writes = if sent.lane as usize == 0 { 0 } else { 3 };
+    for_writes + if sent.starved { 2 } else { 0 }
+}
+
+/// Kinds of column commands, as the signal numbers them.
+const REGULAR: u8 = 0;
+const UNDERFILL: u8 = 2;
+const PLAIN_WRITE: u8 = 4;
+
+type Halves = [u16; 2];
+/// Reads, writes.
+const QUEUES: [Halves; 2] = [
+    [level!("imc/RPQ_INSERTS.PCH0"), level!("imc/RPQ_INSERTS.PCH1")],
+    [level!("imc/WPQ_INSERTS.PCH0"), level!("imc/WPQ_INSERTS.PCH1")],
+];
+const LOW: [Halves; 2] = [
+    [deed!("imc/RPQ_PRIO.PCH0_LOW"), deed!("imc/RPQ_PRIO.PCH1_LOW")],
+    [deed!("imc/WPQ_PRIO.PCH0_LOW"), deed!("imc/WPQ_PRIO.PCH1_LOW")],
+];
+const BUFFER: Halves = [level!("imc/RDB_INSERTS.PCH0"), level!("imc/RDB_INSERTS.PCH1")];
+const CKE: [Halves; 2] = [
+    [level!("imc/POWER_CKE_CYCLES.LOW_0"), level!("imc/POWER_CKE_CYCLES.LOW_1")],
+    [level!("imc/POWER_CKE_CYCLES.LOW_2"), level!("imc/POWER_CKE_CYCLES.LOW_3")],
+];
+/// By rank: its requests wait in either subchannel.
+const THROTTLED: [u16; 2] = [level!("imc/POWER_THROTTLE_CYCLES.SLOT0"), level!("imc/POWER_THROTTLE_CYCLES.SLOT1")];
+const CRITICAL: u16 = level!("imc/POWER_CRIT_THROTTLE_CYCLES.SLOT0");
+const REFRESHING: u16 = level!("imc/POWER_SELF_REFRESH");
+const CORRECTED: u16 = deed!("imc/ECC_CORRECTABLE_ERRORS");
+/// By whose row is closed: reads, writes.
+const PREEMPTED: [Halves; 2] = [
+    [deed!("imc/PREEMPTION.RD_PCH0"), deed!("imc/PREEMPTION.RD_PCH1")],
+    [deed!("imc/PREEMPTION.WR_PCH0"), deed!("imc/PREEMPTION.WR_PCH1")],
+];
+const READ_HIT: Halves = [deed!("imc/WPQ_READ_HIT.PCH0"), deed!("imc/WPQ_READ_HIT.PCH1")];
+const WRITE_HIT: Halves = [deed!("imc/WPQ_WRITE_HIT.PCH0"), deed!("imc/WPQ_WRITE_HIT.PCH1")];
+/// By what is preferred from now on: reads, writes.
+const MODES: [u16; 2] = [level!("imc/MAJOR_MODES.PREF_RD"), level!("imc/MAJOR_MODES.PREF_WR")];
+const CHANGES: [Halves; 2] = [
+    [deed!("imc/MAJOR_MODE_CHANGE_PCH0.PW_TO_PR"), deed!("imc/MAJOR_MODE_CHANGE_PCH1.PW_TO_PR")],
+    [deed!("imc/MAJOR_MODE_CHANGE_PCH0.PR_TO_PW"), deed!("imc/MAJOR_MODE_CHANGE_PCH1.PR_TO_PW")],
+];
+const SWITCHES: [Halves; 2] = [
+    [deed!("imc/PREEMPTION_MM_SWITCH.RMM_PCH0"), deed!("imc/PREEMPTION_MM_SWITCH.RMM_PCH1")],
+    [deed!("imc/PREEMPTION_MM_SWITCH.WMM_PCH0"), deed!("imc/PREEMPTION_MM_SWITCH.WMM_PCH1")],
+];
+/// By lane: reads, writes, underfills.
+const ACTIVATES: [Halves; 3] = [
+    [deed!("imc/ACT_COUNT.RD_PCH0"), deed!("imc/ACT_COUNT.RD_PCH1")],
+    [deed!("imc/ACT_COUNT.WR_PCH0"), deed!("imc/ACT_COUNT.WR_PCH1")],
+    [deed!("imc/ACT_COUNT.UFILL_PCH0"), deed!("imc/ACT_COUNT.UFILL_PCH1")],
+];
+const PRECHARGES: [Halves; 3] = [
+    [deed!("imc/PRE_COUNT.RD_PCH0"), deed!("imc/PRE_COUNT.RD_PCH1")],
+    [deed!("imc/PRE_COUNT.WR_PCH0"), deed!("imc/PRE_COUNT.WR_PCH1")],
+    [deed!("imc/PRE_COUNT.UFILL_PCH0"), deed!("imc/PRE_COUNT.UFILL_PCH1")],
+];
+const PAGE_TABLE: Halves = [deed!("imc/PRE_COUNT.PGT_PCH0"), deed!("imc/PRE_COUNT.PGT_PCH1")];
+const ALL_ROWS: Halves = [deed!("imc/DRAM_PRE_ALL.PCH0"), deed!("imc/DRAM_PRE_ALL.PCH1")];
+const FORCED: Halves = [deed!("imc/DRAM_REFRESH.PANIC_PCH0"), deed!("imc/DRAM_REFRESH.PANIC_PCH1")];
+const TIMELY: Halves = [deed!("imc/DRAM_REFRESH.HIGH_PCH0"), deed!("imc/DRAM_REFRESH.HIGH_PCH1")];
+/// By what is preferred: reads, writes.
+const READS_IN: [Halves; 2] = [
+    [deed!("imc/CAS_MM.RD_RMM_PCH0"), deed!("imc/CAS_MM.RD_RMM_PCH1")],
+    [deed!("imc/CAS_MM.RD_WMM_PCH0"), deed!("imc/CAS_MM.RD_WMM_PCH1")],
+];
+const WRITES_IN: [Halves; 2] = [
+    [deed!("imc/CAS_MM.WR_RMM_PCH0"), deed!("imc/CAS_MM.WR_RMM_PCH1")],
+    [deed!("imc/CAS_MM.WR_WMM_PCH0"), deed!("imc/CAS_MM.WR_WMM_PCH1")],
+];
+/// In their turn, or starved.
+const READ_AGES: [Halves; 2] = [
+    [deed!("imc/RD_CAS_PRIO.NORMAL_PCH0"), deed!("imc/RD_CAS_PRIO.NORMAL_PCH1")],
+    [deed!("imc/RD_CAS_PRIO.STARVED_PCH0"), deed!("imc/RD_CAS_PRIO.STARVED_PCH1")],
+];
+const WRITE_AGES: [Halves; 2] = [
+    [deed!("imc/WR_CAS_PRIO.NORMAL_PCH0"), deed!("imc/WR_CAS_PRIO.NORMAL_PCH1")],
+    [deed!("imc/WR_CAS_PRIO.STARVED_PCH0"), deed!("imc/WR_CAS_PRIO.STARVED_PCH1")],
+];

@@ -1,0 +1,58 @@
+//! The queues of a home agent towards the rings: for the address and for the data ring, with two scheduler banks each.
+//!
+//! A message is in a queue while the ring has other messages of the home agent to take, or its link has no entry for it. Those that can go
+//! at once are in none.
+
+use super::Model;
+use super::wires::Tagged;
+use crate::signal::{SignalSink, Wiring, WiringError};
+
+/// Messages that a bank holds (assumption).
+const ROOM: u16 = 8;
+/// Banks of a queue.
+const BANKS: usize = 2;
+
+/// Messages that wait, by bank.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Egress([u16; BANKS]);
+
+/// Full banks: by ring, address and data, and bank.
+#[derive(Debug, Clone, Copy)]
+pub struct EgressWires(pub [[Tagged; BANKS]; 2]);
+
+impl EgressWires {
+    /// Binds a home agent's queues; `none` stands for them where no messages wait.
+    pub fn bind(wiring: &mut Wiring, socket: u16, others: bool, none: Tagged) -> Result<Self, WiringError> {
+        let mut wires = Self([[none; BANKS]; 2]);
+        if others {
+            for (queue, event) in wires.0.iter_mut().zip(["TxR_AD_CYCLES_FULL", "TxR_BL_CYCLES_FULL"]) {
+                for (bank, name) in queue.iter_mut().zip(["SCHED0", "SCHED1"]) {
+                    *bank = wiring.subevent(socket, "ha", 0, event, name)?;
+                }
+            }
+        }
+        Ok(wires)
+    }
+}
+
+impl Model {
+    /// A message about a line begins or ends to wait in a home agent's queue for the address or the data ring.
+    pub(super) fn home_queues<S: SignalSink>(&mut self, home: u8, data: bool, line: u32, begins: bool, sink: &mut S) {
+        // Neighbouring lines take turns (assumption: no document says what a bank takes).
+        let (ring, bank) = (usize::from(data), line as usize % BANKS);
+        let waiting = &mut self.homes[usize::from(home)].egress[ring].0[bank];
+        let (wire, tag) = self.wires.homes[usize::from(home)].egress.0[ring][bank];
+        if begins {
+            *waiting += 1;
+            if *waiting == ROOM {
+                sink.enter(wire, tag, self.now);
+            }
+        } else {
+            if *waiting == ROOM {
+                sink.leave(wire, tag, self.now);
+            }
+            *waiting -= 1;
+        }
+        self.ledger.home_egress(home, data, bank, begins, self.now);
+    }
+}

@@ -1,0 +1,61 @@
+//! Power states of links, by hand.
+
+use super::model;
+use super::recorder::Recorder;
+use crate::ledger::Window;
+use crate::uncore::Parameters;
+use crate::workload::Scenario;
+
+/// Runs a pause of the cores in which links save power, and gives events of one end of a link.
+fn cycles(text: &str, nanoseconds: u64) -> impl Fn(&str) -> u64 {
+    let (mut model, _) = model(text);
+    let before = model.snapshot();
+    // 108 ticks of the two-socket machine are a clock of the link, a nanosecond.
+    model.run_until(nanoseconds * 108, &mut Recorder::default());
+    let after = model.snapshot();
+    move |event| Window::between(&before, &after).truth("qpi", 0, event, None, &[]).unwrap().0
+}
+
+#[test]
+fn a_link_that_rests_goes_to_half_width_and_then_off() {
+    let of = cycles("2 \nphase rest\nidle 50us\nlink-half after 1us\nlink-off after 5us\n", 20_000);
+    // The received direction hears of it with the flits, eleven clocks later.
+    assert_eq!((of("TxL0_POWER_CYCLES"), of("TxL0P_POWER_CYCLES")), (1000, 4000));
+    assert_eq!((of("RxL0_POWER_CYCLES"), of("RxL0P_POWER_CYCLES")), (1011, 3989));
+    assert_eq!((of("L1_POWER_CYCLES"), of("CLOCKTICKS")), (15_000, 20_000));
+}
+
+#[test]
+fn without_leave_links_stay_at_full_power() {
+    let of = cycles("2 \nphase rest\nidle 50us\n", 20_000);
+    assert_eq!((of("TxL0_POWER_CYCLES"), of("RxL0_POWER_CYCLES"), of("L1_POWER_CYCLES")), (20_000, 20_000, 0));
+}
+
+#[test]
+fn half_width_costs_time_and_a_sleeping_link_much_more() {
+    let latency = |settings: &str| {
+        let workload =
+            format!("2 \nphase remote\nworkload chase:requests=300,threads=1,footprint=4G,remote=100\n{settings}");
+        let (mut model, _) = model(&workload);
+        while model.progress().done < 300 {
+            model.run_until(model.now() + 21_600, &mut Recorder::default());
+        }
+        model.clocks().seconds(0, model.now()) * 1e9 / 300.0
+    };
+    let (full, half, off) = (latency(""), latency("link-half after 100ns\n"), latency("link-off after 100ns\n"));
+    // The data's nine flits come four clocks of a nanosecond later at half width.
+    assert!((full + 1.0..full + 20.0).contains(&half), "{full} {half}");
+    // Request and answer go by different links; either has gone to sleep if it rested for 100 ns, and takes 1000 to wake.
+    assert!((full + 900.0..full + 2000.0).contains(&off), "{full} {off}");
+}
+
+#[test]
+fn what_needs_another_socket_is_refused_on_one() {
+    for setting in ["link-half after 1us", "link-off after 1us", "remote-ipi every 1us", "remote-device-read every 1us"]
+    {
+        let text = format!("phase a\nidle 10us\n{setting}\n");
+        let alone = Scenario::parse(&text, &Parameters::e5_2680().limits()).unwrap_err().to_string();
+        assert!(alone.contains("needs a second socket: give a machine such as e5-2600:sockets=2"), "{alone}");
+        assert!(Scenario::parse(&text, &Parameters::e5_2680().with_sockets(2).limits()).is_ok());
+    }
+}

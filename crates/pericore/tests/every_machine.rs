@@ -1,0 +1,84 @@
+//! `pericore stat` with every workload, a scenario and a real program on every machine: every count is the ledger's.
+
+use std::process::Command;
+
+/// A machine, its events, and which of them count when cores read, when cores write, and when devices do something.
+type Machine = (&'static str, &'static str, [&'static str; 3]);
+
+const MACHINES: [Machine; 3] = [
+    (
+        "e5-2600",
+        "cbo/TOR_INSERTS.ALL/,cbo/LLC_LOOKUP.ANY,state=0x1F/,ha/REQUESTS.READS/,ha/REQUESTS.WRITES/,\
+         imc/CAS_COUNT.RD/,imc/CAS_COUNT.WR/",
+        ["ha/REQUESTS.READS/", "ha/REQUESTS.WRITES/", "cbo/TOR_INSERTS.ALL/"],
+    ),
+    (
+        "nehalem",
+        "uncore/GQ_ALLOC.READ_TRACKER/,uncore/GQ_ALLOC.WRITE_TRACKER/,uncore/LLC_MISS.READ/,\
+         uncore/QMC_NORMAL_READS.ANY/,uncore/QMC_WRITES.FULL_ANY/,uncore/QHL_REQUESTS.IOH_READS/,\
+         uncore/QHL_REQUESTS.IOH_WRITES/",
+        ["uncore/GQ_ALLOC.READ_TRACKER/", "uncore/GQ_ALLOC.WRITE_TRACKER/", "uncore/QHL_REQUESTS.IOH_"],
+    ),
+    (
+        "emerald-rapids",
+        "cha/TOR_INSERTS.IA/,cha/TOR_INSERTS.IO/,cha/TOR_INSERTS.IA_MISS/,imc/CAS_COUNT.RD/,imc/CAS_COUNT.WR/,\
+         iio/DATA_REQ_OF_CPU.MEM_READ.PART0/",
+        ["imc/CAS_COUNT.RD/", "cha/TOR_INSERTS.IA/", "cha/TOR_INSERTS.IO/"],
+    ),
+];
+
+/// What runs, and which of a machine's three kinds of events must not be 0.
+const WORKLOADS: [(&str, Option<usize>); 10] = [
+    ("stream:requests=3000", Some(0)),
+    ("copy:requests=3000,footprint=16M", Some(0)),
+    ("random:requests=3000,read=70", Some(0)),
+    ("chase:requests=300", Some(0)),
+    ("mixed:requests=3000", Some(0)),
+    ("ntstore:requests=3000", Some(1)),
+    ("dma-read:requests=1000", Some(2)),
+    ("dma-write:requests=1000", Some(2)),
+    ("idle:microseconds=20", None),
+    ("../machine/scenarios/day.scenario", Some(0)),
+];
+
+/// Events and counts, each compared with the truth.
+fn counts(machine: &str, events: &str, what: &[&str]) -> Vec<(String, f64)> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pericore"));
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).args(["stat", "--machine", machine, "-j", "--truth", "-e", events]);
+    let output = command.args(what).output().expect("it starts");
+    let text = String::from_utf8(output.stderr).expect("UTF-8");
+    assert!(output.status.success(), "{machine} {what:?}: {text}");
+    let row = |line: &str| -> (String, f64) {
+        let row: serde_json::Value = serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}"));
+        let value: f64 = row["counter-value"].as_str().expect("a count").parse().expect("a number");
+        assert_eq!(
+            (Some(value), row["error"].as_f64()),
+            (row["truth"].as_f64(), Some(0.0)),
+            "{machine} {what:?}: {row}"
+        );
+        (row["event"].as_str().expect("a name").to_owned(), value)
+    };
+    text.lines().map(row).collect()
+}
+
+#[test]
+fn every_workload_runs_on_every_machine() {
+    for (machine, events, kinds) in MACHINES {
+        for (workload, kind) in WORKLOADS {
+            let counts = counts(machine, events, &["--workload", workload]);
+            assert_eq!(counts.len(), events.split("/,").count(), "{machine} {workload}: {counts:?}");
+            let Some(kind) = kind else { continue };
+            let of_kind = counts.iter().filter(|(event, _)| event.starts_with(kinds[kind]));
+            assert!(of_kind.map(|(_, count)| count).sum::<f64>() >= 300.0, "{machine} {workload}: {counts:?}");
+        }
+    }
+}
+
+#[test]
+fn a_real_program_runs_on_every_machine() {
+    for (machine, events, kinds) in MACHINES {
+        let counts = counts(machine, events, &["--", "sh", "-c", "echo done"]);
+        let reads = counts.iter().find(|(event, _)| event == kinds[0]).expect("an event").1;
+        assert!(reads > 500.0, "{machine}: {counts:?}");
+    }
+}
