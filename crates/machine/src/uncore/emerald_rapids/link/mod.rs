@@ -1,9 +1,10 @@
 //! The socket links: the mesh side (M3UPI) and the link layer (UPI).
 //!
-//! A message goes over its own socket's mesh to the link, is slotted into a flit when the peer has room for it ([`gate`]), crosses with
+//! A message goes over its own socket's mesh to the link, is slotted into a flit when it has won ([`arbitration`]) and the peer has room for it ([`gate`]), crosses with
 //! its flit, goes through the receiver's flow queues ([`flow`]) and over the other socket's mesh to where it is wanted. A header takes
 //! one slot of a flit, a line nine more. Credits go back on the other direction ([`credits`]); a link without work rests ([`power`]).
 
+mod arbitration;
 mod credits;
 mod flow;
 mod gate;
