@@ -1,6 +1,6 @@
 //! The E5-2600's metrics, over the scenarios that are shipped.
 
-use super::book::{Book, Scene, shipped};
+use super::book::{Book, shipped};
 use super::e5_2600_by_hand;
 
 const HEADING: &str = "# The E5-2600's metrics over scenarios
