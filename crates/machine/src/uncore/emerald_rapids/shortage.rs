@@ -13,6 +13,8 @@ use std::collections::VecDeque;
 /// Credits of an agent: for requests, responses, data, writebacks (assumption: unpublished; enough for a link's published bandwidth,
 /// of which a sixteenth is an agent's).
 const ALL: [i16; Reason::COUNT] = [0, 8, 16, 16, 16];
+/// Requests for which a queue has room from the start: an agent's table of requests has no more entries.
+const WAITERS: usize = 32;
 
 /// An agent's credits for the other socket, and who waits for one.
 #[derive(Debug)]
@@ -28,7 +30,12 @@ pub struct LinkCredits {
 impl LinkCredits {
     /// All credits there.
     pub fn new() -> Self {
-        Self { free: ALL, waiting: Default::default(), answers: VecDeque::new(), waiters: 0 }
+        Self {
+            free: ALL,
+            waiting: std::array::from_fn(|_| VecDeque::with_capacity(WAITERS)),
+            answers: VecDeque::with_capacity(WAITERS),
+            waiters: 0,
+        }
     }
 
     /// True if all credits are there and nobody waits.
