@@ -8,7 +8,7 @@ use super::PacketId;
 use super::port::{Carried, Flit, IDLE, Levels};
 use super::wires::FlitWires;
 use crate::engine::NEVER;
-use crate::ledger::{Class, Credit, LinkQueue, RequestKind};
+use crate::ledger::{Class, Credit, LinkQueue};
 use crate::signal::{SignalSink, Tick, Wire};
 use crate::uncore::Model;
 use crate::uncore::event::Event;
@@ -224,7 +224,7 @@ impl Model {
         record.handed = self.now;
         if record.kind.is_for_cache() && !record.passes_through {
             // As at the home agent: loads get their data straight, stores by the slice.
-            let direct = pool[request].record.kind == RequestKind::DataRead;
+            let direct = pool[request].record.kind.only_reads();
             record.direct = Some(direct);
             let (wire, tags) = wires.direct;
             sink.pulse(wire, tags[usize::from(direct)], self.now, 1);

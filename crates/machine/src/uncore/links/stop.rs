@@ -287,7 +287,7 @@ impl Model {
             Action::Complete => self.wheel.schedule(to_slice, Event::Step.of(request)),
             Action::Data if asked == RequestKind::IoRead => self.wheel.schedule(to_slice, Event::Step.of(request)),
             Action::Data => {
-                if asked == RequestKind::DataRead {
+                if asked.only_reads() {
                     let to_core = self.now + self.latency.to_home(core.into());
                     self.pool[request].record.direct_to_core = true;
                     self.wheel.schedule(to_core, Event::Data.of(request));
@@ -306,7 +306,7 @@ impl Model {
             Action::Announce | Action::Accept | Action::Write | Action::Answer => {
                 self.travel(here, ring, io, self.rings.home(), sink);
             }
-            Action::Data if asked == RequestKind::DataRead => {
+            Action::Data if asked.only_reads() => {
                 self.travel(here, ring, io, self.map.within(core.into()), sink);
                 self.travel(here, RingKind::Acknowledge, io, self.map.within(slice), sink);
             }
