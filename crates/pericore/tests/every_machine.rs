@@ -82,3 +82,13 @@ fn a_real_program_runs_on_every_machine() {
         assert!(reads > 500.0, "{machine}: {counts:?}");
     }
 }
+
+#[test]
+fn a_programs_code_is_read_as_code() {
+    for (machine, event) in
+        [("e5-2600", "cbo/TOR_INSERTS.OPCODE,opc=0x181/"), ("emerald-rapids", "cha/TOR_INSERTS.IA_CRD/")]
+    {
+        let counts = counts(machine, event, &["--", "true"]);
+        assert!(counts[0].1 > 100.0, "{machine}: {counts:?}");
+    }
+}

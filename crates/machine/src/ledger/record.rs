@@ -10,6 +10,8 @@ pub enum RequestKind {
     DataRead,
     /// Demand store (RFO).
     ReadForOwnership,
+    /// Demand fetch of instructions (CRd).
+    CodeRead,
     /// A core gives up a modified line (WbMtoI).
     WritebackToInvalid,
     /// A core writes a modified line back and keeps it (WbMtoE).
@@ -34,11 +36,12 @@ pub enum RequestKind {
 
 impl RequestKind {
     /// How many kinds there are.
-    pub const COUNT: usize = 12;
+    pub const COUNT: usize = 13;
     /// All kinds, by their number.
     pub const ALL: [Self; Self::COUNT] = [
         Self::DataRead,
         Self::ReadForOwnership,
+        Self::CodeRead,
         Self::WritebackToInvalid,
         Self::WritebackToExclusive,
         Self::Eviction,
@@ -53,7 +56,12 @@ impl RequestKind {
 
     /// A core asks for a line.
     pub const fn is_read(self) -> bool {
-        matches!(self, Self::DataRead | Self::ReadForOwnership)
+        self.only_reads() || matches!(self, Self::ReadForOwnership)
+    }
+
+    /// A core asks for a line, and not in order to write to it.
+    pub const fn only_reads(self) -> bool {
+        matches!(self, Self::DataRead | Self::CodeRead)
     }
 
     /// A streaming store.
@@ -78,7 +86,7 @@ impl RequestKind {
 
     /// Reads memory when the LLC misses.
     pub const fn reads_memory(self) -> bool {
-        matches!(self, Self::DataRead | Self::ReadForOwnership | Self::IoRead)
+        self.is_read() || matches!(self, Self::IoRead)
     }
 
     /// Writes memory, if it comes to the home agent. A device's write into the LLC asks the home agent for the line only.
@@ -104,6 +112,8 @@ pub struct Opcodes {
     pub drd: u64,
     /// Demand read for ownership.
     pub rfo: u64,
+    /// Demand code read.
+    pub crd: u64,
     /// Writeback, line then invalid in the core.
     pub wb_mto_i: u64,
     /// Writeback, line then exclusive in the core.
@@ -130,6 +140,7 @@ impl Opcodes {
         Ok(Self {
             drd: take("DRd")?,
             rfo: take("RFO")?,
+            crd: take("CRd")?,
             wb_mto_i: take("WbMtoI")?,
             wb_mto_e: take("WbMtoE")?,
             wc_whole: take("WCiLF")?,
@@ -145,6 +156,7 @@ impl Opcodes {
         match kind {
             RequestKind::DataRead => Some(self.drd),
             RequestKind::ReadForOwnership => Some(self.rfo),
+            RequestKind::CodeRead => Some(self.crd),
             RequestKind::WritebackToInvalid => Some(self.wb_mto_i),
             RequestKind::WritebackToExclusive => Some(self.wb_mto_e),
             RequestKind::StreamWhole => Some(self.wc_whole),

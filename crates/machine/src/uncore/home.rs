@@ -137,7 +137,8 @@ impl Model {
         let here = self.map.socket(record.slice);
         let way = (here, record.nid);
         let (asking, data) = match record.kind {
-            RequestKind::DataRead => (PacketKind::RdData, None),
+            // Links tell reads of code and of data not apart here.
+            RequestKind::DataRead | RequestKind::CodeRead => (PacketKind::RdData, None),
             RequestKind::ReadForOwnership => (PacketKind::RdInvOwn, None),
             RequestKind::IoRead => (PacketKind::RdCur, None),
             RequestKind::IoWrite => (PacketKind::InvItoE, None),
@@ -390,7 +391,7 @@ impl Model {
         self.wheel.schedule(to_slice, Event::Fill.of(request));
         // Loads get their data straight from here; stores through the slice, which must first see the line owned
         // (assumption: no document says which requests use Direct2Core).
-        if entry.record.kind == RequestKind::DataRead {
+        if entry.record.kind.only_reads() {
             entry.record.direct_to_core = true;
             let to_core = self.now + self.latency.to_home(entry.core.into());
             sink.pulse(wires.direct, 0, self.now, 1);

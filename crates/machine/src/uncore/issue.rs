@@ -55,7 +55,9 @@ impl Model {
                     let buffer = if full { Buffer::Full } else { cache.take_buffer(line, access.store) };
                     match buffer {
                         Buffer::Taken => {
-                            let request = self.request(thread, line, access.store, sink);
+                            let store = access.store;
+                            let kind = if store { RequestKind::ReadForOwnership } else { RequestKind::DataRead };
+                            let request = self.request(kind, thread, line, sink);
                             if access.blocking {
                                 self.threads[index].state = ThreadState::ForData(request);
                                 return;
@@ -82,9 +84,15 @@ impl Model {
         self.wheel.schedule(ready.max(self.now), Event::Issue.of(thread));
     }
 
-    pub(super) fn request<S: SignalSink>(&mut self, thread: u16, line: u32, store: bool, sink: &mut S) -> RequestId {
+    /// Sends a thread's miss to its slice.
+    pub(super) fn request<S: SignalSink>(
+        &mut self,
+        kind: RequestKind,
+        thread: u16,
+        line: u32,
+        sink: &mut S,
+    ) -> RequestId {
         let (core, tid) = (self.threads[usize::from(thread)].core, self.threads[usize::from(thread)].tid);
-        let kind = if store { RequestKind::ReadForOwnership } else { RequestKind::DataRead };
         let slice = self.map.slice(self.map.socket(core.into()), line);
         self.slices[usize::from(slice)].llc.prefetch(line);
         let request = self.pool.add(self.record(kind, tid, slice, line), line, core);

@@ -3,7 +3,18 @@
 use super::Model;
 use super::event::Event;
 use super::program::{Cores, Pause, Program, Reached, Want};
+use crate::ledger::RequestKind;
 use crate::signal::{SignalSink, Tick};
+
+/// What an access asks for when it misses the L2. Prefetches into the L2 have the opcodes of what they stand for: the guide's prefetch
+/// opcodes are those of prefetches into the LLC.
+const fn kind_of(want: Want) -> RequestKind {
+    match want {
+        Want::Data => RequestKind::DataRead,
+        Want::Own => RequestKind::ReadForOwnership,
+        Want::Code => RequestKind::CodeRead,
+    }
+}
 
 impl Cores for Model {
     fn program(&mut self) -> Option<&mut Program> {
@@ -47,7 +58,7 @@ impl Cores for Model {
         let store = want == Want::Own;
         let (reached, sends) = self.cores[core].reach_l2(line, store);
         if sends {
-            self.request(thread, line, store, sink);
+            self.request(kind_of(want), thread, line, sink);
         }
         if store && reached != Reached::NoBuffer {
             let evicted = self.cores[core].dirty_l1(line);
@@ -61,7 +72,7 @@ impl Cores for Model {
         let store = want == Want::Own;
         let sends = self.cores[core].take_prefetch(line, store);
         if sends {
-            self.request(thread, line, store, sink);
+            self.request(kind_of(want), thread, line, sink);
         }
         sends
     }

@@ -80,7 +80,7 @@ impl Request {
 
     /// Other sockets keep the line that is granted.
     pub const fn granted_shared(&self) -> bool {
-        self.shared && matches!(self.record.kind, RequestKind::DataRead)
+        self.shared && self.record.kind.only_reads()
     }
 }
 

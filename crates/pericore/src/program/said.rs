@@ -56,12 +56,8 @@ impl Said {
         writeln!(out, "   {upgrades} upgrades, {fetches} fetches, {} write-backs;", of(ProgramKind::WriteBack))?;
         let touched = counts.touched.div_ceil(1 << 20);
         writeln!(out, "   {} L2 prefetches; {touched} MiB touched", grouped(counts.prefetches))?;
-        if counts.of(ProgramKind::Fetch) > 0 {
-            writeln!(out, " instruction fetches go to the LLC as data reads (DRd)")?;
-        }
         if counts.of(ProgramKind::NonTemporal) > 0 {
-            let lines = of(ProgramKind::NonTemporal);
-            writeln!(out, " {lines} lines of non-temporal stores go there as WbMtoI")?;
+            writeln!(out, "   {} lines of non-temporal stores", of(ProgramKind::NonTemporal))?;
         }
         writeln!(out, " not seen: what the kernel reads and writes for the program")?;
         for note in self.summary.iter().flat_map(|summary| &summary.notes) {

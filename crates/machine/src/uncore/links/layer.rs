@@ -8,7 +8,7 @@ use super::port::{Carried, Flit, IDLE, Levels};
 use super::wires::FlitWires;
 use super::{Action, PacketId};
 use crate::engine::NEVER;
-use crate::ledger::{Class, Credit, LinkQueue, LinkState, RequestKind};
+use crate::ledger::{Class, Credit, LinkQueue, LinkState};
 use crate::signal::{SignalSink, Tick, Wire};
 use crate::uncore::Model;
 use crate::uncore::event::Event;
@@ -260,7 +260,7 @@ impl Model {
         record.handed = self.now;
         if record.kind.is_for_cache() && !record.passes_through {
             // As at the home agent: loads get their data straight, stores and what is not coherent by the slice.
-            let direct = action != Action::Far && pool[request].record.kind == RequestKind::DataRead;
+            let direct = action != Action::Far && pool[request].record.kind.only_reads();
             record.direct = Some(direct);
             let (wire, tags) = wires.direct;
             sink.pulse(wire, tags[usize::from(direct)], self.now, 1);

@@ -303,7 +303,7 @@ impl Model {
                 self.begin_passage(link, IoClass::Data, waiting, sink);
             }
             Action::Data => {
-                if asked == RequestKind::DataRead {
+                if asked.only_reads() {
                     let to_core = self.now + self.latency.to_home(core.into());
                     self.pool[request].record.direct_to_core = true;
                     self.wheel.schedule(to_core, Event::Data.of(request));
@@ -322,7 +322,7 @@ impl Model {
             Action::Announce | Action::Accept | Action::Write | Action::Answer => {
                 self.travel(here, ring, io, self.rings.home(), sink);
             }
-            Action::Data if asked == RequestKind::DataRead => {
+            Action::Data if asked.only_reads() => {
                 self.travel(here, ring, io, self.map.within(core.into()), sink);
                 self.travel(here, RingKind::Acknowledge, io, self.map.within(slice), sink);
             }
