@@ -8,9 +8,9 @@ type Machine = (&'static str, &'static str, [&'static str; 3]);
 const MACHINES: [Machine; 3] = [
     (
         "e5-2600",
-        "cbo/TOR_INSERTS.ALL/,cbo/LLC_LOOKUP.ANY,state=0x1F/,ha/REQUESTS.READS/,ha/REQUESTS.WRITES/,\
+        "cbo/RxR_INSERTS.VFIFO/,ha/REQUESTS.READS/,ha/REQUESTS.WRITES/,\
          imc/CAS_COUNT.RD/,imc/CAS_COUNT.WR/",
-        ["ha/REQUESTS.READS/", "ha/REQUESTS.WRITES/", "cbo/TOR_INSERTS.ALL/"],
+        ["ha/REQUESTS.READS/", "ha/REQUESTS.WRITES/", "cbo/RxR_INSERTS.VFIFO/"],
     ),
     (
         "nehalem",
