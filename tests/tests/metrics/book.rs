@@ -52,7 +52,7 @@ pub struct Book {
     pub scenes: &'static [Scene],
     /// Filters that a metric leaves to the user, and what the table gives them.
     pub given: &'static [(&'static str, &'static str)],
-    /// Metrics, by the beginning of `unit/METRIC`, that may be nothing in every scene, and why.
+    /// Metrics, by the beginning of `unit/METRIC`, that are nothing in every scene, and why.
     pub nothing: &'static [(&'static str, &'static str)],
     /// A metric's value by hand, if it has one.
     pub by_hand: fn(&Run, &str, &str) -> Option<f64>,
@@ -147,7 +147,11 @@ impl Book {
             let name = self.name(unit, metric);
             let why = self.nothing.iter().find(|(start, _)| name.starts_with(start)).map(|(_, why)| why);
             let line = match (rows.get(&name), why) {
-                (Some(row), _) => {
+                (Some(_), Some(_)) => {
+                    wrong.push(format!("{name} is more than nothing, and need not be excused"));
+                    continue;
+                }
+                (Some(row), None) => {
                     let Scene { machine, name: played, .. } = self.scenes[row.scene];
                     let printed = row.printed.map(shown).unwrap_or_default();
                     let (counters, ledger) = (shown(row.counters), shown(row.ledger));

@@ -37,12 +37,9 @@ const BOOK: Book = Book {
 };
 
 const NOTHING: &[(&str, &str)] = &[
-    ("ha/PCT_CYCLES_BL_FULL", NEVER_FULL),
-    ("ha/PCT_UCLK_BL_FULL", NEVER_FULL),
-    ("imc/PCT_CYCLES_DRAM_RANK", RANKS),
-    ("qpi/NCB_", COHERENT),
-    ("r3qpi/AVG_INGRESS_LATENCY_NC", COHERENT),
-    ("qpi/PCT_LINK_", AWAKE),
+    ("qpi/NCB_AnyMsg9flits", WHOLE),
+    ("qpi/NCB_DATA_FROM_QPI_TO_NODE2", COHERENT),
+    ("qpi/NCB_DATA_FROM_QPI_TO_NODE3", COHERENT),
     ("cbo/CYC_INGRESS_STARVED", STARVED),
     ("cbo/PCT_INGRESS_STARVED", STARVED),
     ("ha/PCT_CYCLES_D2C_DISABLED", DIRECT),
@@ -54,10 +51,8 @@ const NOTHING: &[(&str, &str)] = &[
 ];
 
 const STARVED: &str = "not modelled: no document says when an entry counts as starved by others of its queue";
-const NEVER_FULL: &str = "data of the home agent finds its ring free";
-const RANKS: &str = "the scenarios leave this rank alone";
-const AWAKE: &str = "links stay awake in the scenarios";
-const COHERENT: &str = "no such message goes to this node";
+const COHERENT: &str = "no scenario sends such a message to this node";
+const WHOLE: &str = "registers of devices are written in parts, never by the line";
 const DIRECT: &str = "no scenario switches the direct way to the core off";
 const CONFLICTS: &str = "home agents order requests to one line, so that no response asks for an acknowledged conflict";
 const KEPT: &str = "a socket that writes a line back keeps no exclusive copy";

@@ -13,9 +13,6 @@ their subchannel, which count nothing.";
 
 const CODE: &str = "code that a core fetches is in no LLC slice: cores keep it, and nobody else fetches the same";
 const NEAR_CODE: &str = "a socket's code lies in its own memory";
-const HEAT: &str = "memory is never throttled: phases cannot ask for it on this machine yet";
-const SELF_REFRESH: &str = "memory never refreshes itself: phases cannot ask for it on this machine yet";
-const COHERENT: &str = "nothing that is not coherent goes from socket to socket";
 const PUSHED: &str = "a socket that writes a line of the other one back keeps no copy";
 
 const BOOK: Book = Book {
@@ -30,6 +27,7 @@ const BOOK: Book = Book {
         Scene::of("8592+:sockets=2", "stream:requests=60000,threads=64,stride=1M,footprint=16G,read=0,remote=50"),
         Scene::of("8592+", "dma-read:requests=20000,threads=8,footprint=32M"),
         shipped!("8592+", "package"),
+        shipped!("8592+", "modules"),
         shipped!("8592+:sockets=2", "messages"),
     ],
     given: &[],
@@ -37,13 +35,8 @@ const BOOK: Book = Book {
         ("cha/AVG_IA_CRD_LLC_HIT_LATENCY", CODE),
         ("cha/LLC_IA_CRD_HITS", CODE),
         ("cha/LLC_CRD_MISS_TO_REM_MEM", NEAR_CODE),
-        ("imc/PCT_CYCLES_CRITICAL_THROTTLE", HEAT),
-        ("imc/PCT_CYCLES_DRAM_RANK0_IN_THR", HEAT),
-        ("imc/PCT_CYCLES_DRAM_RANK1_IN_THR", HEAT),
-        ("imc/PCT_CYCLES_SELF_REFRESH", SELF_REFRESH),
         ("upi/DRS_WbS_FROM_UPI", PUSHED),
         ("upi/DRS_WbE_FROM_UPI", PUSHED),
-        ("upi/NCB_DATA_FROM_UPI", COHERENT),
     ],
     by_hand: emerald_rapids_by_hand::value,
     printed: emerald_rapids_by_hand::printed,

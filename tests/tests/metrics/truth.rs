@@ -52,12 +52,16 @@ impl Run {
         }
         let subevent = programming.subevent.map(|subevent| subevent.name);
         let count = |subevent| self.count(place, unit.name, row.name, subevent, &filters(unit, programming));
-        // A mask without a name is several named ones, whose counts add up.
+        // A mask without a name is several named ones, whose counts add up, or are of the same cycles.
         let several = programming.subevent.is_none() && !row.subevents.is_empty();
-        let parts = several.then(|| named(row, field("umask"))).flatten();
-        parts.map_or_else(|| count(subevent), |parts| parts.into_iter().map(|part| count(Some(part))).sum())
+        let Some(parts) = several.then(|| named(row, field("umask"))).flatten() else { return count(subevent) };
+        let mut counts = parts.into_iter().map(|part| count(Some(part)));
+        if AT_ONCE.contains(&row.name) { counts.next()? } else { counts.sum() }
     }
 }
+
+/// Events whose subevents hold in the same cycles: a channel too hot holds all its modules back.
+const AT_ONCE: &[&str] = &["POWER_CRIT_THROTTLE_CYCLES"];
 
 /// Subevents of one bit each whose bits together are the mask.
 fn named(event: &Event, mask: u64) -> Option<Vec<&'static str>> {

@@ -155,6 +155,10 @@ pub fn matching(raw: &Raw, family: &str, row: &Row) -> Option<u64> {
             // Intel's names have a number of cores (bits 1:0) and a cause (7:4).
             tag(&[("sub", lowest(umask & 0x3, 0) | lowest(umask & 0xf0, 0))])
         }
+        ("emerald-rapids", "m3upi", "WB_OCC_COMPARE") => {
+            // Table 2-416: a comparison in bits 6:0, narrowed by bit 7: neither side is zero.
+            tag(&[("sub", lowest(umask & 0x7f, 0) | umask & 0x80)])
+        }
         ("emerald-rapids", "m2m", "IMC_WRITES") => {
             // Table 2-269: the kind in the umask or in bits 2:0 of the extension, the channel in its bits 4:3.
             tag(&[("sub", lowest(umask, 0)), ("umask_ext", lowest(ext & 7, 0) | lowest(ext & 0x18, 0x8))])
