@@ -1,0 +1,136 @@
+//! A model as it is before time begins.
+
+use super::account::Account;
+use super::address::{self, Map};
+use super::agent::Agent;
+use super::core::Core;
+use super::device::{self, Stack};
+use super::errands::Errands;
+use super::layout::{self, Places};
+use super::link::Links;
+use super::memory::Credits;
+use super::mesh::Mesh;
+use super::parameters::Parameters;
+use super::peer::Peers;
+use super::port::{self, Port};
+use super::power::Power;
+use super::remote::Directory;
+use super::request::Pool;
+use super::subchannel::Subchannel;
+use super::system::System;
+use super::{MOST_SUBCHANNELS, Model, Stores, Times};
+use crate::engine::Wheel;
+use crate::ledger::emerald_rapids::{Ledger, Shape};
+use crate::signal::{Tick, Wiring};
+use crate::uncore::ModelError;
+use crate::uncore::program::Program;
+use crate::workload::{Course, Kind, MemoryConditions, Nodes, ProgramSettings, ProgramSource, Scenario, Workload};
+
+impl Model {
+    /// A machine at tick 0 with empty caches, about to run a scenario that was parsed against [`Parameters::limits`]. `opcode` gives
+    /// the catalogue's value of an opcode's name.
+    ///
+    /// # Errors
+    /// [`ModelError`] if a parameter is out of range or the catalogue lacks a name that the model emits.
+    pub fn for_scenario(
+        parameters: Parameters,
+        opcode: impl Fn(&str) -> Option<u64>,
+        scenario: Scenario,
+        wiring: &mut Wiring,
+    ) -> Result<Self, ModelError> {
+        parameters.check()?;
+        let clocks = parameters.clocks();
+        let sockets = parameters.sockets;
+        let (all, cores) = (u16::from(sockets), u16::from(parameters.cores));
+        let tiles = layout::tiles();
+        let places = Places::new(&tiles);
+        let timing = &parameters.dram;
+        let shape = Shape {
+            sockets: all,
+            units: wiring.family().units.iter().map(|unit| (unit.name, unit.instances)).collect(),
+            tiles: tiles.clone(),
+            pending: [timing.reads.into(), timing.writes.into()],
+            rooms: vec![("irp/FAF_INSERTS", port::READS.into()), ("irp/TxC_BL_DRS_INSERTS", port::DATA.into())],
+        };
+        let account = Account::new(wiring, Ledger::new(clocks, shape), opcode)?;
+        let mesh = Mesh::new(wiring, tiles, &parameters, clocks.uclk.ticks())?;
+        let subchannel = |number: u16| {
+            let (socket, within) = (number / 16, number % 16);
+            Subchannel::new(socket, within / 2, usize::from(within % 2), number, clocks.dclk, timing)
+        };
+        let subchannels: Vec<Subchannel> = (0..all * 16).map(subchannel).collect();
+        let core = |_| Core::new(parameters.fill_buffers, parameters.prefetch_buffers);
+        let stacks = vec![Stack::default(); usize::from(all * device::STACKS)];
+        Ok(Self {
+            sockets,
+            map: Map::new(parameters.clusters),
+            times: Times::new(&parameters, &clocks),
+            clocks,
+            places,
+            now: 0,
+            wheel: Wheel::new(clocks.uclk),
+            // What the buffers of the cores and the tables of the agents hold at most, and a little.
+            pool: Pool::new(usize::from(sockets) * 4096),
+            threads: Vec::new(),
+            cores: (0..all * cores).map(core).collect(),
+            agents: (0..all * cores).map(|_| Agent::new(parameters.tor_entries)).collect(),
+            mesh,
+            credits: subchannels.iter().map(|_| Credits::new(timing.reads, timing.writes)).collect(),
+            memory: MemoryConditions::default(),
+            memory_next: subchannels.iter().map(Subchannel::next_tick).fold(Tick::MAX, Tick::min),
+            channel_next: std::array::from_fn(|index| subchannels.get(index).map_or(Tick::MAX, Subchannel::next_tick)),
+            subchannels,
+            powered_down: [false; MOST_SUBCHANNELS / 2],
+            outcomes: Vec::with_capacity(16),
+            power: Power::new(sockets, clocks.ticks_per_second / 1_000_000),
+            links: Links::new(sockets),
+            directories: (0..sockets).map(|_| Directory::new(sockets)).collect(),
+            stacks,
+            errands: Errands::new(sockets),
+            systems: (0..sockets).map(|_| System::new()).collect(),
+            peers: Peers::new(sockets),
+            ports: (0..all * device::STACKS).map(|_| Port::new()).collect(),
+            owned_lines: 0,
+            account,
+            stores: Stores::Plain,
+            streamed: 0,
+            devices_only: false,
+            at_work: 0,
+            remote: 0,
+            expander: 0,
+            done: 0,
+            goal: 0,
+            total: scenario.requests(),
+            course: Course::new(scenario, clocks.ticks_per_second),
+            started: false,
+            program: None,
+            parameters,
+        })
+    }
+
+    /// A machine at tick 0 with empty caches, about to run a program.
+    ///
+    /// # Errors
+    /// As [`Model::for_scenario`].
+    pub fn for_program(
+        parameters: Parameters,
+        opcode: impl Fn(&str) -> Option<u64>,
+        source: Box<dyn ProgramSource>,
+        settings: ProgramSettings,
+        wiring: &mut Wiring,
+    ) -> Result<Self, ModelError> {
+        let parameters = Parameters { fill_buffers: settings.misses, ..parameters };
+        let (threads, sockets) = (parameters.limits().threads, parameters.sockets);
+        let nothing = Workload { requests: 0, threads, ..Workload::new(Kind::Random) };
+        let clusters = u64::from(parameters.clusters);
+        let bytes = parameters.memory / clusters;
+        let nodes = Nodes { count: sockets * parameters.clusters, bytes, span: address::REGION_BYTES / clusters };
+        let mut model = Self::for_scenario(parameters, opcode, Scenario { phases: Vec::new() }, wiring)?;
+        model.set_to_work(&nothing);
+        // Not known before the program has ended.
+        model.total = u64::MAX;
+        let homes = model.threads.iter().map(|thread| model.node_of(thread.core));
+        model.program = Some(Program::new(source, settings, homes, model.cores.len(), nodes));
+        Ok(model)
+    }
+}
