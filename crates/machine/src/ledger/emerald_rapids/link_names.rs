@@ -1,7 +1,7 @@
 //! What the guide's names mean for the socket links: of M3UPI and of UPI (sections 2.6 and 2.9).
 
-use super::Snapshot;
 use super::names::Take;
+use super::{LinkClass, LinkMessage, Snapshot};
 
 /// Subevents that count the same as another of their event, or the sum of some.
 pub fn composite(unit: &str, event: &str, subevent: &str) -> Option<&'static [&'static str]> {
@@ -71,11 +71,18 @@ pub fn of_level<'a>(unit: &str, event: &str, subevent: &'a str) -> Option<(&'sta
 pub fn slots(at: &Snapshot, instance: u16, event: &str, subevent: &str, filters: &[(&str, u64)]) -> Option<u64> {
     let cells = at.cells.links.get(usize::from(instance))?;
     let way = if event.starts_with("TxL") { &cells.sent } else { &cells.received };
-    let of_class = |class: usize| way.headers[class].iter().sum::<u64>();
-    let lines = [DATA, WRITEBACKS, BYPASSES].into_iter().map(of_class).sum::<u64>();
-    let messages = (0..way.headers.len()).map(of_class).sum::<u64>();
+    let sum = |counts: &dyn Fn(LinkMessage) -> bool| -> u64 {
+        LinkMessage::ALL.iter().filter(|&&message| counts(message)).map(|&message| way.messages[message as usize]).sum()
+    };
+    let of_class = |class: LinkClass| sum(&|message| message.class() == class);
+    let opcode = || filters.iter().find(|(name, _)| *name == "opc").map(|&(_, value)| value % 16);
+    let of_opcode = |class: LinkClass, opcode: u64| {
+        let code = |message: LinkMessage| u64::from(at.shape.link_codes[message as usize]);
+        sum(&|message| message.class() == class && code(message) % 16 == opcode)
+    };
+    let lines = sum(&LinkMessage::has_line);
+    let messages = sum(&|_| true);
     debug_assert_eq!(messages, way.slots.iter().sum::<u64>());
-    let opcode = || filters.iter().find(|(name, _)| *name == "opc").map(|&(_, value)| value as usize % 16);
     Some(match subevent {
         // A slot alone, or a kind without a slot, counts nothing.
         "SLOT0" | "SLOT1" | "SLOT2" | "DATA" | "LLCRD" | "NULL" | "LLCTRL" | "PROTHDR" => 0,
@@ -84,31 +91,23 @@ pub fn slots(at: &Snapshot, instance: u16, event: &str, subevent: &str, filters:
         "ALL_LLCRD" => way.credits,
         "NON_DATA" => messages + way.credits,
         "ALL_NULL" | "IDLE" | "ALL_LLCTRL" => 0,
-        "REQ" => of_class(REQUESTS),
-        "SNP" => of_class(SNOOPS),
-        "RSP_NODATA" => of_class(RESPONSES),
-        "RSP_DATA" => of_class(DATA),
-        "WB" => of_class(WRITEBACKS),
-        "NCB" => of_class(BYPASSES),
-        "NCS" => of_class(STANDARD),
-        "REQ_OPC" => way.headers[REQUESTS][opcode()?],
-        "SNP_OPC" => way.headers[SNOOPS][opcode()?],
-        "RSP_NODATA_OPC" => way.headers[RESPONSES][opcode()?],
-        "RSP_DATA_OPC" => way.headers[DATA][opcode()?],
-        "WB_OPC" => way.headers[WRITEBACKS][opcode()?],
-        "NCB_OPC" => way.headers[BYPASSES][opcode()?],
-        "NCS_OPC" => way.headers[STANDARD][opcode()?],
-        "RSPI" => way.headers[RESPONSES][0x2],
-        "RSPCNFLT" => way.headers[RESPONSES][0xA],
+        "REQ" => of_class(LinkClass::Request),
+        "SNP" => of_class(LinkClass::Snoop),
+        "RSP_NODATA" => of_class(LinkClass::Response),
+        "RSP_DATA" => of_class(LinkClass::Data),
+        "WB" => of_class(LinkClass::Writeback),
+        "NCB" => of_class(LinkClass::Bypass),
+        "NCS" => of_class(LinkClass::Standard),
+        "REQ_OPC" => of_opcode(LinkClass::Request, opcode()?),
+        "SNP_OPC" => of_opcode(LinkClass::Snoop, opcode()?),
+        "RSP_NODATA_OPC" => of_opcode(LinkClass::Response, opcode()?),
+        "RSP_DATA_OPC" => of_opcode(LinkClass::Data, opcode()?),
+        "WB_OPC" => of_opcode(LinkClass::Writeback, opcode()?),
+        "NCB_OPC" => of_opcode(LinkClass::Bypass, opcode()?),
+        "NCS_OPC" => of_opcode(LinkClass::Standard, opcode()?),
+        "RSPI" => way.messages[LinkMessage::Nothing as usize],
+        // Conflicts are settled at the home agent.
+        "RSPCNFLT" => 0,
         _ => return None,
     })
 }
-
-/// Message classes, by their number in a header (Table 3-6).
-const REQUESTS: usize = 0;
-const SNOOPS: usize = 1;
-const RESPONSES: usize = 2;
-const DATA: usize = 4;
-const WRITEBACKS: usize = 5;
-const BYPASSES: usize = 6;
-const STANDARD: usize = 7;

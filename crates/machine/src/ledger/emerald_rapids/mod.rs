@@ -10,6 +10,7 @@ pub mod compiled;
 pub mod deeds;
 mod device_names;
 mod kind;
+mod link_messages;
 mod link_names;
 mod mesh;
 mod mesh_names;
@@ -21,6 +22,7 @@ mod snapshot;
 
 pub use cells::{Gauge, Stay};
 pub use kind::{Class, Found, Kind, Lookup, Queue, Target};
+pub use link_messages::{LinkClass, LinkCodes, LinkMessage};
 pub use mesh::{Bridged, HALF_FULL, Message, PATIENCE, ROOM, Ring, Tile, Traffic};
 pub use rejects::Reason;
 pub use shape::{Clocks, Shape};
@@ -95,23 +97,10 @@ struct ChannelCells {
     activates: [[u64; COMMAND_KINDS]; 2],
 }
 
-/// A message on a link: its class and opcode, the slot of the flit that holds it, and whether a line follows.
-#[derive(Debug, Clone, Copy)]
-pub struct Header {
-    /// Message class (Table 3-6).
-    pub class: u8,
-    /// Opcode within the class.
-    pub opcode: u8,
-    /// Slot of its flit.
-    pub slot: u8,
-    /// A line follows.
-    pub data: bool,
-}
-
-/// What went over a link in one direction: headers by class and opcode, and by slot; slots with credits.
+/// What went over a link in one direction: messages by kind, and by the slot of their header; slots with credits.
 #[derive(Debug, Clone, Default)]
 struct WayCells {
-    headers: [[u64; 16]; 8],
+    messages: [u64; LinkMessage::COUNT],
     slots: [u64; 3],
     credits: u64,
 }
@@ -325,11 +314,11 @@ impl Ledger {
         self.log.as_deref().unwrap_or_default()
     }
 
-    /// A message went out on a link, or (`received`) came in; links are numbered over the machine.
-    pub fn header(&mut self, link: u16, header: Header, received: bool) {
+    /// A message went out on a link in a slot of a flit, or (`received`) came in; links are numbered over the machine.
+    pub fn link_message(&mut self, link: u16, message: LinkMessage, slot: u8, received: bool) {
         let way = self.cells.links[usize::from(link)].way(received);
-        way.headers[usize::from(header.class)][usize::from(header.opcode)] += 1;
-        way.slots[usize::from(header.slot)] += 1;
+        way.messages[message as usize] += 1;
+        way.slots[usize::from(slot)] += 1;
     }
 
     /// A stack's port answered a snoop.

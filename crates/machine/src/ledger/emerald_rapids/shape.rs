@@ -1,6 +1,6 @@
 //! What a machine is made of, as far as its account needs to know: clocks, units, and where they lie.
 
-use super::Tile;
+use super::{LinkCodes, Tile};
 use crate::engine::Period;
 
 /// Periods of the clocks, in ticks of one grid.
@@ -57,6 +57,8 @@ pub struct Shape {
     pub units: Vec<(&'static str, u16)>,
     /// Tiles of a socket's mesh.
     pub tiles: Vec<Tile>,
+    /// Codes of the messages between sockets.
+    pub link_codes: LinkCodes,
     /// Entries of a read and of a write pending queue.
     pub pending: [u64; 2],
     /// Capacities of other queues, by the beginning of their names.

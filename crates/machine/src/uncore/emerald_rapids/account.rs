@@ -1,10 +1,10 @@
 //! What the model tells: each happening goes to the signals and, on another path, to the ledger.
 
-use super::binding::{Line, bind, bind_signal};
+use super::binding::{Line, bind, bind_signal, link_codes};
 use super::reject_lines::RejectLines;
 use super::request_tags::RequestLines;
 use crate::ledger::emerald_rapids::deeds::{DEEDS, Deed, LEVELS, LevelId};
-use crate::ledger::emerald_rapids::{Class, Found, Header, Ledger, Queue, Reason, Victim};
+use crate::ledger::emerald_rapids::{Class, Found, Ledger, LinkMessage, Queue, Reason, Victim};
 use crate::signal::{SignalSink, Tick, Wiring, WiringError};
 use pericore_catalog::BitRange;
 
@@ -36,8 +36,8 @@ struct LinkLines {
     headers: [Line; 2],
     slot: BitRange,
     kind: BitRange,
-    class: BitRange,
-    opcode: BitRange,
+    /// Tag of each message.
+    messages: [u64; LinkMessage::COUNT],
     links: u16,
 }
 
@@ -47,13 +47,15 @@ impl LinkLines {
     }
 
     fn bind(wiring: &mut Wiring) -> Result<Self, WiringError> {
+        let class = wiring.attribute("upi", "tx_headers", "mc")?;
+        let opcode = wiring.attribute("upi", "tx_headers", "opc")?;
         Ok(Self {
             flits: [bind_signal(wiring, "upi", "tx_flits")?, bind_signal(wiring, "upi", "rx_flits")?],
             headers: [bind_signal(wiring, "upi", "tx_headers")?, bind_signal(wiring, "upi", "rx_headers")?],
             slot: wiring.attribute("upi", "tx_flits", "slot")?,
             kind: wiring.attribute("upi", "tx_flits", "kind")?,
-            class: wiring.attribute("upi", "tx_headers", "mc")?,
-            opcode: wiring.attribute("upi", "tx_headers", "opc")?,
+            messages: link_codes(wiring)?
+                .map(|code| opcode.set(class.set(0, u64::from(code) >> 4), u64::from(code) & 0xF)),
             links: wiring.family().unit("upi").map_or(0, |unit| unit.instances),
         })
     }
@@ -257,7 +259,7 @@ impl Account {
         &mut self,
         socket: u16,
         link: u16,
-        header: Header,
+        (message, slot): (LinkMessage, u8),
         received: bool,
         tick: Tick,
         sink: &mut S,
@@ -266,13 +268,13 @@ impl Account {
         let side = usize::from(received);
         let wire = lines.flits[side].wire(self.stride, socket, link);
         // Kinds: data, credits, null, control, header.
-        sink.pulse(wire, lines.slot_tag(header.slot.into(), 4), tick, 1);
-        if header.data {
+        sink.pulse(wire, lines.slot_tag(slot.into(), 4), tick, 1);
+        if message.has_line() {
             (0..3).for_each(|slot| sink.pulse(wire, lines.slot_tag(slot, 0), tick, 3));
         }
-        let tag = lines.opcode.set(lines.class.set(0, header.class.into()), header.opcode.into());
+        let tag = lines.messages[message as usize];
         sink.pulse(lines.headers[side].wire(self.stride, socket, link), tag, tick, 1);
-        self.ledger.header(socket * lines.links + link, header, received);
+        self.ledger.link_message(socket * lines.links + link, message, slot, received);
     }
 
     /// Credits for the peer go out on a link, or (`received`) come in: slot 2 of a flit.

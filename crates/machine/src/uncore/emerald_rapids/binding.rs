@@ -1,5 +1,6 @@
 //! Names of events and signals, bound to wires of every instance of a unit.
 
+use crate::ledger::emerald_rapids::{LinkCodes, LinkMessage};
 use crate::signal::{Wire, Wiring, WiringError};
 
 /// A wire of every instance of a unit, with a tag.
@@ -46,4 +47,13 @@ pub fn bind_signal(wiring: &mut Wiring, unit: &str, signal: &str) -> Result<Line
 pub fn named(wiring: &Wiring, set: &str, name: &str) -> Result<u64, WiringError> {
     let missing = || WiringError::NoSignal { unit: "cha", name: format!("{name} in {set}") };
     wiring.family().named_value(set, name).ok_or_else(missing)
+}
+
+/// The codes of messages between sockets.
+pub fn link_codes(wiring: &Wiring) -> Result<LinkCodes, WiringError> {
+    let mut codes = [0; LinkMessage::COUNT];
+    for (code, message) in codes.iter_mut().zip(LinkMessage::ALL) {
+        *code = named(wiring, "upi-messages", message.name())? as u8;
+    }
+    Ok(codes)
 }

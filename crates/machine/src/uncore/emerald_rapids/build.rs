@@ -3,6 +3,7 @@
 use super::account::Account;
 use super::address::{self, Map};
 use super::agent::Agent;
+use super::binding::link_codes;
 use super::core::Core;
 use super::device::{self, Stack};
 use super::errands::Errands;
@@ -49,6 +50,7 @@ impl Model {
             sockets: all,
             units: wiring.family().units.iter().map(|unit| (unit.name, unit.instances)).collect(),
             tiles: tiles.clone(),
+            link_codes: link_codes(wiring)?,
             pending: [timing.reads.into(), timing.writes.into()],
             rooms: vec![("irp/FAF_INSERTS", port::READS.into()), ("irp/TxC_BL_DRS_INSERTS", port::DATA.into())],
         };

@@ -8,6 +8,7 @@ use super::Model;
 use super::device::{DEVICE, LINE_DWS, PORTS, THROUGH};
 use super::event::Event;
 use super::link::{Packet, Taker};
+use crate::ledger::emerald_rapids::LinkMessage;
 use crate::ledger::emerald_rapids::compiled::{deed, level};
 use crate::signal::SignalSink;
 use crate::workload::MessageKind;
@@ -21,11 +22,6 @@ const LINES: u16 = 16;
 /// Shared credits of a stack for its own socket and for the other one, by class, and those kept for each destination (assumptions).
 const SHARED: [u8; 2] = [4, 2];
 const KEPT: u8 = 1;
-/// Classes and opcodes on a link: non-coherent bypass (a write), non-coherent standard (a read), data, completion.
-const BYPASS: (u8, u8) = (6, 0x0);
-const STANDARD: (u8, u8) = (7, 0x0);
-const DATA: (u8, u8) = (4, 0x6);
-const COMPLETION: (u8, u8) = (2, 0xC);
 
 /// A line between two devices.
 #[derive(Debug, Clone, Copy)]
@@ -205,8 +201,8 @@ impl Model {
             account.deed(taken + peer.destination(), at, index, now, sink);
             let sent = deed!("m2pcie/TxC_INSERTS_BL.AGT_1") + peer.class();
             account.deed(sent, at, index, now, sink);
-            let (class, opcode) = if peer.reads { STANDARD } else { BYPASS };
-            let packet = Packet::new(class, opcode, !peer.reads).taken_by(Taker::Stack(peer.to));
+            let message = if peer.reads { LinkMessage::PeerRead } else { LinkMessage::PeerWrite };
+            let packet = Packet::new(message).taken_by(Taker::Stack(peer.to));
             self.between_stacks(socket, stack, &peer, packet, Event::PeerArrive.of(id), sink);
         }
     }
@@ -265,14 +261,14 @@ impl Model {
             (Some(_), false) => peer.destination() + deed!("m2pcie/REMOTE_P2P_DED_RETURNED.UPI0_NCB"),
         };
         account.deed(returned, at, index, now, sink);
-        let (class, opcode) = if peer.reads { DATA } else { COMPLETION };
+        let message = if peer.reads { LinkMessage::SharedDone } else { LinkMessage::Completion };
         if peer.reads {
             account.deed(deed!("irp/P2P_TRANSACTIONS.CMPL"), at, index, now, sink);
             account.deed(deed!("m2pcie/TxC_INSERTS_BL.AGT_0"), at, index, now, sink);
         } else {
             account.deed(deed!("m2pcie/TxC_INSERTS_AK.AGT_0"), at, index, now, sink);
         }
-        let packet = Packet::new(class, opcode, peer.reads).taken_by(Taker::Stack(peer.stack));
+        let packet = Packet::new(message).taken_by(Taker::Stack(peer.stack));
         self.between_stacks(at as u8, peer.to, &peer, packet, Event::PeerBack.of(id), sink);
     }
 

@@ -10,20 +10,13 @@ use super::event::Event;
 use super::link::Packet;
 use super::request::{NO_REQUEST, Request, RequestId};
 use crate::ledger::emerald_rapids::compiled::deed;
-use crate::ledger::emerald_rapids::{Found, Kind, Queue, Reason, Ring};
+use crate::ledger::emerald_rapids::{Found, Kind, LinkMessage, Queue, Reason, Ring};
 use crate::signal::{SignalSink, Tick};
 
 /// States of the directory bits that memory keeps with each line: no other socket has it, others share it, another may own it.
 const NOWHERE: u8 = 0;
 const ELSEWHERE_SHARED: u8 = 1;
 const ELSEWHERE: u8 = 2;
-
-/// Message classes and opcodes of UPI (Tables 3-6 to 3-8).
-const REQUEST: u8 = 0;
-const SNOOP: u8 = 1;
-const RESPONSE: u8 = 2;
-const DATA: u8 = 4;
-const WRITEBACK: u8 = 5;
 
 /// Directory bits of all lines of a socket's memory, two for each line. The host gives memory only to what is written.
 #[derive(Debug)]
@@ -106,8 +99,12 @@ impl Model {
         self.account.deed(deed!("cha/SNOOPS_SENT.DIRECT_LOCAL"), at, at_cha, now, sink);
         let leaves = if owns { NOWHERE } else { ELSEWHERE_SHARED };
         self.update_directory(request, leaves, sink);
-        let (kind, opcode) = if owns { (Kind::SnoopOwnership, 4) } else { (Kind::SnoopData, 2) };
-        self.send_child(request, kind, Packet::new(SNOOP, opcode, false), 0, sink);
+        let (kind, message) = if owns {
+            (Kind::SnoopOwnership, LinkMessage::SnoopOwn)
+        } else {
+            (Kind::SnoopData, LinkMessage::SnoopData)
+        };
+        self.send_child(request, kind, Packet::new(message), 0, sink);
         true
     }
 
@@ -128,29 +125,29 @@ impl Model {
     /// Asks the other socket, the line's home.
     pub(super) fn ask_remote<S: SignalSink>(&mut self, request: RequestId, wait: Tick, claim: bool, sink: &mut S) {
         let Request { class, grant, .. } = self.pool[request];
-        let (kind, opcode) = match class.kind {
-            Kind::DmaRead => (Kind::RemoteCurrent, 0),
-            _ if claim => (Kind::RemoteClaim, 7),
-            Kind::CodeRead | Kind::CodePrefetch | Kind::LlcCode => (Kind::RemoteCode, 1),
-            kind if kind.owns() => (Kind::RemoteOwnership, 4),
-            _ if grant == SHARED => (Kind::RemoteCode, 1),
-            _ => (Kind::RemoteData, 2),
+        let (kind, message) = match class.kind {
+            Kind::DmaRead => (Kind::RemoteCurrent, LinkMessage::ReadCurrent),
+            _ if claim => (Kind::RemoteClaim, LinkMessage::Claim),
+            Kind::CodeRead | Kind::CodePrefetch | Kind::LlcCode => (Kind::RemoteCode, LinkMessage::ReadCode),
+            kind if kind.owns() => (Kind::RemoteOwnership, LinkMessage::ReadOwn),
+            _ if grant == SHARED => (Kind::RemoteCode, LinkMessage::ReadCode),
+            _ => (Kind::RemoteData, LinkMessage::ReadData),
         };
         let Request { socket, cha, .. } = self.pool[request];
         self.spend(socket, cha, Reason::Request);
-        let packet = Packet::new(REQUEST, opcode, false).on(Reason::Request);
+        let packet = Packet::new(message).on(Reason::Request);
         self.send_child(request, kind, packet, wait + self.times.llc_miss, sink);
     }
 
     /// Writes a line to the other socket's memory.
     pub(super) fn write_remote<S: SignalSink>(&mut self, request: RequestId, wait: Tick, sink: &mut S) {
         let Request { socket, cha, class, .. } = self.pool[request];
-        let (kind, opcode) = match class.kind {
-            Kind::Victim => (Kind::RemoteWriteback, 0),
-            _ => (Kind::RemoteWrite, 3),
+        let (kind, message) = match class.kind {
+            Kind::Victim => (Kind::RemoteWriteback, LinkMessage::Writeback),
+            _ => (Kind::RemoteWrite, LinkMessage::Write),
         };
         self.spend(socket, cha, Reason::Writeback);
-        self.send_child(request, kind, Packet::new(WRITEBACK, opcode, true).on(Reason::Writeback), wait, sink);
+        self.send_child(request, kind, Packet::new(message).on(Reason::Writeback), wait, sink);
     }
 
     /// A request or snoop of the other socket, looked up at its agent here.
@@ -215,7 +212,7 @@ impl Model {
         let agent = self.places.cha[usize::from(cha)];
         let port = u8::from(self.map.place(line).channel % 2 == 1);
         if writes || class.kind == Kind::RemoteClaim {
-            let packet = Packet::new(RESPONSE, 0xC, false).on(Reason::Response);
+            let packet = Packet::new(LinkMessage::Completion).on(Reason::Response);
             let to = self.asker_tile(parent);
             let released = writes && self.pool[parent].kind() == Kind::Victim;
             let then = if released { Event::Release } else { Event::Data };
@@ -250,13 +247,13 @@ impl Model {
     /// Sends the data that the other socket asked for, on a credit of the agent; `wait` is how long it takes to be there.
     pub(super) fn send_answer<S: SignalSink>(&mut self, request: RequestId, from: u8, wait: Tick, sink: &mut S) {
         let Request { socket, cha, class, parent, grant, .. } = self.pool[request];
-        let opcode = match class.kind {
-            Kind::RemoteCode | Kind::RemoteCurrent => 6,
-            kind if grant == MODIFIED && !kind.owns() => 4,
-            _ => 5,
+        let message = match class.kind {
+            Kind::RemoteCode | Kind::RemoteCurrent => LinkMessage::SharedDone,
+            kind if grant == MODIFIED && !kind.owns() => LinkMessage::ModifiedDone,
+            _ => LinkMessage::ExclusiveDone,
         };
         self.spend(socket, cha, Reason::Data);
-        let packet = Packet::new(DATA, opcode, true).on(Reason::Data);
+        let packet = Packet::new(message).on(Reason::Data);
         let to = self.asker_tile(parent);
         self.send_packet(socket, cha, packet, from, to, wait, Event::Data.of(parent), sink);
     }
@@ -277,18 +274,16 @@ impl Model {
             // A shared copy stays.
             self.llc_insert(socket, cha, line, Found::Shared, false, sink);
         }
-        let (answer, local, packet) = match (had, owns, modified) {
-            (false, _, _) => {
-                (deed!("cha/SNOOP_RESP.RSPI"), deed!("cha/SNOOP_RESP_LOCAL.RSPI"), Packet::new(RESPONSE, 0x2, false))
-            }
+        let (answer, local, message) = match (had, owns, modified) {
+            (false, _, _) => (deed!("cha/SNOOP_RESP.RSPI"), deed!("cha/SNOOP_RESP_LOCAL.RSPI"), LinkMessage::Nothing),
             (true, true, _) => {
-                (deed!("cha/SNOOP_RESP.RSPIFWD"), deed!("cha/SNOOP_RESP_LOCAL.RSPIFWD"), Packet::new(DATA, 0x0, true))
+                (deed!("cha/SNOOP_RESP.RSPIFWD"), deed!("cha/SNOOP_RESP_LOCAL.RSPIFWD"), LinkMessage::Modified)
             }
             (true, false, true) => {
-                (deed!("cha/SNOOP_RESP.RSPFWDWB"), deed!("cha/SNOOP_RESP_LOCAL.RSPFWDWB"), Packet::new(DATA, 0xB, true))
+                (deed!("cha/SNOOP_RESP.RSPFWDWB"), deed!("cha/SNOOP_RESP_LOCAL.RSPFWDWB"), LinkMessage::SharedWritten)
             }
             (true, false, false) => {
-                (deed!("cha/SNOOP_RESP.RSPSFWD"), deed!("cha/SNOOP_RESP_LOCAL.RSPSFWD"), Packet::new(DATA, 0x1, true))
+                (deed!("cha/SNOOP_RESP.RSPSFWD"), deed!("cha/SNOOP_RESP_LOCAL.RSPSFWD"), LinkMessage::Exclusive)
             }
         };
         self.account.deed(answer, home, home_cha, now, sink);
@@ -302,7 +297,7 @@ impl Model {
         let wait = if had { self.times.core_snoop } else { 0 };
         let credit = if had { Reason::Data } else { Reason::Response };
         self.spend(socket, cha, credit);
-        self.send_packet(socket, cha, packet.on(credit), here, to, wait, Event::Data.of(parent), sink);
+        self.send_packet(socket, cha, Packet::new(message).on(credit), here, to, wait, Event::Data.of(parent), sink);
         self.wheel.schedule(now + wait.max(self.times.llc_quick), Event::Release.of(request));
     }
 }

@@ -6,9 +6,9 @@
 use super::Model;
 use super::event::Event;
 use super::link::{Packet, Taker};
-use crate::ledger::emerald_rapids::Ring;
 use crate::ledger::emerald_rapids::compiled::{deed, level};
 use crate::ledger::emerald_rapids::deeds::{Deed, LevelId};
+use crate::ledger::emerald_rapids::{LinkMessage, Ring};
 use crate::signal::{SignalSink, Tick};
 use crate::workload::MessageKind;
 use std::collections::VecDeque;
@@ -23,9 +23,6 @@ const HOLD_GRANT: u64 = 200;
 /// Random numbers that are kept ready, and nanoseconds in which one more is made (assumptions).
 const NUMBERS: u64 = 8;
 const NUMBER_TIME: u64 = 500;
-/// Class and opcode of an interrupt on a link: non-coherent bypass.
-const BYPASS: u8 = 6;
-const INTERRUPT: u8 = 0x8;
 
 const HELD: LevelId = level!("ubox/PHOLD_CYCLES.ASSERT_TO_ACK");
 const INGRESS_EMPTY: LevelId = level!("ubox/M2U_MISC2.RxC_CYCLES_EMPTY_BL");
@@ -142,7 +139,7 @@ impl Model {
         let to = self.places.ubox;
         if kind == MessageKind::Processor && self.sockets == 2 && turn % 2 == 1 {
             let message = Message { socket: 1 - socket, kind, linked: true, from };
-            let packet = Packet::new(BYPASS, INTERRUPT, true).taken_by(Taker::System);
+            let packet = Packet::new(LinkMessage::Interrupt).taken_by(Taker::System);
             self.send_packet(socket as u8, core, packet, from, to, 0, Event::SystemMessage.of(message.pack()), sink);
             return;
         }

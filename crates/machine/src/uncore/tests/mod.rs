@@ -10,6 +10,7 @@ mod mutation;
 mod naive;
 mod noncoherent;
 mod ranks;
+pub mod reasons;
 pub mod recorder;
 mod truth;
 

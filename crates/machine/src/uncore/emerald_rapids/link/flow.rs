@@ -4,6 +4,7 @@
 //! cycle goes onto the mesh; an address goes past its flow queue if that is empty.
 
 use super::{Lane, Packet, Taker, credits::Credits, place};
+use crate::ledger::emerald_rapids::LinkClass;
 use crate::ledger::emerald_rapids::compiled::{deed, level};
 use crate::signal::{SignalSink, Tick};
 use crate::uncore::emerald_rapids::Model;
@@ -61,13 +62,13 @@ impl Flow {
 
     /// The agents' credit that a message needs.
     fn agent_kind(packet: &Packet) -> Option<usize> {
-        match (packet.header.class, packet.taker) {
-            (0, _) => Some(0),
-            (1, _) => Some(1),
-            (5, _) => Some(2),
-            (6, Some(Taker::Stack(stack))) => Some(3 + usize::from(stack).saturating_sub(1)),
-            (6, Some(Taker::System)) => Some(8),
-            (7, _) => Some(9),
+        match (packet.message.class(), packet.taker) {
+            (LinkClass::Request, _) => Some(0),
+            (LinkClass::Snoop, _) => Some(1),
+            (LinkClass::Writeback, _) => Some(2),
+            (LinkClass::Bypass, Some(Taker::Stack(stack))) => Some(3 + usize::from(stack).saturating_sub(1)),
+            (LinkClass::Bypass, Some(Taker::System)) => Some(8),
+            (LinkClass::Standard, _) => Some(9),
             _ => None,
         }
     }
@@ -92,7 +93,7 @@ impl Model {
     pub(super) fn receive<S: SignalSink>(&mut self, number: u16, id: u16, sink: &mut S) {
         let ((socket, link), now) = (place(number), self.now);
         let packet = self.links.packet(id);
-        let (lane, slot) = (packet.lane(), packet.header.slot);
+        let (lane, slot) = (packet.lane(), packet.slot);
         let seen = match (lane, slot) {
             (Lane::Address, slot) => u16::from(slot) + deed!("m3upi/MULTI_SLOT_RCVD.AD_SLOT0"),
             (Lane::Block, _) => deed!("m3upi/MULTI_SLOT_RCVD.BL_SLOT0"),
@@ -106,7 +107,7 @@ impl Model {
         let others = [0, 1, 2].map(|other| other != slot && !flow.received[usize::from(other)].is_empty());
         self.note_wakeful(number, bypasses, sink);
         // A line fills all slots of the flits behind its header.
-        let slots = if packet.header.data { 0..3 } else { u16::from(slot)..u16::from(slot) + 1 };
+        let slots = if packet.message.has_line() { 0..3 } else { u16::from(slot)..u16::from(slot) + 1 };
         if bypasses {
             for slot in slots {
                 self.account.deed(deed!("upi/RxL_BYPASSED.SLOT0") + slot, socket, link, now, sink);
@@ -140,7 +141,7 @@ impl Model {
         let empty = queues[0].is_empty() && queues[1].is_empty();
         if lane == Lane::Address && empty && flow.left != now && flow.can_send(&packet) {
             flow.left = now;
-            let past = deed!("m3upi/TxC_AD_FLQ_BYPASS.AD_SLOT0") + u16::from(packet.header.slot);
+            let past = deed!("m3upi/TxC_AD_FLQ_BYPASS.AD_SLOT0") + u16::from(packet.slot);
             self.account.deed(past, socket, link, now, sink);
             self.onto_other_mesh(number, id, sink);
             return;
@@ -162,7 +163,7 @@ impl Model {
 
     /// A writeback for this socket begins or ends to wait.
     fn note_writeback<S: SignalSink>(&mut self, number: u16, packet: &Packet, begins: bool, sink: &mut S) {
-        if packet.header.class != 5 {
+        if packet.message.class() != LinkClass::Writeback {
             return;
         }
         let ((socket, link), now) = (place(number), self.now);
@@ -237,7 +238,7 @@ impl Model {
                     break;
                 }
                 flow.received[slot].pop_front();
-                let slots = if packet.header.data { 0..3 } else { slot as u16..slot as u16 + 1 };
+                let slots = if packet.message.has_line() { 0..3 } else { slot as u16..slot as u16 + 1 };
                 for slot in slots {
                     self.account.leave(level!("upi/RxL_INSERTS.SLOT0") + slot, socket, link, now, sink);
                 }
@@ -250,7 +251,7 @@ impl Model {
     fn onto_other_mesh<S: SignalSink>(&mut self, number: u16, id: u16, sink: &mut S) {
         let ((socket, link), now) = (place(number), self.now);
         let packet = self.links.packet(id);
-        if packet.header.class == 4 && packet.taker.is_none() {
+        if packet.message.class() == LinkClass::Data && packet.taker.is_none() {
             self.account.deed(deed!("m3upi/D2C_SENT"), socket, link, now, sink);
             self.account.deed(deed!("upi/DIRECT_ATTEMPTS.D2C"), socket, link, now, sink);
         }

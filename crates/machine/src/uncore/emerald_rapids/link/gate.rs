@@ -7,6 +7,7 @@
 use super::arbitration::{ADDRESS, Winner, by_network};
 use super::{ADDRESS_CLASSES, CLASSES, ERROR_INTERVAL, Flit, OWN_CLASSES, Packet, Paid, RETRY, SLOT, SLOTS_OF_A_LINE};
 use super::{Lane, credits::Credits, place};
+use crate::ledger::emerald_rapids::LinkMessage;
 use crate::ledger::emerald_rapids::compiled::{deed, level};
 use crate::signal::{SignalSink, Tick};
 use crate::uncore::emerald_rapids::Model;
@@ -109,7 +110,7 @@ impl Model {
         let number = u16::from(packet.from * super::LINKS + packet.link);
         let ((socket, link), now) = (place(number), self.now);
         let (network, class) = (usize::from(packet.network), packet.order());
-        if packet.header.class == 0 && packet.header.opcode == 2 {
+        if packet.message == LinkMessage::ReadData {
             self.account.deed(deed!("m3upi/XPT_PFTCH.ARRIVED"), socket, link, now, sink);
             self.account.deed(deed!("m3upi/UPI_PREFETCH_SPAWN"), socket, link, now, sink);
         }
@@ -238,7 +239,7 @@ impl Model {
         let packet = &mut self.links.packets[usize::from(id)];
         // The first class of a flit always finds its slot; further ones were chosen for one.
         let slot = free_slot(*taken, packet).unwrap_or(0);
-        packet.header.slot = slot;
+        packet.slot = slot;
         taken[usize::from(slot)] = true;
         flit.ids[flit.count] = id;
         flit.count += 1;
@@ -286,7 +287,7 @@ impl Model {
         let wakes = self.wake_link(number, sink);
         let mut lines = 0;
         for &id in &flit.ids[..flit.count] {
-            lines += Tick::from(self.links.packet(id).header.data);
+            lines += Tick::from(self.links.packet(id).message.has_line());
         }
         let gate = &mut self.links.gates[usize::from(number)];
         let account = &mut self.account;

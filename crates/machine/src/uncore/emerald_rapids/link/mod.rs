@@ -13,7 +13,7 @@ mod power;
 use super::Model;
 use super::event::Event;
 use crate::ledger::emerald_rapids::compiled::{deed, level};
-use crate::ledger::emerald_rapids::{Header, Reason, Ring};
+use crate::ledger::emerald_rapids::{LinkMessage, Reason, Ring};
 use crate::signal::{SignalSink, Tick};
 use flow::Flow;
 use gate::Gate;
@@ -39,8 +39,6 @@ const CLASSES: usize = 7;
 const ADDRESS_CLASSES: usize = 3;
 /// Classes that have credits of their own: all but data, which always finds room (Table 2-412 has no row for it).
 const OWN_CLASSES: usize = 6;
-/// Opcode of a completion, which goes on the acknowledge ring.
-const COMPLETION: u8 = 0xC;
 
 /// The credit that a message travels on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +69,9 @@ enum Lane {
 /// What a message is, and where it is on its way.
 #[derive(Debug, Clone, Copy)]
 pub struct Packet {
-    header: Header,
+    message: LinkMessage,
+    /// Slot of its header in a flit.
+    slot: u8,
     from: u8,
     link: u8,
     /// Agent that it holds a credit of until it is in a flit, and which.
@@ -90,10 +90,11 @@ pub struct Packet {
 }
 
 impl Packet {
-    /// A message of a class, with its opcode, with or without a line.
-    pub const fn new(class: u8, opcode: u8, data: bool) -> Self {
+    /// A message that is about to leave.
+    pub const fn new(message: LinkMessage) -> Self {
         Self {
-            header: Header { class, opcode, slot: 0, data },
+            message,
+            slot: 0,
             from: 0,
             link: 0,
             cha: 0,
@@ -119,10 +120,7 @@ impl Packet {
 
     /// Its class among those that the mesh side tells apart.
     const fn order(&self) -> usize {
-        match self.header.class {
-            class @ 0..=2 => class as usize,
-            class => class as usize - 1,
-        }
+        self.message.class() as usize
     }
 
     /// The index of its own credits.
@@ -146,16 +144,16 @@ impl Packet {
     }
 
     const fn lane(&self) -> Lane {
-        match (self.order(), self.header.opcode) {
-            (ADDRESS_CLASSES.., _) => Lane::Block,
-            (2, COMPLETION) => Lane::Acknowledge,
-            _ => Lane::Address,
+        match self.message {
+            LinkMessage::Completion => Lane::Acknowledge,
+            _ if self.order() < ADDRESS_CLASSES => Lane::Address,
+            _ => Lane::Block,
         }
     }
 
     /// Shared credits that it takes: one for each flit buffer of the peer. A line fills three flits beside its header's.
     const fn cost(&self) -> u16 {
-        if self.header.data { 4 } else { 1 }
+        if self.message.has_line() { 4 } else { 1 }
     }
 }
 
@@ -263,10 +261,10 @@ impl Model {
             account.leave(level!("upi/TxL_INSERTS"), socket, link, now, sink);
         }
         for &id in &flit.ids[..flit.count] {
-            let header = self.links.packet(id).header;
-            self.account.flits(socket, link, header, false, now, sink);
+            let Packet { message, slot, .. } = self.links.packet(id);
+            self.account.flits(socket, link, (message, slot), false, now, sink);
             self.account.deed(deed!("upi/TxL_ANY_FLITS.PROTHDR"), socket, link, now, sink);
-            if header.data {
+            if message.has_line() {
                 self.account.deed(deed!("upi/TxL_ANY_FLITS.DATA"), socket, link, now, sink);
             }
         }
@@ -282,7 +280,7 @@ impl Model {
         let (socket, link) = place(here);
         for &id in &flit.ids[..flit.count] {
             let packet = self.links.packet(id);
-            self.account.flits(socket, link, packet.header, true, now, sink);
+            self.account.flits(socket, link, (packet.message, packet.slot), true, now, sink);
             let consumed = match (packet.paid, packet.network) {
                 (Paid::Shared, _) => deed!("upi/RxL_CREDITS_CONSUMED_VNA"),
                 (Paid::Own, 0) => deed!("upi/RxL_CREDITS_CONSUMED_VN0"),
@@ -290,7 +288,7 @@ impl Model {
             };
             self.account.deed(consumed, socket, link, now, sink);
             self.account.deed(deed!("upi/RxL_ANY_FLITS.PROTHDR"), socket, link, now, sink);
-            if packet.header.data {
+            if packet.message.has_line() {
                 self.account.deed(deed!("upi/RxL_ANY_FLITS.DATA"), socket, link, now, sink);
             }
             self.receive(here, id, sink);

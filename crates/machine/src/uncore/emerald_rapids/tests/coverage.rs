@@ -3,11 +3,12 @@
 use super::{WORKLOADS, model, run};
 use crate::pmon::compile_event;
 use crate::signal::{SignalSink, Tick, Wire, Wiring};
+use crate::uncore::tests::reasons::Reasons;
 use pericore_catalog::{Event, Measure, Unit};
 use std::collections::HashSet;
 use std::fmt::Write;
 
-/// Why events are not modelled: an event or the beginning of its name, a colon, the reason.
+/// Why the others do not.
 const ABSENT: &str = include_str!("../../../../scenarios/emerald-rapids-not-modelled.txt");
 /// Set to write the table anew.
 const WRITE: &str = "PERICORE_WRITE_TABLES";
@@ -58,17 +59,6 @@ fn share_of(event: &Event, unit: &'static Unit, index: usize, seen: &HashSet<(us
     (counting, event.subevents.len())
 }
 
-/// The reason for which an event is not modelled.
-fn reason(unit: &str, event: &str) -> Option<&'static str> {
-    let lines = ABSENT.lines().filter(|line| !line.starts_with('#'));
-    let name = format!("{unit}/{event}");
-    let fits = |rule: &str| match rule.strip_prefix("*/") {
-        Some(rule) => event.starts_with(rule),
-        None => name.starts_with(rule),
-    };
-    lines.filter_map(|line| line.split_once(": ")).find(|(rule, _)| fits(rule)).map(|(_, reason)| reason)
-}
-
 /// A workload in the table: its text, or the first line of a scenario, which says what it is.
 fn named(workload: &&str) -> String {
     match workload.split_once('\n') {
@@ -86,7 +76,7 @@ fn the_share_holds_and_the_table_is_current() {
         run(&mut model, &mut tally);
         seen = tally.seen;
     }
-    let (mut body, mut without_reason) = (String::new(), Vec::new());
+    let (reasons, mut body, mut without_reason) = (Reasons::parse(ABSENT), String::new(), Vec::new());
     let (mut counting, mut all, mut events, mut all_events) = (0, 0, 0, 0);
     for (index, unit) in pericore_catalog::family("emerald-rapids").unwrap().units.iter().enumerate() {
         if unit.events.is_empty() {
@@ -99,15 +89,13 @@ fn the_share_holds_and_the_table_is_current() {
             all += selections;
             events += usize::from(some > 0);
             all_events += 1;
-            let rest = match (some, reason(unit.name, event.name)) {
-                _ if some == selections => String::new(),
-                (_, Some(reason)) => reason.to_owned(),
-                (0, None) => {
+            let reason = if some == selections { Some("") } else { reasons.find(unit.name, event.name) };
+            let rest = reason.unwrap_or_else(|| {
+                if some == 0 {
                     without_reason.push(format!("{}/{}", unit.name, event.name));
-                    "?".to_owned()
                 }
-                _ => "filters that select nothing alone, or what these workloads do not do".to_owned(),
-            };
+                "filters that select nothing alone, or what these workloads do not do"
+            });
             writeln!(body, "| {} | {some} of {selections} | {rest} |", event.name).unwrap();
         }
     }
@@ -126,6 +114,7 @@ fn the_share_holds_and_the_table_is_current() {
         std::fs::write(path, &table).unwrap();
     }
     assert!(without_reason.is_empty(), "give each a reason: {without_reason:#?}");
+    assert!(reasons.unused().is_empty(), "reasons that no event needs: {:#?}", reasons.unused());
     assert!(share >= SHARE, "{share:.1} % of the events count");
     let current = std::fs::read_to_string(path).unwrap_or_default();
     assert!(current == table, "docs/emerald-rapids-model.md is not current: run this test with {WRITE}=1");

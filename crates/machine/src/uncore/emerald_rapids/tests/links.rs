@@ -4,7 +4,7 @@ use super::super::event::Event;
 use super::super::link::Packet;
 use super::truth::Digest;
 use super::{MICROSECOND, model};
-use crate::ledger::emerald_rapids::Snapshot;
+use crate::ledger::emerald_rapids::{LinkMessage, Snapshot};
 use crate::uncore::emerald_rapids::Model;
 
 /// An agent whose link is the first and whose virtual network is VN0.
@@ -37,7 +37,7 @@ fn sent(at: &Snapshot, event: &str, subevent: &str) -> u64 {
 #[test]
 fn the_first_of_three_requests_goes_alone_and_the_others_share_a_flit() {
     let mut model = quiet();
-    send(&mut model, 3, Packet::new(0, 2, false));
+    send(&mut model, 3, Packet::new(LinkMessage::ReadData));
     let at = after(&mut model, 1);
     assert_eq!(sent(&at, "RxC_BYPASSED", "AD_S0_IDLE"), 1);
     assert_eq!(sent(&at, "RxC_INSERTS_VN0", "AD_REQ"), 2);
@@ -51,7 +51,7 @@ fn the_first_of_three_requests_goes_alone_and_the_others_share_a_flit() {
 fn writebacks_beyond_the_shared_credits_travel_on_their_own() {
     let mut model = quiet();
     // 128 shared credits are 32 lines of four; two more have credits of their class, and the rest waits for what comes back.
-    send(&mut model, 36, Packet::new(5, 0, true));
+    send(&mut model, 36, Packet::new(LinkMessage::Writeback));
     let at = after(&mut model, 1);
     assert!(sent(&at, "VN0_CREDITS_USED", "WB") >= 2);
     assert!(sent(&at, "VN0_NO_CREDITS", "WB") > 0 && sent(&at, "RxC_ARB_NOCRD_VN0", "BL_WB") > 0);
@@ -68,7 +68,7 @@ fn writebacks_beyond_the_shared_credits_travel_on_their_own() {
 #[test]
 fn data_has_no_credits_of_its_own_and_waits() {
     let mut model = quiet();
-    send(&mut model, 36, Packet::new(4, 5, true));
+    send(&mut model, 36, Packet::new(LinkMessage::ExclusiveDone));
     let at = after(&mut model, 1);
     assert!(sent(&at, "RxC_ARB_NOCRD_VN0", "BL_RSP") > 0);
     assert_eq!(at.count(1, "upi", 0, "RxL_CREDITS_CONSUMED_VNA", None, &[]), Some(36));
@@ -80,7 +80,7 @@ fn data_has_no_credits_of_its_own_and_waits() {
 #[test]
 fn completions_take_the_acknowledge_ring() {
     let mut model = quiet();
-    send(&mut model, 1, Packet::new(2, 0xC, false));
+    send(&mut model, 1, Packet::new(LinkMessage::Completion));
     let at = after(&mut model, 1);
     assert_eq!(at.count(1, "m3upi", 0, "TxC_AK_FLQ_INSERTS", None, &[]), Some(1));
     assert_eq!(at.count(1, "m3upi", 0, "MULTI_SLOT_RCVD", Some("AK_SLOT0"), &[]), Some(1));
@@ -94,7 +94,7 @@ fn a_link_that_slept_trains_before_it_sends() {
     // Idle from the start: lanes rest after 1 us, and the link is shut down after 4 us.
     assert_eq!((of(&at, "POWER_L1_REQ"), of(&at, "PHY_INIT_CYCLES")), (1, 0));
     assert!(of(&at, "L1_POWER_CYCLES") > 0 && of(&at, "TxL0P_POWER_CYCLES") > 0);
-    send(&mut model, 1, Packet::new(0, 2, false));
+    send(&mut model, 1, Packet::new(LinkMessage::ReadData));
     let at = after(&mut model, 7);
     // 500 uncore cycles of 28 ticks, in link cycles.
     let cycles = 500 * 28 / model.clocks().upiclk.ticks();
