@@ -3,6 +3,8 @@
 //! The model says what happens, by signal; the PMON side decides what of it a counter sees. Neither knows the other:
 //! signals are bound by name through the catalogue when a machine is built, and from then on a [`Wire`] is two small integers.
 
+use std::collections::HashSet;
+
 use pericore_catalog::{BitRange, Event, Family, Role, Unit};
 
 /// Virtual time. A machine fixes how many ticks a second has so that every clock's period is a whole number of ticks.
@@ -73,6 +75,8 @@ pub struct Wiring {
     starts: Vec<u16>,
     per_socket: u16,
     bound: Vec<(usize, u16, u64)>,
+    /// The signals of `bound`.
+    signals: HashSet<(usize, u16)>,
 }
 
 impl Wiring {
@@ -88,7 +92,7 @@ impl Wiring {
                 start
             })
             .collect();
-        Self { family, sockets, starts, per_socket: next, bound: Vec::new() }
+        Self { family, sockets, starts, per_socket: next, bound: Vec::new(), signals: HashSet::new() }
     }
 
     /// The family.
@@ -135,7 +139,7 @@ impl Wiring {
             .position(|s| s.name == signal)
             .ok_or_else(|| WiringError::NoSignal { unit: unit.name, name: signal.to_owned() })?;
         let signal = index as u16;
-        if !self.bound.iter().any(|&(u, s, _)| (u, s) == (unit_index, signal)) {
+        if self.signals.insert((unit_index, signal)) {
             self.bound.push((unit_index, signal, 0));
         }
         Ok(Wire { instance: self.instance(socket, unit_index, instance), signal })
