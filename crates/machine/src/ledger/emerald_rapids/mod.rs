@@ -333,10 +333,9 @@ impl Ledger {
     }
 
     /// A message went over a socket's mesh.
-    #[inline]
+    #[inline(always)]
     pub fn message(&mut self, socket: u16, message: &Message) {
-        let (from, to) = (self.shape.tiles[usize::from(message.from)], self.shape.tiles[usize::from(message.to)]);
-        self.cells.traffic[usize::from(socket)].add(message, from, to);
+        self.cells.traffic[usize::from(socket)].add(message, &self.shape.tiles);
     }
 
     /// The account as of `now`.

@@ -101,6 +101,16 @@ impl Message {
     pub const fn is_credited(&self) -> bool {
         matches!(self.ring, Ring::Address | Ring::Block)
     }
+
+    /// True if it waits anywhere. What else holds a message back makes it wait where it is put, or where it turns.
+    #[inline]
+    pub const fn waits(&self) -> bool {
+        let at_bridge = match self.bridged {
+            Some(Bridged { came, went }) => went > came,
+            None => false,
+        };
+        self.left > self.put || self.turned > self.reached || self.taken > self.arrived || at_bridge
+    }
 }
 
 /// What became of an agent's credits for a row, in cycles.
@@ -164,17 +174,33 @@ impl Traffic {
         ((path * 2 + agent as usize) * self.tiles + tile) * MOST_ROWS + row as usize
     }
 
-    /// Adds a message between two tiles.
-    #[inline]
-    pub fn add(&mut self, message: &Message, source: Tile, goal: Tile) {
-        let ring = message.ring as usize;
-        let lane = (ring * 2 + usize::from(message.agent)) * self.tiles + usize::from(message.from);
-        let now = message.put;
-        let down = usize::from(goal.row > source.row);
+    /// Adds a message between two of the tiles.
+    #[inline(always)]
+    pub fn add(&mut self, message: &Message, tiles: &[Tile]) {
+        let lane = (message.ring as usize * 2 + usize::from(message.agent)) * self.tiles + usize::from(message.from);
         self.messages[lane * self.tiles + usize::from(message.to)] += 1;
+        if message.is_credited() {
+            let row = tiles[usize::from(message.to)].row;
+            let place = self.credit(message.ring, message.agent, message.from.into(), row);
+            self.credits[place].held += message.returned - message.left;
+        }
+        // Most messages go straight on.
+        if message.waits() {
+            self.add_waits(message, tiles);
+        }
+    }
+
+    #[inline(never)]
+    fn add_waits(&mut self, message: &Message, tiles: &[Tile]) {
+        let (source, goal) = (tiles[usize::from(message.from)], tiles[usize::from(message.to)]);
+        let (ring, now) = (message.ring as usize, message.put);
+        let lane = (ring * 2 + usize::from(message.agent)) * self.tiles + usize::from(message.from);
+        let down = usize::from(goal.row > source.row);
         self.egress[lane].add(0, message.put, message.left, now);
-        if message.released > message.first {
-            self.throttled[usize::from(message.from)] += message.released - message.first;
+        self.throttled[usize::from(message.from)] += message.released - message.first;
+        if message.is_credited() {
+            let place = self.credit(message.ring, message.agent, message.from.into(), goal.row);
+            self.credits[place].missed += message.credited - message.released;
         }
         if let Some(Bridged { came, went }) = message.bridged {
             self.bridges[(ring * self.columns + usize::from(source.column)) * 2 + down].add(0, came, went, now);
@@ -182,18 +208,10 @@ impl Traffic {
         let along_row = source.column != goal.column;
         if along_row {
             self.turns[ring * self.tiles + usize::from(message.turn)].add(0, message.reached, message.turned, now);
-            if message.ordered > message.reached {
-                self.ordered[usize::from(message.turn)][down] += message.ordered - message.reached;
-            }
+            self.ordered[usize::from(message.turn)][down] += message.ordered - message.reached;
         }
         let to = ring * self.tiles + usize::from(message.to);
         self.ingress[to].add(usize::from(along_row), message.arrived, message.taken, now);
-        if message.is_credited() {
-            let place = self.credit(message.ring, message.agent, message.from.into(), goal.row);
-            let time = &mut self.credits[place];
-            time.held += message.returned - message.left;
-            time.missed += message.credited - message.released;
-        }
     }
 
     /// The sum of a figure of source and destination over the messages of a ring and agent.

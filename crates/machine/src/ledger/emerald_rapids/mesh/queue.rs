@@ -28,6 +28,13 @@ struct Reached {
 impl Depth {
     /// A message waits from `came` to `went`. Nobody asks about what was before `now`.
     fn add(&mut self, came: u64, went: u64, now: u64) -> Reached {
+        if self.0.last().is_none_or(|&(emptied, _)| emptied <= now) {
+            // Nobody else waits.
+            self.0.clear();
+            self.0.push((came, 1));
+            self.0.push((went, 0));
+            return Reached { one: went - came, ..Reached::default() };
+        }
         let gone = self.0.partition_point(|&(start, _)| start <= now);
         // The stretch that holds now is the last before it.
         self.0.drain(..gone.saturating_sub(1));

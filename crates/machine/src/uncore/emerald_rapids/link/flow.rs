@@ -15,6 +15,9 @@ use std::collections::VecDeque;
 /// always leaves free in them (the reasons of M3_RXQ_BLOCKED say so).
 const ROOM: [u8; 3] = [8, 4, 8];
 const LEAST: [u8; 3] = [2, 0, 3];
+/// Messages that wait in front of the flow queues, by slot: there is room from the start for what the peer's credits let through
+/// where there is no jam.
+const RECEIVED: usize = 64;
 /// Requests, snoops and writebacks that a link may have on their way to agents (assumption: what a mesh of this size has in flight at
 /// one message in two cycles); bypass messages to stacks 0 and 1 together, to stacks 2 to 5, to the system agent, and standard messages
 /// (assumption: two each).
@@ -44,9 +47,9 @@ pub struct Flow {
 impl Flow {
     pub fn new() -> Self {
         Self {
-            received: Default::default(),
+            received: std::array::from_fn(|_| VecDeque::with_capacity(RECEIVED)),
             room: ROOM,
-            queues: Default::default(),
+            queues: ROOM.map(|room| std::array::from_fn(|_| VecDeque::with_capacity(room.into()))),
             turns: [0; 3],
             left: Tick::MAX,
             agents: AGENTS,

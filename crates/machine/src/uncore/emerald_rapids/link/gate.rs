@@ -21,6 +21,8 @@ const SHARED: u16 = 128;
 const OWN: u8 = 2;
 /// Flits that the link layer takes before it sends them (assumption).
 const UNSENT: usize = 2;
+/// Messages of a class, flits and credits that a queue has room for from the start: more only wait in a jam.
+const WAITING: usize = 64;
 /// Levels of the shared credits that are watched (Table 2-400).
 pub const MARKS: [u16; 4] = [1, 4, 5, 10];
 /// Slots of a flit.
@@ -54,7 +56,7 @@ pub struct Gate {
 impl Gate {
     pub fn new() -> Self {
         Self {
-            queues: Default::default(),
+            queues: std::array::from_fn(|_| std::array::from_fn(|_| VecDeque::with_capacity(WAITING))),
             waiting: 0,
             shared: SHARED,
             own: [[OWN; OWN_CLASSES]; 2],
@@ -62,8 +64,8 @@ impl Gate {
             pumping: false,
             blocked: None,
             unsent: VecDeque::with_capacity(UNSENT),
-            crossing: VecDeque::new(),
-            returning: VecDeque::new(),
+            crossing: VecDeque::with_capacity(WAITING),
+            returning: VecDeque::with_capacity(WAITING),
             ready: 0,
             line_until: 0,
             sent: 0,

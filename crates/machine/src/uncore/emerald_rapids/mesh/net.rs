@@ -7,9 +7,31 @@ use super::way::{Leg, Way};
 use crate::ledger::emerald_rapids::{Bridged, Message, Ring};
 
 /// Credits of a stop's agent for each row, address and data apart (assumption: unpublished).
-const CREDITS: usize = 6;
-/// The credits of an agent for a row: when each is free again, the earliest first.
-type Credits = [u64; CREDITS];
+const CREDITS: u8 = 6;
+
+/// The credits of an agent for a row. They are taken in turn.
+#[derive(Debug, Clone, Default)]
+struct Credits {
+    /// When each is free again.
+    free: [u64; CREDITS as usize],
+    /// The next to be taken.
+    next: u8,
+}
+
+impl Credits {
+    /// When the next is free.
+    #[inline]
+    fn free(&self) -> u64 {
+        self.free[usize::from(self.next)]
+    }
+
+    /// Takes it; it comes back at `returned`.
+    #[inline]
+    fn take(&mut self, returned: u64) {
+        self.free[usize::from(self.next)] = returned;
+        self.next = if self.next + 1 == CREDITS { 0 } else { self.next + 1 };
+    }
+}
 
 /// The fabric's buffer of one ring in one direction.
 #[derive(Debug)]
@@ -47,6 +69,7 @@ pub struct Lane {
 
 impl Lane {
     /// Address or data, of messages that need a credit.
+    #[inline]
     const fn path(self) -> Option<usize> {
         match self.ring {
             Ring::Address => Some(0),
@@ -56,6 +79,7 @@ impl Lane {
     }
 
     /// Slots that a message takes: a line takes the data ring's width of half a line twice.
+    #[inline]
     const fn length(self) -> u32 {
         if matches!(self.ring, Ring::Block) { 2 } else { 1 }
     }
@@ -112,27 +136,30 @@ impl Net {
             ports: vec![Port::default(); tiles * Ring::COUNT],
             ingress: waiting(),
             holds: vec![Hold::default(); tiles],
-            credits: vec![[0; CREDITS]; tiles * 4 * rows],
+            credits: vec![Credits::default(); tiles * 4 * rows],
             columns: vec![Rail::new(); columns * Ring::COUNT * 4],
             rows: vec![Rail::new(); rows * Ring::COUNT * 2],
             bridges: (0..columns * Ring::COUNT * 2).map(bridge).collect(),
         }
     }
 
+    #[inline]
     const fn queue(tile: u8, ring: Ring) -> usize {
         tile as usize * Ring::COUNT + ring as usize
     }
 
+    #[inline]
     const fn egress(from: u8, lane: Lane) -> usize {
         Self::queue(from, lane.ring) * 2 + lane.agent as usize
     }
 
+    #[inline]
     const fn bridge(way: &Way<'_>, ring: Ring) -> usize {
         (way.source.column as usize * Ring::COUNT + ring as usize) * 2 + way.column.down as usize
     }
 
     /// When a message that is put at `put` is where.
-    #[inline]
+    #[inline(always)]
     pub fn carry(&mut self, lane: Lane, (from, to): (u8, u8), way: &Way<'_>, put: u64) -> Message {
         let Lane { ring, agent } = lane;
         let Pace { half_base, crossing, bridge } = self.pace;
@@ -144,7 +171,7 @@ impl Net {
         let egress = &mut self.egress[Self::egress(from, lane)];
         let first = put.max(egress.next);
         let released = if ring == Ring::Address { first.max(self.holds[usize::from(from)].distress) } else { first };
-        let credited = pool.map_or(released, |pool| released.max(self.credits[pool][0]));
+        let credited = pool.map_or(released, |pool| released.max(self.credits[pool].free()));
         let mut left = credited;
         if !climb.near.is_empty() {
             left = board(&mut self.columns[columns + usize::from(climb.near.rail)], &climb.near, credited, length);
@@ -182,9 +209,7 @@ impl Net {
         let freed = if along_row { turned } else { taken };
         let returned = freed + u64::from(climb.back) + 1;
         if let Some(pool) = pool {
-            let credits = &mut self.credits[pool];
-            credits.copy_within(1.., 0);
-            credits[CREDITS - 1] = returned;
+            self.credits[pool].take(returned);
         }
         Message {
             ring,
@@ -208,17 +233,9 @@ impl Net {
     }
 
     /// How a message stays in each of its queues. Most go past all of them.
-    #[inline]
+    #[inline(always)]
     pub fn stays(&mut self, message: &Message, way: &Way<'_>) -> Stays {
-        let bridge = message.bridged.is_some_and(|bridged| bridged.went > bridged.came);
-        if message.left == message.put
-            && message.turned == message.reached
-            && message.taken == message.arrived
-            && !bridge
-        {
-            return Stays::default();
-        }
-        self.wait(message, way)
+        if message.waits() { self.wait(message, way) } else { Stays::default() }
     }
 
     #[inline(never)]

@@ -24,7 +24,7 @@ const CYCLES: usize = 64;
 /// How many messages wait, cycle by cycle.
 #[derive(Debug)]
 pub struct Waiting {
-    /// The first cycle that is kept.
+    /// The first cycle that is kept. Nobody waits before it.
     from: u64,
     counts: VecDeque<u16>,
 }
@@ -36,18 +36,33 @@ impl Waiting {
     }
 
     /// A message waits from `came` to `went`; nobody will ask about cycles before `now` any more.
+    #[inline]
     pub fn wait(&mut self, came: u64, went: u64, now: u64) -> Stay {
-        if came == went {
-            return Stay::default();
+        if came == went { Stay::default() } else { self.add(came, went, now) }
+    }
+
+    #[inline(never)]
+    fn add(&mut self, came: u64, went: u64, now: u64) -> Stay {
+        let waited = (went - came) as u32;
+        if self.from + self.counts.len() as u64 <= now {
+            // Nobody else waits.
+            self.from = came;
+            self.counts.clear();
+            self.counts.resize(waited as usize, 1);
+            return Stay { waited, nonempty: waited, ..Stay::default() };
         }
-        let past = (now - self.from).min(self.counts.len() as u64);
+        let past = now.saturating_sub(self.from).min(self.counts.len() as u64);
         self.counts.drain(..past as usize);
-        self.from = now;
-        let (first, last) = ((came - now) as usize, (went - now) as usize);
+        self.from += past;
+        while self.from > came {
+            self.from -= 1;
+            self.counts.push_front(0);
+        }
+        let (first, last) = ((came - self.from) as usize, (went - self.from) as usize);
         if self.counts.len() < last {
             self.counts.resize(last, 0);
         }
-        let mut stay = Stay { waited: (went - came) as u32, ..Stay::default() };
+        let mut stay = Stay { waited, ..Stay::default() };
         stay.refused = u32::from(self.counts[first]) >= ROOM;
         for count in self.counts.range_mut(first..last) {
             *count += 1;
@@ -85,8 +100,8 @@ impl Egress {
             full: (leaves(ROOM - 1) - leaves(ROOM)) as u32,
             refused: leaves(ROOM) > put,
         };
-        self.left.rotate_right(1);
-        self.left[0] = left;
+        let [first, second, third, _] = self.left;
+        self.left = [left, first, second, third];
         stay
     }
 }
@@ -120,7 +135,7 @@ impl Port {
         if end > self.from + AHEAD {
             self.forget(now);
         }
-        self.taken |= ((1 << length) - 1) << (cycle - self.from);
+        self.taken |= u128::from((1u64 << length) - 1) << (cycle - self.from);
         self.free = end;
         cycle
     }
