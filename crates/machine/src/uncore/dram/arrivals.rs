@@ -1,7 +1,7 @@
 //! Requests come in, and the major mode follows what waits.
 
 use super::channel::{Arrival, Channel, Completing, Forward, Outcome};
-use super::plan::Lane;
+use super::plan::{Lane, Plan};
 use super::witness::Witness;
 use crate::ledger::{MajorMode, Pending};
 
@@ -21,9 +21,9 @@ impl Channel {
                     self.remember(done);
                     return false;
                 }
-                let Some(bank) = self.take(Lane::Reads, new, cycle, witness) else { return false };
+                let Some(candidate) = self.take(Lane::Reads, new, cycle, witness) else { return false };
                 // The first read takes over from the writes.
-                self.lane(Lane::Reads).len() == 1 || self.consider(Lane::Reads, bank, cycle)
+                self.lane(Lane::Reads).len() == 1 || self.consider(candidate, cycle)
             }
             Pending::Writes => {
                 out.push(Outcome::Posted { owner });
@@ -41,13 +41,13 @@ impl Channel {
                 if self.drain_writes(cycle, witness) {
                     return true;
                 }
-                partial || changed.is_some_and(|bank| self.consider(lane, bank, cycle))
+                partial || changed.is_some_and(|candidate| self.consider(candidate, cycle))
             }
         }
     }
 
-    /// Puts a request into a lane, whose rank wakes if it sleeps. Gives the bank if its candidate is now another one.
-    fn take<W: Witness>(&mut self, lane: Lane, new: Arrival, cycle: u64, witness: &mut W) -> Option<usize> {
+    /// Puts a request into a lane, whose rank wakes if it sleeps. Gives the bank's candidate if it is now another one.
+    fn take<W: Witness>(&mut self, lane: Lane, new: Arrival, cycle: u64, witness: &mut W) -> Option<Plan> {
         let Arrival { cycle: entered, owner, line, bank, row, .. } = new;
         let bank = usize::from(bank) % super::Layout::BANKS;
         self.rank_up(self.banks.layout.rank_of(bank), cycle, witness);
@@ -58,8 +58,7 @@ impl Channel {
         if before == (waiting.pending, waiting.hits) {
             return None;
         }
-        self.candidates[lane as usize].update(&self.banks, waiting, bank);
-        Some(bank)
+        Some(self.candidates.arrived(lane, &self.banks, waiting, bank, cycle.max(self.bus_free)))
     }
 
     /// The rest of a partial write's line has come: the write can go out.

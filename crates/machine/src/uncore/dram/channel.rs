@@ -1,6 +1,6 @@
 //! The channel: what it holds, and what is due when.
 
-use super::banks::Banks;
+use super::banks::{Banks, Step};
 use super::plan::{Action, Candidates, Lane, Plan};
 use super::power::Power;
 use super::queue::PendingQueue;
@@ -76,7 +76,7 @@ pub struct Channel {
     pub(super) forwards: Ring<Forward, 64>,
     /// By [`Lane`]; partial writes wait for their underfill read in a lane of their own.
     pub(super) lanes: [PendingQueue; Lane::COUNT],
-    pub(super) candidates: [Candidates; Lane::COUNT],
+    pub(super) candidates: Candidates,
     pub(super) completing: Ring<Completing, 64>,
     pub(super) banks: Banks,
     pub(super) refresh: Refresh,
@@ -108,7 +108,7 @@ impl Channel {
             arrivals: Ring::new(nobody),
             forwards: Ring::new(Forward { done: 0, entered: 0, owner: 0 }),
             lanes: [PendingQueue::new(), PendingQueue::new(), PendingQueue::new()],
-            candidates: Lane::ALL.map(Candidates::new),
+            candidates: Candidates::new(),
             completing: Ring::new(Completing { done: 0, entered: 0, line: 0, row: 0, bank: 0 }),
             banks: Banks::new(timing),
             refresh,
@@ -190,11 +190,16 @@ impl Channel {
             + self.completing.len()
     }
 
-    /// A command has gone to a bank, or its requests have changed.
-    pub(super) fn update(&mut self, bank: usize) {
-        for (candidates, queue) in self.candidates.iter_mut().zip(&self.lanes) {
-            candidates.update(&self.banks, queue, bank);
-        }
+    /// A command has gone to a bank.
+    #[inline(always)]
+    pub(super) fn renew(&mut self, bank: usize) {
+        self.candidates.renew(&self.banks, &self.lanes, bank, self.bus_free);
+    }
+
+    /// A rank takes no command before `cycle`: it is busy for itself.
+    pub(super) fn hold(&mut self, rank: usize, cycle: u64) {
+        self.banks.held(rank, cycle);
+        self.candidates.forget(Step::Activate);
     }
 
     /// Does what is due at the cycle of [`Channel::next_tick`].
@@ -304,19 +309,17 @@ impl Channel {
     }
 
     /// Lets the plan know that a bank has a new candidate; true if the plan must be made anew instead.
-    pub(super) fn consider(&mut self, lane: Lane, bank: usize, cycle: u64) -> bool {
+    pub(super) fn consider(&mut self, candidate: Plan, cycle: u64) -> bool {
         if self.power.blocked != 0 || matches!(self.plan.action, Action::PrechargeIdle | Action::Look) {
             return true;
         }
+        let bank = candidate.bank();
         if self.refresh.is_owed() && self.plan.bank() == bank {
             return true;
         }
         let (serving, floor) = self.serving(cycle);
-        if lane == Lane::Writes {
-            self.banks.settle_writes();
-        }
-        if serving == lane && self.refresh.blocked() >> bank & 1 == 0 {
-            self.plan.offer(self.candidates[lane as usize].best(1 << bank, &self.banks.limits, floor));
+        if serving == candidate.lane && self.refresh.blocked() >> bank & 1 == 0 {
+            self.plan.offer(candidate.not_before(floor));
         }
         false
     }
@@ -332,11 +335,8 @@ impl Channel {
     fn replan(&mut self, cycle: u64) {
         let blocked = self.power.blocked | self.refresh.blocked();
         let (lane, floor) = self.serving(cycle);
-        if lane == Lane::Writes {
-            self.banks.settle_writes();
-        }
-        let (candidates, limits) = (&self.candidates[lane as usize], &self.banks.limits);
-        let mut plan = candidates.best(!blocked, limits, floor);
+        let queue = &self.lanes[lane as usize];
+        let mut plan = self.candidates.best(lane, !blocked, &self.banks, queue, floor);
         let floor = cycle.max(self.bus_free);
         if plan.cycle >= self.no_idle_before && self.no_idle_before > floor {
             plan = Plan::look(self.no_idle_before);

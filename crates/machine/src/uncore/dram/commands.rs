@@ -1,5 +1,6 @@
 //! The commands: what each does to banks and queues.
 
+use super::banks::Step;
 use super::channel::{Channel, Completing, Outcome};
 use super::plan::{Action, Lane, Plan};
 use super::witness::{Sent, Witness};
@@ -22,10 +23,11 @@ impl Channel {
         let rank = self.banks.layout.rank_of(bank);
         let mode = self.mode;
         let starved_before = cycle.saturating_sub(self.timing.starvation);
-        let (mut row, mut starved, mut busy) = (0, false, 1);
+        let (mut row, mut starved) = (0, false);
+        let long = matches!(action, Action::Column | Action::Activate);
+        self.bus_free = cycle + if long { self.timing.command } else { 1 };
         let command = match action {
             Action::Column => {
-                busy = self.timing.command;
                 let served = self.serve(lane, bank, cycle);
                 (row, starved) = (served.row, served.starved);
                 match lane {
@@ -35,7 +37,6 @@ impl Channel {
                 }
             }
             Action::Activate => {
-                busy = self.timing.command;
                 let queue = self.lane(lane);
                 row = queue.row[usize::from(queue.head[bank])];
                 starved = queue.is_starved(bank, starved_before);
@@ -43,7 +44,8 @@ impl Channel {
                 for queue in self.lanes.iter_mut().filter(|queue| queue.pending >> bank & 1 == 1) {
                     queue.choose_hit(bank, row, starved_before);
                 }
-                self.update(bank);
+                self.candidates.forget(Step::Activate);
+                self.renew(bank);
                 Command::Activate
             }
             Action::PrechargeMiss => {
@@ -69,13 +71,11 @@ impl Channel {
             // The channel looks by itself.
             Action::Look => return,
             Action::Refresh => {
-                self.banks.held(rank, cycle + self.timing.trfc);
-                self.banks.layout.range(rank).for_each(|bank| self.update(bank));
+                self.hold(rank, cycle + self.timing.trfc);
                 self.rest(rank, cycle + self.timing.trfc);
                 self.refresh.send(rank, &self.banks.layout)
             }
         };
-        self.bus_free = cycle + busy;
         let bank = self.banks.layout.within_rank(bank as u8);
         let record = CommandRecord { cycle, command, rank: rank as u8, bank, row };
         witness.command(&Sent { record, lane, mode, starved });
@@ -101,7 +101,8 @@ impl Channel {
         };
         queue.remove(bank, slot);
         queue.choose_hit(bank, self.banks.open_row[bank], starved_before);
-        self.update(bank);
+        self.candidates.forget(Step::Column);
+        self.renew(bank);
         // Only a bank that was used just now can become idle before the others.
         self.no_idle_before = self.no_idle_before.min(cycle + self.timing.page_idle);
         served
@@ -154,7 +155,9 @@ impl Channel {
     fn close(&mut self, bank: usize, cycle: u64) {
         self.banks.precharged(bank, cycle, &self.timing);
         self.lanes.iter_mut().for_each(|queue| queue.no_hit(bank));
-        self.update(bank);
+        self.candidates.leave(Step::Precharge, bank);
+        self.candidates.leave(Step::Column, bank);
+        self.renew(bank);
         self.rest(self.banks.layout.rank_of(bank), cycle + self.timing.trp);
     }
 }

@@ -1,10 +1,11 @@
 //! The choice of the next command: first ready, then by kind, then by age (FR-FCFS).
 //!
-//! Each bank has at most one candidate for each lane, kept up to date as requests and commands come. A choice is then one pass over
-//! the banks with candidates and without further branches: the earliest cycle, the urgency, the age and the bank of a candidate are
-//! packed into one number, and the least number wins.
+//! Each bank has at most one candidate in the lane that is served: a column command, an activate or a precharge. The best one of each of
+//! these three steps is kept. A command raises the limits of its own step only and changes one bank, so that the others' best stay
+//! what they were; a new candidate is compared with one. Where a best one must be looked for, that is one pass over the banks that are
+//! at this step: cycle, age and bank of a candidate are packed into one number, and the least number wins.
 
-use super::banks::{Banks, Limit, Limits, Step};
+use super::banks::{Banks, Limit, Step};
 use super::layout::Layout;
 use super::queue::{AGE_BITS, BANK_BITS, PendingQueue};
 use super::refresh::Refresh;
@@ -87,84 +88,217 @@ pub struct Plan {
 const WAIT_SHIFT: u32 = AGE_BITS + 3;
 const NOBODY: u64 = u64::MAX;
 
-/// The keys of a bank's candidate but for its age, by [`Step`].
-const KEYS: [u64; Step::COUNT] = [Action::Activate.key(0), Action::PrechargeMiss.key(0), Action::Column.key(0)];
-
-/// The candidates of one lane, by bank.
-#[derive(Debug, Clone)]
-pub struct Candidates {
-    lane: Lane,
-    /// The gates of the first group, by [`Step`].
-    gates: [u8; Step::COUNT],
-    /// When the bank itself is ready.
-    ready: [u64; Layout::BANKS],
-    /// Urgency, age and bank.
-    key: [u64; Layout::BANKS],
-    /// Which limit beyond the bank holds: the index into [`Limits`].
-    gate: [u8; Layout::BANKS],
-    /// Banks with a candidate.
-    present: u64,
+impl Step {
+    const fn action(self) -> Action {
+        match self {
+            Self::Column => Action::Column,
+            Self::Activate => Action::Activate,
+            Self::Precharge => Action::PrechargeMiss,
+        }
+    }
 }
 
-impl Candidates {
-    pub const fn new(lane: Lane) -> Self {
-        let gates = [Limit::Activate.gate(0) as u8, Limit::None.gate(0) as u8, lane.limit().gate(0) as u8];
-        Self { lane, gates, ready: [0; Layout::BANKS], key: [0; Layout::BANKS], gate: [0; Layout::BANKS], present: 0 }
-    }
+/// A candidate: when it is ready, and what goes before what.
+#[derive(Debug, Clone, Copy)]
+struct Candidate {
+    cycle: u64,
+    key: u64,
+}
 
-    /// Works out a bank's candidate anew, after a command to the bank or a change of the queue.
+impl Candidate {
+    const NONE: Self = Self { cycle: u64::MAX, key: u64::MAX };
+    /// The best of its step must be looked for: ready before any other, and always too early.
+    const UNKNOWN: Self = Self { cycle: 0, key: 0 };
+
     #[inline(always)]
-    pub fn update(&mut self, banks: &Banks, queue: &PendingQueue, bank: usize) {
-        if (self.present | queue.pending) >> bank & 1 == 1 {
-            self.renew(banks, queue, bank);
+    const fn offer(&mut self, other: Self) {
+        if other.cycle < self.cycle || other.cycle == self.cycle && other.key < self.key {
+            *self = other;
         }
     }
 
-    fn renew(&mut self, banks: &Banks, queue: &PendingQueue, bank: usize) {
-        self.present = self.present & !(1 << bank) | queue.pending & 1 << bank;
-        let (hit, age) = queue.next_of(bank);
-        // A closed bank has no hit.
-        let step = ((banks.open >> bank & 1) as usize + usize::from(hit)) % Step::COUNT;
-        self.ready[bank] = banks.ready[step][bank];
-        self.key[bank] = KEYS[step] | age;
-        self.gate[bank] = self.gates[step] + banks.layout.group_of(bank) as u8;
-    }
-
-    /// The best candidate of some banks from `floor` on.
-    #[inline]
-    pub fn best(&self, some: u64, limits: &Limits, floor: u64) -> Plan {
-        let mut least = NOBODY;
-        let mut left = self.present & some;
-        while left != 0 {
-            let bank = left.trailing_zeros() as usize;
-            left &= left - 1;
-            let at = self.ready[bank].max(limits[usize::from(self.gate[bank])]).max(floor);
-            least = least.min((at - floor) << WAIT_SHIFT | self.key[bank]);
-        }
-        self.unpack(least, floor)
-    }
-
-    fn unpack(&self, packed: u64, floor: u64) -> Plan {
-        if packed == NOBODY {
-            return Plan::SLEEP;
-        }
-        let key = packed % (1 << WAIT_SHIFT);
-        let action = match key >> AGE_BITS {
+    #[inline(always)]
+    const fn plan(self, lane: Lane) -> Plan {
+        let action = match self.key >> AGE_BITS {
             1 => Action::Column,
             2 => Action::Activate,
             _ => Action::PrechargeMiss,
         };
-        Plan { cycle: floor + (packed >> WAIT_SHIFT), action, lane: self.lane, key }
+        Plan { cycle: self.cycle, action, lane, key: self.key }
     }
+}
+
+/// The bank in an age or a key.
+const fn bank_of(key: u64) -> usize {
+    (key % (1 << BANK_BITS)) as usize
+}
+
+/// What a bank with requests is to be asked for next.
+#[inline(always)]
+const fn step_of(banks: &Banks, queue: &PendingQueue, bank: usize) -> Step {
+    if queue.hits >> bank & 1 == 1 {
+        Step::Column
+    } else if banks.open >> bank & 1 == 1 {
+        Step::Precharge
+    } else {
+        Step::Activate
+    }
+}
+
+/// The candidate of a bank, from `floor` on.
+#[inline(always)]
+fn of_bank(lane: Lane, step: Step, banks: &Banks, queue: &PendingQueue, bank: usize, floor: u64) -> Candidate {
+    let ready = banks.ready[step as usize][bank].max(floor);
+    let (cycle, slot) = match step {
+        Step::Column => (ready.max(banks.limit(lane.limit(), bank)), queue.hit[bank]),
+        Step::Activate => (ready.max(banks.limit(Limit::Activate, bank)), queue.head[bank]),
+        Step::Precharge => (ready, queue.head[bank]),
+    };
+    Candidate { cycle, key: step.action().key(queue.age(slot)) }
+}
+
+/// The best candidates of the lane that is served.
+#[derive(Debug, Clone)]
+pub struct Candidates {
+    lane: Lane,
+    /// Banks that are chosen from.
+    some: u64,
+    /// By [`Step`]. One that could have gone out before now may have been overtaken by an older one that was not ready then: it must be
+    /// looked for, too.
+    best: [Candidate; Step::COUNT],
+}
+
+impl Candidates {
+    /// Nothing is known yet.
+    pub const fn new() -> Self {
+        Self { lane: Lane::Reads, some: 0, best: [Candidate::UNKNOWN; Step::COUNT] }
+    }
+
+    /// The best candidate of a step may have gone, or is no longer ready when it was.
+    #[inline(always)]
+    pub const fn forget(&mut self, step: Step) {
+        self.best[step as usize] = Candidate::UNKNOWN;
+    }
+
+    /// A bank has no candidate at a step any more.
+    #[inline(always)]
+    pub fn leave(&mut self, step: Step, bank: usize) {
+        if bank_of(self.best[step as usize].key) == bank {
+            self.forget(step);
+        }
+    }
+
+    /// A command has gone to a bank: it may have a candidate at another step.
+    #[inline(always)]
+    pub fn renew(&mut self, banks: &Banks, queues: &[PendingQueue; Lane::COUNT], bank: usize, floor: u64) {
+        let queue = &queues[self.lane as usize];
+        if queue.pending >> bank & 1 == 1 {
+            let step = step_of(banks, queue, bank);
+            if self.best[step as usize].cycle >= floor {
+                self.offer(step, of_bank(self.lane, step, banks, queue, bank, floor));
+            }
+        }
+    }
+
+    /// A request has come that gives its bank a candidate, which is told.
+    #[inline(always)]
+    pub fn arrived(&mut self, lane: Lane, banks: &Banks, queue: &PendingQueue, bank: usize, floor: u64) -> Plan {
+        let step = step_of(banks, queue, bank);
+        let candidate = of_bank(lane, step, banks, queue, bank, floor);
+        if self.lane as u8 == lane as u8 {
+            self.leave(Step::Precharge, bank);
+            self.offer(step, candidate);
+        }
+        candidate.plan(lane)
+    }
+
+    #[inline(always)]
+    fn offer(&mut self, step: Step, candidate: Candidate) {
+        if self.some >> bank_of(candidate.key) & 1 == 1 {
+            self.best[step as usize].offer(candidate);
+        }
+    }
+
+    /// The best candidate of a lane in some banks from `floor` on.
+    #[inline(always)]
+    pub fn best(&mut self, lane: Lane, some: u64, banks: &Banks, queue: &PendingQueue, floor: u64) -> Plan {
+        if self.lane as u8 != lane as u8 || self.some != some {
+            *self = Self { lane, some, ..Self::new() };
+        }
+        let column = self.best[Step::Column as usize];
+        let mut best = if column.cycle >= floor { column } else { Candidate::NONE };
+        // What is less urgent does not come before what can go out at once.
+        if best.cycle != floor {
+            let waiting = queue.pending & some & !queue.hits;
+            best.offer(self.known_or(Step::Activate, waiting & !banks.open, banks, queue, floor));
+            if best.cycle != floor {
+                best.offer(self.known_or(Step::Precharge, waiting & banks.open, banks, queue, floor));
+            }
+        }
+        if column.cycle < floor && banks.of_channel(lane.limit()) <= best.cycle {
+            best.offer(self.known_or(Step::Column, queue.hits & some, banks, queue, floor));
+        }
+        best.plan(lane)
+    }
+
+    /// The best candidate of a step, which these banks are at.
+    #[inline(always)]
+    fn known_or(&mut self, step: Step, at: u64, banks: &Banks, queue: &PendingQueue, floor: u64) -> Candidate {
+        let best = &mut self.best[step as usize];
+        if best.cycle < floor {
+            *best = look(self.lane, step, at, banks, queue, floor);
+        }
+        *best
+    }
+}
+
+/// Finds the best candidate of a step among banks.
+#[inline(always)]
+fn look(lane: Lane, step: Step, mut left: u64, banks: &Banks, queue: &PendingQueue, floor: u64) -> Candidate {
+    let ready = &banks.ready[step as usize];
+    let slots = if step as usize == Step::Column as usize { &queue.hit } else { &queue.head };
+    let mut least = NOBODY;
+    let mut take = |bank: usize, at: u64| least = least.min((at - floor) << WAIT_SHIFT | queue.age(slots[bank]));
+    if step as usize == Step::Precharge as usize {
+        while left != 0 {
+            let bank = left.trailing_zeros() as usize;
+            left &= left - 1;
+            take(bank, ready[bank].max(floor));
+        }
+    } else {
+        let limit = if step as usize == Step::Column as usize { lane.limit() } else { Limit::Activate };
+        let from = floor.max(banks.of_channel(limit));
+        while left != 0 {
+            let rank = banks.layout.rank_of(left.trailing_zeros() as usize);
+            let mut own = left & banks.layout.banks_of(rank);
+            left ^= own;
+            let from = from.max(banks.of_rank(limit, rank));
+            while own != 0 {
+                let bank = own.trailing_zeros() as usize;
+                own &= own - 1;
+                take(bank, ready[bank].max(banks.of_group(limit, bank)).max(from));
+            }
+        }
+    }
+    if least == NOBODY {
+        return Candidate::NONE;
+    }
+    let age = least % (1 << AGE_BITS);
+    Candidate { cycle: floor + (least >> WAIT_SHIFT), key: step.action().key(age) }
 }
 
 impl Plan {
     /// Nothing to do.
     pub const SLEEP: Self = Self { cycle: u64::MAX, action: Action::PrechargeIdle, lane: Lane::Reads, key: u64::MAX };
 
+    /// The same, not before `floor`.
+    pub fn not_before(self, floor: u64) -> Self {
+        Self { cycle: self.cycle.max(floor), ..self }
+    }
+
     /// The bank.
     pub const fn bank(&self) -> usize {
-        (self.key % (1 << BANK_BITS)) as usize
+        bank_of(self.key)
     }
 
     /// Nothing before `cycle`, when there may be a row that nobody needs any more.

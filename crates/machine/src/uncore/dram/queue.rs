@@ -18,7 +18,6 @@ const HALF: usize = MOST_ENTRIES / 2;
 pub struct PendingQueue {
     lines: [[u32; HALF]; 2],
     pub row: [u32; MOST_ENTRIES],
-    /// Order of arrival in the channel, then the bank.
     age: [u64; MOST_ENTRIES],
     /// Cycle of arrival.
     pub entered: [u64; MOST_ENTRIES],
@@ -146,11 +145,15 @@ impl PendingQueue {
         self.hits &= !(1 << bank);
     }
 
-    /// The age of the entry of a bank that goes next, and whether the open row serves it.
+    /// Order of arrival of an entry in the channel, then its bank.
+    pub const fn age(&self, slot: u8) -> u64 {
+        self.age[slot as usize % MOST_ENTRIES]
+    }
+
+    /// Whether the open row serves the entry of a bank that goes next, and its age.
     pub fn next_of(&self, bank: usize) -> (bool, u64) {
         let hit = self.hits >> bank & 1 == 1;
-        let slot = if hit { self.hit[bank] } else { self.head[bank] };
-        (hit, self.age[usize::from(slot) % MOST_ENTRIES])
+        (hit, self.age(if hit { self.hit[bank] } else { self.head[bank] }))
     }
 
     /// True if the oldest entry of a bank came before `starved`.
