@@ -23,7 +23,7 @@ impl Channel {
                 }
                 let Some(candidate) = self.take(Lane::Reads, new, cycle, witness) else { return false };
                 // The first read takes over from the writes.
-                self.lane(Lane::Reads).len() == 1 || self.consider(candidate, cycle)
+                self.lane(Lane::Reads).len() == 1 || self.consider(Lane::Reads, candidate, cycle)
             }
             Pending::Writes => {
                 out.push(Outcome::Posted { owner });
@@ -41,7 +41,7 @@ impl Channel {
                 if self.drain_writes(cycle, witness) {
                     return true;
                 }
-                partial || changed.is_some_and(|candidate| self.consider(candidate, cycle))
+                partial || changed.is_some_and(|candidate| self.consider(lane, candidate, cycle))
             }
         }
     }

@@ -214,17 +214,12 @@ impl Channel {
         changed |= errand && self.errands_after(cycle, witness);
         if changed {
             self.decide_refresh();
-            self.replan(cycle);
         }
-        if self.plan.cycle == cycle && self.plan.action == Action::Look {
-            self.replan(cycle);
-        }
-        if self.plan.cycle == cycle {
-            let fewer = matches!(self.plan.action, Action::Column | Action::Refresh);
-            self.send(cycle, witness, out);
-            if fewer {
-                self.decide_refresh();
+        while changed || self.plan.cycle == cycle {
+            if !changed && self.plan.action() != Action::Look {
+                self.send(cycle, witness, out);
             }
+            changed = false;
             self.replan(cycle);
         }
         if errand {
@@ -309,8 +304,8 @@ impl Channel {
     }
 
     /// Lets the plan know that a bank has a new candidate; true if the plan must be made anew instead.
-    pub(super) fn consider(&mut self, candidate: Plan, cycle: u64) -> bool {
-        if self.power.blocked != 0 || matches!(self.plan.action, Action::PrechargeIdle | Action::Look) {
+    pub(super) fn consider(&mut self, lane: Lane, candidate: Plan, cycle: u64) -> bool {
+        if self.power.blocked != 0 || self.plan.is_idle() {
             return true;
         }
         let bank = candidate.bank();
@@ -318,20 +313,21 @@ impl Channel {
             return true;
         }
         let (serving, floor) = self.serving(cycle);
-        if serving == candidate.lane && self.refresh.blocked() >> bank & 1 == 0 {
+        if serving == lane && self.refresh.blocked() >> bank & 1 == 0 {
             self.plan.offer(candidate.not_before(floor));
         }
         false
     }
 
     /// A rank may have run out of requests, or owe more refreshes.
-    fn decide_refresh(&mut self) {
+    pub(super) fn decide_refresh(&mut self) {
         if self.refresh.is_owed() {
             self.refresh.decide(self.pending(), &self.banks.layout, &self.timing);
         }
     }
 
     /// Finds the next command, on the bus after the last one.
+    #[inline(always)]
     fn replan(&mut self, cycle: u64) {
         let blocked = self.power.blocked | self.refresh.blocked();
         let (lane, floor) = self.serving(cycle);

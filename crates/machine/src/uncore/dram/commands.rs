@@ -2,7 +2,7 @@
 
 use super::banks::Step;
 use super::channel::{Channel, Completing, Outcome};
-use super::plan::{Action, Lane, Plan};
+use super::plan::{Action, Lane};
 use super::witness::{Sent, Witness};
 use crate::ledger::{Command, CommandRecord, MajorMode, Pending};
 
@@ -18,8 +18,7 @@ struct Served {
 impl Channel {
     /// Sends the planned command.
     pub(super) fn send<W: Witness>(&mut self, cycle: u64, witness: &mut W, out: &mut Vec<Outcome>) {
-        let Plan { action, lane, .. } = self.plan;
-        let bank = self.plan.bank();
+        let (action, bank, lane) = (self.plan.action(), self.plan.bank(), self.candidates.lane());
         let rank = self.banks.layout.rank_of(bank);
         let mode = self.mode;
         let starved_before = cycle.saturating_sub(self.timing.starvation);
@@ -56,29 +55,35 @@ impl Channel {
                 self.close(bank, cycle);
                 Command::PrechargeMiss
             }
-            Action::PrechargeIdle => {
+            // Nobody sends a look.
+            Action::PrechargeIdle | Action::Look => {
                 self.close(bank, cycle);
                 Command::PrechargeIdle
             }
-            Action::PrechargeAll => {
-                let mut open = self.banks.open & self.banks.layout.banks_of(rank);
-                while open != 0 {
-                    self.close(open.trailing_zeros() as usize, cycle);
-                    open &= open - 1;
-                }
-                Command::PrechargeAll
-            }
-            // The channel looks by itself.
-            Action::Look => return,
-            Action::Refresh => {
-                self.hold(rank, cycle + self.timing.trfc);
-                self.rest(rank, cycle + self.timing.trfc);
-                self.refresh.send(rank, &self.banks.layout)
-            }
+            Action::Refresh => self.refresh(rank, cycle),
         };
         let bank = self.banks.layout.within_rank(bank as u8);
         let record = CommandRecord { cycle, command, rank: rank as u8, bank, row };
         witness.command(&Sent { record, lane, mode, starved });
+    }
+
+    /// Closes all rows of a rank, or refreshes it if none is open.
+    #[inline(never)]
+    fn refresh(&mut self, rank: usize, cycle: u64) -> Command {
+        let mut open = self.banks.open & self.banks.layout.banks_of(rank);
+        if open == 0 {
+            let done = cycle + self.timing.trfc;
+            self.hold(rank, done);
+            self.rest(rank, done);
+            let command = self.refresh.send(rank, &self.banks.layout);
+            self.decide_refresh();
+            return command;
+        }
+        while open != 0 {
+            self.close(open.trailing_zeros() as usize, cycle);
+            open &= open - 1;
+        }
+        Command::PrechargeAll
     }
 
     /// A column command serves the bank's row hit in a lane.
@@ -101,6 +106,9 @@ impl Channel {
         };
         queue.remove(bank, slot);
         queue.choose_hit(bank, self.banks.open_row[bank], starved_before);
+        if queue.pending >> bank & 1 == 0 {
+            self.decide_refresh();
+        }
         self.candidates.forget(Step::Column);
         self.renew(bank);
         // Only a bank that was used just now can become idle before the others.

@@ -37,9 +37,12 @@ impl Lane {
     }
 }
 
-/// What to send.
+/// What to send; what comes first here goes before what comes later if both can go out in the same cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
 pub enum Action {
+    /// Close all rows of the bank's rank, or refresh it if none is open.
+    Refresh,
     /// Read or write of an entry that the open row serves.
     Column,
     /// Open the row of the oldest entry of the bank.
@@ -48,29 +51,18 @@ pub enum Action {
     PrechargeMiss,
     /// Close a row that nobody needs.
     PrechargeIdle,
-    /// Close all rows of the bank's rank.
-    PrechargeAll,
-    /// Refresh the bank's rank.
-    Refresh,
     /// Nothing yet: look for rows that nobody needs any more.
     Look,
 }
 
-impl Action {
-    /// Place among commands that can go out in the same cycle.
-    const fn urgency(self) -> u64 {
-        match self {
-            Self::PrechargeAll | Self::Refresh => 0,
-            Self::Column => 1,
-            Self::Activate => 2,
-            Self::PrechargeMiss => 3,
-            Self::PrechargeIdle | Self::Look => 4,
-        }
-    }
+// A key is the action (from bit 41 on), age and bank. A packed candidate has the cycles from now above its age and bank; the parameters
+// keep all waits below 2^20 cycles.
+const NOBODY: u64 = u64::MAX;
 
-    /// What goes before what among commands of one cycle: urgency, age, bank.
+impl Action {
+    /// What goes before what among commands of one cycle: action, age, bank.
     const fn key(self, age: u64) -> u64 {
-        self.urgency() << AGE_BITS | age
+        (self as u64) << AGE_BITS | age
     }
 }
 
@@ -78,15 +70,89 @@ impl Action {
 #[derive(Debug, Clone, Copy)]
 pub struct Plan {
     pub cycle: u64,
-    pub action: Action,
-    /// The queue that is served, for commands that serve one.
-    pub lane: Lane,
     key: u64,
 }
 
-// A packed candidate: cycles from now (20 bits), urgency (3), age and bank (41). The parameters keep all waits below 2^20 cycles.
-const WAIT_SHIFT: u32 = AGE_BITS + 3;
-const NOBODY: u64 = u64::MAX;
+impl Plan {
+    /// Nothing to do.
+    pub const SLEEP: Self = Self { cycle: u64::MAX, key: u64::MAX };
+    /// Not made: too early for anything.
+    const UNKNOWN: Self = Self { cycle: 0, key: 0 };
+
+    /// Nothing before `cycle`, when there may be a row that nobody needs any more.
+    pub const fn look(cycle: u64) -> Self {
+        Self { cycle, key: Action::Look.key(0) }
+    }
+
+    /// What to send.
+    #[inline(always)]
+    pub const fn action(&self) -> Action {
+        match self.key >> AGE_BITS {
+            0 => Action::Refresh,
+            1 => Action::Column,
+            2 => Action::Activate,
+            3 => Action::PrechargeMiss,
+            4 => Action::PrechargeIdle,
+            _ => Action::Look,
+        }
+    }
+
+    /// True if no request is served.
+    pub const fn is_idle(&self) -> bool {
+        self.key >= Action::PrechargeIdle.key(0)
+    }
+
+    /// The bank.
+    #[inline(always)]
+    pub const fn bank(&self) -> usize {
+        (self.key % (1 << BANK_BITS)) as usize
+    }
+
+    /// The same, not before `floor`.
+    pub fn not_before(self, floor: u64) -> Self {
+        Self { cycle: self.cycle.max(floor), ..self }
+    }
+
+    /// Takes another plan if it comes first.
+    #[inline(always)]
+    pub const fn offer(&mut self, other: Self) {
+        if other.cycle < self.cycle || other.cycle == self.cycle && other.key < self.key {
+            *self = other;
+        }
+    }
+
+    /// Rows that nobody needs are closed after a while. Gives the earliest cycle at which one of them will be.
+    #[inline(never)]
+    pub fn offer_idle(&mut self, banks: &Banks, mut idle: u64, floor: u64, timing: &Timing) -> u64 {
+        let mut next = u64::MAX;
+        while idle != 0 {
+            let bank = idle.trailing_zeros() as usize;
+            idle &= idle - 1;
+            let cycle =
+                (banks.last_use[bank] + timing.page_idle).max(banks.ready[Step::Precharge as usize][bank]).max(floor);
+            next = next.min(cycle);
+            self.offer(Self { cycle, key: Action::PrechargeIdle.key(bank as u64) });
+        }
+        next
+    }
+
+    /// Ranks that want a refresh: close their rows, then refresh.
+    #[inline(never)]
+    pub fn offer_refresh(&mut self, banks: &Banks, refresh: &Refresh, floor: u64) {
+        for rank in refresh.wanting() {
+            let own = banks.layout.range(rank);
+            let first = own.start as u64;
+            let open = banks.open & banks.layout.banks_of(rank);
+            let cycle = if open == 0 {
+                banks.ready[Step::Activate as usize][own].iter().fold(floor, |at, &ready| at.max(ready))
+            } else {
+                let rows = own.filter(|bank| open >> bank & 1 == 1);
+                rows.map(|bank| banks.ready[Step::Precharge as usize][bank]).fold(floor, u64::max)
+            };
+            self.offer(Self { cycle, key: Action::Refresh.key(first) });
+        }
+    }
+}
 
 impl Step {
     const fn action(self) -> Action {
@@ -96,41 +162,6 @@ impl Step {
             Self::Precharge => Action::PrechargeMiss,
         }
     }
-}
-
-/// A candidate: when it is ready, and what goes before what.
-#[derive(Debug, Clone, Copy)]
-struct Candidate {
-    cycle: u64,
-    key: u64,
-}
-
-impl Candidate {
-    const NONE: Self = Self { cycle: u64::MAX, key: u64::MAX };
-    /// The best of its step must be looked for: ready before any other, and always too early.
-    const UNKNOWN: Self = Self { cycle: 0, key: 0 };
-
-    #[inline(always)]
-    const fn offer(&mut self, other: Self) {
-        if other.cycle < self.cycle || other.cycle == self.cycle && other.key < self.key {
-            *self = other;
-        }
-    }
-
-    #[inline(always)]
-    const fn plan(self, lane: Lane) -> Plan {
-        let action = match self.key >> AGE_BITS {
-            1 => Action::Column,
-            2 => Action::Activate,
-            _ => Action::PrechargeMiss,
-        };
-        Plan { cycle: self.cycle, action, lane, key: self.key }
-    }
-}
-
-/// The bank in an age or a key.
-const fn bank_of(key: u64) -> usize {
-    (key % (1 << BANK_BITS)) as usize
 }
 
 /// What a bank with requests is to be asked for next.
@@ -147,14 +178,14 @@ const fn step_of(banks: &Banks, queue: &PendingQueue, bank: usize) -> Step {
 
 /// The candidate of a bank, from `floor` on.
 #[inline(always)]
-fn of_bank(lane: Lane, step: Step, banks: &Banks, queue: &PendingQueue, bank: usize, floor: u64) -> Candidate {
+fn of_bank(lane: Lane, step: Step, banks: &Banks, queue: &PendingQueue, bank: usize, floor: u64) -> Plan {
     let ready = banks.ready[step as usize][bank].max(floor);
     let (cycle, slot) = match step {
         Step::Column => (ready.max(banks.limit(lane.limit(), bank)), queue.hit[bank]),
         Step::Activate => (ready.max(banks.limit(Limit::Activate, bank)), queue.head[bank]),
         Step::Precharge => (ready, queue.head[bank]),
     };
-    Candidate { cycle, key: step.action().key(queue.age(slot)) }
+    Plan { cycle, key: step.action().key(queue.age(slot)) }
 }
 
 /// The best candidates of the lane that is served.
@@ -165,25 +196,30 @@ pub struct Candidates {
     some: u64,
     /// By [`Step`]. One that could have gone out before now may have been overtaken by an older one that was not ready then: it must be
     /// looked for, too.
-    best: [Candidate; Step::COUNT],
+    best: [Plan; Step::COUNT],
 }
 
 impl Candidates {
     /// Nothing is known yet.
     pub const fn new() -> Self {
-        Self { lane: Lane::Reads, some: 0, best: [Candidate::UNKNOWN; Step::COUNT] }
+        Self { lane: Lane::Reads, some: 0, best: [Plan::UNKNOWN; Step::COUNT] }
+    }
+
+    /// The lane that is served.
+    pub const fn lane(&self) -> Lane {
+        self.lane
     }
 
     /// The best candidate of a step may have gone, or is no longer ready when it was.
     #[inline(always)]
     pub const fn forget(&mut self, step: Step) {
-        self.best[step as usize] = Candidate::UNKNOWN;
+        self.best[step as usize] = Plan::UNKNOWN;
     }
 
     /// A bank has no candidate at a step any more.
     #[inline(always)]
     pub fn leave(&mut self, step: Step, bank: usize) {
-        if bank_of(self.best[step as usize].key) == bank {
+        if self.best[step as usize].bank() == bank {
             self.forget(step);
         }
     }
@@ -209,12 +245,12 @@ impl Candidates {
             self.leave(Step::Precharge, bank);
             self.offer(step, candidate);
         }
-        candidate.plan(lane)
+        candidate
     }
 
     #[inline(always)]
-    fn offer(&mut self, step: Step, candidate: Candidate) {
-        if self.some >> bank_of(candidate.key) & 1 == 1 {
+    fn offer(&mut self, step: Step, candidate: Plan) {
+        if self.some >> candidate.bank() & 1 == 1 {
             self.best[step as usize].offer(candidate);
         }
     }
@@ -226,7 +262,7 @@ impl Candidates {
             *self = Self { lane, some, ..Self::new() };
         }
         let column = self.best[Step::Column as usize];
-        let mut best = if column.cycle >= floor { column } else { Candidate::NONE };
+        let mut best = if column.cycle >= floor { column } else { Plan::SLEEP };
         // What is less urgent does not come before what can go out at once.
         if best.cycle != floor {
             let waiting = queue.pending & some & !queue.hits;
@@ -238,12 +274,12 @@ impl Candidates {
         if column.cycle < floor && banks.of_channel(lane.limit()) <= best.cycle {
             best.offer(self.known_or(Step::Column, queue.hits & some, banks, queue, floor));
         }
-        best.plan(lane)
+        best
     }
 
     /// The best candidate of a step, which these banks are at.
     #[inline(always)]
-    fn known_or(&mut self, step: Step, at: u64, banks: &Banks, queue: &PendingQueue, floor: u64) -> Candidate {
+    fn known_or(&mut self, step: Step, at: u64, banks: &Banks, queue: &PendingQueue, floor: u64) -> Plan {
         let best = &mut self.best[step as usize];
         if best.cycle < floor {
             *best = look(self.lane, step, at, banks, queue, floor);
@@ -254,16 +290,16 @@ impl Candidates {
 
 /// Finds the best candidate of a step among banks.
 #[inline(always)]
-fn look(lane: Lane, step: Step, mut left: u64, banks: &Banks, queue: &PendingQueue, floor: u64) -> Candidate {
+fn look(lane: Lane, step: Step, mut left: u64, banks: &Banks, queue: &PendingQueue, floor: u64) -> Plan {
     let ready = &banks.ready[step as usize];
     let slots = if step as usize == Step::Column as usize { &queue.hit } else { &queue.head };
     let mut least = NOBODY;
-    let mut take = |bank: usize, at: u64| least = least.min((at - floor) << WAIT_SHIFT | queue.age(slots[bank]));
+    let packed = |bank: usize, at: u64| (at - floor) << AGE_BITS | queue.age(slots[bank]);
     if step as usize == Step::Precharge as usize {
         while left != 0 {
             let bank = left.trailing_zeros() as usize;
             left &= left - 1;
-            take(bank, ready[bank].max(floor));
+            least = least.min(packed(bank, ready[bank].max(floor)));
         }
     } else {
         let limit = if step as usize == Step::Column as usize { lane.limit() } else { Limit::Activate };
@@ -273,80 +309,21 @@ fn look(lane: Lane, step: Step, mut left: u64, banks: &Banks, queue: &PendingQue
             let mut own = left & banks.layout.banks_of(rank);
             left ^= own;
             let from = from.max(banks.of_rank(limit, rank));
+            if (from - floor) << AGE_BITS > least {
+                continue;
+            }
             while own != 0 {
                 let bank = own.trailing_zeros() as usize;
                 own &= own - 1;
-                take(bank, ready[bank].max(banks.of_group(limit, bank)).max(from));
+                least = least.min(packed(bank, ready[bank].max(banks.of_group(limit, bank)).max(from)));
             }
         }
     }
     if least == NOBODY {
-        return Candidate::NONE;
+        return Plan::SLEEP;
     }
     let age = least % (1 << AGE_BITS);
-    Candidate { cycle: floor + (least >> WAIT_SHIFT), key: step.action().key(age) }
-}
-
-impl Plan {
-    /// Nothing to do.
-    pub const SLEEP: Self = Self { cycle: u64::MAX, action: Action::PrechargeIdle, lane: Lane::Reads, key: u64::MAX };
-
-    /// The same, not before `floor`.
-    pub fn not_before(self, floor: u64) -> Self {
-        Self { cycle: self.cycle.max(floor), ..self }
-    }
-
-    /// The bank.
-    pub const fn bank(&self) -> usize {
-        bank_of(self.key)
-    }
-
-    /// Nothing before `cycle`, when there may be a row that nobody needs any more.
-    pub const fn look(cycle: u64) -> Self {
-        Self { cycle, action: Action::Look, lane: Lane::Reads, key: Action::Look.key(0) }
-    }
-
-    /// Takes another plan if it comes first.
-    pub fn offer(&mut self, other: Self) {
-        if (other.cycle, other.key) < (self.cycle, self.key) {
-            *self = other;
-        }
-    }
-
-    /// Rows that nobody needs are closed after a while. Gives the earliest cycle at which one of them will be.
-    pub fn offer_idle(&mut self, banks: &Banks, mut idle: u64, floor: u64, timing: &Timing) -> u64 {
-        let mut next = u64::MAX;
-        let action = Action::PrechargeIdle;
-        while idle != 0 {
-            let bank = idle.trailing_zeros() as usize;
-            idle &= idle - 1;
-            let cycle =
-                (banks.last_use[bank] + timing.page_idle).max(banks.ready[Step::Precharge as usize][bank]).max(floor);
-            next = next.min(cycle);
-            self.offer(Self { cycle, action, lane: Lane::Reads, key: action.key(bank as u64) });
-        }
-        next
-    }
-
-    /// Ranks that want a refresh: close their rows, then refresh.
-    pub fn offer_refresh(&mut self, banks: &Banks, refresh: &Refresh, floor: u64) {
-        for rank in refresh.wanting() {
-            let own = banks.layout.range(rank);
-            let first = own.start as u64;
-            let open = banks.open & banks.layout.banks_of(rank);
-            let (cycle, action) = if open == 0 {
-                (
-                    banks.ready[Step::Activate as usize][own].iter().fold(floor, |at, &ready| at.max(ready)),
-                    Action::Refresh,
-                )
-            } else {
-                let ready =
-                    own.filter(|bank| open >> bank & 1 == 1).map(|bank| banks.ready[Step::Precharge as usize][bank]);
-                (ready.fold(floor, u64::max), Action::PrechargeAll)
-            };
-            self.offer(Self { cycle, action, lane: Lane::Reads, key: action.key(first) });
-        }
-    }
+    Plan { cycle: floor + (least >> AGE_BITS), key: step.action().key(age) }
 }
 
 #[cfg(test)]
