@@ -73,6 +73,8 @@ pub struct Channel {
     pub(super) clock: Period,
     pub(super) timing: Timing,
     pub(super) arrivals: Ring<Arrival, 128>,
+    /// Cycle of the first of them.
+    pub(super) arrival: u64,
     pub(super) forwards: Ring<Forward, 64>,
     /// By [`Lane`]; partial writes wait for their underfill read in a lane of their own.
     pub(super) lanes: [PendingQueue; Lane::COUNT],
@@ -106,6 +108,7 @@ impl Channel {
             clock,
             timing: timing.clone(),
             arrivals: Ring::new(nobody),
+            arrival: u64::MAX,
             forwards: Ring::new(Forward { done: 0, entered: 0, owner: 0 }),
             lanes: [PendingQueue::new(), PendingQueue::new(), PendingQueue::new()],
             candidates: Candidates::new(),
@@ -142,6 +145,7 @@ impl Channel {
     /// Announces a request. Arrivals come in order, at most one in a cycle, and not in the past.
     pub fn announce(&mut self, arrival: Arrival) {
         self.next = self.next.min(arrival.cycle);
+        self.arrival = self.arrival.min(arrival.cycle);
         self.arrivals.push(arrival);
     }
 
@@ -206,12 +210,11 @@ impl Channel {
     pub fn step<W: Witness>(&mut self, witness: &mut W, out: &mut Vec<Outcome>) {
         let cycle = self.next;
         let errand = self.errand <= cycle;
-        let mut changed = errand && self.errands_before(cycle, witness, out);
-        if let Some(arrival) = self.arrivals.front().filter(|arrival| arrival.cycle == cycle) {
-            self.arrivals.pop();
-            changed |= self.arrive(arrival, witness, out);
-        }
-        changed |= errand && self.errands_after(cycle, witness);
+        let mut changed = if errand {
+            self.run_errands(cycle, witness, out)
+        } else {
+            self.arrival <= cycle && self.arrive(witness, out)
+        };
         if changed {
             self.decide_refresh();
         }
@@ -225,12 +228,19 @@ impl Channel {
         if errand {
             self.errand = self.next_errand(cycle);
         }
-        let arrival = self.arrivals.front().map_or(u64::MAX, |arrival| arrival.cycle);
-        self.next = self.plan.cycle.min(arrival).min(self.errand);
+        self.next = self.plan.cycle.min(self.arrival).min(self.errand);
+    }
+
+    /// Does what is due besides the plan; true if that must be made anew.
+    #[inline(never)]
+    fn run_errands<W: Witness>(&mut self, cycle: u64, witness: &mut W, out: &mut Vec<Outcome>) -> bool {
+        let before = self.errands_before(cycle, witness, out);
+        let arrived = self.arrival <= cycle && self.arrive(witness, out);
+        let after = self.errands_after(cycle, witness);
+        before || arrived || after
     }
 
     /// What is due before an arrival of the same cycle; true if the plan must be made anew.
-    #[inline(never)]
     fn errands_before<W: Witness>(&mut self, cycle: u64, witness: &mut W, out: &mut Vec<Outcome>) -> bool {
         let mut changed = false;
         while let Some(forward) = self.forwards.front().filter(|forward| forward.done <= cycle) {
@@ -251,7 +261,6 @@ impl Channel {
     }
 
     /// What is due after an arrival of the same cycle; true if the plan must be made anew.
-    #[inline(never)]
     fn errands_after<W: Witness>(&mut self, cycle: u64, witness: &mut W) -> bool {
         let mut changed = false;
         if self.underfill_starves_at() <= cycle && self.mode == MajorMode::Read {
@@ -333,16 +342,23 @@ impl Channel {
         let (lane, floor) = self.serving(cycle);
         let queue = &self.lanes[lane as usize];
         let mut plan = self.candidates.best(lane, !blocked, &self.banks, queue, floor);
-        let floor = cycle.max(self.bus_free);
-        if plan.cycle >= self.no_idle_before && self.no_idle_before > floor {
-            plan = Plan::look(self.no_idle_before);
-        } else if plan.cycle >= self.no_idle_before {
+        if plan.cycle >= self.no_idle_before {
+            self.close_idle(&mut plan, blocked, cycle.max(self.bus_free));
+        }
+        if blocked != 0 {
+            plan.offer_refresh(&self.banks, &self.refresh, cycle.max(self.bus_free));
+        }
+        self.plan = plan;
+    }
+
+    /// Looks for rows that nobody needs, now or when there may be one.
+    #[inline(never)]
+    fn close_idle(&mut self, plan: &mut Plan, blocked: u64, floor: u64) {
+        if self.no_idle_before > floor {
+            *plan = Plan::look(self.no_idle_before);
+        } else {
             let idle = self.banks.open & !(self.pending() | blocked);
             self.no_idle_before = plan.offer_idle(&self.banks, idle, floor, &self.timing);
         }
-        if blocked != 0 {
-            plan.offer_refresh(&self.banks, &self.refresh, floor);
-        }
-        self.plan = plan;
     }
 }

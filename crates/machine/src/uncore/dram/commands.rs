@@ -3,6 +3,7 @@
 use super::banks::Step;
 use super::channel::{Channel, Completing, Outcome};
 use super::plan::{Action, Lane};
+use super::timing::MOST_ENTRIES;
 use super::witness::{Sent, Witness};
 use crate::ledger::{Command, CommandRecord, MajorMode, Pending};
 
@@ -23,10 +24,10 @@ impl Channel {
         let mode = self.mode;
         let starved_before = cycle.saturating_sub(self.timing.starvation);
         let (mut row, mut starved) = (0, false);
-        let long = matches!(action, Action::Column | Action::Activate);
-        self.bus_free = cycle + if long { self.timing.command } else { 1 };
+        self.bus_free = cycle + 1;
         let command = match action {
             Action::Column => {
+                self.bus_free = cycle + self.timing.command;
                 let served = self.serve(lane, bank, cycle);
                 (row, starved) = (served.row, served.starved);
                 match lane {
@@ -36,8 +37,9 @@ impl Channel {
                 }
             }
             Action::Activate => {
+                self.bus_free = cycle + self.timing.command;
                 let queue = self.lane(lane);
-                row = queue.row[usize::from(queue.head[bank])];
+                row = queue.row[usize::from(queue.head[bank]) % MOST_ENTRIES];
                 starved = queue.is_starved(bank, starved_before);
                 self.banks.activated(bank, row, cycle, &self.timing);
                 for queue in self.lanes.iter_mut().filter(|queue| queue.pending >> bank & 1 == 1) {
@@ -87,6 +89,7 @@ impl Channel {
     }
 
     /// A column command serves the bank's row hit in a lane.
+    #[inline(always)]
     fn serve(&mut self, lane: Lane, bank: usize, cycle: u64) -> Served {
         if lane == Lane::Writes {
             self.banks.written(bank, cycle, &self.timing);
@@ -96,7 +99,7 @@ impl Channel {
         let starved_before = cycle.saturating_sub(self.timing.starvation);
         let queue = &mut self.lanes[lane as usize];
         let hit = queue.hit[bank];
-        let slot = usize::from(hit) % super::timing::MOST_ENTRIES;
+        let slot = usize::from(hit) % MOST_ENTRIES;
         let served = Served {
             owner: queue.owner[slot],
             line: queue.line(slot),
@@ -106,7 +109,7 @@ impl Channel {
         };
         queue.remove(bank, slot);
         queue.choose_hit(bank, self.banks.open_row[bank], starved_before);
-        if queue.pending >> bank & 1 == 0 {
+        if queue.pending >> bank & 1 == 0 && self.refresh.is_owed() {
             self.decide_refresh();
         }
         self.candidates.forget(Step::Column);

@@ -57,7 +57,6 @@ pub enum Action {
 
 // A key is the action (from bit 41 on), age and bank. A packed candidate has the cycles from now above its age and bank; the parameters
 // keep all waits below 2^20 cycles.
-const NOBODY: u64 = u64::MAX;
 
 impl Action {
     /// What goes before what among commands of one cycle: action, age, bank.
@@ -230,6 +229,7 @@ impl Candidates {
         let queue = &queues[self.lane as usize];
         if queue.pending >> bank & 1 == 1 {
             let step = step_of(banks, queue, bank);
+            // Another one is looked for in any case.
             if self.best[step as usize].cycle >= floor {
                 self.offer(step, of_bank(self.lane, step, banks, queue, bank, floor));
             }
@@ -291,10 +291,13 @@ impl Candidates {
 /// Finds the best candidate of a step among banks.
 #[inline(always)]
 fn look(lane: Lane, step: Step, mut left: u64, banks: &Banks, queue: &PendingQueue, floor: u64) -> Plan {
+    if left == 0 {
+        return Plan::SLEEP;
+    }
     let ready = &banks.ready[step as usize];
     let slots = if step as usize == Step::Column as usize { &queue.hit } else { &queue.head };
-    let mut least = NOBODY;
     let packed = |bank: usize, at: u64| (at - floor) << AGE_BITS | queue.age(slots[bank]);
+    let mut least = u64::MAX;
     if step as usize == Step::Precharge as usize {
         while left != 0 {
             let bank = left.trailing_zeros() as usize;
@@ -318,9 +321,6 @@ fn look(lane: Lane, step: Step, mut left: u64, banks: &Banks, queue: &PendingQue
                 least = least.min(packed(bank, ready[bank].max(banks.of_group(limit, bank)).max(from)));
             }
         }
-    }
-    if least == NOBODY {
-        return Plan::SLEEP;
     }
     let age = least % (1 << AGE_BITS);
     Plan { cycle: floor + (least >> AGE_BITS), key: step.action().key(age) }

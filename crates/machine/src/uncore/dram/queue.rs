@@ -68,14 +68,14 @@ impl PendingQueue {
 
     /// The line of an entry.
     pub const fn line(&self, slot: usize) -> u32 {
-        self.lines[slot / HALF][slot % HALF]
+        self.lines.as_flattened()[slot]
     }
 
     /// Adds an entry. Credits keep the queue from overflowing.
     pub fn push(&mut self, line: u32, bank: usize, row: u32, owner: u16, sequence: u64, cycle: u64) -> usize {
         let slot = self.used.trailing_ones() as usize % MOST_ENTRIES;
         let bank = bank % Layout::BANKS;
-        self.lines[slot / HALF][slot % HALF] = line;
+        self.lines.as_flattened_mut()[slot] = line;
         self.row[slot] = row;
         self.age[slot] = sequence << BANK_BITS & ((1 << AGE_BITS) - 1) | bank as u64;
         self.entered[slot] = cycle;
@@ -110,7 +110,7 @@ impl PendingQueue {
                 self.tail[bank] = before as u8;
             }
         }
-        self.lines[slot / HALF][slot % HALF] = FREE;
+        self.lines.as_flattened_mut()[slot] = FREE;
         self.used &= !(1 << slot);
         self.len -= 1;
     }
