@@ -52,7 +52,7 @@ impl Channel {
             Action::PrechargeMiss => {
                 starved = self.lane(lane).is_starved(bank, starved_before);
                 if lane == Lane::Reads {
-                    self.note_preemption(bank, cycle, witness);
+                    self.note_preemption(bank, starved_before, cycle, witness);
                 }
                 self.close(bank, cycle);
                 Command::PrechargeMiss
@@ -154,11 +154,11 @@ impl Channel {
     }
 
     /// A read closes a row that other requests would have used.
-    fn note_preemption<W: Witness>(&self, bank: usize, cycle: u64, witness: &mut W) {
+    fn note_preemption<W: Witness>(&self, bank: usize, starved: u64, cycle: u64, witness: &mut W) {
         let row = self.banks.open_row[bank];
-        if self.lane(Lane::Reads).wants(bank, row) {
+        if self.lane(Lane::Reads).wants(bank, row, starved) {
             witness.preempts(Pending::Reads, cycle);
-        } else if self.lane(Lane::Writes).wants(bank, row) {
+        } else if self.lane(Lane::Writes).wants(bank, row, starved) {
             witness.preempts(Pending::Writes, cycle);
         }
     }

@@ -107,6 +107,12 @@ impl Plan {
         (self.key % (1 << BANK_BITS)) as usize
     }
 
+    /// The best of a step's candidates, from waits, ages and banks.
+    #[inline(always)]
+    const fn unpack(least: u64, floor: u64, action: Action) -> Self {
+        Self { cycle: floor + (least >> AGE_BITS), key: action.key(least % (1 << AGE_BITS)) }
+    }
+
     /// The same, not before `floor`.
     pub fn not_before(self, floor: u64) -> Self {
         Self { cycle: self.cycle.max(floor), ..self }
@@ -114,10 +120,16 @@ impl Plan {
 
     /// Takes another plan if it comes first.
     #[inline(always)]
-    pub const fn offer(&mut self, other: Self) {
-        if other.cycle < self.cycle || other.cycle == self.cycle && other.key < self.key {
-            *self = other;
-        }
+    pub fn offer(&mut self, other: Self) {
+        // One comparison of both numbers together: no branch, which nothing could predict.
+        let least = self.order().min(other.order());
+        *self = Self { cycle: (least >> u64::BITS) as u64, key: least as u64 };
+    }
+
+    /// What goes before what.
+    #[inline(always)]
+    const fn order(self) -> u128 {
+        (self.cycle as u128) << u64::BITS | self.key as u128
     }
 
     /// Rows that nobody needs are closed after a while. Gives the earliest cycle at which one of them will be.
@@ -261,69 +273,63 @@ impl Candidates {
         if self.lane as u8 != lane as u8 || self.some != some {
             *self = Self { lane, some, ..Self::new() };
         }
-        let column = self.best[Step::Column as usize];
-        let mut best = if column.cycle >= floor { column } else { Plan::SLEEP };
-        // What is less urgent does not come before what can go out at once.
-        if best.cycle != floor {
-            let waiting = queue.pending & some & !queue.hits;
-            best.offer(self.known_or(Step::Activate, waiting & !banks.open, banks, queue, floor));
-            if best.cycle != floor {
-                best.offer(self.known_or(Step::Precharge, waiting & banks.open, banks, queue, floor));
-            }
-        }
-        if column.cycle < floor && banks.of_channel(lane.limit()) <= best.cycle {
-            best.offer(self.known_or(Step::Column, queue.hits & some, banks, queue, floor));
-        }
+        let waiting = queue.pending & some & !queue.hits;
+        let (hits, closed, open) = (queue.hits & some, waiting & !banks.open, waiting & banks.open);
+        let mut best = self.known_or(Step::Column, hits, floor, || look_for_column(lane, hits, banks, queue, floor));
+        best.offer(self.known_or(Step::Activate, closed, floor, || look_for_activate(closed, banks, queue, floor)));
+        best.offer(self.known_or(Step::Precharge, open, floor, || look_for_precharge(open, banks, queue, floor)));
         best
     }
 
     /// The best candidate of a step, which these banks are at.
     #[inline(always)]
-    fn known_or(&mut self, step: Step, at: u64, banks: &Banks, queue: &PendingQueue, floor: u64) -> Plan {
+    fn known_or(&mut self, step: Step, at: u64, floor: u64, look: impl FnOnce() -> Plan) -> Plan {
         let best = &mut self.best[step as usize];
         if best.cycle < floor {
-            *best = look(self.lane, step, at, banks, queue, floor);
+            *best = if at == 0 { Plan::SLEEP } else { look() };
         }
         *best
     }
 }
 
-/// Finds the best candidate of a step among banks.
+/// Finds the best precharge in the way of a request among banks.
 #[inline(always)]
-fn look(lane: Lane, step: Step, mut left: u64, banks: &Banks, queue: &PendingQueue, floor: u64) -> Plan {
-    if left == 0 {
-        return Plan::SLEEP;
-    }
-    let ready = &banks.ready[step as usize];
-    let slots = if step as usize == Step::Column as usize { &queue.hit } else { &queue.head };
-    let packed = |bank: usize, at: u64| (at - floor) << AGE_BITS | queue.age(slots[bank]);
+fn look_for_precharge(mut left: u64, banks: &Banks, queue: &PendingQueue, floor: u64) -> Plan {
+    let ready = &banks.ready[Step::Precharge as usize];
     let mut least = u64::MAX;
-    if step as usize == Step::Precharge as usize {
-        while left != 0 {
-            let bank = left.trailing_zeros() as usize;
-            left &= left - 1;
-            least = least.min(packed(bank, ready[bank].max(floor)));
-        }
-    } else {
-        let limit = if step as usize == Step::Column as usize { lane.limit() } else { Limit::Activate };
-        let from = floor.max(banks.of_channel(limit));
-        while left != 0 {
-            let rank = banks.layout.rank_of(left.trailing_zeros() as usize);
-            let mut own = left & banks.layout.banks_of(rank);
-            left ^= own;
-            let from = from.max(banks.of_rank(limit, rank));
-            if (from - floor) << AGE_BITS > least {
-                continue;
-            }
-            while own != 0 {
-                let bank = own.trailing_zeros() as usize;
-                own &= own - 1;
-                least = least.min(packed(bank, ready[bank].max(banks.of_group(limit, bank)).max(from)));
-            }
-        }
+    while left != 0 {
+        let bank = left.trailing_zeros() as usize;
+        left &= left - 1;
+        least = least.min((ready[bank].max(floor) - floor) << AGE_BITS | queue.age(queue.head[bank]));
     }
-    let age = least % (1 << AGE_BITS);
-    Plan { cycle: floor + (least >> AGE_BITS), key: step.action().key(age) }
+    Plan::unpack(least, floor, Action::PrechargeMiss)
+}
+
+#[inline(always)]
+fn look_for_activate(left: u64, banks: &Banks, queue: &PendingQueue, floor: u64) -> Plan {
+    let least = least(left, banks, Step::Activate, Limit::Activate, floor, |bank| queue.age(queue.head[bank]));
+    Plan::unpack(least, floor, Action::Activate)
+}
+
+#[inline(always)]
+fn look_for_column(lane: Lane, left: u64, banks: &Banks, queue: &PendingQueue, floor: u64) -> Plan {
+    let least = least(left, banks, Step::Column, lane.limit(), floor, |bank| queue.age(queue.hit[bank]));
+    Plan::unpack(least, floor, Action::Column)
+}
+
+#[inline(always)]
+fn least(mut left: u64, banks: &Banks, step: Step, limit: Limit, floor: u64, age: impl Fn(usize) -> u64) -> u64 {
+    let ready = &banks.ready[step as usize];
+    let from = floor.max(banks.of_channel(limit));
+    let mut least = u64::MAX;
+    while left != 0 {
+        let bank = left.trailing_zeros() as usize;
+        left &= left - 1;
+        let rank = banks.of_rank(limit, banks.layout.rank_of(bank));
+        let at = ready[bank].max(rank).max(banks.of_group(limit, bank)).max(from);
+        least = least.min((at - floor) << AGE_BITS | age(bank));
+    }
+    least
 }
 
 #[cfg(test)]

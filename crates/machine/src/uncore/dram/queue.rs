@@ -161,9 +161,10 @@ impl PendingQueue {
         self.entered[usize::from(self.head[bank]) % MOST_ENTRIES] < starved
     }
 
-    /// True if an entry of a bank is for a row.
-    pub fn wants(&self, bank: usize, row: u32) -> bool {
-        self.oldest_of(bank, row) != NONE
+    /// True if an entry of a bank is for the open row: the bank's hit, or one that waits for an oldest entry that came before `starved`.
+    pub fn wants(&self, bank: usize, row: u32, starved: u64) -> bool {
+        let waits = || self.pending >> bank & 1 == 1 && self.is_starved(bank, starved);
+        self.hits >> bank & 1 == 1 || waits() && self.oldest_of(bank, row) != NONE
     }
 
     /// A new entry is the bank's hit if it is for the open row, none came before, and no starved entry waits for another row.
