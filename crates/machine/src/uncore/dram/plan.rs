@@ -1,10 +1,11 @@
 //! The choice of the next command: first ready, then by kind, then by age (FR-FCFS).
 //!
-//! Each bank has at most one candidate for each lane, kept up to date as requests and commands come. A choice is then one pass over
-//! the banks with candidates and without further branches: the earliest cycle, the urgency, the age and the bank of a candidate are
-//! packed into one number, and the least number wins.
+//! Each bank has at most one candidate in the lane that is served: a column command, an activate or a precharge. The best one of each of
+//! these three steps is kept. A command raises the limits of its own step only and changes one bank, so that the others' best stay
+//! what they were; a new candidate is compared with one. Where a best one must be looked for, that is one pass over the banks that are
+//! at this step: cycle, age and bank of a candidate are packed into one number, and the least number wins.
 
-use super::banks::{Banks, Limit, Limits, Step};
+use super::banks::{Banks, Limit, Step};
 use super::layout::Layout;
 use super::queue::{AGE_BITS, BANK_BITS, PendingQueue};
 use super::refresh::Refresh;
@@ -36,9 +37,12 @@ impl Lane {
     }
 }
 
-/// What to send.
+/// What to send; what comes first here goes before what comes later if both can go out in the same cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
 pub enum Action {
+    /// Close all rows of the bank's rank, or refresh it if none is open.
+    Refresh,
     /// Read or write of an entry that the open row serves.
     Column,
     /// Open the row of the oldest entry of the bank.
@@ -47,29 +51,17 @@ pub enum Action {
     PrechargeMiss,
     /// Close a row that nobody needs.
     PrechargeIdle,
-    /// Close all rows of the bank's rank.
-    PrechargeAll,
-    /// Refresh the bank's rank.
-    Refresh,
     /// Nothing yet: look for rows that nobody needs any more.
     Look,
 }
 
-impl Action {
-    /// Place among commands that can go out in the same cycle.
-    const fn urgency(self) -> u64 {
-        match self {
-            Self::PrechargeAll | Self::Refresh => 0,
-            Self::Column => 1,
-            Self::Activate => 2,
-            Self::PrechargeMiss => 3,
-            Self::PrechargeIdle | Self::Look => 4,
-        }
-    }
+// A key is the action (from bit 41 on), age and bank. A packed candidate has the cycles from now above its age and bank; the parameters
+// keep all waits below 2^20 cycles.
 
-    /// What goes before what among commands of one cycle: urgency, age, bank.
+impl Action {
+    /// What goes before what among commands of one cycle: action, age, bank.
     const fn key(self, age: u64) -> u64 {
-        self.urgency() << AGE_BITS | age
+        (self as u64) << AGE_BITS | age
     }
 }
 
@@ -77,142 +69,267 @@ impl Action {
 #[derive(Debug, Clone, Copy)]
 pub struct Plan {
     pub cycle: u64,
-    pub action: Action,
-    /// The queue that is served, for commands that serve one.
-    pub lane: Lane,
     key: u64,
-}
-
-// A packed candidate: cycles from now (20 bits), urgency (3), age and bank (41). The parameters keep all waits below 2^20 cycles.
-const WAIT_SHIFT: u32 = AGE_BITS + 3;
-const NOBODY: u64 = u64::MAX;
-
-/// The keys of a bank's candidate but for its age, by [`Step`].
-const KEYS: [u64; Step::COUNT] = [Action::Activate.key(0), Action::PrechargeMiss.key(0), Action::Column.key(0)];
-
-/// The candidates of one lane, by bank.
-#[derive(Debug, Clone)]
-pub struct Candidates {
-    lane: Lane,
-    /// The gates of the first group, by [`Step`].
-    gates: [u8; Step::COUNT],
-    /// When the bank itself is ready.
-    ready: [u64; Layout::BANKS],
-    /// Urgency, age and bank.
-    key: [u64; Layout::BANKS],
-    /// Which limit beyond the bank holds: the index into [`Limits`].
-    gate: [u8; Layout::BANKS],
-    /// Banks with a candidate.
-    present: u64,
-}
-
-impl Candidates {
-    pub const fn new(lane: Lane) -> Self {
-        let gates = [Limit::Activate.gate(0) as u8, Limit::None.gate(0) as u8, lane.limit().gate(0) as u8];
-        Self { lane, gates, ready: [0; Layout::BANKS], key: [0; Layout::BANKS], gate: [0; Layout::BANKS], present: 0 }
-    }
-
-    /// Works out a bank's candidate anew, after a command to the bank or a change of the queue.
-    #[inline(always)]
-    pub fn update(&mut self, banks: &Banks, queue: &PendingQueue, bank: usize) {
-        if (self.present | queue.pending) >> bank & 1 == 1 {
-            self.renew(banks, queue, bank);
-        }
-    }
-
-    fn renew(&mut self, banks: &Banks, queue: &PendingQueue, bank: usize) {
-        self.present = self.present & !(1 << bank) | queue.pending & 1 << bank;
-        let (hit, age) = queue.next_of(bank);
-        // A closed bank has no hit.
-        let step = ((banks.open >> bank & 1) as usize + usize::from(hit)) % Step::COUNT;
-        self.ready[bank] = banks.ready[step][bank];
-        self.key[bank] = KEYS[step] | age;
-        self.gate[bank] = self.gates[step] + banks.layout.group_of(bank) as u8;
-    }
-
-    /// The best candidate of some banks from `floor` on.
-    #[inline]
-    pub fn best(&self, some: u64, limits: &Limits, floor: u64) -> Plan {
-        let mut least = NOBODY;
-        let mut left = self.present & some;
-        while left != 0 {
-            let bank = left.trailing_zeros() as usize;
-            left &= left - 1;
-            let at = self.ready[bank].max(limits[usize::from(self.gate[bank])]).max(floor);
-            least = least.min((at - floor) << WAIT_SHIFT | self.key[bank]);
-        }
-        self.unpack(least, floor)
-    }
-
-    fn unpack(&self, packed: u64, floor: u64) -> Plan {
-        if packed == NOBODY {
-            return Plan::SLEEP;
-        }
-        let key = packed % (1 << WAIT_SHIFT);
-        let action = match key >> AGE_BITS {
-            1 => Action::Column,
-            2 => Action::Activate,
-            _ => Action::PrechargeMiss,
-        };
-        Plan { cycle: floor + (packed >> WAIT_SHIFT), action, lane: self.lane, key }
-    }
 }
 
 impl Plan {
     /// Nothing to do.
-    pub const SLEEP: Self = Self { cycle: u64::MAX, action: Action::PrechargeIdle, lane: Lane::Reads, key: u64::MAX };
+    pub const SLEEP: Self = Self { cycle: u64::MAX, key: u64::MAX };
+    /// Not made: too early for anything.
+    const UNKNOWN: Self = Self { cycle: 0, key: 0 };
+
+    /// Nothing before `cycle`, when there may be a row that nobody needs any more.
+    pub const fn look(cycle: u64) -> Self {
+        Self { cycle, key: Action::Look.key(0) }
+    }
+
+    /// What to send.
+    #[inline(always)]
+    pub const fn action(&self) -> Action {
+        match self.key >> AGE_BITS {
+            0 => Action::Refresh,
+            1 => Action::Column,
+            2 => Action::Activate,
+            3 => Action::PrechargeMiss,
+            4 => Action::PrechargeIdle,
+            _ => Action::Look,
+        }
+    }
+
+    /// True if no request is served.
+    pub const fn is_idle(&self) -> bool {
+        self.key >= Action::PrechargeIdle.key(0)
+    }
 
     /// The bank.
+    #[inline(always)]
     pub const fn bank(&self) -> usize {
         (self.key % (1 << BANK_BITS)) as usize
     }
 
-    /// Nothing before `cycle`, when there may be a row that nobody needs any more.
-    pub const fn look(cycle: u64) -> Self {
-        Self { cycle, action: Action::Look, lane: Lane::Reads, key: Action::Look.key(0) }
+    /// The best of a step's candidates, from waits, ages and banks.
+    #[inline(always)]
+    const fn unpack(least: u64, floor: u64, action: Action) -> Self {
+        Self { cycle: floor + (least >> AGE_BITS), key: action.key(least % (1 << AGE_BITS)) }
+    }
+
+    /// The same, not before `floor`.
+    pub fn not_before(self, floor: u64) -> Self {
+        Self { cycle: self.cycle.max(floor), ..self }
     }
 
     /// Takes another plan if it comes first.
+    #[inline(always)]
     pub fn offer(&mut self, other: Self) {
-        if (other.cycle, other.key) < (self.cycle, self.key) {
-            *self = other;
-        }
+        // One comparison of both numbers together: no branch, which nothing could predict.
+        let least = self.order().min(other.order());
+        *self = Self { cycle: (least >> u64::BITS) as u64, key: least as u64 };
+    }
+
+    /// What goes before what.
+    #[inline(always)]
+    const fn order(self) -> u128 {
+        (self.cycle as u128) << u64::BITS | self.key as u128
     }
 
     /// Rows that nobody needs are closed after a while. Gives the earliest cycle at which one of them will be.
+    #[inline(never)]
     pub fn offer_idle(&mut self, banks: &Banks, mut idle: u64, floor: u64, timing: &Timing) -> u64 {
         let mut next = u64::MAX;
-        let action = Action::PrechargeIdle;
         while idle != 0 {
             let bank = idle.trailing_zeros() as usize;
             idle &= idle - 1;
             let cycle =
                 (banks.last_use[bank] + timing.page_idle).max(banks.ready[Step::Precharge as usize][bank]).max(floor);
             next = next.min(cycle);
-            self.offer(Self { cycle, action, lane: Lane::Reads, key: action.key(bank as u64) });
+            self.offer(Self { cycle, key: Action::PrechargeIdle.key(bank as u64) });
         }
         next
     }
 
     /// Ranks that want a refresh: close their rows, then refresh.
+    #[inline(never)]
     pub fn offer_refresh(&mut self, banks: &Banks, refresh: &Refresh, floor: u64) {
         for rank in refresh.wanting() {
             let own = banks.layout.range(rank);
             let first = own.start as u64;
             let open = banks.open & banks.layout.banks_of(rank);
-            let (cycle, action) = if open == 0 {
-                (
-                    banks.ready[Step::Activate as usize][own].iter().fold(floor, |at, &ready| at.max(ready)),
-                    Action::Refresh,
-                )
+            let cycle = if open == 0 {
+                banks.ready[Step::Activate as usize][own].iter().fold(floor, |at, &ready| at.max(ready))
             } else {
-                let ready =
-                    own.filter(|bank| open >> bank & 1 == 1).map(|bank| banks.ready[Step::Precharge as usize][bank]);
-                (ready.fold(floor, u64::max), Action::PrechargeAll)
+                let rows = own.filter(|bank| open >> bank & 1 == 1);
+                rows.map(|bank| banks.ready[Step::Precharge as usize][bank]).fold(floor, u64::max)
             };
-            self.offer(Self { cycle, action, lane: Lane::Reads, key: action.key(first) });
+            self.offer(Self { cycle, key: Action::Refresh.key(first) });
         }
     }
+}
+
+impl Step {
+    const fn action(self) -> Action {
+        match self {
+            Self::Column => Action::Column,
+            Self::Activate => Action::Activate,
+            Self::Precharge => Action::PrechargeMiss,
+        }
+    }
+}
+
+/// What a bank with requests is to be asked for next.
+#[inline(always)]
+const fn step_of(banks: &Banks, queue: &PendingQueue, bank: usize) -> Step {
+    if queue.hits >> bank & 1 == 1 {
+        Step::Column
+    } else if banks.open >> bank & 1 == 1 {
+        Step::Precharge
+    } else {
+        Step::Activate
+    }
+}
+
+/// The candidate of a bank, from `floor` on.
+#[inline(always)]
+fn of_bank(lane: Lane, step: Step, banks: &Banks, queue: &PendingQueue, bank: usize, floor: u64) -> Plan {
+    let ready = banks.ready[step as usize][bank].max(floor);
+    let (cycle, slot) = match step {
+        Step::Column => (ready.max(banks.limit(lane.limit(), bank)), queue.hit[bank]),
+        Step::Activate => (ready.max(banks.limit(Limit::Activate, bank)), queue.head[bank]),
+        Step::Precharge => (ready, queue.head[bank]),
+    };
+    Plan { cycle, key: step.action().key(queue.age(slot)) }
+}
+
+/// The best candidates of the lane that is served.
+#[derive(Debug, Clone)]
+pub struct Candidates {
+    lane: Lane,
+    /// Banks that are chosen from.
+    some: u64,
+    /// By [`Step`]. One that could have gone out before now may have been overtaken by an older one that was not ready then: it must be
+    /// looked for, too.
+    best: [Plan; Step::COUNT],
+}
+
+impl Candidates {
+    /// Nothing is known yet.
+    pub const fn new() -> Self {
+        Self { lane: Lane::Reads, some: 0, best: [Plan::UNKNOWN; Step::COUNT] }
+    }
+
+    /// The lane that is served.
+    pub const fn lane(&self) -> Lane {
+        self.lane
+    }
+
+    /// The best candidate of a step may have gone, or is no longer ready when it was.
+    #[inline(always)]
+    pub const fn forget(&mut self, step: Step) {
+        self.best[step as usize] = Plan::UNKNOWN;
+    }
+
+    /// A bank has no candidate at a step any more.
+    #[inline(always)]
+    pub fn leave(&mut self, step: Step, bank: usize) {
+        if self.best[step as usize].bank() == bank {
+            self.forget(step);
+        }
+    }
+
+    /// A command has gone to a bank: it may have a candidate at another step.
+    #[inline(always)]
+    pub fn renew(&mut self, banks: &Banks, queues: &[PendingQueue; Lane::COUNT], bank: usize, floor: u64) {
+        let queue = &queues[self.lane as usize];
+        if queue.pending >> bank & 1 == 1 {
+            let step = step_of(banks, queue, bank);
+            // Another one is looked for in any case.
+            if self.best[step as usize].cycle >= floor {
+                self.offer(step, of_bank(self.lane, step, banks, queue, bank, floor));
+            }
+        }
+    }
+
+    /// A request has come that gives its bank a candidate, which is told.
+    #[inline(always)]
+    pub fn arrived(&mut self, lane: Lane, banks: &Banks, queue: &PendingQueue, bank: usize, floor: u64) -> Plan {
+        let step = step_of(banks, queue, bank);
+        let candidate = of_bank(lane, step, banks, queue, bank, floor);
+        if self.lane as u8 == lane as u8 {
+            self.leave(Step::Precharge, bank);
+            self.offer(step, candidate);
+        }
+        candidate
+    }
+
+    #[inline(always)]
+    fn offer(&mut self, step: Step, candidate: Plan) {
+        if self.some >> candidate.bank() & 1 == 1 {
+            self.best[step as usize].offer(candidate);
+        }
+    }
+
+    /// The best candidate of a lane in some banks from `floor` on.
+    #[inline(always)]
+    pub fn best(&mut self, lane: Lane, some: u64, banks: &Banks, queue: &PendingQueue, floor: u64) -> Plan {
+        if self.lane as u8 != lane as u8 || self.some != some {
+            *self = Self { lane, some, ..Self::new() };
+        }
+        let waiting = queue.pending & some & !queue.hits;
+        let (hits, closed, open) = (queue.hits & some, waiting & !banks.open, waiting & banks.open);
+        let mut best = self.known_or(Step::Column, hits, floor, || look_for_column(lane, hits, banks, queue, floor));
+        best.offer(self.known_or(Step::Activate, closed, floor, || look_for_activate(closed, banks, queue, floor)));
+        best.offer(self.known_or(Step::Precharge, open, floor, || look_for_precharge(open, banks, queue, floor)));
+        best
+    }
+
+    /// The best candidate of a step, which these banks are at.
+    #[inline(always)]
+    fn known_or(&mut self, step: Step, at: u64, floor: u64, look: impl FnOnce() -> Plan) -> Plan {
+        let best = &mut self.best[step as usize];
+        if best.cycle < floor {
+            *best = if at == 0 { Plan::SLEEP } else { look() };
+        }
+        *best
+    }
+}
+
+/// Finds the best precharge in the way of a request among banks.
+#[inline(always)]
+fn look_for_precharge(mut left: u64, banks: &Banks, queue: &PendingQueue, floor: u64) -> Plan {
+    let ready = &banks.ready[Step::Precharge as usize];
+    let mut least = u64::MAX;
+    while left != 0 {
+        let bank = left.trailing_zeros() as usize;
+        left &= left - 1;
+        least = least.min((ready[bank].max(floor) - floor) << AGE_BITS | queue.age(queue.head[bank]));
+    }
+    Plan::unpack(least, floor, Action::PrechargeMiss)
+}
+
+#[inline(always)]
+fn look_for_activate(left: u64, banks: &Banks, queue: &PendingQueue, floor: u64) -> Plan {
+    let least = least(left, banks, Step::Activate, Limit::Activate, floor, |bank| queue.age(queue.head[bank]));
+    Plan::unpack(least, floor, Action::Activate)
+}
+
+#[inline(always)]
+fn look_for_column(lane: Lane, left: u64, banks: &Banks, queue: &PendingQueue, floor: u64) -> Plan {
+    let least = least(left, banks, Step::Column, lane.limit(), floor, |bank| queue.age(queue.hit[bank]));
+    Plan::unpack(least, floor, Action::Column)
+}
+
+#[inline(always)]
+fn least(mut left: u64, banks: &Banks, step: Step, limit: Limit, floor: u64, age: impl Fn(usize) -> u64) -> u64 {
+    let ready = &banks.ready[step as usize];
+    let from = floor.max(banks.of_channel(limit));
+    let mut least = u64::MAX;
+    while left != 0 {
+        let bank = left.trailing_zeros() as usize;
+        left &= left - 1;
+        let rank = banks.of_rank(limit, banks.layout.rank_of(bank));
+        let at = ready[bank].max(rank).max(banks.of_group(limit, bank)).max(from);
+        least = least.min((at - floor) << AGE_BITS | age(bank));
+    }
+    least
 }
 
 #[cfg(test)]
