@@ -29,6 +29,10 @@ pub trait SignalSink {
     fn hears(&self, _wire: Wire) -> bool {
         true
     }
+    /// False if that holds for all pulses of an instance.
+    fn hears_any(&self, _instance: u16) -> bool {
+        true
+    }
 }
 
 /// Names that the model asked for and the catalogue does not have: a defect of the model or of the catalogue.

@@ -20,6 +20,8 @@ pub struct Bank {
     signal_starts: Vec<u32>,
     /// Counters that listen to each signal of each instance, as bit masks.
     pub(super) listeners: Vec<u32>,
+    /// By instance: a counter listens to one of its signals.
+    heard: Vec<bool>,
     /// The tags of each signal that a level has, or a counter listens to.
     pub(super) tags: Vec<Tags>,
     pub(super) overflows: Overflows,
@@ -35,6 +37,7 @@ impl Bank {
             instances: Vec::with_capacity(wiring.instances().into()),
             signal_starts: Vec::with_capacity(wiring.instances().into()),
             listeners: Vec::new(),
+            heard: Vec::with_capacity(wiring.instances().into()),
             tags: Vec::new(),
             overflows: Overflows::new(&layouts, wiring),
             anywhere: false,
@@ -52,6 +55,7 @@ impl Bank {
                 listen(&mut bank.listeners, bank.signal_starts[usize::from(number)], counter as u8, selection);
             }
             bank.instances.push(instance);
+            bank.heard.push(bank.is_heard(number));
         }
         bank
     }
@@ -164,6 +168,8 @@ impl Bank {
         listen(&mut self.listeners, start, counter, &selection);
         instance.counters[usize::from(counter)].program(conditioning, level, gated, cycle);
         instance.select(counter, selection);
+        self.heard[usize::from(number)] = self.is_heard(number);
+        let instance = &mut self.instances[usize::from(number)];
         if counter == 0 {
             // Its followers go on from what it sees now.
             for follower in each(instance.followers()) {
@@ -177,6 +183,10 @@ impl Bank {
     pub(super) fn signals_of(&self, number: u16) -> std::ops::Range<usize> {
         let start = self.signal_starts[usize::from(number)] as usize;
         start..start + self.instances[usize::from(number)].layout.unit.signals.len()
+    }
+
+    fn is_heard(&self, number: u16) -> bool {
+        self.listeners[self.signals_of(number)].iter().any(|&counters| counters != 0)
     }
 
     /// True if a counter listens to a signal.
@@ -274,6 +284,11 @@ fn listen(listeners: &mut [u32], start: u32, counter: u8, selection: &Selection)
 impl SignalSink for Bank {
     fn hears(&self, wire: Wire) -> bool {
         self.listeners[self.index(wire)] != 0
+    }
+
+    #[inline]
+    fn hears_any(&self, instance: u16) -> bool {
+        self.heard[usize::from(instance)]
     }
 
     #[inline]
