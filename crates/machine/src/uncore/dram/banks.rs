@@ -77,29 +77,12 @@ impl Banks {
         }
     }
 
-    /// The earliest cycle for a command to any bank.
-    #[inline(always)]
-    pub const fn of_channel(&self, limit: Limit) -> u64 {
-        self.channel[limit as usize]
-    }
-
-    /// The earliest cycle for a command to a rank, for the rank's sake.
-    #[inline(always)]
-    pub const fn of_rank(&self, limit: Limit, rank: usize) -> u64 {
-        self.ranks[limit as usize][rank]
-    }
-
-    /// The earliest cycle for a command to a bank, for the sake of its group.
-    #[inline(always)]
-    pub const fn of_group(&self, limit: Limit, bank: usize) -> u64 {
-        self.groups[limit as usize][self.layout.group_of(bank)]
-    }
-
     /// The earliest cycle for a command to a bank but for the bank's own sake.
     #[inline(always)]
     pub fn limit(&self, limit: Limit, bank: usize) -> u64 {
-        let rank = self.of_rank(limit, self.layout.rank_of(bank));
-        rank.max(self.of_channel(limit)).max(self.of_group(limit, bank))
+        let (channel, ranks, groups) =
+            (self.channel[limit as usize], &self.ranks[limit as usize], &self.groups[limit as usize]);
+        channel.max(ranks[self.layout.rank_of(bank)]).max(groups[self.layout.group_of(bank)])
     }
 
     #[inline(always)]
@@ -112,7 +95,6 @@ impl Banks {
     fn raise_columns(&mut self, limit: Limit, bank: usize, cycle: u64, t: &Timing) {
         let own = self.layout.rank_of(bank);
         let (within, elsewhere) = (cycle + t.tccd_s, cycle + t.burst + t.trtrs);
-        raise(&mut self.channel[limit as usize], within.min(elsewhere));
         for (rank, at) in self.ranks[limit as usize].iter_mut().enumerate().take(self.layout.ranks) {
             raise(at, if rank == own { within } else { elsewhere });
         }

@@ -1,7 +1,8 @@
 //! The channel: what it holds, and what is due when.
 
 use super::banks::{Banks, Step};
-use super::plan::{Action, Candidates, Lane, Plan};
+use super::candidates::Candidates;
+use super::plan::{Action, Lane, Plan};
 use super::power::Power;
 use super::queue::PendingQueue;
 use super::refresh::Refresh;

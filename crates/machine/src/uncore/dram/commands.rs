@@ -166,8 +166,7 @@ impl Channel {
     fn close(&mut self, bank: usize, cycle: u64) {
         self.banks.precharged(bank, cycle, &self.timing);
         self.lanes.iter_mut().for_each(|queue| queue.no_hit(bank));
-        self.candidates.leave(Step::Precharge, bank);
-        self.candidates.leave(Step::Column, bank);
+        self.candidates.closed(bank);
         self.renew(bank);
         self.rest(self.banks.layout.rank_of(bank), cycle + self.timing.trp);
     }

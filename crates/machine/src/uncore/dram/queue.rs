@@ -145,15 +145,16 @@ impl PendingQueue {
         self.hits &= !(1 << bank);
     }
 
-    /// Order of arrival of an entry in the channel, then its bank.
-    pub const fn age(&self, slot: u8) -> u64 {
-        self.age[slot as usize % MOST_ENTRIES]
+    /// Order of arrival in the channel of the bank's oldest entry, then the bank.
+    #[inline(always)]
+    pub const fn age_of_head(&self, bank: usize) -> u64 {
+        self.age[self.head[bank] as usize % MOST_ENTRIES]
     }
 
-    /// Whether the open row serves the entry of a bank that goes next, and its age.
-    pub fn next_of(&self, bank: usize) -> (bool, u64) {
-        let hit = self.hits >> bank & 1 == 1;
-        (hit, self.age(if hit { self.hit[bank] } else { self.head[bank] }))
+    /// The same for the entry that the open row serves next.
+    #[inline(always)]
+    pub const fn age_of_hit(&self, bank: usize) -> u64 {
+        self.age[self.hit[bank] as usize % MOST_ENTRIES]
     }
 
     /// True if the oldest entry of a bank came before `starved`.
