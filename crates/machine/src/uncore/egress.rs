@@ -13,11 +13,13 @@ impl Model {
     pub(super) fn listen<S: SignalSink>(&mut self, sink: &S) {
         self.rings.listen(sink);
         self.slices.iter_mut().for_each(|slice| slice.listen(sink));
+        self.wires.homes.iter_mut().for_each(|home| home.listen(sink));
     }
 
     /// A slice's or core's ring stop is to send a message to another stop of its socket: at once, or when those before it are gone.
     /// Gives the tick at which it goes.
-    #[inline(always)]
+    // Once for all who call it: copies would crowd the host's cache of instructions.
+    #[inline(never)]
     pub(super) fn message<S: SignalSink>(&mut self, stop: u16, message: Message, to: u8, sink: &mut S) -> Tick {
         let slice = &mut self.slices[usize::from(stop)];
         if slice.egress_free > self.now || !slice.egress.is_empty() {

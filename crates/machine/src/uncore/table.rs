@@ -51,9 +51,9 @@ impl Model {
         while waiting != NO_REQUEST {
             let entry = &mut self.pool[waiting];
             if entry.record.kind == RequestKind::Snoop {
-                state.snoop_retries.push_back(waiting);
+                state.waiting.add_snoop_retry(waiting);
             } else {
-                state.retries.push(waiting);
+                state.waiting.add_retry(waiting);
             }
             waiting = std::mem::replace(&mut entry.next, NO_REQUEST);
         }
