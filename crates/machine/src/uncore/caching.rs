@@ -152,10 +152,7 @@ impl Model {
         };
         state.llc.fill(way, line, granted, cores);
         entry.record.victim = Some(victim.state);
-        if state.heard.victim {
-            let tag = self.wires.tags.victim(victim.state, entry.record.nid);
-            sink.pulse(state.wires.victim, tag, self.now, 1);
-        }
+        state.wires.victim.say(self.wires.tags.victim(victim.state, entry.record.nid), self.now, sink);
         // First out, then in: the eviction can always have the entry that the filled request gives up.
         self.leave_tor(request, sink);
         if victim.state != LineState::Invalid {
@@ -273,9 +270,7 @@ impl Model {
         if kind.is_io() {
             sink.leave(wires.ingress, self.wires.tags.ordered(record.tid), self.now);
         }
-        if state.heard.lookup {
-            sink.pulse(wires.lookup, self.wires.tags.lookup(record), self.now, 1);
-        }
+        wires.lookup.say(self.wires.tags.lookup(record), self.now, sink);
         self.enter_tor(request, sink);
         self.return_credit(slice);
         if kind.passes_through() {

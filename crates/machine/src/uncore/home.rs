@@ -126,13 +126,20 @@ impl Model {
     }
 
     /// Sends a request that has its tracker entry to the home agent.
+    #[inline]
     pub(super) fn send_home<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let record = &self.pool[request].record;
         let at = self.now + self.latency.llc_miss + self.latency.to_home(record.slice);
-        if !record.remote {
+        if record.remote {
+            self.send_to_other_socket(request, at, sink);
+        } else {
             self.reach_home(request, at, Event::Accept);
-            return;
         }
+    }
+
+    /// Sends a request to the home agent of another socket; its packets come to the ring stop of their link at a tick.
+    fn send_to_other_socket<S: SignalSink>(&mut self, request: RequestId, at: Tick, sink: &mut S) {
+        let record = &self.pool[request].record;
         let here = self.map.socket(record.slice);
         let way = (here, record.nid);
         let (asking, data) = match record.kind {

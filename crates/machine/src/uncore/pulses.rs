@@ -26,8 +26,14 @@ impl Pulses {
     #[inline]
     pub fn say<S: SignalSink>(self, tag: u64, now: Tick, sink: &mut S) {
         if self.heard {
-            sink.pulse(self.wire, tag, now, 1);
+            self.tell(tag, now, sink);
         }
+    }
+
+    // Calls of the sink are kept out of what is done for every request.
+    #[cold]
+    fn tell<S: SignalSink>(self, tag: u64, now: Tick, sink: &mut S) {
+        sink.pulse(self.wire, tag, now, 1);
     }
 
     /// Asks who listens; to be done whenever counters may have been programmed.

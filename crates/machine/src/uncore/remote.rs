@@ -208,7 +208,7 @@ impl Model {
         record.state = way.map_or(LineState::Invalid, |way| self.slices[index].llc.state(way));
         let wires = &self.slices[index].wires;
         sink.leave(wires.ingress, self.wires.tags.snoop_ingress(), self.now);
-        sink.pulse(wires.lookup, self.wires.tags.lookup(record), self.now, 1);
+        wires.lookup.say(self.wires.tags.lookup(record), self.now, sink);
         self.enter_tor(snoop, sink);
         let delay = match way {
             None => self.latency.llc_quick,

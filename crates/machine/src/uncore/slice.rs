@@ -16,20 +16,12 @@ const FREE: u32 = u32::MAX;
 /// Messages that wait for a ring stop at which the slice takes nothing new (assumption: the egress queues are short).
 const EGRESS_FULL: usize = 6;
 
-/// Pulses that some counter listens to. Others need not be made.
-#[derive(Debug, Clone, Copy)]
-pub struct Heard {
-    pub lookup: bool,
-    pub victim: bool,
-    pub messages: bool,
-    pub bypass: bool,
-}
-
 /// A slice: tags, request queue, table of requests, egress.
 #[derive(Debug)]
 pub struct Slice {
     pub wires: SliceWires,
-    pub heard: Heard,
+    /// Some counter listens to messages, at their ring stop or on any ring.
+    pub messages_heard: bool,
     pub llc: Llc,
     /// What waits for the pipeline.
     pub waiting: Waiting,
@@ -65,7 +57,7 @@ impl Slice {
         let for_requests = tor_entries - for_snoops;
         Self {
             wires,
-            heard: Heard { lookup: true, victim: true, messages: true, bypass: true },
+            messages_heard: true,
             llc: Llc::new(),
             waiting: Waiting::new(),
             credits: ingress_entries,
@@ -97,17 +89,15 @@ impl Slice {
         self.used & self.for_snoops != self.for_snoops
     }
 
-    /// Asks who listens to the slice's pulses.
-    pub fn listen<S: SignalSink>(&mut self, sink: &S) {
-        let wires = &self.wires;
+    /// Asks who listens to the slice's pulses; `rings` says whether anybody does to a ring.
+    pub fn listen<S: SignalSink>(&mut self, rings: bool, sink: &S) {
+        let wires = &mut self.wires;
+        [&mut wires.lookup, &mut wires.victim, &mut wires.pressure.bypass]
+            .into_iter()
+            .for_each(|wire| wire.listen(sink));
         // Messages of all kinds have one wire.
         debug_assert!(wires.messages.iter().all(|(wire, _)| *wire == wires.messages[0].0));
-        self.heard = Heard {
-            lookup: sink.hears(wires.lookup),
-            victim: sink.hears(wires.victim),
-            messages: sink.hears(wires.messages[0].0),
-            bypass: sink.hears(wires.pressure.bypass),
-        };
+        self.messages_heard = rings || sink.hears(wires.messages[0].0);
     }
 
     /// True if the egress has no room for what a request may send.

@@ -18,8 +18,8 @@ pub type Tagged = (Wire, u64);
 /// Wires of one slice.
 #[derive(Debug, Clone, Copy)]
 pub struct SliceWires {
-    pub lookup: Wire,
-    pub victim: Wire,
+    pub lookup: Pulses,
+    pub victim: Pulses,
     pub tor: Wire,
     pub ingress: Wire,
     pub messages: [Tagged; Message::COUNT],
@@ -199,8 +199,8 @@ fn bind_slice(wiring: &mut Wiring, socket: u16, slice: u16, others: bool) -> Res
     }
     let mut signal = |name| wiring.signal(socket, "cbo", slice, name);
     Ok(SliceWires {
-        lookup: signal("llc_lookup")?,
-        victim: signal("llc_victim")?,
+        lookup: signal("llc_lookup")?.into(),
+        victim: signal("llc_victim")?.into(),
         tor: signal("tor")?,
         ingress: signal("ingress")?,
         messages,
