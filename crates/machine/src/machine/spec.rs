@@ -72,11 +72,11 @@ impl MachineSpec {
             spec.preset = preset;
         }
         let parameters = Parameters::preset(spec.preset);
-        let of_preset = parameters.as_ref().map_or(&[][..], Parameters::settings);
+        let of_preset = parameters.as_ref().map_or(Vec::new(), Parameters::settings);
         let sockets = Setting::range("sockets", 1, 8);
         for option in options.split(',').filter(|option| !option.is_empty()) {
             let (key, value) = option.split_once('=').unwrap_or((option, ""));
-            let settings = std::iter::once(&sockets).chain(of_preset);
+            let settings = std::iter::once(&sockets).chain(&of_preset);
             let Some(&setting) = settings.clone().find(|setting| setting.key == key) else {
                 let known: Vec<&str> = settings.map(|setting| setting.key).collect();
                 let (preset, key, known) = (spec.preset, key.to_owned(), known.join(", "));
@@ -113,8 +113,9 @@ impl MachineSpec {
             let with: Vec<&str> = PRESETS.iter().map(|(preset, _)| *preset).collect();
             BuildError::NoModel { family: self.family.name, with: with.join(", ") }
         })?;
+        let mut settings = self.settings.iter();
         let parameters =
-            self.settings.iter().fold(parameters, |parameters, &(key, value)| parameters.with_setting(key, value));
+            settings.try_fold(parameters, |parameters, &(key, value)| parameters.with_setting(key, value))?;
         let most = parameters.most_sockets();
         if self.sockets > most {
             return Err(BuildError::TooManySockets { family: self.family.name, sockets: self.sockets, most });
