@@ -34,6 +34,7 @@ mod power;
 mod pressure;
 mod program;
 mod programs;
+mod recurring;
 mod remote;
 mod request;
 mod ring;
