@@ -3,6 +3,8 @@
 //! The model says what happens, by signal; the PMON side decides what of it a counter sees. Neither knows the other:
 //! signals are bound by name through the catalogue when a machine is built, and from then on a [`Wire`] is a few small integers.
 
+use std::collections::HashSet;
+
 use pericore_catalog::{BitRange, Event, Family, Role, Unit};
 
 /// Virtual time. A machine fixes how many ticks a second has so that every clock's period is a whole number of ticks.
@@ -107,6 +109,8 @@ pub struct Wiring {
     places: Vec<u32>,
     stride: Stride,
     bound: Vec<(usize, u16, u64)>,
+    /// The signals of `bound`.
+    signals: HashSet<(usize, u16)>,
 }
 
 impl Wiring {
@@ -120,7 +124,7 @@ impl Wiring {
             stride.instances += unit.instances;
             stride.places += u32::from(unit.instances) * unit.signals.len() as u32;
         }
-        Self { family, sockets, starts, places, stride, bound: Vec::new() }
+        Self { family, sockets, starts, places, stride, bound: Vec::new(), signals: HashSet::new() }
     }
 
     /// The family.
@@ -167,7 +171,7 @@ impl Wiring {
             .position(|s| s.name == signal)
             .ok_or_else(|| WiringError::NoSignal { unit: unit.name, name: signal.to_owned() })?;
         let signal = index as u16;
-        if !self.bound.iter().any(|&(u, s, _)| (u, s) == (unit_index, signal)) {
+        if self.signals.insert((unit_index, signal)) {
             self.bound.push((unit_index, signal, 0));
         }
         Ok(self.wire(self.instance(socket, unit_index, instance), signal))

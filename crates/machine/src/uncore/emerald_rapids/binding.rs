@@ -20,7 +20,13 @@ impl Line {
         self.wire.further(stride, socket, index, self.signals)
     }
 
+    /// True if both are of the same unit's signal.
+    pub const fn has_signal_of(self, other: Self) -> bool {
+        self.wire.place() == other.wire.place()
+    }
+
     /// The tag.
+    #[inline]
     pub const fn tag(self) -> u64 {
         self.tag
     }
