@@ -13,7 +13,7 @@ use crate::chassis::{Chassis, ShapeError};
 use crate::engine::{ClockDomains, ClockError};
 use crate::ledger::Shaped;
 use crate::signal::{SignalSink, Tick, Wiring};
-use crate::uncore::{ModelError, ProgramCounts, Progress};
+use crate::uncore::{ModelError, ProgramCounts, Progress, UnknownSetting};
 use crate::workload::{ProgramSettings, ProgramSource, Scenario, Workload};
 pub use checked::checked;
 use model::Model;
@@ -33,6 +33,9 @@ pub enum BuildError {
     /// The clocks share no grid.
     #[error(transparent)]
     Clock(#[from] ClockError),
+    /// The part has no such setting.
+    #[error(transparent)]
+    Setting(#[from] UnknownSetting),
     /// The catalogue lacks an opcode that the model's requests carry.
     #[error("the catalogue's value set idi-opcodes of {family} has no {name}; add it to catalog/values")]
     NoOpcode {
@@ -196,9 +199,9 @@ pub fn modelled(family: &'static Family) -> Option<Wiring> {
     let sockets = parameters.most_sockets().min(2);
     let parameters = parameters.with_sockets(sockets);
     // With everything that a machine can be given.
-    let settings = parameters.settings();
+    let mut settings = parameters.settings().into_iter();
     let parameters =
-        settings.iter().fold(parameters, |parameters, setting| parameters.with_setting(setting.key, setting.most));
+        settings.try_fold(parameters, |parameters, setting| parameters.with_setting(setting.key, setting.most)).ok()?;
     let mut wiring = Wiring::new(family, sockets);
     let workload = Workload::parse("stream", &parameters.limits()).ok()?;
     parameters.model(workload.into(), &mut wiring).ok()?;

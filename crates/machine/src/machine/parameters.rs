@@ -7,7 +7,7 @@ use super::model::Model;
 use crate::engine::ClockDomains;
 use crate::ledger::Opcodes;
 use crate::signal::Wiring;
-use crate::uncore::{self, Setting, emerald_rapids, nehalem};
+use crate::uncore::{self, Setting, UnknownSetting, emerald_rapids, nehalem};
 use crate::workload::{Limits, ProgramSettings, ProgramSource, Scenario};
 
 /// Presets by command-line name, with the family that they belong to. The first of a family is its default.
@@ -95,22 +95,25 @@ impl Parameters {
     }
 
     /// What the machine's name can set besides the number of sockets.
-    pub const fn settings(&self) -> &'static [Setting] {
+    pub fn settings(&self) -> Vec<Setting> {
         match self {
-            Self::E5(_) => uncore::SETTINGS,
-            Self::EmeraldRapids(_) => emerald_rapids::SETTINGS,
-            Self::Nehalem(_) => &[],
+            Self::E5(_) => uncore::SETTINGS.iter().map(|(setting, _)| *setting).collect(),
+            Self::EmeraldRapids(_) => emerald_rapids::SETTINGS.iter().map(|(setting, _)| *setting).collect(),
+            Self::Nehalem(_) => Vec::new(),
         }
     }
 
     /// The same part with a setting.
-    #[must_use]
-    pub fn with_setting(self, key: &str, value: u64) -> Self {
-        match self {
-            Self::E5(parameters) => Self::E5(Box::new(parameters.with_setting(key, value))),
-            Self::EmeraldRapids(parameters) => Self::EmeraldRapids(Box::new(parameters.with_setting(key, value))),
-            Self::Nehalem(_) => self,
+    ///
+    /// # Errors
+    /// [`UnknownSetting`] if it is none of [`Self::settings`].
+    pub fn with_setting(mut self, key: &str, value: u64) -> Result<Self, UnknownSetting> {
+        match &mut self {
+            Self::E5(part) => uncore::set(uncore::SETTINGS, &mut **part, key, value)?,
+            Self::EmeraldRapids(part) => uncore::set(emerald_rapids::SETTINGS, &mut **part, key, value)?,
+            Self::Nehalem(part) => uncore::set(&[], &mut **part, key, value)?,
         }
+        Ok(self)
     }
 
     /// What workloads can ask of the machine.

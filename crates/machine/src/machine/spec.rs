@@ -72,11 +72,11 @@ impl MachineSpec {
             spec.preset = preset;
         }
         let parameters = Parameters::preset(spec.preset);
-        let of_preset = parameters.as_ref().map_or(&[][..], Parameters::settings);
+        let of_preset = parameters.as_ref().map_or(Vec::new(), Parameters::settings);
         let sockets = Setting::range("sockets", 1, 8);
         for option in options.split(',').filter(|option| !option.is_empty()) {
             let (key, value) = option.split_once('=').unwrap_or((option, ""));
-            let settings = std::iter::once(&sockets).chain(of_preset);
+            let settings = std::iter::once(&sockets).chain(&of_preset);
             let Some(&setting) = settings.clone().find(|setting| setting.key == key) else {
                 let known: Vec<&str> = settings.map(|setting| setting.key).collect();
                 let (preset, key, known) = (spec.preset, key.to_owned(), known.join(", "));
@@ -113,8 +113,9 @@ impl MachineSpec {
             let with: Vec<&str> = PRESETS.iter().map(|(preset, _)| *preset).collect();
             BuildError::NoModel { family: self.family.name, with: with.join(", ") }
         })?;
+        let mut settings = self.settings.iter();
         let parameters =
-            self.settings.iter().fold(parameters, |parameters, &(key, value)| parameters.with_setting(key, value));
+            settings.try_fold(parameters, |parameters, &(key, value)| parameters.with_setting(key, value))?;
         let most = parameters.most_sockets();
         if self.sockets > most {
             return Err(BuildError::TooManySockets { family: self.family.name, sockets: self.sockets, most });
@@ -174,5 +175,12 @@ mod tests {
         assert_eq!(message("e5-2600:regions=13"), "regions=13: give a number from 1 to 12");
         assert!(message("nehalem:regions=2").contains("has no key \"regions\"; known: sockets"));
         assert!(message("e5-2600:cores=4").contains("known: sockets, regions, directory, ranks"));
+    }
+
+    #[test]
+    fn a_part_names_its_settings_when_it_is_given_another() {
+        let parameters = MachineSpec::parse("e5-2600").unwrap().parameters().unwrap();
+        let error = parameters.with_setting("snc", 2).err().map(|error| error.to_string());
+        assert_eq!(error.unwrap(), "this part has no setting \"snc\"; give one of: regions, directory, ranks");
     }
 }

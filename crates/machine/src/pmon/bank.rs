@@ -192,44 +192,33 @@ impl Bank {
         })
     }
 
-    /// What is known of a tag, if the first look finds it. A wire of another machine is found nowhere, and rarely.
+    /// What is known of a tag, if the first look finds it.
     #[inline]
     fn slot(&mut self, wire: Wire, tag: u64) -> Option<&mut Slot> {
         self.tags.get_mut(wire.place())?.quick(tag)
     }
 
-    /// Increments reach the counters that listen. Whatever is out of the ordinary is called last, so that this way saves no registers.
+    /// Increments reach the counters that listen.
+    ///
+    /// Here and in [`Self::change`], what is out of the ordinary is called last, and by one call: so the short way saves no registers.
     #[inline(never)]
     fn deliver(&mut self, wire: Wire, tag: u64, tick: Tick, count: u32) {
-        if self.overflows.is_due(tick) {
-            return self.deliver_late(wire, tag, tick, count);
+        if !self.overflows.is_due(tick)
+            && let Some(&mut Slot { takers, .. }) = self.slot(wire, tag)
+            && let Some(instance) = self.instances.get_mut(usize::from(wire.instance))
+            && (takers == 0 || instance.tally(takers, count.into()))
+        {
+            return;
         }
-        let Some(&mut Slot { takers, .. }) = self.slot(wire, tag) else {
-            return self.deliver_rare(wire, tag, tick, count);
-        };
-        let rest = self.instances[usize::from(wire.instance)].tally(takers, count.into());
-        if rest != 0 {
-            self.deliver_otherwise(wire.instance, rest, tick, count);
-        }
+        self.deliver_otherwise(wire, tag, tick, count);
     }
 
-    #[cold]
-    fn deliver_late(&mut self, wire: Wire, tag: u64, tick: Tick, count: u32) {
-        self.reach_deadlines(tick);
-        self.deliver(wire, tag, tick, count);
-    }
-
-    /// Increments with a tag that the first look does not find.
     #[inline(never)]
-    fn deliver_rare(&mut self, wire: Wire, tag: u64, tick: Tick, count: u32) {
+    fn deliver_otherwise(&mut self, wire: Wire, tag: u64, tick: Tick, count: u32) {
+        self.reach(tick);
         let takers = self.known(wire.instance, wire.signal, tag).takers;
-        self.deliver_otherwise(wire.instance, takers, tick, count);
-    }
-
-    #[inline(never)]
-    fn deliver_otherwise(&mut self, number: u16, takers: u32, tick: Tick, count: u32) {
-        self.instances[usize::from(number)].pulse(takers, count.into(), tick);
-        self.settle(number, tick);
+        self.instances[usize::from(wire.instance)].pulse(takers, count.into(), tick);
+        self.settle(wire.instance, tick);
     }
 
     /// An entry with a tag that the first look does not find comes, or goes.
@@ -247,26 +236,25 @@ impl Bank {
     /// An entry has come to a level that counters take it from, or gone from it.
     #[inline(never)]
     fn change<const COMES: bool>(&mut self, wire: Wire, takers: u32, tag: u64, tick: Tick) {
-        if self.overflows.is_due(tick) {
-            return self.change_late::<COMES>(wire, takers, tag, tick);
+        if !self.overflows.is_due(tick)
+            && let Some(instance) = self.instances.get_mut(usize::from(wire.instance))
+            && instance.step::<COMES>(takers, tick)
+        {
+            return;
         }
-        let rest = self.instances[usize::from(wire.instance)].step::<COMES>(takers, tick);
-        if rest != 0 {
-            self.change_otherwise::<COMES>(wire, rest, tag, tick);
-        }
-    }
-
-    #[cold]
-    fn change_late<const COMES: bool>(&mut self, wire: Wire, takers: u32, tag: u64, tick: Tick) {
-        self.reach_deadlines(tick);
-        self.change::<COMES>(wire, takers, tag, tick);
+        self.change_otherwise::<COMES>(wire, takers, tag, tick);
     }
 
     #[inline(never)]
     fn change_otherwise<const COMES: bool>(&mut self, wire: Wire, takers: u32, tag: u64, tick: Tick) {
+        self.reach(tick);
         let instance = &mut self.instances[usize::from(wire.instance)];
         let (entries, step) = (&self.tags[wire.place()], if COMES { 1 } else { -1 });
-        each(takers).for_each(|counter| instance.change(counter, wire.signal, entries, tag, step, tick));
+        for counter in each(takers) {
+            if !instance.step::<COMES>(1 << counter, tick) {
+                instance.change(counter, wire.signal, entries, tag, step, tick);
+            }
+        }
         self.settle(wire.instance, tick);
     }
 

@@ -29,7 +29,16 @@ impl Clock {
     /// The cycle at a tick.
     #[inline]
     pub const fn cycle(self, tick: u64) -> u64 {
-        if tick < self.exact { ((tick as u128 * self.inverse as u128) >> 64) as u64 } else { tick / self.period }
+        match self.early_cycle(tick) {
+            Some(cycle) => cycle,
+            None => tick / self.period,
+        }
+    }
+
+    /// The cycle at a tick, if it takes no division: almost always.
+    #[inline]
+    pub const fn early_cycle(self, tick: u64) -> Option<u64> {
+        if tick < self.exact { Some(((tick as u128 * self.inverse as u128) >> 64) as u64) } else { None }
     }
 }
 

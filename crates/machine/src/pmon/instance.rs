@@ -52,6 +52,8 @@ pub struct Instance {
     plain: u32,
     /// Those of them that take a level under no other condition.
     plain_levels: u32,
+    /// And those that take its arrivals.
+    plain_arrivals: u32,
     pub(super) hold: Hold,
     /// A counter is armed: its overflow freezes or interrupts.
     pub(super) watched: bool,
@@ -88,6 +90,7 @@ impl Instance {
             followers: 0,
             plain: 0,
             plain_levels: 0,
+            plain_arrivals: 0,
             hold: Hold::default(),
             watched: false,
             revision: 0,
@@ -96,7 +99,7 @@ impl Instance {
         instance
     }
 
-    /// Works out which counters can be told of a signal in the shortest way.
+    /// Works out which counters can be told of a signal in the shortest way; to be done when one is programmed, or armed.
     pub(super) fn sort_counters(&mut self) {
         let those = |is: &dyn Fn(usize) -> bool| {
             (0..self.counters.len()).filter(|&counter| is(counter)).fold(0, |mask, counter| mask | 1 << counter)
@@ -105,7 +108,8 @@ impl Instance {
         let leads = |counter: usize| counter == 0 && self.followers != 0;
         let plain = |counter: usize| !self.watched && !leads(counter) && self.counters[counter].is_raw();
         self.plain = those(&plain);
-        self.plain_levels = self.plain & those(&|counter| self.selections[counter].is_level());
+        self.plain_levels = self.plain & those(&|counter| self.selections[counter].takes(Measure::Occupancy));
+        self.plain_arrivals = self.plain & those(&|counter| self.selections[counter].takes(Measure::Arrivals));
     }
 
     /// The cycle of the unit's clock at a tick.
@@ -266,17 +270,14 @@ impl Instance {
         self.followers
     }
 
-    /// Increments for the counters of a mask that just add them up. Gives the others.
+    /// Increments for the counters of a mask, if that is one that just adds them up; else false, and nothing is done.
     #[inline]
-    pub(super) fn tally(&mut self, mut takers: u32, count: u64) -> u32 {
-        while takers & self.plain != 0 {
-            let counter = (takers & self.plain).trailing_zeros();
-            if !self.counters[counter as usize].tally(count) {
-                break;
-            }
-            takers ^= 1 << counter;
+    pub(super) fn tally(&mut self, takers: u32, count: u64) -> bool {
+        if !takers.is_power_of_two() || takers & self.plain == 0 {
+            return false;
         }
-        takers
+        let Some(counter) = self.counters.get_mut(takers.trailing_zeros() as usize) else { return false };
+        counter.tally(count)
     }
 
     /// Increments for the counters of a mask, and for the followers if counter 0 is among them.
@@ -296,18 +297,20 @@ impl Instance {
         }
     }
 
-    /// A change by one of the levels of the counters of a mask that just add them up. Gives the others.
+    /// An entry of a level has come or gone whose tag the counters of a mask take: if that is one that just adds up the level or its
+    /// arrivals, it does; else false, and nothing is done.
     #[inline]
-    pub(super) fn step<const UP: bool>(&mut self, mut takers: u32, tick: u64) -> u32 {
-        let cycle = self.cycle(tick);
-        while takers & self.plain_levels != 0 {
-            let counter = (takers & self.plain_levels).trailing_zeros();
-            if !self.counters[counter as usize].step::<UP>(cycle) {
-                break;
-            }
-            takers ^= 1 << counter;
+    pub(super) fn step<const COMES: bool>(&mut self, takers: u32, tick: u64) -> bool {
+        if !takers.is_power_of_two() {
+            return false;
         }
-        takers
+        let Some(counter) = self.counters.get_mut(takers.trailing_zeros() as usize) else { return false };
+        if takers & self.plain_levels != 0 {
+            let Some(cycle) = self.clock.early_cycle(tick) else { return false };
+            counter.step::<COMES>(cycle)
+        } else {
+            takers & self.plain_arrivals != 0 && (!COMES || counter.tally(1))
+        }
     }
 
     /// An entry of a level has come (`step` 1) or gone (-1) whose tag a counter takes. `entries` is the signal's level now.

@@ -49,9 +49,9 @@ impl Selection {
         }
     }
 
-    /// True if it takes the level of a signal under no other condition.
-    pub const fn is_level(&self) -> bool {
-        matches!(self, Self::Signal { measure: Measure::Occupancy, gate: None, .. })
+    /// True if it takes that of a signal under no other condition.
+    pub fn takes(&self, taken: Measure) -> bool {
+        matches!(self, Self::Signal { measure, gate: None, .. } if *measure == taken)
     }
 }
 

@@ -28,7 +28,7 @@ pub struct Tags {
 
 /// Knuth's multiplier for a hash of 64 bits: 2^64 divided by the golden ratio.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
-/// Half of them stay free, so that the first look almost always finds a tag.
+/// Three quarters of them stay free, so that the first look almost always finds a tag.
 const FEWEST: usize = 16;
 /// A table of this size forgets the tags that no entry carries before it grows.
 const MANY: usize = 256;
@@ -57,7 +57,7 @@ impl Tags {
         {
             return &mut self.slots[place];
         }
-        if (self.used as usize + 1) * 2 > self.slots.len() {
+        if (self.used as usize + 1) * 4 > self.slots.len() {
             self.make_room(&takers);
         }
         if tag != 0 {
@@ -100,7 +100,7 @@ impl Tags {
     fn place(&self, tag: u64) -> Option<usize> {
         let mask = self.slots.len().checked_sub(1)?;
         let mut place = self.home(tag);
-        // Half of the slots are free: the search is short.
+        // Most of the slots are free: the search is short.
         while self.slots[place].tag != tag && (place == 0 || self.slots[place].tag != 0) {
             place = (place + 1) & mask;
         }
@@ -120,7 +120,7 @@ impl Tags {
         let kept = self.slots.iter().filter(|slot| slot.tag != 0 && (!forget || slot.count > 0));
         let kept: Vec<Slot> = kept.copied().collect();
         let zero = self.slots.first().copied().unwrap_or_else(|| Slot { takers: takers(0), ..Slot::default() });
-        let fits = forget && kept.len() * 2 < self.slots.len();
+        let fits = forget && kept.len() * 4 < self.slots.len();
         let size = if fits { self.slots.len() } else { (self.slots.len() * 2).max(FEWEST) };
         self.slots.clear();
         self.slots.resize(size, Slot::default());

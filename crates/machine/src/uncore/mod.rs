@@ -37,6 +37,7 @@ mod pressure;
 mod program;
 mod programs;
 mod pulses;
+mod recurring;
 mod remote;
 mod request;
 mod ring;
@@ -55,7 +56,7 @@ mod wires;
 pub use channel::{ChannelWires, ChannelWitness};
 pub use parameters::{MOST_SOCKETS, ParameterError, Parameters, REPERTOIRE};
 pub use program::ProgramCounts;
-pub use settings::{SETTINGS, Setting};
+pub use settings::{SETTINGS, Settable, Setting, UnknownSetting, set};
 
 use crate::engine::{Agenda, ClockError, Clocks, Wheel};
 use crate::ledger::{Ledger, LinkShape, Opcodes, Shape, Snapshot};

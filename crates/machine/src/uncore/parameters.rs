@@ -2,7 +2,7 @@
 
 use super::dram::Timing;
 use crate::engine::{ClockError, Clocks};
-use crate::workload::{Limits, MessageKind, Repertoire};
+use crate::workload::{Limits, MessageKind, PhaseSetting, Repertoire};
 
 /// Ratios, in 100 MHz, of the part's frequencies: least, nominal, highest turbo (vendor's product data for the E5-2680).
 pub const RATIOS: [u8; 3] = [12, 27, 35];
@@ -13,23 +13,23 @@ pub const PROCHOT_RATIO: u8 = 12;
 pub const REPERTOIRE: Repertoire = Repertoire {
     family: "e5-2600",
     settings: &[
-        "frequency",
-        "thermal-limit",
-        "power-limit",
-        "current-limit",
-        "io-floor",
-        "peer-floor",
-        "prochot",
-        "regulator-hot",
-        "sleep",
-        "wake",
-        "power-down",
-        "self-refresh",
-        "throttle",
-        "critical",
-        "memory-error",
-        "link-half",
-        "link-off",
+        PhaseSetting::Frequency,
+        PhaseSetting::ThermalLimit,
+        PhaseSetting::PowerLimit,
+        PhaseSetting::CurrentLimit,
+        PhaseSetting::IoFloor,
+        PhaseSetting::PeerFloor,
+        PhaseSetting::Prochot,
+        PhaseSetting::RegulatorHot,
+        PhaseSetting::Sleep,
+        PhaseSetting::Wake,
+        PhaseSetting::PowerDown,
+        PhaseSetting::SelfRefresh,
+        PhaseSetting::Throttle,
+        PhaseSetting::Critical,
+        PhaseSetting::MemoryError,
+        PhaseSetting::LinkHalf,
+        PhaseSetting::LinkOff,
     ],
     messages: &[
         MessageKind::LegacyWire,

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::Parameters;
-use super::dram::{Layout, Timing};
+use super::dram::Layout;
 use super::parameters::MOST_REGIONS;
 
 /// A parameter that the name of a machine can carry. As text it is what the parameter accepts.
@@ -42,22 +42,35 @@ impl fmt::Display for Setting {
     }
 }
 
-/// The settings of the E5-2600.
-pub const SETTINGS: &[Setting] = &[
-    Setting::range("regions", 1, MOST_REGIONS as u64),
-    Setting::range("directory", 0, 1),
-    Setting::doubles("ranks", Layout::RANKS as u64),
-];
+/// A setting of a part, and what it does to the part's parameters.
+pub type Settable<P> = (Setting, fn(&mut P, u64));
 
-impl Parameters {
-    /// The same part with a setting of [`SETTINGS`]; values beyond its limits are for [`Parameters::check`].
-    #[must_use]
-    pub fn with_setting(self, key: &str, value: u64) -> Self {
-        match key {
-            "regions" => Self { regions: value as u8, ..self },
-            "directory" => Self { directory: value != 0, ..self },
-            "ranks" => Self { dram: Timing { ranks: value as u8, ..self.dram }, ..self },
-            _ => self,
-        }
-    }
+/// A key that the part has not.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("this part has no setting {key:?}; give one of: {known}")]
+pub struct UnknownSetting {
+    /// The key.
+    pub key: String,
+    /// Keys that there are.
+    pub known: String,
 }
+
+/// Sets a parameter; values beyond the setting's limits are for the check of the parameters.
+///
+/// # Errors
+/// [`UnknownSetting`] if the table has no such key.
+pub fn set<P>(table: &[Settable<P>], parameters: &mut P, key: &str, value: u64) -> Result<(), UnknownSetting> {
+    let Some((_, apply)) = table.iter().find(|(setting, _)| setting.key == key) else {
+        let known: Vec<&str> = table.iter().map(|(setting, _)| setting.key).collect();
+        return Err(UnknownSetting { key: key.to_owned(), known: known.join(", ") });
+    };
+    apply(parameters, value);
+    Ok(())
+}
+
+/// The settings of the E5-2600.
+pub const SETTINGS: &[Settable<Parameters>] = &[
+    (Setting::range("regions", 1, MOST_REGIONS as u64), |part, value| part.regions = value as u8),
+    (Setting::range("directory", 0, 1), |part, value| part.directory = value != 0),
+    (Setting::doubles("ranks", Layout::RANKS as u64), |part, value| part.dram.ranks = value as u8),
+];

@@ -20,8 +20,8 @@ pub use placement::Placement;
 pub use program::{PageSize, Policy, ProgramAccess, ProgramKind, ProgramSettings, ProgramSource, SettingsError};
 pub(crate) use scenario::Course;
 pub use scenario::{
-    Conditions, CoreSleep, Errand, FrequencyBounds, HotPart, MemoryConditions, MessageKind, Phase, Repertoire,
-    Scenario, ScenarioError,
+    Conditions, CoreSleep, Errand, FrequencyBounds, HotPart, MemoryConditions, MessageKind, Phase, PhaseSetting,
+    Repertoire, Scenario, ScenarioError,
 };
 
 /// The shape of the accesses.

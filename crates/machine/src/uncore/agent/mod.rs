@@ -7,6 +7,7 @@ use crate::engine::Random;
 use crate::ledger::{HoldStage, IoClass, Ledger};
 use crate::signal::{SignalSink, Tick};
 use crate::uncore::links::FarKind;
+use crate::uncore::recurring::Recurring;
 use crate::workload::{Errand, MessageKind};
 pub use wires::AgentWires;
 
@@ -24,15 +25,6 @@ pub enum Outgoing {
     Far(FarKind),
 }
 
-/// Something that comes again and again.
-#[derive(Debug, Clone, Copy)]
-struct Source {
-    kind: MessageKind,
-    /// Mean ticks from one to the next.
-    every: Tick,
-    next: Tick,
-}
-
 /// The system agent of a socket.
 #[derive(Debug)]
 pub struct SystemAgent {
@@ -41,8 +33,7 @@ pub struct SystemAgent {
     ticks_per_microsecond: u64,
     /// Ticks of a cycle: it takes one message in each.
     cycle: Tick,
-    random: Random,
-    sources: Vec<Source>,
+    errands: Recurring,
     free_at: Tick,
     /// Errands so far, wrapping.
     turn: u8,
@@ -60,8 +51,7 @@ impl SystemAgent {
             wires,
             ticks_per_microsecond,
             cycle,
-            random,
-            sources: Vec::new(),
+            errands: Recurring::new(random),
             free_at: 0,
             turn: 0,
             hold: None,
@@ -69,22 +59,13 @@ impl SystemAgent {
     }
 
     const fn ticks(&self, nanoseconds: u64) -> Tick {
-        nanoseconds * self.ticks_per_microsecond / 1000
+        in_ticks(nanoseconds, self.ticks_per_microsecond)
     }
 
     /// A phase begins.
     pub fn begin(&mut self, errands: &[Errand], now: Tick) {
-        self.sources.clear();
-        for &Errand { kind, every } in errands {
-            let every = self.ticks(every).max(1);
-            let next = now + self.gap(every);
-            self.sources.push(Source { kind, every, next });
-        }
-    }
-
-    /// A random time with a mean of `every`.
-    const fn gap(&mut self, every: Tick) -> Tick {
-        1 + self.random.below(2 * every)
+        let ticks_per_microsecond = self.ticks_per_microsecond;
+        self.errands.begin(errands, |nanoseconds| in_ticks(nanoseconds, ticks_per_microsecond), now);
     }
 
     /// Errands so far, wrapping.
@@ -94,7 +75,7 @@ impl SystemAgent {
 
     /// The tick of the next errand.
     pub fn next_tick(&self) -> Tick {
-        let errand = self.sources.iter().map(|source| source.next).fold(Tick::MAX, Tick::min);
+        let errand = self.errands.next_tick().unwrap_or(Tick::MAX);
         let hold = self.hold.map_or(Tick::MAX, |(_, until)| until);
         errand.max(self.free_at).min(hold)
     }
@@ -109,10 +90,10 @@ impl SystemAgent {
                 self.hold = Some((HoldStage::Granted, now + self.ticks(HOLD_TIME)));
             }
         }
-        let due = (0..self.sources.len()).filter(|&index| self.sources[index].next <= now);
-        let index = due.min_by_key(|&index| self.sources[index].next).filter(|_| self.free_at <= now)?;
-        let Source { kind, every, .. } = self.sources[index];
-        self.sources[index].next = now + self.gap(every);
+        if self.free_at > now {
+            return None;
+        }
+        let kind = self.errands.take_first(now)?;
         self.free_at = now + self.cycle;
         if kind == MessageKind::Hold {
             // One at a time: a second one is asked for later.
@@ -162,4 +143,8 @@ impl SystemAgent {
         }
         ledger.hold(self.socket, stage, on, now);
     }
+}
+
+const fn in_ticks(nanoseconds: u64, ticks_per_microsecond: u64) -> Tick {
+    nanoseconds * ticks_per_microsecond / 1000
 }

@@ -4,25 +4,16 @@ use super::Model;
 use super::event::Event;
 use crate::engine::Random;
 use crate::signal::{SignalSink, Tick};
+use crate::uncore::recurring::Recurring;
 use crate::workload::{Errand, MessageKind};
 
 /// Seed of the times (the kinds of a socket share one stream of numbers).
 const SEED: u64 = 0x0E44_A2D5;
 
-/// Something that comes again and again.
-#[derive(Debug, Clone, Copy)]
-struct Source {
-    kind: MessageKind,
-    /// Mean ticks from one to the next.
-    every: Tick,
-    next: Tick,
-}
-
 /// A socket's errands.
 #[derive(Debug)]
 struct Socket {
-    sources: Vec<Source>,
-    random: Random,
+    errands: Recurring,
     /// Errands so far.
     turn: u32,
     /// The tick of the look at them that counts.
@@ -39,7 +30,7 @@ impl Errands {
     /// Nothing to do.
     pub fn new(sockets: u8) -> Self {
         let socket =
-            |number: u8| Socket { sources: Vec::new(), random: Random::new(SEED, number.into()), turn: 0, watched: 0 };
+            |number: u8| Socket { errands: Recurring::new(Random::new(SEED, number.into())), turn: 0, watched: 0 };
         Self { sockets: (0..sockets).map(socket).collect() }
     }
 }
@@ -47,21 +38,16 @@ impl Errands {
 impl Model {
     /// A phase begins with these errands, on every socket.
     pub(super) fn begin_errands(&mut self, errands: &[Errand]) {
-        let now = self.now;
+        let (course, now) = (&self.course, self.now);
         for socket in &mut self.errands.sockets {
-            socket.sources.clear();
-            for &Errand { kind, every } in errands {
-                let every = self.course.ticks(every).max(1);
-                let next = now + 1 + socket.random.below(2 * every);
-                socket.sources.push(Source { kind, every, next });
-            }
+            socket.errands.begin(errands, |nanoseconds| course.ticks(nanoseconds), now);
         }
         (0..u16::from(self.sockets)).for_each(|socket| self.watch_errands(socket));
     }
 
     fn watch_errands(&mut self, number: u16) {
         let socket = &mut self.errands.sockets[usize::from(number)];
-        let Some(next) = socket.sources.iter().map(|source| source.next).min() else { return };
+        let Some(next) = socket.errands.next_tick() else { return };
         socket.watched = next.max(self.now + self.times.uclk).next_multiple_of(self.times.uclk);
         self.wheel.schedule(socket.watched, Event::Errand.of(number));
     }
@@ -72,13 +58,9 @@ impl Model {
         if self.errands.sockets[usize::from(number)].watched != now {
             return;
         }
-        for index in 0..self.errands.sockets[usize::from(number)].sources.len() {
+        for index in 0..self.errands.sockets[usize::from(number)].errands.kinds() {
             let socket = &mut self.errands.sockets[usize::from(number)];
-            let Source { kind, every, next } = socket.sources[index];
-            if next > now {
-                continue;
-            }
-            socket.sources[index].next = now + 1 + socket.random.below(2 * every);
+            let Some(kind) = socket.errands.take(index, now) else { continue };
             let turn = socket.turn;
             socket.turn = turn.wrapping_add(1);
             match kind {

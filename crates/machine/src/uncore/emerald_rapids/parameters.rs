@@ -4,32 +4,33 @@ use super::address;
 use crate::engine::{ClockDomains, Period};
 use crate::ledger::emerald_rapids::Clocks;
 use crate::uncore::dram::Timing;
-use crate::uncore::{ParameterError, Setting};
-use crate::workload::{Limits, MessageKind, Repertoire};
+use crate::uncore::{ParameterError, Settable, Setting};
+use crate::workload::{Limits, MessageKind, PhaseSetting, Repertoire};
 
 /// What the machine's name can set: sub-NUMA clusters of a socket.
-pub const SETTINGS: &[Setting] = &[Setting::doubles("snc", 4)];
+pub const SETTINGS: &[Settable<Parameters>] =
+    &[(Setting::doubles("snc", 4), |part, value| part.clusters = value as u8)];
 
 /// What the phases of a scenario can set. The frequencies are those of the vendor's product data.
 pub const REPERTOIRE: Repertoire = Repertoire {
     family: "emerald-rapids",
     settings: &[
-        "frequency",
-        "thermal-limit",
-        "power-limit",
-        "io-floor",
-        "prochot",
-        "regulator-hot",
-        "hot",
-        "peak-power",
-        "cross-throttle",
-        "vectors",
-        "sleep",
-        "wake",
-        "self-refresh",
-        "throttle",
-        "critical",
-        "memory-error",
+        PhaseSetting::Frequency,
+        PhaseSetting::ThermalLimit,
+        PhaseSetting::PowerLimit,
+        PhaseSetting::IoFloor,
+        PhaseSetting::Prochot,
+        PhaseSetting::RegulatorHot,
+        PhaseSetting::Hot,
+        PhaseSetting::PeakPower,
+        PhaseSetting::CrossThrottle,
+        PhaseSetting::Vectors,
+        PhaseSetting::Sleep,
+        PhaseSetting::Wake,
+        PhaseSetting::SelfRefresh,
+        PhaseSetting::Throttle,
+        PhaseSetting::Critical,
+        PhaseSetting::MemoryError,
     ],
     messages: &[
         MessageKind::LegacyWire,
@@ -149,15 +150,6 @@ impl Parameters {
     #[must_use]
     pub fn with_sockets(self, sockets: u8) -> Self {
         Self { sockets, ..self }
-    }
-
-    /// The same part with a setting of [`SETTINGS`].
-    #[must_use]
-    pub fn with_setting(self, key: &str, value: u64) -> Self {
-        match key {
-            "snc" => Self { clusters: value as u8, ..self },
-            _ => self,
-        }
     }
 
     /// The clocks: 2.5 GHz uncore (vendor's product data: up to 2.5 GHz), DDR5-5600, 2.5 GHz link layer (20 GT/s, eight transfers a

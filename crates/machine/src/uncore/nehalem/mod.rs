@@ -12,6 +12,7 @@ mod home;
 mod hub;
 mod ledger;
 mod level;
+mod llc;
 mod memory;
 mod names;
 mod parameters;
@@ -24,6 +25,7 @@ mod request;
 mod socket;
 #[cfg(test)]
 mod tests;
+mod times;
 mod wires;
 
 pub use ledger::Snapshot;
@@ -48,6 +50,7 @@ use memory::Entrance;
 use parameters::CHANNELS;
 use request::{Probe, Request};
 use socket::Socket;
+use times::Times;
 use wires::{Pulse, Wires};
 
 /// A hardware thread with its share of the workload.
@@ -62,63 +65,6 @@ struct Thread {
     /// An access that was made but could not start.
     held: Option<Access>,
     state: ThreadState,
-}
-
-/// Delays in ticks, worked out once from the parameters.
-#[derive(Debug)]
-struct Times {
-    uclk: Tick,
-    flit: Tick,
-    l1_interval: Tick,
-    l1_latency: Tick,
-    l2_interval: Tick,
-    l2_latency: Tick,
-    core: Tick,
-    core_to_queue: Tick,
-    queue_to_core: Tick,
-    request_interval: Tick,
-    queue: Tick,
-    llc_answer: Tick,
-    core_snoop: Tick,
-    port: Tick,
-    queue_to_home: Tick,
-    home_to_memory: Tick,
-    bypass: Tick,
-    memory_to_home: Tick,
-    deadline: Tick,
-    link: Tick,
-    hub: Tick,
-    device_interval: Tick,
-}
-
-impl Times {
-    const fn new(p: &Parameters) -> Self {
-        let [uclk, core, _, flit] = p.periods();
-        Self {
-            uclk,
-            flit,
-            l1_interval: p.l1_interval * core,
-            l1_latency: p.l1_latency * core,
-            l2_interval: p.l2_interval * core,
-            l2_latency: p.l2_latency * core,
-            core,
-            core_to_queue: p.core_to_queue * core,
-            queue_to_core: p.queue_to_core * core,
-            request_interval: p.request_interval * core,
-            queue: p.queue_latency * uclk,
-            llc_answer: p.llc_answer * uclk,
-            core_snoop: p.core_snoop * uclk,
-            port: p.port * uclk,
-            queue_to_home: p.queue_to_home * uclk,
-            home_to_memory: p.home_to_memory * uclk,
-            bypass: p.bypass * uclk,
-            memory_to_home: p.memory_to_home * uclk,
-            deadline: p.deadline * uclk,
-            link: p.link_latency * uclk,
-            hub: p.hub_latency * uclk,
-            device_interval: p.device_interval * uclk,
-        }
-    }
 }
 
 /// A machine and its workload.

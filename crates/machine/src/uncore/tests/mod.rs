@@ -17,7 +17,7 @@ mod truth;
 use crate::ledger::Opcodes;
 use crate::signal::{Tick, Wiring};
 use crate::uncore::dram::Timing;
-use crate::uncore::{Model, Parameters};
+use crate::uncore::{Model, Parameters, SETTINGS, set};
 use crate::workload::{Scenario, Workload};
 use recorder::Recorder;
 
@@ -229,7 +229,10 @@ fn machine(text: &str) -> (Parameters, &str) {
     while let Some((word, after)) = rest.split_once(' ').filter(|_| !rest.starts_with('\n')) {
         parameters = match (word.parse(), word.split_once('=')) {
             (Ok(sockets), _) => parameters.with_sockets(sockets),
-            (_, Some((key, value))) if !key.contains(':') => parameters.with_setting(key, value.parse().unwrap()),
+            (_, Some((key, value))) if !key.contains(':') => {
+                set(SETTINGS, &mut parameters, key, value.parse().unwrap()).unwrap();
+                parameters
+            }
             _ if word == FEW_CREDITS => Parameters { link_credits: 3, ..parameters },
             _ if word == QUICK_REFRESH => {
                 Parameters { dram: Timing { trefi: QUICK_TREFI, ..parameters.dram.clone() }, ..parameters }

@@ -1,5 +1,7 @@
 //! What happens in a phase beside the cores' accesses.
 
+use super::words::words;
+
 /// Who bounds the frequency, in ratios of 100 MHz. `None` leaves it to the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FrequencyBounds {
@@ -80,82 +82,64 @@ pub struct LinkConditions {
     pub off_after: Option<u64>,
 }
 
-macro_rules! messages {
-    ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal,)+) => {
-        /// Messages and other errands of the system agent (U-Box).
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        #[repr(u8)]
-        pub enum MessageKind {
-            $($(#[doc = $doc])+ $variant,)+
-        }
-
-        impl MessageKind {
-            /// All kinds, by number.
-            pub const ALL: &[Self] = &[$(Self::$variant,)+];
-
-            /// The word in a scenario.
-            pub const fn name(self) -> &'static str {
-                match self { $(Self::$variant => $name,)+ }
-            }
-        }
-    };
-}
-
-messages! {
-    /// Virtual legacy wire: INTR, SMI, NMI.
-    LegacyWire = "vlw",
-    /// Message-signalled interrupt of a device.
-    Interrupt = "msi",
-    /// Interrupt from one processor to another.
-    Processor = "ipi",
-    /// Doorbell interrupt.
-    Doorbell = "doorbell",
-    /// Update of a core's interrupt priority.
-    Priority = "priority",
-    /// A split or bus lock.
-    Lock = "lock",
-    /// A device keeps others away from the bus.
-    Hold = "phold",
-    /// A monitored line was written: wakes a core's first thread.
-    MonitorFirst = "monitor0",
-    /// The same for a core's second thread.
-    MonitorSecond = "monitor1",
-    /// A core seems to be live-locked.
-    Livelock = "livelock",
-    /// Error of the trusted-execution logic.
-    TrustError = "lterror",
-    /// Corrected machine check.
-    Corrected = "cmc",
-    /// Uncorrected machine check.
-    Uncorrected = "umc",
-    /// Power-management trap.
-    Trap = "trap",
-    /// Any other event for cores, such as a thermal one.
-    Other = "other",
-    /// Access to a register through the access control unit.
-    Register = "register",
-    /// Message channel, four bytes.
-    ShortMessage = "message4",
-    /// Message channel, eight bytes.
-    LongMessage = "message8",
-    /// A core writes to a device.
-    DeviceWrite = "device-write",
-    /// A core reads from a device.
-    DeviceRead = "device-read",
-    /// A core writes to a device of another socket.
-    RemoteWrite = "remote-device-write",
-    /// A core reads from a device of another socket.
-    RemoteRead = "remote-device-read",
-    /// A core interrupts a processor of another socket.
-    RemoteInterrupt = "remote-ipi",
-    /// A core asks for a random number.
-    RandomNumber = "rdrand",
-    /// A core asks for a seed of random numbers.
-    RandomSeed = "rdseed",
-    /// A device writes a kilobyte to another device.
-    PeerWrite = "peer-write",
-    /// A device reads a kilobyte from another device.
-    PeerRead = "peer-read",
+words! {
+    /// Messages and other errands of the system agent (U-Box).
+    pub enum MessageKind {
+        /// Virtual legacy wire: INTR, SMI, NMI.
+        LegacyWire = "vlw",
+        /// Message-signalled interrupt of a device.
+        Interrupt = "msi",
+        /// Interrupt from one processor to another.
+        Processor = "ipi",
+        /// Doorbell interrupt.
+        Doorbell = "doorbell",
+        /// Update of a core's interrupt priority.
+        Priority = "priority",
+        /// A split or bus lock.
+        Lock = "lock",
+        /// A device keeps others away from the bus.
+        Hold = "phold",
+        /// A monitored line was written: wakes a core's first thread.
+        MonitorFirst = "monitor0",
+        /// The same for a core's second thread.
+        MonitorSecond = "monitor1",
+        /// A core seems to be live-locked.
+        Livelock = "livelock",
+        /// Error of the trusted-execution logic.
+        TrustError = "lterror",
+        /// Corrected machine check.
+        Corrected = "cmc",
+        /// Uncorrected machine check.
+        Uncorrected = "umc",
+        /// Power-management trap.
+        Trap = "trap",
+        /// Any other event for cores, such as a thermal one.
+        Other = "other",
+        /// Access to a register through the access control unit.
+        Register = "register",
+        /// Message channel, four bytes.
+        ShortMessage = "message4",
+        /// Message channel, eight bytes.
+        LongMessage = "message8",
+        /// A core writes to a device.
+        DeviceWrite = "device-write",
+        /// A core reads from a device.
+        DeviceRead = "device-read",
+        /// A core writes to a device of another socket.
+        RemoteWrite = "remote-device-write",
+        /// A core reads from a device of another socket.
+        RemoteRead = "remote-device-read",
+        /// A core interrupts a processor of another socket.
+        RemoteInterrupt = "remote-ipi",
+        /// A core asks for a random number.
+        RandomNumber = "rdrand",
+        /// A core asks for a seed of random numbers.
+        RandomSeed = "rdseed",
+        /// A device writes a kilobyte to another device.
+        PeerWrite = "peer-write",
+        /// A device reads a kilobyte from another device.
+        PeerRead = "peer-read",
+    }
 }
 
 impl MessageKind {

@@ -18,12 +18,13 @@ mod course;
 mod error;
 mod parse;
 mod repertoire;
+mod words;
 
 use super::{Limits, Workload, WorkloadError, number};
 pub use conditions::{Conditions, CoreSleep, Errand, FrequencyBounds, HotPart, MemoryConditions, MessageKind};
 pub(crate) use course::Course;
 pub use error::ScenarioError;
-pub use repertoire::Repertoire;
+pub use repertoire::{PhaseSetting, Repertoire};
 
 /// A part of a scenario.
 #[derive(Debug, Clone, PartialEq, Eq)]

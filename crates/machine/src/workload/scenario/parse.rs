@@ -1,7 +1,8 @@
 //! Reading a scenario's text, word by word.
 
 use super::error::Fault;
-use super::{CoreSleep, Errand, HotPart, MessageKind, Phase, Scenario, ScenarioError};
+use super::repertoire::Subject;
+use super::{Conditions, CoreSleep, Errand, HotPart, Phase, PhaseSetting, Scenario, ScenarioError};
 use super::{Limits, Workload};
 
 /// Phases of a scenario at most: more than anyone writes, and memory stays small.
@@ -167,8 +168,8 @@ pub fn parse(text: &str, limits: &Limits) -> Result<Scenario, ScenarioError> {
         if seen.contains(&word.text) {
             return Err(line.fault(Fault::Repeated { word: word.text.to_owned() }, Some(word)));
         }
-        limits.repertoire.check(word.text).map_err(|fault| line.fault(fault, Some(word)))?;
-        setting(phase, word, &mut line)?;
+        let subject = limits.repertoire.subject(word.text).map_err(|fault| line.fault(fault, Some(word)))?;
+        set(phase, subject, word, &mut line)?;
         line.end()?;
         seen.push(word.text);
         if seen.contains(&"workload") && seen.contains(&"idle") {
@@ -194,33 +195,52 @@ fn close(phases: &[Phase], opened: Option<(usize, &str)>, limits: &Limits) -> Re
     Err(line.fault(Fault::EmptyPhase { name: phase.name.clone() }, word))
 }
 
-fn setting<'a>(phase: &mut Phase, word: Word<'a>, line: &mut Line<'a>) -> Result<(), ScenarioError> {
-    let conditions = &mut phase.conditions;
-    let (frequency, memory) = (&mut conditions.frequency, &mut conditions.memory);
-    match word.text {
-        "workload" => {
+fn set<'a>(phase: &mut Phase, subject: Subject, word: Word<'a>, line: &mut Line<'a>) -> Result<(), ScenarioError> {
+    match subject {
+        Subject::Workload => {
             let text = line.expect("the workload", "workload stream:requests=20k")?;
             let workload = Workload::parse(text.text, line.limits);
             phase.workload = Some(workload.map_err(|error| line.fault(Fault::Workload(error), Some(text)))?);
         }
-        "idle" => {
+        Subject::Idle => {
             phase.nanoseconds = Some(line.duration("the pause's length", "idle 200us", SHORTEST)?);
             phase.idle = true;
         }
-        "for" => phase.nanoseconds = Some(line.duration("the phase's length", "for 200us", SHORTEST)?),
-        "frequency" => frequency.wish = line.ratio("frequency 2100MHz")?,
-        "thermal-limit" => frequency.thermal = line.ratio("thermal-limit 2100MHz")?,
-        "power-limit" => frequency.power = line.ratio("power-limit 2100MHz")?,
-        "current-limit" => frequency.current = line.ratio("current-limit 2100MHz")?,
-        "io-floor" => frequency.io_floor = line.ratio("io-floor 2100MHz")?,
-        "peer-floor" => frequency.peer_floor = line.ratio("peer-floor 2100MHz")?,
-        "prochot" => {
+        Subject::For => phase.nanoseconds = Some(line.duration("the phase's length", "for 200us", SHORTEST)?),
+        Subject::Setting(setting) => condition(&mut phase.conditions, setting, word, line)?,
+        Subject::Errand(kind) => {
+            if kind.is_remote() && line.limits.sockets < 2 {
+                return Err(line.fault(Fault::NeedsPeer { word: word.text.to_owned() }, Some(word)));
+            }
+            line.keyword("every", "msi every 20us")?;
+            let every = line.duration("the mean time between them", "msi every 20us", SHORTEST)?;
+            phase.conditions.errands.push(Errand { kind, every });
+        }
+    }
+    Ok(())
+}
+
+fn condition<'a>(
+    conditions: &mut Conditions,
+    setting: PhaseSetting,
+    word: Word<'a>,
+    line: &mut Line<'a>,
+) -> Result<(), ScenarioError> {
+    let (frequency, memory) = (&mut conditions.frequency, &mut conditions.memory);
+    match setting {
+        PhaseSetting::Frequency => frequency.wish = line.ratio("frequency 2100MHz")?,
+        PhaseSetting::ThermalLimit => frequency.thermal = line.ratio("thermal-limit 2100MHz")?,
+        PhaseSetting::PowerLimit => frequency.power = line.ratio("power-limit 2100MHz")?,
+        PhaseSetting::CurrentLimit => frequency.current = line.ratio("current-limit 2100MHz")?,
+        PhaseSetting::IoFloor => frequency.io_floor = line.ratio("io-floor 2100MHz")?,
+        PhaseSetting::PeerFloor => frequency.peer_floor = line.ratio("peer-floor 2100MHz")?,
+        PhaseSetting::Prochot => {
             let example = "prochot internal, or external";
             let internal = line.one_of("the sensor", example, &[("internal", true), ("external", false)])?;
             *(if internal { &mut frequency.prochot_internal } else { &mut frequency.prochot_external }) = true;
         }
-        "regulator-hot" => frequency.regulator_hot = true,
-        "hot" => {
+        PhaseSetting::RegulatorHot => frequency.regulator_hot = true,
+        PhaseSetting::Hot => {
             let parts = [
                 ("core", HotPart::Core),
                 ("uncore", HotPart::Uncore),
@@ -229,60 +249,51 @@ fn setting<'a>(phase: &mut Phase, word: Word<'a>, line: &mut Line<'a>) -> Result
             ];
             frequency.hot = Some(line.one_of("the part", "hot core, or uncore, or die, or memory", &parts)?);
         }
-        "peak-power" => frequency.peak_power = true,
-        "cross-throttle" => {
+        PhaseSetting::PeakPower => frequency.peak_power = true,
+        PhaseSetting::CrossThrottle => {
             let kinds = [("light", false), ("hard", true)];
             let example = "cross-throttle light, or hard";
             frequency.cross_throttle = Some(line.one_of("the strength", example, &kinds)?);
         }
-        "vectors" => {
+        PhaseSetting::Vectors => {
             let widths = [("256", 256), ("512", 512)];
             frequency.vectors = Some(line.one_of("the width in bits", "vectors 256, or 512", &widths)?);
         }
-        "sleep" => {
+        PhaseSetting::Sleep => {
             let states = [("c0", CoreSleep::Awake), ("c3", CoreSleep::C3), ("c6", CoreSleep::C6)];
             conditions.sleep = line.one_of("the C-state", "sleep c3, or c6", &states)?;
         }
-        "wake" => {
+        PhaseSetting::Wake => {
             line.keyword("every", "wake every 50us")?;
             conditions.wake = Some(line.duration("the time between wake-ups", "wake every 50us", 10_000)?);
         }
-        "power-down" => {
+        PhaseSetting::PowerDown => {
             let choices = [("fast", false), ("slow", true)];
             memory.slow_power_down = line.one_of("the kind of exit", "power-down slow, or fast", &choices)?;
         }
-        "self-refresh" => {
+        PhaseSetting::SelfRefresh => {
             line.keyword("after", "self-refresh after 10us")?;
             memory.self_refresh = Some(line.duration("the idle time", "self-refresh after 10us", SHORTEST)?);
         }
-        "link-half" | "link-off" => {
+        PhaseSetting::LinkHalf | PhaseSetting::LinkOff => {
             if line.limits.sockets < 2 {
                 return Err(line.fault(Fault::NeedsPeer { word: word.text.to_owned() }, Some(word)));
             }
             line.keyword("after", "link-half after 1us, or link-off after 10us")?;
             let rest = line.duration("the time of rest", "link-half after 1us, or link-off after 10us", SHORTEST)?;
             let links = &mut conditions.links;
-            *(if word.text == "link-half" { &mut links.half_after } else { &mut links.off_after }) = Some(rest);
+            *(if setting == PhaseSetting::LinkHalf { &mut links.half_after } else { &mut links.off_after }) =
+                Some(rest);
         }
-        "throttle" => {
+        PhaseSetting::Throttle => {
             let ranks = line.one_of("the rank", "throttle rank0 30%, or rank1 to rank7, or ranks", &RANKS)?;
             memory.throttle = Some((ranks, line.per_cent("throttle rank0 30%")?));
         }
-        "critical" => memory.critical = Some(line.per_cent("critical 50%")?),
-        "memory-error" => {
+        PhaseSetting::Critical => memory.critical = Some(line.per_cent("critical 50%")?),
+        PhaseSetting::MemoryError => {
             let example = "memory-error every 500reads";
             line.keyword("every", example)?;
             memory.error_every = line.quantity("the number of reads", example, &[("reads", 1)], (1, 1 << 40))?;
-        }
-        name => {
-            // The word was checked: if it is none of the settings above, it is a message.
-            let Some(&kind) = MessageKind::ALL.iter().find(|kind| kind.name() == name) else { return Ok(()) };
-            if kind.is_remote() && line.limits.sockets < 2 {
-                return Err(line.fault(Fault::NeedsPeer { word: name.to_owned() }, Some(word)));
-            }
-            line.keyword("every", "msi every 20us")?;
-            let every = line.duration("the mean time between them", "msi every 20us", SHORTEST)?;
-            conditions.errands.push(Errand { kind, every });
         }
     }
     Ok(())

@@ -3,17 +3,73 @@
 use super::super::nearest::nearest;
 use super::MessageKind;
 use super::error::Fault;
+use super::words::words;
 
-/// Settings that every machine has.
-const ALWAYS: [&str; 3] = ["workload", "idle", "for"];
+words! {
+    /// What a phase can set on some machine, besides `workload`, `idle` and `for`, which every machine has.
+    pub enum PhaseSetting {
+        /// The frequency that software asks for.
+        Frequency = "frequency",
+        /// The highest frequency that the temperature allows.
+        ThermalLimit = "thermal-limit",
+        /// The same of the power.
+        PowerLimit = "power-limit",
+        /// The same of the current.
+        CurrentLimit = "current-limit",
+        /// The lowest frequency that input-output needs.
+        IoFloor = "io-floor",
+        /// The same of the other sockets.
+        PeerFloor = "peer-floor",
+        /// PROCHOT# is asserted, from inside or outside.
+        Prochot = "prochot",
+        /// A voltage regulator is too hot.
+        RegulatorHot = "regulator-hot",
+        /// A part is too hot.
+        Hot = "hot",
+        /// The peak-power limit is in force.
+        PeakPower = "peak-power",
+        /// Another die or socket asks to throttle.
+        CrossThrottle = "cross-throttle",
+        /// Cores run wide vector instructions.
+        Vectors = "vectors",
+        /// The C-state of cores without work.
+        Sleep = "sleep",
+        /// Timers wake sleeping cores.
+        Wake = "wake",
+        /// How fast idle ranks come back.
+        PowerDown = "power-down",
+        /// Idle memory refreshes itself.
+        SelfRefresh = "self-refresh",
+        /// Ranks are throttled.
+        Throttle = "throttle",
+        /// All memory traffic stops for a share of the time.
+        Critical = "critical",
+        /// Reads have errors that are corrected.
+        MemoryError = "memory-error",
+        /// Links at rest give up half of their lanes.
+        LinkHalf = "link-half",
+        /// Links at rest are switched off.
+        LinkOff = "link-off",
+    }
+}
+
+/// What the first word of a line is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Subject {
+    Workload,
+    Idle,
+    For,
+    Setting(PhaseSetting),
+    Errand(MessageKind),
+}
 
 /// What the phases of a scenario can set, besides `workload`, `idle` and `for`.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Repertoire {
     /// The family.
     pub family: &'static str,
-    /// Words that begin a setting.
-    pub settings: &'static [&'static str],
+    /// Settings.
+    pub settings: &'static [PhaseSetting],
     /// Errands of the system agent.
     pub messages: &'static [MessageKind],
     /// Ratios, in 100 MHz, of the part's frequencies: least, nominal, highest turbo.
@@ -21,40 +77,18 @@ pub struct Repertoire {
 }
 
 impl Repertoire {
-    /// Every setting that some machine has.
-    pub const ALL_SETTINGS: &'static [&'static str] = &[
-        "frequency",
-        "thermal-limit",
-        "power-limit",
-        "current-limit",
-        "io-floor",
-        "peer-floor",
-        "prochot",
-        "regulator-hot",
-        "hot",
-        "peak-power",
-        "cross-throttle",
-        "vectors",
-        "sleep",
-        "wake",
-        "power-down",
-        "self-refresh",
-        "throttle",
-        "critical",
-        "memory-error",
-        "link-half",
-        "link-off",
-    ];
-
-    /// Checks a word that begins a setting.
-    pub(super) fn check(&self, word: &str) -> Result<(), Fault> {
-        let messages = self.messages.iter().map(|kind| kind.name());
-        let known: Vec<&'static str> =
-            ALWAYS.into_iter().chain(self.settings.iter().copied()).chain(messages).collect();
-        if known.contains(&word) {
-            return Ok(());
+    /// What a line that begins with a word is about, if the family's machines have it.
+    pub(super) fn subject(&self, word: &str) -> Result<Subject, Fault> {
+        let settings = self.settings.iter().map(|&setting| (setting.name(), Subject::Setting(setting)));
+        let errands = self.messages.iter().map(|&kind| (kind.name(), Subject::Errand(kind)));
+        let known = [("workload", Subject::Workload), ("idle", Subject::Idle), ("for", Subject::For)];
+        let known: Vec<(&str, Subject)> = known.into_iter().chain(settings).chain(errands).collect();
+        if let Some(&(_, subject)) = known.iter().find(|(name, _)| *name == word) {
+            return Ok(subject);
         }
-        let elsewhere = Self::ALL_SETTINGS.contains(&word) || MessageKind::ALL.iter().any(|kind| kind.name() == word);
+        let known: Vec<&'static str> = known.into_iter().map(|(name, _)| name).collect();
+        let elsewhere = PhaseSetting::ALL.iter().any(|setting| setting.name() == word)
+            || MessageKind::ALL.iter().any(|kind| kind.name() == word);
         let (word, list) = (word.to_owned(), known.join(", "));
         Err(if elsewhere {
             Fault::NotOnThisMachine { word, family: self.family, known: list }
