@@ -13,6 +13,7 @@ impl Model {
     pub(super) fn listen<S: SignalSink>(&mut self, sink: &S) {
         self.rings.listen(sink);
         self.slices.iter_mut().for_each(|slice| slice.listen(sink));
+        self.wires.channels.iter_mut().for_each(|wires| wires.listen(sink));
     }
 
     /// A slice's or core's ring stop is to send a message to another stop of its socket: at once, or when those before it are gone.

@@ -280,7 +280,8 @@ impl Channel {
         changed
     }
 
-    fn next_errand(&self, cycle: u64) -> u64 {
+    /// When something besides arrivals and the plan is due next.
+    pub(super) fn next_errand(&self, cycle: u64) -> u64 {
         let forward = self.forwards.front().map_or(u64::MAX, |forward| forward.done);
         let completed = self.completing.front().map_or(u64::MAX, |write| write.done);
         let queues = forward.min(completed).min(self.underfill_errand(cycle));
