@@ -120,7 +120,8 @@ impl Channel {
             mode: MajorMode::Read,
             no_reads_since: 0,
             sequence: 0,
-            bus_free: 0,
+            // Nothing is sent before cycle 1, so that a cycle of 0 can mean that a candidate is not known.
+            bus_free: 1,
             plan: Plan::SLEEP,
             no_idle_before: u64::MAX,
             errand: next,

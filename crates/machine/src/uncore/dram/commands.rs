@@ -57,7 +57,7 @@ impl Channel {
                 self.close(bank, cycle);
                 Command::PrechargeMiss
             }
-            // Nobody sends a look.
+            // A look is not sent: it ends in another plan.
             Action::PrechargeIdle | Action::Look => {
                 self.close(bank, cycle);
                 Command::PrechargeIdle
