@@ -11,6 +11,8 @@ use crate::signal::{SignalSink, Wire};
 pub struct ChannelWires {
     /// By command.
     pub commands: [Tagged; Command::COUNT],
+    /// Those that somebody hears, one bit each.
+    pub heard: u16,
     /// Pending reads, pending writes.
     pub queue: [Wire; 2],
     /// The same queues, while they are full.
@@ -42,6 +44,7 @@ impl ChannelWires {
     pub const fn on(wire: Wire) -> Self {
         Self {
             commands: [(wire, 0); Command::COUNT],
+            heard: u16::MAX,
             queue: [wire; 2],
             full: [wire; 2],
             read_hit: wire,
@@ -55,6 +58,12 @@ impl ChannelWires {
             all_down: [wire; 2],
             corrected: wire,
         }
+    }
+
+    /// Asks who listens to the commands.
+    pub fn listen<S: SignalSink>(&mut self, sink: &S) {
+        let heard = self.commands.iter().enumerate();
+        self.heard = heard.fold(0, |heard, (command, &(wire, _))| heard | u16::from(sink.hears(wire)) << command);
     }
 
     fn of_state(&self, state: MemoryState) -> Tagged {
@@ -104,7 +113,10 @@ impl<S: SignalSink> Witness for ChannelWitness<'_, S> {
 
     #[inline]
     fn command(&mut self, sent: &Sent) {
-        self.pulse(self.wires.commands[sent.record.command as usize], sent.record.cycle);
+        let command = sent.record.command as usize;
+        if self.wires.heard >> command & 1 == 1 {
+            self.pulse(self.wires.commands[command], sent.record.cycle);
+        }
         self.ledger.command(self.number, sent.record);
     }
 

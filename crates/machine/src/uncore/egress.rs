@@ -15,6 +15,7 @@ impl Model {
         let rings = self.rings.are_heard();
         self.slices.iter_mut().for_each(|slice| slice.listen(rings, sink));
         self.wires.homes.iter_mut().for_each(|home| home.listen(sink));
+        self.wires.channels.iter_mut().for_each(|wires| wires.listen(sink));
     }
 
     /// A slice's or core's ring stop is to send a message to another stop of its socket: at once, or when those before it are gone.

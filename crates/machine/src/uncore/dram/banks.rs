@@ -77,12 +77,17 @@ impl Banks {
         }
     }
 
-    /// The earliest cycle for a command to a bank but for the bank's own sake.
+    /// The earliest cycle for a command to any bank.
     #[inline(always)]
-    pub fn limit(&self, limit: Limit, bank: usize) -> u64 {
-        let (channel, ranks, groups) =
-            (self.channel[limit as usize], &self.ranks[limit as usize], &self.groups[limit as usize]);
-        channel.max(ranks[self.layout.rank_of(bank)]).max(groups[self.layout.group_of(bank)])
+    pub const fn of_channel(&self, limit: Limit) -> u64 {
+        self.channel[limit as usize]
+    }
+
+    /// The earliest cycle for a command to a bank, for the sake of its rank and group.
+    #[inline(always)]
+    pub fn of_rank(&self, limit: Limit, bank: usize) -> u64 {
+        let (ranks, groups) = (&self.ranks[limit as usize], &self.groups[limit as usize]);
+        ranks[self.layout.rank_of(bank)].max(groups[self.layout.group_of(bank)])
     }
 
     #[inline(always)]

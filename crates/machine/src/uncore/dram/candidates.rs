@@ -16,6 +16,8 @@ pub struct Candidates {
     lane: Lane,
     /// Banks that are chosen from.
     some: u64,
+    /// From when on the best ones are the best.
+    floor: u64,
     /// By [`Step`]. One that could have gone out before now may have been overtaken by an older one that was not ready then: it must be
     /// looked for again.
     best: [Plan; Step::COUNT],
@@ -24,7 +26,7 @@ pub struct Candidates {
 impl Candidates {
     /// Nothing is known yet.
     pub const fn new() -> Self {
-        Self { lane: Lane::Reads, some: 0, best: [Plan::UNKNOWN; Step::COUNT] }
+        Self { lane: Lane::Reads, some: 0, floor: 0, best: [Plan::UNKNOWN; Step::COUNT] }
     }
 
     /// The lane that is served.
@@ -84,9 +86,10 @@ impl Candidates {
     /// The best candidate of a lane in some banks from `floor` on.
     #[inline(always)]
     pub fn best(&mut self, lane: Lane, some: u64, banks: &Banks, queue: &PendingQueue, floor: u64) -> Plan {
-        if self.lane as u8 != lane as u8 || self.some != some {
+        if self.lane as u8 != lane as u8 || self.some != some || self.floor > floor {
             *self = Self { lane, some, ..Self::new() };
         }
+        self.floor = floor;
         let (hits, waiting) = (queue.hits & some, queue.pending & some & !queue.hits);
         let (open, closed) = (waiting & banks.open, waiting & !banks.open);
         let column = || best_gated(lane.limit(), hits, banks, floor, |bank| queue.age_of_hit(bank));
@@ -125,11 +128,10 @@ const fn step_of(banks: &Banks, queue: &PendingQueue, bank: usize) -> Step {
 #[inline(always)]
 fn of_bank(lane: Lane, step: Step, banks: &Banks, queue: &PendingQueue, bank: usize, floor: u64) -> Plan {
     let ready = banks.ready[step as usize][bank].max(floor);
+    let gated = |limit| ready.max(banks.of_channel(limit)).max(banks.of_rank(limit, bank));
     let (cycle, key) = match step {
-        Step::Column => (ready.max(banks.limit(lane.limit(), bank)), Action::Column.key(queue.age_of_hit(bank))),
-        Step::Activate => {
-            (ready.max(banks.limit(Limit::Activate, bank)), Action::Activate.key(queue.age_of_head(bank)))
-        }
+        Step::Column => (gated(lane.limit()), Action::Column.key(queue.age_of_hit(bank))),
+        Step::Activate => (gated(Limit::Activate), Action::Activate.key(queue.age_of_head(bank))),
         Step::Precharge => (ready, Action::PrechargeMiss.key(queue.age_of_head(bank))),
     };
     Plan { cycle, key }
@@ -143,7 +145,8 @@ fn best_gated(limit: Limit, some: u64, banks: &Banks, floor: u64, age: impl Fn(u
         Limit::Read | Limit::Write => (Step::Column, Action::Column),
     };
     let ready = &banks.ready[step as usize];
-    best_of(some, floor, action, |bank| (ready[bank].max(banks.limit(limit, bank)).max(floor), age(bank)))
+    let from = banks.of_channel(limit).max(floor);
+    best_of(some, floor, action, |bank| (ready[bank].max(banks.of_rank(limit, bank)).max(from), age(bank)))
 }
 
 #[inline(always)]

@@ -120,7 +120,8 @@ impl Channel {
             mode: MajorMode::Read,
             no_reads_since: 0,
             sequence: 0,
-            bus_free: 0,
+            // Nothing is sent before cycle 1, so that a cycle of 0 can mean that a candidate is not known.
+            bus_free: 1,
             plan: Plan::SLEEP,
             no_idle_before: u64::MAX,
             errand: next,
@@ -280,7 +281,8 @@ impl Channel {
         changed
     }
 
-    fn next_errand(&self, cycle: u64) -> u64 {
+    /// When something besides arrivals and the plan is due next.
+    pub(super) fn next_errand(&self, cycle: u64) -> u64 {
         let forward = self.forwards.front().map_or(u64::MAX, |forward| forward.done);
         let completed = self.completing.front().map_or(u64::MAX, |write| write.done);
         let queues = forward.min(completed).min(self.underfill_errand(cycle));

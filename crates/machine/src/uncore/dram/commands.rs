@@ -57,7 +57,7 @@ impl Channel {
                 self.close(bank, cycle);
                 Command::PrechargeMiss
             }
-            // Nobody sends a look.
+            // A look is not sent: it ends in another plan.
             Action::PrechargeIdle | Action::Look => {
                 self.close(bank, cycle);
                 Command::PrechargeIdle
@@ -77,6 +77,9 @@ impl Channel {
             let done = cycle + self.timing.trfc;
             self.hold(rank, done);
             self.rest(rank, done);
+            // Nothing is due any more when the rank would have rested without the refresh.
+            self.power.set_next();
+            self.errand = self.next_errand(cycle);
             let command = self.refresh.send(rank, &self.banks.layout);
             self.decide_refresh();
             return command;

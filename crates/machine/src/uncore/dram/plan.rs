@@ -69,7 +69,7 @@ pub struct Plan {
 impl Plan {
     /// Nothing to do.
     pub const SLEEP: Self = Self { cycle: u64::MAX, key: u64::MAX };
-    /// Not known: too early for anything.
+    /// Not known: too early for anything, since nothing is sent in cycle 0.
     pub(super) const UNKNOWN: Self = Self { cycle: 0, key: 0 };
 
     /// Nothing before `cycle`, when there may be a row that nobody needs any more.

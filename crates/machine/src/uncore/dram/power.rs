@@ -118,7 +118,8 @@ impl Power {
         }
     }
 
-    fn set_next(&mut self) {
+    /// The next cycle at which something is due, when that may be later than it was.
+    pub(super) fn set_next(&mut self) {
         self.next =
             self.due.iter().fold(self.refresh_due.min(self.edge).min(self.wanted_at), |least, &due| least.min(due));
     }

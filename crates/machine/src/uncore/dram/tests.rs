@@ -4,7 +4,7 @@ use super::candidates::Candidates;
 use super::checker::{self, DDR3_1600K, DDR4_3200AA, DDR5_5600B, Standard};
 use super::{Arrival, Channel, Outcome, Sent, Timing, Witness};
 use crate::engine::{Period, Random};
-use crate::ledger::{CommandRecord, MajorMode, MemoryState, Pending};
+use crate::ledger::{Command, CommandRecord, MajorMode, MemoryState, Pending};
 
 /// Keeps the commands, and how many requests each queue holds.
 #[derive(Default)]
@@ -94,6 +94,26 @@ fn any_number_of_ranks_keeps_the_standard() {
         let timing = Timing { ranks, ..Timing::ddr3_1600() };
         keeps_the_standard(&timing, &Standard { ranks: ranks.into(), ..DDR3_1600K }, 7);
     }
+}
+
+/// After the last read writes wait for `write_patience`, unless there are too many of them.
+#[test]
+fn writes_that_were_to_wait_go_out_when_they_are_too_many() {
+    let timing = Timing { write_high: 2, write_low: 1, write_patience: 1000, ..Timing::ddr3_1600() };
+    let mut channel = Channel::new(CLOCK, &timing);
+    let (mut log, mut out) = (Log::default(), Vec::new());
+    let (reads, writes) = (Pending::Reads, Pending::Writes);
+    for (cycle, bank, row, queue) in [(1, 0, 1, reads), (50, 0, 2, writes), (60, 1, 1, writes)] {
+        let line = cycle as u32;
+        channel.announce(Arrival { cycle, owner: 0, line, bank, row, queue, partial: false });
+    }
+    while channel.next_tick() < 70 * CLOCK.ticks() {
+        channel.step(&mut log, &mut out);
+    }
+    let sent: Vec<_> = log.commands.iter().map(|sent| (sent.cycle, sent.command, sent.bank)).collect();
+    let first = [(1, Command::Activate, 0), (12, Command::Read, 0)];
+    let drained = [(60, Command::Activate, 1), (61, Command::PrechargeMiss, 0)];
+    assert_eq!(sent, [first, drained].concat());
 }
 
 /// Cycles of a read with so many outstanding, which `place` gives bank and row by its number.
