@@ -14,13 +14,11 @@ pub struct Line {
 
 impl Line {
     /// The wire of an instance.
-    #[inline]
     pub const fn wire(self, stride: u16, socket: u16, index: u16) -> Wire {
         Wire { instance: self.start + socket * stride + index, signal: self.signal }
     }
 
     /// The tag.
-    #[inline]
     pub const fn tag(self) -> u64 {
         self.tag
     }

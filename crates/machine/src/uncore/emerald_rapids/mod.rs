@@ -141,7 +141,7 @@ pub struct Model {
     credits: Vec<Credits>,
     subchannels: Vec<Subchannel>,
     /// When each subchannel acts next.
-    channel_next: Agenda,
+    channel_next: Agenda<{ MOST_SUBCHANNELS / 4 }>,
     /// What the phase asks of the memory channels.
     memory: MemoryConditions,
     /// Channels of which both subchannels are powered down.
