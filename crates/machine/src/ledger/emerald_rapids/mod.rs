@@ -341,6 +341,7 @@ impl Ledger {
     }
 
     /// A message went over a socket's mesh.
+    #[inline]
     pub fn message(&mut self, socket: u16, message: &Message) {
         let (from, to) = (self.shape.tiles[usize::from(message.from)], self.shape.tiles[usize::from(message.to)]);
         self.cells.traffic[usize::from(socket)].add(message, from, to);

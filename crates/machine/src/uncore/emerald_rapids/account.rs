@@ -5,7 +5,7 @@ use super::reject_lines::RejectLines;
 use super::request_tags::RequestLines;
 use crate::ledger::emerald_rapids::deeds::{DEEDS, Deed, LEVELS, LevelId};
 use crate::ledger::emerald_rapids::{Class, Found, Ledger, LinkMessage, Queue, Reason, Victim};
-use crate::signal::{SignalSink, Tick, Wiring, WiringError};
+use crate::signal::{SignalSink, Stride, Tick, Wiring, WiringError};
 use pericore_catalog::BitRange;
 
 /// The signals of a level.
@@ -84,8 +84,7 @@ pub struct Account {
     links: LinkLines,
     answers: AnswerLines,
     pub ledger: Ledger,
-    /// Instances of a socket over all units.
-    pub(super) stride: u16,
+    pub(super) stride: Stride,
     deeds: Vec<Line>,
     levels: Vec<LevelLines>,
     requests: RequestLines,
@@ -131,7 +130,7 @@ impl Account {
             kind,
             pseudo,
         };
-        let stride = wiring.instances() / wiring.sockets();
+        let stride = wiring.stride();
         let requests = RequestLines::bind(wiring, opcode)?;
         let rejects = RejectLines::bind(wiring)?;
         let channels = wiring.family().unit("imc").map_or(0, |unit| unit.instances);
@@ -154,7 +153,7 @@ impl Account {
 
     /// True if pulses of an instance need be made.
     #[inline]
-    fn hears(&self, line: Line, socket: u16, index: u16) -> bool {
+    pub(super) fn hears(&self, line: Line, socket: u16, index: u16) -> bool {
         self.heard[usize::from(line.wire(self.stride, socket, index).instance)]
     }
 

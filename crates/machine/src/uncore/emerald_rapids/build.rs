@@ -55,7 +55,7 @@ impl Model {
             rooms: vec![("irp/FAF_INSERTS", port::READS.into()), ("irp/TxC_BL_DRS_INSERTS", port::DATA.into())],
         };
         let account = Account::new(wiring, Ledger::new(clocks, shape), opcode)?;
-        let mesh = Mesh::new(wiring, tiles, &parameters, clocks.uclk.ticks())?;
+        let mesh = Mesh::new(wiring, &tiles, &parameters, clocks.uclk)?;
         let subchannel = |number: u16| {
             let (socket, within) = (number / 16, number % 16);
             Subchannel::new(socket, within / 2, usize::from(within % 2), number, clocks.dclk, timing)

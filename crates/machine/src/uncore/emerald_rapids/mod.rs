@@ -186,6 +186,7 @@ impl Model {
     /// Runs everything that happens before `until`; afterwards it is `until`.
     pub fn run_until<S: SignalSink>(&mut self, until: Tick, sink: &mut S) {
         self.account.listen(sink);
+        self.mesh.listen(&self.account, sink);
         if !self.started {
             self.started = true;
             for subchannel in &mut self.subchannels {
