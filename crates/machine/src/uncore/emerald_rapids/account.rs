@@ -153,7 +153,7 @@ impl Account {
 
     /// True if pulses of an instance need be made.
     #[inline]
-    pub(super) fn hears(&self, line: Line, socket: u16, index: u16) -> bool {
+    fn hears(&self, line: Line, socket: u16, index: u16) -> bool {
         self.heard[usize::from(line.wire(self.stride, socket, index).instance)]
     }
 

@@ -54,8 +54,10 @@ impl Mesh {
     pub fn listen<S: SignalSink>(&mut self, account: &Account, sink: &S) {
         for (socket, heard) in (0..).zip(&mut self.heard) {
             let hears = |lines: &[Line], index: u16| {
-                let any = lines.first().is_some_and(|&line| account.hears(line, socket, index));
-                any && lines.iter().any(|line| sink.hears(line.wire(account.stride, socket, index)))
+                let wire = |line: &Line| line.wire(account.stride, socket, index);
+                // Where nobody listens at all, one question does.
+                lines.first().is_some_and(|line| sink.hears_any(wire(line).instance))
+                    && lines.iter().any(|line| sink.hears(wire(line)))
             };
             *heard = Seen::NOTHING;
             for (tile, unit) in self.units.iter().enumerate() {
