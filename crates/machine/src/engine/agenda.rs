@@ -5,28 +5,26 @@ use crate::signal::Tick;
 
 /// Units lie in groups, each of which knows its least: so a change looks at one group and at the others' least.
 const GROUP: usize = 4;
-const GROUPS: usize = 8;
-const UNITS: usize = GROUP * GROUPS;
 /// Bits of a unit's number.
-const UNIT_BITS: u32 = UNITS.trailing_zeros();
+const UNIT_BITS: u32 = 5;
 
-/// The next ticks of up to 32 units. Of units with the same tick, the one with the lowest number comes first.
+/// The next ticks of up to four units for each of `GROUPS`. Of units with the same tick, the one with the lowest number comes first.
 #[derive(Debug, Clone)]
-pub struct Agenda {
+pub struct Agenda<const GROUPS: usize = 4> {
     /// Tick and unit in one number, so that the least of them is all there is to find.
     entries: [[u64; GROUP]; GROUPS],
     least: [u64; GROUPS],
-    /// Groups with units.
-    groups: usize,
     first: u64,
 }
 
-impl Agenda {
-    /// Nothing to do for so many units, at most 32.
+impl<const GROUPS: usize> Agenda<GROUPS> {
+    const UNITS: usize = GROUP * GROUPS;
+
+    /// Nothing to do for so many units.
     pub fn new(units: usize) -> Self {
-        assert!(units <= UNITS, "an agenda has room for {UNITS} units, not for {units}");
-        let groups = units.div_ceil(GROUP);
-        Self { entries: [[NEVER; GROUP]; GROUPS], least: [NEVER; GROUPS], groups, first: NEVER }
+        const { assert!(Self::UNITS <= 1 << UNIT_BITS) };
+        assert!(units <= Self::UNITS, "an agenda has room for {} units, not for {units}", Self::UNITS);
+        Self { entries: [[NEVER; GROUP]; GROUPS], least: [NEVER; GROUPS], first: NEVER }
     }
 
     /// Ticks that matter lose no bit; of [`NEVER`] the others are left, which is later than all of them.
@@ -42,7 +40,7 @@ impl Agenda {
         entries[unit % GROUP] = Self::entry(unit, tick);
         let [a, b, c, d] = *entries;
         self.least[group] = a.min(b).min(c.min(d));
-        self.first = self.least.iter().take(self.groups).fold(NEVER, |first, &least| first.min(least));
+        self.first = self.least.iter().fold(NEVER, |first, &least| first.min(least));
     }
 
     /// A unit acts at `tick`, unless it does earlier.
@@ -64,19 +62,19 @@ impl Agenda {
     /// The first unit, if any acts.
     #[inline]
     pub const fn unit(&self) -> usize {
-        self.first as usize % UNITS
+        self.first as usize % Self::UNITS
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Agenda, UNITS};
+    use super::Agenda;
     use crate::engine::clock::HORIZON;
     use crate::engine::{NEVER, Random};
 
     #[test]
     fn the_earliest_and_of_equals_the_lowest_comes_first() {
-        let mut agenda = Agenda::new(6);
+        let mut agenda = Agenda::<2>::new(6);
         assert!(agenda.tick() > HORIZON);
         agenda.set(5, 30);
         agenda.set(2, 40);
@@ -92,7 +90,8 @@ mod tests {
 
     #[test]
     fn all_units_take_part() {
-        let (mut agenda, mut ticks) = (Agenda::new(UNITS), [NEVER; UNITS]);
+        const UNITS: usize = 32;
+        let (mut agenda, mut ticks) = (Agenda::<8>::new(UNITS), [NEVER; UNITS]);
         let mut random = Random::new(5, 0);
         for _ in 0..2000 {
             let (unit, tick) = (random.below(UNITS as u64) as usize, random.below(40));

@@ -1,4 +1,7 @@
 //! Totals in closed form: they change when something happens, and are brought up to a moment when asked.
+//!
+//! Cycles are summed as those of all ends less those of all beginnings, modulo 2^64; what is under way at the moment that is asked for
+//! ends there.
 
 /// A number of entries over time.
 #[derive(Debug, Clone, Copy, Default)]
@@ -13,37 +16,46 @@ pub struct Gauge {
     pub nonempty: u64,
     /// Cycles with as many entries as there is room for.
     pub full: u64,
-    last: u64,
 }
 
 impl Gauge {
-    /// Brings the sums up to the start of `cycle`. `room` is the capacity.
-    #[inline]
-    pub const fn settle(&mut self, cycle: u64, room: u64) {
-        let cycles = cycle - self.last;
-        self.occupied += self.live * cycles;
+    /// Its sums up to the start of `cycle`. `room` is the capacity.
+    pub const fn at(mut self, cycle: u64, room: u64) -> Self {
+        self.occupied = self.occupied.wrapping_add(self.live.wrapping_mul(cycle));
         if self.live > 0 {
-            self.nonempty += cycles;
+            self.nonempty = self.nonempty.wrapping_add(cycle);
         }
         if self.live >= room {
-            self.full += cycles;
+            self.full = self.full.wrapping_add(cycle);
         }
-        self.last = cycle;
+        self
     }
 
     /// An entry comes.
     #[inline]
     pub const fn enter(&mut self, cycle: u64, room: u64) {
-        self.settle(cycle, room);
         self.entries += 1;
+        self.occupied = self.occupied.wrapping_sub(cycle);
+        if self.live == 0 {
+            self.nonempty = self.nonempty.wrapping_sub(cycle);
+        }
         self.live += 1;
+        if self.live == room {
+            self.full = self.full.wrapping_sub(cycle);
+        }
     }
 
     /// An entry goes.
     #[inline]
     pub const fn leave(&mut self, cycle: u64, room: u64) {
-        self.settle(cycle, room);
+        self.occupied = self.occupied.wrapping_add(cycle);
+        if self.live == room {
+            self.full = self.full.wrapping_add(cycle);
+        }
         self.live -= 1;
+        if self.live == 0 {
+            self.nonempty = self.nonempty.wrapping_add(cycle);
+        }
     }
 }
 
@@ -52,37 +64,29 @@ impl Gauge {
 pub struct Stay {
     /// Entries that came.
     pub entries: u64,
+    live: u64,
     occupied: u64,
-    live: u32,
-    /// Low half of the cycle of the last change; the high half follows from the present.
-    last: u32,
 }
 
 impl Stay {
-    #[inline]
-    const fn settle(&mut self, cycle: u64) {
-        self.occupied += self.live as u64 * (cycle as u32).wrapping_sub(self.last) as u64;
-        self.last = cycle as u32;
-    }
-
     /// An entry comes.
     #[inline]
     pub const fn enter(&mut self, cycle: u64) {
-        self.settle(cycle);
         self.entries += 1;
         self.live += 1;
+        self.occupied = self.occupied.wrapping_sub(cycle);
     }
 
     /// An entry goes.
     #[inline]
     pub const fn leave(&mut self, cycle: u64) {
-        self.settle(cycle);
         self.live -= 1;
+        self.occupied = self.occupied.wrapping_add(cycle);
     }
 
     /// Entries, added up over cycles, at the start of `cycle`.
     pub const fn occupied(&self, cycle: u64) -> u64 {
-        self.occupied + self.live as u64 * (cycle as u32).wrapping_sub(self.last) as u64
+        self.occupied.wrapping_add(self.live.wrapping_mul(cycle))
     }
 }
 
@@ -97,9 +101,24 @@ mod tests {
         gauge.enter(12, 2);
         gauge.leave(15, 2);
         gauge.leave(20, 2);
-        gauge.settle(30, 2);
+        let gauge = gauge.at(30, 2);
         // One entry for 10 to 12 and 15 to 20, two for 12 to 15.
         assert_eq!((gauge.entries, gauge.occupied, gauge.nonempty, gauge.full), (2, 13, 10, 3));
+    }
+
+    #[test]
+    fn what_is_under_way_counts_up_to_now() {
+        let mut gauge = Gauge::default();
+        gauge.enter(10, 2);
+        gauge.enter(12, 2);
+        let now = gauge.at(15, 2);
+        assert_eq!((now.live, now.occupied, now.nonempty, now.full), (2, 8, 5, 3));
+        // More than there is room for is full as well.
+        gauge.enter(20, 2);
+        gauge.leave(21, 2);
+        gauge.leave(30, 2);
+        let now = gauge.at(40, 2);
+        assert_eq!((now.live, now.occupied, now.nonempty, now.full), (1, 49, 30, 18));
     }
 
     #[test]

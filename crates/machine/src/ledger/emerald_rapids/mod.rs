@@ -15,6 +15,7 @@ mod link_names;
 mod mesh;
 mod mesh_names;
 mod names;
+mod places;
 mod rejects;
 mod requests;
 mod shape;
@@ -26,7 +27,6 @@ pub use link_messages::{LinkClass, LinkCodes, LinkMessage};
 pub use mesh::{Bridged, HALF_FULL, Message, PATIENCE, ROOM, Ring, Tile, Traffic};
 pub use rejects::Reason;
 pub use shape::{Clocks, Shape};
-use snapshot::Places;
 pub use snapshot::Snapshot;
 
 use super::Shaped;
@@ -34,33 +34,10 @@ use crate::engine::Period;
 use crate::signal::Tick;
 use changes::Changes;
 use deeds::{DEEDS, Deed, LEVELS, LevelId};
+use places::{Place, Places, places};
 
 /// The queue of cores' requests in a caching and home agent.
 const INGRESS: LevelId = deeds::level("cha/RxC_INSERTS.IRQ");
-
-/// Where the totals of a deed or level lie: all those of an instance side by side, since much of it happens together.
-#[derive(Debug, Clone, Copy)]
-struct Place {
-    /// That of the unit's first instance.
-    base: u32,
-    /// Totals of an instance.
-    width: u16,
-    /// Instances of a socket.
-    per_socket: u16,
-}
-
-impl Place {
-    /// How far an instance's totals are from the first one's.
-    #[inline]
-    const fn distance(self, socket: u16, index: u16) -> usize {
-        (socket * self.per_socket + index) as usize * self.width as usize
-    }
-
-    #[inline]
-    const fn of(self, socket: u16, index: u16) -> usize {
-        self.base as usize + self.distance(socket, index)
-    }
-}
 
 /// A victim of an LLC fill: what left, for whom, and where its home is.
 #[derive(Debug, Clone, Copy)]
@@ -154,30 +131,6 @@ pub struct Ledger {
     cells: Cells,
     log: Option<Vec<(u16, crate::ledger::CommandRecord)>>,
     changes: Option<Changes>,
-}
-
-/// The places of a table's rows, and how many totals there are.
-fn places(shape: &Shape, table: &[&str]) -> (Vec<Place>, usize) {
-    let mut units: Vec<(&str, Place)> = Vec::new();
-    for name in table {
-        let unit = deeds::unit_of(name);
-        match units.iter_mut().find(|(known, _)| *known == unit) {
-            Some((_, place)) => place.width += 1,
-            None => units.push((unit, Place { base: 0, width: 1, per_socket: shape.instances(unit) })),
-        }
-    }
-    let mut next = 0;
-    for (_, place) in &mut units {
-        place.base = next;
-        next += u32::from(place.width) * u32::from(place.per_socket * shape.sockets);
-    }
-    let places = table.iter().filter_map(|name| {
-        let (_, place) = units.iter_mut().find(|(unit, _)| *unit == deeds::unit_of(name))?;
-        let row = *place;
-        place.base += 1;
-        Some(row)
-    });
-    (places.collect(), next as usize)
 }
 
 impl Ledger {
@@ -398,7 +351,8 @@ impl Ledger {
         let mut cells = self.cells.clone();
         for &(place, clock, room) in &self.level_places {
             for instance in 0..place.per_socket * self.shape.sockets {
-                cells.levels[place.of(0, instance)].settle(clock.cycles(now), room);
+                let gauge = &mut cells.levels[place.of(0, instance)];
+                *gauge = gauge.at(clock.cycles(now), room);
             }
         }
         let places = Places {

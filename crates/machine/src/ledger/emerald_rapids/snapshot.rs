@@ -1,15 +1,9 @@
 //! The account at one instant, and what it says about events.
 
 use super::cells::Gauge;
-use super::{Cells, Clocks, Place, Shape, names};
+use super::places::Places;
+use super::{Cells, Clocks, Shape, names};
 use crate::signal::Tick;
-
-/// Where the totals of deeds and levels lie.
-#[derive(Debug, Clone)]
-pub struct Places {
-    pub deeds: Vec<Place>,
-    pub levels: Vec<Place>,
-}
 
 /// The account at one instant.
 #[derive(Debug, Clone)]

@@ -85,14 +85,14 @@ pub struct Account {
     answers: AnswerLines,
     pub ledger: Ledger,
     pub(super) stride: Stride,
-    /// By machine-wide number: a counter of the instance hears pulses.
-    heard: Vec<bool>,
     deeds: Vec<Line>,
     levels: Vec<LevelLines>,
     requests: RequestLines,
     rejects: RejectLines,
     commands: CommandLines,
     channels: u16,
+    /// By machine-wide number: a counter of the instance hears pulses.
+    heard: Vec<bool>,
 }
 
 /// What stands before a sign, and what behind it.
@@ -141,7 +141,7 @@ impl Account {
             snoop: wiring.attribute("irp", "snoop_responses", "snoop")?,
         };
         let heard = vec![true; wiring.instances().into()];
-        Ok(Self { links, answers, ledger, stride, heard, deeds, levels, requests, rejects, commands, channels })
+        Ok(Self { links, answers, ledger, stride, deeds, levels, requests, rejects, commands, channels, heard })
     }
 
     /// Asks where counters listen; to be done whenever counters may have been programmed.
@@ -149,6 +149,12 @@ impl Account {
         for (instance, heard) in (0..).zip(&mut self.heard) {
             *heard = sink.hears_any(instance);
         }
+    }
+
+    /// True if pulses of an instance need be made.
+    #[inline]
+    fn hears(&self, line: Line, socket: u16, index: u16) -> bool {
+        self.heard[usize::from(line.wire(self.stride, socket, index).instance)]
     }
 
     /// Says a pulse to those who hear it.
@@ -162,16 +168,15 @@ impl Account {
         count: u32,
         sink: &mut S,
     ) {
-        let wire = line.wire(self.stride, socket, index);
-        if self.heard[usize::from(wire.instance)] {
-            sink.pulse(wire, tag, tick, count);
+        if self.hears(line, socket, index) {
+            sink.pulse(line.wire(self.stride, socket, index), tag, tick, count);
         }
     }
 
     /// Something happens.
     #[inline]
     pub fn deed<S: SignalSink>(&mut self, deed: Deed, socket: u16, index: u16, tick: Tick, sink: &mut S) {
-        self.deeds(deed, socket, index, tick, 1, sink);
+        self.together([deed], socket, index, tick, sink);
     }
 
     /// Something happens `count` times.
@@ -182,8 +187,8 @@ impl Account {
         self.ledger.did(deed, socket, index, count.into());
     }
 
-    /// Several things happen at once in one instance of a unit.
-    #[inline]
+    /// Several things happen at once in one instance of a unit. Where it is known which, little is left to do.
+    #[inline(always)]
     pub fn together<S: SignalSink, const N: usize>(
         &mut self,
         deeds: [Deed; N],
@@ -192,45 +197,44 @@ impl Account {
         tick: Tick,
         sink: &mut S,
     ) {
-        let instance = self.deeds[usize::from(deeds[0])].wire(self.stride, socket, index).instance;
-        if self.heard[usize::from(instance)] {
+        self.ledger.did_together(deeds, socket, index);
+        if self.hears(self.deeds[usize::from(deeds[0])], socket, index) {
             for &deed in &deeds {
                 let line = self.deeds[usize::from(deed)];
                 sink.pulse(line.wire(self.stride, socket, index), line.tag(), tick, 1);
             }
         }
-        self.ledger.did_together(deeds, socket, index);
     }
 
     /// Something that lasts begins.
-    #[inline]
     pub fn enter<S: SignalSink>(&mut self, level: LevelId, socket: u16, index: u16, tick: Tick, sink: &mut S) {
-        let lines = &self.levels[usize::from(level)];
-        let enter = |line: Line, sink: &mut S| sink.enter(line.wire(self.stride, socket, index), line.tag(), tick);
-        if let Some(line) = lines.each {
-            enter(line, sink);
-        }
         let live = self.ledger.enter(level, socket, index, tick);
+        let lines = &self.levels[usize::from(level)];
         if let Some(more) = &lines.more {
             let full = more.full.filter(|_| live == self.ledger.room(level));
             let nonempty = more.nonempty.filter(|_| live == 1);
-            [more.each, full, nonempty].into_iter().flatten().for_each(|line| enter(line, sink));
+            for line in [more.each, full, nonempty].into_iter().flatten() {
+                sink.enter(line.wire(self.stride, socket, index), line.tag(), tick);
+            }
+        }
+        if let Some(line) = lines.each {
+            sink.enter(line.wire(self.stride, socket, index), line.tag(), tick);
         }
     }
 
     /// Something that lasted ends.
-    #[inline]
     pub fn leave<S: SignalSink>(&mut self, level: LevelId, socket: u16, index: u16, tick: Tick, sink: &mut S) {
-        let lines = &self.levels[usize::from(level)];
-        let leave = |line: Line, sink: &mut S| sink.leave(line.wire(self.stride, socket, index), line.tag(), tick);
-        if let Some(line) = lines.each {
-            leave(line, sink);
-        }
         let live = self.ledger.leave(level, socket, index, tick);
+        let lines = &self.levels[usize::from(level)];
         if let Some(more) = &lines.more {
             let full = more.full.filter(|_| live + 1 == self.ledger.room(level));
             let nonempty = more.nonempty.filter(|_| live == 0);
-            [more.each, full, nonempty].into_iter().flatten().for_each(|line| leave(line, sink));
+            for line in [more.each, full, nonempty].into_iter().flatten() {
+                sink.leave(line.wire(self.stride, socket, index), line.tag(), tick);
+            }
+        }
+        if let Some(line) = lines.each {
+            sink.leave(line.wire(self.stride, socket, index), line.tag(), tick);
         }
     }
 
@@ -244,8 +248,10 @@ impl Account {
         tick: Tick,
         sink: &mut S,
     ) {
-        let tag = self.requests.lookup_tag(class, found);
-        self.pulse(self.requests.lookup, tag, (socket, cha), tick, 1, sink);
+        if self.hears(self.requests.lookup, socket, cha) {
+            let tag = self.requests.lookup_tag(class, found);
+            sink.pulse(self.requests.lookup.wire(self.stride, socket, cha), tag, tick, 1);
+        }
         self.ledger.looked_up(socket, cha, class, found);
     }
 
@@ -308,10 +314,12 @@ impl Account {
     /// A column command goes out.
     pub fn column<S: SignalSink>(&mut self, socket: u16, channel: u16, pseudo: u8, kind: u8, tick: Tick, sink: &mut S) {
         let lines = &self.commands;
-        let tag = |kind: u8| lines.pseudo.set(lines.kind.set(0, kind.into()), pseudo.into());
-        self.pulse(lines.columns, tag(kind), (socket, channel), tick, 1, sink);
-        // Lengths: read, underfill, write, each of a whole line.
-        self.pulse(lines.lengths, tag(kind / 2), (socket, channel), tick, 1, sink);
+        if self.hears(lines.columns, socket, channel) {
+            let tag = |kind: u8| lines.pseudo.set(lines.kind.set(0, kind.into()), pseudo.into());
+            sink.pulse(lines.columns.wire(self.stride, socket, channel), tag(kind), tick, 1);
+            // Lengths: read, underfill, write, each of a whole line.
+            sink.pulse(lines.lengths.wire(self.stride, socket, channel), tag(kind / 2), tick, 1);
+        }
         self.ledger.column(socket * self.channels + channel, pseudo, kind);
     }
 
@@ -371,8 +379,10 @@ impl Account {
         sink: &mut S,
     ) {
         let lines = &self.commands;
-        let tag = lines.pseudo.set(lines.kind.set(0, kind.into()), pseudo.into());
-        self.pulse(lines.activates, tag, (socket, channel), tick, 1, sink);
+        if self.hears(lines.activates, socket, channel) {
+            let tag = lines.pseudo.set(lines.kind.set(0, kind.into()), pseudo.into());
+            sink.pulse(lines.activates.wire(self.stride, socket, channel), tag, tick, 1);
+        }
         self.ledger.activate(socket * self.channels + channel, pseudo, kind);
     }
 }

@@ -15,7 +15,7 @@ const LLC_SET_BITS: u32 = 12;
 /// Sets of a slice's snoop filter: twice the lines of an L2 (assumption).
 const FILTER_SET_BITS: u32 = 12;
 /// An entry of the table of requests without a line.
-pub const FREE: u32 = u32::MAX;
+const FREE: u32 = u32::MAX;
 /// States of a snoop filter entry.
 pub const FILTER_SHARED: u8 = Found::FilterShared as u8;
 pub const FILTER_EXCLUSIVE: u8 = Found::FilterExclusive as u8;
@@ -34,10 +34,12 @@ pub struct Agent {
     pub(super) victims: VecDeque<RequestId>,
     /// Credits for messages to the other socket.
     pub(super) links: LinkCredits,
-    pub(super) lines: [u32; 32],
-    pub(super) owners: [RequestId; 32],
-    pub(super) used: u32,
-    pub(super) all: u32,
+    /// The table of requests: lines, and whose each entry is; the entries that are free, one bit each, and how many that are.
+    lines: [u32; 32],
+    owners: [RequestId; 32],
+    vacant: u32,
+    vacancies: u32,
+    entries: u32,
     pub(super) pipeline_free: Tick,
     /// Tick of the pipeline event that counts; others are stale.
     pub(super) pump_at: Tick,
@@ -55,8 +57,9 @@ impl Agent {
             links: LinkCredits::new(),
             lines: [FREE; 32],
             owners: [0; 32],
-            used: 0,
-            all: u32::MAX >> (32 - u32::from(tor_entries)),
+            vacant: u32::MAX >> (32 - u32::from(tor_entries)),
+            vacancies: tor_entries.into(),
+            entries: tor_entries.into(),
             pipeline_free: 0,
             pump_at: NEVER,
         }
@@ -65,16 +68,25 @@ impl Agent {
     /// True if there are more free entries than `kept` for others.
     #[inline]
     pub(super) const fn has_entry(&self, kept: u32) -> bool {
-        (self.all & !self.used).count_ones() > kept
+        self.vacancies > kept
     }
 
     #[inline]
     pub(super) fn take_entry(&mut self, line: u32, owner: RequestId) -> u8 {
-        let slot = (self.all & !self.used).trailing_zeros() as u8;
+        let slot = self.vacant.trailing_zeros() as u8;
         self.lines[usize::from(slot)] = line;
         self.owners[usize::from(slot)] = owner;
-        self.used |= 1 << slot;
+        self.vacant &= !(1 << slot);
+        self.vacancies -= 1;
         slot
+    }
+
+    /// Frees an entry.
+    #[inline]
+    pub(super) fn give_entry(&mut self, slot: u8) {
+        self.lines[usize::from(slot)] = FREE;
+        self.vacant |= 1 << slot;
+        self.vacancies += 1;
     }
 
     #[inline]
@@ -90,7 +102,7 @@ impl Agent {
 
     /// True if nothing waits anywhere.
     pub fn is_idle(&self) -> bool {
-        self.used == 0 && self.ingress.is_empty() && self.outside.is_empty() && self.victims.is_empty()
+        self.vacancies == self.entries && self.ingress.is_empty() && self.outside.is_empty() && self.victims.is_empty()
     }
 }
 

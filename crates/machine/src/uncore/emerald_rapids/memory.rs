@@ -6,6 +6,7 @@ use super::event::Event;
 use super::request::{NO_REQUEST, Request, RequestId};
 use crate::ledger::Pending;
 use crate::ledger::emerald_rapids::compiled::{deed, level};
+use crate::ledger::emerald_rapids::deeds::Deed;
 use crate::ledger::emerald_rapids::{Found, Kind, Queue, Ring};
 use crate::signal::{SignalSink, Tick};
 use crate::uncore::dram::{Arrival, Outcome};
@@ -36,6 +37,7 @@ type Halves = [u16; 2];
 const READS: Halves = [deed!("m2m/IMC_READS.CH0_NORMAL"), deed!("m2m/IMC_READS.CH1_NORMAL")];
 const FULL_WRITES: Halves = [deed!("m2m/IMC_WRITES.CH0_FULL"), deed!("m2m/IMC_WRITES.CH1_FULL")];
 const PARTIAL_WRITES: Halves = [deed!("m2m/IMC_WRITES.CH0_PARTIAL"), deed!("m2m/IMC_WRITES.CH1_PARTIAL")];
+/// Reads that wait for a credit; one that finds a credit stays for no time.
 const INGRESS: u16 = level!("m2m/RxC_AD_OCCUPANCY");
 const TRACKED: Halves = [deed!("m2m/TRACKER_INSERTS.CH0"), deed!("m2m/TRACKER_INSERTS.CH1")];
 const TRACKER: Halves = [level!("m2m/TRACKER_OCCUPANCY.CH0"), level!("m2m/TRACKER_OCCUPANCY.CH1")];
@@ -102,28 +104,24 @@ impl Model {
             self.ask_remote(request, wait, claim, sink);
             return;
         }
-        let (at_socket, at_cha) = (u16::from(socket), u16::from(cha));
-        if claim {
-            self.account.deed(deed!("cha/REQUESTS.INVITOE_LOCAL"), at_socket, at_cha, self.now, sink);
-            if self.sockets == 1 {
-                // No other socket can have it: there is nothing to ask memory for.
-                if class.kind.queue() == Queue::Core {
-                    self.go(request, sink);
-                }
-                let from = self.places.cha[usize::from(cha)];
-                let to = self.requester_tile(request);
-                let at = self.mesh_send(socket, Ring::Acknowledge, 0, from, to, sink);
-                self.wheel.schedule(at + wait + self.times.llc_quick, Event::Data.of(request));
-                return;
+        if claim && self.sockets == 1 {
+            // No other socket can have it: there is nothing to ask memory for.
+            self.account.deed(deed!("cha/REQUESTS.INVITOE_LOCAL"), socket.into(), cha.into(), self.now, sink);
+            if class.kind.queue() == Queue::Core {
+                self.go(request, sink);
             }
-        } else {
-            self.account.deed(deed!("cha/REQUESTS.READS_LOCAL"), at_socket, at_cha, self.now, sink);
+            let from = self.places.cha[usize::from(cha)];
+            let to = self.requester_tile(request);
+            let at = self.mesh_send(socket, Ring::Acknowledge, 0, from, to, sink);
+            self.wheel.schedule(at + wait + self.times.llc_quick, Event::Data.of(request));
+            return;
         }
-        self.read_memory(request, wait, sink);
+        let asked = if claim { deed!("cha/REQUESTS.INVITOE_LOCAL") } else { deed!("cha/REQUESTS.READS_LOCAL") };
+        self.read_memory(request, asked, wait, sink);
     }
 
-    /// Reads a line of this socket's memory, for a request at its agent.
-    pub(super) fn read_memory<S: SignalSink>(&mut self, request: RequestId, wait: Tick, sink: &mut S) {
+    /// Reads a line of this socket's memory, for a request at its agent that counts as `asked`.
+    pub(super) fn read_memory<S: SignalSink>(&mut self, request: RequestId, asked: Deed, wait: Tick, sink: &mut S) {
         let Request { socket, cha, line, class, .. } = self.pool[request];
         let (at_socket, at_cha, now) = (u16::from(socket), u16::from(cha), self.now);
         let place = self.map.place(line);
@@ -136,9 +134,9 @@ impl Model {
             // A prefetch needs room in the queue to be of use.
             prefetched = credits > 8;
             let prefetch = if prefetched { SENT[half] } else { DROPPED[half] };
-            self.account.together([read, bypass, prefetch], at_socket, at_cha, now, sink);
+            self.account.together([asked, read, bypass, prefetch], at_socket, at_cha, now, sink);
         } else {
-            self.account.together([read, bypass], at_socket, at_cha, now, sink);
+            self.account.together([asked, read, bypass], at_socket, at_cha, now, sink);
         }
         if credits == 0 {
             let what = deed!("cha/READ_NO_CREDITS.MC0") + unit;
@@ -208,7 +206,6 @@ impl Model {
             }
             credits.writes -= 1;
         } else {
-            account.enter(INGRESS, at, unit, now, sink);
             account.enter(TRACKER[half], at, unit, now, sink);
             let read = [deed!("m2m/RxC_AD_INSERTS"), TRACKED[half], READS[half]];
             account.together(read, at, unit, now, sink);
@@ -228,10 +225,10 @@ impl Model {
             let credits = &mut self.credits[number];
             if credits.reads == 0 {
                 credits.waiting_reads.push_back(request);
+                account.enter(INGRESS, at, unit, now, sink);
                 return;
             }
             credits.reads -= 1;
-            account.leave(INGRESS, at, unit, now, sink);
         }
         self.announce(request);
     }
@@ -317,13 +314,13 @@ impl Model {
             return;
         }
         self.account.leave(TRACKER[half], at, unit, now, sink);
-        if prefetched {
+        let came = if prefetched {
             self.account.leave(PREFETCHES[half], at, unit, now, sink);
-            self.account.deed(PREFETCH_DONE[half], at, unit, now, sink);
+            PREFETCH_DONE[half]
         } else {
-            self.account.deed(NOT_PREFETCHED[half], at, unit, now, sink);
-        }
-        if self.consult_directory(request, unit, sink) {
+            NOT_PREFETCHED[half]
+        };
+        if self.consult_directory(request, came, unit, sink) {
             // Another socket has the line: it is asked first.
             return;
         }

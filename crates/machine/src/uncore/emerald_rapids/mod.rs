@@ -38,6 +38,7 @@ mod system;
 mod tags;
 #[cfg(test)]
 mod tests;
+mod times;
 
 pub use parameters::{Parameters, REPERTOIRE, SETTINGS};
 
@@ -67,6 +68,7 @@ use remote::Directory;
 use request::{Pool, RequestId};
 use subchannel::Subchannel;
 use system::System;
+use times::Times;
 
 /// Subchannels of two sockets.
 const MOST_SUBCHANNELS: usize = 2 * address::SUBCHANNELS as usize;
@@ -80,46 +82,6 @@ enum Stores {
     FastString,
     /// Past the caches.
     Streaming,
-}
-
-/// Latencies in ticks.
-#[derive(Debug, Clone, Copy)]
-struct Times {
-    uclk: Tick,
-    core: Tick,
-    hit_interval: Tick,
-    l2_latency: Tick,
-    miss_to_mesh: Tick,
-    mesh_to_use: Tick,
-    ingress_latency: Tick,
-    llc_data: Tick,
-    llc_miss: Tick,
-    llc_quick: Tick,
-    core_snoop: Tick,
-    mesh_to_memory: Tick,
-    memory_to_mesh: Tick,
-}
-
-impl Times {
-    fn new(parameters: &Parameters, clocks: &Clocks) -> Self {
-        let uclk = clocks.uclk.ticks();
-        let core = clocks.ticks_per_second / (parameters.core_mhz * 1_000_000);
-        Self {
-            uclk,
-            core,
-            hit_interval: parameters.hit_interval * core,
-            l2_latency: parameters.l2_latency * core,
-            miss_to_mesh: parameters.miss_to_mesh * uclk,
-            mesh_to_use: parameters.mesh_to_use * uclk,
-            ingress_latency: parameters.ingress_latency * uclk,
-            llc_data: parameters.llc_data * uclk,
-            llc_miss: parameters.llc_miss * uclk,
-            llc_quick: parameters.llc_quick * uclk,
-            core_snoop: parameters.core_snoop * uclk,
-            mesh_to_memory: parameters.mesh_to_memory * uclk,
-            memory_to_mesh: parameters.memory_to_mesh * uclk,
-        }
-    }
 }
 
 /// A machine of one or two sockets and its workload.
@@ -141,7 +103,7 @@ pub struct Model {
     credits: Vec<Credits>,
     subchannels: Vec<Subchannel>,
     /// When each subchannel acts next.
-    channel_next: Agenda,
+    channel_next: Agenda<{ MOST_SUBCHANNELS / 4 }>,
     /// What the phase asks of the memory channels.
     memory: MemoryConditions,
     /// Channels of which both subchannels are powered down.

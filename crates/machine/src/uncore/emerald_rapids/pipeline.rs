@@ -1,7 +1,7 @@
 //! The agent's pipeline: requests come out of the ingress queues, are looked up, and take an entry of the table of requests.
 
 use super::Model;
-use super::agent::{FILTER_EXCLUSIVE, FREE, KEPT, KEPT_BY_REMOTE, queued};
+use super::agent::{FILTER_EXCLUSIVE, KEPT, KEPT_BY_REMOTE, queued};
 use super::event::Event;
 use super::request::{NO_REQUEST, Request, RequestId};
 use crate::engine::NEVER;
@@ -160,8 +160,7 @@ impl Model {
         self.account.tor_out(at_socket, at_cha, class, self.now, sink);
         self.account.deed(deed!("cha/DIRECT_GO.HA_TOR_DEALLOC"), at_socket, at_cha, self.now, sink);
         let agent = self.agent(socket, cha);
-        agent.lines[usize::from(slot)] = FREE;
-        agent.used &= !(1 << slot);
+        agent.give_entry(slot);
         let mut waiter = next;
         self.pool[request].next = NO_REQUEST;
         while waiter != NO_REQUEST {

@@ -10,6 +10,7 @@ use super::event::Event;
 use super::link::Packet;
 use super::request::{NO_REQUEST, Request, RequestId};
 use crate::ledger::emerald_rapids::compiled::deed;
+use crate::ledger::emerald_rapids::deeds::Deed;
 use crate::ledger::emerald_rapids::{Found, Kind, LinkMessage, Queue, Reason, Ring};
 use crate::signal::{SignalSink, Tick};
 
@@ -77,8 +78,14 @@ impl Model {
         self.account.deed(by, at, cha.into(), now, sink);
     }
 
-    /// Looks at the directory bits that came with a line. True if another socket is asked first.
-    pub(super) fn consult_directory<S: SignalSink>(&mut self, request: RequestId, unit: u16, sink: &mut S) -> bool {
+    /// Looks at the directory bits that came with a line, whose coming counts as `came`. True if another socket is asked first.
+    pub(super) fn consult_directory<S: SignalSink>(
+        &mut self,
+        request: RequestId,
+        came: Deed,
+        unit: u16,
+        sink: &mut S,
+    ) -> bool {
         let Request { socket, cha, line, class, parent, .. } = self.pool[request];
         let (at, at_cha, now) = (u16::from(socket), u16::from(cha), self.now);
         let state = self.directories[usize::from(socket)].get(line);
@@ -87,7 +94,7 @@ impl Model {
             ELSEWHERE_SHARED => (deed!("m2m/DIRECTORY_LOOKUP.STATE_S"), deed!("m2m/DIRECTORY_HIT.CLEAN_S")),
             _ => (deed!("m2m/DIRECTORY_LOOKUP.STATE_A"), deed!("m2m/DIRECTORY_HIT.CLEAN_A")),
         };
-        self.account.together([looked, found], at, unit, now, sink);
+        self.account.together([came, looked, found], at, unit, now, sink);
         let owns = class.kind.owns();
         // The requester's own socket need not be asked.
         let asks = parent == NO_REQUEST && (state == ELSEWHERE || (state == ELSEWHERE_SHARED && owns));
@@ -187,27 +194,25 @@ impl Model {
         } else {
             deed!("cha/REQUESTS.READS_REMOTE")
         };
-        self.account.deed(asked, at, at_cha, now, sink);
-        self.account.deed(deed!("cha/HITME_LOOKUP.READ"), at, at_cha, now, sink);
         let shared = matches!(found, Found::Shared | Found::Forward | Found::FilterShared);
         let missed = match (owns, shared) {
             (true, true) => deed!("cha/HITME_MISS.SHARED_RDINVOWN"),
             (true, false) => deed!("cha/HITME_MISS.NOTSHARED_RDINVOWN"),
             (false, _) => deed!("cha/HITME_MISS.READ_OR_INV"),
         };
-        self.account.deed(missed, at, at_cha, now, sink);
+        self.account.together([deed!("cha/HITME_LOOKUP.READ"), missed], at, at_cha, now, sink);
         if owns {
             self.account.deed(deed!("cha/HITME_UPDATE.RDINVOWN"), at, at_cha, now, sink);
         }
         if found == Found::Nothing {
-            self.read_memory(request, 0, sink);
+            self.read_memory(request, asked, 0, sink);
             return;
         }
         // Somebody in this socket has it: they give it up, or share it.
         let modified = if class.kind == Kind::RemoteCurrent { false } else { self.purge(socket, cha, line, sink) };
         self.account.deed(deed!("cha/CORE_SNP.REMOTE_ONE"), at, at_cha, now, sink);
         self.pool[request].grant = if modified || owns { MODIFIED } else { EXCLUSIVE };
-        self.read_memory(request, self.times.core_snoop, sink);
+        self.read_memory(request, asked, self.times.core_snoop, sink);
     }
 
     /// The home answers the other socket: what it asked for is on its way.

@@ -134,9 +134,10 @@ impl<S: SignalSink> SubchannelWitness<'_, S> {
     fn column(&mut self, kind: u8, sent: &Sent, by_mode: [Halves; 2], by_age: [Halves; 2]) {
         let Place { socket, channel, half, .. } = self.place;
         let cycle = sent.record.cycle;
-        self.account.column(socket, channel, half as u8, kind, cycle * self.clock.ticks(), self.sink);
-        self.deed(by_mode[usize::from(prefers_writes(sent.mode))], cycle);
-        self.deed(by_age[usize::from(sent.starved)], cycle);
+        let tick = cycle * self.clock.ticks();
+        self.account.column(socket, channel, half as u8, kind, tick, self.sink);
+        let told = [by_mode[usize::from(prefers_writes(sent.mode))][half], by_age[usize::from(sent.starved)][half]];
+        self.account.together(told, socket, channel, tick, self.sink);
     }
 }
 

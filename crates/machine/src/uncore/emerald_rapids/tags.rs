@@ -155,7 +155,7 @@ impl<const WAYS: usize> Tags<WAYS> {
 #[inline]
 fn use_way<const WAYS: usize>(set: &mut [u32; WAYS], way: usize) {
     set[way] |= USED;
-    if signs(set).count_ones() as usize == WAYS {
+    if signs(set) == u32::MAX >> (u32::BITS - WAYS as u32) {
         set.iter_mut().for_each(|word| *word &= !USED);
         set[way] |= USED;
     }

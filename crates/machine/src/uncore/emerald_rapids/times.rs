@@ -1,0 +1,46 @@
+//! How long things take.
+
+use super::Parameters;
+use crate::ledger::emerald_rapids::Clocks;
+use crate::signal::Tick;
+
+/// Latencies in ticks, by the names of their parameters.
+#[derive(Debug, Clone, Copy)]
+pub struct Times {
+    pub uclk: Tick,
+    pub core: Tick,
+    pub hit_interval: Tick,
+    pub l2_latency: Tick,
+    pub miss_to_mesh: Tick,
+    pub mesh_to_use: Tick,
+    pub ingress_latency: Tick,
+    pub llc_data: Tick,
+    pub llc_miss: Tick,
+    pub llc_quick: Tick,
+    pub core_snoop: Tick,
+    pub mesh_to_memory: Tick,
+    pub memory_to_mesh: Tick,
+}
+
+impl Times {
+    /// Those of a machine.
+    pub fn new(parameters: &Parameters, clocks: &Clocks) -> Self {
+        let uclk = clocks.uclk.ticks();
+        let core = clocks.ticks_per_second / (parameters.core_mhz * 1_000_000);
+        Self {
+            uclk,
+            core,
+            hit_interval: parameters.hit_interval * core,
+            l2_latency: parameters.l2_latency * core,
+            miss_to_mesh: parameters.miss_to_mesh * uclk,
+            mesh_to_use: parameters.mesh_to_use * uclk,
+            ingress_latency: parameters.ingress_latency * uclk,
+            llc_data: parameters.llc_data * uclk,
+            llc_miss: parameters.llc_miss * uclk,
+            llc_quick: parameters.llc_quick * uclk,
+            core_snoop: parameters.core_snoop * uclk,
+            mesh_to_memory: parameters.mesh_to_memory * uclk,
+            memory_to_mesh: parameters.memory_to_mesh * uclk,
+        }
+    }
+}
