@@ -43,11 +43,11 @@ impl Model {
             sink.enter(state.wires.ingress, self.wires.tags.ordered(tid), self.now);
         }
         state.waiting.add_request(ready, request);
-        if state.waiting.only_request().is_some_and(|first| first > self.now) {
+        match state.waiting.only_request().filter(|&first| first > self.now) {
+            None => self.wake(slice, sink),
             // Nothing can go now.
-            self.plan_pump(slice);
-        } else {
-            self.wake(slice, sink);
+            Some(first) if state.has_tor_entry() => self.pump_from(slice, first),
+            Some(_) => {}
         }
     }
 
@@ -194,6 +194,7 @@ impl Model {
 
     /// The right to write to a line that was shared has come: the line is where it was, unless another socket has taken it away since.
     /// False if it has.
+    #[cold]
     fn take_right<S: SignalSink>(&mut self, slice: u16, request: RequestId, sink: &mut S) -> bool {
         let (line, core) = (self.pool[request].line, self.pool[request].core);
         let Some(way) = self.slices[usize::from(slice)].llc.find(line) else { return false };
@@ -248,7 +249,9 @@ impl Model {
             self.turn_away(slice, IngressQueue::Requests, Refusal::Conflict, sink);
             self.reject(request, sink);
         } else {
-            self.unreject(request, sink);
+            if self.pool[request].record.rejected != NEVER {
+                self.unreject(request, sink);
+            }
             self.look_up(slice, request, sink);
         }
     }

@@ -65,6 +65,7 @@ impl PressureWires {
 
 impl Model {
     /// A request or a response could go now but is turned away. In a cycle only one is.
+    #[cold]
     pub(super) fn turn_away<S: SignalSink>(&mut self, slice: u16, queue: IngressQueue, why: Refusal, sink: &mut S) {
         let state = &mut self.slices[usize::from(slice)];
         if state.refused_at == self.now {
@@ -81,6 +82,7 @@ impl Model {
     }
 
     /// A request for a line that has another one under way waits among the rejected ones.
+    #[cold]
     pub(super) fn reject<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let record = &mut self.pool[request].record;
         if record.rejected == NEVER {
@@ -91,12 +93,11 @@ impl Model {
     }
 
     /// A rejected request is taken after all.
+    #[cold]
     pub(super) fn unreject<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let record = &self.pool[request].record;
-        if record.rejected != NEVER {
-            let wire = self.slices[usize::from(record.slice)].wires.ingress;
-            sink.leave(wire, self.wires.tags.rejected(record.tid), self.now);
-        }
+        let wire = self.slices[usize::from(record.slice)].wires.ingress;
+        sink.leave(wire, self.wires.tags.rejected(record.tid), self.now);
     }
 
     /// A state of a slice's queues begins or ends, if it has not yet.
@@ -109,6 +110,7 @@ impl Model {
         }
     }
 
+    #[cold]
     fn change_slice_state<S: SignalSink>(&mut self, slice: u16, state: SliceState, on: bool, sink: &mut S) {
         let (wire, tag) = self.slices[usize::from(slice)].wires.pressure.states[state as usize];
         if on {
