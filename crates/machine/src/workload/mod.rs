@@ -102,11 +102,11 @@ impl Kind {
             Self::Stream | Self::Mixed | Self::Random => {
                 &["requests", "threads", "footprint", "read", "stride", "remote", "cxl", "seed"]
             }
-            Self::Copy | Self::Triad => &["requests", "threads", "footprint", "stride", "remote", "seed"],
+            Self::Copy | Self::Triad => &["requests", "threads", "footprint", "stride", "remote", "cxl", "seed"],
             Self::Chase => &["requests", "threads", "footprint", "remote", "cxl", "seed"],
-            Self::NtStore => &["requests", "threads", "footprint", "partial", "stride", "remote", "seed"],
+            Self::NtStore => &["requests", "threads", "footprint", "partial", "stride", "remote", "cxl", "seed"],
             Self::DmaRead => &["requests", "threads", "footprint", "stride", "isoc", "remote", "cxl", "seed"],
-            Self::DmaWrite => &["requests", "threads", "footprint", "allocate", "stride", "remote", "seed"],
+            Self::DmaWrite => &["requests", "threads", "footprint", "allocate", "stride", "remote", "cxl", "seed"],
             Self::Idle => &[],
         }
     }
@@ -129,7 +129,7 @@ pub struct Workload {
     pub stride: u64,
     /// Accesses to memory of another socket, per cent.
     pub remote: u8,
-    /// Loads from memory behind a CXL link, per cent.
+    /// Accesses to memory behind a CXL link, per cent.
     pub expander: u8,
     /// Streaming stores that write a part of their line only, per cent.
     pub partial: u8,

@@ -108,7 +108,7 @@ fn set(
         }
         "cxl" => {
             let most = if limits.expander { 100 } else { 0 };
-            range(0, most, "per cent of the loads; more than 0 needs a machine with CXL memory, such as 8592+")?;
+            range(0, most, "per cent of the accesses; more than 0 needs a machine with CXL memory, such as 8592+")?;
             workload.expander = number as u8;
         }
         "partial" => {

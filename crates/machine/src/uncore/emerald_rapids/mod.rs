@@ -166,7 +166,7 @@ pub struct Model {
     devices_only: bool,
     /// I/O stacks whose devices work beside the cores.
     at_work: u16,
-    /// Share of accesses to the other socket's memory, and of loads from memory behind CXL, per cent.
+    /// Share of accesses to the other socket's memory, and of those to memory behind CXL, per cent.
     remote: u8,
     expander: u8,
     done: u64,
