@@ -26,7 +26,7 @@ impl Model {
     /// remote, the other socket's memory holds the copy, and one line in 64 is one for both sockets.
     pub(super) fn line_of(&self, core: u16, access: Access) -> u32 {
         let line = (access.address >> LINE_SHIFT) as u32 & ((1 << address::REGION_BITS) - 1);
-        let own = u32::from(self.socket_of(core));
+        let own = u32::from(self.device_memory.unwrap_or_else(|| self.socket_of(core)));
         // Whole pages lie behind CXL.
         let page = (line >> PAGE_LINES_SHIFT).wrapping_mul(0xC2B2_AE35) >> 16;
         if page % 100 < u32::from(self.expander) {
