@@ -30,6 +30,7 @@ pub const REPERTOIRE: Repertoire = Repertoire {
         "memory-error",
         "link-half",
         "link-off",
+        "link-error",
     ],
     messages: &[
         MessageKind::LegacyWire,

@@ -44,6 +44,7 @@ impl Repertoire {
         "memory-error",
         "link-half",
         "link-off",
+        "link-error",
     ];
 
     /// Checks a word that begins a setting.
