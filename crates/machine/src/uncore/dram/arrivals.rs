@@ -1,17 +1,20 @@
 //! Requests come in, and the major mode follows what waits.
 
 use super::channel::{Arrival, Channel, Completing, Forward, Outcome};
-use super::plan::Lane;
+use super::plan::{Lane, Plan};
 use super::witness::Witness;
 use crate::ledger::{MajorMode, Pending};
 
 impl Channel {
-    /// Takes a request in; true if the plan must be made anew.
-    pub(super) fn arrive<W: Witness>(&mut self, new: Arrival, witness: &mut W, out: &mut Vec<Outcome>) -> bool {
+    /// Takes the next request in; true if the plan must be made anew.
+    #[inline(always)]
+    pub(super) fn arrive<W: Witness>(&mut self, witness: &mut W, out: &mut Vec<Outcome>) -> bool {
+        let Some(new) = self.arrivals.pop() else { return false };
+        self.arrival = self.arrivals.front().map_or(u64::MAX, |next| next.cycle);
         let Arrival { cycle, owner, line, queue, partial, .. } = new;
         let pending_write = self.lane(Lane::Writes).contains(line);
         self.sequence += 1;
-        match queue {
+        let lane = match queue {
             Pending::Reads => {
                 self.enter(queue, cycle, witness);
                 if pending_write {
@@ -21,9 +24,7 @@ impl Channel {
                     self.remember(done);
                     return false;
                 }
-                let Some(bank) = self.take(Lane::Reads, new, cycle, witness) else { return false };
-                // The first read takes over from the writes.
-                self.lane(Lane::Reads).len() == 1 || self.consider(Lane::Reads, bank, cycle)
+                Lane::Reads
             }
             Pending::Writes => {
                 out.push(Outcome::Posted { owner });
@@ -33,21 +34,26 @@ impl Channel {
                     return false;
                 }
                 self.enter(queue, cycle, witness);
-                let lane = if partial { Lane::Underfills } else { Lane::Writes };
-                let changed = self.take(lane, new, cycle, witness);
-                if partial {
-                    self.remember(self.underfill_errand(cycle));
-                }
-                if self.drain_writes(cycle, witness) {
-                    return true;
-                }
-                partial || changed.is_some_and(|bank| self.consider(lane, bank, cycle))
+                if partial { Lane::Underfills } else { Lane::Writes }
             }
-        }
+        };
+        let candidate = self.take(lane, new, cycle, witness);
+        let switches = match lane {
+            // The first read takes over from the writes.
+            Lane::Reads => self.lane(lane).len() == 1,
+            Lane::Writes => self.drain_writes(cycle, witness),
+            Lane::Underfills => {
+                self.remember(self.underfill_errand(cycle));
+                self.drain_writes(cycle, witness);
+                true
+            }
+        };
+        switches || candidate.is_some_and(|candidate| self.consider(lane, candidate, cycle))
     }
 
-    /// Puts a request into a lane, whose rank wakes if it sleeps. Gives the bank if its candidate is now another one.
-    fn take<W: Witness>(&mut self, lane: Lane, new: Arrival, cycle: u64, witness: &mut W) -> Option<usize> {
+    /// Puts a request into a lane, whose rank wakes if it sleeps. Gives the bank's candidate if it is now another one.
+    #[inline(always)]
+    fn take<W: Witness>(&mut self, lane: Lane, new: Arrival, cycle: u64, witness: &mut W) -> Option<Plan> {
         let Arrival { cycle: entered, owner, line, bank, row, .. } = new;
         let bank = usize::from(bank) % super::Layout::BANKS;
         self.rank_up(self.banks.layout.rank_of(bank), cycle, witness);
@@ -58,8 +64,7 @@ impl Channel {
         if before == (waiting.pending, waiting.hits) {
             return None;
         }
-        self.candidates[lane as usize].update(&self.banks, waiting, bank);
-        Some(bank)
+        Some(self.candidates.arrived(lane, &self.banks, waiting, bank, cycle.max(self.bus_free)))
     }
 
     /// The rest of a partial write's line has come: the write can go out.

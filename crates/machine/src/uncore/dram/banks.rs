@@ -10,10 +10,10 @@ pub const CLOSED: u32 = u32::MAX;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Step {
-    Activate,
-    Precharge,
     /// A read or a write.
     Column,
+    Activate,
+    Precharge,
 }
 
 impl Step {
@@ -21,29 +21,19 @@ impl Step {
     pub const COUNT: usize = 3;
 }
 
-/// What limits a command beyond its bank.
+/// What the channel, a rank or a group limits beyond a bank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Limit {
     Read,
     Write,
     Activate,
-    None,
 }
 
 impl Limit {
-    /// The place of a group's limit among all.
-    pub const fn gate(self, group: usize) -> usize {
-        const { assert!((Self::None as usize + 1) * Layout::GROUPS <= LIMITS) };
-        self as usize * Layout::GROUPS + group
-    }
+    /// How many there are.
+    const COUNT: usize = 3;
 }
-
-/// Earliest cycles of commands for the sake of rank and group, by [`Limit::gate`].
-pub type Limits = [u64; LIMITS];
-
-/// Any gate's number lies below this.
-const LIMITS: usize = 1 << u8::BITS;
 
 /// Earliest cycles for commands, raised by each command that goes out.
 #[derive(Debug, Clone)]
@@ -56,9 +46,12 @@ pub struct Banks {
     pub ready: [[u64; Layout::BANKS]; Step::COUNT],
     /// Cycle of the last command that used the open row.
     pub last_use: [u64; Layout::BANKS],
-    pub limits: Limits,
-    /// First cycle for a write after the reads so far, if [`Limits`] do not have it yet.
-    after_reads: u64,
+    /// Earliest cycles for any bank, by [`Limit`].
+    channel: [u64; Limit::COUNT],
+    /// The same for the sake of a rank.
+    ranks: [[u64; Layout::RANKS]; Limit::COUNT],
+    /// The same for the sake of a group, at [`Layout::group_of`].
+    groups: [[u64; Layout::BANKS]; Limit::COUNT],
     /// The last four activates of each rank, as a ring.
     activates: [[u64; 4]; Layout::RANKS],
     oldest: [u8; Layout::RANKS],
@@ -76,33 +69,39 @@ impl Banks {
             open: 0,
             ready: [[0; Layout::BANKS]; Step::COUNT],
             last_use: [0; Layout::BANKS],
-            limits: [0; LIMITS],
-            after_reads: 0,
+            channel: [0; Limit::COUNT],
+            ranks: [[0; Layout::RANKS]; Limit::COUNT],
+            groups: [[0; Layout::BANKS]; Limit::COUNT],
             activates: [[0; 4]; Layout::RANKS],
             oldest: [0; Layout::RANKS],
         }
     }
 
-    /// Raises a limit of all groups: to the first cycle within a rank, to the second elsewhere.
+    /// The earliest cycle for a command to a bank but for the bank's own sake.
     #[inline(always)]
-    fn raise_groups(&mut self, limit: Limit, own: usize, within: u64, elsewhere: u64) {
-        let own = self.layout.groups_of(own);
-        let first = limit.gate(0);
-        for (group, at) in self.limits[first..first + Layout::GROUPS].iter_mut().enumerate().take(self.layout.groups) {
-            raise(at, if own.contains(&group) { within } else { elsewhere });
-        }
+    pub fn limit(&self, limit: Limit, bank: usize) -> u64 {
+        let (channel, ranks, groups) =
+            (self.channel[limit as usize], &self.ranks[limit as usize], &self.groups[limit as usize]);
+        channel.max(ranks[self.layout.rank_of(bank)]).max(groups[self.layout.group_of(bank)])
     }
 
-    /// Makes the limits of writes hold for the reads so far, before writes are looked at.
-    pub fn settle_writes(&mut self) {
-        if self.after_reads != 0 {
-            self.raise_groups(Limit::Write, 0, self.after_reads, self.after_reads);
-            self.after_reads = 0;
+    #[inline(always)]
+    fn raise_group(&mut self, limit: Limit, bank: usize, to: u64) {
+        raise(&mut self.groups[limit as usize][self.layout.group_of(bank)], to);
+    }
+
+    /// Commands of one direction follow each other.
+    #[inline(always)]
+    fn raise_columns(&mut self, limit: Limit, bank: usize, cycle: u64, t: &Timing) {
+        let own = self.layout.rank_of(bank);
+        let (within, elsewhere) = (cycle + t.tccd_s, cycle + t.burst + t.trtrs);
+        for (rank, at) in self.ranks[limit as usize].iter_mut().enumerate().take(self.layout.ranks) {
+            raise(at, if rank == own { within } else { elsewhere });
         }
     }
 
     pub fn activated(&mut self, bank: usize, row: u32, cycle: u64, t: &Timing) {
-        let (rank, group) = (self.layout.rank_of(bank), self.layout.group_of(bank));
+        let rank = self.layout.rank_of(bank);
         self.open_row[bank] = row;
         self.open |= 1 << bank;
         self.ready[Step::Column as usize][bank] = cycle + t.trcd;
@@ -115,32 +114,28 @@ impl Banks {
         self.oldest[rank] = next as u8;
         // The slot that comes next holds the fourth activate back from the one that would follow.
         let any = (cycle + t.trrd_s).max(self.activates[rank][next]);
-        for group in self.layout.groups_of(rank) {
-            raise(&mut self.limits[Limit::Activate.gate(group) % LIMITS], any);
-        }
-        raise(&mut self.limits[Limit::Activate.gate(group)], cycle + t.trrd_l);
+        raise(&mut self.ranks[Limit::Activate as usize][rank], any);
+        self.raise_group(Limit::Activate, bank, cycle + t.trrd_l);
     }
 
     pub fn read(&mut self, bank: usize, cycle: u64, t: &Timing) {
-        let (own, group) = (self.layout.rank_of(bank), self.layout.group_of(bank));
         raise(&mut self.ready[Step::Precharge as usize][bank], cycle + t.trtp);
         self.last_use[bank] = cycle;
-        self.after_reads = cycle + t.cl - t.cwl + t.burst + t.trtrs;
-        self.raise_groups(Limit::Read, own, cycle + t.tccd_s, cycle + t.burst + t.trtrs);
-        raise(&mut self.limits[Limit::Read.gate(group)], cycle + t.tccd_l);
+        raise(&mut self.channel[Limit::Write as usize], cycle + t.cl - t.cwl + t.burst + t.trtrs);
+        self.raise_columns(Limit::Read, bank, cycle, t);
+        self.raise_group(Limit::Read, bank, cycle + t.tccd_l);
     }
 
     pub fn written(&mut self, bank: usize, cycle: u64, t: &Timing) {
-        let (own, group) = (self.layout.rank_of(bank), self.layout.group_of(bank));
         let last_data = cycle + t.cwl + t.burst;
         raise(&mut self.ready[Step::Precharge as usize][bank], last_data + t.twr);
         self.last_use[bank] = cycle;
         // Data of the other direction must have left the bus in any case.
-        let turned = (last_data + t.trtrs).saturating_sub(t.cl);
-        self.raise_groups(Limit::Read, own, turned.max(last_data + t.twtr_s), turned);
-        self.raise_groups(Limit::Write, own, cycle + t.tccd_s, cycle + t.burst + t.trtrs);
-        raise(&mut self.limits[Limit::Write.gate(group)], cycle + t.tccd_l_wr);
-        raise(&mut self.limits[Limit::Read.gate(group)], last_data + t.twtr_l);
+        raise(&mut self.channel[Limit::Read as usize], (last_data + t.trtrs).saturating_sub(t.cl));
+        raise(&mut self.ranks[Limit::Read as usize][self.layout.rank_of(bank)], last_data + t.twtr_s);
+        self.raise_columns(Limit::Write, bank, cycle, t);
+        self.raise_group(Limit::Write, bank, cycle + t.tccd_l_wr);
+        self.raise_group(Limit::Read, bank, last_data + t.twtr_l);
     }
 
     pub fn precharged(&mut self, bank: usize, cycle: u64, t: &Timing) {

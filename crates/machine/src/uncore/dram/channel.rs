@@ -1,7 +1,8 @@
 //! The channel: what it holds, and what is due when.
 
-use super::banks::Banks;
-use super::plan::{Action, Candidates, Lane, Plan};
+use super::banks::{Banks, Step};
+use super::candidates::Candidates;
+use super::plan::{Action, Lane, Plan};
 use super::power::Power;
 use super::queue::PendingQueue;
 use super::refresh::Refresh;
@@ -73,10 +74,12 @@ pub struct Channel {
     pub(super) clock: Period,
     pub(super) timing: Timing,
     pub(super) arrivals: Ring<Arrival, 128>,
+    /// Cycle of the first of them.
+    pub(super) arrival: u64,
     pub(super) forwards: Ring<Forward, 64>,
     /// By [`Lane`]; partial writes wait for their underfill read in a lane of their own.
     pub(super) lanes: [PendingQueue; Lane::COUNT],
-    pub(super) candidates: [Candidates; Lane::COUNT],
+    pub(super) candidates: Candidates,
     pub(super) completing: Ring<Completing, 64>,
     pub(super) banks: Banks,
     pub(super) refresh: Refresh,
@@ -106,9 +109,10 @@ impl Channel {
             clock,
             timing: timing.clone(),
             arrivals: Ring::new(nobody),
+            arrival: u64::MAX,
             forwards: Ring::new(Forward { done: 0, entered: 0, owner: 0 }),
             lanes: [PendingQueue::new(), PendingQueue::new(), PendingQueue::new()],
-            candidates: Lane::ALL.map(Candidates::new),
+            candidates: Candidates::new(),
             completing: Ring::new(Completing { done: 0, entered: 0, line: 0, row: 0, bank: 0 }),
             banks: Banks::new(timing),
             refresh,
@@ -142,6 +146,7 @@ impl Channel {
     /// Announces a request. Arrivals come in order, at most one in a cycle, and not in the past.
     pub fn announce(&mut self, arrival: Arrival) {
         self.next = self.next.min(arrival.cycle);
+        self.arrival = self.arrival.min(arrival.cycle);
         self.arrivals.push(arrival);
     }
 
@@ -190,47 +195,53 @@ impl Channel {
             + self.completing.len()
     }
 
-    /// A command has gone to a bank, or its requests have changed.
-    pub(super) fn update(&mut self, bank: usize) {
-        for (candidates, queue) in self.candidates.iter_mut().zip(&self.lanes) {
-            candidates.update(&self.banks, queue, bank);
-        }
+    /// A command has gone to a bank.
+    #[inline(always)]
+    pub(super) fn renew(&mut self, bank: usize) {
+        self.candidates.renew(&self.banks, &self.lanes, bank, self.bus_free);
+    }
+
+    /// A rank takes no command before `cycle`: it is busy for itself.
+    pub(super) fn hold(&mut self, rank: usize, cycle: u64) {
+        self.banks.held(rank, cycle);
+        self.candidates.forget(Step::Activate);
     }
 
     /// Does what is due at the cycle of [`Channel::next_tick`].
     pub fn step<W: Witness>(&mut self, witness: &mut W, out: &mut Vec<Outcome>) {
         let cycle = self.next;
         let errand = self.errand <= cycle;
-        let mut changed = errand && self.errands_before(cycle, witness, out);
-        if let Some(arrival) = self.arrivals.front().filter(|arrival| arrival.cycle == cycle) {
-            self.arrivals.pop();
-            changed |= self.arrive(arrival, witness, out);
-        }
-        changed |= errand && self.errands_after(cycle, witness);
+        let mut changed = if errand {
+            self.run_errands(cycle, witness, out)
+        } else {
+            self.arrival <= cycle && self.arrive(witness, out)
+        };
         if changed {
             self.decide_refresh();
-            self.replan(cycle);
         }
-        if self.plan.cycle == cycle && self.plan.action == Action::Look {
-            self.replan(cycle);
-        }
-        if self.plan.cycle == cycle {
-            let fewer = matches!(self.plan.action, Action::Column | Action::Refresh);
-            self.send(cycle, witness, out);
-            if fewer {
-                self.decide_refresh();
+        while changed || self.plan.cycle == cycle {
+            if !changed && self.plan.action() != Action::Look {
+                self.send(cycle, witness, out);
             }
+            changed = false;
             self.replan(cycle);
         }
         if errand {
             self.errand = self.next_errand(cycle);
         }
-        let arrival = self.arrivals.front().map_or(u64::MAX, |arrival| arrival.cycle);
-        self.next = self.plan.cycle.min(arrival).min(self.errand);
+        self.next = self.plan.cycle.min(self.arrival).min(self.errand);
+    }
+
+    /// Does what is due besides the plan; true if that must be made anew.
+    #[inline(never)]
+    fn run_errands<W: Witness>(&mut self, cycle: u64, witness: &mut W, out: &mut Vec<Outcome>) -> bool {
+        let before = self.errands_before(cycle, witness, out);
+        let arrived = self.arrival <= cycle && self.arrive(witness, out);
+        let after = self.errands_after(cycle, witness);
+        before || arrived || after
     }
 
     /// What is due before an arrival of the same cycle; true if the plan must be made anew.
-    #[inline(never)]
     fn errands_before<W: Witness>(&mut self, cycle: u64, witness: &mut W, out: &mut Vec<Outcome>) -> bool {
         let mut changed = false;
         while let Some(forward) = self.forwards.front().filter(|forward| forward.done <= cycle) {
@@ -251,7 +262,6 @@ impl Channel {
     }
 
     /// What is due after an arrival of the same cycle; true if the plan must be made anew.
-    #[inline(never)]
     fn errands_after<W: Witness>(&mut self, cycle: u64, witness: &mut W) -> bool {
         let mut changed = false;
         if self.underfill_starves_at() <= cycle && self.mode == MajorMode::Read {
@@ -304,49 +314,52 @@ impl Channel {
     }
 
     /// Lets the plan know that a bank has a new candidate; true if the plan must be made anew instead.
-    pub(super) fn consider(&mut self, lane: Lane, bank: usize, cycle: u64) -> bool {
-        if self.power.blocked != 0 || matches!(self.plan.action, Action::PrechargeIdle | Action::Look) {
+    pub(super) fn consider(&mut self, lane: Lane, candidate: Plan, cycle: u64) -> bool {
+        if self.power.blocked != 0 || self.plan.is_idle() {
             return true;
         }
+        let bank = candidate.bank();
         if self.refresh.is_owed() && self.plan.bank() == bank {
             return true;
         }
         let (serving, floor) = self.serving(cycle);
-        if lane == Lane::Writes {
-            self.banks.settle_writes();
-        }
         if serving == lane && self.refresh.blocked() >> bank & 1 == 0 {
-            self.plan.offer(self.candidates[lane as usize].best(1 << bank, &self.banks.limits, floor));
+            self.plan.offer(candidate.not_before(floor));
         }
         false
     }
 
     /// A rank may have run out of requests, or owe more refreshes.
-    fn decide_refresh(&mut self) {
+    pub(super) fn decide_refresh(&mut self) {
         if self.refresh.is_owed() {
             self.refresh.decide(self.pending(), &self.banks.layout, &self.timing);
         }
     }
 
     /// Finds the next command, on the bus after the last one.
+    #[inline(always)]
     fn replan(&mut self, cycle: u64) {
         let blocked = self.power.blocked | self.refresh.blocked();
         let (lane, floor) = self.serving(cycle);
-        if lane == Lane::Writes {
-            self.banks.settle_writes();
+        let queue = &self.lanes[lane as usize];
+        let mut plan = self.candidates.best(lane, !blocked, &self.banks, queue, floor);
+        if plan.cycle >= self.no_idle_before {
+            self.close_idle(&mut plan, blocked, cycle.max(self.bus_free));
         }
-        let (candidates, limits) = (&self.candidates[lane as usize], &self.banks.limits);
-        let mut plan = candidates.best(!blocked, limits, floor);
-        let floor = cycle.max(self.bus_free);
-        if plan.cycle >= self.no_idle_before && self.no_idle_before > floor {
-            plan = Plan::look(self.no_idle_before);
-        } else if plan.cycle >= self.no_idle_before {
+        if blocked != 0 {
+            plan.offer_refresh(&self.banks, &self.refresh, cycle.max(self.bus_free));
+        }
+        self.plan = plan;
+    }
+
+    /// Looks for rows that nobody needs, now or when there may be one.
+    #[inline(never)]
+    fn close_idle(&mut self, plan: &mut Plan, blocked: u64, floor: u64) {
+        if self.no_idle_before > floor {
+            *plan = Plan::look(self.no_idle_before);
+        } else {
             let idle = self.banks.open & !(self.pending() | blocked);
             self.no_idle_before = plan.offer_idle(&self.banks, idle, floor, &self.timing);
         }
-        if blocked != 0 {
-            plan.offer_refresh(&self.banks, &self.refresh, floor);
-        }
-        self.plan = plan;
     }
 }

@@ -1,7 +1,9 @@
 //! The commands: what each does to banks and queues.
 
+use super::banks::Step;
 use super::channel::{Channel, Completing, Outcome};
-use super::plan::{Action, Lane, Plan};
+use super::plan::{Action, Lane};
+use super::timing::MOST_ENTRIES;
 use super::witness::{Sent, Witness};
 use crate::ledger::{Command, CommandRecord, MajorMode, Pending};
 
@@ -17,15 +19,15 @@ struct Served {
 impl Channel {
     /// Sends the planned command.
     pub(super) fn send<W: Witness>(&mut self, cycle: u64, witness: &mut W, out: &mut Vec<Outcome>) {
-        let Plan { action, lane, .. } = self.plan;
-        let bank = self.plan.bank();
+        let (action, bank, lane) = (self.plan.action(), self.plan.bank(), self.candidates.lane());
         let rank = self.banks.layout.rank_of(bank);
         let mode = self.mode;
         let starved_before = cycle.saturating_sub(self.timing.starvation);
-        let (mut row, mut starved, mut busy) = (0, false, 1);
+        let (mut row, mut starved) = (0, false);
+        self.bus_free = cycle + 1;
         let command = match action {
             Action::Column => {
-                busy = self.timing.command;
+                self.bus_free = cycle + self.timing.command;
                 let served = self.serve(lane, bank, cycle);
                 (row, starved) = (served.row, served.starved);
                 match lane {
@@ -35,53 +37,59 @@ impl Channel {
                 }
             }
             Action::Activate => {
-                busy = self.timing.command;
+                self.bus_free = cycle + self.timing.command;
                 let queue = self.lane(lane);
-                row = queue.row[usize::from(queue.head[bank])];
+                row = queue.row[usize::from(queue.head[bank]) % MOST_ENTRIES];
                 starved = queue.is_starved(bank, starved_before);
                 self.banks.activated(bank, row, cycle, &self.timing);
                 for queue in self.lanes.iter_mut().filter(|queue| queue.pending >> bank & 1 == 1) {
                     queue.choose_hit(bank, row, starved_before);
                 }
-                self.update(bank);
+                self.candidates.forget(Step::Activate);
+                self.renew(bank);
                 Command::Activate
             }
             Action::PrechargeMiss => {
                 starved = self.lane(lane).is_starved(bank, starved_before);
                 if lane == Lane::Reads {
-                    self.note_preemption(bank, cycle, witness);
+                    self.note_preemption(bank, starved_before, cycle, witness);
                 }
                 self.close(bank, cycle);
                 Command::PrechargeMiss
             }
-            Action::PrechargeIdle => {
+            // Nobody sends a look.
+            Action::PrechargeIdle | Action::Look => {
                 self.close(bank, cycle);
                 Command::PrechargeIdle
             }
-            Action::PrechargeAll => {
-                let mut open = self.banks.open & self.banks.layout.banks_of(rank);
-                while open != 0 {
-                    self.close(open.trailing_zeros() as usize, cycle);
-                    open &= open - 1;
-                }
-                Command::PrechargeAll
-            }
-            // The channel looks by itself.
-            Action::Look => return,
-            Action::Refresh => {
-                self.banks.held(rank, cycle + self.timing.trfc);
-                self.banks.layout.range(rank).for_each(|bank| self.update(bank));
-                self.rest(rank, cycle + self.timing.trfc);
-                self.refresh.send(rank, &self.banks.layout)
-            }
+            Action::Refresh => self.refresh(rank, cycle),
         };
-        self.bus_free = cycle + busy;
         let bank = self.banks.layout.within_rank(bank as u8);
         let record = CommandRecord { cycle, command, rank: rank as u8, bank, row };
         witness.command(&Sent { record, lane, mode, starved });
     }
 
+    /// Closes all rows of a rank, or refreshes it if none is open.
+    #[inline(never)]
+    fn refresh(&mut self, rank: usize, cycle: u64) -> Command {
+        let mut open = self.banks.open & self.banks.layout.banks_of(rank);
+        if open == 0 {
+            let done = cycle + self.timing.trfc;
+            self.hold(rank, done);
+            self.rest(rank, done);
+            let command = self.refresh.send(rank, &self.banks.layout);
+            self.decide_refresh();
+            return command;
+        }
+        while open != 0 {
+            self.close(open.trailing_zeros() as usize, cycle);
+            open &= open - 1;
+        }
+        Command::PrechargeAll
+    }
+
     /// A column command serves the bank's row hit in a lane.
+    #[inline(always)]
     fn serve(&mut self, lane: Lane, bank: usize, cycle: u64) -> Served {
         if lane == Lane::Writes {
             self.banks.written(bank, cycle, &self.timing);
@@ -91,7 +99,7 @@ impl Channel {
         let starved_before = cycle.saturating_sub(self.timing.starvation);
         let queue = &mut self.lanes[lane as usize];
         let hit = queue.hit[bank];
-        let slot = usize::from(hit) % super::timing::MOST_ENTRIES;
+        let slot = usize::from(hit) % MOST_ENTRIES;
         let served = Served {
             owner: queue.owner[slot],
             line: queue.line(slot),
@@ -101,7 +109,11 @@ impl Channel {
         };
         queue.remove(bank, slot);
         queue.choose_hit(bank, self.banks.open_row[bank], starved_before);
-        self.update(bank);
+        if queue.pending >> bank & 1 == 0 && self.refresh.is_owed() {
+            self.decide_refresh();
+        }
+        self.candidates.forget(Step::Column);
+        self.renew(bank);
         // Only a bank that was used just now can become idle before the others.
         self.no_idle_before = self.no_idle_before.min(cycle + self.timing.page_idle);
         served
@@ -142,11 +154,11 @@ impl Channel {
     }
 
     /// A read closes a row that other requests would have used.
-    fn note_preemption<W: Witness>(&self, bank: usize, cycle: u64, witness: &mut W) {
+    fn note_preemption<W: Witness>(&self, bank: usize, starved: u64, cycle: u64, witness: &mut W) {
         let row = self.banks.open_row[bank];
-        if self.lane(Lane::Reads).wants(bank, row) {
+        if self.lane(Lane::Reads).wants(bank, row, starved) {
             witness.preempts(Pending::Reads, cycle);
-        } else if self.lane(Lane::Writes).wants(bank, row) {
+        } else if self.lane(Lane::Writes).wants(bank, row, starved) {
             witness.preempts(Pending::Writes, cycle);
         }
     }
@@ -154,7 +166,8 @@ impl Channel {
     fn close(&mut self, bank: usize, cycle: u64) {
         self.banks.precharged(bank, cycle, &self.timing);
         self.lanes.iter_mut().for_each(|queue| queue.no_hit(bank));
-        self.update(bank);
+        self.candidates.closed(bank);
+        self.renew(bank);
         self.rest(self.banks.layout.rank_of(bank), cycle + self.timing.trp);
     }
 }

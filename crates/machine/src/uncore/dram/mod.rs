@@ -3,11 +3,12 @@
 //! One controller for all generations: ranks, bank groups, banks and times are data ([`Timing`]), and a DDR5 subchannel is a channel
 //! with a bus of its own. What happens goes to a [`Witness`]; what it means for a family of machines is not known here.
 //!
-//! The channel works in its own clock's cycles and sleeps until its next possible action; each wake-up costs one scan of the
-//! banks that can go next.
+//! The channel works in its own clock's cycles and sleeps until its next possible action; a wake-up looks only at the banks whose place
+//! in the order of commands may have changed.
 
 mod arrivals;
 mod banks;
+mod candidates;
 mod channel;
 #[cfg(test)]
 pub(crate) mod checker;

@@ -281,7 +281,7 @@ impl Channel {
         }
         self.power.down &= !(1 << rank);
         witness.state(MemoryState::ClockOn(rank as u8), true, cycle);
-        self.banks.held(rank, cycle + delay);
+        self.hold(rank, cycle + delay);
         self.rest(rank, cycle);
     }
 
@@ -290,7 +290,7 @@ impl Channel {
         witness.state(MemoryState::SelfRefresh, false, cycle);
         self.refresh.resume(cycle, &self.timing);
         self.remember(self.refresh.next_due());
-        (0..self.banks.layout.ranks).for_each(|rank| self.banks.held(rank, cycle + self.timing.txs));
+        (0..self.banks.layout.ranks).for_each(|rank| self.hold(rank, cycle + self.timing.txs));
     }
 
     /// A read has been sent: its data may have an error.

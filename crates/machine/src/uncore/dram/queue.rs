@@ -18,7 +18,6 @@ const HALF: usize = MOST_ENTRIES / 2;
 pub struct PendingQueue {
     lines: [[u32; HALF]; 2],
     pub row: [u32; MOST_ENTRIES],
-    /// Order of arrival in the channel, then the bank.
     age: [u64; MOST_ENTRIES],
     /// Cycle of arrival.
     pub entered: [u64; MOST_ENTRIES],
@@ -69,14 +68,14 @@ impl PendingQueue {
 
     /// The line of an entry.
     pub const fn line(&self, slot: usize) -> u32 {
-        self.lines[slot / HALF][slot % HALF]
+        self.lines.as_flattened()[slot]
     }
 
     /// Adds an entry. Credits keep the queue from overflowing.
     pub fn push(&mut self, line: u32, bank: usize, row: u32, owner: u16, sequence: u64, cycle: u64) -> usize {
         let slot = self.used.trailing_ones() as usize % MOST_ENTRIES;
         let bank = bank % Layout::BANKS;
-        self.lines[slot / HALF][slot % HALF] = line;
+        self.lines.as_flattened_mut()[slot] = line;
         self.row[slot] = row;
         self.age[slot] = sequence << BANK_BITS & ((1 << AGE_BITS) - 1) | bank as u64;
         self.entered[slot] = cycle;
@@ -111,7 +110,7 @@ impl PendingQueue {
                 self.tail[bank] = before as u8;
             }
         }
-        self.lines[slot / HALF][slot % HALF] = FREE;
+        self.lines.as_flattened_mut()[slot] = FREE;
         self.used &= !(1 << slot);
         self.len -= 1;
     }
@@ -146,11 +145,16 @@ impl PendingQueue {
         self.hits &= !(1 << bank);
     }
 
-    /// The age of the entry of a bank that goes next, and whether the open row serves it.
-    pub fn next_of(&self, bank: usize) -> (bool, u64) {
-        let hit = self.hits >> bank & 1 == 1;
-        let slot = if hit { self.hit[bank] } else { self.head[bank] };
-        (hit, self.age[usize::from(slot) % MOST_ENTRIES])
+    /// Order of arrival in the channel of the bank's oldest entry, then the bank.
+    #[inline(always)]
+    pub const fn age_of_head(&self, bank: usize) -> u64 {
+        self.age[self.head[bank] as usize % MOST_ENTRIES]
+    }
+
+    /// The same for the entry that the open row serves next.
+    #[inline(always)]
+    pub const fn age_of_hit(&self, bank: usize) -> u64 {
+        self.age[self.hit[bank] as usize % MOST_ENTRIES]
     }
 
     /// True if the oldest entry of a bank came before `starved`.
@@ -158,9 +162,10 @@ impl PendingQueue {
         self.entered[usize::from(self.head[bank]) % MOST_ENTRIES] < starved
     }
 
-    /// True if an entry of a bank is for a row.
-    pub fn wants(&self, bank: usize, row: u32) -> bool {
-        self.oldest_of(bank, row) != NONE
+    /// True if an entry of a bank is for the open row: the bank's hit, or one that waits for an oldest entry that came before `starved`.
+    pub fn wants(&self, bank: usize, row: u32, starved: u64) -> bool {
+        let waits = || self.pending >> bank & 1 == 1 && self.is_starved(bank, starved);
+        self.hits >> bank & 1 == 1 || waits() && self.oldest_of(bank, row) != NONE
     }
 
     /// A new entry is the bank's hit if it is for the open row, none came before, and no starved entry waits for another row.

@@ -1,5 +1,6 @@
 //! The channel alone: the standards under random traffic, and the figures of other simulators.
 
+use super::candidates::Candidates;
 use super::checker::{self, DDR3_1600K, DDR4_3200AA, DDR5_5600B, Standard};
 use super::{Arrival, Channel, Outcome, Sent, Timing, Witness};
 use crate::engine::{Period, Random};
@@ -34,6 +35,14 @@ impl Witness for Log {
 /// A cycle is two ticks.
 const CLOCK: Period = Period::new(2);
 
+/// What the channel has kept of its candidates is what it would find if it knew nothing.
+fn keeps_the_best_candidates(channel: &Channel, now: u64) {
+    let (lane, floor) = channel.serving(now + 1);
+    let some = !(channel.power.blocked | channel.refresh.blocked());
+    let best = |mut from: Candidates| from.best(lane, some, &channel.banks, channel.lane(lane), floor);
+    assert_eq!(best(channel.candidates.clone()), best(Candidates::new()), "after cycle {now}");
+}
+
 /// Sends mixed traffic with pauses until all is answered, and checks every command.
 fn keeps_the_standard(timing: &Timing, standard: &Standard, seed: u64) {
     let banks = u64::from(timing.ranks * timing.banks_per_rank());
@@ -56,6 +65,7 @@ fn keeps_the_standard(timing: &Timing, standard: &Standard, seed: u64) {
         }
         let now = channel.next_tick() / CLOCK.ticks();
         channel.step(&mut log, &mut out);
+        keeps_the_best_candidates(&channel, now);
         from = from.max(now + 1);
         for outcome in out.drain(..) {
             match outcome {

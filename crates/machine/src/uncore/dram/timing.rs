@@ -111,7 +111,7 @@ impl Timing {
         };
         let (ranks, groups, banks) = (self.ranks.into(), self.groups.into(), self.banks_per_group.into());
         power("ranks", ranks, Layout::RANKS as u64)?;
-        power("groups", groups, Layout::GROUPS as u64 / ranks)?;
+        power("groups", groups, Layout::BANKS as u64 / ranks)?;
         power("banks_per_group", banks, Layout::BANKS as u64 / (ranks * groups))?;
         power("lines_per_row", self.lines_per_row.into(), 1 << 16)?;
         for (name, value) in [
@@ -176,6 +176,6 @@ mod tests {
             assert_eq!(Timing { ranks, ..Timing::ddr3_1600() }.check().is_ok(), sound, "{ranks}");
         }
         let error = Timing { ranks: 4, ..Timing::ddr5_5600() }.check().unwrap_err();
-        assert_eq!(error.to_string(), "parameter groups is 8: it must lie between 1 and 4");
+        assert_eq!(error.to_string(), "parameter banks_per_group is 4: it must lie between 1 and 2");
     }
 }
