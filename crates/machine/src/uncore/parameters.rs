@@ -30,7 +30,6 @@ pub const REPERTOIRE: Repertoire = Repertoire {
         "memory-error",
         "link-half",
         "link-off",
-        "link-error",
     ],
     messages: &[
         MessageKind::LegacyWire,

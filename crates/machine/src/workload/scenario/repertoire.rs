@@ -44,7 +44,6 @@ impl Repertoire {
         "memory-error",
         "link-half",
         "link-off",
-        "link-error",
     ];
 
     /// Checks a word that begins a setting.
