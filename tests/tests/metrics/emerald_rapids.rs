@@ -11,10 +11,6 @@ agree. Events that do not fit the counters together are counted in runs of the s
 prints another equation, its value over the ledger stands beside it; a dash if it names events that there are not, or queues without
 their subchannel, which count nothing.";
 
-const CODE: &str = "code that a core fetches is in no LLC slice: cores keep it, and nobody else fetches the same";
-const NEAR_CODE: &str = "a socket's code lies in its own memory";
-const PUSHED: &str = "a socket that writes a line of the other one back keeps no copy";
-
 const BOOK: Book = Book {
     family: "emerald-rapids",
     file: "emerald-rapids-metrics.md",
@@ -31,13 +27,7 @@ const BOOK: Book = Book {
         shipped!("8592+:sockets=2", "messages"),
     ],
     given: &[],
-    nothing: &[
-        ("cha/AVG_IA_CRD_LLC_HIT_LATENCY", CODE),
-        ("cha/LLC_IA_CRD_HITS", CODE),
-        ("cha/LLC_CRD_MISS_TO_REM_MEM", NEAR_CODE),
-        ("upi/DRS_WbS_FROM_UPI", PUSHED),
-        ("upi/DRS_WbE_FROM_UPI", PUSHED),
-    ],
+    nothing: &[],
     by_hand: emerald_rapids_by_hand::value,
     printed: emerald_rapids_by_hand::printed,
 };

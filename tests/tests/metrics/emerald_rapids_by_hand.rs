@@ -12,6 +12,10 @@ const BY_HAND: &[ByHand] = &[
         demand_and_prefetch("TOR_OCCUPANCY") / demand_and_prefetch("TOR_INSERTS")
     }),
     ("cha", "AVG_INGRESS_LATENCY", |t| cha(t, "RxC_OCCUPANCY", "IRQ") / cha(t, "RxC_INSERTS", "IRQ")),
+    ("cha", "LLC_IA_CRD_HITS", |t| cha(t, "TOR_INSERTS", "IA_HIT_CRD")),
+    ("cha", "LLC_CRD_MISS_TO_REM_MEM", |t| {
+        cha(t, "TOR_INSERTS", "IA_MISS_CRD_REMOTE") + cha(t, "TOR_INSERTS", "IA_MISS_CRD_PREF_REMOTE")
+    }),
     ("cha", "LLC_RFO_MISS_TO_REM_MEM", |t| cha(t, "TOR_INSERTS", "IA_MISS_RFO_REMOTE")),
     ("cha", "MEM_WB_BYTES", |t| 64.0 * cha(t, "LLC_VICTIMS", "M_STATE")),
     ("cha", "PCT_RD_REQUESTS", |t| {
@@ -25,6 +29,8 @@ const BY_HAND: &[ByHand] = &[
         (imc(t, "RPQ_OCCUPANCY_PCH0", "") + imc(t, "RPQ_OCCUPANCY_PCH1", "")) / queued(t, "RPQ")
     }),
     ("upi", "DRS_WbI_FROM_UPI", |t| 64.0 * t.sum("upi", "RxL_BASIC_HDR_MATCH", "WB_OPC", &[("opc", 0)])),
+    ("upi", "DRS_WbS_FROM_UPI", |t| 64.0 * t.sum("upi", "RxL_BASIC_HDR_MATCH", "WB_OPC", &[("opc", 1)])),
+    ("upi", "DRS_WbE_FROM_UPI", |t| 64.0 * t.sum("upi", "RxL_BASIC_HDR_MATCH", "WB_OPC", &[("opc", 2)])),
     // A line is nine slots.
     ("upi", "UPI_DATA_RX_BANDWIDTH", |t| upi(t, "RxL_FLITS", "ALL_DATA") / 9.0 * 64.0 / t.seconds()),
     ("upi", "PCT_LINK_SHUTDOWN_CYCLES", |t| upi(t, "L1_POWER_CYCLES", "") / upi(t, "CLOCKTICKS", "")),

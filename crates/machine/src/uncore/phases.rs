@@ -146,7 +146,10 @@ impl Model {
             _ => ThreadKind::Cached,
         };
         let thread = |number: u16| {
-            let core = number % cores;
+            // A device belongs to its core's socket.
+            let core = workload.socket.map_or(number % cores, |socket| {
+                self.map.first_stop(socket) + number % u16::from(self.parameters.cores)
+            });
             Thread {
                 generator: Generator::new(workload, number),
                 placement: Placement::new(workload, number, self.map.socket(core), sockets, node),

@@ -61,6 +61,16 @@ pub enum WorkloadError {
         /// Where the limit comes from, if that is not plain.
         why: &'static str,
     },
+    /// Keys that contradict each other.
+    #[error("{key} and {other} exclude each other ({why}): keep one of them")]
+    Exclude {
+        /// A key.
+        key: &'static str,
+        /// The other one.
+        other: &'static str,
+        /// Why they do.
+        why: &'static str,
+    },
     /// More memory than the machine has.
     #[error("footprint={value} is larger than memory: the machine has {memory} bytes ({} GiB)", .memory >> 30)]
     FootprintBeyondMemory {

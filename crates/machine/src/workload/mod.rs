@@ -102,11 +102,15 @@ impl Kind {
             Self::Stream | Self::Mixed | Self::Random => {
                 &["requests", "threads", "footprint", "read", "stride", "remote", "cxl", "seed"]
             }
-            Self::Copy | Self::Triad => &["requests", "threads", "footprint", "stride", "remote", "seed"],
+            Self::Copy | Self::Triad => &["requests", "threads", "footprint", "stride", "remote", "cxl", "seed"],
             Self::Chase => &["requests", "threads", "footprint", "remote", "cxl", "seed"],
-            Self::NtStore => &["requests", "threads", "footprint", "partial", "stride", "remote", "seed"],
-            Self::DmaRead => &["requests", "threads", "footprint", "stride", "isoc", "remote", "cxl", "seed"],
-            Self::DmaWrite => &["requests", "threads", "footprint", "allocate", "stride", "remote", "seed"],
+            Self::NtStore => &["requests", "threads", "footprint", "partial", "stride", "remote", "cxl", "seed"],
+            Self::DmaRead => {
+                &["requests", "threads", "footprint", "stride", "isoc", "socket", "memory", "remote", "cxl", "seed"]
+            }
+            Self::DmaWrite => {
+                &["requests", "threads", "footprint", "allocate", "stride", "socket", "memory", "remote", "cxl", "seed"]
+            }
             Self::Idle => &[],
         }
     }
@@ -129,7 +133,7 @@ pub struct Workload {
     pub stride: u64,
     /// Accesses to memory of another socket, per cent.
     pub remote: u8,
-    /// Loads from memory behind a CXL link, per cent.
+    /// Accesses to memory behind a CXL link, per cent.
     pub expander: u8,
     /// Streaming stores that write a part of their line only, per cent.
     pub partial: u8,
@@ -137,6 +141,10 @@ pub struct Workload {
     pub allocate: u8,
     /// Devices among all that are isochronous, per cent.
     pub isochronous: u8,
+    /// The socket that all devices belong to; `None` spreads them.
+    pub socket: Option<u8>,
+    /// The socket whose memory the devices read or write; `None` is each one's own, but for the remote accesses.
+    pub memory: Option<u8>,
     /// Seed of everything random.
     pub seed: u64,
 }
@@ -173,6 +181,8 @@ impl Workload {
             partial: 0,
             allocate: 100,
             isochronous: 0,
+            socket: None,
+            memory: None,
             seed: 1,
         }
     }
@@ -204,8 +214,14 @@ impl Workload {
 impl std::fmt::Display for Workload {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}", self.kind.name())?;
-        for (index, key) in self.kind.keys().iter().enumerate() {
+        let mut lead = ':';
+        for key in self.kind.keys() {
             let value = match *key {
+                "socket" | "memory" => {
+                    let named = if *key == "socket" { self.socket } else { self.memory };
+                    let Some(number) = named else { continue };
+                    number.into()
+                }
                 "requests" => self.requests,
                 "threads" => u64::from(self.threads),
                 "footprint" => self.footprint,
@@ -218,7 +234,8 @@ impl std::fmt::Display for Workload {
                 "isoc" => u64::from(self.isochronous),
                 _ => self.seed,
             };
-            write!(f, "{}{key}={value}", if index == 0 { ':' } else { ',' })?;
+            write!(f, "{lead}{key}={value}")?;
+            lead = ',';
         }
         Ok(())
     }

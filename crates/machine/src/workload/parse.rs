@@ -108,7 +108,7 @@ fn set(
         }
         "cxl" => {
             let most = if limits.expander { 100 } else { 0 };
-            range(0, most, "per cent of the loads; more than 0 needs a machine with CXL memory, such as 8592+")?;
+            range(0, most, "per cent of the accesses; more than 0 needs a machine with CXL memory, such as 8592+")?;
             workload.expander = number as u8;
         }
         "partial" => {
@@ -122,6 +122,10 @@ fn set(
         "isoc" => {
             range(0, 100, "per cent of the devices")?;
             workload.isochronous = number as u8;
+        }
+        "socket" | "memory" => {
+            range(0, u64::from(limits.sockets) - 1, "the machine's sockets, numbered from 0")?;
+            *(if key == "socket" { &mut workload.socket } else { &mut workload.memory }) = Some(number as u8);
         }
         _ => workload.seed = number,
     }
@@ -143,6 +147,16 @@ fn check_together(workload: &Workload, limits: &Limits, seen: &[(&'static str, S
     if workload.footprint > limits.memory {
         let value = given("footprint", workload.footprint);
         return Err(WorkloadError::FootprintBeyondMemory { value, memory: limits.memory });
+    }
+    if workload.memory.is_some() {
+        if workload.remote > 0 {
+            let why = "memory names the socket of all accesses, remote a share of them elsewhere";
+            return Err(WorkloadError::Exclude { key: "memory", other: "remote", why });
+        }
+        if workload.expander > 0 {
+            let why = "devices reach the CXL memory of their own socket only";
+            return Err(WorkloadError::Exclude { key: "memory", other: "cxl", why });
+        }
     }
     let share = workload.footprint / u64::from(workload.threads) / arrays / LINE * LINE;
     if workload.stride > share {
@@ -205,10 +219,28 @@ mod tests {
             partial: 0,
             allocate: 100,
             isochronous: 0,
+            socket: None,
+            memory: None,
             seed: 9,
         };
         assert_eq!(workload, expected);
         assert_eq!(parse(&workload.to_string(), &LIMITS), Ok(workload));
+    }
+
+    #[test]
+    fn devices_have_a_socket_and_a_memory() {
+        let two = Limits { sockets: 2, expander: true, ..LIMITS };
+        let workload = parse("dma-write:socket=1,memory=0", &two).unwrap();
+        assert_eq!((workload.socket, workload.memory), (Some(1), Some(0)));
+        assert_eq!(parse(&workload.to_string(), &two), Ok(workload));
+        let message = |text: &str| parse(text, &two).unwrap_err().to_string();
+        assert!(message("dma-read:memory=2").contains("memory goes from 0 to 1"));
+        assert_eq!(
+            message("dma-read:memory=1,remote=30"),
+            "memory and remote exclude each other (memory names the socket of all accesses, remote a share of them elsewhere): keep one of them"
+        );
+        assert!(message("dma-write:memory=1,cxl=30").contains("memory and cxl exclude each other"));
+        assert_eq!(parse("dma-write:socket=1,cxl=30", &two).map(|workload| workload.expander), Ok(30));
     }
 
     #[test]
@@ -232,6 +264,11 @@ mod tests {
         assert!(message("stream:requests").contains("has no value"));
         assert!(message("stream:requests=1,requests=2").contains("given twice"));
         assert!(message("stream:requests=many").contains("requests=many is no number"));
+        assert_eq!(
+            message("dma-read:socket=1"),
+            "socket=1 is out of range: socket goes from 0 to 0 (the machine's sockets, numbered from 0)"
+        );
+        assert!(message("stream:socket=0").contains("no key \"socket\""));
         assert!(matches!(parse("", &LIMITS), Err(WorkloadError::UnknownWorkload { .. })));
         assert!(matches!(parse("stream:", &LIMITS), Err(WorkloadError::UnknownKey { .. })));
     }

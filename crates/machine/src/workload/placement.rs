@@ -13,7 +13,7 @@ const PAGE_BITS: u32 = 12;
 /// nodes; accesses at random, whose footprint is common to all threads, draw a node each time, and so sockets share lines.
 #[derive(Debug, Clone)]
 pub struct Placement {
-    /// Node of the socket that the thread runs on.
+    /// Node of the socket that the thread runs on, or whose memory a device's workload names.
     own: u64,
     nodes: u64,
     span: u64,
@@ -27,7 +27,7 @@ impl Placement {
     /// For a thread that runs on a socket of a machine with `nodes` nodes, `span` bytes apart.
     pub fn new(workload: &Workload, thread: u16, socket: u8, nodes: u8, span: u64) -> Self {
         Self {
-            own: socket.into(),
+            own: workload.memory.unwrap_or(socket).into(),
             nodes: nodes.into(),
             span,
             remote: if nodes > 1 { workload.remote } else { 0 },
@@ -82,6 +82,12 @@ mod tests {
     fn memory_is_local_unless_asked_for() {
         let workload = Workload { requests: 8000, ..Workload::new(Kind::Random) };
         assert_eq!(nodes(&workload, 2), [0, 0, 1000, 0]);
+    }
+
+    #[test]
+    fn a_workload_names_the_memory_of_its_devices() {
+        let workload = Workload { requests: 800, threads: 8, memory: Some(3), ..Workload::new(Kind::DmaRead) };
+        assert_eq!(nodes(&workload, 2), [0, 0, 0, 100]);
     }
 
     #[test]

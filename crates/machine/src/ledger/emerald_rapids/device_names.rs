@@ -9,6 +9,10 @@ pub fn composite(unit: &str, event: &str, subevent: &str) -> Option<&'static [&'
         ("m2pcie", "P2P_SHAR_RECEIVED" | "P2P_DED_RECEIVED" | "P2P_CRD_OCCUPANCY", "ALL") => {
             &["LOCAL_NCB", "LOCAL_NCS", "REMOTE_NCB", "REMOTE_NCS"]
         }
+        // Flits by their headers: none of them tells of credits alone.
+        ("cxlcm", "TxC_FLITS", "VALID" | "PROT") => &["VALID", "SZ_HDR", "BE_HDR", "NO_HDR"],
+        ("cxlcm", "TxC_FLITS", "SZ_HDR") => &["SZ_HDR", "BE_HDR"],
+        ("cxlcm", "RxC_FLITS", "VALID" | "PROT") => &["VALID", "SZ_HDR", "NO_HDR"],
         _ => return None,
     })
 }

@@ -92,6 +92,8 @@ kinds! {
     Flush, "CLFlush", Core, Flush;
     /// Flush of a line, weaker ordered.
     FlushOpt, "CLFlushOpt", Core, Flush;
+    /// Memory gets what is newest of a line; its copies stay.
+    Clean, "CLWB", Core, Flush;
     /// Prefetch of data into the LLC.
     LlcData, "LlcPrefData", Core, Data;
     /// Prefetch into the LLC in order to write.
@@ -128,6 +130,10 @@ kinds! {
     RemoteCurrent, "RdCur", Remote, Data;
     /// Writeback of another socket.
     RemoteWriteback, "WbMtoI_WBQ", RemoteWriteback, Write;
+    /// The same, of a line that several of its caches keep.
+    RemoteWritebackShared, "WbMtoS", RemoteWriteback, Write;
+    /// The same, of a line that one of its caches keeps.
+    RemoteWritebackExclusive, "WbMtoE_WBQ", RemoteWriteback, Write;
     /// Streaming store or DMA write of another socket.
     RemoteWrite, "NonSnpWr", RemoteWriteback, Write;
     /// Snoop for data.

@@ -78,6 +78,8 @@ messages! {
     SharedDone = "DataSI_CmpO", Data, true;
     SharedWritten = "RspFwdSWb", Data, true;
     Writeback = "WbMtoI", Writeback, true;
+    WritebackShared = "WbMtoS", Writeback, true;
+    WritebackExclusive = "WbMtoE", Writeback, true;
     Write = "NonSnpWr", Writeback, true;
     Interrupt = "IntPhysical", Bypass, true;
     PeerWrite = "NcP2PB", Bypass, true;

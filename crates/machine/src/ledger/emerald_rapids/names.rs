@@ -127,7 +127,6 @@ fn composite(unit: &str, event: &str, subevent: &str) -> Option<&'static [&'stat
         ("iio", "COMP_BUF_INSERTS" | "COMP_BUF_OCCUPANCY", "CMPD.ALL_PARTS") => &COMPLETION_PARTS,
         ("iio", "IOMMU0", "ALL_LOOKUPS") => &["FIRST_LOOKUPS"],
         ("iio", "REQ_FROM_PCIE_CL_CMPL", "NP") => &["NP"],
-        ("cxlcm", "TxC_FLITS" | "RxC_FLITS", "PROT") => &["VALID"],
         _ => return None,
     })
 }

@@ -72,9 +72,16 @@ fn words(name: &str) -> Option<Wanted> {
             _ => opcode.push(word),
         }
     }
-    let kinds: Vec<Kind> = opcodes(queue, &opcode.join("_"))?;
+    let opcode = opcode.join("_");
+    let opcode = match opcode.as_str() {
+        // Intel's texts of these names have the two exchanged where the memory is CXL's.
+        "LLCPREFRFO" if rest.contains("_CXL_") => "RFO_PREF",
+        "RFO_PREF" if rest.contains("_CXL_") => "LLCPREFRFO",
+        opcode => opcode,
+    };
+    let kinds: Vec<Kind> = opcodes(queue, opcode)?;
     // Uncacheable accesses by these names are those to devices.
-    let device = matches!(opcode.join("_").as_str(), "UCRDF" | "WIL");
+    let device = matches!(opcode, "UCRDF" | "WIL");
     Some(Box::new(move |class| {
         let memory = match target {
             None => !device || class.target == Target::Device,

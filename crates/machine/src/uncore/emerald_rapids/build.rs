@@ -100,6 +100,8 @@ impl Model {
             stores: Stores::Plain,
             streamed: 0,
             devices_only: false,
+            device_sockets: all,
+            device_memory: None,
             at_work: 0,
             remote: 0,
             expander: 0,

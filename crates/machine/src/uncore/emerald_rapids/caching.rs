@@ -1,8 +1,8 @@
 //! What an agent puts into the slice and the snoop filter, what gives way, and what is driven out.
 
 use super::Model;
-use super::agent::FILTER_EXCLUSIVE;
-use super::core::MODIFIED;
+use super::agent::{FILTER_EXCLUSIVE, FILTER_SHARED};
+use super::core::{EXCLUSIVE, MODIFIED, SHARED};
 use super::event::Event;
 use super::request::{Request, RequestId};
 use crate::ledger::emerald_rapids::compiled::deed;
@@ -51,16 +51,47 @@ impl Model {
             self.mesh_send(socket, Ring::Block, 1, core, here, sink);
         }
         if !stream && !modified {
-            let to = self.requester_tile(request);
-            let from = self.places.cha[usize::from(cha)];
-            let at = self.mesh_send(socket, Ring::Acknowledge, 0, from, to, sink);
-            self.wheel.schedule(at + self.times.llc_quick, Event::Data.of(request));
+            self.acknowledge(request, sink);
             return;
         }
         self.pool[request].writes = true;
         // The pull and its data take a round trip, of which the messages above are the traffic.
         let wait = if stream { self.times.core_snoop } else { self.times.llc_quick };
         self.write_home(request, wait, sink);
+    }
+
+    /// Memory gets what is newest of a line, and the copies stay: with several cores shared, else exclusive.
+    pub(super) fn clean<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let Request { socket, cha, line, .. } = self.pool[request];
+        let shared = Self::shared_state(&self.pool[request]);
+        let agent = self.agent(socket, cha);
+        let holders = agent.filter.find(line).map(|way| agent.filter.get(way));
+        let stays = if holders.is_some_and(|entry| entry.state == FILTER_SHARED) { SHARED } else { EXCLUSIVE };
+        let dirty = agent.llc.find(line).filter(|&way| agent.llc.get(way).state == Found::Modified as u8);
+        let mut modified = dirty.is_some();
+        if let Some(way) = dirty {
+            let state = if stays == SHARED { shared } else { Found::Exclusive };
+            agent.llc.set(way, state as u8, 0);
+        } else if let Some(entry) = holders.filter(|entry| entry.state == FILTER_EXCLUSIVE) {
+            self.account.deed(deed!("cha/CORE_SNP.EXT_ONE"), socket.into(), cha.into(), self.now, sink);
+            let core = self.core_number(socket, entry.owner);
+            modified = self.cores[usize::from(core)].clean(line);
+        }
+        if !modified {
+            self.acknowledge(request, sink);
+            return;
+        }
+        let written = &mut self.pool[request];
+        (written.writes, written.grant) = (true, stays);
+        self.write_home(request, self.times.llc_quick, sink);
+    }
+
+    /// Tells a requester that what it asked for is done.
+    fn acknowledge<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let Request { socket, cha, .. } = self.pool[request];
+        let (from, to) = (self.places.cha[usize::from(cha)], self.requester_tile(request));
+        let at = self.mesh_send(socket, Ring::Acknowledge, 0, from, to, sink);
+        self.wheel.schedule(at + self.times.llc_quick, Event::Data.of(request));
     }
 
     /// A core or I/O stack gives a line up.

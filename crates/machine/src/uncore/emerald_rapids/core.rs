@@ -125,6 +125,11 @@ impl Core {
             && self.take(line, store, self.prefetch) == Buffer::Taken
     }
 
+    /// Gets a buffer to clean a line that the L2 may have; false if the line is on its way, or there is no room.
+    pub fn take_clean(&mut self, line: u32) -> bool {
+        matches(&self.buffers, u32::MAX, line) == 0 && self.take(line, false, self.prefetch) == Buffer::Taken
+    }
+
     fn take(&mut self, line: u32, store: bool, among: u32) -> Buffer {
         let free = among & !self.used;
         if free == 0 {
@@ -169,6 +174,16 @@ impl Core {
         if let Some(found) = self.l2.find(line) {
             self.l2.set(found, MODIFIED, 0);
         }
+    }
+
+    /// A snoop that leaves the line where it is and takes what is newer than memory; true if there was any.
+    pub fn clean(&mut self, line: u32) -> bool {
+        let Some(found) = self.l2.find(line) else { return false };
+        let modified = self.l2.get(found).state == MODIFIED;
+        if modified {
+            self.l2.set(found, EXCLUSIVE, 0);
+        }
+        modified
     }
 
     /// A snoop: takes the line away, or leaves it for reading only. Gives the state that it had.

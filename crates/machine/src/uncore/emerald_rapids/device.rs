@@ -62,7 +62,7 @@ impl Model {
         };
         let core = device.core;
         let socket = self.socket_of(core);
-        let stack = number / u16::from(self.sockets) % STACKS;
+        let stack = number / self.device_sockets % STACKS;
         let goes = access.store || self.read_has_room(socket, stack, number);
         let device = &mut self.threads[usize::from(number)];
         if !goes {

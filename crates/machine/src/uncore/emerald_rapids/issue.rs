@@ -15,6 +15,9 @@ use crate::workload::Access;
 const LINE_SHIFT: u32 = 6;
 /// Lines of a page of 4 KiB, as a shift.
 const PAGE_LINES_SHIFT: u32 = 6;
+/// Lines of a system's code, and of the part that runs most.
+const CODE_LINES: u32 = 1 << 16;
+const HOT_CODE_LINES: u32 = 1 << 9;
 /// Accesses that a thread may run ahead on hits before other events get their turn.
 const RUN_AHEAD: u32 = 64;
 
@@ -23,10 +26,10 @@ impl Model {
     /// remote, the other socket's memory holds the copy, and one line in 64 is one for both sockets.
     pub(super) fn line_of(&self, core: u16, access: Access) -> u32 {
         let line = (access.address >> LINE_SHIFT) as u32 & ((1 << address::REGION_BITS) - 1);
-        let own = u32::from(self.socket_of(core));
+        let own = u32::from(self.device_memory.unwrap_or_else(|| self.socket_of(core)));
         // Whole pages lie behind CXL.
         let page = (line >> PAGE_LINES_SHIFT).wrapping_mul(0xC2B2_AE35) >> 16;
-        if self.expander > 0 && !access.store && page % 100 < u32::from(self.expander) {
+        if self.expander > 0 && page % 100 < u32::from(self.expander) {
             return address::expander(own as u8, line);
         }
         let line = self.map.within(self.map.cluster_of(self.core_within(core)), line);
@@ -163,7 +166,7 @@ impl Model {
         }
         for ahead in 1..=3 {
             let next = line + ahead;
-            if next >> address::REGION_BITS == line >> address::REGION_BITS
+            if address::target(next) == address::target(line)
                 && self.cores[usize::from(core)].take_prefetch(next, store)
             {
                 let kind = if store { Kind::OwnershipPrefetch } else { Kind::DataPrefetch };
@@ -233,11 +236,11 @@ impl Model {
         }
         let turn = count / 16;
         let scattered = (turn as u32).wrapping_mul(0x9E37_79B1).wrapping_add(u32::from(thread) * 977);
-        // Code of 4 MB at the top of the socket's memory, page tables of 1 MB below it, data of the workload, devices.
+        // Code, page tables of 1 MB below it, data of the workload, devices.
         let own = u32::from(self.socket_of(core));
         let top = (own + 1) << address::REGION_BITS;
-        let code = top - 1 - scattered % (1 << 16);
-        let tables = top - 1 - (1 << 16) - (line >> 6) % (1 << 14);
+        let code = self.code_line(own, scattered);
+        let tables = top - 1 - CODE_LINES - (line >> 6) % (1 << 14);
         let device = 3 << address::REGION_BITS | own << (address::REGION_BITS - 1) | (scattered % 4096);
         let near = line ^ 1;
         let (kind, wanted) = match turn % 32 {
@@ -258,21 +261,37 @@ impl Model {
             27 => (Kind::DeviceRead, device),
             29 => (Kind::DeviceWrite, device),
             31 => (Kind::OwnershipPrefetch, line ^ 12),
+            // What was just used goes to memory, and stays.
+            14 | 30 => (Kind::Clean, line),
             // A driver looks at the line that its device was given to write last.
             12 | 20 | 28 if self.at_work > 0 => {
                 let stack = own * u32::from(super::device::STACKS) + scattered % u32::from(super::device::STACKS);
                 (Kind::DataRead, self.stacks[stack as usize].written)
             }
-            // A read of memory behind a CXL link, which is not kept.
+            // A read of memory behind a CXL link.
             10 => (Kind::DataRead, address::expander(own as u8, scattered % 65536)),
             _ => return,
         };
         let core_state = &mut self.cores[usize::from(core)];
-        if core_state.writebacks >= self.parameters.writeback_buffers || !core_state.take_prefetch(wanted, kind.owns())
-        {
-            return;
+        let room = core_state.writebacks < self.parameters.writeback_buffers
+            && match kind {
+                Kind::Clean => core_state.take_clean(wanted),
+                _ => core_state.take_prefetch(wanted, kind.owns()),
+            };
+        if room {
+            self.request(kind, core, wanted, u16::MAX, sink);
         }
-        self.request(kind, core, wanted, u16::MAX, sink);
+    }
+
+    /// A line of code that a socket's cores run: 4 MB at the top of a socket's memory, of which three fetches of four are in the hottest
+    /// 32 KB (assumption). Its pages lie in the other socket's memory as often as the workload's data does.
+    fn code_line(&self, own: u32, scattered: u32) -> u32 {
+        let reach = if scattered >> 30 == 0 { CODE_LINES } else { HOT_CODE_LINES };
+        let line = scattered % reach;
+        let page = (line >> PAGE_LINES_SHIFT).wrapping_mul(0xC2B2_AE35) >> 16;
+        let away = self.sockets > 1 && page % 100 < u32::from(self.remote);
+        let home = if away { 1 - own } else { own };
+        ((home + 1) << address::REGION_BITS) - 1 - line
     }
 
     /// A thread has no more accesses.

@@ -7,7 +7,7 @@ use super::request::{NO_REQUEST, Request, RequestId};
 use crate::ledger::Pending;
 use crate::ledger::emerald_rapids::compiled::{deed, level};
 use crate::ledger::emerald_rapids::deeds::Deed;
-use crate::ledger::emerald_rapids::{Found, Kind, Queue, Ring};
+use crate::ledger::emerald_rapids::{Found, Kind, Queue, Ring, Target};
 use crate::signal::{SignalSink, Tick};
 use crate::uncore::dram::{Arrival, Outcome};
 use std::collections::VecDeque;
@@ -87,6 +87,9 @@ impl Model {
                     Found::FilterShared if !kind.owns() => super::core::SHARED,
                     _ => Self::sole_grant(kind),
                 };
+                if grant == super::core::SHARED {
+                    self.keep_shared(request, sink);
+                }
                 let state = if grant == super::core::SHARED { Found::FilterShared } else { Found::FilterExclusive };
                 let core = self.core_within(origin);
                 self.filter_insert(socket, cha, line, state as u8, core, sink);
@@ -104,7 +107,7 @@ impl Model {
             self.ask_remote(request, wait, claim, sink);
             return;
         }
-        if claim && self.sockets == 1 {
+        if claim && (self.sockets == 1 || class.target == Target::Expander) {
             // No other socket can have it: there is nothing to ask memory for.
             self.account.deed(deed!("cha/REQUESTS.INVITOE_LOCAL"), socket.into(), cha.into(), self.now, sink);
             if class.kind.queue() == Queue::Core {
@@ -124,6 +127,11 @@ impl Model {
     pub(super) fn read_memory<S: SignalSink>(&mut self, request: RequestId, asked: Deed, wait: Tick, sink: &mut S) {
         let Request { socket, cha, line, class, .. } = self.pool[request];
         let (at_socket, at_cha, now) = (u16::from(socket), u16::from(cha), self.now);
+        if class.target == Target::Expander {
+            self.account.deed(asked, at_socket, at_cha, now, sink);
+            self.expander_access(request, wait + self.times.llc_miss, sink);
+            return;
+        }
         let place = self.map.place(line);
         let (unit, half) = seen(place);
         let credits = self.credits[self.subchannel(socket, place)].reads;
@@ -164,7 +172,11 @@ impl Model {
 
     /// Writes a line of this socket's memory, for a request at its agent.
     pub(super) fn write_memory<S: SignalSink>(&mut self, request: RequestId, wait: Tick, sink: &mut S) {
-        let Request { socket, cha, line, partial, .. } = self.pool[request];
+        let Request { socket, cha, line, partial, class, .. } = self.pool[request];
+        if class.target == Target::Expander {
+            self.expander_access(request, wait, sink);
+            return;
+        }
         let what = if partial { deed!("cha/IMC_WRITES_COUNT.PARTIAL") } else { deed!("cha/IMC_WRITES_COUNT.FULL") };
         self.account.deed(what, socket.into(), cha.into(), self.now, sink);
         let place = self.map.place(line);
@@ -300,17 +312,7 @@ impl Model {
         let port = half as u8;
         if writes {
             self.account.leave(if partial { NONPOSTED[half] } else { POSTED[half] }, at, unit, now, sink);
-            let done = self.mesh_send(socket, Ring::AcknowledgeAgents, port, here, agent, sink);
-            if parent != NO_REQUEST {
-                self.wheel.schedule(done, Event::Release.of(request));
-                self.answer_remote(request, sink);
-            } else if class.kind.queue() == Queue::Core {
-                let to = self.requester_tile(request);
-                let told = self.mesh_send(socket, Ring::Acknowledge, 0, agent, to, sink);
-                self.wheel.schedule(Self::both(told, done), Event::Data.of(request));
-            } else {
-                self.wheel.schedule(done, Event::Release.of(request));
-            }
+            self.write_is_done(request, here, port, sink);
             return;
         }
         self.account.leave(TRACKER[half], at, unit, now, sink);
@@ -346,5 +348,22 @@ impl Model {
         };
         self.account.deed(bypass, at, unit, now, sink);
         self.wheel.schedule(Self::both(told, arrives), Event::Data.of(request));
+    }
+
+    /// Memory, from a tile and its port to the mesh, tells an agent that a line is written; the agent tells who waits for that.
+    pub(super) fn write_is_done<S: SignalSink>(&mut self, request: RequestId, from: u8, port: u8, sink: &mut S) {
+        let Request { socket, cha, class, parent, .. } = self.pool[request];
+        let agent = self.places.cha[usize::from(cha)];
+        let done = self.mesh_send(socket, Ring::AcknowledgeAgents, port, from, agent, sink);
+        if parent != NO_REQUEST {
+            self.wheel.schedule(done, Event::Release.of(request));
+            self.answer_remote(request, sink);
+        } else if class.kind.queue() == Queue::Core {
+            let to = self.requester_tile(request);
+            let told = self.mesh_send(socket, Ring::Acknowledge, 0, agent, to, sink);
+            self.wheel.schedule(Self::both(told, done), Event::Data.of(request));
+        } else {
+            self.wheel.schedule(done, Event::Release.of(request));
+        }
     }
 }

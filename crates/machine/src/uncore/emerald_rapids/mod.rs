@@ -125,9 +125,12 @@ pub struct Model {
     streamed: u64,
     /// Devices run the phase's workload, and no core.
     devices_only: bool,
+    /// Sockets that the workload's devices go round, and the one whose memory they use if it is named.
+    device_sockets: u16,
+    device_memory: Option<u8>,
     /// I/O stacks whose devices work beside the cores.
     at_work: u16,
-    /// Share of accesses to the other socket's memory, and of loads from memory behind CXL, per cent.
+    /// Share of accesses to the other socket's memory, and of those to memory behind CXL, per cent.
     remote: u8,
     expander: u8,
     done: u64,

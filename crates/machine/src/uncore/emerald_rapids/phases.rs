@@ -32,9 +32,11 @@ impl Model {
     /// The hardware threads or devices of a workload begin.
     pub(super) fn set_to_work(&mut self, workload: &Workload) {
         let (all, cores) = (u16::from(self.sockets), u16::from(self.parameters.cores));
+        // Threads go round the sockets, unless the workload is one of a socket's devices.
+        let (first, around) = workload.socket.map_or((0, all), |socket| (u16::from(socket), 1));
         let thread = |number: u16| Thread {
             generator: Generator::new(workload, number),
-            core: (number % all) * cores + number / all % cores,
+            core: (first + number % around) * cores + number / around % cores,
             ready: 0,
             held: None,
             state: ThreadState::Running,
@@ -52,6 +54,7 @@ impl Model {
             _ => Stores::Plain,
         };
         self.devices_only = matches!(workload.kind, Kind::DmaRead | Kind::DmaWrite);
+        (self.device_sockets, self.device_memory) = (around, workload.memory);
         let starts = if self.devices_only { Event::Device } else { Event::Issue };
         (0..workload.threads).for_each(|thread| self.wheel.schedule(self.now, starts.of(thread)));
         // A mixed workload is that of a server, with devices at work.

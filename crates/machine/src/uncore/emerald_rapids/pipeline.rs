@@ -6,7 +6,7 @@ use super::event::Event;
 use super::request::{NO_REQUEST, Request, RequestId};
 use crate::engine::NEVER;
 use crate::ledger::emerald_rapids::compiled::deed;
-use crate::ledger::emerald_rapids::{Found, Kind, Lookup, Queue, Reason, Ring, Target};
+use crate::ledger::emerald_rapids::{Found, Kind, Lookup, Queue, Reason, Ring};
 use crate::signal::{SignalSink, Tick};
 
 impl Model {
@@ -125,8 +125,8 @@ impl Model {
         }
         match class.kind {
             Kind::DeviceRead | Kind::DeviceWrite => self.device_access(request, sink),
-            _ if class.target == Target::Expander => self.expander_access(request, sink),
             Kind::StreamFull | Kind::StreamPart | Kind::Flush | Kind::FlushOpt => self.drive_out(request, sink),
+            Kind::Clean => self.clean(request, sink),
             kind if kind.is_writeback() => self.take_back(request, sink),
             Kind::DmaWriteback => self.take_back(request, sink),
             kind if matches!(kind.queue(), Queue::Core | Queue::Io) => self.read(request, sink),

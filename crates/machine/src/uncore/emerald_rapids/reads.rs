@@ -28,6 +28,18 @@ impl Model {
         }
         let wait = if others { self.times.core_snoop } else { 0 };
         match found {
+            Found::Shared | Found::Forward if kind.owns() && !keeps_no_copy && self.sockets > 1 => {
+                // The slice has the data; the right to write is its home's to give.
+                let agent = self.agent(socket, cha);
+                if let Some(way) = agent.llc.find(line) {
+                    agent.llc.clear(way);
+                }
+                if !kind.needs_no_data() && !self.has_copy(origin, line) {
+                    let (from, to) = (self.places.cha[usize::from(cha)], self.requester_tile(request));
+                    self.mesh_send(socket, Ring::Block, 0, from, to, sink);
+                }
+                self.claim_only(request, wait, sink);
+            }
             Found::Shared | Found::Forward | Found::Exclusive | Found::Modified => {
                 let modified = found == Found::Modified;
                 let alone = matches!(found, Found::Exclusive | Found::Modified);
@@ -76,6 +88,18 @@ impl Model {
         self.cores[usize::from(core)].l2.find(line).is_some()
     }
 
+    /// Cores answer no snoops for what they share: the slice keeps it for them.
+    pub(super) fn keep_shared<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let Request { socket, cha, line, .. } = self.pool[request];
+        let state = Self::shared_state(&self.pool[request]);
+        self.llc_insert(socket, cha, line, state, false, sink);
+    }
+
+    /// The state of a shared line in a slice: who forwards lines of another socket's memory, that socket says.
+    pub(super) const fn shared_state(request: &Request) -> Found {
+        if request.class.remote { Found::Shared } else { Found::Forward }
+    }
+
     /// A core that holds a shared line becomes its owner.
     pub(super) fn claim_only<S: SignalSink>(&mut self, request: RequestId, wait: Tick, sink: &mut S) {
         let Request { socket, cha, line, origin, .. } = self.pool[request];
@@ -116,6 +140,8 @@ impl Model {
             agent.filter.set(way, FILTER_SHARED, owner);
             if modified {
                 self.llc_insert(socket, cha, line, Found::Modified, false, sink);
+            } else {
+                self.keep_shared(request, sink);
             }
         }
         self.pool[request].grant = match () {

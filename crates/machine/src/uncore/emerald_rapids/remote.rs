@@ -155,9 +155,11 @@ impl Model {
 
     /// Writes a line to the other socket's memory.
     pub(super) fn write_remote<S: SignalSink>(&mut self, request: RequestId, wait: Tick, sink: &mut S) {
-        let Request { socket, cha, class, .. } = self.pool[request];
+        let Request { socket, cha, class, grant, .. } = self.pool[request];
         let (kind, message) = match class.kind {
             Kind::Victim => (Kind::RemoteWriteback, LinkMessage::Writeback),
+            Kind::Clean if grant == SHARED => (Kind::RemoteWritebackShared, LinkMessage::WritebackShared),
+            Kind::Clean => (Kind::RemoteWritebackExclusive, LinkMessage::WritebackExclusive),
             _ => (Kind::RemoteWrite, LinkMessage::Write),
         };
         self.spend(socket, cha, Reason::Writeback);
@@ -177,8 +179,13 @@ impl Model {
             Queue::RemoteWriteback => {
                 self.account.deed(deed!("cha/REQUESTS.WRITES_REMOTE"), at, at_cha, now, sink);
                 self.account.deed(deed!("cha/HITME_LOOKUP.WRITE"), at, at_cha, now, sink);
-                self.account.deed(deed!("cha/HITME_HIT.WBMTOI_OR_S"), at, at_cha, now, sink);
-                self.update_directory(request, NOWHERE, sink);
+                let (hit, stays) = match class.kind {
+                    Kind::RemoteWritebackExclusive => (deed!("cha/HITME_HIT.WBMTOE"), ELSEWHERE),
+                    Kind::RemoteWritebackShared => (deed!("cha/HITME_HIT.WBMTOI_OR_S"), ELSEWHERE_SHARED),
+                    _ => (deed!("cha/HITME_HIT.WBMTOI_OR_S"), NOWHERE),
+                };
+                self.account.deed(hit, at, at_cha, now, sink);
+                self.update_directory(request, stays, sink);
                 self.write_memory(request, self.times.llc_quick, sink);
             }
             _ => self.serve_read(request, sink),

@@ -68,7 +68,7 @@ impl Model {
             Queue::Core | Queue::Io if home == socket || kind.is_device() || kind.is_writeback() => return None,
             Queue::Core | Queue::Io => match kind {
                 Kind::DmaWriteback => return None,
-                Kind::StreamFull | Kind::StreamPart | Kind::Flush | Kind::FlushOpt => Reason::Writeback,
+                Kind::StreamFull | Kind::StreamPart | Kind::Flush | Kind::FlushOpt | Kind::Clean => Reason::Writeback,
                 _ => Reason::Request,
             },
             Queue::Remote if kind == Kind::RemoteClaim => Reason::Response,
@@ -79,18 +79,19 @@ impl Model {
         // What is here needs nothing from there; a snoop of what is not here is answered without data.
         let short = |model: &mut Self, of: Reason| model.agent(socket, cha).links.is_short(of).then_some(of);
         match wanted {
-            Reason::Request => short(self, wanted).filter(|_| !self.is_served_here(socket, cha, line)),
+            Reason::Request => short(self, wanted).filter(|_| !self.is_served_here(socket, cha, line, kind.owns())),
             Reason::Data if self.look_up(socket, cha, line) == Found::Nothing => short(self, Reason::Response),
             _ => short(self, wanted),
         }
     }
 
-    /// True if the slice or a core of this socket can give a line away.
-    fn is_served_here(&mut self, socket: u8, cha: u8, line: u32) -> bool {
+    /// True if the slice or a core of this socket can give a line away, with the right to write if one `owns` it then.
+    fn is_served_here(&mut self, socket: u8, cha: u8, line: u32, owns: bool) -> bool {
         match self.look_up(socket, cha, line) {
             Found::Nothing | Found::FilterShared | Found::FilterHitme => false,
             Found::FilterExclusive => self.owner_has(socket, cha, line),
-            Found::Shared | Found::Exclusive | Found::Modified | Found::Forward => true,
+            Found::Shared | Found::Forward => !owns,
+            Found::Exclusive | Found::Modified => true,
         }
     }
 

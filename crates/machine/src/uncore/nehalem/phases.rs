@@ -36,7 +36,7 @@ impl Model {
             }
         };
         let device = |number: u16| {
-            let socket = (number % u16::from(sockets)) as u8;
+            let socket = workload.socket.unwrap_or((number % u16::from(sockets)) as u8);
             // The first so many of the devices.
             let isochronous = number * 100 < u16::from(workload.isochronous) * workload.threads;
             Device::new(Generator::new(workload, number), placement(number, socket), socket, isochronous)

@@ -134,6 +134,15 @@ pub const DEEDS: &[&str] = &[
     "cxlcm/RxC_FLITS.VALID_MSG",
     "cxlcm/RxC_PACK_BUF_INSERTS.MEM_DATA",
     "cxlcm/RxC_AGF_INSERTS.MEM_DATA",
+    "cxldp/TxC_AGF_INSERTS.M2S_DATA",
+    "cxlcm/TxC_PACK_BUF_INSERTS.MEM_DATA",
+    "cxlcm/TxC_FLITS.SZ_HDR+VALID+PROT",
+    "cxlcm/TxC_FLITS.BE_HDR+SZ_HDR+VALID+PROT",
+    "cxlcm/TxC_FLITS.NO_HDR+VALID+PROT",
+    "cxlcm/RxC_FLITS.SZ_HDR+VALID+PROT",
+    "cxlcm/RxC_FLITS.NO_HDR+VALID+PROT",
+    "cxlcm/RxC_PACK_BUF_INSERTS.MEM_REQ",
+    "cxlcm/RxC_AGF_INSERTS.MEM_REQ",
     // Between devices.
     "m2pcie/LOCAL_SHAR_P2P_CRD_TAKEN_0.M2IOSF0_NCB",
     "m2pcie/LOCAL_SHAR_P2P_CRD_TAKEN_0.M2IOSF0_NCS",
@@ -344,4 +353,5 @@ pub const LEVELS: &[&str] = &[
     "irp/TxR2_AD01_STALL_CREDIT_CYCLES",
     "irp/TxR2_BL_STALL_CREDIT_CYCLES",
     "?cxlcm/RxC_PACK_BUF_NE.MEM_DATA",
+    "?cxlcm/RxC_PACK_BUF_NE.MEM_REQ",
 ];

@@ -58,6 +58,7 @@ pub const DEEDS: &[&str] = &[
     "cha/HITME_LOOKUP.READ",
     "cha/HITME_LOOKUP.WRITE",
     "cha/HITME_HIT.WBMTOI_OR_S",
+    "cha/HITME_HIT.WBMTOE",
     "cha/HITME_MISS.NOTSHARED_RDINVOWN",
     "cha/HITME_MISS.SHARED_RDINVOWN",
     "cha/HITME_MISS.READ_OR_INV",

@@ -39,7 +39,17 @@ fn check(workload: &str, at: &Snapshot) {
     let writes = cha("IMC_WRITES_COUNT.FULL") + cha("IMC_WRITES_COUNT.PARTIAL");
     equal(writes, m2m("IMC_WRITES.ALL"), "every write goes through the mesh-to-memory units");
     equal(imc("CAS_COUNT.WR"), writes - merges, "write CAS = writes - merges");
-    equal(cha("REQUESTS.WRITES"), writes, "every request to write is carried out");
+    let cxl = |event: &str| of("cxlcm", event);
+    let (cxl_reads, cxl_writes) = (cxl("TxC_PACK_BUF_INSERTS.MEM_REQ"), cxl("TxC_PACK_BUF_INSERTS.MEM_DATA"));
+    equal(cha("REQUESTS.WRITES"), writes + cxl_writes, "every request to write is carried out, behind CXL, too");
+    equal(of("cxldp", "TxC_AGF_INSERTS.M2S_REQ"), cxl_reads, "reads behind CXL cross the clocks");
+    equal(of("cxldp", "TxC_AGF_INSERTS.M2S_DATA"), cxl_writes, "and so do writes");
+    equal(cxl("RxC_PACK_BUF_INSERTS.MEM_DATA"), cxl_reads, "every read behind CXL brings data");
+    equal(cxl("RxC_PACK_BUF_INSERTS.MEM_REQ"), cxl_writes, "every write there is acknowledged");
+    equal(cxl("RxC_FLITS.VALID_MSG"), cxl_reads + cxl_writes, "and nothing else comes");
+    equal(cxl("TxC_FLITS.VALID"), cxl_reads + 2 * cxl_writes, "a line takes a flit of its own");
+    equal(cxl("RxC_FLITS.VALID"), 2 * cxl_reads + cxl_writes, "on the way back, too");
+    equal(cxl("TxC_FLITS.NO_HDR"), cxl_writes, "which has no header");
     equal(m2m("DIRECTORY_LOOKUP.ANY"), m2m("IMC_READS.ALL"), "every read brings directory bits");
     equal(m2m("TRACKER_INSERTS.CH0") + m2m("TRACKER_INSERTS.CH1"), m2m("IMC_READS.ALL"), "every read is tracked");
     equal(m2m("WR_TRACKER_INSERTS.CH0") + m2m("WR_TRACKER_INSERTS.CH1"), m2m("IMC_WRITES.ALL"), "and every write");
