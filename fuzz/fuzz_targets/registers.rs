@@ -98,7 +98,7 @@ impl Bench {
         let signal = input.below(unit.signals.len());
         let attributes = unit.signals.get(signal).map_or(&[][..], |signal| signal.attributes);
         let bits = attributes.iter().fold(0, |mask, attribute| mask | attribute.bits.mask());
-        (Wire { instance, signal: signal as u16 }, input.sized() & bits)
+        (self.machine.wiring().wire(instance, signal as u16), input.sized() & bits)
     }
 
     fn step(&mut self, input: &mut Input<'_>) {

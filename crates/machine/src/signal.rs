@@ -1,20 +1,50 @@
 //! The interface between the traffic model and the PMON hardware.
 //!
 //! The model says what happens, by signal; the PMON side decides what of it a counter sees. Neither knows the other:
-//! signals are bound by name through the catalogue when a machine is built, and from then on a [`Wire`] is two small integers.
+//! signals are bound by name through the catalogue when a machine is built, and from then on a [`Wire`] is a few small integers.
+
+use std::collections::HashSet;
 
 use pericore_catalog::{BitRange, Event, Family, Role, Unit};
 
 /// Virtual time. A machine fixes how many ticks a second has so that every clock's period is a whole number of ticks.
 pub type Tick = u64;
 
-/// One signal of one PMON instance.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// One signal of one PMON instance. [`Wiring::wire`] makes it; the default stands for the first signal that there is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Wire {
     /// PMON instance, numbered over the whole machine.
     pub instance: u16,
     /// Index into the unit's signals.
     pub signal: u16,
+    /// Number among the signals of all instances, instance by instance, so that one look finds what belongs to the wire.
+    place: u32,
+}
+
+impl Wire {
+    /// Number among the signals of all instances.
+    #[inline]
+    pub(crate) const fn place(self) -> usize {
+        self.place as usize
+    }
+
+    /// The same signal of another instance of its unit: so many sockets and instances further on. `signals` is the number of the
+    /// unit's signals.
+    #[inline]
+    pub const fn further(self, stride: Stride, socket: u16, instance: u16, signals: u16) -> Self {
+        Self {
+            instance: self.instance + socket * stride.instances + instance,
+            signal: self.signal,
+            place: self.place + socket as u32 * stride.places + instance as u32 * signals as u32,
+        }
+    }
+}
+
+/// How far the same wire of the next socket is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stride {
+    instances: u16,
+    places: u32,
 }
 
 /// Receives what the model emits. Calls come in order of time; `tag` packs the signal's attributes.
@@ -27,6 +57,10 @@ pub trait SignalSink {
     fn leave(&mut self, wire: Wire, tag: u64, tick: Tick);
     /// False if pulses of this wire have no effect until registers are written again, so that they need not be made.
     fn hears(&self, _wire: Wire) -> bool {
+        true
+    }
+    /// False if that holds for all pulses of an instance.
+    fn hears_any(&self, _instance: u16) -> bool {
         true
     }
 }
@@ -71,24 +105,26 @@ pub struct Wiring {
     sockets: u16,
     /// First machine-wide instance number of each unit, in socket 0.
     starts: Vec<u16>,
-    per_socket: u16,
+    /// First wire of each unit, in socket 0.
+    places: Vec<u32>,
+    stride: Stride,
     bound: Vec<(usize, u16, u64)>,
+    /// The signals of `bound`.
+    signals: HashSet<(usize, u16)>,
 }
 
 impl Wiring {
     /// Numbers all PMON instances of `sockets` sockets: socket by socket, unit by unit in catalogue order.
     pub fn new(family: &'static Family, sockets: u16) -> Self {
-        let mut next = 0;
-        let starts = family
-            .units
-            .iter()
-            .map(|unit| {
-                let start = next;
-                next += unit.instances;
-                start
-            })
-            .collect();
-        Self { family, sockets, starts, per_socket: next, bound: Vec::new() }
+        let mut stride = Stride { instances: 0, places: 0 };
+        let (mut starts, mut places) = (Vec::new(), Vec::new());
+        for unit in family.units {
+            starts.push(stride.instances);
+            places.push(stride.places);
+            stride.instances += unit.instances;
+            stride.places += u32::from(unit.instances) * unit.signals.len() as u32;
+        }
+        Self { family, sockets, starts, places, stride, bound: Vec::new(), signals: HashSet::new() }
     }
 
     /// The family.
@@ -103,17 +139,17 @@ impl Wiring {
 
     /// Instances of the whole machine.
     pub const fn instances(&self) -> u16 {
-        self.per_socket * self.sockets
+        self.stride.instances * self.sockets
     }
 
     /// Machine-wide number of an instance. `unit` is an index into the family's units.
     pub fn instance(&self, socket: u16, unit: usize, instance: u16) -> u16 {
-        socket * self.per_socket + self.starts[unit] + instance
+        socket * self.stride.instances + self.starts[unit] + instance
     }
 
     /// Socket, unit index and instance of a machine-wide number.
     pub fn locate(&self, number: u16) -> (u16, usize, u16) {
-        let (socket, within) = (number / self.per_socket, number % self.per_socket);
+        let (socket, within) = (number / self.stride.instances, number % self.stride.instances);
         let unit = self.starts.partition_point(|&start| start <= within) - 1;
         // Units without instances share their successor's start: take the one that really holds the number.
         let unit = (0..=unit).rev().find(|&u| within - self.starts[u] < self.family.units[u].instances).unwrap_or(unit);
@@ -135,10 +171,27 @@ impl Wiring {
             .position(|s| s.name == signal)
             .ok_or_else(|| WiringError::NoSignal { unit: unit.name, name: signal.to_owned() })?;
         let signal = index as u16;
-        if !self.bound.iter().any(|&(u, s, _)| (u, s) == (unit_index, signal)) {
+        if self.signals.insert((unit_index, signal)) {
             self.bound.push((unit_index, signal, 0));
         }
-        Ok(Wire { instance: self.instance(socket, unit_index, instance), signal })
+        Ok(self.wire(self.instance(socket, unit_index, instance), signal))
+    }
+
+    /// A signal, by its index, of an instance by its machine-wide number.
+    pub fn wire(&self, number: u16, signal: u16) -> Wire {
+        let (socket, unit, instance) = self.locate(number);
+        let place = self.places[unit] + u32::from(signal);
+        Wire { instance: self.instance(0, unit, 0), signal, place }.further(
+            self.stride,
+            socket,
+            instance,
+            self.family.units[unit].signals.len() as u16,
+        )
+    }
+
+    /// How far the same wire of the next socket is.
+    pub const fn stride(&self) -> Stride {
+        self.stride
     }
 
     /// Binds the signal behind an event and gives the tag that selects one subevent of it: the subevent's bits in the

@@ -52,7 +52,7 @@ impl Bench {
             .signals
             .get(usize::from(signal))
             .map_or(0, |signal| signal.attributes.iter().fold(0, |mask, attribute| mask | attribute.bits.mask()));
-        (Wire { instance, signal }, bits)
+        (self.machine.wiring().wire(instance, signal), bits)
     }
 
     fn step(&mut self, step: Step) {

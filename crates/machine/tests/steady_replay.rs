@@ -63,7 +63,7 @@ impl Script {
             }
             let signal = random.below(unit.signals.len().min(6) as u64) as u16;
             let bits = unit.signals[usize::from(signal)].attributes.iter().fold(0, |all, row| all | row.bits.mask());
-            let (wire, tag) = (Wire { instance, signal }, random.next() & bits);
+            let (wire, tag) = (machine.wiring().wire(instance, signal), random.next() & bits);
             let (first, second) = (random.below(window), random.below(window));
             // Free-running counters of the plain machine would count the entries from before as arrivals.
             let heard = unit.registers.iter().any(|register| register.signal == Some(signal));

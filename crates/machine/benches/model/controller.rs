@@ -96,7 +96,7 @@ fn run(requests: u64, timing: &Timing, load: Load) -> Measured {
     };
     let mut ledger = Ledger::new(clocks, opcodes(), shape);
     let mut channel = Channel::new(clocks.dclk, &timing);
-    let wires = ChannelWires::on(Wire { instance: 0, signal: 0 });
+    let wires = ChannelWires::on(Wire::default());
     let mut witness =
         ChannelWitness { number: 0, clock: clocks.dclk, wires: &wires, sink: &mut Nothing, ledger: &mut ledger };
     let mut random = Random::new(1, 0);

@@ -18,6 +18,9 @@ impl SignalSink for Nothing {
     fn hears(&self, _: Wire) -> bool {
         false
     }
+    fn hears_any(&self, _: u16) -> bool {
+        false
+    }
 }
 
 /// A workload on a machine.

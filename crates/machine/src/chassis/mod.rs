@@ -257,6 +257,11 @@ impl SignalSink for Chassis {
     }
 
     #[inline]
+    fn hears_any(&self, instance: u16) -> bool {
+        self.next_due != Tick::MAX || self.bank.hears_any(instance)
+    }
+
+    #[inline]
     fn pulse(&mut self, wire: Wire, tag: u64, tick: Tick, count: u32) {
         if tick >= self.next_due {
             return self.pulse_late(wire, tag, tick, count);

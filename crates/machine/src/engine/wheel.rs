@@ -18,16 +18,16 @@ const STALE: u64 = 0;
 /// Events beyond those that slots hold themselves, at one time: far more than a machine has under way.
 const NODES: usize = 16384;
 
-/// The events of a cycle: what it holds itself comes first, then the chain.
+/// The events of a cycle: those that it holds itself come first, then the chain.
 #[derive(Clone, Copy)]
 struct Slot {
     /// Events by place, from place 1 on.
     events: [u32; PLACES],
 }
 
-/// A slot is half a line of the host's cache. The first word is how many events it holds, and whether it has a chain.
+/// A slot is half a line of the host's cache. The first word is how many events it holds; a full one may have a chain.
 const PLACES: usize = 8;
-const CHAINED: u32 = 1 << 16;
+const FULL: u32 = PLACES as u32 - 1;
 
 /// Events of a slot that it has no room for.
 #[derive(Clone, Copy)]
@@ -54,8 +54,11 @@ pub struct Wheel {
     chains: Box<[Chain; SLOTS]>,
     /// One bit for each slot that holds events.
     occupied: [u64; WORDS],
-    /// Events of this cycle that have been taken from its slot.
-    taken: u32,
+    /// The events whose turn it is, taken out of their slot together, and how many of them have been given out.
+    due: Slot,
+    given: u32,
+    /// The rest of them.
+    due_chain: u16,
     nodes: Box<[Node; NODES]>,
     free: u16,
     /// Events beyond the wheel. They move in as soon as their tick comes within reach, before anything can be scheduled
@@ -76,7 +79,9 @@ impl Wheel {
             slots: Box::new([Slot { events: [0; PLACES] }; SLOTS]),
             chains: Box::new([Chain { head: NONE, tail: NONE }; SLOTS]),
             occupied: [0; WORDS],
-            taken: 0,
+            due: Slot { events: [0; PLACES] },
+            given: 0,
+            due_chain: NONE,
             nodes: Box::new(std::array::from_fn(|index| Node {
                 event: 0,
                 next: if index + 1 < NODES { index as u16 + 1 } else { NONE },
@@ -89,7 +94,8 @@ impl Wheel {
     }
 
     /// Puts an event at `tick`, which must not lie in the past; between two edges, at the second.
-    #[inline]
+    // Once for all who call it: copies would crowd the host's cache of instructions.
+    #[inline(never)]
     pub fn schedule(&mut self, tick: Tick, event: u32) {
         let cycle = self.clock.cycles(tick + self.clock.ticks() - 1) + 1;
         debug_assert!(cycle >= self.now, "event {event:#x} at {tick}, cycle {cycle}, now {}", self.now);
@@ -134,6 +140,7 @@ impl Wheel {
         self.find_later(at)
     }
 
+    #[inline(never)]
     fn find_later(&self, at: usize) -> u64 {
         // The current word comes last, for its slots before `at`.
         for distance in 1..=WORDS {
@@ -160,6 +167,7 @@ impl Wheel {
 
     #[inline]
     fn reach(&mut self, cycle: u64) {
+        debug_assert!(self.given == self.due.events[0] && self.due_chain == NONE, "events of a past cycle are left");
         self.now = cycle;
         if self.far_next - self.now < SLOTS as u64 {
             self.move_in();
@@ -178,65 +186,68 @@ impl Wheel {
     /// Takes the next event of the last edge. Once there is none, the next edge with events is looked for.
     #[inline]
     pub fn pop(&mut self) -> Option<u32> {
-        let index = self.now as usize % SLOTS;
-        let slot = &mut self.slots[index].events;
-        let held = slot[0];
-        if self.taken < held % CHAINED {
-            self.taken += 1;
-            return Some(slot[self.taken as usize % PLACES]);
+        loop {
+            if self.given < self.due.events[0] {
+                self.given += 1;
+                return Some(self.due.events[self.given as usize % PLACES]);
+            }
+            if self.due_chain != NONE {
+                return Some(self.pop_chain());
+            }
+            // Events may have been scheduled for this cycle by those of this cycle.
+            let index = self.now as usize % SLOTS;
+            if self.slots[index].events[0] == 0 {
+                return None;
+            }
+            self.take_out(index);
         }
-        if held >= CHAINED
-            && let Some(event) = self.pop_chain(index)
-        {
-            return Some(event);
-        }
-        if held != 0 {
-            self.slots[index].events[0] = 0;
-            self.taken = 0;
-            self.next = STALE;
-            self.occupied[index / 64] &= !(1 << (index % 64));
-        }
-        None
     }
 
-    fn pop_chain(&mut self, index: usize) -> Option<u32> {
-        let chain = &mut self.chains[index];
-        let taken = chain.head;
-        if taken == NONE {
-            return None;
+    #[inline]
+    fn take_out(&mut self, index: usize) {
+        self.due = self.slots[index];
+        self.given = 0;
+        self.slots[index].events[0] = 0;
+        self.occupied[index / 64] &= !(1 << (index % 64));
+        self.next = STALE;
+        if self.due.events[0] == FULL {
+            self.due_chain = std::mem::replace(&mut self.chains[index].head, NONE);
         }
+    }
+
+    #[cold]
+    fn pop_chain(&mut self) -> u32 {
+        let taken = self.due_chain;
         let node = &mut self.nodes[usize::from(taken) % NODES];
         let Node { event, next } = *node;
         node.next = self.free;
         self.free = taken;
-        chain.head = next;
-        Some(event)
+        self.due_chain = next;
+        event
     }
 
     #[inline]
     fn insert(&mut self, cycle: u64, event: u32) {
         let index = cycle as usize % SLOTS;
         let slot = &mut self.slots[index].events;
-        let place = slot[0] as usize + 1;
-        if place >= PLACES {
+        let held = slot[0];
+        if held >= FULL {
             self.append(index, event);
             return;
         }
-        slot[0] = place as u32;
-        slot[place] = event;
-        if place == 1 {
-            self.occupied[index / 64] |= 1 << (index % 64);
-        }
+        slot[0] = held + 1;
+        slot[(held as usize + 1) % PLACES] = event;
+        self.occupied[index / 64] |= 1 << (index % 64);
     }
 
-    /// The slot is full, and stays so until its cycle is over: order holds.
+    /// The slot is full, and stays so until it is taken out: order holds.
+    #[cold]
     fn append(&mut self, index: usize, event: u32) {
         let taken = self.free;
         assert!(taken != NONE, "more events under way than the wheel has nodes");
         let node = &mut self.nodes[usize::from(taken) % NODES];
         self.free = node.next;
         *node = Node { event, next: NONE };
-        self.slots[index].events[0] |= CHAINED;
         let chain = &mut self.chains[index];
         if chain.head == NONE {
             chain.head = taken;

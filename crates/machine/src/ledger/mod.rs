@@ -30,7 +30,7 @@ pub use names::NAMES;
 pub use packet::{Class, Credit, LinkState, PacketCodes, PacketKind, PacketRecord};
 pub use physical::{ChannelBytes, DataReads};
 pub use power::{CoreState, HoldStage, PowerFact};
-pub use record::{IO_THREAD, LineState, NO_THREAD, Opcodes, Record, RequestKind};
+pub use record::{IO_THREAD, LineState, NO_THREAD, Opcodes, Rare, Record, RequestKind};
 pub use ring::{Journey, Message, RingKind};
 pub use shaped::Shaped;
 pub use slice::{IngressQueue, Refusal, SliceState};

@@ -249,22 +249,14 @@ pub struct Record {
     pub direct_to_core: bool,
     /// Data came from another cache, not from the home agent.
     pub forwarded: bool,
-    /// When the home agent sent it, if it is a snoop.
-    pub snooped_at: u64,
-    /// When the home agent told another socket that it is complete, without data.
-    pub completed_at: u64,
     /// The directory bit that it found, if it is a read, or that it writes.
     pub directory: Option<bool>,
     /// It found its channel idle at the home agent, if it is a read; or did not.
     pub bypass: Option<bool>,
-    /// A snoop that took an unmodified copy away and said so without sending data.
-    pub dropped_silently: bool,
-    /// The data of the modified line that a snoop found came to the home agent.
-    pub snoop_write: u64,
+    /// What of the things that happen to few requests has happened, one bit for each [`Rare`].
+    rare: u8,
     /// A partial write that found the rest of its line modified in the socket.
     pub completed: bool,
-    /// A streaming store that found its line modified.
-    pub aliased: bool,
     /// Was rejected, because its line had a request under way, for the first time.
     pub rejected: u64,
     /// Arrived in the slice's request queue.
@@ -283,15 +275,37 @@ pub struct Record {
     pub written: u64,
 }
 
+/// What happens to few requests only, at most once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Rare {
+    /// The home agent sent it, a snoop.
+    Snooped = 1,
+    /// The home agent told another socket that it is complete, without data.
+    CompletedElsewhere = 1 << 1,
+    /// The data of the modified line that it found, a snoop, came to the home agent.
+    SnoopWritten = 1 << 2,
+    /// It took an unmodified copy away, a snoop, and said so without sending data.
+    DroppedSilently = 1 << 3,
+    /// It found its line modified, a streaming store.
+    Aliased = 1 << 4,
+}
+
 impl Record {
+    /// Something rare happens.
+    pub const fn note(&mut self, what: Rare) {
+        self.rare |= what as u8;
+    }
+
+    /// Something rare has happened.
+    pub(super) const fn has(&self, what: Rare) -> bool {
+        self.rare & what as u8 != 0
+    }
+
     /// Something has happened that happens to few requests.
     #[inline]
     pub(super) const fn is_rare(&self) -> bool {
-        // NEVER has all bits set.
-        self.rejected & self.snooped_at & self.completed_at & self.snoop_write != NEVER
-            || self.dropped_silently
-            || self.aliased
-            || self.directory.is_some()
+        self.rare != 0 || self.rejected != NEVER || self.directory.is_some()
     }
 
     /// A record of which nothing has happened yet.
@@ -307,15 +321,11 @@ impl Record {
             region: 0,
             victim: None,
             completed: false,
-            aliased: false,
             direct_to_core: false,
             forwarded: false,
-            snooped_at: NEVER,
-            completed_at: NEVER,
             directory: None,
             bypass: None,
-            dropped_silently: false,
-            snoop_write: NEVER,
+            rare: 0,
             rejected: NEVER,
             ingress_in: NEVER,
             ingress_out: NEVER,

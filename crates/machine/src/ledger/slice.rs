@@ -1,7 +1,7 @@
 //! The truth about an LLC slice: what its requests were, and how long they stayed.
 
 use super::cells::Span;
-use super::record::{IO_THREAD, LineState, Record, RequestKind};
+use super::record::{IO_THREAD, LineState, Rare, Record, RequestKind};
 use crate::engine::{NEVER, Period};
 use crate::signal::Tick;
 
@@ -172,7 +172,7 @@ impl SliceCells {
     }
 
     /// Adds what has happened to a request before the cycle `now`.
-    #[inline]
+    #[inline(always)]
     pub fn fold(&mut self, record: &Record, now: u64) {
         let outcome = (record.kind as usize * LineState::COUNT + record.state as usize) * 2 + usize::from(record.miss);
         let class = (outcome * self.nodes + usize::from(record.nid)) * THREADS + place_of(record.tid);
@@ -187,8 +187,8 @@ impl SliceCells {
 
     /// Adds what happens to few requests only.
     pub fn fold_rare(&mut self, record: &Record, now: u64) {
-        self.dropped_silently += u64::from(record.dropped_silently);
-        self.aliased += u64::from(record.aliased);
+        self.dropped_silently += u64::from(record.has(Rare::DroppedSilently));
+        self.aliased += u64::from(record.has(Rare::Aliased));
         self.rejected[place_of(record.tid)].add(record.rejected, record.ingress_out, now);
     }
 

@@ -16,11 +16,13 @@ use crate::signal::{SignalSink, Tick, Wire, Wiring};
 #[derive(Debug)]
 pub struct Bank {
     pub(super) instances: Vec<Instance>,
-    /// Where each instance's signals start in `listeners` and `tags`.
+    /// The place of each instance's first signal.
     signal_starts: Vec<u32>,
-    /// Counters that listen to each signal of each instance, as bit masks.
+    /// Counters that listen to each signal of each instance, by the wire's place, as bit masks.
     pub(super) listeners: Vec<u32>,
-    /// The tags of each signal that a level has, or a counter listens to.
+    /// By instance: a counter listens to one of its signals.
+    heard: Vec<bool>,
+    /// The tags of each signal that a level has, or a counter listens to; by the wire's place.
     pub(super) tags: Vec<Tags>,
     pub(super) overflows: Overflows,
     /// Any counter may take any event.
@@ -35,6 +37,7 @@ impl Bank {
             instances: Vec::with_capacity(wiring.instances().into()),
             signal_starts: Vec::with_capacity(wiring.instances().into()),
             listeners: Vec::new(),
+            heard: Vec::with_capacity(wiring.instances().into()),
             tags: Vec::new(),
             overflows: Overflows::new(&layouts, wiring),
             anywhere: false,
@@ -48,10 +51,12 @@ impl Bank {
             let isolated = unit.isolated.contains(&instance);
             let instance = Instance::new(Arc::clone(&layouts[unit_index]), period(unit.clock).max(1), isolated);
             // Free-running counters listen from the start.
+            let start = bank.signal_starts[usize::from(number)] as usize;
             for (counter, selection) in instance.selections.iter().enumerate() {
-                listen(&mut bank.listeners, bank.signal_starts[usize::from(number)], counter as u8, selection);
+                listen(&mut bank.listeners[start..], &mut bank.tags[start..], counter as u8, selection);
             }
             bank.instances.push(instance);
+            bank.heard.push(bank.listeners[start..].iter().any(|&counters| counters != 0));
         }
         bank
     }
@@ -129,20 +134,18 @@ impl Bank {
     /// Points a counter at the input that its control and filters select.
     pub(super) fn connect(&mut self, number: u16, counter: u8, tick: Tick) {
         let signals = self.signals_of(number);
-        let start = self.signal_starts[usize::from(number)];
+        let (listeners, tags) = (&mut self.listeners[signals.clone()], &mut self.tags[signals]);
         let instance = &mut self.instances[usize::from(number)];
         let (selection, conditioning) = instance.compile(counter, self.anywhere);
         let cycle = instance.cycle(tick);
-        for (listeners, tags) in self.listeners[signals.clone()].iter_mut().zip(&mut self.tags[signals.clone()]) {
+        for (listeners, tags) in listeners.iter_mut().zip(&mut *tags) {
             if *listeners >> counter & 1 == 1 {
                 *listeners &= !(1 << counter);
                 tags.retake(counter, |_| false);
             }
         }
-        let tags = &mut self.tags[signals];
-        for signal in selection.signals() {
-            tags[usize::from(signal)].retake(counter, |tag| selection.hears(signal, tag));
-        }
+        listen(listeners, tags, counter, &selection);
+        self.heard[usize::from(number)] = listeners.iter().any(|&counters| counters != 0);
         let entries = |signal: u16, predicate: &Predicate| {
             let entries = tags[usize::from(signal)].entries().filter(|(tag, _)| predicate.matches(*tag));
             entries.map(|(_, count)| u64::from(count)).sum::<u64>()
@@ -161,7 +164,6 @@ impl Bank {
                 }
             }
         };
-        listen(&mut self.listeners, start, counter, &selection);
         instance.counters[usize::from(counter)].program(conditioning, level, gated, cycle);
         instance.select(counter, selection);
         if counter == 0 {
@@ -179,49 +181,61 @@ impl Bank {
         start..start + self.instances[usize::from(number)].layout.unit.signals.len()
     }
 
-    /// True if a counter listens to a signal.
-    #[inline]
-    pub(crate) fn listens(&self, wire: Wire) -> bool {
-        self.listeners[self.index(wire)] != 0
-    }
-
-    #[inline]
-    fn index(&self, wire: Wire) -> usize {
-        self.signal_starts[usize::from(wire.instance)] as usize + usize::from(wire.signal)
-    }
-
-    /// What is known of a tag that may be new.
+    /// What is known of a tag, that may be new, of an instance's signal.
     #[inline(never)]
-    pub(super) fn known(&mut self, wire: Wire, tag: u64) -> &mut Slot {
-        let index = self.index(wire);
-        let (instance, listeners) = (&self.instances[usize::from(wire.instance)], self.listeners[index]);
-        self.tags[index].know(tag, |tag| {
-            let takes = |counter: &usize| instance.selections[*counter].hears(wire.signal, tag);
+    pub(super) fn known(&mut self, number: u16, signal: u16, tag: u64) -> &mut Slot {
+        let place = self.signals_of(number).start + usize::from(signal);
+        let (instance, listeners) = (&self.instances[usize::from(number)], self.listeners[place]);
+        self.tags[place].know(tag, |tag| {
+            let takes = |counter: &usize| instance.selections[*counter].hears(signal, tag);
             each(listeners).filter(takes).fold(0, |takers, counter| takers | 1 << counter)
         })
     }
 
-    /// Increments reach the counters that listen.
+    /// What is known of a tag, if the first look finds it. A wire of another machine is found nowhere, and rarely.
+    #[inline]
+    fn slot(&mut self, wire: Wire, tag: u64) -> Option<&mut Slot> {
+        self.tags.get_mut(wire.place())?.quick(tag)
+    }
+
+    /// Increments reach the counters that listen. Whatever is out of the ordinary is called last, so that this way saves no registers.
     #[inline(never)]
     fn deliver(&mut self, wire: Wire, tag: u64, tick: Tick, count: u32) {
-        self.reach(tick);
-        let index = self.index(wire);
-        let mut takers = match self.tags[index].quick(tag) {
-            Some(slot) => slot.takers,
-            None => self.known(wire, tag).takers,
-        };
-        let instance = &mut self.instances[usize::from(wire.instance)];
-        while takers != 0 {
-            instance.pulse(takers.trailing_zeros() as usize, count.into(), tick);
-            takers &= takers - 1;
+        if self.overflows.is_due(tick) {
+            return self.deliver_late(wire, tag, tick, count);
         }
-        self.settle(wire.instance, tick);
+        let Some(&mut Slot { takers, .. }) = self.slot(wire, tag) else {
+            return self.deliver_rare(wire, tag, tick, count);
+        };
+        let rest = self.instances[usize::from(wire.instance)].tally(takers, count.into());
+        if rest != 0 {
+            self.deliver_otherwise(wire.instance, rest, tick, count);
+        }
+    }
+
+    #[cold]
+    fn deliver_late(&mut self, wire: Wire, tag: u64, tick: Tick, count: u32) {
+        self.reach_deadlines(tick);
+        self.deliver(wire, tag, tick, count);
+    }
+
+    /// Increments with a tag that the first look does not find.
+    #[inline(never)]
+    fn deliver_rare(&mut self, wire: Wire, tag: u64, tick: Tick, count: u32) {
+        let takers = self.known(wire.instance, wire.signal, tag).takers;
+        self.deliver_otherwise(wire.instance, takers, tick, count);
+    }
+
+    #[inline(never)]
+    fn deliver_otherwise(&mut self, number: u16, takers: u32, tick: Tick, count: u32) {
+        self.instances[usize::from(number)].pulse(takers, count.into(), tick);
+        self.settle(number, tick);
     }
 
     /// An entry with a tag that the first look does not find comes, or goes.
     #[inline(never)]
     fn change_rare<const COMES: bool>(&mut self, wire: Wire, tag: u64, tick: Tick) {
-        let slot = self.known(wire, tag);
+        let slot = self.known(wire.instance, wire.signal, tag);
         let Some(count) = (if COMES { slot.count.checked_add(1) } else { slot.count.checked_sub(1) }) else { return };
         slot.count = count;
         if slot.takers != 0 {
@@ -233,29 +247,30 @@ impl Bank {
     /// An entry has come to a level that counters take it from, or gone from it.
     #[inline(never)]
     fn change<const COMES: bool>(&mut self, wire: Wire, takers: u32, tag: u64, tick: Tick) {
-        self.reach(tick);
-        let instance = &mut self.instances[usize::from(wire.instance)];
-        let mut plain = takers & instance.levels();
-        let rest = takers ^ plain;
-        while plain != 0 {
-            instance.step::<COMES>(plain.trailing_zeros() as usize, tick);
-            plain &= plain - 1;
+        if self.overflows.is_due(tick) {
+            return self.change_late::<COMES>(wire, takers, tag, tick);
         }
+        let rest = self.instances[usize::from(wire.instance)].step::<COMES>(takers, tick);
         if rest != 0 {
-            self.change_otherwise(wire, rest, tag, if COMES { 1 } else { -1 }, tick);
+            self.change_otherwise::<COMES>(wire, rest, tag, tick);
         }
-        self.settle(wire.instance, tick);
+    }
+
+    #[cold]
+    fn change_late<const COMES: bool>(&mut self, wire: Wire, takers: u32, tag: u64, tick: Tick) {
+        self.reach_deadlines(tick);
+        self.change::<COMES>(wire, takers, tag, tick);
     }
 
     #[inline(never)]
-    fn change_otherwise(&mut self, wire: Wire, takers: u32, tag: u64, step: i64, tick: Tick) {
-        let index = self.index(wire);
+    fn change_otherwise<const COMES: bool>(&mut self, wire: Wire, takers: u32, tag: u64, tick: Tick) {
         let instance = &mut self.instances[usize::from(wire.instance)];
-        each(takers).for_each(|counter| instance.change(counter, wire.signal, &self.tags[index], tag, step, tick));
+        let (entries, step) = (&self.tags[wire.place()], if COMES { 1 } else { -1 });
+        each(takers).for_each(|counter| instance.change(counter, wire.signal, entries, tag, step, tick));
+        self.settle(wire.instance, tick);
     }
 
     /// Acts on what a signal has made of an armed counter.
-    #[inline]
     fn settle(&mut self, number: u16, tick: Tick) {
         if self.instances[usize::from(number)].watched {
             self.overflows.stale = true;
@@ -264,29 +279,34 @@ impl Bank {
     }
 }
 
-/// Notes which signals a counter hears; `start` is where the instance's signals start.
-fn listen(listeners: &mut [u32], start: u32, counter: u8, selection: &Selection) {
+/// Notes which of an instance's signals a counter hears, and which of their tags it takes.
+fn listen(listeners: &mut [u32], tags: &mut [Tags], counter: u8, selection: &Selection) {
     for signal in selection.signals() {
-        listeners[start as usize + usize::from(signal)] |= 1 << counter;
+        listeners[usize::from(signal)] |= 1 << counter;
+        tags[usize::from(signal)].retake(counter, |tag| selection.hears(signal, tag));
     }
 }
 
 impl SignalSink for Bank {
     fn hears(&self, wire: Wire) -> bool {
-        self.listeners[self.index(wire)] != 0
+        self.listeners[wire.place()] != 0
+    }
+
+    #[inline]
+    fn hears_any(&self, instance: u16) -> bool {
+        self.heard[usize::from(instance)]
     }
 
     #[inline]
     fn pulse(&mut self, wire: Wire, tag: u64, tick: Tick, count: u32) {
-        if self.listeners[self.index(wire)] != 0 {
+        if self.listeners[wire.place()] != 0 {
             self.deliver(wire, tag, tick, count);
         }
     }
 
     #[inline]
     fn enter(&mut self, wire: Wire, tag: u64, tick: Tick) {
-        let index = self.index(wire);
-        let Some(slot) = self.tags[index].quick(tag) else { return self.change_rare::<true>(wire, tag, tick) };
+        let Some(slot) = self.slot(wire, tag) else { return self.change_rare::<true>(wire, tag, tick) };
         slot.count += 1;
         if slot.takers != 0 {
             let takers = slot.takers;
@@ -296,8 +316,7 @@ impl SignalSink for Bank {
 
     #[inline]
     fn leave(&mut self, wire: Wire, tag: u64, tick: Tick) {
-        let index = self.index(wire);
-        let Some(slot) = self.tags[index].quick(tag) else { return self.change_rare::<false>(wire, tag, tick) };
+        let Some(slot) = self.slot(wire, tag) else { return self.change_rare::<false>(wire, tag, tick) };
         // An entry that never entered: a defect of the model, which its own tests find; nothing here goes below zero.
         let Some(rest) = slot.count.checked_sub(1) else { return };
         slot.count = rest;

@@ -5,15 +5,20 @@
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
     period: u64,
-    /// `2^64 / period`, rounded down.
+    /// `2^64 / period`, rounded up.
     inverse: u64,
+    /// Below this tick the product is exact: the inverse is too large by less than `period / 2^64`.
+    exact: u64,
 }
 
 impl Clock {
     /// A clock of `period` ticks, at least 1.
     pub const fn new(period: u64) -> Self {
-        let period = if period == 0 { 1 } else { period };
-        Self { period, inverse: u64::MAX / period }
+        match period {
+            // The inverse does not fit.
+            0 | 1 => Self { period: 1, inverse: 0, exact: 0 },
+            _ => Self { period, inverse: u64::MAX / period + 1, exact: u64::MAX / period },
+        }
     }
 
     /// Ticks of a cycle.
@@ -24,14 +29,7 @@ impl Clock {
     /// The cycle at a tick.
     #[inline]
     pub const fn cycle(self, tick: u64) -> u64 {
-        // The inverse is too small by less than 1 + 1/period, so the product is at most 2 short.
-        let mut cycle = ((tick as u128 * self.inverse as u128) >> 64) as u64;
-        let mut rest = tick - cycle * self.period;
-        while rest >= self.period {
-            rest -= self.period;
-            cycle += 1;
-        }
-        cycle
+        if tick < self.exact { ((tick as u128 * self.inverse as u128) >> 64) as u64 } else { tick / self.period }
     }
 }
 

@@ -141,19 +141,21 @@ impl Counter {
 
     /// `count` increments in `cycle`.
     pub fn pulse(&mut self, count: u64, cycle: u64) {
-        if !self.pulse_raw(count) {
+        if !self.raw {
             self.advance(cycle);
             self.pending += count;
+        } else if self.running {
+            self.add(count, 1);
         }
     }
 
-    /// `count` increments, if their cycle does not matter; else false.
+    /// `count` increments, which add up unshaped; false, and nothing is done, if the register wraps.
     #[inline]
-    pub(super) fn pulse_raw(&mut self, count: u64) -> bool {
-        if self.raw && self.running {
-            self.add(count, 1);
-        }
-        self.raw
+    pub(super) fn tally(&mut self, count: u64) -> bool {
+        let counted = if self.running { count } else { 0 };
+        let fits = counted <= self.mask - self.value;
+        self.value += if fits { counted } else { 0 };
+        fits
     }
 
     /// The level changes in `cycle`; the new level holds for that cycle.
@@ -162,17 +164,28 @@ impl Counter {
         self.level = self.level.saturating_add_signed(delta);
     }
 
-    /// The level changes by one.
+    /// The level, which adds up unshaped, changes by one; false, and nothing is done, if the register wraps before that.
     #[inline]
-    pub(super) fn step<const UP: bool>(&mut self, cycle: u64) {
-        self.advance(cycle);
+    pub(super) fn step<const UP: bool>(&mut self, cycle: u64) -> bool {
+        let counted = if self.running { cycle.saturating_sub(self.at) } else { 0 };
+        let Some(gain) = self.level.checked_mul(counted).filter(|gain| *gain <= self.mask - self.value) else {
+            return false;
+        };
+        self.value += gain;
+        self.at = self.at.max(cycle);
         self.level = if UP { self.level + 1 } else { self.level.saturating_sub(1) };
+        true
     }
 
     /// The gate's level changes in `cycle`.
     pub fn change_gate(&mut self, delta: i64, cycle: u64) {
         self.advance(cycle);
         self.gate = self.gate.saturating_add_signed(delta);
+    }
+
+    /// True if increments add up unshaped.
+    pub(super) const fn is_raw(&self) -> bool {
+        self.raw
     }
 
     /// The level that the counter sees.

@@ -48,8 +48,10 @@ pub struct Instance {
     pub(super) selections: Vec<Selection>,
     /// Counters that show what counter 0 sees, as a bit mask.
     followers: u32,
-    /// Counters that take a level under no other condition, as a bit mask.
-    levels: u32,
+    /// Counters that add up what they take, and nobody else need hear of it: as a bit mask.
+    plain: u32,
+    /// Those of them that take a level under no other condition.
+    plain_levels: u32,
     pub(super) hold: Hold,
     /// A counter is armed: its overflow freezes or interrupts.
     pub(super) watched: bool,
@@ -76,8 +78,7 @@ impl Instance {
             counters.push(counter);
             selections.push(selection);
         }
-        let levels = (0..).zip(&selections).fold(0, |mask, (counter, row)| mask | u32::from(row.is_level()) << counter);
-        Self {
+        let mut instance = Self {
             layout,
             clock: Clock::new(period),
             isolated,
@@ -85,11 +86,26 @@ impl Instance {
             counters,
             selections,
             followers: 0,
-            levels,
+            plain: 0,
+            plain_levels: 0,
             hold: Hold::default(),
             watched: false,
             revision: 0,
-        }
+        };
+        instance.sort_counters();
+        instance
+    }
+
+    /// Works out which counters can be told of a signal in the shortest way.
+    pub(super) fn sort_counters(&mut self) {
+        let those = |is: &dyn Fn(usize) -> bool| {
+            (0..self.counters.len()).filter(|&counter| is(counter)).fold(0, |mask, counter| mask | 1 << counter)
+        };
+        self.followers = those(&|counter| self.selections[counter] == Selection::Counter0);
+        let leads = |counter: usize| counter == 0 && self.followers != 0;
+        let plain = |counter: usize| !self.watched && !leads(counter) && self.counters[counter].is_raw();
+        self.plain = those(&plain);
+        self.plain_levels = self.plain & those(&|counter| self.selections[counter].is_level());
     }
 
     /// The cycle of the unit's clock at a tick.
@@ -241,10 +257,8 @@ impl Instance {
     /// Notes what a programmable counter listens to.
     pub(super) fn select(&mut self, counter: u8, selection: Selection) {
         self.revision += 1;
-        self.followers &= !(1 << counter);
-        self.followers |= u32::from(selection == Selection::Counter0) << counter;
-        self.levels = self.levels & !(1 << counter) | u32::from(selection.is_level()) << counter;
         self.selections[usize::from(counter)] = selection;
+        self.sort_counters();
     }
 
     /// Counters that show what counter 0 sees, as a bit mask.
@@ -252,22 +266,25 @@ impl Instance {
         self.followers
     }
 
-    /// Increments for a counter, and for its followers if it is counter 0.
+    /// Increments for the counters of a mask that just add them up. Gives the others.
     #[inline]
-    pub(super) fn pulse(&mut self, counter: usize, count: u64, tick: u64) {
-        if !self.counters[counter].pulse_raw(count) {
-            let cycle = self.cycle(tick);
-            self.counters[counter].pulse(count, cycle);
+    pub(super) fn tally(&mut self, mut takers: u32, count: u64) -> u32 {
+        while takers & self.plain != 0 {
+            let counter = (takers & self.plain).trailing_zeros();
+            if !self.counters[counter as usize].tally(count) {
+                break;
+            }
+            takers ^= 1 << counter;
         }
-        if counter == 0 && self.followers != 0 {
-            self.pulse_followers(count, tick);
-        }
+        takers
     }
 
-    #[inline(never)]
-    fn pulse_followers(&mut self, count: u64, tick: u64) {
+    /// Increments for the counters of a mask, and for the followers if counter 0 is among them.
+    pub(super) fn pulse(&mut self, takers: u32, count: u64, tick: u64) {
         let cycle = self.cycle(tick);
-        each(self.followers).for_each(|follower| self.counters[follower].pulse(count, cycle));
+        let followers = if takers & 1 == 0 { 0 } else { self.followers };
+        // A follower takes what counter 0 sees besides what it takes itself.
+        each(takers).chain(each(followers)).for_each(|counter| self.counters[counter].pulse(count, cycle));
     }
 
     /// A change of a counter's level, and of its followers' if it is counter 0.
@@ -279,20 +296,18 @@ impl Instance {
         }
     }
 
-    /// A change by one of a counter's level.
+    /// A change by one of the levels of the counters of a mask that just add them up. Gives the others.
     #[inline]
-    pub(super) fn step<const UP: bool>(&mut self, counter: usize, tick: u64) {
-        if counter == 0 && self.followers != 0 {
-            return self.change_level(0, if UP { 1 } else { -1 }, tick);
-        }
+    pub(super) fn step<const UP: bool>(&mut self, mut takers: u32, tick: u64) -> u32 {
         let cycle = self.cycle(tick);
-        self.counters[counter].step::<UP>(cycle);
-    }
-
-    /// Counters that take a level under no other condition, as a bit mask.
-    #[inline]
-    pub(super) const fn levels(&self) -> u32 {
-        self.levels
+        while takers & self.plain_levels != 0 {
+            let counter = (takers & self.plain_levels).trailing_zeros();
+            if !self.counters[counter as usize].step::<UP>(cycle) {
+                break;
+            }
+            takers ^= 1 << counter;
+        }
+        takers
     }
 
     /// An entry of a level has come (`step` 1) or gone (-1) whose tag a counter takes. `entries` is the signal's level now.
@@ -306,7 +321,7 @@ impl Instance {
             return;
         }
         match measure {
-            Measure::Arrivals if step > 0 => self.pulse(counter, 1, tick),
+            Measure::Arrivals if step > 0 => self.pulse(1 << counter, 1, tick),
             Measure::Occupancy => self.change_level(counter, step, tick),
             Measure::NonEmpty => {
                 let empty = !entries.entries().any(|(tag, _)| predicate.matches(tag));

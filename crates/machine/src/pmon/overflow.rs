@@ -65,6 +65,14 @@ impl Overflows {
     }
 }
 
+impl Overflows {
+    /// True if an armed counter may wrap by a tick.
+    #[inline]
+    pub(super) const fn is_due(&self, tick: Tick) -> bool {
+        self.stale || self.deadline <= tick
+    }
+}
+
 impl Instance {
     /// Sets bits of a status register; true if they were clear.
     fn raise(&mut self, slot: u16, bits: u64) -> bool {
@@ -79,12 +87,12 @@ impl Bank {
     /// Brings armed counters to `tick`, so that what freezes does so in its cycle.
     #[inline]
     pub(super) fn reach(&mut self, tick: Tick) {
-        if self.overflows.stale || self.overflows.deadline <= tick {
+        if self.overflows.is_due(tick) {
             self.reach_deadlines(tick);
         }
     }
 
-    fn reach_deadlines(&mut self, tick: Tick) {
+    pub(super) fn reach_deadlines(&mut self, tick: Tick) {
         loop {
             if self.overflows.stale {
                 self.foresee();
@@ -122,6 +130,7 @@ impl Bank {
         let armed = (0..instance.layout.controlled).filter(|&counter| instance.is_armed(counter));
         let armed: Vec<(u16, u8)> = armed.map(|counter| (number, counter as u8)).collect();
         instance.watched = !armed.is_empty();
+        instance.sort_counters();
         self.overflows.armed.retain(|&(other, _)| other != number);
         self.overflows.armed.extend(armed);
         self.overflows.stale = true;

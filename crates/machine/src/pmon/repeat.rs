@@ -10,7 +10,7 @@ use super::predicate::Predicate;
 use super::selection::Selection;
 use super::state::CounterState;
 use super::tags::Tags;
-use crate::signal::{Tick, Wire};
+use crate::signal::Tick;
 
 /// Entries of an instance's levels that carry the same tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -152,8 +152,7 @@ impl Bank {
 
     /// Entries are in a level, and no counter hears of it.
     pub(super) fn enter_quietly(&mut self, number: u16, entries: &Entries) {
-        let wire = Wire { instance: number, signal: entries.signal };
-        self.known(wire, entries.tag).count = entries.count;
+        self.known(number, entries.signal, entries.tag).count = entries.count;
     }
 
     /// Tells the counters that listen to a level that its entries, `old` before, are `new` now.

@@ -11,11 +11,14 @@ pub struct Slot {
     pub takers: u32,
 }
 
-/// The tags that a signal has said: a hash table with open addressing.
+/// The tags that a signal has said: the first, which is the only one of many signals, and a hash table with open addressing for the
+/// others.
 ///
-/// Tag 0 hashes to slot 0 and has it for itself, so that any other slot with tag 0 is one that no tag has.
+/// In the table tag 0 hashes to slot 0 and has it for itself, so that any other slot with tag 0 is one that no tag has.
 #[derive(Debug, Clone, Default)]
 pub struct Tags {
+    /// It is for tag 0 as long as nothing else was said.
+    first: Slot,
     /// None, or a power of two.
     slots: Vec<Slot>,
     /// Bits of a hash that are not its slot's number.
@@ -34,12 +37,21 @@ impl Tags {
     /// Where a tag is, if the first look finds it.
     #[inline]
     pub fn quick(&mut self, tag: u64) -> Option<&mut Slot> {
-        let first = self.first(tag);
-        self.slots.get_mut(first).filter(|slot| slot.tag == tag)
+        if self.first.tag == tag {
+            return Some(&mut self.first);
+        }
+        let home = self.home(tag);
+        self.slots.get_mut(home).filter(|slot| slot.tag == tag)
     }
 
     /// Where a tag is; `takers` gives who takes a tag that is new.
     pub fn know(&mut self, tag: u64, takers: impl Fn(u64) -> u32) -> &mut Slot {
+        if self.slots.is_empty() && self.first.tag == 0 && self.first.count == 0 {
+            self.first = Slot { tag, count: 0, takers: takers(tag) };
+        }
+        if self.first.tag == tag {
+            return &mut self.first;
+        }
         if let Some(place) = self.place(tag)
             && self.slots[place].tag == tag
         {
@@ -57,23 +69,29 @@ impl Tags {
 
     /// The tags that entries carry, and how many do.
     pub fn entries(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
-        self.slots.iter().filter(|slot| slot.count > 0).map(|slot| (slot.tag, slot.count))
+        let slots = std::iter::once(&self.first).chain(&self.slots);
+        slots.filter(|slot| slot.count > 0).map(|slot| (slot.tag, slot.count))
     }
 
     /// No entry is left.
     pub fn clear(&mut self) {
-        self.slots.iter_mut().for_each(|slot| slot.count = 0);
+        self.all().for_each(|slot| slot.count = 0);
     }
 
     /// Counter `counter` takes the tags that `takes` says, and no others.
     pub fn retake(&mut self, counter: u8, takes: impl Fn(u64) -> bool) {
-        for slot in &mut self.slots {
+        for slot in self.all() {
             slot.takers = slot.takers & !(1 << counter) | u32::from(takes(slot.tag)) << counter;
         }
     }
 
+    fn all(&mut self) -> impl Iterator<Item = &mut Slot> {
+        std::iter::once(&mut self.first).chain(&mut self.slots)
+    }
+
+    /// The slot of the table that is looked at first.
     #[inline]
-    const fn first(&self, tag: u64) -> usize {
+    const fn home(&self, tag: u64) -> usize {
         (tag.wrapping_mul(SPREAD) >> (self.shift & 63)) as usize
     }
 
@@ -81,7 +99,7 @@ impl Tags {
     #[inline(never)]
     fn place(&self, tag: u64) -> Option<usize> {
         let mask = self.slots.len().checked_sub(1)?;
-        let mut place = self.first(tag);
+        let mut place = self.home(tag);
         // Half of the slots are free: the search is short.
         while self.slots[place].tag != tag && (place == 0 || self.slots[place].tag != 0) {
             place = (place + 1) & mask;

@@ -17,7 +17,7 @@ enum Change {
 /// What was said, but for the time: most of a window's emissions are alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Said {
-    signal: u16,
+    wire: Wire,
     tag: u64,
     change: Change,
 }
@@ -110,11 +110,11 @@ impl Recording {
     /// that nobody listens to stay behind.
     #[inline]
     pub fn tell(&self, bank: &mut Bank, instance: u16, emission: Emission, start: Tick) {
-        let Said { signal, tag, change } = self.streams[usize::from(instance)].said[emission.said as usize];
-        if !bank.listens(Wire { instance, signal }) {
+        let Said { wire, tag, change } = self.streams[usize::from(instance)].said[emission.said as usize];
+        if !bank.hears(wire) {
             return;
         }
-        let (wire, tick) = (Wire { instance, signal }, start + u64::from(emission.offset));
+        let tick = start + u64::from(emission.offset);
         match change {
             Change::Pulse(count) => bank.pulse(wire, tag, tick, count),
             Change::Enter => bank.enter(wire, tag, tick),
@@ -126,11 +126,11 @@ impl Recording {
 impl Said {
     /// What it makes of levels.
     fn apply(&self, levels: &mut Vec<Entries>) {
-        let here = levels.iter().position(|entries| (entries.signal, entries.tag) == (self.signal, self.tag));
+        let here = levels.iter().position(|entries| (entries.signal, entries.tag) == (self.wire.signal, self.tag));
         match (self.change, here) {
             (Change::Pulse(_), _) | (Change::Leave, None) => {}
             (Change::Enter, Some(here)) => levels[here].count += 1,
-            (Change::Enter, None) => levels.push(Entries { signal: self.signal, tag: self.tag, count: 1 }),
+            (Change::Enter, None) => levels.push(Entries { signal: self.wire.signal, tag: self.tag, count: 1 }),
             (Change::Leave, Some(here)) if levels[here].count > 1 => levels[here].count -= 1,
             (Change::Leave, Some(here)) => _ = levels.swap_remove(here),
         }
@@ -142,7 +142,7 @@ impl Said {
 pub struct Recorder {
     base: Tick,
     recording: Recording,
-    known: HashMap<(u16, Said), u32>,
+    known: HashMap<Said, u32>,
     next: u32,
 }
 
@@ -155,9 +155,9 @@ impl Recorder {
     }
 
     fn keep(&mut self, wire: Wire, tag: u64, tick: Tick, change: Change) {
-        let said = Said { signal: wire.signal, tag, change };
+        let said = Said { wire, tag, change };
         let stream = &mut self.recording.streams[usize::from(wire.instance)];
-        let said = *self.known.entry((wire.instance, said)).or_insert_with(|| {
+        let said = *self.known.entry(said).or_insert_with(|| {
             stream.said.push(said);
             stream.said.len() as u32 - 1
         });

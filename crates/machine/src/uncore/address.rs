@@ -60,20 +60,31 @@ pub struct AddressMap {
     rank_bits: u32,
     /// Bits of a line number within a socket's memory.
     node_bits: u32,
+    /// The lowest bits, as many as there are of each.
+    channel_mask: u32,
+    bank_mask: u32,
+    rank_mask: u32,
+    node_mask: u32,
     regions: u8,
 }
 
 impl AddressMap {
     /// The decoding of a parameter set; slices and channels are powers of two.
     pub const fn new(parameters: &Parameters) -> Self {
+        let (banks, ranks) = (parameters.dram.banks_per_rank(), parameters.dram.ranks);
+        let lines = parameters.node() / LINE_BYTES;
         Self {
             slice_mask: parameters.cores - 1,
             slice_bits: parameters.cores.trailing_zeros(),
             channel_bits: parameters.channels.trailing_zeros(),
             column_bits: parameters.dram.lines_per_row.trailing_zeros(),
-            bank_bits: parameters.dram.banks_per_rank().trailing_zeros(),
-            rank_bits: parameters.dram.ranks.trailing_zeros(),
-            node_bits: (parameters.node() / LINE_BYTES).trailing_zeros(),
+            bank_bits: banks.trailing_zeros(),
+            rank_bits: ranks.trailing_zeros(),
+            node_bits: lines.trailing_zeros(),
+            channel_mask: parameters.channels as u32 - 1,
+            bank_mask: banks as u32 - 1,
+            rank_mask: ranks as u32 - 1,
+            node_mask: (lines - 1) as u32,
             regions: parameters.regions,
         }
     }
@@ -90,8 +101,8 @@ impl AddressMap {
         if self.regions == 1 {
             return 0;
         }
-        let within = line as u64 & ((1 << self.node_bits) - 1);
-        ((within * self.regions as u64) >> self.node_bits) as u8
+        let within = line & self.node_mask;
+        ((within as u64 * self.regions as u64) >> self.node_bits) as u8
     }
 
     /// The socket of a core or a slice.
@@ -115,7 +126,7 @@ impl AddressMap {
     /// The home agent of a channel, and the channel's number there.
     #[inline]
     pub const fn home_and_channel(&self, channel: usize) -> (usize, usize) {
-        (channel >> self.channel_bits, channel & ((1 << self.channel_bits) - 1))
+        (channel >> self.channel_bits, channel & self.channel_mask as usize)
     }
 
     /// The slice of a socket that handles a line.
@@ -131,16 +142,15 @@ impl AddressMap {
     /// higher bits so that strides and several streams spread (assumption: the real hash is not published).
     #[inline]
     pub const fn place(&self, line: u32) -> Place {
-        let channels = 1 << self.channel_bits;
         let home = (line >> self.node_bits) as u16;
-        let line = line & ((1 << self.node_bits) - 1);
-        let channel = (line ^ (line >> 7) ^ (line >> 13) ^ (line >> 20)) & (channels - 1);
+        let line = line & self.node_mask;
+        let channel = (line ^ (line >> 7) ^ (line >> 13) ^ (line >> 20)) & self.channel_mask;
         let within = line >> self.channel_bits;
         let above_column = within >> self.column_bits;
         let above_bank = above_column >> self.bank_bits;
         let row = above_bank >> self.rank_bits;
-        let bank = (above_column ^ row ^ (row >> 7)) & ((1 << self.bank_bits) - 1);
-        let rank = (above_bank ^ (row >> 3)) & ((1 << self.rank_bits) - 1);
+        let bank = (above_column ^ row ^ (row >> 7)) & self.bank_mask;
+        let rank = (above_bank ^ (row >> 3)) & self.rank_mask;
         let bank = (rank << self.bank_bits | bank) as u8;
         Place { channel: home << self.channel_bits | channel as u16, bank, row }
     }

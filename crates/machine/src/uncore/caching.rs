@@ -8,7 +8,7 @@ use super::event::Event;
 use super::request::{NO_REQUEST, RequestId};
 use crate::engine::NEVER;
 use crate::ledger::{IngressQueue, LineState, Message, Refusal, RequestKind, SliceState};
-use crate::signal::SignalSink;
+use crate::signal::{SignalSink, Tick};
 
 /// The numbers of the bits that are set.
 pub(super) fn bits(mut mask: u8) -> impl Iterator<Item = usize> {
@@ -33,7 +33,7 @@ impl Model {
         record.ingress_in = self.wheel.cycle();
         let ready = self.now + self.latency.ingress;
         if kind == RequestKind::Snoop {
-            state.snoops.push_back((ready, request));
+            state.waiting.add_snoop(ready, request);
             sink.enter(state.wires.ingress, self.wires.tags.snoop_ingress(), self.now);
             self.wake(slice, sink);
             return;
@@ -42,8 +42,8 @@ impl Model {
         if kind.is_io() {
             sink.enter(state.wires.ingress, self.wires.tags.ordered(tid), self.now);
         }
-        state.ingress.push((ready, request));
-        if state.only_ingress().is_some_and(|first| first > self.now) {
+        state.waiting.add_request(ready, request);
+        if state.waiting.only_request().is_some_and(|first| first > self.now) {
             // Nothing can go now.
             self.plan_pump(slice);
         } else {
@@ -54,9 +54,11 @@ impl Model {
     /// A line arrives from memory.
     pub(super) fn fill<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let slice = self.pool[request].record.slice;
-        self.slices[usize::from(slice)].fills.push(request);
-        self.slice_state(slice, SliceState::ResponseBids, true, sink);
+        self.slices[usize::from(slice)].waiting.add_fill(request);
         self.wake(slice, sink);
+        // Taken at once, it has bid for no cycle.
+        let waits = self.slices[usize::from(slice)].waiting.has_fills();
+        self.slice_state(slice, SliceState::ResponseBids, waits, sink);
     }
 
     /// The event that a slice set for itself.
@@ -69,12 +71,15 @@ impl Model {
     }
 
     /// Lets the pipeline work now if it can, and sets its next event.
+    #[inline]
     pub(super) fn wake<S: SignalSink>(&mut self, slice: u16, sink: &mut S) {
-        let state = &self.slices[usize::from(slice)];
-        if state.nothing_waits() {
-            return;
+        if !self.slices[usize::from(slice)].waiting.is_empty() {
+            self.work(slice, sink);
         }
-        if state.pipeline_free <= self.now
+    }
+
+    fn work<S: SignalSink>(&mut self, slice: u16, sink: &mut S) {
+        if self.slices[usize::from(slice)].pipeline_free <= self.now
             && !self.take_fill(slice, sink)
             && (self.links.is_empty() || !self.take_snoop(slice, sink))
         {
@@ -83,30 +88,34 @@ impl Model {
         self.plan_pump(slice);
     }
 
-    /// Sets the pipeline's next event.
+    /// Sets the pipeline's next event, if something waits for one.
     #[inline]
     fn plan_pump(&mut self, slice: u16) {
+        let state = &self.slices[usize::from(slice)];
+        // The pipeline works neither before it is free nor again in this cycle, and an earlier event may be set already.
+        if !state.waiting.is_empty() && state.pump_at > state.pipeline_free.max(self.now + 1) {
+            self.set_pump(slice);
+        }
+    }
+
+    fn set_pump(&mut self, slice: u16) {
+        let state = &self.slices[usize::from(slice)];
+        if let Some(ready) = state.waiting.next_snoop().filter(|_| state.has_snoop_entry()) {
+            self.pump_from(slice, ready);
+        }
+        let state = &self.slices[usize::from(slice)];
+        let fill = state.waiting.has_fills().then_some(0);
+        let ready = fill.or_else(|| state.waiting.next_request().filter(|_| state.has_tor_entry()));
+        if let Some(ready) = ready {
+            self.pump_from(slice, ready);
+        }
+    }
+
+    /// Sets the pipeline's next event for something that may go from a tick on. If it could go now but did not, it lacks a tracker entry,
+    /// and the home agent wakes the slice.
+    fn pump_from(&mut self, slice: u16, ready: Tick) {
         let state = &mut self.slices[usize::from(slice)];
-        // The pipeline works neither before it is free nor again in this cycle, and an earlier event is already set.
-        if state.nothing_waits() || state.pump_at <= state.pipeline_free.max(self.now + 1) {
-            return;
-        }
-        if let Some(next) = state.next_snoop().filter(|_| state.has_snoop_entry()) {
-            let next = next.max(state.pipeline_free);
-            if next > self.now && next < state.pump_at {
-                state.pump_at = next;
-                self.wheel.schedule(next, Event::Pump.of(slice));
-            }
-        }
-        let has_entry = state.has_tor_entry();
-        let next = if !state.fills.is_empty() || (has_entry && !state.retries.is_empty()) {
-            state.pipeline_free
-        } else if let Some((ready, _)) = state.ingress.front().filter(|_| has_entry) {
-            ready.max(state.pipeline_free)
-        } else {
-            return;
-        };
-        // If something could go now but did not, it lacks a tracker entry, and the home agent wakes the slice.
+        let next = ready.max(state.pipeline_free);
         if next > self.now && next < state.pump_at {
             state.pump_at = next;
             self.wheel.schedule(next, Event::Pump.of(slice));
@@ -116,7 +125,7 @@ impl Model {
     /// Takes a line that has come from memory; false if none can be taken.
     fn take_fill<S: SignalSink>(&mut self, slice: u16, sink: &mut S) -> bool {
         let state = &self.slices[usize::from(slice)];
-        let Some(request) = state.fills.front() else { return false };
+        let Some(request) = state.waiting.fill() else { return false };
         if state.egress_is_full() {
             self.turn_away(slice, IngressQueue::Responses, Refusal::Full, sink);
             return false;
@@ -143,10 +152,7 @@ impl Model {
         };
         state.llc.fill(way, line, granted, cores);
         entry.record.victim = Some(victim.state);
-        if state.heard.victim {
-            let tag = self.wires.tags.victim(victim.state, entry.record.nid);
-            sink.pulse(state.wires.victim, tag, self.now, 1);
-        }
+        state.wires.victim.say(self.wires.tags.victim(victim.state, entry.record.nid), self.now, sink);
         // First out, then in: the eviction can always have the entry that the filled request gives up.
         self.leave_tor(request, sink);
         if victim.state != LineState::Invalid {
@@ -164,10 +170,10 @@ impl Model {
     /// The pipeline takes a line that has come.
     fn fill_taken<S: SignalSink>(&mut self, slice: u16, sink: &mut S) {
         let state = &mut self.slices[usize::from(slice)];
-        state.fills.pop();
+        state.waiting.take_fill();
         state.pipeline_free = self.now + self.latency.uclk;
-        let more = !state.fills.is_empty();
-        let requests_wait = state.ingress.front().is_some_and(|(ready, _)| ready <= self.now);
+        let more = state.waiting.has_fills();
+        let requests_wait = state.waiting.request(self.now).is_some();
         self.slice_state(slice, SliceState::ResponseBids, more, sink);
         self.slice_state(slice, SliceState::ResponseStarves, false, sink);
         if requests_wait {
@@ -213,9 +219,8 @@ impl Model {
         if !state.has_tor_entry() {
             return;
         }
-        let retry = state.retries.front();
-        let fresh = state.ingress.front().filter(|(ready, _)| *ready <= self.now).map(|(_, request)| request);
-        let Some(request) = retry.or(fresh) else { return };
+        let retry = state.waiting.retry();
+        let Some(request) = retry.or_else(|| state.waiting.request(self.now)) else { return };
         let line = self.pool[request].line;
         if state.egress_is_full() {
             self.turn_away(slice, IngressQueue::Requests, Refusal::Full, sink);
@@ -229,9 +234,9 @@ impl Model {
         let state = &mut self.slices[usize::from(slice)];
         state.pipeline_free = self.now + self.latency.uclk;
         if retry.is_some() {
-            state.retries.pop();
+            state.waiting.take_retry();
         } else {
-            state.ingress.pop();
+            state.waiting.take_request();
         }
         if let Some(owner) = state.busy(line) {
             // The line has a request under way: requests to one address do not pass each other.
@@ -265,9 +270,7 @@ impl Model {
         if kind.is_io() {
             sink.leave(wires.ingress, self.wires.tags.ordered(record.tid), self.now);
         }
-        if state.heard.lookup {
-            sink.pulse(wires.lookup, self.wires.tags.lookup(record), self.now, 1);
-        }
+        wires.lookup.say(self.wires.tags.lookup(record), self.now, sink);
         self.enter_tor(request, sink);
         self.return_credit(slice);
         if kind.passes_through() {

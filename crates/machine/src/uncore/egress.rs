@@ -12,22 +12,23 @@ impl Model {
     /// Asks who listens to what; to be done whenever counters may have been programmed.
     pub(super) fn listen<S: SignalSink>(&mut self, sink: &S) {
         self.rings.listen(sink);
-        self.slices.iter_mut().for_each(|slice| slice.listen(sink));
+        let rings = self.rings.are_heard();
+        self.slices.iter_mut().for_each(|slice| slice.listen(rings, sink));
+        self.wires.homes.iter_mut().for_each(|home| home.listen(sink));
         self.wires.channels.iter_mut().for_each(|wires| wires.listen(sink));
     }
 
     /// A slice's or core's ring stop is to send a message to another stop of its socket: at once, or when those before it are gone.
     /// Gives the tick at which it goes.
-    #[inline(always)]
+    // Once for all who call it: copies would crowd the host's cache of instructions.
+    #[inline(never)]
     pub(super) fn message<S: SignalSink>(&mut self, stop: u16, message: Message, to: u8, sink: &mut S) -> Tick {
         let slice = &mut self.slices[usize::from(stop)];
         if slice.egress_free > self.now || !slice.egress.is_empty() {
             return self.put_in_egress(stop, message, to);
         }
         slice.egress_free = self.now + self.latency.uclk;
-        if slice.heard.bypass {
-            sink.pulse(slice.wires.pressure.bypass, 0, self.now, 1);
-        }
+        slice.wires.pressure.bypass.say(0, self.now, sink);
         self.send_message(stop, message, to, sink);
         self.now
     }
@@ -61,13 +62,17 @@ impl Model {
 
     #[inline(always)]
     fn send_message<S: SignalSink>(&mut self, stop: u16, message: Message, to: u8, sink: &mut S) {
-        let slice = &self.slices[usize::from(stop)];
-        if slice.heard.messages {
-            let (wire, tag) = slice.wires.messages[message as usize];
-            sink.pulse(wire, tag, self.now, 1);
+        self.ledger.message(stop, message, to, self.is_odd());
+        if self.slices[usize::from(stop)].messages_heard {
+            self.tell_message(stop, message, to, sink);
         }
+    }
+
+    #[cold]
+    fn tell_message<S: SignalSink>(&self, stop: u16, message: Message, to: u8, sink: &mut S) {
+        let (wire, tag) = self.slices[usize::from(stop)].wires.messages[message as usize];
+        sink.pulse(wire, tag, self.now, 1);
         let (socket, from, odd) = (self.map.socket(stop), self.map.within(stop), self.is_odd());
-        self.ledger.message(stop, message, to, odd);
         self.rings.travel(socket, Journey { kind: message.ring(), from, to, odd }, self.now, sink);
     }
 

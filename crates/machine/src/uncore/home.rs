@@ -1,30 +1,29 @@
-//! The home agent: tracker, credits of the memory controller, answers.
+//! The home agent: its tracker, and the requests that come to it.
 
-use super::dram::{Arrival, Outcome};
 use super::event::Event;
 use super::home_queues::Egress;
+use super::in_hand::InHand;
 use super::links::{Action, Letter, Origin};
 use super::parameters::MOST_SOCKETS;
-use super::remote::InHand;
 use super::request::RequestId;
 use super::{Model, Parameters};
 use crate::engine::Ring;
-use crate::ledger::{HomeQueue, PacketKind, Pending, RequestKind, RingKind};
+use crate::ledger::{PacketKind, Rare, RequestKind};
 use crate::signal::{SignalSink, Tick};
 use std::collections::VecDeque;
 
 /// Memory channels that a home agent serves at most.
-const CHANNELS: usize = 4;
+pub(super) const CHANNELS: usize = 4;
 /// Tracker entries that the data structures have room for (guide 2.4.4.1).
 pub const TRACKER: usize = 128;
 
 /// Tracker entries that belong to the requests of one socket.
 #[derive(Debug, Clone, Copy)]
-struct Trackers {
+pub(super) struct Trackers {
     /// Entries that slices may still take.
-    free: u16,
+    pub(super) free: u16,
     /// Slices of the machine that wait for one, one bit each.
-    waiting: u32,
+    pub(super) waiting: u32,
 }
 
 /// The state of a home agent.
@@ -34,13 +33,13 @@ pub struct HomeAgent {
     trackers: [Trackers; MOST_SOCKETS as usize],
     /// First ticks at which a request can be accepted, write data handed on, an answer sent: each once a cycle.
     accept_free: Tick,
-    write_free: Tick,
-    answer_free: Tick,
-    read_credits: [u8; CHANNELS],
-    write_credits: [u8; CHANNELS],
+    pub(super) write_free: Tick,
+    pub(super) answer_free: Tick,
+    pub(super) read_credits: [u8; CHANNELS],
+    pub(super) write_credits: [u8; CHANNELS],
     /// Requests that wait for a credit.
-    reads: [Ring<RequestId, TRACKER>; CHANNELS],
-    writes: [Ring<RequestId, TRACKER>; CHANNELS],
+    pub(super) reads: [Ring<RequestId, TRACKER>; CHANNELS],
+    pub(super) writes: [Ring<RequestId, TRACKER>; CHANNELS],
     in_hand: InHand,
     /// Snoops and completions that wait for the address ring, and the first tick at which it takes another.
     pub addresses: VecDeque<RequestId>,
@@ -98,7 +97,7 @@ impl HomeAgent {
 
 impl Model {
     /// The tracker entries that a slice's requests for a line take.
-    fn trackers(&mut self, slice: u16, home: u8) -> &mut Trackers {
+    pub(super) fn trackers(&mut self, slice: u16, home: u8) -> &mut Trackers {
         let requester = usize::from(self.map.socket(slice)) % MOST_SOCKETS as usize;
         &mut self.homes[usize::from(home)].trackers[requester]
     }
@@ -127,13 +126,20 @@ impl Model {
     }
 
     /// Sends a request that has its tracker entry to the home agent.
+    #[inline]
     pub(super) fn send_home<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let record = &self.pool[request].record;
         let at = self.now + self.latency.llc_miss + self.latency.to_home(record.slice);
-        if !record.remote {
+        if record.remote {
+            self.send_to_other_socket(request, at, sink);
+        } else {
             self.reach_home(request, at, Event::Accept);
-            return;
         }
+    }
+
+    /// Sends a request to the home agent of another socket; its packets come to the ring stop of their link at a tick.
+    fn send_to_other_socket<S: SignalSink>(&mut self, request: RequestId, at: Tick, sink: &mut S) {
+        let record = &self.pool[request].record;
         let here = self.map.socket(record.slice);
         let way = (here, record.nid);
         let (asking, data) = match record.kind {
@@ -177,10 +183,10 @@ impl Model {
         let asks = entry.record.kind == RequestKind::IoWrite;
         if !asks {
             let (wire, tags) = if read { wires.reads } else { wires.writes };
-            sink.pulse(wire, tags[from], self.now, 1);
+            wire.say(tags[from], self.now, sink);
         }
         let (wire, tag) = wires.regions[usize::from(region)];
-        sink.pulse(wire, tag, self.now, 1);
+        wire.say(tag, self.now, sink);
         sink.enter(wires.tracker.0, wires.tracker.1[from], self.now);
         if asks {
             // Memory has nothing to do: the line is about to be written.
@@ -196,242 +202,13 @@ impl Model {
     pub(super) fn snoop_write<S: SignalSink>(&mut self, snoop: RequestId, sink: &mut S) {
         let entry = &mut self.pool[snoop];
         let (region, record) = (self.map.region(entry.line), &mut entry.record);
-        record.snoop_write = self.wheel.cycle();
+        record.note(Rare::SnoopWritten);
         record.region = region;
         let wires = &self.wires.homes[usize::from(record.nid)];
         let (wire, tags) = wires.writes;
-        sink.pulse(wire, tags[usize::from(record.remote)], self.now, 1);
+        wire.say(tags[usize::from(record.remote)], self.now, sink);
         let (wire, tag) = wires.regions[usize::from(region)];
-        sink.pulse(wire, tag, self.now, 1);
+        wire.say(tag, self.now, sink);
         self.go_to_memory(snoop, sink);
-    }
-
-    /// A request goes to its channel's queue, as soon as there is a credit for it.
-    pub(super) fn go_to_memory<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
-        let entry = &mut self.pool[request];
-        entry.place = self.map.place(entry.line);
-        let (read, home) = (entry.record.kind.reads_memory(), entry.record.nid);
-        let channel = usize::from(entry.place.channel) % CHANNELS;
-        let (agent, wires) = (&mut self.homes[usize::from(home)], &self.wires.homes[usize::from(home)]);
-        let (credits, queue, pending) = if read {
-            (&mut agent.read_credits[channel], &mut agent.reads[channel], Pending::Reads)
-        } else {
-            (&mut agent.write_credits[channel], &mut agent.writes[channel], Pending::Writes)
-        };
-        if read {
-            // No document says when the short way is open: with nothing else pending in the channel (assumption). It saves no time here.
-            let idle = *credits == self.parameters.dram.reads;
-            entry.record.bypass = Some(idle);
-            let (wire, tags) = wires.bypass;
-            sink.pulse(wire, tags[usize::from(idle)], self.now, 1);
-        }
-        if *credits == 0 {
-            queue.push(request);
-            return;
-        }
-        *credits -= 1;
-        if *credits == 0 {
-            let (wire, tags) = wires.no_credits[pending as usize];
-            sink.enter(wire, tags[channel], self.now);
-        }
-        self.ledger.home_enter(home, HomeQueue::Credits(pending, channel), self.now);
-        if read {
-            self.request_memory(request, self.now);
-        } else {
-            self.plan_write(request, self.now, sink);
-        }
-    }
-
-    /// A credit that nothing waits for is free again.
-    fn credit_free<S: SignalSink>(&mut self, home: usize, queue: Pending, channel: usize, sink: &mut S) {
-        let agent = &mut self.homes[home];
-        let credits = match queue {
-            Pending::Reads => &mut agent.read_credits[channel],
-            Pending::Writes => &mut agent.write_credits[channel],
-        };
-        if *credits == 0 {
-            let (wire, tags) = self.wires.homes[home].no_credits[queue as usize];
-            sink.leave(wire, tags[channel], self.now);
-        }
-        *credits += 1;
-        self.ledger.home_leave(home as u8, HomeQueue::Credits(queue, channel), self.now);
-    }
-
-    /// Gives a write its turn at or after an uncore edge.
-    fn plan_write<S: SignalSink>(&mut self, request: RequestId, edge: Tick, sink: &mut S) {
-        let home = &mut self.homes[usize::from(self.pool[request].record.nid)];
-        let at = edge.max(home.write_free);
-        home.write_free = at + self.latency.uclk;
-        if at == self.now {
-            self.write(request, sink);
-        } else {
-            self.wheel.schedule(at, Event::Write.of(request));
-        }
-    }
-
-    /// The home agent hands write data to the memory controller.
-    pub(super) fn write<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
-        let record = &mut self.pool[request].record;
-        record.written = self.wheel.cycle();
-        let wires = &self.wires.homes[usize::from(record.nid)];
-        let part = record.kind == RequestKind::StreamPart && !record.completed;
-        let (wire, tag) = if part { wires.written_part } else { wires.written };
-        sink.pulse(wire, tag, self.now, 1);
-        self.request_memory(request, self.now);
-    }
-
-    fn request_memory(&mut self, request: RequestId, from: Tick) {
-        let entry = &self.pool[request];
-        let place = entry.place;
-        let queue = if entry.record.kind.reads_memory() { Pending::Reads } else { Pending::Writes };
-        let clock = self.clocks.dclk;
-        let channel = &mut self.channels[usize::from(place.channel)];
-        let earliest = clock.cycles(from + self.latency.home_to_memory + clock.ticks() - 1);
-        let cycle = channel.last_arrival().map_or(earliest, |last| earliest.max(last + 1));
-        let (line, bank, row) = (entry.line, place.bank, place.row);
-        let partial = entry.record.kind == RequestKind::StreamPart && !entry.record.completed;
-        channel.announce(Arrival { cycle, owner: request, line, bank, row, queue, partial });
-        let tick = cycle * clock.ticks();
-        self.channel_next.bring_forward(place.channel.into(), tick);
-        self.memory_next = self.memory_next.min(tick);
-    }
-
-    /// What a channel has just told the home agent.
-    pub(super) fn take_outcomes<S: SignalSink>(&mut self, channel: usize, sink: &mut S) {
-        let (home, channel) = self.map.home_and_channel(channel);
-        for index in 0..self.outcomes.len() {
-            match self.outcomes[index] {
-                Outcome::Data { owner, cycle } => {
-                    self.memory_answers(owner, cycle * self.clocks.dclk.ticks(), sink);
-                    match self.homes[home].reads[channel].pop() {
-                        Some(next) => self.request_memory(next, self.now + self.latency.credit_return),
-                        None => self.credit_free(home, Pending::Reads, channel, sink),
-                    }
-                }
-                Outcome::Posted { owner } => self.plan_answer(owner, self.now),
-                Outcome::WriteCredit => match self.homes[home].writes[channel].pop() {
-                    Some(next) => {
-                        let edge = self.clocks.uclk.align_up(self.now + self.latency.credit_return);
-                        self.plan_write(next, edge, sink);
-                    }
-                    None => self.credit_free(home, Pending::Writes, channel, sink),
-                },
-            }
-        }
-        self.outcomes.clear();
-    }
-
-    pub(super) fn plan_answer(&mut self, request: RequestId, from: Tick) {
-        let home = &mut self.homes[usize::from(self.pool[request].record.nid)];
-        let at = self.clocks.uclk.align_up(from + self.latency.memory_to_home).max(home.answer_free);
-        home.answer_free = at + self.latency.uclk;
-        self.wheel.schedule(at, Event::Answer.of(request));
-    }
-
-    /// The home agent answers, and its tracker entry is free.
-    pub(super) fn answer<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
-        let entry = &mut self.pool[request];
-        if matches!(entry.record.kind, RequestKind::Snoop | RequestKind::DirectoryWrite) {
-            // What a snoop found, or a directory bit, has been written; nobody waits for it.
-            self.end_step(request);
-            return;
-        }
-        entry.record.tracker_out = self.wheel.cycle();
-        let (kind, slice) = (entry.record.kind, entry.record.slice);
-        let (home, remote) = (entry.record.nid, entry.record.remote);
-        let wires = &self.wires.homes[usize::from(home)];
-        sink.leave(wires.tracker.0, wires.tracker.1[usize::from(remote)], self.now);
-        if remote {
-            self.answer_remote(request, sink);
-        } else if kind.is_read() {
-            self.answer_read(request, sink);
-        } else if kind == RequestKind::IoRead {
-            sink.pulse(wires.to_cache.0, wires.to_cache.1, self.now, 1);
-            self.wheel.schedule(self.now + self.latency.to_home(slice), Event::Step.of(request));
-            self.travel(home, RingKind::Block, self.rings.home(), self.map.within(slice), sink);
-        } else {
-            sink.pulse(wires.completion, 0, self.now, 1);
-            let next = if kind == RequestKind::IoWrite { Event::Fill } else { Event::Step };
-            self.wheel.schedule(self.now + self.latency.to_home(slice), next.of(request));
-            self.travel(home, RingKind::Acknowledge, self.rings.home(), self.map.within(slice), sink);
-        }
-        if !self.directories.is_empty() {
-            self.update_directory(request, sink);
-        }
-        if kind.is_read() && !self.links.is_empty() {
-            self.end_in_hand(request, sink);
-        }
-        let trackers = self.trackers(slice, home);
-        trackers.free += 1;
-        let mut waiting = std::mem::take(&mut trackers.waiting);
-        while waiting != 0 {
-            let slice = waiting.trailing_zeros() as u16;
-            waiting &= waiting - 1;
-            self.wake(slice, sink);
-        }
-    }
-
-    /// Answers a read of this socket.
-    fn answer_read<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
-        let entry = &mut self.pool[request];
-        let home = entry.record.nid;
-        let wires = &self.wires.homes[usize::from(home)];
-        let to_slice = self.now + self.latency.to_home(entry.record.slice);
-        let (from, slice) = (self.rings.home(), self.map.within(entry.record.slice));
-        let core = self.map.within(entry.core.into());
-        if entry.record.forwarded {
-            // The data comes from another cache.
-            sink.pulse(wires.completion, 0, self.now, 1);
-            self.wheel.schedule(to_slice, Event::Part.of(request));
-            self.travel(home, RingKind::Acknowledge, from, slice, sink);
-            return;
-        }
-        // The fill and the data are separate steps.
-        entry.open = 2;
-        self.wheel.schedule(to_slice, Event::Fill.of(request));
-        // Loads get their data straight from here; stores through the slice, which must first see the line owned
-        // (assumption: no document says which requests use Direct2Core).
-        if entry.record.kind.only_reads() {
-            entry.record.direct_to_core = true;
-            let to_core = self.now + self.latency.to_home(entry.core.into());
-            sink.pulse(wires.direct, 0, self.now, 1);
-            sink.pulse(wires.to_core.0, wires.to_core.1, self.now, 1);
-            sink.pulse(wires.completion, 0, self.now, 1);
-            self.wheel.schedule(to_core, Event::Data.of(request));
-            self.travel(home, RingKind::Block, from, core, sink);
-            self.travel(home, RingKind::Acknowledge, from, slice, sink);
-        } else {
-            sink.pulse(wires.to_cache.0, wires.to_cache.1, self.now, 1);
-            self.travel(home, RingKind::Block, from, slice, sink);
-        }
-    }
-
-    /// Answers a request of another socket.
-    fn answer_remote<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
-        let entry = &self.pool[request];
-        let (home, kind) = (entry.record.nid, entry.record.kind);
-        let requester = self.map.socket(entry.record.slice);
-        if !kind.reads_memory() || entry.record.forwarded {
-            self.send_address(home, request, sink);
-            return;
-        }
-        let (wire, tag) = self.wires.homes[usize::from(home)].to_remote;
-        sink.pulse(wire, tag, self.now, 1);
-        let packet = match kind {
-            RequestKind::IoRead => PacketKind::DataNc,
-            _ if entry.granted_shared() => PacketKind::DataFCmp,
-            _ => PacketKind::DataECmp,
-        };
-        self.travel(home, RingKind::Block, self.rings.home(), self.rings.io(), sink);
-        let at = self.now + self.latency.stop_to_stop;
-        let letter = Letter {
-            origin: Origin::Home,
-            way: (home, requester),
-            kind: packet,
-            requester,
-            action: Action::Data,
-            request,
-        };
-        self.send_packet(letter, at, sink);
     }
 }

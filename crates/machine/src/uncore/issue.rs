@@ -105,6 +105,7 @@ impl Model {
     }
 
     /// Sends a request to its slice, once the slice's queue has room for it.
+    #[inline]
     pub(super) fn send_to_slice(&mut self, request: RequestId, sent: Tick) {
         let (core, slice) = (self.pool[request].core, self.pool[request].record.slice);
         let at = sent + self.latency.core_slice(core, slice);
@@ -178,9 +179,10 @@ impl Model {
 
     /// A buffer of a core is free again, and perhaps a request's line has come: threads that waited for it go on.
     pub(super) fn resume<S: SignalSink>(&mut self, core: u8, arrived: Option<(RequestId, u32)>, sink: &mut S) {
-        for hardware_thread in 0..self.parameters.threads_per_core {
-            let thread = u16::from(core) + u16::from(hardware_thread) * self.cores.len() as u16;
-            let Some(state) = self.threads.get_mut(usize::from(thread)) else { return };
+        let mut next = usize::from(core);
+        while let Some(state) = self.threads.get_mut(next) {
+            let thread = next as u16;
+            next += self.cores.len();
             if let (Some(held), Some((_, line))) = (&mut state.held, arrived) {
                 held.misses &= held.line != line;
             }

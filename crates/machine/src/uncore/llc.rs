@@ -10,9 +10,7 @@ use crate::ledger::LineState;
 #[cfg(test)]
 pub const WAYS: usize = 20;
 /// Its sets: 2.5 MB / 64 B / 20 ways.
-#[cfg(test)]
-pub const SETS: usize = 1 << SET_BITS;
-const SET_BITS: u32 = 11;
+pub const SETS: usize = 2048;
 /// Bits of the tag: lines of up to 128 GiB of memory.
 const TAG_BITS: u32 = 20;
 const TAG: u32 = (1 << TAG_BITS) - 1;
@@ -27,9 +25,9 @@ const USED: u32 = 1 << 31; // The sign: ways without it are found by their signs
 const EMPTY: u32 = TAG;
 
 /// Bytes of memory whose lines the tags can tell apart; the last line's tag means "empty".
-pub const MOST_MEMORY: u64 = 64 << (TAG_BITS + SET_BITS);
+pub const MOST_MEMORY: u64 = (64 * SETS as u64) << TAG_BITS;
 /// Bytes at the end of those whose lines cannot be named: their tag is that of an empty way.
-pub const UNNAMED: u64 = 64 << SET_BITS;
+pub const UNNAMED: u64 = 64 * SETS as u64;
 
 /// A way of a slice.
 #[derive(Debug, Clone, Copy)]
@@ -49,23 +47,27 @@ pub struct Victim {
 
 /// The tag array of a slice, or of a whole LLC: by default that of the E5-2600.
 #[derive(Debug)]
-pub struct Llc<const WAYS: usize = 20, const SET_BITS: u32 = 11> {
-    sets: Vec<[u32; WAYS]>,
+pub struct Llc<const WAYS: usize = 20, const SETS: usize = 2048> {
+    sets: Box<[[u32; WAYS]; SETS]>,
     /// Empty ways of all sets.
     empty: usize,
 }
 
-impl<const WAYS: usize, const SET_BITS: u32> Llc<WAYS, SET_BITS> {
+impl<const WAYS: usize, const SETS: usize> Llc<WAYS, SETS> {
+    const SET_BITS: u32 = SETS.trailing_zeros();
     /// A bit for each way.
     const ALL: u32 = (1 << WAYS) - 1;
 
     /// An empty slice.
     pub fn new() -> Self {
-        Self { sets: vec![[EMPTY; WAYS]; 1 << SET_BITS], empty: WAYS << SET_BITS }
+        const { assert!(SETS.is_power_of_two() && SETS <= 1 << u16::BITS) };
+        let sets = vec![[EMPTY; WAYS]; SETS].into_boxed_slice();
+        let sets = sets.try_into().unwrap_or_else(|_| unreachable!("the slice is as long"));
+        Self { sets, empty: WAYS * SETS }
     }
 
     const fn set_of(line: u32) -> usize {
-        line as usize & ((1 << SET_BITS) - 1)
+        line as usize % SETS
     }
 
     /// Tells the host that a line is about to be looked up.
@@ -79,19 +81,19 @@ impl<const WAYS: usize, const SET_BITS: u32> Llc<WAYS, SET_BITS> {
     /// Finds a line.
     #[inline]
     pub fn find(&self, line: u32) -> Option<Way> {
-        let (set, tag) = (Self::set_of(line), line >> SET_BITS);
+        let (set, tag) = (Self::set_of(line), line >> Self::SET_BITS);
         let found = matches(&self.sets[set], TAG, tag);
         (found != 0).then(|| Way { set: set as u16, way: found.trailing_zeros() as u8 })
     }
 
     #[inline]
     fn word(&self, way: Way) -> u32 {
-        self.sets[usize::from(way.set)][usize::from(way.way)]
+        self.sets[usize::from(way.set) % SETS][usize::from(way.way)]
     }
 
     #[inline]
     fn word_mut(&mut self, way: Way) -> &mut u32 {
-        &mut self.sets[usize::from(way.set)][usize::from(way.way)]
+        &mut self.sets[usize::from(way.set) % SETS][usize::from(way.way)]
     }
 
     /// State of a line.
@@ -129,7 +131,7 @@ impl<const WAYS: usize, const SET_BITS: u32> Llc<WAYS, SET_BITS> {
     /// Counts a line as used.
     #[inline]
     pub fn touch(&mut self, way: Way) {
-        let set = &mut self.sets[usize::from(way.set)];
+        let set = &mut self.sets[usize::from(way.set) % SETS];
         set[usize::from(way.way)] |= USED;
         if signs(set) == Self::ALL {
             set.iter_mut().for_each(|word| *word &= !USED);
@@ -145,7 +147,7 @@ impl<const WAYS: usize, const SET_BITS: u32> Llc<WAYS, SET_BITS> {
         let empty = if self.empty > 0 { matches(set, TAG, EMPTY) } else { 0 };
         let choice = if empty != 0 { empty } else { !signs(set) & Self::ALL };
         let way = Way { set: index as u16, way: choice.trailing_zeros() as u8 };
-        let line = (self.word(way) & TAG) << SET_BITS | index as u32;
+        let line = (self.word(way) & TAG) << Self::SET_BITS | index as u32;
         (way, Victim { line, state: self.state(way), cores: self.cores(way) })
     }
 
@@ -153,7 +155,7 @@ impl<const WAYS: usize, const SET_BITS: u32> Llc<WAYS, SET_BITS> {
     #[inline]
     pub fn fill(&mut self, way: Way, line: u32, state: LineState, cores: u8) {
         self.empty -= usize::from(self.word(way) == EMPTY);
-        *self.word_mut(way) = line >> SET_BITS | (state as u32) << STATE_SHIFT | u32::from(cores) << CORES_SHIFT;
+        *self.word_mut(way) = line >> Self::SET_BITS | (state as u32) << STATE_SHIFT | u32::from(cores) << CORES_SHIFT;
         self.touch(way);
     }
 }

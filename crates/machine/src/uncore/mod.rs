@@ -9,6 +9,7 @@
 
 mod address;
 mod agent;
+mod answers;
 mod cache;
 mod caching;
 mod channel;
@@ -23,6 +24,7 @@ mod grant;
 mod home;
 mod home_queues;
 mod host;
+mod in_hand;
 mod issue;
 mod latency;
 mod links;
@@ -34,9 +36,11 @@ mod power;
 mod pressure;
 mod program;
 mod programs;
+mod pulses;
 mod remote;
 mod request;
 mod ring;
+mod run;
 mod search;
 mod settings;
 mod slice;
@@ -44,6 +48,8 @@ mod stream;
 mod table;
 #[cfg(test)]
 mod tests;
+mod to_memory;
+mod waiting;
 mod wires;
 
 pub use channel::{ChannelWires, ChannelWitness};
@@ -53,7 +59,7 @@ pub use settings::{SETTINGS, Setting};
 
 use crate::engine::{Agenda, ClockError, Clocks, Wheel};
 use crate::ledger::{Ledger, LinkShape, Opcodes, Shape, Snapshot};
-use crate::signal::{SignalSink, Tick, Wiring, WiringError};
+use crate::signal::{Tick, Wiring, WiringError};
 use crate::workload::{Course, Kind, Nodes, ProgramSettings, ProgramSource, Scenario, Workload};
 use address::AddressMap;
 use agent::SystemAgent;
@@ -262,113 +268,9 @@ impl Model {
         self.program.as_ref().map(Program::counts)
     }
 
-    /// Runs everything that happens before `until`; afterwards it is `until`.
-    pub fn run_until<S: SignalSink>(&mut self, until: Tick, sink: &mut S) {
-        if !self.started {
-            self.started = true;
-            for index in 0..self.channels.len() {
-                let (channel, mut witness) = self.watched(index, sink);
-                channel.start(&mut witness);
-            }
-            self.start_links(sink);
-            for wires in &self.wires.homes {
-                sink.enter(wires.conflicts.0, wires.conflicts.1[0], 0);
-            }
-            self.start_phases(sink);
-        }
-        self.listen(sink);
-        loop {
-            let (next, memory) = (self.wheel.next_tick(), self.memory_next);
-            if next.min(memory) >= until {
-                break;
-            }
-            if next <= memory {
-                self.now = next;
-                self.wheel.advance_to_next();
-                while let Some(packed) = self.wheel.pop() {
-                    self.dispatch(packed, sink);
-                }
-            } else {
-                self.now = memory;
-                self.wheel.advance(memory);
-            }
-            if self.memory_next == self.now {
-                self.step_channels(sink);
-            }
-        }
-        self.now = self.now.max(until);
-        self.wheel.advance(self.now);
-    }
-
-    /// A channel, and what passes on what it says.
-    fn watched<'a, S>(&'a mut self, index: usize, sink: &'a mut S) -> (&'a mut Channel, ChannelWitness<'a, S>) {
-        let (wires, ledger) = (&self.wires.channels[index], &mut self.ledger);
-        let witness = ChannelWitness { number: index as u16, clock: self.clocks.dclk, wires, sink, ledger };
-        (&mut self.channels[index], witness)
-    }
-
-    fn step_channels<S: SignalSink>(&mut self, sink: &mut S) {
-        while self.channel_next.tick() == self.now {
-            let index = self.channel_next.unit();
-            let mut outcomes = std::mem::take(&mut self.outcomes);
-            let (channel, mut witness) = self.watched(index, sink);
-            channel.step(&mut witness, &mut outcomes);
-            self.outcomes = outcomes;
-            self.channel_next.set(index, self.channels[index].next_tick());
-            if !self.outcomes.is_empty() {
-                self.take_outcomes(index, sink);
-            }
-        }
-        if self.links.next == self.now {
-            self.step_links(sink);
-        }
-        self.memory_next = self.channel_next.tick().min(self.links.next);
-    }
-
-    #[inline(always)]
-    fn dispatch<S: SignalSink>(&mut self, packed: u32, sink: &mut S) {
-        let (event, subject) = Event::unpack(packed);
-        match event {
-            Event::Issue => self.issue(subject, sink),
-            Event::Arrive => self.arrive(subject, sink),
-            Event::Pump => self.pump(subject, sink),
-            Event::Egress => self.next_message(subject, sink),
-            Event::Accept => self.accept(subject, sink),
-            Event::Write => self.write(subject, sink),
-            Event::Answer => self.answer(subject, sink),
-            Event::Fill => self.fill(subject, sink),
-            Event::Data => self.data(subject, sink),
-            Event::Step => self.step(subject, sink),
-            Event::Post => self.post(subject, sink),
-            Event::Forward => self.forward_again(subject, sink),
-            Event::Delivered => self.delivered(subject, sink),
-            Event::CreditsBack => self.credits_back(subject, sink),
-            Event::SnoopAnswer => self.take_snoop_answer(subject),
-            Event::SnoopWrite => self.snoop_write(subject, sink),
-            Event::Part => self.part(subject, sink),
-            Event::HomeEgress => self.next_address(subject, sink),
-            Event::Power => self.step_power(subject, sink),
-            Event::Agent => self.step_agent(subject, sink),
-            Event::Device => self.pump_device(subject, sink),
-            Event::Phase => self.step_phase(sink),
-            Event::Passage => self.passage_arrives(subject, sink),
-            Event::Far => self.far_answers(subject, sink),
-        }
-    }
-
     /// Where a slice's messages to the home agent of a request leave its ring: at the home agent, or at the links.
     fn way_home(&self, request: RequestId) -> u8 {
         if self.pool[request].record.remote { self.rings.io() } else { self.rings.home() }
-    }
-
-    /// One of a request's open steps is over; after the last one its record is closed.
-    fn end_step(&mut self, request: RequestId) {
-        let entry = &mut self.pool[request];
-        entry.open -= 1;
-        if entry.open == 0 {
-            self.ledger.close(&entry.record);
-            self.pool.remove(request);
-        }
     }
 
     /// Virtual time.

@@ -1,6 +1,7 @@
 //! What a slice's queues suffer: requests and responses that are turned away and try again, and queues that wait for each other.
 
 use super::Model;
+use super::pulses::Pulses;
 use super::request::RequestId;
 use super::wires::Tagged;
 use crate::engine::NEVER;
@@ -19,7 +20,7 @@ pub struct PressureWires {
     /// Streaming stores that found the line modified.
     pub aliased: Tagged,
     /// Messages that went past an empty egress queue.
-    pub bypass: Wire,
+    pub bypass: Pulses,
     /// Messages that waited long, on the AK and on the BL ring.
     pub starved: [Tagged; 2],
 }
@@ -56,7 +57,7 @@ impl PressureWires {
             states,
             read_misses: wiring.signal(socket, "cbo", slice, "ISMQ_DRD_MISS_OCC")?,
             aliased,
-            bypass: wiring.signal(socket, "cbo", slice, "TxR_ADS_USED")?,
+            bypass: wiring.signal(socket, "cbo", slice, "TxR_ADS_USED")?.into(),
             starved,
         })
     }

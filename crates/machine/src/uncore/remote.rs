@@ -7,11 +7,10 @@ use super::Model;
 use super::event::Event;
 use super::links::{Action, Letter, Origin};
 use super::llc::Way;
-use super::parameters::MOST_SOCKETS;
 use super::request::{NO_REQUEST, RequestId};
 use crate::engine::NEVER;
 use crate::ledger::{
-    HomeQueue, IngressQueue, LineState, Message, NO_THREAD, PacketKind, Refusal, RequestKind, RingKind,
+    HomeQueue, IngressQueue, LineState, Message, NO_THREAD, PacketKind, Rare, Refusal, RequestKind, RingKind,
 };
 use crate::signal::{SignalSink, Tick};
 
@@ -134,7 +133,7 @@ impl Model {
         let at = self.now + self.latency.stop_to_stop;
         let wires = &self.wires.homes[usize::from(home)];
         if kind != RequestKind::Snoop {
-            entry.record.completed_at = self.wheel.cycle();
+            entry.record.note(Rare::CompletedElsewhere);
             let (wire, tag) = wires.completion_remote;
             sink.pulse(wire, tag, self.now, 1);
             self.travel(home, RingKind::Address, self.rings.home(), self.rings.io(), sink);
@@ -149,7 +148,7 @@ impl Model {
             self.send_packet(letter, at, sink);
             return;
         }
-        entry.record.snooped_at = self.wheel.cycle();
+        entry.record.note(Rare::Snooped);
         let (wire, tag) = wires.snoops;
         sink.pulse(wire, tag, self.now, 1);
         let next = if to == home { self.map.within(slice) } else { self.rings.io() };
@@ -169,7 +168,7 @@ impl Model {
 
     /// Takes the next snoop in a slice; false if none can be taken.
     pub(super) fn take_snoop<S: SignalSink>(&mut self, slice: u16, sink: &mut S) -> bool {
-        let ready = self.slices[usize::from(slice)].next_snoop().is_some_and(|ready| ready <= self.now);
+        let ready = self.slices[usize::from(slice)].waiting.next_snoop().is_some_and(|ready| ready <= self.now);
         if !ready || !self.slices[usize::from(slice)].has_snoop_entry() {
             return false;
         }
@@ -178,13 +177,7 @@ impl Model {
             return false;
         }
         let state = &mut self.slices[usize::from(slice)];
-        let again = state.snoop_retries.pop_front();
-        let now = self.now;
-        let fresh = |state: &mut super::slice::Slice| {
-            state.snoops.front().filter(|(ready, _)| *ready <= now)?;
-            state.snoops.pop_front().map(|(_, snoop)| snoop)
-        };
-        let Some(snoop) = again.or_else(|| fresh(state)) else { return false };
+        let Some(snoop) = state.waiting.take_snoop(self.now) else { return false };
         state.pipeline_free = self.now + self.latency.uclk;
         if let Some(owner) = state.busy(self.pool[snoop].line).filter(|&owner| self.must_end_first(owner)) {
             let mut last = owner;
@@ -215,7 +208,7 @@ impl Model {
         record.state = way.map_or(LineState::Invalid, |way| self.slices[index].llc.state(way));
         let wires = &self.slices[index].wires;
         sink.leave(wires.ingress, self.wires.tags.snoop_ingress(), self.now);
-        sink.pulse(wires.lookup, self.wires.tags.lookup(record), self.now, 1);
+        wires.lookup.say(self.wires.tags.lookup(record), self.now, sink);
         self.enter_tor(snoop, sink);
         let delay = match way {
             None => self.latency.llc_quick,
@@ -251,7 +244,7 @@ impl Model {
         };
         self.pool[snoop].finding = finding;
         if finding == Finding::Nothing {
-            self.pool[snoop].record.dropped_silently = true;
+            self.pool[snoop].record.note(Rare::DroppedSilently);
             let (wire, tag) = self.slices[index].wires.dropped_silently;
             sink.pulse(wire, tag, self.now, 1);
         }
@@ -363,51 +356,6 @@ impl Model {
         entry.parts += 1;
         if entry.parts == 1 + u8::from(entry.record.forwarded) {
             self.fill(request, sink);
-        }
-    }
-}
-
-/// Requests in hand at a home agent, by line.
-#[derive(Debug)]
-pub struct InHand {
-    lines: Vec<[u32; GROUP]>,
-    owners: Vec<RequestId>,
-}
-
-const GROUP: usize = 32;
-const FREE: u32 = u32::MAX;
-
-impl InHand {
-    /// Room for all of a tracker's requests; none in a machine of one socket, where slices order them.
-    pub fn new(sockets: u8, entries: u16) -> Self {
-        debug_assert!(u64::from(sockets) <= MOST_SOCKETS);
-        let groups = if sockets == 1 { 0 } else { usize::from(entries).div_ceil(GROUP) };
-        Self { lines: vec![[FREE; GROUP]; groups], owners: vec![NO_REQUEST; groups * GROUP] }
-    }
-
-    fn place(&self, line: u32) -> Option<usize> {
-        self.lines.iter().enumerate().find_map(|(group, lines)| {
-            let found = super::search::matches(lines, u32::MAX, line);
-            (found != 0).then(|| group * GROUP + found.trailing_zeros() as usize)
-        })
-    }
-
-    /// The request for a line.
-    pub fn find(&self, line: u32) -> Option<RequestId> {
-        self.place(line).map(|place| self.owners[place])
-    }
-
-    /// A request for a line that has none.
-    pub fn add(&mut self, line: u32, owner: RequestId) {
-        let place = self.place(FREE).unwrap_or_else(|| unreachable!("the tracker has no more entries than this table"));
-        self.lines[place / GROUP][place % GROUP] = line;
-        self.owners[place] = owner;
-    }
-
-    /// The request for a line is done.
-    pub fn remove(&mut self, line: u32) {
-        if let Some(place) = self.place(line) {
-            self.lines[place / GROUP][place % GROUP] = FREE;
         }
     }
 }

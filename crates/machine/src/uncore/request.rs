@@ -28,7 +28,7 @@ pub struct Request {
     pub tor_tag: u64,
     /// Its entry in the table of requests.
     pub tor_slot: u8,
-    /// Steps that must still happen before the request has ended.
+    /// Steps that must still happen before the request has ended; none in a free slot.
     pub open: u8,
     /// Right with which the core gets the line: set when data is granted.
     pub shared: bool,
@@ -51,6 +51,9 @@ pub struct Request {
     /// Next in the chain of requests that wait for the same line; free requests are chained too.
     pub next: RequestId,
 }
+
+// Two lines of the host's cache, and no multiplication to find one.
+const _: () = assert!(size_of::<Request>() == 128);
 
 impl Request {
     /// A request of which nothing has happened yet, with one open step.
@@ -91,8 +94,6 @@ const ROOM: usize = 4096;
 #[derive(Debug)]
 pub struct Pool {
     slots: Box<[Request; ROOM]>,
-    /// One bit for each slot in use.
-    live: [u64; ROOM / 64],
     under_way: u16,
     free: RequestId,
 }
@@ -102,9 +103,9 @@ impl Pool {
     pub fn new() -> Self {
         let idle = Request::new(Record::new(RequestKind::DataRead, 0, 0, 0, false), 0, 0);
         let slots: Vec<Request> =
-            (0..ROOM as RequestId).map(|slot| Request { next: slot + 1, ..idle.clone() }).collect();
+            (0..ROOM as RequestId).map(|slot| Request { next: slot + 1, open: 0, ..idle.clone() }).collect();
         let slots = slots.into_boxed_slice().try_into().unwrap_or_else(|_| unreachable!("the slots are so many"));
-        Self { slots, live: [0; ROOM / 64], under_way: 0, free: 0 }
+        Self { slots, under_way: 0, free: 0 }
     }
 
     /// A new request with one open step.
@@ -118,17 +119,15 @@ impl Pool {
         assert!(slot < ROOM, "more requests under way than buffers and tables hold");
         self.free = self.slots[slot].next;
         self.slots[slot] = Request::new(record, line, core);
-        self.live[slot / 64] |= 1 << (slot % 64);
         self.under_way += 1;
         id
     }
 
-    /// Gives a request's slot back.
+    /// Gives the slot of a request without open steps back.
     #[inline]
     pub fn remove(&mut self, id: RequestId) {
-        let slot = usize::from(id) % ROOM;
-        self.slots[slot].next = self.free;
-        self.live[slot / 64] &= !(1 << (slot % 64));
+        let free = self.free;
+        self[id].next = free;
         self.under_way -= 1;
         self.free = id;
     }
@@ -140,8 +139,7 @@ impl Pool {
 
     /// The records of all requests under way.
     pub fn records(&self) -> impl Iterator<Item = &Record> {
-        let live = |&(slot, _): &(usize, &Request)| self.live[slot / 64] >> (slot % 64) & 1 == 1;
-        self.slots.iter().enumerate().filter(live).map(|(_, request)| &request.record)
+        self.slots.iter().filter(|request| request.open > 0).map(|request| &request.record)
     }
 }
 

@@ -106,6 +106,11 @@ impl Rings {
         self.heard_anywhere = std::array::from_fn(|kind| self.heard.iter().any(|heard| heard[kind] != 0));
     }
 
+    /// True if anybody listens to any ring.
+    pub fn are_heard(&self) -> bool {
+        self.heard_anywhere.contains(&true)
+    }
+
     /// A message travels.
     #[inline(always)]
     pub fn travel<S: SignalSink>(&self, socket: u8, journey: Journey, now: Tick, sink: &mut S) {

@@ -10,15 +10,25 @@ pub fn matches<const N: usize>(words: &[u32; N], mask: u32, value: u32) -> u32 {
     // SAFETY: SSE2 belongs to every x86-64 processor, and each load of four words lies within the array.
     unsafe {
         use std::arch::x86_64::{
-            _mm_and_si128, _mm_castsi128_ps, _mm_cmpeq_epi32, _mm_loadu_si128, _mm_movemask_ps, _mm_set1_epi32,
+            __m128i, _mm_and_si128, _mm_castsi128_ps, _mm_cmpeq_epi32, _mm_loadu_si128, _mm_movemask_epi8,
+            _mm_movemask_ps, _mm_packs_epi16, _mm_packs_epi32, _mm_set1_epi32,
         };
         let (mask, value) = (_mm_set1_epi32(mask as i32), _mm_set1_epi32(value as i32));
+        // All ones where a word of four is equal.
+        let equal = |index: usize| -> __m128i {
+            let four = _mm_loadu_si128(words.as_ptr().add(index).cast());
+            _mm_cmpeq_epi32(_mm_and_si128(four, mask), value)
+        };
         let mut found = 0;
         let mut index = 0;
+        while index + 16 <= N {
+            let (low, high) =
+                (_mm_packs_epi32(equal(index), equal(index + 4)), _mm_packs_epi32(equal(index + 8), equal(index + 12)));
+            found |= (_mm_movemask_epi8(_mm_packs_epi16(low, high)) as u32) << index;
+            index += 16;
+        }
         while index < N {
-            let four = _mm_loadu_si128(words.as_ptr().add(index).cast());
-            let equal = _mm_cmpeq_epi32(_mm_and_si128(four, mask), value);
-            found |= (_mm_movemask_ps(_mm_castsi128_ps(equal)) as u32) << index;
+            found |= (_mm_movemask_ps(_mm_castsi128_ps(equal(index))) as u32) << index;
             index += 4;
         }
         found

@@ -3,6 +3,7 @@
 use super::llc::Llc;
 use super::request::RequestId;
 use super::search::matches;
+use super::waiting::Waiting;
 use super::wires::SliceWires;
 use crate::engine::{NEVER, Ring};
 use crate::ledger::Message;
@@ -15,31 +16,15 @@ const FREE: u32 = u32::MAX;
 /// Messages that wait for a ring stop at which the slice takes nothing new (assumption: the egress queues are short).
 const EGRESS_FULL: usize = 6;
 
-/// Pulses that some counter listens to. Others need not be made.
-#[derive(Debug, Clone, Copy)]
-pub struct Heard {
-    pub lookup: bool,
-    pub victim: bool,
-    pub messages: bool,
-    pub bypass: bool,
-}
-
 /// A slice: tags, request queue, table of requests, egress.
 #[derive(Debug)]
 pub struct Slice {
     pub wires: SliceWires,
-    pub heard: Heard,
+    /// Some counter listens to messages, at their ring stop or on any ring.
+    pub messages_heard: bool,
     pub llc: Llc,
-    /// Requests in order of arrival, with the tick from which they may be looked up.
-    pub ingress: Ring<(Tick, RequestId), 32>,
-    /// Requests that were turned away because their line was busy, and may now try again. They still count as queued.
-    pub retries: Ring<RequestId, 32>,
-    /// Snoops of other sockets, with the tick from which they may be looked up.
-    pub snoops: VecDeque<(Tick, RequestId)>,
-    /// Snoops that waited for a request to their line, and may now try again. They still count as queued.
-    pub snoop_retries: VecDeque<RequestId>,
-    /// Lines that have come from memory.
-    pub fills: Ring<RequestId, 32>,
+    /// What waits for the pipeline.
+    pub waiting: Waiting,
     /// Free entries of the request queue, as the cores know it.
     pub credits: u8,
     /// Requests that wait in the cores for such an entry.
@@ -72,13 +57,9 @@ impl Slice {
         let for_requests = tor_entries - for_snoops;
         Self {
             wires,
-            heard: Heard { lookup: true, victim: true, messages: true, bypass: true },
+            messages_heard: true,
             llc: Llc::new(),
-            ingress: Ring::new((0, 0)),
-            retries: Ring::new(0),
-            snoops: VecDeque::with_capacity(64),
-            snoop_retries: VecDeque::with_capacity(64),
-            fills: Ring::new(0),
+            waiting: Waiting::new(),
             credits: ingress_entries,
             stalled: Ring::new(0),
             lines: [FREE; ROOM],
@@ -108,38 +89,21 @@ impl Slice {
         self.used & self.for_snoops != self.for_snoops
     }
 
-    /// Asks who listens to the slice's pulses.
-    pub fn listen<S: SignalSink>(&mut self, sink: &S) {
-        let wires = &self.wires;
+    /// Asks who listens to the slice's pulses; `rings` says whether anybody does to a ring.
+    pub fn listen<S: SignalSink>(&mut self, rings: bool, sink: &S) {
+        let wires = &mut self.wires;
+        [&mut wires.lookup, &mut wires.victim, &mut wires.pressure.bypass]
+            .into_iter()
+            .for_each(|wire| wire.listen(sink));
         // Messages of all kinds have one wire.
         debug_assert!(wires.messages.iter().all(|(wire, _)| *wire == wires.messages[0].0));
-        self.heard = Heard {
-            lookup: sink.hears(wires.lookup),
-            victim: sink.hears(wires.victim),
-            messages: sink.hears(wires.messages[0].0),
-            bypass: sink.hears(wires.pressure.bypass),
-        };
+        self.messages_heard = rings || sink.hears(wires.messages[0].0);
     }
 
     /// True if the egress has no room for what a request may send.
     #[inline]
     pub fn egress_is_full(&self) -> bool {
         self.egress.len() >= EGRESS_FULL
-    }
-
-    /// True if nothing waits for the pipeline.
-    #[inline]
-    pub fn nothing_waits(&self) -> bool {
-        let requests = self.fills.len() + self.retries.len() + self.ingress.len();
-        requests + self.snoops.len() + self.snoop_retries.len() == 0
-    }
-
-    /// The tick from which the first request may be looked up, if it is the pipeline's only work.
-    #[inline]
-    pub fn only_ingress(&self) -> Option<Tick> {
-        let else_idle =
-            self.fills.is_empty() && self.retries.is_empty() && self.snoops.is_empty() && self.snoop_retries.is_empty();
-        self.ingress.front().filter(|_| else_idle).map(|(ready, _)| ready)
     }
 
     /// Takes an entry for a snoop. There must be one.
@@ -168,12 +132,6 @@ impl Slice {
         self.used &= !(1 << slot);
     }
 
-    /// The first tick at which a snoop may be looked up.
-    #[inline]
-    pub fn next_snoop(&self) -> Option<Tick> {
-        if self.snoop_retries.is_empty() { self.snoops.front().map(|&(ready, _)| ready) } else { Some(0) }
-    }
-
     /// The request in the table that is for a line.
     #[inline]
     pub fn busy(&self, line: u32) -> Option<RequestId> {
@@ -183,10 +141,6 @@ impl Slice {
 
     /// True if nothing waits anywhere.
     pub fn is_idle(&self) -> bool {
-        self.used == 0
-            && self.snoops.is_empty()
-            && self.ingress.is_empty()
-            && self.retries.is_empty()
-            && self.egress.is_empty()
+        self.used == 0 && self.waiting.is_empty() && self.egress.is_empty()
     }
 }

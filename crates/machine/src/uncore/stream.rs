@@ -10,7 +10,7 @@ use super::event::Event;
 use super::llc::Way;
 use super::request::RequestId;
 use crate::engine::NEVER;
-use crate::ledger::{LineState, Message, RequestKind};
+use crate::ledger::{LineState, Message, Rare, RequestKind};
 use crate::signal::SignalSink;
 
 impl Model {
@@ -98,7 +98,7 @@ impl Model {
                 // Together with the modified data it is a whole line that goes to memory.
                 self.pool[request].record.completed |= modified;
                 if modified && kind.is_stream() {
-                    self.pool[request].record.aliased = true;
+                    self.pool[request].record.note(Rare::Aliased);
                     let (wire, tag) = self.slices[usize::from(slice)].wires.pressure.aliased;
                     sink.pulse(wire, tag, self.now, 1);
                 }

@@ -47,16 +47,24 @@ impl Model {
         if entry.record.miss && entry.record.kind == RequestKind::DataRead {
             sink.leave(state.wires.pressure.read_misses, 0, self.now);
         }
-        let mut waiting = std::mem::replace(&mut entry.next, NO_REQUEST);
+        if entry.next != NO_REQUEST {
+            self.let_try_again(slice, request);
+        }
+        self.wake(slice, sink);
+    }
+
+    /// Those that wait for a request's line may try again.
+    #[cold]
+    fn let_try_again(&mut self, slice: u16, request: RequestId) {
+        let mut waiting = std::mem::replace(&mut self.pool[request].next, NO_REQUEST);
         while waiting != NO_REQUEST {
-            let entry = &mut self.pool[waiting];
+            let (entry, queues) = (&mut self.pool[waiting], &mut self.slices[usize::from(slice)].waiting);
             if entry.record.kind == RequestKind::Snoop {
-                state.snoop_retries.push_back(waiting);
+                queues.add_snoop_retry(waiting);
             } else {
-                state.retries.push(waiting);
+                queues.add_retry(waiting);
             }
             waiting = std::mem::replace(&mut entry.next, NO_REQUEST);
         }
-        self.wake(slice, sink);
     }
 }

@@ -1,7 +1,7 @@
 //! The signals that the model emits, bound once by name.
 
 use crate::ledger::{IO_THREAD, LineState, Message, NO_THREAD, Opcodes, Record, RequestKind};
-use crate::signal::{Wire, Wiring, WiringError};
+use crate::signal::{SignalSink, Wire, Wiring, WiringError};
 use crate::uncore::Parameters;
 use crate::uncore::agent::AgentWires;
 use crate::uncore::channel::ChannelWires;
@@ -10,6 +10,7 @@ use crate::uncore::dram::Layout;
 use crate::uncore::home_queues::EgressWires;
 use crate::uncore::parameters::{MOST_REGIONS, MOST_SOCKETS};
 use crate::uncore::pressure::PressureWires;
+use crate::uncore::pulses::Pulses;
 
 /// A wire with the tag of one subevent.
 pub type Tagged = (Wire, u64);
@@ -17,8 +18,8 @@ pub type Tagged = (Wire, u64);
 /// Wires of one slice.
 #[derive(Debug, Clone, Copy)]
 pub struct SliceWires {
-    pub lookup: Wire,
-    pub victim: Wire,
+    pub lookup: Pulses,
+    pub victim: Pulses,
     pub tor: Wire,
     pub ingress: Wire,
     pub messages: [Tagged; Message::COUNT],
@@ -89,17 +90,17 @@ impl SliceTags {
 #[derive(Debug, Clone, Copy)]
 pub struct HomeWires {
     /// With the tags of requests of this socket and of others.
-    pub reads: (Wire, [u64; 2]),
-    pub writes: (Wire, [u64; 2]),
+    pub reads: (Pulses, [u64; 2]),
+    pub writes: (Pulses, [u64; 2]),
     pub tracker: (Wire, [u64; 2]),
     /// Requests by region.
-    pub regions: [Tagged; MOST_REGIONS],
-    pub written: Tagged,
-    pub written_part: Tagged,
-    pub to_cache: Tagged,
-    pub to_core: Tagged,
+    pub regions: [(Pulses, u64); MOST_REGIONS],
+    pub written: (Pulses, u64),
+    pub written_part: (Pulses, u64),
+    pub to_cache: (Pulses, u64),
+    pub to_core: (Pulses, u64),
     pub to_remote: Tagged,
-    pub completion: Wire,
+    pub completion: Pulses,
     pub completion_remote: Tagged,
     pub snoops: Tagged,
     /// Messages that wait for a link: the tags of the address ring for either link, and of the data ring.
@@ -112,10 +113,22 @@ pub struct HomeWires {
     pub directory_lookup: (Wire, [u64; 2]),
     pub directory_update: (Wire, [u64; 2]),
     /// Reads that could not go the short way to their channel, and those that could.
-    pub bypass: (Wire, [u64; 2]),
+    pub bypass: (Pulses, [u64; 2]),
     /// For reads and for writes, with the channels' tags.
     pub no_credits: [(Wire, [u64; 4]); 2],
-    pub direct: Wire,
+    pub direct: Pulses,
+}
+
+impl HomeWires {
+    /// Asks who listens; to be done whenever counters may have been programmed.
+    pub fn listen<S: SignalSink>(&mut self, sink: &S) {
+        let Self { reads, writes, bypass, written, written_part, to_cache, to_core, .. } = self;
+        [&mut reads.0, &mut writes.0, &mut bypass.0].into_iter().for_each(|wire| wire.listen(sink));
+        let tagged = [written, written_part, to_cache, to_core].into_iter().chain(&mut self.regions);
+        tagged.for_each(|(wire, _)| wire.listen(sink));
+        self.completion.listen(sink);
+        self.direct.listen(sink);
+    }
 }
 
 /// All wires of a machine.
@@ -186,8 +199,8 @@ fn bind_slice(wiring: &mut Wiring, socket: u16, slice: u16, others: bool) -> Res
     }
     let mut signal = |name| wiring.signal(socket, "cbo", slice, name);
     Ok(SliceWires {
-        lookup: signal("llc_lookup")?,
-        victim: signal("llc_victim")?,
+        lookup: signal("llc_lookup")?.into(),
+        victim: signal("llc_victim")?.into(),
         tor: signal("tor")?,
         ingress: signal("ingress")?,
         messages,
@@ -309,14 +322,14 @@ fn bind_home(wiring: &mut Wiring, socket: u16, parameters: &Parameters) -> Resul
     }
     let egress = EgressWires::bind(wiring, socket, others, to_cache)?;
     Ok(HomeWires {
-        reads: by_origin(reads),
-        writes: by_origin(writes),
+        reads: (reads.0.into(), by_origin(reads).1),
+        writes: (writes.0.into(), by_origin(writes).1),
         tracker: by_origin(tracker),
-        regions,
-        written,
-        written_part,
-        to_cache,
-        to_core,
+        regions: regions.map(Pulses::tagged),
+        written: Pulses::tagged(written),
+        written_part: Pulses::tagged(written_part),
+        to_cache: Pulses::tagged(to_cache),
+        to_core: Pulses::tagged(to_core),
         to_remote,
         completion_remote,
         snoops,
@@ -325,10 +338,10 @@ fn bind_home(wiring: &mut Wiring, socket: u16, parameters: &Parameters) -> Resul
         conflicts: (conflicts, [no_conflict, conflict]),
         directory_lookup,
         directory_update,
-        bypass: (bypass, [not_taken, taken]),
+        bypass: (bypass.into(), [not_taken, taken]),
         no_credits,
-        completion: wiring.signal(socket, "ha", 0, "TxR_AK_NDR")?,
-        direct: wiring.signal(socket, "ha", 0, "DIRECT2CORE_COUNT")?,
+        completion: wiring.signal(socket, "ha", 0, "TxR_AK_NDR")?.into(),
+        direct: wiring.signal(socket, "ha", 0, "DIRECT2CORE_COUNT")?.into(),
     })
 }
 

@@ -18,6 +18,7 @@ pub struct Gauge {
 
 impl Gauge {
     /// Brings the sums up to the start of `cycle`. `room` is the capacity.
+    #[inline]
     pub const fn settle(&mut self, cycle: u64, room: u64) {
         let cycles = cycle - self.last;
         self.occupied += self.live * cycles;
@@ -31,6 +32,7 @@ impl Gauge {
     }
 
     /// An entry comes.
+    #[inline]
     pub const fn enter(&mut self, cycle: u64, room: u64) {
         self.settle(cycle, room);
         self.entries += 1;
@@ -38,6 +40,7 @@ impl Gauge {
     }
 
     /// An entry goes.
+    #[inline]
     pub const fn leave(&mut self, cycle: u64, room: u64) {
         self.settle(cycle, room);
         self.live -= 1;
@@ -56,12 +59,14 @@ pub struct Stay {
 }
 
 impl Stay {
+    #[inline]
     const fn settle(&mut self, cycle: u64) {
         self.occupied += self.live as u64 * (cycle as u32).wrapping_sub(self.last) as u64;
         self.last = cycle as u32;
     }
 
     /// An entry comes.
+    #[inline]
     pub const fn enter(&mut self, cycle: u64) {
         self.settle(cycle);
         self.entries += 1;
@@ -69,6 +74,7 @@ impl Stay {
     }
 
     /// An entry goes.
+    #[inline]
     pub const fn leave(&mut self, cycle: u64) {
         self.settle(cycle);
         self.live -= 1;

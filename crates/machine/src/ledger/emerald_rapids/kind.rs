@@ -146,11 +146,13 @@ impl Kind {
     }
 
     /// The queue that it comes through.
+    #[inline]
     pub const fn queue(self) -> Queue {
         Self::FACTS[self as usize].1
     }
 
     /// What its look-up is for.
+    #[inline]
     pub const fn lookup(self) -> Lookup {
         Self::FACTS[self as usize].2
     }
@@ -262,6 +264,7 @@ impl Class {
     pub const COUNT: usize = Kind::COUNT * 12;
 
     /// A number for the class.
+    #[inline]
     pub const fn index(self) -> usize {
         ((self.kind as usize * 3 + self.target as usize) * 2 + self.remote as usize) * 2 + self.hit as usize
     }

@@ -38,16 +38,27 @@ use deeds::{DEEDS, Deed, LEVELS, LevelId};
 /// The queue of cores' requests in a caching and home agent.
 const INGRESS: LevelId = deeds::level("cha/RxC_INSERTS.IRQ");
 
-/// Where the totals of a deed or level lie.
+/// Where the totals of a deed or level lie: all those of an instance side by side, since much of it happens together.
 #[derive(Debug, Clone, Copy)]
 struct Place {
+    /// That of the unit's first instance.
     base: u32,
+    /// Totals of an instance.
+    width: u16,
+    /// Instances of a socket.
     per_socket: u16,
 }
 
 impl Place {
+    /// How far an instance's totals are from the first one's.
+    #[inline]
+    const fn distance(self, socket: u16, index: u16) -> usize {
+        (socket * self.per_socket + index) as usize * self.width as usize
+    }
+
+    #[inline]
     const fn of(self, socket: u16, index: u16) -> usize {
-        self.base as usize + (socket * self.per_socket + index) as usize
+        self.base as usize + self.distance(socket, index)
     }
 }
 
@@ -136,23 +147,37 @@ struct Cells {
 pub struct Ledger {
     clocks: Clocks,
     shape: Shape,
+    agents_of_socket: u16,
     deed_places: Vec<Place>,
+    /// Of each level: where its totals lie, its clock, and its capacity.
     level_places: Vec<(Place, Period, u64)>,
     cells: Cells,
     log: Option<Vec<(u16, crate::ledger::CommandRecord)>>,
     changes: Option<Changes>,
 }
 
+/// The places of a table's rows, and how many totals there are.
 fn places(shape: &Shape, table: &[&str]) -> (Vec<Place>, usize) {
-    let mut next = 0;
-    let places = table.iter().map(|name| {
+    let mut units: Vec<(&str, Place)> = Vec::new();
+    for name in table {
         let unit = deeds::unit_of(name);
-        let place = Place { base: next, per_socket: shape.instances(unit) };
-        next += u32::from(place.per_socket) * u32::from(shape.sockets);
-        place
+        match units.iter_mut().find(|(known, _)| *known == unit) {
+            Some((_, place)) => place.width += 1,
+            None => units.push((unit, Place { base: 0, width: 1, per_socket: shape.instances(unit) })),
+        }
+    }
+    let mut next = 0;
+    for (_, place) in &mut units {
+        place.base = next;
+        next += u32::from(place.width) * u32::from(place.per_socket * shape.sockets);
+    }
+    let places = table.iter().filter_map(|name| {
+        let (_, place) = units.iter_mut().find(|(unit, _)| *unit == deeds::unit_of(name))?;
+        let row = *place;
+        place.base += 1;
+        Some(row)
     });
-    let places = places.collect();
-    (places, next as usize)
+    (places.collect(), next as usize)
 }
 
 impl Ledger {
@@ -187,52 +212,81 @@ impl Ledger {
             channels: vec![ChannelCells::default(); channels.into()],
             traffic: (0..shape.sockets).map(|_| Traffic::new(&shape.tiles)).collect(),
         };
-        Self { clocks, shape, deed_places, level_places, cells, log: None, changes: None }
+        let agents_of_socket = shape.instances("cha");
+        Self { clocks, shape, agents_of_socket, deed_places, level_places, cells, log: None, changes: None }
     }
 
     /// Something has happened `count` times in a unit.
+    #[inline]
     pub fn did(&mut self, deed: Deed, socket: u16, index: u16, count: u64) {
         self.cells.deeds[self.deed_places[usize::from(deed)].of(socket, index)] += count;
     }
 
+    /// Several things have happened once in an instance of their unit.
+    #[inline]
+    pub fn did_together<const N: usize>(&mut self, deeds: [Deed; N], socket: u16, index: u16) {
+        const { assert!(N > 0) };
+        let distance = self.deed_places[usize::from(deeds[0])].distance(socket, index);
+        for &deed in &deeds {
+            let place = self.deed_places[usize::from(deed)];
+            debug_assert!(place.distance(socket, index) == distance, "deeds of two units");
+            self.cells.deeds[place.base as usize + distance] += 1;
+        }
+    }
+
     /// Something that lasts has begun at `tick`. Gives how many there are now.
+    #[inline]
     pub fn enter(&mut self, level: LevelId, socket: u16, index: u16, tick: Tick) -> u64 {
         let (place, clock, room) = self.level_places[usize::from(level)];
         let (cycle, gauge) = (clock.cycles(tick), &mut self.cells.levels[place.of(socket, index)]);
         gauge.enter(cycle, room);
-        if let Some(changes) = self.changes.as_mut().filter(|_| level == INGRESS) {
-            changes.ingress(socket * self.shape.instances("cha") + index, cycle, 1);
+        let live = gauge.live;
+        if self.changes.is_some() {
+            self.ingress_changes(level, socket, index, cycle, 1);
         }
-        gauge.live
+        live
     }
 
     /// Something that lasted has ended at `tick`. Gives how many there are now.
+    #[inline]
     pub fn leave(&mut self, level: LevelId, socket: u16, index: u16, tick: Tick) -> u64 {
         let (place, clock, room) = self.level_places[usize::from(level)];
         let (cycle, gauge) = (clock.cycles(tick), &mut self.cells.levels[place.of(socket, index)]);
         gauge.leave(cycle, room);
-        if let Some(changes) = self.changes.as_mut().filter(|_| level == INGRESS) {
-            changes.ingress(socket * self.shape.instances("cha") + index, cycle, -1);
+        let live = gauge.live;
+        if self.changes.is_some() {
+            self.ingress_changes(level, socket, index, cycle, -1);
         }
-        gauge.live
+        live
+    }
+
+    #[cold]
+    fn ingress_changes(&mut self, level: LevelId, socket: u16, index: u16, cycle: u64, by: i8) {
+        if let Some(changes) = self.changes.as_mut().filter(|_| level == INGRESS) {
+            changes.ingress(socket * self.agents_of_socket + index, cycle, by);
+        }
     }
 
     /// The capacity of a level.
+    #[inline]
     pub fn room(&self, level: LevelId) -> u64 {
         self.level_places[usize::from(level)].2
     }
 
+    #[inline]
     fn agent(&mut self, socket: u16, cha: u16) -> &mut AgentCells {
-        let index = socket * self.shape.instances("cha") + cha;
+        let index = socket * self.agents_of_socket + cha;
         &mut self.cells.agents[usize::from(index)]
     }
 
     /// A request was looked up.
+    #[inline]
     pub fn looked_up(&mut self, socket: u16, cha: u16, class: Class, found: Found) {
         self.agent(socket, cha).lookups[class.kind as usize][found as usize][usize::from(class.remote)] += 1;
     }
 
     /// A request took an entry of the table of requests.
+    #[inline]
     pub fn tor_in(&mut self, socket: u16, cha: u16, class: Class, tick: Tick) {
         let cycle = self.clocks.uclk.cycles(tick);
         self.agent(socket, cha).tor[class.index()].enter(cycle);
@@ -240,6 +294,7 @@ impl Ledger {
     }
 
     /// A request gave its entry back.
+    #[inline]
     pub fn tor_out(&mut self, socket: u16, cha: u16, class: Class, tick: Tick) {
         let cycle = self.clocks.uclk.cycles(tick);
         self.agent(socket, cha).tor[class.index()].leave(cycle);
@@ -248,7 +303,7 @@ impl Ledger {
 
     fn tor_changes(&mut self, socket: u16, cha: u16, class: Class, cycle: u64, by: i8) {
         if let Some(changes) = &mut self.changes {
-            changes.table(socket * self.shape.instances("cha") + cha, class, cycle, by);
+            changes.table(socket * self.agents_of_socket + cha, class, cycle, by);
         }
     }
 
@@ -333,6 +388,7 @@ impl Ledger {
     }
 
     /// A message went over a socket's mesh.
+    #[inline]
     pub fn message(&mut self, socket: u16, message: &Message) {
         let (from, to) = (self.shape.tiles[usize::from(message.from)], self.shape.tiles[usize::from(message.to)]);
         self.cells.traffic[usize::from(socket)].add(message, from, to);
@@ -342,9 +398,8 @@ impl Ledger {
     pub fn snapshot(&self, now: Tick) -> Snapshot {
         let mut cells = self.cells.clone();
         for &(place, clock, room) in &self.level_places {
-            let all = usize::from(place.per_socket * self.shape.sockets);
-            for gauge in &mut cells.levels[place.base as usize..place.base as usize + all] {
-                gauge.settle(clock.cycles(now), room);
+            for instance in 0..place.per_socket * self.shape.sockets {
+                cells.levels[place.of(0, instance)].settle(clock.cycles(now), room);
             }
         }
         let places = Places {

@@ -37,6 +37,34 @@ pub struct Standard {
     pub postponed: u64,
 }
 
+/// JESD79-3, DDR3-1333H, 2 Gbit x8: a cycle is 1.5 ns.
+pub const DDR3_1333H: Standard = Standard {
+    ranks: 2,
+    groups: 1,
+    banks: 8,
+    long_command: 1,
+    cl: 9,
+    cwl: 7,
+    burst: 4,
+    rcd: 9,
+    rp: 9,
+    ras: 24,
+    rc: 33,
+    rrd_s: 4,
+    rrd_l: 4,
+    faw: 20,
+    ccd_s: 4,
+    ccd_l: 4,
+    ccd_l_wr: 4,
+    wtr_s: 5,
+    wtr_l: 5,
+    wr: 10,
+    rtp: 5,
+    rfc: 107,
+    refi: 5200,
+    postponed: 8,
+};
+
 /// JESD79-3, DDR3-1600K, 4 Gbit x8: a cycle is 1.25 ns.
 pub const DDR3_1600K: Standard = Standard {
     ranks: 2,

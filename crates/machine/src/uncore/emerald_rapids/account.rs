@@ -5,14 +5,23 @@ use super::reject_lines::RejectLines;
 use super::request_tags::RequestLines;
 use crate::ledger::emerald_rapids::deeds::{DEEDS, Deed, LEVELS, LevelId};
 use crate::ledger::emerald_rapids::{Class, Found, Ledger, LinkMessage, Queue, Reason, Victim};
-use crate::signal::{SignalSink, Tick, Wiring, WiringError};
+use crate::signal::{SignalSink, Stride, Tick, Wiring, WiringError};
 use pericore_catalog::BitRange;
 
 /// The signals of a level.
 #[derive(Debug, Clone)]
 struct LevelLines {
-    /// They hold for every entry.
-    each: [Option<Line>; 2],
+    /// It holds for every entry.
+    each: Option<Line>,
+    /// What few levels have.
+    more: Option<Box<MoreLines>>,
+}
+
+/// The signals of a level beside that of its entries.
+#[derive(Debug, Clone)]
+struct MoreLines {
+    /// A second one holds for every entry.
+    each: Option<Line>,
     /// It holds while there is no room left.
     full: Option<Line>,
     /// It holds while there is anything.
@@ -75,8 +84,9 @@ pub struct Account {
     links: LinkLines,
     answers: AnswerLines,
     pub ledger: Ledger,
-    /// Instances of a socket over all units.
-    pub(super) stride: u16,
+    pub(super) stride: Stride,
+    /// By machine-wide number: a counter of the instance hears pulses.
+    heard: Vec<bool>,
     deeds: Vec<Line>,
     levels: Vec<LevelLines>,
     requests: RequestLines,
@@ -85,21 +95,25 @@ pub struct Account {
     channels: u16,
 }
 
+/// What stands before a sign, and what behind it.
+fn split(names: &str, sign: char) -> (&str, Option<&str>) {
+    names.split_once(sign).map_or((names, None), |(name, rest)| (name, Some(rest)))
+}
+
 fn bind_level(wiring: &mut Wiring, entry: &str) -> Result<LevelLines, WiringError> {
-    if let Some(rest) = entry.strip_prefix('?') {
-        let (nonempty, full) = rest.split_once('!').map_or((rest, None), |(rest, name)| (rest, Some(name)));
-        let nonempty = Some(bind(wiring, nonempty)?);
-        return Ok(LevelLines { each: [None; 2], full: full.map(|name| bind(wiring, name)).transpose()?, nonempty });
-    }
-    let (rest, nonempty) = entry.split_once('?').map_or((entry, None), |(rest, name)| (rest, Some(name)));
-    let (rest, full) = rest.split_once('!').map_or((rest, None), |(rest, name)| (rest, Some(name)));
-    let mut each = [None; 2];
-    for (line, name) in each.iter_mut().zip(rest.split('|')) {
-        *line = Some(bind(wiring, name)?);
-    }
-    let full = full.map(|name| bind(wiring, name)).transpose()?;
-    let nonempty = nonempty.map(|name| bind(wiring, name)).transpose()?;
-    Ok(LevelLines { each, full, nonempty })
+    let mut optional = |name: Option<&str>| name.map(|name| bind(wiring, name)).transpose();
+    let (each, nonempty) = split(entry, '?');
+    // The limit stands behind what comes before it, whichever that is.
+    let (each, full) = split(each, '!');
+    let (nonempty, full) = match nonempty.map(|names| split(names, '!')) {
+        Some((nonempty, other)) => (Some(nonempty), full.or(other)),
+        None => (None, full),
+    };
+    let mut each = each.split('|').filter(|name| !name.is_empty());
+    let first = optional(each.next())?;
+    let more = MoreLines { each: optional(each.next())?, full: optional(full)?, nonempty: optional(nonempty)? };
+    let has_more = more.each.or(more.full).or(more.nonempty).is_some();
+    Ok(LevelLines { each: first, more: has_more.then(|| Box::new(more)) })
 }
 
 impl Account {
@@ -116,7 +130,7 @@ impl Account {
             kind,
             pseudo,
         };
-        let stride = wiring.instances() / wiring.sockets();
+        let stride = wiring.stride();
         let requests = RequestLines::bind(wiring, opcode)?;
         let rejects = RejectLines::bind(wiring)?;
         let channels = wiring.family().unit("imc").map_or(0, |unit| unit.instances);
@@ -126,7 +140,32 @@ impl Account {
             result: wiring.attribute("irp", "snoop_responses", "result")?,
             snoop: wiring.attribute("irp", "snoop_responses", "snoop")?,
         };
-        Ok(Self { links, answers, ledger, stride, deeds, levels, requests, rejects, commands, channels })
+        let heard = vec![true; wiring.instances().into()];
+        Ok(Self { links, answers, ledger, stride, heard, deeds, levels, requests, rejects, commands, channels })
+    }
+
+    /// Asks where counters listen; to be done whenever counters may have been programmed.
+    pub fn listen<S: SignalSink>(&mut self, sink: &S) {
+        for (instance, heard) in (0..).zip(&mut self.heard) {
+            *heard = sink.hears_any(instance);
+        }
+    }
+
+    /// Says a pulse to those who hear it.
+    #[inline]
+    fn pulse<S: SignalSink>(
+        &self,
+        line: Line,
+        tag: u64,
+        (socket, index): (u16, u16),
+        tick: Tick,
+        count: u32,
+        sink: &mut S,
+    ) {
+        let wire = line.wire(self.stride, socket, index);
+        if self.heard[usize::from(wire.instance)] {
+            sink.pulse(wire, tag, tick, count);
+        }
     }
 
     /// Something happens.
@@ -139,8 +178,28 @@ impl Account {
     #[inline]
     pub fn deeds<S: SignalSink>(&mut self, deed: Deed, socket: u16, index: u16, tick: Tick, count: u32, sink: &mut S) {
         let line = self.deeds[usize::from(deed)];
-        sink.pulse(line.wire(self.stride, socket, index), line.tag(), tick, count);
+        self.pulse(line, line.tag(), (socket, index), tick, count, sink);
         self.ledger.did(deed, socket, index, count.into());
+    }
+
+    /// Several things happen at once in one instance of a unit.
+    #[inline]
+    pub fn together<S: SignalSink, const N: usize>(
+        &mut self,
+        deeds: [Deed; N],
+        socket: u16,
+        index: u16,
+        tick: Tick,
+        sink: &mut S,
+    ) {
+        let instance = self.deeds[usize::from(deeds[0])].wire(self.stride, socket, index).instance;
+        if self.heard[usize::from(instance)] {
+            for &deed in &deeds {
+                let line = self.deeds[usize::from(deed)];
+                sink.pulse(line.wire(self.stride, socket, index), line.tag(), tick, 1);
+            }
+        }
+        self.ledger.did_together(deeds, socket, index);
     }
 
     /// Something that lasts begins.
@@ -148,13 +207,14 @@ impl Account {
     pub fn enter<S: SignalSink>(&mut self, level: LevelId, socket: u16, index: u16, tick: Tick, sink: &mut S) {
         let lines = &self.levels[usize::from(level)];
         let enter = |line: Line, sink: &mut S| sink.enter(line.wire(self.stride, socket, index), line.tag(), tick);
-        lines.each.into_iter().flatten().for_each(|line| enter(line, sink));
-        let live = self.ledger.enter(level, socket, index, tick);
-        if let Some(line) = lines.full.filter(|_| live == self.ledger.room(level)) {
+        if let Some(line) = lines.each {
             enter(line, sink);
         }
-        if let Some(line) = lines.nonempty.filter(|_| live == 1) {
-            enter(line, sink);
+        let live = self.ledger.enter(level, socket, index, tick);
+        if let Some(more) = &lines.more {
+            let full = more.full.filter(|_| live == self.ledger.room(level));
+            let nonempty = more.nonempty.filter(|_| live == 1);
+            [more.each, full, nonempty].into_iter().flatten().for_each(|line| enter(line, sink));
         }
     }
 
@@ -163,13 +223,14 @@ impl Account {
     pub fn leave<S: SignalSink>(&mut self, level: LevelId, socket: u16, index: u16, tick: Tick, sink: &mut S) {
         let lines = &self.levels[usize::from(level)];
         let leave = |line: Line, sink: &mut S| sink.leave(line.wire(self.stride, socket, index), line.tag(), tick);
-        lines.each.into_iter().flatten().for_each(|line| leave(line, sink));
-        let live = self.ledger.leave(level, socket, index, tick);
-        if let Some(line) = lines.full.filter(|_| live + 1 == self.ledger.room(level)) {
+        if let Some(line) = lines.each {
             leave(line, sink);
         }
-        if let Some(line) = lines.nonempty.filter(|_| live == 0) {
-            leave(line, sink);
+        let live = self.ledger.leave(level, socket, index, tick);
+        if let Some(more) = &lines.more {
+            let full = more.full.filter(|_| live + 1 == self.ledger.room(level));
+            let nonempty = more.nonempty.filter(|_| live == 0);
+            [more.each, full, nonempty].into_iter().flatten().for_each(|line| leave(line, sink));
         }
     }
 
@@ -184,7 +245,7 @@ impl Account {
         sink: &mut S,
     ) {
         let tag = self.requests.lookup_tag(class, found);
-        sink.pulse(self.requests.lookup.wire(self.stride, socket, cha), tag, tick, 1);
+        self.pulse(self.requests.lookup, tag, (socket, cha), tick, 1, sink);
         self.ledger.looked_up(socket, cha, class, found);
     }
 
@@ -216,7 +277,7 @@ impl Account {
     ) {
         let again = if once_more { self.rejects.once_more[reason as usize].as_slice() } else { &[] };
         for line in self.rejects.turned_away[queue as usize][reason as usize].iter().chain(again) {
-            sink.pulse(line.wire(self.stride, socket, cha), line.tag(), tick, 1);
+            self.pulse(*line, line.tag(), (socket, cha), tick, 1, sink);
         }
         self.ledger.turned_away(socket, cha, queue, reason, once_more);
     }
@@ -232,7 +293,7 @@ impl Account {
         sink: &mut S,
     ) {
         for line in &self.rejects.retries[usize::from(queue != Queue::Evict)][reason as usize] {
-            sink.pulse(line.wire(self.stride, socket, cha), line.tag(), tick, 1);
+            self.pulse(*line, line.tag(), (socket, cha), tick, 1, sink);
         }
         self.ledger.tried_again(socket, cha, queue, reason);
     }
@@ -240,7 +301,7 @@ impl Account {
     /// A line gives way to a fill.
     pub fn give_way<S: SignalSink>(&mut self, socket: u16, cha: u16, victim: Victim, tick: Tick, sink: &mut S) {
         let lines = &self.requests;
-        sink.pulse(lines.victim.wire(self.stride, socket, cha), lines.victim_tag(victim), tick, 1);
+        self.pulse(lines.victim, lines.victim_tag(victim), (socket, cha), tick, 1, sink);
         self.ledger.gave_way(socket, cha, victim);
     }
 
@@ -248,9 +309,9 @@ impl Account {
     pub fn column<S: SignalSink>(&mut self, socket: u16, channel: u16, pseudo: u8, kind: u8, tick: Tick, sink: &mut S) {
         let lines = &self.commands;
         let tag = |kind: u8| lines.pseudo.set(lines.kind.set(0, kind.into()), pseudo.into());
-        sink.pulse(lines.columns.wire(self.stride, socket, channel), tag(kind), tick, 1);
+        self.pulse(lines.columns, tag(kind), (socket, channel), tick, 1, sink);
         // Lengths: read, underfill, write, each of a whole line.
-        sink.pulse(lines.lengths.wire(self.stride, socket, channel), tag(kind / 2), tick, 1);
+        self.pulse(lines.lengths, tag(kind / 2), (socket, channel), tick, 1, sink);
         self.ledger.column(socket * self.channels + channel, pseudo, kind);
     }
 
@@ -266,22 +327,20 @@ impl Account {
     ) {
         let lines = &self.links;
         let side = usize::from(received);
-        let wire = lines.flits[side].wire(self.stride, socket, link);
+        let flits = lines.flits[side];
         // Kinds: data, credits, null, control, header.
-        sink.pulse(wire, lines.slot_tag(slot.into(), 4), tick, 1);
+        self.pulse(flits, lines.slot_tag(slot.into(), 4), (socket, link), tick, 1, sink);
         if message.has_line() {
-            (0..3).for_each(|slot| sink.pulse(wire, lines.slot_tag(slot, 0), tick, 3));
+            (0..3).for_each(|slot| self.pulse(flits, lines.slot_tag(slot, 0), (socket, link), tick, 3, sink));
         }
-        let tag = lines.messages[message as usize];
-        sink.pulse(lines.headers[side].wire(self.stride, socket, link), tag, tick, 1);
+        self.pulse(lines.headers[side], lines.messages[message as usize], (socket, link), tick, 1, sink);
         self.ledger.link_message(socket * lines.links + link, message, slot, received);
     }
 
     /// Credits for the peer go out on a link, or (`received`) come in: slot 2 of a flit.
     pub fn credit_slot<S: SignalSink>(&mut self, socket: u16, link: u16, received: bool, tick: Tick, sink: &mut S) {
         let lines = &self.links;
-        let wire = lines.flits[usize::from(received)].wire(self.stride, socket, link);
-        sink.pulse(wire, lines.slot_tag(2, 1), tick, 1);
+        self.pulse(lines.flits[usize::from(received)], lines.slot_tag(2, 1), (socket, link), tick, 1, sink);
         self.ledger.credit_slot(socket * lines.links + link, received);
     }
 
@@ -297,7 +356,7 @@ impl Account {
     ) {
         let lines = &self.answers;
         let tag = lines.snoop.set(lines.result.set(0, result.into()), snoop.into());
-        sink.pulse(lines.answers.wire(self.stride, socket, stack), tag, tick, 1);
+        self.pulse(lines.answers, tag, (socket, stack), tick, 1, sink);
         self.ledger.port_answered(socket, stack, result, snoop);
     }
 
@@ -313,7 +372,7 @@ impl Account {
     ) {
         let lines = &self.commands;
         let tag = lines.pseudo.set(lines.kind.set(0, kind.into()), pseudo.into());
-        sink.pulse(lines.activates.wire(self.stride, socket, channel), tag, tick, 1);
+        self.pulse(lines.activates, tag, (socket, channel), tick, 1, sink);
         self.ledger.activate(socket * self.channels + channel, pseudo, kind);
     }
 }

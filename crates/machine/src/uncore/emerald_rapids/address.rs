@@ -26,7 +26,7 @@ pub const BANKS: u32 = MEMORY.banks_per_rank() as u32;
 pub const RANKS: u32 = MEMORY.ranks as u32;
 
 /// A line's place in a socket's memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Place {
     /// Channel of the socket.
     pub channel: u8,
@@ -58,12 +58,19 @@ impl Map {
         Self { cluster_bits: clusters.trailing_zeros() }
     }
 
+    /// A line of a socket's memory, moved into a cluster.
+    #[inline]
+    pub const fn within(self, cluster: u32, line: u32) -> u32 {
+        self.first(cluster) | line & (self.first(1) - 1)
+    }
+
     /// First line of a cluster, within its socket's memory.
     pub const fn first(self, cluster: u32) -> u32 {
         cluster << (REGION_BITS - self.cluster_bits)
     }
 
     /// The cluster that an agent, or the core beside it, belongs to.
+    #[inline]
     pub const fn cluster_of(self, agent: u8) -> u32 {
         agent as u32 / (AGENTS >> self.cluster_bits)
     }
@@ -76,19 +83,22 @@ impl Map {
     }
 
     /// The agent that handles a line.
+    #[inline]
     pub const fn agent(self, line: u32) -> u8 {
         let (cluster, _) = self.split(line);
         let agents = AGENTS >> self.cluster_bits;
         // Neighbours go to different agents; what lies a multiple of 64 lines apart spreads by the higher bits.
-        (cluster * agents + (line ^ fold(line >> 6)) % agents) as u8
+        (cluster * agents + ((line ^ fold(line >> 6)) & (agents - 1))) as u8
     }
 
     /// Where a line lies in memory. Lines go round the subchannels, then along a row.
+    #[inline]
     pub const fn place(self, line: u32) -> Place {
         let (cluster, line) = self.split(line);
-        let subchannels = SUBCHANNELS >> self.cluster_bits;
-        let sub = cluster * subchannels + (line ^ fold(line >> 4)) % subchannels;
-        let above_column = line / subchannels / LINES_PER_ROW;
+        // Powers of two: masks and shifts, since what the compiler does not know it would divide by.
+        let bits = SUBCHANNELS.trailing_zeros() - self.cluster_bits;
+        let sub = (cluster << bits) + ((line ^ fold(line >> 4)) & ((1 << bits) - 1));
+        let above_column = (line >> bits) / LINES_PER_ROW;
         let row = above_column / (BANKS * RANKS);
         let bank = (above_column ^ fold(row)) % BANKS;
         let rank = ((above_column / BANKS) ^ (row >> 3)) % RANKS;
@@ -97,6 +107,7 @@ impl Map {
 }
 
 /// The memory of a line, and its socket: devices and CXL memory belong to the socket in the highest bit within the region.
+#[inline]
 pub const fn target(line: u32) -> (Target, u8) {
     match line >> REGION_BITS {
         0 => (Target::Ddr, 0),

@@ -63,10 +63,12 @@ impl Agent {
     }
 
     /// True if there are more free entries than `kept` for others.
+    #[inline]
     pub(super) const fn has_entry(&self, kept: u32) -> bool {
         (self.all & !self.used).count_ones() > kept
     }
 
+    #[inline]
     pub(super) fn take_entry(&mut self, line: u32, owner: RequestId) -> u8 {
         let slot = (self.all & !self.used).trailing_zeros() as u8;
         self.lines[usize::from(slot)] = line;
@@ -75,6 +77,7 @@ impl Agent {
         slot
     }
 
+    #[inline]
     pub(super) fn busy(&self, line: u32) -> Option<RequestId> {
         let found = matches(&self.lines, u32::MAX, line);
         (found != 0).then(|| self.owners[found.trailing_zeros() as usize])
@@ -97,6 +100,7 @@ pub const KEPT: u32 = 4;
 pub const KEPT_BY_REMOTE: u32 = 2;
 
 /// The level of a queue's entries. Of the queue of I/O stacks only the arrivals are counted.
+#[inline]
 pub const fn queued(queue: Queue) -> Option<u16> {
     match queue {
         Queue::Core | Queue::Evict => Some(level!("cha/RxC_INSERTS.IRQ")),

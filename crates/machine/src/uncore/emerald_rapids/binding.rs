@@ -1,24 +1,32 @@
 //! Names of events and signals, bound to wires of every instance of a unit.
 
 use crate::ledger::emerald_rapids::{LinkCodes, LinkMessage};
-use crate::signal::{Wire, Wiring, WiringError};
+use crate::signal::{Stride, Wire, Wiring, WiringError};
 
 /// A wire of every instance of a unit, with a tag.
 #[derive(Debug, Clone, Copy)]
 pub struct Line {
-    /// Machine-wide number of the unit's first instance.
-    start: u16,
-    signal: u16,
+    /// The first instance's.
+    wire: Wire,
+    /// Signals of the unit.
+    signals: u16,
     tag: u64,
 }
 
 impl Line {
     /// The wire of an instance.
-    pub const fn wire(self, stride: u16, socket: u16, index: u16) -> Wire {
-        Wire { instance: self.start + socket * stride + index, signal: self.signal }
+    #[inline]
+    pub const fn wire(self, stride: Stride, socket: u16, index: u16) -> Wire {
+        self.wire.further(stride, socket, index, self.signals)
+    }
+
+    /// True if both are of the same unit's signal.
+    pub const fn has_signal_of(self, other: Self) -> bool {
+        self.wire.place() == other.wire.place()
     }
 
     /// The tag.
+    #[inline]
     pub const fn tag(self) -> u64 {
         self.tag
     }
@@ -34,13 +42,18 @@ pub fn bind(wiring: &mut Wiring, entry: &str) -> Result<Line, WiringError> {
     for further in names {
         tag |= wiring.tagged(0, unit, 0, event, Some(further))?.1;
     }
-    Ok(Line { start: wire.instance, signal: wire.signal, tag })
+    Ok(line(wiring, unit, wire, tag))
 }
 
 /// Binds a signal by its own name, without a tag.
 pub fn bind_signal(wiring: &mut Wiring, unit: &str, signal: &str) -> Result<Line, WiringError> {
     let wire = wiring.signal(0, unit, 0, signal)?;
-    Ok(Line { start: wire.instance, signal: wire.signal, tag: 0 })
+    Ok(line(wiring, unit, wire, 0))
+}
+
+fn line(wiring: &Wiring, unit: &str, wire: Wire, tag: u64) -> Line {
+    let signals = wiring.family().unit(unit).map_or(0, |unit| unit.signals.len()) as u16;
+    Line { wire, signals, tag }
 }
 
 /// A value of one of the catalogue's sets, by name.

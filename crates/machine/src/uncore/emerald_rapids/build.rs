@@ -20,9 +20,9 @@ use super::request::Pool;
 use super::subchannel::Subchannel;
 use super::system::System;
 use super::{MOST_SUBCHANNELS, Model, Stores, Times};
-use crate::engine::Wheel;
+use crate::engine::{Agenda, Wheel};
 use crate::ledger::emerald_rapids::{Ledger, Shape};
-use crate::signal::{Tick, Wiring};
+use crate::signal::Wiring;
 use crate::uncore::ModelError;
 use crate::uncore::program::Program;
 use crate::workload::{Course, Kind, MemoryConditions, Nodes, ProgramSettings, ProgramSource, Scenario, Workload};
@@ -55,12 +55,16 @@ impl Model {
             rooms: vec![("irp/FAF_INSERTS", port::READS.into()), ("irp/TxC_BL_DRS_INSERTS", port::DATA.into())],
         };
         let account = Account::new(wiring, Ledger::new(clocks, shape), opcode)?;
-        let mesh = Mesh::new(wiring, tiles, &parameters, clocks.uclk.ticks())?;
+        let mesh = Mesh::new(wiring, &tiles, &parameters, clocks.uclk)?;
         let subchannel = |number: u16| {
             let (socket, within) = (number / 16, number % 16);
             Subchannel::new(socket, within / 2, usize::from(within % 2), number, clocks.dclk, timing)
         };
         let subchannels: Vec<Subchannel> = (0..all * 16).map(subchannel).collect();
+        let mut channel_next = Agenda::new(subchannels.len());
+        for (index, subchannel) in subchannels.iter().enumerate() {
+            channel_next.set(index, subchannel.next_tick());
+        }
         let core = |_| Core::new(parameters.fill_buffers, parameters.prefetch_buffers);
         let stacks = vec![Stack::default(); usize::from(all * device::STACKS)];
         Ok(Self {
@@ -79,8 +83,7 @@ impl Model {
             mesh,
             credits: subchannels.iter().map(|_| Credits::new(timing.reads, timing.writes)).collect(),
             memory: MemoryConditions::default(),
-            memory_next: subchannels.iter().map(Subchannel::next_tick).fold(Tick::MAX, Tick::min),
-            channel_next: std::array::from_fn(|index| subchannels.get(index).map_or(Tick::MAX, Subchannel::next_tick)),
+            channel_next,
             subchannels,
             powered_down: [false; MOST_SUBCHANNELS / 2],
             outcomes: Vec::with_capacity(16),

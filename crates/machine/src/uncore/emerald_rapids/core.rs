@@ -138,11 +138,13 @@ impl Core {
     }
 
     /// True if all buffers for loads and stores are taken, none of them by a line.
+    #[inline]
     pub fn is_full(&self, line: u32) -> bool {
         self.demand & !self.used == 0 && matches(&self.buffers, u32::MAX, line) == 0
     }
 
     /// A line has come: its buffer is free.
+    #[inline]
     pub fn give_buffer(&mut self, line: u32) {
         let buffer = matches(&self.buffers, u32::MAX, line);
         if buffer != 0 {

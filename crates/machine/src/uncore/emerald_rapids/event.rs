@@ -114,11 +114,13 @@ impl Event {
     ];
 
     /// An event of a thread, agent, request or device.
+    #[inline]
     pub const fn of(self, subject: u16) -> u32 {
         (self as u32) << 16 | subject as u32
     }
 
     /// The event and its subject.
+    #[inline]
     pub const fn unpack(packed: u32) -> (Self, u16) {
         (Self::ALL[(packed >> 16) as usize], packed as u16)
     }

@@ -26,16 +26,16 @@ impl Model {
         let own = u32::from(self.socket_of(core));
         // Whole pages lie behind CXL.
         let page = (line >> PAGE_LINES_SHIFT).wrapping_mul(0xC2B2_AE35) >> 16;
-        if !access.store && page % 100 < u32::from(self.expander) {
+        if self.expander > 0 && !access.store && page % 100 < u32::from(self.expander) {
             return address::expander(own as u8, line);
         }
-        let line = self.map.first(self.map.cluster_of(self.core_within(core))) + line % self.map.first(1);
-        if self.sockets == 1 {
-            return line;
+        let line = self.map.within(self.map.cluster_of(self.core_within(core)), line);
+        if self.sockets == 1 || self.remote == 0 {
+            return line | own << address::REGION_BITS;
         }
         let hash = line.wrapping_mul(0x85EB_CA6B) >> 16;
         let home = match () {
-            () if self.remote > 0 && hash % 64 == 7 => hash >> 8 & 1,
+            () if hash % 64 == 7 => hash >> 8 & 1,
             () if hash % 100 < u32::from(self.remote) => 1 - own,
             () => own,
         };
@@ -138,8 +138,6 @@ impl Model {
         let socket = self.socket_of(core);
         let (target, home) = address::target(line);
         let cha = self.map.agent(line);
-        self.agent(socket, cha).llc.prefetch(line);
-        self.agent(socket, cha).filter.prefetch(line);
         let mut request = Request::new(kind, socket, cha, home, core, line, target);
         request.thread = thread;
         request.partial = kind == Kind::StreamPart;

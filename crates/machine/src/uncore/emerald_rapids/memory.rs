@@ -36,6 +36,7 @@ type Halves = [u16; 2];
 const READS: Halves = [deed!("m2m/IMC_READS.CH0_NORMAL"), deed!("m2m/IMC_READS.CH1_NORMAL")];
 const FULL_WRITES: Halves = [deed!("m2m/IMC_WRITES.CH0_FULL"), deed!("m2m/IMC_WRITES.CH1_FULL")];
 const PARTIAL_WRITES: Halves = [deed!("m2m/IMC_WRITES.CH0_PARTIAL"), deed!("m2m/IMC_WRITES.CH1_PARTIAL")];
+const INGRESS: u16 = level!("m2m/RxC_AD_OCCUPANCY");
 const TRACKED: Halves = [deed!("m2m/TRACKER_INSERTS.CH0"), deed!("m2m/TRACKER_INSERTS.CH1")];
 const TRACKER: Halves = [level!("m2m/TRACKER_OCCUPANCY.CH0"), level!("m2m/TRACKER_OCCUPANCY.CH1")];
 const WRITES_TRACKED: Halves = [deed!("m2m/WR_TRACKER_INSERTS.CH0"), deed!("m2m/WR_TRACKER_INSERTS.CH1")];
@@ -54,7 +55,14 @@ const NO_ROOM: Halves =
 const SENT: Halves = [deed!("cha/XPT_PREF.SENT0"), deed!("cha/XPT_PREF.SENT1")];
 const DROPPED: Halves = [deed!("cha/XPT_PREF.DROP0"), deed!("cha/XPT_PREF.DROP1")];
 
+/// True if a prefetch runs ahead of a request's read of memory, where there is room for it.
+#[inline]
+const fn is_prefetched(kind: Kind) -> bool {
+    matches!(kind, Kind::DataRead | Kind::RemoteData)
+}
+
 /// Where a place's channel is seen: the mesh-to-memory unit and its half.
+#[inline]
 const fn seen(place: Place) -> (u16, usize) {
     (place.channel as u16 / 2, place.channel as usize % 2)
 }
@@ -117,25 +125,27 @@ impl Model {
     /// Reads a line of this socket's memory, for a request at its agent.
     pub(super) fn read_memory<S: SignalSink>(&mut self, request: RequestId, wait: Tick, sink: &mut S) {
         let Request { socket, cha, line, class, .. } = self.pool[request];
-        let (at_socket, at_cha) = (u16::from(socket), u16::from(cha));
-        self.account.deed(deed!("cha/IMC_READS_COUNT.NORMAL"), at_socket, at_cha, self.now, sink);
-        let bypass = if wait == 0 { deed!("cha/BYPASS_CHA_IMC.TAKEN") } else { deed!("cha/BYPASS_CHA_IMC.NOT_TAKEN") };
-        self.account.deed(bypass, at_socket, at_cha, self.now, sink);
+        let (at_socket, at_cha, now) = (u16::from(socket), u16::from(cha), self.now);
         let place = self.map.place(line);
-        if matches!(class.kind, Kind::DataRead | Kind::RemoteData) {
+        let (unit, half) = seen(place);
+        let credits = self.credits[self.subchannel(socket, place)].reads;
+        let read = deed!("cha/IMC_READS_COUNT.NORMAL");
+        let bypass = if wait == 0 { deed!("cha/BYPASS_CHA_IMC.TAKEN") } else { deed!("cha/BYPASS_CHA_IMC.NOT_TAKEN") };
+        let mut prefetched = false;
+        if is_prefetched(class.kind) {
             // A prefetch needs room in the queue to be of use.
-            let (_, half) = seen(place);
-            let credits = &self.credits[self.subchannel(socket, place)];
-            let sent = credits.reads > 8;
-            self.pool[request].prefetched = sent;
-            let what = if sent { SENT[half] } else { DROPPED[half] };
-            self.account.deed(what, at_socket, at_cha, self.now, sink);
+            prefetched = credits > 8;
+            let prefetch = if prefetched { SENT[half] } else { DROPPED[half] };
+            self.account.together([read, bypass, prefetch], at_socket, at_cha, now, sink);
+        } else {
+            self.account.together([read, bypass], at_socket, at_cha, now, sink);
         }
-        let (unit, _) = seen(place);
-        if self.credits[self.subchannel(socket, place)].reads == 0 {
+        if credits == 0 {
             let what = deed!("cha/READ_NO_CREDITS.MC0") + unit;
-            self.account.deed(what, at_socket, at_cha, self.now, sink);
+            self.account.deed(what, at_socket, at_cha, now, sink);
         }
+        let entry = &mut self.pool[request];
+        (entry.place, entry.prefetched) = (place, prefetched);
         let from = self.places.cha[usize::from(cha)];
         let to = self.places.m2m[usize::from(unit)];
         let at = self.mesh_send(socket, Ring::Address, 0, from, to, sink);
@@ -160,6 +170,7 @@ impl Model {
         let what = if partial { deed!("cha/IMC_WRITES_COUNT.PARTIAL") } else { deed!("cha/IMC_WRITES_COUNT.FULL") };
         self.account.deed(what, socket.into(), cha.into(), self.now, sink);
         let place = self.map.place(line);
+        self.pool[request].place = place;
         let (unit, _) = seen(place);
         if self.credits[self.subchannel(socket, place)].writes == 0 {
             let what = deed!("cha/WRITE_NO_CREDITS.MC0") + unit;
@@ -171,14 +182,14 @@ impl Model {
         self.wheel.schedule(at + wait, Event::AtMemory.of(request));
     }
 
+    #[inline]
     pub(super) fn subchannel(&self, socket: u8, place: Place) -> usize {
         usize::from(socket) * SUBCHANNELS as usize + usize::from(place.channel) * 2 + usize::from(place.pseudo)
     }
 
     /// A request arrives where mesh and memory meet.
     pub(super) fn at_memory<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
-        let Request { socket, line, writes, partial, prefetched, class, .. } = self.pool[request];
-        let place = self.map.place(line);
+        let Request { socket, place, writes, partial, prefetched, class, .. } = self.pool[request];
         let (unit, half) = seen(place);
         let (at, now) = (u16::from(socket), self.now);
         let number = self.subchannel(socket, place);
@@ -197,26 +208,22 @@ impl Model {
             }
             credits.writes -= 1;
         } else {
-            account.deed(deed!("m2m/RxC_AD_INSERTS"), at, unit, now, sink);
-            account.enter(level!("m2m/RxC_AD_OCCUPANCY"), at, unit, now, sink);
-            account.deed(TRACKED[half], at, unit, now, sink);
+            account.enter(INGRESS, at, unit, now, sink);
             account.enter(TRACKER[half], at, unit, now, sink);
-            account.deed(READS[half], at, unit, now, sink);
+            let read = [deed!("m2m/RxC_AD_INSERTS"), TRACKED[half], READS[half]];
+            account.together(read, at, unit, now, sink);
             if prefetched {
-                let remote = class.kind.queue() == Queue::Remote;
-                account.deed(if remote { REMOTE_PREFETCHED[half] } else { PREFETCHED[half] }, at, unit, now, sink);
-                account.enter(PREFETCHES[half], at, unit, now, sink);
-                account.deed(deed!("m2m/PREFCAM_RxC_DEALLOCS.1LM_POSTED"), at, unit, now, sink);
-                let merge = if remote {
-                    deed!("m2m/PREFCAM_DEMAND_MERGE.UPI_ALLCH")
+                let (inserted, merged) = if class.kind.queue() == Queue::Remote {
+                    (REMOTE_PREFETCHED[half], deed!("m2m/PREFCAM_DEMAND_MERGE.UPI_ALLCH"))
                 } else {
-                    deed!("m2m/PREFCAM_DEMAND_MERGE.XPT_ALLCH")
+                    (PREFETCHED[half], deed!("m2m/PREFCAM_DEMAND_MERGE.XPT_ALLCH"))
                 };
-                account.deed(merge, at, unit, now, sink);
-            } else if matches!(class.kind, Kind::DataRead | Kind::RemoteData) {
-                account.deed(PREFETCH_LOST[half], at, unit, now, sink);
-                account.deed(NO_ROOM[half], at, unit, now, sink);
-                account.deed(deed!("m2m/PREFCAM_RxC_DEALLOCS.SQUASHED"), at, unit, now, sink);
+                account.enter(PREFETCHES[half], at, unit, now, sink);
+                let taken = deed!("m2m/PREFCAM_RxC_DEALLOCS.1LM_POSTED");
+                account.together([inserted, taken, merged], at, unit, now, sink);
+            } else if is_prefetched(class.kind) {
+                let lost = [PREFETCH_LOST[half], NO_ROOM[half], deed!("m2m/PREFCAM_RxC_DEALLOCS.SQUASHED")];
+                account.together(lost, at, unit, now, sink);
             }
             let credits = &mut self.credits[number];
             if credits.reads == 0 {
@@ -224,8 +231,9 @@ impl Model {
                 return;
             }
             credits.reads -= 1;
+            account.leave(INGRESS, at, unit, now, sink);
         }
-        self.announce(request, self.now, sink);
+        self.announce(request);
     }
 
     /// True if the other subchannel of the channel has writes that wait: the event is of the channel.
@@ -234,24 +242,17 @@ impl Model {
     }
 
     /// A request with its credit goes to its subchannel.
-    fn announce<S: SignalSink>(&mut self, request: RequestId, from: Tick, sink: &mut S) {
-        let Request { socket, line, writes, partial, .. } = self.pool[request];
-        let place = self.map.place(line);
-        let (unit, _) = seen(place);
-        if !writes {
-            self.account.leave(level!("m2m/RxC_AD_OCCUPANCY"), socket.into(), unit, self.now, sink);
-        }
+    fn announce(&mut self, request: RequestId) {
+        let Request { socket, line, place, writes, partial, .. } = self.pool[request];
         let number = self.subchannel(socket, place);
         let clock = self.clocks.dclk;
         let subchannel = &mut self.subchannels[number];
-        let earliest = clock.cycles(from + self.times.mesh_to_memory + clock.ticks() - 1);
+        let earliest = clock.cycles(self.now + self.times.mesh_to_memory + clock.ticks() - 1);
         let cycle = subchannel.last_arrival().map_or(earliest, |last| earliest.max(last + 1));
         let Place { bank, row, .. } = place;
         let queue = if writes { Pending::Writes } else { Pending::Reads };
         subchannel.announce(Arrival { cycle, owner: request, line, bank, row, queue, partial });
-        let tick = cycle * clock.ticks();
-        self.channel_next[number] = self.channel_next[number].min(tick);
-        self.memory_next = self.memory_next.min(tick);
+        self.channel_next.bring_forward(number, cycle * clock.ticks());
     }
 
     /// What a subchannel has just told.
@@ -259,10 +260,16 @@ impl Model {
         for index in 0..self.outcomes.len() {
             match self.outcomes[index] {
                 Outcome::Data { owner, cycle } => {
+                    let Request { socket, line, .. } = self.pool[owner];
+                    self.directories[usize::from(socket)].prefetch(line);
                     let at = cycle * self.clocks.dclk.ticks() + self.times.memory_to_mesh;
                     self.wheel.schedule(at, Event::Answer.of(owner));
                     match self.credits[number].waiting_reads.pop_front() {
-                        Some(next) => self.announce(next, self.now, sink),
+                        Some(next) => {
+                            let Request { socket, place, .. } = self.pool[next];
+                            self.account.leave(INGRESS, socket.into(), seen(place).0, self.now, sink);
+                            self.announce(next);
+                        }
                         None => self.credits[number].reads += 1,
                     }
                 }
@@ -272,11 +279,11 @@ impl Model {
                 Outcome::WriteCredit => match self.credits[number].waiting_writes.pop_front() {
                     Some(next) => {
                         if self.credits[number].waiting_writes.is_empty() && !self.other_waits(number) {
-                            let Request { socket, line, .. } = self.pool[next];
-                            let (unit, half) = seen(self.map.place(line));
+                            let Request { socket, place, .. } = self.pool[next];
+                            let (unit, half) = seen(place);
                             self.account.leave(NO_CREDIT[half], socket.into(), unit, self.now, sink);
                         }
-                        self.announce(next, self.now, sink);
+                        self.announce(next);
                     }
                     None => self.credits[number].writes += 1,
                 },
@@ -287,8 +294,8 @@ impl Model {
 
     /// Memory answers where it meets the mesh.
     pub(super) fn answer<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
-        let Request { socket, cha, line, writes, partial, prefetched, class, parent, .. } = self.pool[request];
-        let (unit, half) = seen(self.map.place(line));
+        let Request { socket, cha, place, writes, partial, prefetched, class, parent, .. } = self.pool[request];
+        let (unit, half) = seen(place);
         let (at, now) = (u16::from(socket), self.now);
         let here = self.places.m2m[usize::from(unit)];
         let agent = self.places.cha[usize::from(cha)];

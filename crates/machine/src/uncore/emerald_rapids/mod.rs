@@ -43,7 +43,7 @@ pub use parameters::{Parameters, REPERTOIRE, SETTINGS};
 
 use super::program::Program;
 use super::{ProgramCounts, Progress};
-use crate::engine::Wheel;
+use crate::engine::{Agenda, Wheel};
 use crate::ledger::emerald_rapids::compiled::level;
 use crate::ledger::emerald_rapids::{Clocks, Ledger, Queue, Ring, Snapshot};
 use crate::signal::{SignalSink, Tick};
@@ -140,9 +140,8 @@ pub struct Model {
     mesh: Mesh,
     credits: Vec<Credits>,
     subchannels: Vec<Subchannel>,
-    /// The next tick at which each subchannel acts, and the least of them.
-    channel_next: [Tick; MOST_SUBCHANNELS],
-    memory_next: Tick,
+    /// When each subchannel acts next.
+    channel_next: Agenda,
     /// What the phase asks of the memory channels.
     memory: MemoryConditions,
     /// Channels of which both subchannels are powered down.
@@ -186,6 +185,8 @@ impl Model {
 
     /// Runs everything that happens before `until`; afterwards it is `until`.
     pub fn run_until<S: SignalSink>(&mut self, until: Tick, sink: &mut S) {
+        self.account.listen(sink);
+        self.mesh.listen(&self.account, sink);
         if !self.started {
             self.started = true;
             for subchannel in &mut self.subchannels {
@@ -201,7 +202,7 @@ impl Model {
             self.begin_phase(sink);
         }
         loop {
-            let next = self.memory_next.min(self.wheel.next_tick());
+            let next = self.channel_next.tick().min(self.wheel.next_tick());
             if next >= until {
                 break;
             }
@@ -210,26 +211,23 @@ impl Model {
             while let Some(packed) = self.wheel.pop() {
                 self.dispatch(packed, sink);
             }
-            if self.memory_next == next {
-                self.step_channels(sink);
-            }
+            self.step_channels(sink);
         }
         self.now = self.now.max(until);
         self.wheel.advance(self.now);
     }
 
     fn step_channels<S: SignalSink>(&mut self, sink: &mut S) {
-        for index in 0..self.subchannels.len() {
-            if self.channel_next[index] == self.now {
-                self.subchannels[index].step(&mut self.account, sink, &mut self.outcomes);
-                self.channel_next[index] = self.subchannels[index].next_tick();
-                self.watch_power(index, sink);
-                if !self.outcomes.is_empty() {
-                    self.take_outcomes(index, sink);
-                }
+        while self.channel_next.tick() == self.now {
+            let index = self.channel_next.unit();
+            let subchannel = &mut self.subchannels[index];
+            subchannel.step(&mut self.account, sink, &mut self.outcomes);
+            self.channel_next.set(index, subchannel.next_tick());
+            self.watch_power(index, sink);
+            if !self.outcomes.is_empty() {
+                self.take_outcomes(index, sink);
             }
         }
-        self.memory_next = self.channel_next.iter().fold(Tick::MAX, |least, &next| least.min(next));
     }
 
     /// A channel is powered down while both its subchannels are.
@@ -292,8 +290,10 @@ impl Model {
         }
     }
 
+    /// The socket of a core: there are no more than two.
+    #[inline]
     fn socket_of(&self, core: u16) -> u8 {
-        (core / u16::from(self.parameters.cores)) as u8
+        u8::from(core >= u16::from(self.parameters.cores))
     }
 
     /// The NUMA node of a core: its socket, or its cluster of its socket.
@@ -301,25 +301,30 @@ impl Model {
         self.socket_of(core) * self.parameters.clusters + self.map.cluster_of(self.core_within(core)) as u8
     }
 
+    #[inline]
     fn core_within(&self, core: u16) -> u8 {
-        (core % u16::from(self.parameters.cores)) as u8
+        (core - u16::from(self.socket_of(core)) * u16::from(self.parameters.cores)) as u8
     }
 
+    #[inline]
     fn core_number(&self, socket: u8, core: u8) -> u16 {
         u16::from(socket) * u16::from(self.parameters.cores) + u16::from(core)
     }
 
     /// A core's thread of a turn: threads go round the sockets, then the cores, then the hardware threads.
+    #[inline]
     fn thread_of(&self, core: u16, turn: u16) -> u16 {
         let (sockets, cores) = (u16::from(self.sockets), u16::from(self.parameters.cores));
-        (turn * cores + core % cores) * sockets + core / cores
+        (turn * cores + u16::from(self.core_within(core))) * sockets + u16::from(self.socket_of(core))
     }
 
     /// Each core sits beside the slice of its number.
+    #[inline]
     fn core_tile(&self, core: u16) -> u8 {
         self.places.cha[usize::from(self.core_within(core))]
     }
 
+    #[inline]
     fn requester_tile(&self, request: RequestId) -> u8 {
         let request = &self.pool[request];
         match request.kind().queue() {
@@ -328,14 +333,17 @@ impl Model {
         }
     }
 
+    #[inline]
     fn agent_number(&self, socket: u8, cha: u8) -> u16 {
         u16::from(socket) * address::AGENTS as u16 + u16::from(cha)
     }
 
+    #[inline]
     fn agent_of(&self, number: u16) -> (u8, u8) {
         ((number / address::AGENTS as u16) as u8, (number % address::AGENTS as u16) as u8)
     }
 
+    #[inline]
     fn agent(&mut self, socket: u8, cha: u8) -> &mut Agent {
         let number = self.agent_number(socket, cha);
         &mut self.agents[usize::from(number)]

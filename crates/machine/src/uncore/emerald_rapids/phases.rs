@@ -71,10 +71,9 @@ impl Model {
         let clock = self.clocks.dclk;
         let idle = memory.self_refresh.map(|idle| self.course.ticks(idle) / clock.ticks());
         let (settings, cycle) = (ChannelConditions::of(memory, idle), clock.cycles(self.now) + 1);
-        for (subchannel, next) in self.subchannels.iter_mut().zip(&mut self.channel_next) {
+        for (index, subchannel) in self.subchannels.iter_mut().enumerate() {
             subchannel.set_conditions(settings, cycle);
-            *next = subchannel.next_tick();
-            self.memory_next = self.memory_next.min(*next);
+            self.channel_next.set(index, subchannel.next_tick());
         }
     }
 

@@ -12,18 +12,21 @@ use crate::signal::{SignalSink, Tick};
 impl Model {
     /// A request arrives in its agent's ingress queue.
     pub(super) fn arrive<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
-        let Request { socket, cha, class, .. } = self.pool[request];
+        let Request { socket, cha, line, class, .. } = self.pool[request];
         match queued(class.kind.queue()) {
             Some(queue) => self.account.enter(queue, socket.into(), cha.into(), self.now, sink),
             None => self.account.deed(deed!("cha/RxC_INSERTS.PRQ"), socket.into(), cha.into(), self.now, sink),
         }
         let ready = self.now + self.times.ingress_latency;
         let agent = self.agent(socket, cha);
+        agent.llc.prefetch(line);
+        agent.filter.prefetch(line);
         let local = matches!(class.kind.queue(), Queue::Core | Queue::Io);
         if local { &mut agent.ingress } else { &mut agent.outside }.push_back((ready, request));
         self.wake_pipeline(socket, cha, ready);
     }
 
+    #[inline]
     pub(super) fn wake_pipeline(&mut self, socket: u8, cha: u8, at: Tick) {
         let number = self.agent_number(socket, cha);
         let now = self.now;

@@ -36,6 +36,14 @@ impl Directory {
         self.bits.get(line as usize / 32).map_or(NOWHERE, |word| (word >> (line % 32 * 2) & 3) as u8)
     }
 
+    /// Tells the host that a line's bits are about to be looked at.
+    pub fn prefetch(&self, line: u32) {
+        let line = line & ((1 << address::REGION_BITS) - 1);
+        if let Some(word) = self.bits.get(line as usize / 32) {
+            crate::uncore::host::prefetch(word);
+        }
+    }
+
     fn set(&mut self, line: u32, state: u8) {
         let line = line & ((1 << address::REGION_BITS) - 1);
         if let Some(word) = self.bits.get_mut(line as usize / 32) {
@@ -79,8 +87,7 @@ impl Model {
             ELSEWHERE_SHARED => (deed!("m2m/DIRECTORY_LOOKUP.STATE_S"), deed!("m2m/DIRECTORY_HIT.CLEAN_S")),
             _ => (deed!("m2m/DIRECTORY_LOOKUP.STATE_A"), deed!("m2m/DIRECTORY_HIT.CLEAN_A")),
         };
-        self.account.deed(looked, at, unit, now, sink);
-        self.account.deed(found, at, unit, now, sink);
+        self.account.together([looked, found], at, unit, now, sink);
         let owns = class.kind.owns();
         // The requester's own socket need not be asked.
         let asks = parent == NO_REQUEST && (state == ELSEWHERE || (state == ELSEWHERE_SHARED && owns));
@@ -205,12 +212,12 @@ impl Model {
 
     /// The home answers the other socket: what it asked for is on its way.
     pub(super) fn answer_remote<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
-        let Request { socket, cha, line, class, parent, writes, .. } = self.pool[request];
+        let Request { socket, cha, place, class, parent, writes, .. } = self.pool[request];
         let (at, now) = (u16::from(socket), self.now);
-        let unit = u16::from(self.map.place(line).channel) / 2;
+        let unit = u16::from(place.channel) / 2;
         let here = self.places.m2m[usize::from(unit)];
         let agent = self.places.cha[usize::from(cha)];
-        let port = u8::from(self.map.place(line).channel % 2 == 1);
+        let port = place.channel % 2;
         if writes || class.kind == Kind::RemoteClaim {
             let packet = Packet::new(LinkMessage::Completion).on(Reason::Response);
             let to = self.asker_tile(parent);

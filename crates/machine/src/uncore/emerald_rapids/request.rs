@@ -1,5 +1,6 @@
 //! Requests under way, in a pool.
 
+use super::address::Place;
 use crate::ledger::emerald_rapids::{Class, Found, Kind, Target};
 
 /// Index of a request in the pool.
@@ -23,6 +24,8 @@ pub struct Request {
     /// The thread that waits for it, if one does.
     pub thread: u16,
     pub line: u32,
+    /// Where that lies in its home's memory, once the request is on its way there.
+    pub place: Place,
     /// State in which the core gets the line, once that is known.
     pub grant: u8,
     /// The core that was snooped and answers.
@@ -45,7 +48,7 @@ pub struct Request {
 
 impl Request {
     /// A request that has just been made.
-    pub const fn new(kind: Kind, socket: u8, cha: u8, home: u8, origin: u16, line: u32, target: Target) -> Self {
+    pub fn new(kind: Kind, socket: u8, cha: u8, home: u8, origin: u16, line: u32, target: Target) -> Self {
         Self {
             class: Class { kind, hit: false, remote: home != socket, target },
             found: Found::Nothing,
@@ -55,6 +58,7 @@ impl Request {
             origin,
             thread: u16::MAX,
             line,
+            place: Place::default(),
             grant: 0,
             answers: 0,
             slot: 0,
@@ -68,6 +72,7 @@ impl Request {
     }
 
     /// Its kind.
+    #[inline]
     pub const fn kind(&self) -> Kind {
         self.class.kind
     }
@@ -91,6 +96,7 @@ impl Pool {
     ///
     /// # Panics
     /// If more are under way than the buffers of all cores and agents hold.
+    #[inline]
     pub fn add(&mut self, request: Request) -> RequestId {
         self.live += 1;
         if self.free == NO_REQUEST {
@@ -105,6 +111,7 @@ impl Pool {
     }
 
     /// Gives a request's slot back.
+    #[inline]
     pub fn remove(&mut self, id: RequestId) {
         self[id].next = self.free;
         self.free = id;
@@ -120,12 +127,14 @@ impl Pool {
 impl std::ops::Index<RequestId> for Pool {
     type Output = Request;
 
+    #[inline]
     fn index(&self, id: RequestId) -> &Request {
         &self.slots[usize::from(id)]
     }
 }
 
 impl std::ops::IndexMut<RequestId> for Pool {
+    #[inline]
     fn index_mut(&mut self, id: RequestId) -> &mut Request {
         &mut self.slots[usize::from(id)]
     }

@@ -82,16 +82,19 @@ impl RequestLines {
     }
 
     /// The tag of an entry in the table of requests.
+    #[inline]
     pub fn tor_tag(&self, class: Class) -> u64 {
         self.tor_tags[class.index()]
     }
 
     /// The tag of a look-up.
+    #[inline]
     pub fn lookup_tag(&self, class: Class, found: Found) -> u64 {
         self.lookup_tags[lookup_index(class.kind, found, class.remote)]
     }
 
     /// The tag of a victim.
+    #[inline]
     pub fn victim_tag(&self, victim: Victim) -> u64 {
         self.victim_tags[victim.index()]
     }

@@ -45,6 +45,7 @@ impl LinkCredits {
     }
 
     /// True if there is none of a kind.
+    #[inline]
     pub const fn is_short(&self, of: Reason) -> bool {
         self.free[of as usize] <= 0
     }

@@ -1,8 +1,9 @@
 //! Set-associative tags: of the cores' L2, of the LLC and of the snoop filter.
 //!
-//! A way is one 32-bit word, and an empty one is 0: so the tags of a whole machine cost no time to make.
+//! A way is one 32-bit word, and an empty one is 0: so the tags of a whole machine cost no time to make. Sixteen ways are one line of
+//! the host's cache, and lie in one.
 
-use crate::uncore::search::matches;
+use crate::uncore::search::{matches, signs};
 
 /// A word: tag (21 bits), state (3), owner (7), used (1). State 0 means empty.
 const TAG_BITS: u32 = 21;
@@ -14,11 +15,17 @@ const OWNER: u32 = 0x7F << OWNER_SHIFT;
 /// Not-recently-used replacement: set on use; when all ways have it, the others lose it. The victim is the first way without it
 /// (assumption; the real policies are not published).
 const USED: u32 = 1 << 31;
+/// Bytes of a line of the host's cache, and words that the first set may have to be moved by.
+const HOST_LINE: usize = 64;
+const SLACK: usize = HOST_LINE / size_of::<u32>() - 1;
 
 /// Tags of `WAYS` ways.
 #[derive(Debug)]
 pub struct Tags<const WAYS: usize> {
-    sets: Vec<[u32; WAYS]>,
+    /// Set by set.
+    words: Vec<u32>,
+    /// Where the first set starts.
+    first: usize,
     set_bits: u32,
 }
 
@@ -37,29 +44,49 @@ pub struct Line {
     pub owner: u8,
 }
 
+const fn word(tag: u32, state: u8, owner: u8) -> u32 {
+    tag | (state as u32) << STATE_SHIFT | (owner as u32) << OWNER_SHIFT
+}
+
 impl<const WAYS: usize> Tags<WAYS> {
     /// Empty tags of `2^set_bits` sets; together with the tag bits they tell all lines apart.
     pub fn new(set_bits: u32) -> Self {
         assert!(set_bits + TAG_BITS >= 32);
-        Self { sets: vec![[0; WAYS]; 1 << set_bits], set_bits }
+        let words = vec![0; (WAYS << set_bits) + SLACK];
+        let first = words.as_ptr().align_offset(HOST_LINE).min(SLACK);
+        Self { words, first, set_bits }
     }
 
+    #[inline]
     const fn set_of(&self, line: u32) -> u32 {
         line & ((1 << self.set_bits) - 1)
     }
 
+    #[inline]
+    fn set_at(&self, set: u32) -> &[u32; WAYS] {
+        &self.words[self.first..].as_chunks().0[set as usize]
+    }
+
+    #[inline]
+    fn set_at_mut(&mut self, set: u32) -> &mut [u32; WAYS] {
+        &mut self.words[self.first..].as_chunks_mut().0[set as usize]
+    }
+
     /// Tells the host that a line is about to be looked up.
+    #[inline]
     pub fn prefetch(&self, line: u32) {
-        let set = &self.sets[self.set_of(line) as usize];
+        let set = self.set_at(self.set_of(line));
         crate::uncore::host::prefetch(&set[0]);
-        crate::uncore::host::prefetch(&set[WAYS - 1]);
+        if WAYS * size_of::<u32>() > HOST_LINE {
+            crate::uncore::host::prefetch(&set[WAYS - 1]);
+        }
     }
 
     /// Finds a line.
     #[inline]
     pub fn find(&self, line: u32) -> Option<Way> {
         let set = self.set_of(line);
-        let words = &self.sets[set as usize];
+        let words = self.set_at(set);
         let mut found = matches(words, TAG, line >> self.set_bits);
         while found != 0 {
             let way = found.trailing_zeros() as u8;
@@ -72,53 +99,65 @@ impl<const WAYS: usize> Tags<WAYS> {
         None
     }
 
+    #[inline]
     fn word(&mut self, at: Way) -> &mut u32 {
-        &mut self.sets[at.set as usize][usize::from(at.way)]
+        &mut self.set_at_mut(at.set)[usize::from(at.way)]
     }
 
-    /// What a way holds.
-    pub fn get(&self, at: Way) -> Line {
-        let word = self.sets[at.set as usize][usize::from(at.way)];
+    #[inline]
+    const fn line(&self, set: u32, word: u32) -> Line {
         Line {
-            line: (word & TAG) << self.set_bits | at.set,
+            line: (word & TAG) << self.set_bits | set,
             state: ((word & STATE) >> STATE_SHIFT) as u8,
             owner: ((word & OWNER) >> OWNER_SHIFT) as u8,
         }
     }
 
+    /// What a way holds.
+    #[inline]
+    pub fn get(&self, at: Way) -> Line {
+        self.line(at.set, self.set_at(at.set)[usize::from(at.way)])
+    }
+
     /// Changes state and owner.
+    #[inline]
     pub fn set(&mut self, at: Way, state: u8, owner: u8) {
-        let word = self.word(at);
-        *word = *word & !(STATE | OWNER) | u32::from(state) << STATE_SHIFT | u32::from(owner) << OWNER_SHIFT;
+        let place = self.word(at);
+        *place = *place & !(STATE | OWNER) | word(0, state, owner);
     }
 
     /// Empties a way.
+    #[inline]
     pub fn clear(&mut self, at: Way) {
         *self.word(at) = 0;
     }
 
     /// Counts a way as used.
+    #[inline]
     pub fn touch(&mut self, at: Way) {
-        let set = &mut self.sets[at.set as usize];
-        set[usize::from(at.way)] |= USED;
-        if set.iter().fold(USED, |all, &word| all & word) != 0 {
-            set.iter_mut().for_each(|word| *word &= !USED);
-            set[usize::from(at.way)] |= USED;
-        }
+        use_way(self.set_at_mut(at.set), usize::from(at.way));
     }
 
     /// Adds a line that is not there, and says what gave way.
     pub fn insert(&mut self, line: u32, state: u8, owner: u8) -> Option<Line> {
-        let set = self.set_of(line);
-        let words = &self.sets[set as usize];
+        let (set, tag) = (self.set_of(line), line >> self.set_bits);
+        let words = self.set_at_mut(set);
         let empty = matches(words, STATE, 0);
-        let choice = if empty != 0 { empty } else { matches(words, USED, 0) };
-        let at = Way { set, way: choice.trailing_zeros() as u8 };
-        let old = self.get(at);
-        *self.word(at) = line >> self.set_bits;
-        self.set(at, state, owner);
-        self.touch(at);
-        (old.state != 0).then_some(old)
+        let choice = if empty != 0 { empty } else { !signs(words) };
+        let way = choice.trailing_zeros() as usize;
+        let old = std::mem::replace(&mut words[way], word(tag, state, owner));
+        use_way(words, way);
+        (old & STATE != 0).then(|| self.line(set, old))
+    }
+}
+
+/// Marks a way as used, and if all are, the others as not.
+#[inline]
+fn use_way<const WAYS: usize>(set: &mut [u32; WAYS], way: usize) {
+    set[way] |= USED;
+    if signs(set).count_ones() as usize == WAYS {
+        set.iter_mut().for_each(|word| *word &= !USED);
+        set[way] |= USED;
     }
 }
 

@@ -116,7 +116,7 @@ fn bind_header(wiring: &Wiring) -> Result<HeaderTags, WiringError> {
 
 fn bind_link(wiring: &mut Wiring, socket: u16, port: u16, header: HeaderTags) -> Result<LinkWires, WiringError> {
     let mut tags = |unit: &str, event: &str, names: [&str; Class::COUNT]| {
-        let mut bound = (Wire { instance: 0, signal: 0 }, [0; Class::COUNT]);
+        let mut bound = (Wire::default(), [0; Class::COUNT]);
         for (tag, name) in bound.1.iter_mut().zip(names) {
             (bound.0, *tag) = wiring.subevent(socket, unit, port, event, name)?;
         }

@@ -10,7 +10,7 @@ use crate::signal::Tick;
 use crate::uncore::llc::Llc;
 
 /// The LLC: 8 MB, 16 ways, 8192 sets (vendor's product data; CPUID leaf 4 of the part).
-pub type Cache = Llc<16, 13>;
+pub type Cache = Llc<16, 8192>;
 
 /// A line with requests at its home.
 #[derive(Debug, Clone, Copy)]

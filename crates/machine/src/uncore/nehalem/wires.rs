@@ -144,7 +144,7 @@ impl Binder<'_> {
     }
 
     fn all<const N: usize>(&mut self, event: &str, subevents: [&str; N]) -> Result<[Tagged; N], WiringError> {
-        let mut bound = [(Wire { instance: 0, signal: 0 }, 0); N];
+        let mut bound = [(Wire::default(), 0); N];
         for (place, subevent) in bound.iter_mut().zip(subevents) {
             *place = self.of(event, subevent)?;
         }
@@ -256,7 +256,7 @@ fn bind_levels(binder: &mut Binder<'_>, parameters: &Parameters) -> Result<[Leve
 
 fn bind_socket(binder: &mut Binder<'_>, parameters: &Parameters) -> Result<SocketWires, WiringError> {
     let levels = bind_levels(binder, parameters)?;
-    let mut pulses = [(Wire { instance: 0, signal: 0 }, 0); PULSES.len()];
+    let mut pulses = [(Wire::default(), 0); PULSES.len()];
     for (place, (event, subevent)) in pulses.iter_mut().zip(PULSES) {
         *place = binder.of(event, subevent)?;
     }

@@ -6,6 +6,7 @@
 mod queue;
 
 pub use queue::Queue;
+use queue::Waits;
 
 /// Rings of the mesh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -96,6 +97,7 @@ pub struct Message {
 
 impl Message {
     /// True if it needs a credit: addresses and data do (guide 2.1.1).
+    #[inline]
     pub const fn is_credited(&self) -> bool {
         matches!(self.ring, Ring::Address | Ring::Block)
     }
@@ -118,16 +120,14 @@ pub struct Traffic {
     /// By ring and agent, source, destination.
     messages: Vec<u64>,
     /// By ring and agent, source.
-    egress: Vec<Queue>,
+    egress: Vec<Waits<1>>,
     /// By ring, tile.
-    turns: Vec<Queue>,
-    /// By ring, tile, and whether they came along the row.
-    ingress: Vec<[Queue; 2]>,
-    /// All messages into a tile's ingress together: one queue takes both.
-    ingress_depth: Vec<queue::Depth>,
+    turns: Vec<Waits<1>>,
+    /// By ring, tile: messages that came down or up the column, and those that came along the row.
+    ingress: Vec<Waits<2>>,
     /// By ring, column, down.
-    bridges: Vec<Queue>,
-    /// By ring and agent, source, row.
+    bridges: Vec<Waits<1>>,
+    /// By address or data and agent, source, row.
     credits: Vec<CreditTime>,
     /// By tile: cycles that distress held messages back.
     throttled: Vec<u64>,
@@ -147,39 +147,50 @@ impl Traffic {
             tiles,
             columns,
             messages: vec![0; LANES * tiles * tiles],
-            egress: vec![Queue::default(); LANES * tiles],
-            turns: vec![Queue::default(); Ring::COUNT * tiles],
-            ingress: vec![Default::default(); Ring::COUNT * tiles],
-            ingress_depth: vec![queue::Depth::default(); Ring::COUNT * tiles],
-            bridges: vec![Queue::default(); Ring::COUNT * columns * 2],
-            credits: vec![CreditTime::default(); LANES * tiles * MOST_ROWS],
+            egress: Waits::many(LANES * tiles),
+            turns: Waits::many(Ring::COUNT * tiles),
+            ingress: Waits::many(Ring::COUNT * tiles),
+            bridges: Waits::many(Ring::COUNT * columns * 2),
+            credits: vec![CreditTime::default(); 4 * tiles * MOST_ROWS],
             throttled: vec![0; tiles],
             ordered: vec![[0; 2]; tiles],
         }
     }
 
+    /// Where the credits of a tile's agent for a row are.
+    #[inline]
+    const fn credit(&self, ring: Ring, agent: u8, tile: usize, row: u8) -> usize {
+        let path = matches!(ring, Ring::Block) as usize;
+        ((path * 2 + agent as usize) * self.tiles + tile) * MOST_ROWS + row as usize
+    }
+
     /// Adds a message between two tiles.
+    #[inline]
     pub fn add(&mut self, message: &Message, source: Tile, goal: Tile) {
         let ring = message.ring as usize;
         let lane = (ring * 2 + usize::from(message.agent)) * self.tiles + usize::from(message.from);
         let now = message.put;
         let down = usize::from(goal.row > source.row);
         self.messages[lane * self.tiles + usize::from(message.to)] += 1;
-        self.egress[lane].add(message.put, message.left, now);
-        self.throttled[usize::from(message.from)] += message.released - message.first;
+        self.egress[lane].add(0, message.put, message.left, now);
+        if message.released > message.first {
+            self.throttled[usize::from(message.from)] += message.released - message.first;
+        }
         if let Some(Bridged { came, went }) = message.bridged {
-            self.bridges[(ring * self.columns + usize::from(source.column)) * 2 + down].add(came, went, now);
+            self.bridges[(ring * self.columns + usize::from(source.column)) * 2 + down].add(0, came, went, now);
         }
         let along_row = source.column != goal.column;
         if along_row {
-            self.turns[ring * self.tiles + usize::from(message.turn)].add(message.reached, message.turned, now);
-            self.ordered[usize::from(message.turn)][down] += message.ordered - message.reached;
+            self.turns[ring * self.tiles + usize::from(message.turn)].add(0, message.reached, message.turned, now);
+            if message.ordered > message.reached {
+                self.ordered[usize::from(message.turn)][down] += message.ordered - message.reached;
+            }
         }
         let to = ring * self.tiles + usize::from(message.to);
-        let depth = &mut self.ingress_depth[to];
-        self.ingress[to][usize::from(along_row)].add_to(depth, message.arrived, message.taken, now);
+        self.ingress[to].add(usize::from(along_row), message.arrived, message.taken, now);
         if message.is_credited() {
-            let time = &mut self.credits[lane * MOST_ROWS + usize::from(goal.row)];
+            let place = self.credit(message.ring, message.agent, message.from.into(), goal.row);
+            let time = &mut self.credits[place];
             time.held += message.returned - message.left;
             time.missed += message.credited - message.released;
         }
@@ -206,27 +217,30 @@ impl Traffic {
 
     /// The egress queue of a tile's agent.
     pub fn egress(&self, ring: Ring, agent: u8, tile: usize) -> &Queue {
-        &self.egress[(ring as usize * 2 + usize::from(agent)) * self.tiles + tile]
+        let [queue] = self.egress[(ring as usize * 2 + usize::from(agent)) * self.tiles + tile].totals();
+        queue
     }
 
     /// The queue of a tile for messages that turn into its row.
     pub fn turning(&self, ring: Ring, tile: usize) -> &Queue {
-        &self.turns[ring as usize * self.tiles + tile]
+        let [queue] = self.turns[ring as usize * self.tiles + tile].totals();
+        queue
     }
 
     /// What a tile's ingress did with messages that came down or up its column, and with those that came along its row.
     pub fn ingress(&self, ring: Ring, tile: usize) -> &[Queue; 2] {
-        &self.ingress[ring as usize * self.tiles + tile]
+        self.ingress[ring as usize * self.tiles + tile].totals()
     }
 
     /// The fabric's buffer of a column for messages that go up or down.
     pub fn bridge(&self, ring: Ring, column: usize, down: bool) -> &Queue {
-        &self.bridges[(ring as usize * self.columns + column) * 2 + usize::from(down)]
+        let [queue] = self.bridges[(ring as usize * self.columns + column) * 2 + usize::from(down)].totals();
+        queue
     }
 
-    /// What became of an agent's credits for a row.
+    /// What became of an agent's credits for a row, of address or data messages: no others need any.
     pub fn credits(&self, ring: Ring, agent: u8, tile: usize, row: u8) -> CreditTime {
-        self.credits[((ring as usize * 2 + usize::from(agent)) * self.tiles + tile) * MOST_ROWS + usize::from(row)]
+        self.credits[self.credit(ring, agent, tile, row)]
     }
 
     /// Cycles that distress held a tile's messages back.

@@ -2,9 +2,18 @@
 
 use super::{HALF_FULL, PATIENCE, ROOM};
 
+/// Stretches that a queue has room for from the start: those of a queue that is full, and a few.
+const STRETCHES: usize = 16;
+
 /// How many messages wait over time: from each cycle on, up to the next one listed. None after the last.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Depth(Vec<(u64, u32)>);
+
+impl Default for Depth {
+    fn default() -> Self {
+        Self(Vec::with_capacity(STRETCHES))
+    }
+}
 
 /// How long a stay made a queue reach a depth, in cycles.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -51,7 +60,7 @@ impl Depth {
 }
 
 /// Totals of a queue.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Queue {
     /// Messages that waited.
     pub entries: u64,
@@ -73,24 +82,11 @@ pub struct Queue {
     pub starved: u64,
     /// Of those, cycles of messages that found no room.
     pub starved_outside: u64,
-    depth: Depth,
 }
 
 impl Queue {
-    /// A message waits from `came` to `went`.
-    pub fn add(&mut self, came: u64, went: u64, now: u64) {
-        let mut depth = std::mem::take(&mut self.depth);
-        self.add_to(&mut depth, came, went, now);
-        self.depth = depth;
-    }
-
-    /// A message waits in a queue that counts several kinds of messages apart, of which this is one.
-    pub fn add_to(&mut self, depth: &mut Depth, came: u64, went: u64, now: u64) {
-        let waited = went - came;
-        if waited == 0 {
-            return;
-        }
-        let reached = depth.add(came, went, now);
+    /// A message that waited makes the queue reach a depth.
+    fn add(&mut self, waited: u64, reached: Reached) {
         let starved = waited.saturating_sub(PATIENCE.into());
         self.entries += 1;
         self.occupied += waited;
@@ -107,23 +103,75 @@ impl Queue {
     }
 }
 
+/// What waits in a queue that counts `KINDS` kinds of messages apart.
+#[derive(Debug, Clone)]
+pub struct Waits<const KINDS: usize> {
+    totals: [Queue; KINDS],
+    depth: Depth,
+}
+
+impl<const KINDS: usize> Default for Waits<KINDS> {
+    fn default() -> Self {
+        Self { totals: [Queue::default(); KINDS], depth: Depth::default() }
+    }
+}
+
+impl<const KINDS: usize> Waits<KINDS> {
+    /// As many, each with room of its own.
+    pub fn many(count: usize) -> Vec<Self> {
+        (0..count).map(|_| Self::default()).collect()
+    }
+
+    /// A message of a kind waits from `came` to `went`. Most go on at once.
+    #[inline]
+    pub fn add(&mut self, kind: usize, came: u64, went: u64, now: u64) {
+        if went > came {
+            self.wait(kind, came, went, now);
+        }
+    }
+
+    #[inline(never)]
+    fn wait(&mut self, kind: usize, came: u64, went: u64, now: u64) {
+        let reached = self.depth.add(came, went, now);
+        self.totals[kind].add(went - came, reached);
+    }
+
+    /// The totals of each kind.
+    pub const fn totals(&self) -> &[Queue; KINDS] {
+        &self.totals
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Queue;
+    use super::Waits;
 
     #[test]
     fn depths_are_those_of_stays_that_overlap() {
-        let mut queue = Queue::default();
-        for (came, went) in [(10, 14), (12, 16), (13, 14), (13, 15)] {
-            queue.add(came, went, 10);
+        let mut waits = Waits::<1>::default();
+        for (came, went) in [(10, 14), (12, 16), (13, 14), (13, 15), (11, 11)] {
+            waits.add(0, came, went, 10);
         }
+        let [queue] = waits.totals();
         // Cycles 10 to 15; two or more in 12 to 14; four in 13.
         assert_eq!((queue.entries, queue.occupied), (4, 11));
         assert_eq!((queue.nonempty, queue.half, queue.full, queue.refused), (6, 3, 1, 0));
-        queue.add(13, 33, 12);
+        waits.add(0, 13, 33, 12);
+        let [queue] = waits.totals();
         assert_eq!((queue.refused, queue.refused_for, queue.nonempty), (1, 20, 23));
         assert_eq!((queue.starving, queue.starved, queue.starved_outside), (1, 12, 12));
-        queue.add(100, 101, 90);
+        waits.add(0, 100, 101, 90);
+        let [queue] = waits.totals();
         assert_eq!((queue.nonempty, queue.occupied), (24, 32));
+    }
+
+    #[test]
+    fn kinds_share_a_queue_and_are_counted_apart() {
+        let mut waits = Waits::<2>::default();
+        waits.add(0, 10, 12, 10);
+        waits.add(1, 11, 14, 10);
+        let [column, row] = waits.totals();
+        assert_eq!((column.entries, column.occupied, column.nonempty, column.half), (1, 2, 2, 0));
+        assert_eq!((row.entries, row.occupied, row.nonempty, row.half), (1, 3, 2, 1));
     }
 }

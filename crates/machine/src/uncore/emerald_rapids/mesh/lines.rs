@@ -75,16 +75,27 @@ pub struct StopLines {
     pub throttled: Line,
     /// Cycles in which an invalidation from above or below waits for an acknowledgement before it: on its way up, down.
     pub ordering: [Line; 2],
+    /// A line of each signal, to ask who listens.
+    pub signals: Vec<Line>,
 }
 
 struct Binder<'a> {
     wiring: &'a mut Wiring,
     unit: &'a str,
+    signals: Vec<Line>,
 }
 
-impl Binder<'_> {
+impl<'a> Binder<'a> {
+    const fn new(wiring: &'a mut Wiring, unit: &'a str) -> Self {
+        Self { wiring, unit, signals: Vec::new() }
+    }
+
     fn line(&mut self, event: &str) -> Result<Line, WiringError> {
-        bind(self.wiring, &format!("{}/{event}", self.unit))
+        let line = bind(self.wiring, &format!("{}/{event}", self.unit))?;
+        if !self.signals.iter().any(|other| other.has_signal_of(line)) {
+            self.signals.push(line);
+        }
+        Ok(line)
     }
 
     fn ways(&mut self, axis: &str, ring: &str, names: [&str; 2]) -> Result<[[Line; 2]; 2], WiringError> {
@@ -234,7 +245,7 @@ const fn credited(ring: Ring) -> &'static str {
 
 impl StopLines {
     pub fn bind(wiring: &mut Wiring, unit: &str) -> Result<Self, WiringError> {
-        let mut binder = Binder { wiring, unit };
+        let mut binder = Binder::new(wiring, unit);
         let mut rings = Vec::new();
         for ring in RINGS {
             let vertical = binder.ways("VERT", ring.0, ["UP", "DN"])?;
@@ -273,6 +284,7 @@ impl StopLines {
             distress: [binder.line("DISTRESS_ASSERTED.HORZ")?, binder.line("DISTRESS_ASSERTED.VERT")?],
             throttled: binder.line("RING_SRC_THRTL")?,
             ordering: [binder.line("EGRESS_ORDERING.IV_SNOOPGO_UP")?, binder.line("EGRESS_ORDERING.IV_SNOOPGO_DN")?],
+            signals: binder.signals,
         })
     }
 }
@@ -287,11 +299,13 @@ pub struct FabricLines {
     pub sent: Line,
     /// Messages that found no room.
     pub bounced: Line,
+    /// A line of each signal, to ask who listens.
+    pub signals: Vec<Line>,
 }
 
 impl FabricLines {
     pub fn bind(wiring: &mut Wiring, name: &str, ring: Ring) -> Result<Self, WiringError> {
-        let mut binder = Binder { wiring, unit: "mdf" };
+        let mut binder = Binder::new(wiring, "mdf");
         let kind = if matches!(ring, Ring::Address | Ring::Block) { format!("{name}_CRD") } else { name.to_owned() };
         // Distress is raised by address and data messages only.
         let half = match ring {
@@ -320,6 +334,7 @@ impl FabricLines {
             full: binder.line(&format!("RxR_FULL.{kind}"))?,
             sent: binder.line(&format!("CRS_TxR_INSERTS.{kind}"))?,
             bounced: binder.line(&format!("CRS_TxR_V_BOUNCES.{name}"))?,
+            signals: binder.signals,
         })
     }
 }

@@ -18,15 +18,23 @@ pub struct Stay {
     pub refused: bool,
 }
 
+/// Cycles that are kept from the start: as far ahead as messages wait where there is no jam.
+const CYCLES: usize = 64;
+
 /// How many messages wait, cycle by cycle.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug)]
 pub struct Waiting {
     /// The first cycle that is kept.
     from: u64,
-    counts: VecDeque<u32>,
+    counts: VecDeque<u16>,
 }
 
 impl Waiting {
+    /// Nobody waits.
+    pub fn new() -> Self {
+        Self { from: 0, counts: VecDeque::with_capacity(CYCLES) }
+    }
+
     /// A message waits from `came` to `went`; nobody will ask about cycles before `now` any more.
     pub fn wait(&mut self, came: u64, went: u64, now: u64) -> Stay {
         if came == went {
@@ -40,58 +48,121 @@ impl Waiting {
             self.counts.resize(last, 0);
         }
         let mut stay = Stay { waited: (went - came) as u32, ..Stay::default() };
-        stay.refused = self.counts[first] >= ROOM;
+        stay.refused = u32::from(self.counts[first]) >= ROOM;
         for count in self.counts.range_mut(first..last) {
             *count += 1;
-            stay.nonempty += u32::from(*count == 1);
-            stay.half += u32::from(*count == HALF_FULL);
-            stay.full += u32::from(*count == ROOM);
+            let depth = u32::from(*count);
+            stay.nonempty += u32::from(depth == 1);
+            stay.half += u32::from(depth == HALF_FULL);
+            stay.full += u32::from(depth == ROOM);
         }
         stay
     }
 }
 
+/// Where messages wait to be sent: each leaves after those that came before it.
+#[derive(Debug, Clone, Default)]
+pub struct Egress {
+    /// When the next message may leave.
+    pub next: u64,
+    /// When the last messages that waited left, the latest first.
+    left: [u64; ROOM as usize],
+}
+
+impl Egress {
+    /// A message that comes at `put` leaves at `left`.
+    pub fn wait(&mut self, put: u64, left: u64) -> Stay {
+        if put == left {
+            return Stay::default();
+        }
+        // As they leave in the order in which they came, `depth` of them and this one are there until the one that left `depth` before
+        // this one leaves.
+        let leaves = |depth: u32| if depth == 0 { left } else { self.left[depth as usize - 1].max(put) };
+        let stay = Stay {
+            waited: (left - put) as u32,
+            nonempty: (leaves(0) - leaves(1)) as u32,
+            half: (leaves(HALF_FULL - 1) - leaves(HALF_FULL)) as u32,
+            full: (leaves(ROOM - 1) - leaves(ROOM)) as u32,
+            refused: leaves(ROOM) > put,
+        };
+        self.left.rotate_right(1);
+        self.left[0] = left;
+        stay
+    }
+}
+
+/// Cycles of a port that are remembered.
+const AHEAD: u64 = u128::BITS as u64;
+
 /// A place that messages go through one after the other.
 #[derive(Debug, Clone, Default)]
 pub struct Port {
-    /// The cycle of the first bit.
-    from: u64,
     /// Cycles that are taken.
     taken: u128,
-    /// The first free cycle after those.
+    /// The cycle of the first bit.
+    from: u64,
+    /// The first free cycle after a jam that went further than is remembered.
     beyond: u64,
+    /// From here on, none is taken.
+    free: u64,
 }
 
 impl Port {
     /// Takes the port for `length` cycles from `cycle` on or later, and gives the first. Nobody will ask for cycles before `now` any
     /// more.
+    #[inline]
     pub fn pass(&mut self, cycle: u64, length: u32, now: u64) -> u64 {
+        let end = cycle + u64::from(length);
+        if self.free > cycle || self.beyond > now || end > now + AHEAD {
+            return self.squeeze(cycle, length, now);
+        }
+        // Nothing is planned so late.
+        if end > self.from + AHEAD {
+            self.forget(now);
+        }
+        self.taken |= ((1 << length) - 1) << (cycle - self.from);
+        self.free = end;
+        cycle
+    }
+
+    /// Forgets the cycles before `now`.
+    #[inline]
+    const fn forget(&mut self, now: u64) {
         let gone = now - self.from;
-        self.taken = if gone < 128 { self.taken >> gone } else { 0 };
+        self.taken = if gone < AHEAD { self.taken >> gone } else { 0 };
         self.from = now;
+    }
+
+    #[inline(never)]
+    fn squeeze(&mut self, cycle: u64, length: u32, now: u64) -> u64 {
+        self.forget(now);
+        let end = |first: u64| first + u64::from(length);
         let mut first = cycle;
         // In a jam that goes further than is remembered, first come is first served.
-        while self.beyond <= now && first + u64::from(length) <= now + 128 {
+        while self.beyond <= now && end(first) <= now + AHEAD {
             let busy = self.taken >> (first - now) & ((1 << length) - 1);
             if busy == 0 {
                 self.taken |= ((1 << length) - 1) << (first - now);
+                self.free = self.free.max(end(first));
                 return first;
             }
-            first += u64::from(128 - busy.leading_zeros());
+            first += AHEAD - u64::from(busy.leading_zeros());
         }
         let first = first.max(self.beyond);
-        self.beyond = first + u64::from(length);
+        self.beyond = end(first);
+        self.free = self.free.max(self.beyond);
         first
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Port, Stay, Waiting};
+    use super::{Egress, Port, Stay, Waiting};
+    use proptest::prelude::*;
 
     #[test]
     fn waits_are_added_up_cycle_by_cycle() {
-        let mut waiting = Waiting::default();
+        let mut waiting = Waiting::new();
         let stay = |waited, nonempty, half, full, refused| Stay { waited, nonempty, half, full, refused };
         assert_eq!(waiting.wait(10, 14, 10), stay(4, 4, 0, 0, false));
         // Cycles 12 and 13 are shared, 14 and 15 are its own.
@@ -113,6 +184,31 @@ mod tests {
         assert_eq!(port.pass(8, 2, 6), 14, "8 and 9 are not free together");
         for n in 0..100 {
             assert_eq!(port.pass(1000, 2, 1000), 1000 + 2 * n);
+        }
+    }
+
+    #[test]
+    fn a_port_keeps_what_is_planned_before_and_behind() {
+        let mut port = Port::default();
+        assert_eq!(port.pass(20, 2, 5), 20);
+        assert_eq!(port.pass(19, 2, 6), 22, "into the first one's cycles");
+        assert_eq!(port.pass(18, 2, 6), 18, "before both");
+        assert_eq!(port.pass(60, 1, 40), 60, "all are gone");
+        assert_eq!(port.pass(60, 1, 50), 61);
+        assert_eq!(port.pass(59, 2, 50), 62);
+    }
+
+    proptest! {
+        /// Messages that leave in the order in which they came, against the count of every cycle.
+        #[test]
+        fn an_egress_is_a_queue_in_order(steps in prop::collection::vec((0u64..6, 0u64..5), 1..200)) {
+            let (mut egress, mut waiting, mut now) = (Egress::default(), Waiting::new(), 0);
+            for (later, longer) in steps {
+                now += later;
+                let left = now.max(egress.next) + longer;
+                egress.next = left + 1;
+                prop_assert_eq!(egress.wait(now, left), waiting.wait(now, left, now));
+            }
         }
     }
 }

@@ -3,40 +3,58 @@
 
 /// Slots that are remembered; older ones have gone by.
 const SLOTS: usize = 64;
+/// Low bits of an entry, which hold links; the others hold the slot's number, up to [`HORIZON`](crate::engine::HORIZON).
+const LINKS: u32 = 12;
 
 /// The slots of one direction.
 #[derive(Debug, Clone)]
 pub struct Rail {
     /// Number of each slot and the links on which it is taken.
-    slots: [(u64, u16); SLOTS],
+    slots: [u64; SLOTS],
 }
 
 impl Rail {
     /// A train of empty slots.
     pub const fn new() -> Self {
-        Self { slots: [(0, 0); SLOTS] }
+        Self { slots: [0; SLOTS] }
     }
 
-    /// Takes `length` slots in a row over the links of `path`, of which the first is number `slot` or later; gives its number. Slots
-    /// are numbered by the cycle in which they pass the direction's first stop.
+    /// Takes `length` slots in a row, one or two, over the links of `path`, of which the first is number `slot` or later; gives its
+    /// number. Slots are numbered by the cycle in which they pass the direction's first stop.
+    #[inline]
     pub fn board(&mut self, slot: u64, path: u16, length: u64) -> u64 {
+        let two = length > 1;
         let mut first = slot;
-        while let Some(taken) = (first..first + length).rev().find(|&slot| self.is_taken(slot, path)) {
-            first = taken + 1;
-        }
-        for slot in first..first + length {
-            let entry = &mut self.slots[slot as usize % SLOTS];
-            if entry.0 != slot {
-                *entry = (slot, 0);
+        loop {
+            if two && self.is_taken(first + 1, path) {
+                first += 2;
+            } else if self.is_taken(first, path) {
+                first += 1;
+            } else {
+                break;
             }
-            entry.1 |= path;
+        }
+        self.take(first, path);
+        if two {
+            self.take(first + 1, path);
         }
         first
     }
 
+    #[inline]
     const fn is_taken(&self, slot: u64, path: u16) -> bool {
-        let (number, taken) = self.slots[slot as usize % SLOTS];
-        number == slot && taken & path != 0
+        let links = self.slots[slot as usize % SLOTS] ^ slot << LINKS;
+        // Another slot's number leaves more than links.
+        links < 1 << LINKS && links & path as u64 != 0
+    }
+
+    #[inline]
+    const fn take(&mut self, slot: u64, path: u16) {
+        let entry = &mut self.slots[slot as usize % SLOTS];
+        if *entry >> LINKS != slot {
+            *entry = slot << LINKS;
+        }
+        *entry |= path as u64;
     }
 }
 
@@ -51,5 +69,14 @@ mod tests {
         assert_eq!(rail.board(10, 0b1100, 1), 10, "beyond the first one's goal");
         assert_eq!(rail.board(10, 0b0110, 1), 11, "across both ways");
         assert_eq!(rail.board(9, 0b0001, 2), 11, "two slots in a row: 9 and 10 are not free together, nor 10 and 11");
+    }
+
+    #[test]
+    fn slots_come_again_empty() {
+        let mut rail = Rail::new();
+        let late = 1 << 50;
+        assert_eq!(rail.board(late, 0b111_1111_1111, 2), late);
+        assert_eq!(rail.board(late + 64, 0b1, 1), late + 64);
+        assert_eq!(rail.board(late + 1, 0b1, 1), late + 2);
     }
 }

@@ -1,16 +1,80 @@
 //! What the signals are told of a message: by its source, by every stop that it passes, by the fabric, and by its destination.
 
 use super::lines::{OwnLines, QueueLines, StopLines};
+use super::net::Stays;
 use super::queue::Stay;
-use super::{Mesh, Stays, Way};
+use super::way::Way;
+use super::{Account, Mesh};
 use crate::ledger::emerald_rapids::{Message, PATIENCE, Ring};
+use crate::signal::SignalSink;
 use crate::uncore::emerald_rapids::binding::Line;
-use crate::uncore::emerald_rapids::layout::COLUMNS;
+use crate::uncore::emerald_rapids::layout::{COLUMNS, ROWS};
+
+/// Stops of a mesh and the blocks of fabric between its dies, one bit each: tiles by number, then the upper die's blocks by column, then
+/// the lower die's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seen(u128);
+
+const TILES: u8 = ROWS * COLUMNS;
+const _: () = assert!((TILES + 2 * COLUMNS) as u32 <= u128::BITS);
+
+impl Seen {
+    const NOTHING: Self = Self(0);
+    /// Everything.
+    pub const ALL: Self = Self(u128::MAX);
+
+    fn add(&mut self, bit: usize) {
+        self.0 |= 1 << bit;
+    }
+
+    /// True if a message comes past any of them.
+    #[inline]
+    pub fn meets(self, way: &Way<'_>) -> bool {
+        self != Self::NOTHING && self.0 & Self::of(way).0 != 0
+    }
+
+    /// What sees a message.
+    fn of(way: &Way<'_>) -> Self {
+        let Way { source, goal, column, .. } = *way;
+        let (top, bottom) = (source.row.min(goal.row), source.row.max(goal.row));
+        let (left, right) = (source.column.min(goal.column), source.column.max(goal.column));
+        let mut seen = Self::NOTHING;
+        (top..=bottom).for_each(|row| seen.add(Mesh::at(row, source.column)));
+        (left..=right).for_each(|column| seen.add(Mesh::at(goal.row, column)));
+        if column.crosses {
+            seen.add(usize::from(TILES + source.column));
+            seen.add(usize::from(TILES + COLUMNS + source.column));
+        }
+        seen
+    }
+}
 
 impl Mesh {
+    /// Asks where counters listen; to be done whenever counters may have been programmed.
+    pub fn listen<S: SignalSink>(&mut self, account: &Account, sink: &S) {
+        for (socket, heard) in (0..).zip(&mut self.heard) {
+            let hears = |lines: &[Line], index: u16| {
+                lines.iter().any(|line| sink.hears(line.wire(account.stride, socket, index)))
+            };
+            *heard = Seen::NOTHING;
+            for (tile, unit) in self.units.iter().enumerate() {
+                if unit.is_some_and(|(unit, index)| hears(&self.stops[usize::from(unit)].signals, index)) {
+                    heard.add(tile);
+                }
+            }
+            for block in 0..2 * COLUMNS {
+                if self.fabric.iter().any(|lines| hears(&lines.signals, block.into())) {
+                    heard.add(usize::from(TILES + block));
+                }
+            }
+        }
+    }
+
     /// Tells the signals of everyone who saw a message.
-    pub(super) fn tell(&self, message: &Message, way: Way, stays: Stays, pulse: &mut impl FnMut(Line, u16, u32)) {
-        let Way { source, goal, down, right, .. } = way;
+    #[inline(never)]
+    pub(super) fn tell(&self, message: &Message, way: &Way<'_>, stays: &Stays, pulse: &mut impl FnMut(Line, u16, u32)) {
+        let Way { source, goal, .. } = *way;
+        let (down, right, along_row) = (way.column.down, goal.column > source.column, !way.row.is_empty());
         let r = message.ring as usize;
         if let Some((unit, index)) = self.units[usize::from(message.from)] {
             self.tell_source(&self.stops[usize::from(unit)], message, goal.row, stays.egress, index, pulse);
@@ -33,12 +97,10 @@ impl Mesh {
                 }
             }
         }
-        if way.crosses {
+        if way.column.crosses {
             self.tell_fabric(message, way, stays.bridge, pulse);
         }
-        if way.along_row()
-            && let Some((unit, index)) = self.units[usize::from(message.turn)]
-        {
+        if along_row && let Some((unit, index)) = self.units[usize::from(message.turn)] {
             let lines = &self.stops[usize::from(unit)];
             tell(&lines.turns[r], stays.turning, index, pulse);
             if message.ring == Ring::Address && stays.turning.full > 0 {
@@ -61,7 +123,7 @@ impl Mesh {
             let lines = &self.stops[usize::from(unit)];
             tell(&lines.ingress[r], stays.ingress, index, pulse);
             if stays.ingress.refused
-                && let Some([bounced, starved]) = lines.bounces[r][usize::from(way.along_row())]
+                && let Some([bounced, starved]) = lines.bounces[r][usize::from(along_row)]
             {
                 pulse(bounced, index, 1);
                 pulse(starved, index, stays.ingress.waited);
@@ -103,10 +165,10 @@ impl Mesh {
     }
 
     /// What the fabric counts of a message: its buffer on the near side, its egress on the far side.
-    fn tell_fabric(&self, message: &Message, way: Way, stay: Stay, pulse: &mut impl FnMut(Line, u16, u32)) {
+    fn tell_fabric(&self, message: &Message, way: &Way<'_>, stay: Stay, pulse: &mut impl FnMut(Line, u16, u32)) {
         let lines = &self.fabric[message.ring as usize];
         let (upper, lower) = (u16::from(way.source.column), u16::from(way.source.column + COLUMNS));
-        let (near, far) = if way.down { (upper, lower) } else { (lower, upper) };
+        let (near, far) = if way.column.down { (upper, lower) } else { (lower, upper) };
         if let Some(queue) = &lines.queue {
             tell(queue, stay, near, pulse);
         }

@@ -10,12 +10,12 @@ fn steps(model: &mut Model, until: Tick) -> (u64, u64) {
     let (mut of_channels, mut others) = (0, 0);
     let mut sink = Digest::default();
     loop {
-        let (memory, engine) = (model.memory_next, model.wheel.next_tick());
+        let (memory, engine) = (model.channel_next.tick(), model.wheel.next_tick());
         let next = memory.min(engine);
         if next >= until {
             return (of_channels, others);
         }
-        of_channels += model.channel_next.iter().filter(|&&channel| channel == next).count() as u64;
+        of_channels += model.subchannels.iter().filter(|subchannel| subchannel.next_tick() == next).count() as u64;
         others += u64::from(engine == next);
         model.run_until(next + 1, &mut sink);
     }

@@ -4,10 +4,10 @@
 //! other die. A message is two cycles on its way onto the mesh, one to each stop, and nine over the bridge.
 
 use super::evaluate::{Case, Counters};
-use super::model;
 use super::truth::{cases, differences};
+use super::{model, run};
 use crate::ledger::emerald_rapids::Ring;
-use crate::signal::{Tick, Wiring};
+use crate::signal::{SignalSink, Tick, Wire, Wiring};
 use crate::uncore::emerald_rapids::Model;
 
 /// A cycle of the mesh.
@@ -150,4 +150,55 @@ fn a_full_queue_into_a_row_holds_the_addresses_of_its_stop_back() {
     let after = bench.model.snapshot();
     assert!(after.since(&before, "cha", 7, "RING_SRC_THRTL", None, &[]).unwrap() > 0);
     bench.check(&[]);
+}
+
+/// Takes the pulses of a few instances down.
+struct Listener {
+    instances: Vec<u16>,
+    /// It says that it hears nothing else.
+    says_so: bool,
+    pulses: Vec<(Wire, u64, Tick, u32)>,
+    others: u64,
+}
+
+impl SignalSink for Listener {
+    fn pulse(&mut self, wire: Wire, tag: u64, tick: Tick, count: u32) {
+        if self.instances.contains(&wire.instance) {
+            self.pulses.push((wire, tag, tick, count));
+        } else {
+            self.others += 1;
+        }
+    }
+
+    fn enter(&mut self, _: Wire, _: u64, _: Tick) {}
+    fn leave(&mut self, _: Wire, _: u64, _: Tick) {}
+
+    fn hears(&self, wire: Wire) -> bool {
+        !self.says_so || self.instances.contains(&wire.instance)
+    }
+}
+
+#[test]
+fn who_listens_at_a_few_stops_misses_nothing_there() {
+    let listen = |stops: &[(u16, &str, u16)], says_so: bool| {
+        let (mut model, wiring) = model("two mixed:requests=4000,threads=128,read=50,remote=40,footprint=64M");
+        let unit = |name: &str| wiring.family().unit_index(name).unwrap();
+        let number = |&(socket, name, index): &(u16, &str, u16)| wiring.instance(socket, unit(name), index);
+        let instances = stops.iter().map(number).collect();
+        let mut listener = Listener { instances, says_so, pulses: Vec::new(), others: 0 };
+        run(&mut model, &mut listener);
+        listener
+    };
+    let places: [&[(u16, &str, u16)]; 4] = [
+        &[(1, "cha", 26), (0, "m2m", 2)],
+        &[(0, "mdf", 0), (0, "mdf", 6), (0, "mdf", 12), (1, "mdf", 7)],
+        &[(0, "m2pcie", 1), (0, "m3upi", 3), (1, "m3upi", 0)],
+        &[],
+    ];
+    for stops in places {
+        let (all, some) = (listen(stops, false), listen(stops, true));
+        assert_eq!(all.pulses.is_empty(), stops.is_empty());
+        assert!(all.pulses == some.pulses, "{stops:?}: {} pulses, {} heard", all.pulses.len(), some.pulses.len());
+        assert!(some.others < all.others * 2 / 3, "{stops:?}: {} of {} for nobody", some.others, all.others);
+    }
 }

@@ -3,10 +3,12 @@
 use super::super::Model;
 use super::super::ledger::Snapshot;
 use super::super::level::{Level, Source, TO_HUB, Tracker};
+use super::super::parameters::CHANNELS;
 use super::{WORKLOADS, model, run};
 use crate::engine::Random;
 use crate::ledger::LineState;
 use crate::signal::{SignalSink, Tick, Wire};
+use crate::uncore::dram::checker::{self, DDR3_1333H};
 use crate::uncore::tests::recorder::Recorder;
 
 /// Hears nothing.
@@ -79,6 +81,17 @@ fn check(workload: &str, model: &Model) {
     }
 }
 
+/// Every channel's commands keep the standard.
+fn standard(model: &Model) {
+    for account in model.accounts() {
+        for channel in 0..CHANNELS as u16 {
+            let of_channel = account.commands().iter().filter(|(number, _)| *number == channel);
+            let commands: Vec<_> = of_channel.map(|(_, command)| *command).collect();
+            checker::check(&DDR3_1333H, &commands, Some(DDR3_1333H.refi));
+        }
+    }
+}
+
 /// A line that one socket may write to is nowhere else.
 fn coherent(workload: &str, model: &Model) {
     let [one, other] = &model.sockets[..] else { return };
@@ -99,13 +112,15 @@ fn coherent(workload: &str, model: &Model) {
 }
 
 #[test]
-fn laws_hold_for_every_workload() {
+fn laws_hold_and_the_command_streams_keep_the_standard() {
     for workload in WORKLOADS {
         let (mut model, _) = model(workload);
+        model.keep_commands();
         run(&mut model, &mut Nothing);
         assert_eq!(model.progress().done, model.progress().total, "{workload}");
         check(workload, &model);
         coherent(workload, &model);
+        standard(&model);
     }
 }
 
@@ -127,9 +142,11 @@ fn laws_hold_for_workloads_drawn_at_random() {
         let workload =
             format!("{prefix}{kind}:requests=3000,footprint={footprint},threads={threads},seed={seed}{read}{remote}");
         let (mut model, _) = model(&workload);
+        model.keep_commands();
         run(&mut model, &mut Nothing);
         check(&workload, &model);
         coherent(&workload, &model);
+        standard(&model);
     }
 }
 
