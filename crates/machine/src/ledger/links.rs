@@ -85,6 +85,8 @@ pub struct LinkCells {
     receive_bypassed: u64,
     /// Packets whose header has arrived, by kind, node that they are for, node of the request, and whether on a reserved credit.
     packets: Vec<[[[u64; 2]; NODES]; NODES]>,
+    /// Those that arrived with a wrong checksum first.
+    errors: u64,
     direct: [u64; 2],
     returning: Stay,
     returned: u64,
@@ -120,6 +122,7 @@ impl LinkCells {
             receive_busy: Busy::default(),
             receive_bypassed: 0,
             packets: vec![[[[0; 2]; NODES]; NODES]; PacketKind::COUNT],
+            errors: 0,
             direct: [0; 2],
             returning: Stay::default(),
             returned: 0,
@@ -176,6 +179,7 @@ impl LinkCells {
             let (to, requester) = (usize::from(record.to) % NODES, usize::from(record.requester) % NODES);
             self.packets[record.kind as usize][to][requester][reserved] += 1;
             self.receive_bypassed += u64::from(record.receive_in == NEVER);
+            self.errors += u64::from(record.damaged);
         }
         self.receive[class].add_ticks(record.receive_in, record.receive_out, now, clocks.qclk);
         if record.handed != NEVER {
@@ -260,6 +264,7 @@ pub(super) fn qpi(at: &Snapshot, index: usize, event: &str, subevent: &str, filt
         ("RxL0_POWER_CYCLES", "") => power(LinkState::ReceiveFull),
         ("RxL0P_POWER_CYCLES", "") => power(LinkState::ReceiveHalf),
         ("L1_POWER_CYCLES", "") => power(LinkState::Off),
+        ("RxL_CRC_ERRORS", "NORMAL_OP") => cells.errors,
         ("DIRECT2CORE", "SUCCESS") => cells.direct[1],
         ("DIRECT2CORE", "FAILURE_RBT") => cells.direct[0],
         // The way to a core always has credits.

@@ -279,6 +279,8 @@ pub struct PacketRecord {
     pub first_slot: u64,
     /// It goes at half width: a flit in each clock.
     pub half_width: bool,
+    /// It arrived with a wrong checksum first.
+    pub damaged: bool,
     /// Entered the receive buffer; never if it passed it by.
     pub receive_in: Tick,
     /// Left the receive buffer.
@@ -312,6 +314,7 @@ impl PacketRecord {
             transmit_out: NEVER,
             first_slot: NEVER,
             half_width: false,
+            damaged: false,
             receive_in: NEVER,
             receive_out: NEVER,
             handed: NEVER,

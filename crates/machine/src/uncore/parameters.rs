@@ -30,6 +30,7 @@ pub const REPERTOIRE: Repertoire = Repertoire {
         PhaseSetting::MemoryError,
         PhaseSetting::LinkHalf,
         PhaseSetting::LinkOff,
+        PhaseSetting::LinkError,
     ],
     messages: &[
         MessageKind::LegacyWire,

@@ -56,6 +56,7 @@ impl Model {
             let ticks = |rest: Option<u64>| rest.map_or(NEVER, |rest| self.course.ticks(rest));
             let savings = Savings { half: ticks(conditions.links.half_after), off: ticks(conditions.links.off_after) };
             self.set_savings(savings);
+            self.links.error_every = conditions.links.error_every;
         }
         let memory = &conditions.memory;
         let idle = memory.self_refresh.map(|idle| self.course.ticks(idle) / self.clocks.dclk.ticks());

@@ -89,6 +89,7 @@ pub const NAMES: &[(&str, &str, &[&str])] = &[
     ("qpi", "RxL0P_POWER_CYCLES", &[]),
     ("qpi", "L1_POWER_CYCLES", &[]),
     ("qpi", "DIRECT2CORE", &["SUCCESS", "FAILURE_RBT"]),
+    ("qpi", "RxL_CRC_ERRORS", &["NORMAL_OP"]),
     ("qpi", "RxL_CREDITS_CONSUMED_VNA", &[]),
     ("qpi", "RxL_CREDITS_CONSUMED_VN0", CLASSES),
     ("qpi", "VNA_CREDIT_RETURNS", &[]),

@@ -86,6 +86,8 @@ impl Model {
             {
                 let record = &mut self.links.packets[packet].record;
                 (record.first_slot, record.half_width) = (2 * cycle + slot as u64, half);
+                port.packets += 1;
+                record.damaged = self.links.error_every > 0 && port.packets.is_multiple_of(self.links.error_every);
                 port.power.idle_since = NEVER;
                 port.sending = Some((packet, 0));
                 (header, started) = (true, Some(packet));
@@ -234,7 +236,9 @@ impl Model {
     fn begin_to_hand(&mut self, index: usize, packet: PacketId, cycle: u64) {
         let record = &self.links.packets[packet].record;
         let flits = record.kind.flits();
-        let last = record.slot_of(flits - 1) / 2 + self.links.flight;
+        // What is damaged is asked for and sent once more, a way there and back. The repeated flits count nowhere.
+        let again = if record.damaged { 2 * self.links.flight + flits } else { 0 };
+        let last = record.slot_of(flits - 1) / 2 + self.links.flight + again;
         let done = (cycle + flits.div_ceil(2) - 1).max(last);
         self.links.ports[index].handing = Some((packet, done));
     }
@@ -243,6 +247,9 @@ impl Model {
     fn header<S: SignalSink>(&self, index: usize, packet: PacketId, sink: &mut S) {
         let (record, wires) = (&self.links.packets[packet].record, &self.links.wires[index]);
         sink.pulse(wires.packets, wires.header.tag(record), self.now, 1);
+        if record.damaged {
+            sink.pulse(wires.errors.0, wires.errors.1, self.now, 1);
+        }
         match record.credit {
             Credit::Shared(_) => sink.pulse(wires.shared_consumed, 0, self.now, 1),
             Credit::Reserved => {

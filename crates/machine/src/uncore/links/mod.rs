@@ -120,6 +120,8 @@ pub struct Links {
     pub far: FarAccesses,
     pub passages: Passages,
     pub savings: Savings,
+    /// Each so many packets of a direction, one is damaged on its way; 0 for none.
+    pub error_every: u64,
     /// The next tick at which a link layer acts.
     pub next: Tick,
     /// Link clocks from one end to the other.
@@ -147,6 +149,7 @@ impl Links {
             far: FarAccesses::default(),
             passages: Passages::default(),
             savings: Savings::default(),
+            error_every: 0,
             next: NEVER,
             flight,
             crossing,

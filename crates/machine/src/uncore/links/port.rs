@@ -57,6 +57,8 @@ pub struct Port {
     pub incoming: VecDeque<(Tick, PacketId)>,
     pub waiting: VecDeque<PacketId>,
     pub sending: Option<Flit>,
+    /// Packets that have been sent.
+    pub packets: u64,
     pub sent: Levels,
     pub send_next: Tick,
     /// What has been sent and not yet received.
@@ -92,6 +94,7 @@ impl Port {
             incoming: VecDeque::with_capacity(8),
             waiting: queue(),
             sending: None,
+            packets: 0,
             sent: IDLE,
             send_next: NEVER,
             flying: VecDeque::with_capacity(64),

@@ -67,6 +67,7 @@ pub struct LinkWires {
     pub receive_occupancy: [Wire; Class::COUNT],
     pub packets: Wire,
     pub header: HeaderTags,
+    pub errors: Tagged,
     pub shared_consumed: Wire,
     pub reserved_consumed: (Wire, [u64; Class::COUNT]),
     pub returning: Wire,
@@ -149,6 +150,7 @@ fn bind_link(wiring: &mut Wiring, socket: u16, port: u16, header: HeaderTags) ->
         Ok::<_, WiringError>(wires)
     };
     let (receive_inserts, receive_occupancy) = (of_class("RxL_INSERTS")?, of_class("RxL_OCCUPANCY")?);
+    let errors = wiring.subevent(socket, "qpi", port, "RxL_CRC_ERRORS", "NORMAL_OP")?;
     let mut stop = |name| wiring.signal(socket, "r3qpi", port, name);
     let (shared_acquired, shared_used, shared_out) =
         (stop("VNA_CREDITS_ACQUIRED")?, stop("VNA_CREDIT_CYCLES_USED")?, stop("VNA_CREDIT_CYCLES_OUT")?);
@@ -182,6 +184,7 @@ fn bind_link(wiring: &mut Wiring, socket: u16, port: u16, header: HeaderTags) ->
         receive_occupancy,
         packets: layer("packets")?,
         header,
+        errors,
         shared_consumed: layer("RxL_CREDITS_CONSUMED_VNA")?,
         reserved_consumed,
         returning: layer("VNA_CREDIT_RETURN_OCCUPANCY")?,

@@ -215,6 +215,9 @@ phase busy
   link-off after 100ns
 phase full
   workload random:requests=500,remote=50
+phase damaged
+  workload random:requests=500,remote=50,seed=2
+  link-error every 9packets
 ";
 
 /// Sockets of a workload: those with a number before their name have so many.

@@ -73,13 +73,15 @@ pub struct MemoryConditions {
     pub error_every: u64,
 }
 
-/// When links between sockets save power.
+/// When links between sockets save power, and how often they make errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LinkConditions {
     /// Nanoseconds of rest after which a direction gives up half of its lanes (L0p).
     pub half_after: Option<u64>,
     /// Nanoseconds of rest after which a link is switched off (L1).
     pub off_after: Option<u64>,
+    /// Each so many packets of a direction, one arrives with a wrong checksum and is sent again; 0 for none.
+    pub error_every: u64,
 }
 
 words! {

@@ -285,6 +285,15 @@ fn condition<'a>(
             *(if setting == PhaseSetting::LinkHalf { &mut links.half_after } else { &mut links.off_after }) =
                 Some(rest);
         }
+        PhaseSetting::LinkError => {
+            if line.limits.sockets < 2 {
+                return Err(line.fault(Fault::NeedsPeer { word: word.text.to_owned() }, Some(word)));
+            }
+            let example = "link-error every 500packets";
+            line.keyword("every", example)?;
+            let units = [("packets", 1)];
+            conditions.links.error_every = line.quantity("the number of packets", example, &units, (1, 1 << 40))?;
+        }
         PhaseSetting::Throttle => {
             let ranks = line.one_of("the rank", "throttle rank0 30%, or rank1 to rank7, or ranks", &RANKS)?;
             memory.throttle = Some((ranks, line.per_cent("throttle rank0 30%")?));

@@ -50,6 +50,8 @@ words! {
         LinkHalf = "link-half",
         /// Links at rest are switched off.
         LinkOff = "link-off",
+        /// Packets are damaged on links and sent again.
+        LinkError = "link-error",
     }
 }
 

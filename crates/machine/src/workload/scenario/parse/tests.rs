@@ -64,6 +64,7 @@ fn messages_tell_what_to_do() {
         ("phase a\nfrequency 4GHz", "goes from 1200MHz to 3500MHz"),
         ("phase a\nthrottle rank0 99%", "goes from 1% to 90%"),
         ("phase a\nthrottle rank8 9%", "expected the rank, found \"rank8\": write throttle rank0 30%"),
+        ("phase a\nlink-error every 5packets", "link-error needs a second socket"),
         ("phase a\nmsi each 9us", "expected every, found \"each\": write msi every 20us"),
         ("phase a\nworkload steam", "did you mean stream?"),
         ("phase ä\nä 1", "line 2, column 1: a phase has no setting \"ä\""),
