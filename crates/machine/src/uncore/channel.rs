@@ -1,6 +1,7 @@
 //! What a memory channel of this family tells: its signals and, on another path, the ledger.
 
 use super::dram::{Layout, Sent, Witness};
+use super::pulses::Pulses;
 use super::wires::Tagged;
 use crate::engine::Period;
 use crate::ledger::{Command, Ledger, MajorMode, MemoryState, Pending};
@@ -10,9 +11,7 @@ use crate::signal::{SignalSink, Wire};
 #[derive(Debug, Clone, Copy)]
 pub struct ChannelWires {
     /// By command.
-    pub commands: [Tagged; Command::COUNT],
-    /// Those that somebody hears, one bit each.
-    pub heard: u16,
+    pub(super) commands: [(Pulses, u64); Command::COUNT],
     /// Pending reads, pending writes.
     pub queue: [Wire; 2],
     /// The same queues, while they are full.
@@ -43,8 +42,7 @@ impl ChannelWires {
     /// Everything on one wire, without tags.
     pub const fn on(wire: Wire) -> Self {
         Self {
-            commands: [(wire, 0); Command::COUNT],
-            heard: u16::MAX,
+            commands: [(Pulses::new(wire), 0); Command::COUNT],
             queue: [wire; 2],
             full: [wire; 2],
             read_hit: wire,
@@ -62,8 +60,7 @@ impl ChannelWires {
 
     /// Asks who listens to the commands.
     pub fn listen<S: SignalSink>(&mut self, sink: &S) {
-        let heard = self.commands.iter().enumerate();
-        self.heard = heard.fold(0, |heard, (command, &(wire, _))| heard | u16::from(sink.hears(wire)) << command);
+        self.commands.iter_mut().for_each(|(wire, _)| wire.listen(sink));
     }
 
     fn of_state(&self, state: MemoryState) -> Tagged {
@@ -113,10 +110,8 @@ impl<S: SignalSink> Witness for ChannelWitness<'_, S> {
 
     #[inline]
     fn command(&mut self, sent: &Sent) {
-        let command = sent.record.command as usize;
-        if self.wires.heard >> command & 1 == 1 {
-            self.pulse(self.wires.commands[command], sent.record.cycle);
-        }
+        let (wire, tag) = self.wires.commands[sent.record.command as usize];
+        wire.say(tag, sent.record.cycle * self.clock.ticks(), self.sink);
         self.ledger.command(self.number, sent.record);
     }
 

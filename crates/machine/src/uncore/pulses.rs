@@ -12,11 +12,16 @@ pub struct Pulses {
 
 impl From<Wire> for Pulses {
     fn from(wire: Wire) -> Self {
-        Self { wire, heard: true }
+        Self::new(wire)
     }
 }
 
 impl Pulses {
+    /// Heard, until somebody says that it is not.
+    pub const fn new(wire: Wire) -> Self {
+        Self { wire, heard: true }
+    }
+
     /// With the tag of one subevent.
     pub fn tagged((wire, tag): Tagged) -> (Self, u64) {
         (wire.into(), tag)

@@ -379,8 +379,7 @@ fn bind_channel(wiring: &mut Wiring, socket: u16, channel: u16, ranks: u8) -> Re
     let (clock, throttle) = (by_rank("POWER_CKE_CYCLES")?, by_rank("POWER_THROTTLE_CYCLES")?);
     let mut signal = |name| wiring.signal(socket, "imc", channel, name);
     Ok(ChannelWires {
-        commands,
-        heard: u16::MAX,
+        commands: commands.map(Pulses::tagged),
         queue: [signal("rpq")?, signal("wpq")?],
         full: [signal("RPQ_CYCLES_FULL")?, signal("WPQ_CYCLES_FULL")?],
         read_hit: signal("WPQ_READ_HIT")?,

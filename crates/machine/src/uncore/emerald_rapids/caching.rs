@@ -7,7 +7,7 @@ use super::event::Event;
 use super::request::{Request, RequestId};
 use crate::ledger::emerald_rapids::compiled::deed;
 use crate::ledger::emerald_rapids::{Found, Kind, Reason, Ring, Target, Victim};
-use crate::signal::SignalSink;
+use crate::signal::{SignalSink, Tick};
 
 impl Model {
     /// Takes every copy of a line out of this socket's caches; true if one was newer than memory.
@@ -51,7 +51,7 @@ impl Model {
             self.mesh_send(socket, Ring::Block, 1, core, here, sink);
         }
         if !stream && !modified {
-            self.acknowledge(request, sink);
+            self.acknowledge(request, 0, sink);
             return;
         }
         self.pool[request].writes = true;
@@ -78,7 +78,7 @@ impl Model {
             modified = self.cores[usize::from(core)].clean(line);
         }
         if !modified {
-            self.acknowledge(request, sink);
+            self.acknowledge(request, 0, sink);
             return;
         }
         let written = &mut self.pool[request];
@@ -86,12 +86,12 @@ impl Model {
         self.write_home(request, self.times.llc_quick, sink);
     }
 
-    /// Tells a requester that what it asked for is done.
-    fn acknowledge<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+    /// Tells a requester that what it asked for is done, `wait` later.
+    pub(super) fn acknowledge<S: SignalSink>(&mut self, request: RequestId, wait: Tick, sink: &mut S) {
         let Request { socket, cha, .. } = self.pool[request];
         let (from, to) = (self.places.cha[usize::from(cha)], self.requester_tile(request));
         let at = self.mesh_send(socket, Ring::Acknowledge, 0, from, to, sink);
-        self.wheel.schedule(at + self.times.llc_quick, Event::Data.of(request));
+        self.wheel.schedule(at + wait + self.times.llc_quick, Event::Data.of(request));
     }
 
     /// A core or I/O stack gives a line up.

@@ -21,6 +21,12 @@ const HOT_CODE_LINES: u32 = 1 << 9;
 /// Accesses that a thread may run ahead on hits before other events get their turn.
 const RUN_AHEAD: u32 = 64;
 
+/// True if a line's page belongs to a share of all pages, per cent, that lies scattered among the others.
+const fn is_of_share(line: u32, share: u8) -> bool {
+    let page = (line >> PAGE_LINES_SHIFT).wrapping_mul(0xC2B2_AE35) >> 16;
+    page % 100 < share as u32
+}
+
 impl Model {
     /// The line of an access. Each socket, or cluster, has its own copy of the footprint in its own memory; of the lines that the workload calls
     /// remote, the other socket's memory holds the copy, and one line in 64 is one for both sockets.
@@ -28,8 +34,7 @@ impl Model {
         let line = (access.address >> LINE_SHIFT) as u32 & ((1 << address::REGION_BITS) - 1);
         let own = u32::from(self.device_memory.unwrap_or_else(|| self.socket_of(core)));
         // Whole pages lie behind CXL.
-        let page = (line >> PAGE_LINES_SHIFT).wrapping_mul(0xC2B2_AE35) >> 16;
-        if self.expander > 0 && page % 100 < u32::from(self.expander) {
+        if is_of_share(line, self.expander) {
             return address::expander(own as u8, line);
         }
         let line = self.map.within(self.map.cluster_of(self.core_within(core)), line);
@@ -288,8 +293,7 @@ impl Model {
     fn code_line(&self, own: u32, scattered: u32) -> u32 {
         let reach = if scattered >> 30 == 0 { CODE_LINES } else { HOT_CODE_LINES };
         let line = scattered % reach;
-        let page = (line >> PAGE_LINES_SHIFT).wrapping_mul(0xC2B2_AE35) >> 16;
-        let away = self.sockets > 1 && page % 100 < u32::from(self.remote);
+        let away = self.sockets > 1 && is_of_share(line, self.remote);
         let home = if away { 1 - own } else { own };
         ((home + 1) << address::REGION_BITS) - 1 - line
     }

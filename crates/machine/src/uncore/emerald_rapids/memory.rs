@@ -113,10 +113,7 @@ impl Model {
             if class.kind.queue() == Queue::Core {
                 self.go(request, sink);
             }
-            let from = self.places.cha[usize::from(cha)];
-            let to = self.requester_tile(request);
-            let at = self.mesh_send(socket, Ring::Acknowledge, 0, from, to, sink);
-            self.wheel.schedule(at + wait + self.times.llc_quick, Event::Data.of(request));
+            self.acknowledge(request, wait, sink);
             return;
         }
         let asked = if claim { deed!("cha/REQUESTS.INVITOE_LOCAL") } else { deed!("cha/REQUESTS.READS_LOCAL") };

@@ -8,12 +8,8 @@ use super::request::{Kind, RequestId};
 use super::wires::Pulse;
 use crate::ledger::LineState;
 use crate::signal::SignalSink;
+use crate::uncore::caching::bits;
 use crate::uncore::llc::{Victim, Way};
-
-/// The numbers of the bits that are set.
-fn bits(mask: u8) -> impl Iterator<Item = usize> {
-    (0..8).filter(move |bit| mask >> bit & 1 == 1)
-}
 
 impl Model {
     /// A request is looked up, and other cores are asked if they must be.

@@ -63,6 +63,12 @@ impl<'a> Line<'a> {
         self.word().ok_or_else(|| self.fault(Fault::Missing { what, example }, None))
     }
 
+    /// What a word asks for needs a second socket.
+    fn needs_peer(&self, word: Word<'a>) -> Result<(), ScenarioError> {
+        let alone = self.limits.sockets < 2;
+        if alone { Err(self.fault(Fault::NeedsPeer { word: word.text.to_owned() }, Some(word))) } else { Ok(()) }
+    }
+
     fn keyword(&mut self, keyword: &'static str, example: &'static str) -> Result<(), ScenarioError> {
         let word = self.expect(keyword, example)?;
         if word.text == keyword {
@@ -209,8 +215,8 @@ fn set<'a>(phase: &mut Phase, subject: Subject, word: Word<'a>, line: &mut Line<
         Subject::For => phase.nanoseconds = Some(line.duration("the phase's length", "for 200us", SHORTEST)?),
         Subject::Setting(setting) => condition(&mut phase.conditions, setting, word, line)?,
         Subject::Errand(kind) => {
-            if kind.is_remote() && line.limits.sockets < 2 {
-                return Err(line.fault(Fault::NeedsPeer { word: word.text.to_owned() }, Some(word)));
+            if kind.is_remote() {
+                line.needs_peer(word)?;
             }
             line.keyword("every", "msi every 20us")?;
             let every = line.duration("the mean time between them", "msi every 20us", SHORTEST)?;
@@ -276,9 +282,7 @@ fn condition<'a>(
             memory.self_refresh = Some(line.duration("the idle time", "self-refresh after 10us", SHORTEST)?);
         }
         PhaseSetting::LinkHalf | PhaseSetting::LinkOff => {
-            if line.limits.sockets < 2 {
-                return Err(line.fault(Fault::NeedsPeer { word: word.text.to_owned() }, Some(word)));
-            }
+            line.needs_peer(word)?;
             line.keyword("after", "link-half after 1us, or link-off after 10us")?;
             let rest = line.duration("the time of rest", "link-half after 1us, or link-off after 10us", SHORTEST)?;
             let links = &mut conditions.links;
@@ -286,9 +290,7 @@ fn condition<'a>(
                 Some(rest);
         }
         PhaseSetting::LinkError => {
-            if line.limits.sockets < 2 {
-                return Err(line.fault(Fault::NeedsPeer { word: word.text.to_owned() }, Some(word)));
-            }
+            line.needs_peer(word)?;
             let example = "link-error every 500packets";
             line.keyword("every", example)?;
             let units = [("packets", 1)];
