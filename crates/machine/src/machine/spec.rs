@@ -181,6 +181,6 @@ mod tests {
     fn a_part_names_its_settings_when_it_is_given_another() {
         let parameters = MachineSpec::parse("e5-2600").unwrap().parameters().unwrap();
         let error = parameters.with_setting("snc", 2).err().map(|error| error.to_string());
-        assert_eq!(error.unwrap(), "this part has no setting \"snc\"; give one of: regions, directory, ranks");
+        assert_eq!(error.unwrap(), "this part has no setting \"snc\"; known: regions, directory, ranks");
     }
 }

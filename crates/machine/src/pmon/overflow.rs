@@ -63,9 +63,7 @@ impl Overflows {
             interrupted_core: 0,
         }
     }
-}
 
-impl Overflows {
     /// True if an armed counter may wrap by a tick.
     #[inline]
     pub(super) const fn is_due(&self, tick: Tick) -> bool {
@@ -92,7 +90,7 @@ impl Bank {
         }
     }
 
-    pub(super) fn reach_deadlines(&mut self, tick: Tick) {
+    fn reach_deadlines(&mut self, tick: Tick) {
         loop {
             if self.overflows.stale {
                 self.foresee();

@@ -47,7 +47,7 @@ pub type Settable<P> = (Setting, fn(&mut P, u64));
 
 /// A key that the part has not.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("this part has no setting {key:?}; give one of: {known}")]
+#[error("this part has no setting {key:?}; known: {known}")]
 pub struct UnknownSetting {
     /// The key.
     pub key: String,
@@ -62,7 +62,8 @@ pub struct UnknownSetting {
 pub fn set<P>(table: &[Settable<P>], parameters: &mut P, key: &str, value: u64) -> Result<(), UnknownSetting> {
     let Some((_, apply)) = table.iter().find(|(setting, _)| setting.key == key) else {
         let known: Vec<&str> = table.iter().map(|(setting, _)| setting.key).collect();
-        return Err(UnknownSetting { key: key.to_owned(), known: known.join(", ") });
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        return Err(UnknownSetting { key: key.to_owned(), known });
     };
     apply(parameters, value);
     Ok(())

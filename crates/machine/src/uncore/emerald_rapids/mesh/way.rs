@@ -96,7 +96,7 @@ impl Way<'_> {
 }
 
 /// Powers of two, so that a place in a table is found without a check.
-const TILES: usize = 128;
+const MOST_TILES: usize = 128;
 const MOST_ROWS: usize = 16;
 const MOST_COLUMNS: usize = 8;
 const _: () = assert!(ROWS as usize <= MOST_ROWS && COLUMNS as usize <= MOST_COLUMNS);
@@ -104,7 +104,7 @@ const _: () = assert!(ROWS as usize <= MOST_ROWS && COLUMNS as usize <= MOST_COL
 /// All ways.
 #[derive(Debug)]
 pub struct Ways {
-    spots: [Spot; TILES],
+    spots: [Spot; MOST_TILES],
     /// By row of their ends.
     columns: [[Climb; MOST_ROWS]; MOST_ROWS],
     /// By column of their ends.
@@ -115,7 +115,7 @@ impl Ways {
     /// Those between tiles that are numbered row by row. `hop` and `crossing` are cycles from stop to stop and over the bridge.
     pub fn new(tiles: &[Tile], hop: u32, crossing: u32) -> Self {
         let mut ways = Self {
-            spots: [Spot::default(); TILES],
+            spots: [Spot::default(); MOST_TILES],
             columns: [[Climb::default(); MOST_ROWS]; MOST_ROWS],
             rows: [[Leg::default(); MOST_COLUMNS]; MOST_COLUMNS],
         };
@@ -134,7 +134,7 @@ impl Ways {
     /// The way between two tiles.
     #[inline]
     pub fn between(&self, from: u8, to: u8) -> Way<'_> {
-        let (source, goal) = (self.spots[usize::from(from) % TILES], self.spots[usize::from(to) % TILES]);
+        let (source, goal) = (self.spots[usize::from(from) % MOST_TILES], self.spots[usize::from(to) % MOST_TILES]);
         Way {
             source,
             goal,

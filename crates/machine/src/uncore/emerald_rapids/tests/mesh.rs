@@ -174,7 +174,11 @@ impl SignalSink for Listener {
     fn leave(&mut self, _: Wire, _: u64, _: Tick) {}
 
     fn hears(&self, wire: Wire) -> bool {
-        !self.says_so || self.instances.contains(&wire.instance)
+        self.hears_any(wire.instance)
+    }
+
+    fn hears_any(&self, instance: u16) -> bool {
+        !self.says_so || self.instances.contains(&instance)
     }
 }
 
