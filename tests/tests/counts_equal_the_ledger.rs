@@ -2,7 +2,7 @@
 //!
 //! The events, their filters and the ledger's names for them stand here by hand.
 
-use pericore_machine::ledger::Window;
+use pericore_machine::ledger::{Question, Window};
 use pericore_machine::signal::Wiring;
 use pericore_observe::results::{Scope, metric_totals};
 use pericore_tests::rig::{Harm, Measured, Rig, Sabotage, family, measure, plan};
@@ -151,10 +151,11 @@ fn compare(workload: &str, rounds: &[Vec<(&'static str, Row)>], sabotage: Option
             let counts: Vec<_> = sample.counts.iter().filter(|count| count.event == listed.event).collect();
             assert!(!counts.is_empty(), "{} was not counted", listed.label);
             for count in counts {
-                let truth = window.truth(unit, count.instance, event, subevent, filters);
+                let truth =
+                    window.truth(count.instance, Question::new(unit, event).subevent(subevent).filtered(filters));
                 let truth = truth.unwrap_or_else(|| panic!("the ledger has no truth for {}", listed.label));
                 let counted = count.count.unwrap_or_else(|| panic!("{}: {}", listed.label, count.validity));
-                compared.push((format!("{} in instance {}", listed.label, count.instance), counted, truth.0));
+                compared.push((format!("{} in instance {}", listed.label, count.instance), counted, truth));
             }
         }
     }

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::{env, fs};
 
 use pericore_catalog::Family;
+use pericore_machine::ledger::Question;
 use pericore_machine::workload::Workload;
 use pericore_machine::{Machine, MachineSpec, Window};
 use pericore_observe::discover::{Cpu, discover};
@@ -46,10 +47,12 @@ fn moment(machine: &mut Machine) -> Moment {
 fn truth(event: &SelectedEvent, socket: u16, window: &Window<'_>) -> u64 {
     let unit = event.unit.name;
     let count = match &event.source {
-        EventSource::Fixed(register) => register.event.and_then(|name| window.count(socket, unit, 0, name, None, &[])),
+        EventSource::Fixed(register) => {
+            register.event.and_then(|name| window.count(socket, 0, Question::new(unit, name)))
+        }
         EventSource::Programmed(programming) => programming.event.and_then(|row| {
             let subevent = programming.subevent.map(|subevent| subevent.name);
-            window.count(socket, unit, 0, row.name, subevent, &[])
+            window.count(socket, 0, Question::new(unit, row.name).subevent(subevent))
         }),
         EventSource::FreeRunning { .. } => None,
     };

@@ -3,6 +3,7 @@
 
 use pericore_doors::{LiveMachine, endless};
 use pericore_machine::chassis::Chassis;
+use pericore_machine::ledger::Question;
 use pericore_machine::signal::Tick;
 use pericore_machine::steady::{Pace, Replay, Steady};
 use pericore_machine::{MachineSpec, Snapshot, Window};
@@ -136,8 +137,9 @@ fn every_count_is_the_ledgers_at_any_tick() {
     for &(row, from, to, count) in &counts {
         let (unit, instance, event, subevent) = ROWS[row].3;
         let subevent = Some(subevent).filter(|name| !name.is_empty());
-        let truth =
-            account.between(from, to, |a, b| Window::between(a, b).count(0, unit, instance, event, subevent, &[]));
+        let truth = account.between(from, to, |a, b| {
+            Window::between(a, b).count(0, instance, Question::new(unit, event).subevent(subevent))
+        });
         assert_eq!(Some(count), truth, "{unit}{instance}/{event}.{subevent:?} from {from} to {to}");
     }
     let moved = counts.iter().filter(|count| count.3 > 1000).count();
@@ -161,7 +163,9 @@ fn the_window_is_like_what_comes_after() {
         for subevent in ["RD", "WR"] {
             let lines = |a: &Snapshot, b: &Snapshot| -> Option<u64> {
                 (0..4)
-                    .map(|channel| Window::between(a, b).count(0, "imc", channel, "CAS_COUNT", Some(subevent), &[]))
+                    .map(|channel| {
+                        Window::between(a, b).count(0, channel, Question::new("imc", "CAS_COUNT").subevent(subevent))
+                    })
                     .sum()
             };
             let window = account.between(0, steady.window(), lines).expect("known") as f64;

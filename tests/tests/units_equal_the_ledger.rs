@@ -2,7 +2,7 @@
 //!
 //! The events, their filters and the ledger's names for them stand here by hand.
 
-use pericore_machine::ledger::Window;
+use pericore_machine::ledger::{Question, Window};
 use pericore_tests::rig::{Measured, Rig, measure, plan};
 
 /// Ticks of a run at most: two virtual milliseconds.
@@ -143,8 +143,9 @@ fn every_count_equals_the_ledger_and_counts_something() {
             let subevent = Some(subevent).filter(|name| !name.is_empty());
             let mut total = 0;
             for count in sample.counts.iter().filter(|count| count.event == listed.event) {
-                let truth = window.truth(unit, count.instance, event, subevent, filters);
-                let truth = truth.unwrap_or_else(|| panic!("the ledger has no truth for {}", listed.label)).0;
+                let truth =
+                    window.truth(count.instance, Question::new(unit, event).subevent(subevent).filtered(filters));
+                let truth = truth.unwrap_or_else(|| panic!("the ledger has no truth for {}", listed.label));
                 assert_eq!(count.count, Some(truth), "{} in instance {}", listed.label, count.instance);
                 total += truth;
             }

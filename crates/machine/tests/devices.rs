@@ -1,5 +1,6 @@
 //! Devices of a named socket, on every machine: their data goes through that socket's input-output, and to or from the named memory.
 
+use pericore_machine::ledger::Question;
 use pericore_machine::workload::Scenario;
 use pericore_machine::{Machine, MachineSpec};
 
@@ -24,7 +25,9 @@ const MACHINES: [(&str, Count, Count); 3] = [
 
 fn of_socket(machine: &Machine, socket: u16, (unit, instances, event, subevent): Count) -> u64 {
     let at = machine.snapshot();
-    (0..instances).map(|instance| at.count(socket, unit, instance, event, subevent, &[]).expect("a truth")).sum()
+    (0..instances)
+        .map(|instance| at.count(socket, instance, Question::new(unit, event).subevent(subevent)).expect("a truth"))
+        .sum()
 }
 
 fn ran(machine: &str, workload: &str) -> Machine {

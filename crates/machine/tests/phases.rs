@@ -1,5 +1,6 @@
 //! Phases of a scenario on every machine: they follow each other, end with their work or their time, and a pause is one.
 
+use pericore_machine::ledger::Question;
 use pericore_machine::workload::Scenario;
 use pericore_machine::{Machine, MachineSpec};
 
@@ -26,7 +27,9 @@ const MACHINES: [Case; 3] = [
 
 fn reads(machine: &Machine, (unit, instances, event, subevent): (&str, u16, &str, &str)) -> u64 {
     let at = machine.snapshot();
-    (0..instances).map(|instance| at.count(0, unit, instance, event, Some(subevent), &[]).expect("a truth")).sum()
+    (0..instances)
+        .map(|instance| at.count(0, instance, Question::new(unit, event).subevent(subevent)).expect("a truth"))
+        .sum()
 }
 
 #[test]

@@ -14,6 +14,7 @@ use pericore_doors::{
 };
 use pericore_machine::MachineSpec;
 use pericore_machine::Window;
+use pericore_machine::ledger::Question;
 use pericore_machine::steady::{Pace, Steady};
 use pericore_registers::{Address, Bdf};
 
@@ -249,7 +250,11 @@ impl Run {
             let subevent = Some(subevent).filter(|name| !name.is_empty());
             let between = |&(from, to): &(u64, u64)| {
                 let truth = account.between(tick(from), tick(to), |a, b| {
-                    Window::between(a, b).count(*socket, unit, instance, name, subevent, filters)
+                    Window::between(a, b).count(
+                        *socket,
+                        instance,
+                        Question::new(unit, name).subevent(subevent).filtered(filters),
+                    )
                 });
                 truth.unwrap_or_else(|| panic!("the ledger does not know {event:?}"))
             };

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use pericore_doors::guest::Hardware;
 use pericore_doors::{LiveMachine, endless};
+use pericore_machine::ledger::Question;
 use pericore_machine::steady::Pace;
 use pericore_machine::{MachineSpec, Window};
 
@@ -53,7 +54,7 @@ fn perf_counts_the_ledgers_bandwidth_on_emerald_rapids() {
     for (channel, subevent, counted, runs) in &rows {
         let between = |&(from, to): &(u64, u64)| {
             account.between(from, to, |a, b| {
-                Window::between(a, b).count(0, "imc", *channel as u16, "CAS_COUNT", Some(subevent), &[])
+                Window::between(a, b).count(0, *channel as u16, Question::new("imc", "CAS_COUNT").subevent(*subevent))
             })
         };
         let truth: u64 = runs.iter().map(|run| between(run).expect("the ledger knows it")).sum();

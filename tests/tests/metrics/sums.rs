@@ -1,5 +1,7 @@
 //! The ledger's sums over all instances of all sockets, by which metrics are computed by hand.
 
+use pericore_machine::ledger::Question;
+
 use super::run::Run;
 
 /// A metric and its value by hand.
@@ -28,11 +30,11 @@ impl<'a> Sums<'a> {
 
     /// An event's sum.
     pub fn sum(&self, unit: &str, event: &str, subevent: &str, filters: &[(&str, u64)]) -> f64 {
-        let subevent = Some(subevent).filter(|name| !name.is_empty());
+        let question = Question { unit, event, subevent, filters };
         let of_socket = |socket| (0..self.within(unit)).map(move |number| (socket, number));
         let places = (0..self.sockets() as u16).flat_map(of_socket);
-        let counts = places.map(|place| self.run.count(place, unit, event, subevent, filters));
-        counts.sum::<Option<u64>>().unwrap_or_else(|| panic!("{unit}/{event} {subevent:?} is known")) as f64
+        let counts = places.map(|place| self.run.count(place, question));
+        counts.sum::<Option<u64>>().unwrap_or_else(|| panic!("{question:?} is known")) as f64
     }
 
     /// Sockets.

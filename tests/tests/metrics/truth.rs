@@ -2,6 +2,7 @@
 
 use pericore_catalog::{Event, Role, Unit};
 use pericore_machine::Window;
+use pericore_machine::ledger::Question;
 use pericore_metrics::Validity;
 use pericore_observe::selection::{EventSource, Programming, SelectedEvent};
 use pericore_observe::session::{Count, Sample};
@@ -10,15 +11,8 @@ use super::run::Run;
 
 impl Run {
     /// A named event's count in an instance of a socket.
-    pub fn count(
-        &self,
-        (socket, instance): (u16, u16),
-        unit: &str,
-        event: &str,
-        subevent: Option<&str>,
-        filters: &[(&str, u64)],
-    ) -> Option<u64> {
-        Window::between(&self.before, &self.after).count(socket, unit, instance, event, subevent, filters)
+    pub fn count(&self, (socket, instance): (u16, u16), question: Question<'_>) -> Option<u64> {
+        Window::between(&self.before, &self.after).count(socket, instance, question)
     }
 
     /// The sample with every count replaced by the truth; without a number where the ledger has none.
@@ -33,7 +27,7 @@ impl Run {
 
     fn of(&self, event: &SelectedEvent, place: (u16, u16)) -> Option<u64> {
         match &event.source {
-            EventSource::Fixed(register) => self.count(place, event.unit.name, register.event?, None, &[]),
+            EventSource::Fixed(register) => self.count(place, Question::new(event.unit.name, register.event?)),
             EventSource::FreeRunning { .. } => None,
             EventSource::Programmed(programming) => self.programmed(event.unit, programming, place),
         }
@@ -46,12 +40,16 @@ impl Run {
         if row.name == "COUNTER0_OCCUPANCY" {
             assert_eq!(field("invert"), 0, "no metric inverts");
             let first = self.plan.selection.events[programming.companion?].programming()?;
-            let event = (unit.name, first.event?.name, first.subevent?.name);
-            let shaped = self.machine.shaped(place, event, &filters(unit, first), field("thresh"))?;
+            let filters = filters(unit, first);
+            let question =
+                Question::new(unit.name, first.event?.name).subevent(first.subevent?.name).filtered(&filters);
+            let shaped = self.machine.shaped(place.0, place.1, question, field("thresh"))?;
             return Some(if field("edge_det") == 1 { shaped.rises } else { shaped.cycles });
         }
         let subevent = programming.subevent.map(|subevent| subevent.name);
-        let count = |subevent| self.count(place, unit.name, row.name, subevent, &filters(unit, programming));
+        let filters = filters(unit, programming);
+        let question = Question::new(unit.name, row.name).filtered(&filters);
+        let count = |subevent: Option<&'static str>| self.count(place, question.subevent(subevent));
         // A mask without a name is several named ones, whose counts add up, or are of the same cycles.
         let several = programming.subevent.is_none() && !row.subevents.is_empty();
         let Some(parts) = several.then(|| named(row, field("umask"))).flatten() else { return count(subevent) };

@@ -5,7 +5,7 @@
 
 use std::sync::OnceLock;
 
-use pericore_machine::ledger::Opcodes;
+use pericore_machine::ledger::{Opcodes, Question};
 use pericore_machine::signal::{Tick, Wiring};
 use pericore_machine::uncore::{Model, Parameters, emerald_rapids};
 use pericore_machine::workload::{Limits, Workload};
@@ -62,7 +62,8 @@ fn of_e5_2600(misses: u8) -> Point {
         figures: |model| {
             let at = model.snapshot();
             let places = (0..2).flat_map(|socket| (0..4).map(move |channel| (socket, channel)));
-            let lines = places.filter_map(|(socket, of)| at.count(socket, "imc", of, "CAS_COUNT", Some("RD"), &[]));
+            let lines = places
+                .filter_map(|(socket, of)| at.count(socket, of, Question::new("imc", "CAS_COUNT").subevent("RD")));
             (model.clocks().seconds(0, model.now()) * 1e9, lines.sum::<u64>() as f64)
         },
     };
@@ -83,7 +84,7 @@ fn of_emerald_rapids(misses: u8) -> Point {
         done: |model| model.progress().done,
         figures: |model| {
             let at = model.snapshot();
-            let lines = (0..8).filter_map(|of| at.count(0, "imc", of, "CAS_COUNT", Some("RD"), &[]));
+            let lines = (0..8).filter_map(|of| at.count(0, of, Question::new("imc", "CAS_COUNT").subevent("RD")));
             let seconds = model.now() as f64 / model.clocks().ticks_per_second as f64;
             (seconds * 1e9, lines.sum::<u64>() as f64)
         },

@@ -1,5 +1,6 @@
 //! A part of a run of a machine, and what its ledger says of it.
 
+use pericore_machine::ledger::Question;
 use pericore_machine::workload::Scenario;
 use pericore_machine::{Machine, MachineSpec, Snapshot, Window};
 
@@ -62,7 +63,8 @@ impl Part {
     pub fn of_socket(&self, socket: u16, unit: &str, event: &str, subevent: &str, filters: &[(&str, u64)]) -> Vec<u64> {
         let window = Window::between(&self.from, &self.to);
         let subevent = Some(subevent).filter(|name| !name.is_empty());
-        let count = |instance| window.count(socket, unit, instance, event, subevent, filters);
+        let count =
+            |instance| window.count(socket, instance, Question::new(unit, event).subevent(subevent).filtered(filters));
         (0..).map_while(count).collect()
     }
 

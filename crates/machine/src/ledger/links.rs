@@ -5,6 +5,7 @@ use super::busy::Busy;
 use super::cells::Span;
 use super::device::IoClass;
 use super::packet::{Class, Credit, LinkState, PacketCodes, PacketKind, PacketRecord};
+use super::question::Question;
 use super::slice::Stay;
 use super::window::Snapshot;
 use crate::engine::{Clocks, NEVER};
@@ -226,7 +227,8 @@ fn class(name: &str) -> Option<Class> {
 }
 
 /// An event of a link layer.
-pub(super) fn qpi(at: &Snapshot, index: usize, event: &str, subevent: &str, filters: &[(&str, u64)]) -> Option<u64> {
+pub(super) fn qpi(at: &Snapshot, index: usize, question: Question<'_>) -> Option<u64> {
+    let Question { event, subevent, .. } = question;
     let cycles = at.clocks.qclk.cycles(at.now);
     if (event, subevent) == ("CLOCKTICKS", "") {
         return Some(cycles);
@@ -273,7 +275,7 @@ pub(super) fn qpi(at: &Snapshot, index: usize, event: &str, subevent: &str, filt
         ("RxL_CREDITS_CONSUMED_VN0", _) => cells.consumed(Some(class(subevent)?)),
         ("VNA_CREDIT_RETURNS", "") => cells.returned,
         ("VNA_CREDIT_RETURN_OCCUPANCY", "") => cells.returning.cycles,
-        ("CTO_COUNT", "") => matching(cells, &at.packet_codes, filters),
+        ("CTO_COUNT", "") => matching(cells, &at.packet_codes, question),
         _ => return None,
     })
 }
@@ -304,8 +306,8 @@ fn flits(cells: &Flits, room: u64, event: &str, subevent: &str) -> Option<u64> {
 }
 
 /// Packets whose header agrees with the match registers wherever the mask registers have a 1.
-fn matching(cells: &LinkCells, codes: &PacketCodes, filters: &[(&str, u64)]) -> u64 {
-    let get = |name: &str| filters.iter().find(|(key, _)| *key == name).map_or(0, |&(_, value)| value);
+fn matching(cells: &LinkCells, codes: &PacketCodes, question: Question<'_>) -> u64 {
+    let get = |name: &str| question.filter(name).unwrap_or(0);
     let field = |name: &str| (get(&format!("match_{name}")), get(&format!("mask_{name}")));
     let fields = ["mc", "opc", "vnw", "dnid", "rnid4", "rnid30", "rds"].map(field);
     let mut sum = 0;

@@ -17,6 +17,7 @@ mod names;
 mod packet;
 mod physical;
 mod power;
+mod question;
 mod record;
 mod ring;
 mod shaped;
@@ -30,11 +31,12 @@ pub use names::NAMES;
 pub use packet::{Class, Credit, LinkState, PacketCodes, PacketKind, PacketRecord};
 pub use physical::{ChannelBytes, DataReads};
 pub use power::{CoreState, HoldStage, PowerFact};
+pub use question::Question;
 pub use record::{IO_THREAD, LineState, NO_THREAD, Opcodes, Rare, Record, RequestKind};
 pub use ring::{Journey, Message, RingKind};
 pub use shaped::Shaped;
 pub use slice::{IngressQueue, Refusal, SliceState};
-pub use window::{Snapshot, Truth, Window};
+pub use window::{Snapshot, Window};
 
 use crate::engine::Clocks;
 use crate::signal::Tick;
@@ -212,20 +214,13 @@ impl Ledger {
 
     /// What an occupancy event of an instance gives behind a threshold, over the requests that have ended since [`Ledger::keep_stays`];
     /// `None` without it, or if the event has no stays. Of the filters only the opcode counts.
-    pub fn shaped(
-        &self,
-        (socket, instance): (u16, u16),
-        (unit, event, subevent): (&str, &str, &str),
-        filters: &[(&str, u64)],
-        threshold: u64,
-    ) -> Option<Shaped> {
+    pub fn shaped(&self, socket: u16, instance: u16, question: Question<'_>, threshold: u64) -> Option<Shaped> {
         let per_socket = (self.shape.slices / self.shape.sockets) as u16;
-        if unit != "cbo" || instance >= per_socket {
+        if question.unit != "cbo" || instance >= per_socket {
             return None;
         }
-        let opcode = filters.iter().find(|(name, _)| *name == "opc").map(|&(_, value)| value);
         let slice = socket * per_socket + instance;
-        self.stays.as_ref()?.shaped(slice, (event, subevent), &self.opcodes, opcode, threshold)
+        self.stays.as_ref()?.shaped(slice, question, &self.opcodes, threshold)
     }
 
     /// A request has ended.

@@ -3,6 +3,7 @@
 //! Such a count needs the level of a queue in every cycle, which sums of stays do not give. So the stays themselves are kept, but only
 //! when asked for: they grow with the run.
 
+use super::question::Question;
 use super::record::{Opcodes, Record, RequestKind};
 use super::shaped::Shaped;
 use crate::engine::NEVER;
@@ -33,16 +34,10 @@ impl Stays {
     }
 
     /// What an occupancy event of a slice, by the guide's names, gives behind a threshold; `None` for events without stays.
-    pub fn shaped(
-        &self,
-        slice: u16,
-        event: (&str, &str),
-        opcodes: &Opcodes,
-        opcode: Option<u64>,
-        threshold: u64,
-    ) -> Option<Shaped> {
+    pub fn shaped(&self, slice: u16, question: Question<'_>, opcodes: &Opcodes, threshold: u64) -> Option<Shaped> {
+        let opcode = question.filter("opc");
         let of_opcode = |kept: &Kept| kept.table.filter(|_| opcode.is_some() && opcodes.of(kept.kind) == opcode);
-        let stay = |kept: &Kept| match event {
+        let stay = |kept: &Kept| match (question.event, question.subevent) {
             ("RxR_OCCUPANCY", "IRQ") => Some(kept.queue),
             ("TOR_OCCUPANCY", "OPCODE") => Some(of_opcode(kept)),
             ("TOR_OCCUPANCY", "MISS_OPCODE") => Some(of_opcode(kept).filter(|_| kept.missed)),

@@ -3,6 +3,7 @@
 use super::cells::Cells;
 use super::names;
 use super::packet::PacketCodes;
+use super::question::Question;
 use super::record::Opcodes;
 use crate::engine::Clocks;
 use crate::signal::Tick;
@@ -25,17 +26,9 @@ impl Snapshot {
     }
 
     /// What an event of an instance of a socket has counted since reset, as [`Window::truth`] has it for a span.
-    pub fn count(
-        &self,
-        socket: u16,
-        unit: &str,
-        instance: u16,
-        event: &str,
-        subevent: Option<&str>,
-        filters: &[(&str, u64)],
-    ) -> Option<u64> {
-        let instance = self.instance(socket, unit, instance)?;
-        names::value(self, unit, instance, event, subevent, filters)
+    pub fn count(&self, socket: u16, instance: u16, question: Question<'_>) -> Option<u64> {
+        let instance = self.instance(socket, question.unit, instance)?;
+        names::value(self, instance, question)
     }
 
     /// The number over the machine's sockets of an instance within a socket.
@@ -44,10 +37,6 @@ impl Snapshot {
         (usize::from(within) < of_socket).then(|| socket * of_socket as u16 + within)
     }
 }
-
-/// What an event's counter must read after the window.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Truth(pub u64);
 
 /// The span `[from, to)` between two snapshots of one machine.
 #[derive(Debug, Clone, Copy)]
@@ -72,21 +61,12 @@ impl<'a> Window<'a> {
         self.to.clocks.seconds(self.from.now, self.to.now)
     }
 
-    /// What an event of `unit` instance `instance` (numbered over the machine's sockets) counted, by the guide's names.
+    /// What an event's counter of an instance, numbered over the machine's sockets, must read after the window.
     ///
-    /// `filters` restricts as the unit's filter register would: `state` and `nid` are bit masks, `opc` and `tid` values; a filter
-    /// that an event does not use is ignored, a missing `state` means every state. `None` if the ledger has no truth for the
-    /// event, or no such instance.
-    pub fn truth(
-        &self,
-        unit: &str,
-        instance: u16,
-        event: &str,
-        subevent: Option<&str>,
-        filters: &[(&str, u64)],
-    ) -> Option<Truth> {
-        let before = names::value(self.from, unit, instance, event, subevent, filters)?;
-        let after = names::value(self.to, unit, instance, event, subevent, filters)?;
-        Some(Truth(after - before))
+    /// Of the filters, `state` and `nid` are bit masks, `opc` and `tid` values; a missing `state` means every state. `None` if the
+    /// ledger has no truth for the event, or no such instance.
+    pub fn truth(&self, instance: u16, question: Question<'_>) -> Option<u64> {
+        let before = names::value(self.from, instance, question)?;
+        Some(names::value(self.to, instance, question)? - before)
     }
 }

@@ -11,7 +11,7 @@ use pericore_registers::{Address, Outcome, RegisterSpace, Width};
 
 use crate::chassis::{Chassis, ShapeError};
 use crate::engine::{ClockDomains, ClockError};
-use crate::ledger::Shaped;
+use crate::ledger::{Question, Shaped};
 use crate::signal::{SignalSink, Tick, Wiring};
 use crate::uncore::{ModelError, ProgramCounts, Progress, UnknownSetting};
 use crate::workload::{ProgramSettings, ProgramSource, Scenario, Workload};
@@ -164,16 +164,10 @@ impl Machine {
         self.model.keep_levels();
     }
 
-    /// What an occupancy event (unit, event, subevent) of an instance of a socket gives behind a threshold, over the requests that have
+    /// What an occupancy event of an instance of a socket gives behind a threshold, over the requests that have
     /// ended since [`Machine::keep_levels`]; `None` without it, or if the ledger keeps no level for the event.
-    pub fn shaped(
-        &self,
-        place: (u16, u16),
-        event: (&str, &str, &str),
-        filters: &[(&str, u64)],
-        threshold: u64,
-    ) -> Option<Shaped> {
-        self.model.shaped(place, event, filters, threshold)
+    pub fn shaped(&self, socket: u16, instance: u16, question: Question<'_>, threshold: u64) -> Option<Shaped> {
+        self.model.shaped(socket, instance, question, threshold)
     }
 
     /// The hardware.

@@ -1,7 +1,7 @@
 //! The traffic models that a machine can hold, behind one face.
 
 use super::truth::Snapshot;
-use crate::ledger::Shaped;
+use crate::ledger::{Question, Shaped};
 use crate::signal::{SignalSink, Tick};
 use crate::uncore::{self, ProgramCounts, Progress, emerald_rapids, nehalem};
 
@@ -71,19 +71,13 @@ impl Model {
         }
     }
 
-    /// What an occupancy event of an instance of a socket (unit, event, subevent) gives behind a threshold, since
+    /// What an occupancy event of an instance of a socket gives behind a threshold, since
     /// [`Model::keep_levels`]; `None` without it, or if the ledger keeps no level for the event.
-    pub fn shaped(
-        &self,
-        place: (u16, u16),
-        event: (&str, &str, &str),
-        filters: &[(&str, u64)],
-        threshold: u64,
-    ) -> Option<Shaped> {
+    pub fn shaped(&self, socket: u16, instance: u16, question: Question<'_>, threshold: u64) -> Option<Shaped> {
         match self {
-            Self::E5(model) => model.ledger().shaped(place, event, filters, threshold),
+            Self::E5(model) => model.ledger().shaped(socket, instance, question, threshold),
             Self::Nehalem(_) => None,
-            Self::EmeraldRapids(model) => model.ledger().shaped(place, event, threshold),
+            Self::EmeraldRapids(model) => model.ledger().shaped(socket, instance, question, threshold),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What a machine's ledger says, whichever family it is of.
 
 use crate::engine::ClockDomains;
-use crate::ledger;
+use crate::ledger::{self, Question};
 use crate::signal::Tick;
 use crate::uncore::nehalem;
 
@@ -26,23 +26,13 @@ impl Snapshot {
         }
     }
 
-    /// What an event, by the documents' names, has counted since reset in an instance of a socket's unit.
-    ///
-    /// `filters` restricts as the unit's filter register would. `None` if the ledger has no truth for the event, or there is
-    /// no such instance.
-    pub fn count(
-        &self,
-        socket: u16,
-        unit: &str,
-        instance: u16,
-        event: &str,
-        subevent: Option<&str>,
-        filters: &[(&str, u64)],
-    ) -> Option<u64> {
+    /// What an event has counted since reset in an instance of a socket's unit. `None` if the ledger has no truth for the event, or
+    /// there is no such instance.
+    pub fn count(&self, socket: u16, instance: u16, question: Question<'_>) -> Option<u64> {
         match self {
-            Self::E5(at) => at.count(socket, unit, instance, event, subevent, filters),
-            Self::Nehalem(at) => at.count(socket, unit, instance, event, subevent, filters),
-            Self::EmeraldRapids(at) => at.count(socket, unit, instance, event, subevent, filters),
+            Self::E5(at) => at.count(socket, instance, question),
+            Self::Nehalem(at) => at.count(socket, instance, question),
+            Self::EmeraldRapids(at) => at.count(socket, instance, question),
         }
     }
 }
@@ -71,16 +61,8 @@ impl<'a> Window<'a> {
     }
 
     /// What an event's counter must read after the window; see [`Snapshot::count`].
-    pub fn count(
-        &self,
-        socket: u16,
-        unit: &str,
-        instance: u16,
-        event: &str,
-        subevent: Option<&str>,
-        filters: &[(&str, u64)],
-    ) -> Option<u64> {
-        let before = self.from.count(socket, unit, instance, event, subevent, filters)?;
-        Some(self.to.count(socket, unit, instance, event, subevent, filters)? - before)
+    pub fn count(&self, socket: u16, instance: u16, question: Question<'_>) -> Option<u64> {
+        let before = self.from.count(socket, instance, question)?;
+        Some(self.to.count(socket, instance, question)? - before)
     }
 }

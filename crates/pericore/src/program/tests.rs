@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 
+use pericore_machine::ledger::Question;
 use pericore_machine::workload::{ProgramAccess, ProgramSettings, ProgramSource};
 use pericore_machine::{Machine, MachineSpec, Snapshot, Window};
 use pericore_tracer::{Access, Running, Source, Tracer};
@@ -120,7 +121,8 @@ fn lines(machine: &str, before: &Snapshot, after: &Snapshot) -> Lines {
     let [loads, stores, written_back, streamed, memory_read, memory_written] = places(machine).map(|place| {
         let Some((unit, instances, event, subevent, filter)) = place else { return 0 };
         let filters: Vec<(&str, u64)> = filter.into_iter().collect();
-        let count = |i| window.count(0, unit, i, event, Some(subevent), &filters).expect("an event");
+        let count =
+            |i| window.count(0, i, Question::new(unit, event).subevent(subevent).filtered(&filters)).expect("an event");
         (0..instances).map(count).sum()
     });
     Lines { loads, stores, written_back, streamed, memory_read, memory_written }

@@ -2,6 +2,7 @@
 
 use pericore_catalog::Role;
 use pericore_machine::Window;
+use pericore_machine::ledger::Question;
 use pericore_metrics::Validity;
 use pericore_observe::selection::{EventSource, SelectedEvent, Selection};
 use pericore_observe::session::{Count, Sample, Slices};
@@ -19,7 +20,7 @@ pub fn sample(selection: &Selection, sample: &Sample, window: &Window<'_>) -> Sa
 
 fn of(event: &SelectedEvent, (socket, instance): (u16, u16), window: &Window<'_>) -> Option<u64> {
     match &event.source {
-        EventSource::Fixed(register) => window.count(socket, event.unit.name, instance, register.event?, None, &[]),
+        EventSource::Fixed(register) => window.count(socket, instance, Question::new(event.unit.name, register.event?)),
         EventSource::FreeRunning { .. } => None,
         EventSource::Programmed(programming) => {
             let row = programming.event?;
@@ -38,7 +39,11 @@ fn of(event: &SelectedEvent, (socket, instance): (u16, u16), window: &Window<'_>
                 .map(|filter| (filter.field.name, filter.value))
                 .collect();
             let subevent = programming.subevent.map(|subevent| subevent.name);
-            window.count(socket, event.unit.name, instance, row.name, subevent, &filters)
+            window.count(
+                socket,
+                instance,
+                Question::new(event.unit.name, row.name).subevent(subevent).filtered(&filters),
+            )
         }
     }
 }

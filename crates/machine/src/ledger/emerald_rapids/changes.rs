@@ -2,7 +2,7 @@
 //! asked for, as it grows with the run.
 
 use super::{Class, requests};
-use crate::ledger::Shaped;
+use crate::ledger::{Question, Shaped};
 
 /// What changes.
 #[derive(Debug, Clone, Copy)]
@@ -29,8 +29,8 @@ impl Changes {
     }
 
     /// What an occupancy event, by the guide's names, gives behind a threshold; `None` for events whose changes are not kept.
-    pub fn shaped(&self, agent: u16, (event, subevent): (&str, &str), threshold: u64) -> Option<Shaped> {
-        let wanted: Box<dyn Fn(Level) -> bool> = match (event, subevent) {
+    pub fn shaped(&self, agent: u16, question: Question<'_>, threshold: u64) -> Option<Shaped> {
+        let wanted: Box<dyn Fn(Level) -> bool> = match (question.event, question.subevent) {
             ("RxC_OCCUPANCY", "IRQ") => Box::new(|level| matches!(level, Level::Ingress)),
             ("TOR_OCCUPANCY", name) => {
                 let of_class = requests::selection(name, None, &[])?;

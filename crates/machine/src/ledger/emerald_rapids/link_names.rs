@@ -2,6 +2,7 @@
 
 use super::names::Take;
 use super::{LinkClass, LinkMessage, Snapshot};
+use crate::ledger::Question;
 
 /// Subevents that count the same as another of their event, or the sum of some.
 pub fn composite(unit: &str, event: &str, subevent: &str) -> Option<&'static [&'static str]> {
@@ -68,14 +69,14 @@ pub fn of_level<'a>(unit: &str, event: &str, subevent: &'a str) -> Option<(&'sta
 
 /// Slots and headers of a link (Tables 2-317 to 2-320): a line is nine data slots, three in each slot of a flit; a header takes one
 /// slot, credits take slot 2.
-pub fn slots(at: &Snapshot, instance: u16, event: &str, subevent: &str, filters: &[(&str, u64)]) -> Option<u64> {
+pub fn slots(at: &Snapshot, instance: u16, question: Question<'_>) -> Option<u64> {
     let cells = at.cells.links.get(usize::from(instance))?;
-    let way = if event.starts_with("TxL") { &cells.sent } else { &cells.received };
+    let way = if question.event.starts_with("TxL") { &cells.sent } else { &cells.received };
     let sum = |counts: &dyn Fn(LinkMessage) -> bool| -> u64 {
         LinkMessage::ALL.iter().filter(|&&message| counts(message)).map(|&message| way.messages[message as usize]).sum()
     };
     let of_class = |class: LinkClass| sum(&|message| message.class() == class);
-    let opcode = || filters.iter().find(|(name, _)| *name == "opc").map(|&(_, value)| value % 16);
+    let opcode = || question.filter("opc").map(|opcode| opcode % 16);
     let of_opcode = |class: LinkClass, opcode: u64| {
         let code = |message: LinkMessage| u64::from(at.shape.link_codes[message as usize]);
         sum(&|message| message.class() == class && code(message) % 16 == opcode)
@@ -83,7 +84,7 @@ pub fn slots(at: &Snapshot, instance: u16, event: &str, subevent: &str, filters:
     let lines = sum(&LinkMessage::has_line);
     let messages = sum(&|_| true);
     debug_assert_eq!(messages, way.slots.iter().sum::<u64>());
-    Some(match subevent {
+    Some(match question.subevent {
         // A slot alone, or a kind without a slot, counts nothing.
         "SLOT0" | "SLOT1" | "SLOT2" | "DATA" | "LLCRD" | "NULL" | "LLCTRL" | "PROTHDR" => 0,
         "ALL_DATA" => 9 * lines,

@@ -29,7 +29,7 @@ pub use rejects::Reason;
 pub use shape::{Clocks, Shape};
 pub use snapshot::Snapshot;
 
-use super::Shaped;
+use super::{Question, Shaped};
 use crate::engine::Period;
 use crate::signal::Tick;
 use changes::Changes;
@@ -267,17 +267,12 @@ impl Ledger {
 
     /// What an occupancy event of an instance gives behind a threshold, since [`Ledger::keep_changes`]; `None` without it, or for events
     /// whose changes are not kept.
-    pub fn shaped(
-        &self,
-        (socket, instance): (u16, u16),
-        (unit, event, subevent): (&str, &str, &str),
-        threshold: u64,
-    ) -> Option<Shaped> {
+    pub fn shaped(&self, socket: u16, instance: u16, question: Question<'_>, threshold: u64) -> Option<Shaped> {
         let per_socket = self.shape.instances("cha");
-        if unit != "cha" || instance >= per_socket {
+        if question.unit != "cha" || instance >= per_socket {
             return None;
         }
-        self.changes.as_ref()?.shaped(socket * per_socket + instance, (event, subevent), threshold)
+        self.changes.as_ref()?.shaped(socket * per_socket + instance, question, threshold)
     }
 
     /// A line gave way to a fill.

@@ -4,22 +4,17 @@
 use super::cells::Gauge;
 use super::deeds::{DEEDS, LEVELS};
 use super::{Snapshot, device_names, link_names, mesh_names, requests};
+use crate::ledger::Question;
 
 /// An event's count from the beginning of time up to the snapshot.
-pub fn value(
-    at: &Snapshot,
-    unit: &str,
-    instance: u16,
-    event: &str,
-    subevent: &str,
-    filters: &[(&str, u64)],
-) -> Option<u64> {
+pub fn value(at: &Snapshot, instance: u16, question: Question<'_>) -> Option<u64> {
+    let Question { unit, event, subevent, .. } = question;
     let per_socket = at.shape.instances(unit);
     if per_socket == 0 || instance >= per_socket * at.shape.sockets {
         return None;
     }
     // The account does not tell threads apart.
-    if filters.iter().any(|&(name, _)| name == "tid") {
+    if question.filter("tid").is_some() {
         return None;
     }
     let (socket, index) = (instance / per_socket, instance % per_socket);
@@ -28,13 +23,12 @@ pub fn value(
         (_, "CLOCKTICKS" | "CMS_CLOCKTICKS" | "Clockticks" | "DCLK_FIXED" | "UCLK_FIXED") => return Some(cycle),
         (_, "FRCTR_IOCLK" | "FRCTR_DCLK") => return Some(cycle),
         ("cha", "TOR_INSERTS" | "TOR_OCCUPANCY") => {
-            let opcode = filters.iter().find(|&&(name, _)| name == "opc").map(|&(_, value)| value);
             let cells = &at.cells.agents[usize::from(instance)];
-            let (entries, cycles) = requests::tor(cells, cycle, subevent, opcode, &[])?;
+            let (entries, cycles) = requests::tor(cells, cycle, subevent, question.filter("opc"), &[])?;
             return Some(if event == "TOR_INSERTS" { entries } else { cycles });
         }
         ("upi", "TxL_FLITS" | "RxL_FLITS" | "TxL_BASIC_HDR_MATCH" | "RxL_BASIC_HDR_MATCH") => {
-            return link_names::slots(at, instance, event, subevent, filters);
+            return link_names::slots(at, instance, question);
         }
         ("irp", "SNOOP_RESP") => return device_names::snoop_answers(at, instance, subevent),
         ("cha", "LLC_LOOKUP") => return requests::lookups(&at.cells.agents[usize::from(instance)], subevent),

@@ -3,6 +3,7 @@
 use super::cells::Gauge;
 use super::places::Places;
 use super::{Cells, Clocks, Shape, names};
+use crate::ledger::Question;
 use crate::signal::Tick;
 
 /// The account at one instant.
@@ -23,44 +24,21 @@ impl Snapshot {
 
     /// An event's count from the beginning of time up to the snapshot, by the guide's names. `instance` is numbered over the
     /// machine's sockets. `None` if the ledger has no truth for the event.
-    pub fn value(
-        &self,
-        unit: &str,
-        instance: u16,
-        event: &str,
-        subevent: Option<&str>,
-        filters: &[(&str, u64)],
-    ) -> Option<u64> {
-        names::value(self, unit, instance, event, subevent.unwrap_or_default(), filters)
+    pub fn value(&self, instance: u16, question: Question<'_>) -> Option<u64> {
+        names::value(self, instance, question)
     }
 
     /// As [`Snapshot::value`], by socket and the instance within it.
-    pub fn count(
-        &self,
-        socket: u16,
-        unit: &str,
-        instance: u16,
-        event: &str,
-        subevent: Option<&str>,
-        filters: &[(&str, u64)],
-    ) -> Option<u64> {
-        let per_socket = self.shape.instances(unit);
+    pub fn count(&self, socket: u16, instance: u16, question: Question<'_>) -> Option<u64> {
+        let per_socket = self.shape.instances(question.unit);
         let number = (instance < per_socket).then_some(socket * per_socket + instance)?;
-        self.value(unit, number, event, subevent, filters)
+        self.value(number, question)
     }
 
     /// What an event counted since an earlier snapshot.
-    pub fn since(
-        &self,
-        earlier: &Self,
-        unit: &str,
-        instance: u16,
-        event: &str,
-        subevent: Option<&str>,
-        filters: &[(&str, u64)],
-    ) -> Option<u64> {
-        let before = earlier.value(unit, instance, event, subevent, filters)?;
-        Some(self.value(unit, instance, event, subevent, filters)? - before)
+    pub fn since(&self, earlier: &Self, instance: u16, question: Question<'_>) -> Option<u64> {
+        let before = earlier.value(instance, question)?;
+        Some(self.value(instance, question)? - before)
     }
 
     pub(super) fn deed(&self, deed: usize, socket: u16, index: u16) -> u64 {

@@ -7,32 +7,10 @@ mod list;
 mod slice;
 
 use super::links;
+use super::question::Question;
 use super::ring::Message;
 use super::window::Snapshot;
 pub use list::NAMES;
-
-/// Filter values by name.
-#[derive(Clone, Copy)]
-struct Filters<'a>(&'a [(&'a str, u64)]);
-
-impl Filters<'_> {
-    fn get(self, name: &str) -> Option<u64> {
-        self.0.iter().find(|(key, _)| *key == name).map(|&(_, value)| value)
-    }
-
-    fn state(self, state: usize) -> bool {
-        self.get("state").unwrap_or(u64::MAX) >> state & 1 == 1
-    }
-
-    fn thread(self, tid: usize) -> bool {
-        self.get("tid").is_none_or(|wanted| wanted == tid as u64)
-    }
-
-    /// An absent node filter reads as 0 and matches nothing, as the register does after reset.
-    fn node(self, nid: usize) -> bool {
-        self.get("nid").unwrap_or(0) >> nid & 1 == 1
-    }
-}
 
 /// Instances of a unit in the machine.
 pub fn instances(at: &Snapshot, unit: &str) -> Option<usize> {
@@ -50,16 +28,9 @@ pub fn instances(at: &Snapshot, unit: &str) -> Option<usize> {
 }
 
 /// An event's count from the beginning of time up to the snapshot.
-pub fn value(
-    at: &Snapshot,
-    unit: &str,
-    instance: u16,
-    event: &str,
-    subevent: Option<&str>,
-    filters: &[(&str, u64)],
-) -> Option<u64> {
+pub fn value(at: &Snapshot, instance: u16, question: Question<'_>) -> Option<u64> {
+    let Question { unit, event, subevent, .. } = question;
     let index = usize::from(instance);
-    let subevent = subevent.unwrap_or_default();
     let sent = &at.cells.messages;
     match unit {
         "cbo" => match event {
@@ -74,7 +45,7 @@ pub fn value(
                 Some(all - at.cells.slices.get(index)?.waited)
             }
             "TxR_INSERTS" => Some(sent.sent(index, slice::message(subevent)?)),
-            _ => slice::value(at.cells.slices.get(index)?, &at.opcodes, event, subevent, Filters(filters)),
+            _ => slice::value(at.cells.slices.get(index)?, &at.opcodes, question),
         },
         // Both links of a socket are at the stop of input-output.
         "r3qpi" if event.starts_with("RING_") => {
@@ -90,13 +61,13 @@ pub fn value(
         },
         "ha" => home::value(at, index, event, subevent),
         "imc" => channel::value(at, index, event, subevent),
-        "qpi" => links::qpi(at, index, event, subevent, filters),
+        "qpi" => links::qpi(at, index, question),
         "r3qpi" => links::ring_stop(at, index, event, subevent),
         "pcu" => match event {
             "CLOCKTICKS" => Some(at.clocks.pclk().cycles(at.now)),
             _ => {
                 let bands = ["band0", "band1", "band2", "band3"];
-                let band = |number: usize| Filters(filters).get(bands[number]).unwrap_or(0);
+                let band = |number: usize| question.filter(bands[number]).unwrap_or(0);
                 at.cells.power.get(index)?.value(event, subevent, band)
             }
         },

@@ -1,35 +1,45 @@
 //! Events of the LLC slices: section 2.3.7.
 
-use super::Filters;
 use super::list::TOR;
 use crate::ledger::record::{LineState, NO_THREAD, Opcodes, RequestKind};
 use crate::ledger::ring::RingKind;
 use crate::ledger::slice::{ClassKey, SliceCells, Stay};
-use crate::ledger::{IngressQueue, Message, Refusal, SliceState};
+use crate::ledger::{IngressQueue, Message, Question, Refusal, SliceState};
+
+/// The filters of a slice (section 2.3.3.3).
+impl Question<'_> {
+    fn takes_state(&self, state: LineState) -> bool {
+        self.filter("state").unwrap_or(u64::MAX) >> state as usize & 1 == 1
+    }
+
+    fn takes_thread(&self, tid: u8) -> bool {
+        self.filter("tid").is_none_or(|wanted| wanted == u64::from(tid))
+    }
+
+    /// An absent node filter reads as 0 and matches nothing, as the register does after reset.
+    fn takes_node(&self, nid: usize) -> bool {
+        self.filter("nid").unwrap_or(0) >> nid & 1 == 1
+    }
+}
 
 /// An event of a slice.
-pub(super) fn value(
-    cells: &SliceCells,
-    opcodes: &Opcodes,
-    event: &str,
-    subevent: &str,
-    filters: Filters<'_>,
-) -> Option<u64> {
-    let thread = |key: ClassKey| filters.thread(key.tid.into());
+pub(super) fn value(cells: &SliceCells, opcodes: &Opcodes, question: Question<'_>) -> Option<u64> {
+    let Question { event, subevent, .. } = question;
+    let thread = |key: ClassKey| question.takes_thread(key.tid);
     match event {
-        "LLC_LOOKUP" => lookups(cells, subevent, filters),
-        "LLC_VICTIMS" => victims(cells, subevent, filters),
-        "TOR_INSERTS" => tor(cells, opcodes, subevent, filters).map(|stay| stay.entries),
-        "TOR_OCCUPANCY" => tor(cells, opcodes, subevent, filters).map(|stay| stay.cycles),
+        "LLC_LOOKUP" => lookups(cells, question),
+        "LLC_VICTIMS" => victims(cells, question),
+        "TOR_INSERTS" => tor(cells, opcodes, question).map(|stay| stay.entries),
+        "TOR_OCCUPANCY" => tor(cells, opcodes, question).map(|stay| stay.cycles),
         "RxR_INSERTS" if subevent == "IRQ" => Some(queued(cells, |key| !is_snoop(key) && thread(key)).entries),
         "RxR_OCCUPANCY" if subevent == "IRQ" => Some(queued(cells, |key| !is_snoop(key) && thread(key)).cycles),
         // Snoops belong to no thread.
-        "RxR_INSERTS" | "RxR_OCCUPANCY" if subevent == "IPQ" && !filters.thread(NO_THREAD.into()) => Some(0),
+        "RxR_INSERTS" | "RxR_OCCUPANCY" if subevent == "IPQ" && !question.takes_thread(NO_THREAD) => Some(0),
         "RxR_INSERTS" if subevent == "IPQ" => Some(queued(cells, is_snoop).entries),
         "RxR_OCCUPANCY" if subevent == "IPQ" => Some(queued(cells, is_snoop).cycles),
         "MISC" if subevent == "RSPI_WAS_FSE" => Some(cells.dropped_silently),
-        "RxR_INSERTS" if subevent == "IRQ_REJECTED" => Some(cells.rejected(|tid| filters.thread(tid.into())).entries),
-        "RxR_OCCUPANCY" if subevent == "IRQ_REJECTED" => Some(cells.rejected(|tid| filters.thread(tid.into())).cycles),
+        "RxR_INSERTS" if subevent == "IRQ_REJECTED" => Some(cells.rejected(|tid| question.takes_thread(tid)).entries),
+        "RxR_OCCUPANCY" if subevent == "IRQ_REJECTED" => Some(cells.rejected(|tid| question.takes_thread(tid)).cycles),
         // Requests of devices keep their order.
         "RxR_INSERTS" if subevent == "VFIFO" => Some(queued(cells, |key| key.kind.is_io() && thread(key)).entries),
         "RxR_OCCUPANCY" if subevent == "VFIFO" => Some(queued(cells, |key| key.kind.is_io() && thread(key)).cycles),
@@ -75,7 +85,8 @@ pub(super) fn message(subevent: &str) -> Option<Message> {
     })
 }
 
-fn lookups(cells: &SliceCells, subevent: &str, filters: Filters<'_>) -> Option<u64> {
+fn lookups(cells: &SliceCells, question: Question<'_>) -> Option<u64> {
+    let subevent = question.subevent;
     let wanted = |kind: RequestKind| match subevent {
         "DATA_READ" => kind == RequestKind::DataRead,
         "WRITE" => kind.is_write(),
@@ -88,37 +99,38 @@ fn lookups(cells: &SliceCells, subevent: &str, filters: Filters<'_>) -> Option<u
     }
     let wanted = |key: ClassKey| {
         wanted(key.kind)
-            && filters.state(key.state as usize)
-            && (subevent != "NID" || filters.node(key.nid))
-            && filters.thread(key.tid.into())
+            && question.takes_state(key.state)
+            && (subevent != "NID" || question.takes_node(key.nid))
+            && question.takes_thread(key.tid)
     };
     Some(cells.classes(wanted).map(|class| class.lookups).sum())
 }
 
-fn victims(cells: &SliceCells, subevent: &str, filters: Filters<'_>) -> Option<u64> {
+fn victims(cells: &SliceCells, question: Question<'_>) -> Option<u64> {
     // Victims belong to no thread.
-    if !filters.thread(NO_THREAD.into()) {
+    if !question.takes_thread(NO_THREAD) {
         return Some(0);
     }
     let of = |state: LineState| cells.victims().iter().map(|node| node[state as usize]).sum();
-    match subevent {
+    match question.subevent {
         "M_STATE" => Some(of(LineState::Modified)),
         "E_STATE" => Some(of(LineState::Exclusive)),
         "S_STATE" => Some(of(LineState::Shared)),
         "MISS" => Some(of(LineState::Invalid)),
         "NID" => {
-            let nodes = cells.victims().iter().enumerate().filter(|&(nid, _)| filters.node(nid));
+            let nodes = cells.victims().iter().enumerate().filter(|&(nid, _)| question.takes_node(nid));
             Some(nodes.map(|(_, states)| states.iter().sum::<u64>()).sum())
         }
         _ => None,
     }
 }
 
-fn tor(cells: &SliceCells, opcodes: &Opcodes, subevent: &str, filters: Filters<'_>) -> Option<Stay> {
+fn tor(cells: &SliceCells, opcodes: &Opcodes, question: Question<'_>) -> Option<Stay> {
+    let subevent = question.subevent;
     let (by_node, what) = subevent.strip_prefix("NID_").map_or((false, subevent), |what| (true, what));
     let (only_misses, what) = what.strip_prefix("MISS_").map_or((false, what), |what| (true, what));
     let wanted = |kind: RequestKind| match what {
-        "OPCODE" => opcodes.of(kind).is_some_and(|opcode| filters.get("opc") == Some(opcode)),
+        "OPCODE" => opcodes.of(kind).is_some_and(|opcode| question.filter("opc") == Some(opcode)),
         "EVICTION" => kind == RequestKind::Eviction,
         "WB" => kind.is_writeback() || kind.is_stream(),
         _ => true,
@@ -129,8 +141,8 @@ fn tor(cells: &SliceCells, opcodes: &Opcodes, subevent: &str, filters: Filters<'
     let wanted = |key: ClassKey| {
         wanted(key.kind)
             && (!only_misses || key.miss)
-            && (!by_node || filters.node(key.nid))
-            && filters.thread(key.tid.into())
+            && (!by_node || question.takes_node(key.nid))
+            && question.takes_thread(key.tid)
     };
     Some(cells.classes(wanted).map(|class| class.tor).sum())
 }

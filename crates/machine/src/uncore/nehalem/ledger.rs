@@ -4,8 +4,7 @@ use super::level::{Level, Source, Tracker};
 use super::parameters::{CHANNELS, Parameters};
 use super::request::{Answer, Kind, Priority, ProbeRecord, Record};
 use crate::engine::{Clocks, NEVER};
-use crate::ledger as shared;
-use crate::ledger::LineState;
+use crate::ledger::{self as shared, LineState, Question};
 use crate::signal::Tick;
 
 /// What came and went at one level, in uncore cycles.
@@ -269,18 +268,10 @@ impl Snapshot {
     }
 
     /// What an event has counted since reset; see [`crate::Snapshot::count`].
-    pub fn count(
-        &self,
-        socket: u16,
-        unit: &str,
-        instance: u16,
-        event: &str,
-        subevent: Option<&str>,
-        filters: &[(&str, u64)],
-    ) -> Option<u64> {
-        if unit != "uncore" || instance != 0 {
+    pub fn count(&self, socket: u16, instance: u16, question: Question<'_>) -> Option<u64> {
+        if question.unit != "uncore" || instance != 0 {
             return None;
         }
-        super::names::value(self, usize::from(socket), event, subevent.unwrap_or_default(), filters)
+        super::names::value(self, usize::from(socket), question)
     }
 }

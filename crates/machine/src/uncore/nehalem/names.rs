@@ -5,7 +5,7 @@ use super::ledger::{LevelCells, Opcodes, Snapshot, SocketCells};
 use super::level::{Class, Level, Port, Source, TO_HUB, TO_SOCKET, Tracker};
 use super::parameters::CHANNELS;
 use super::request::Answer;
-use crate::ledger::LineState;
+use crate::ledger::{LineState, Question};
 
 /// The events that [`value`] knows, with their subevents.
 pub const NAMES: &[(&str, &[&str])] = &[
@@ -73,7 +73,8 @@ const BY_CHANNEL: &[&str] = &["CH0", "CH1", "CH2", "ANY"];
 const BY_DIRECTION: &[&str] = &["READ_CH0", "READ_CH1", "READ_CH2", "WRITE_CH0", "WRITE_CH1", "WRITE_CH2"];
 
 /// An event's count from the beginning of time up to the snapshot.
-pub fn value(at: &Snapshot, socket: usize, event: &str, subevent: &str, filters: &[(&str, u64)]) -> Option<u64> {
+pub fn value(at: &Snapshot, socket: usize, question: Question<'_>) -> Option<u64> {
+    let Question { event, subevent, .. } = question;
     let cells = at.sockets.get(socket)?;
     let level = |level: Level| &cells.levels[usize::from(level.0)];
     Some(match event {
@@ -106,7 +107,7 @@ pub fn value(at: &Snapshot, socket: usize, event: &str, subevent: &str, filters:
         "QHL_ADDRESS_CONFLICTS" => cells.conflicts[["2WAY", "3WAY"].iter().position(|name| *name == subevent)?],
         "QHL_TO_QMC_BYPASS" => cells.bypassed,
         "QHL_FRC_ACK_CNFLTS" if subevent == "LOCAL" => cells.acknowledged,
-        "ADDR_OPCODE_MATCH" => matched(cells, &at.opcodes, source(subevent)?, filters)?,
+        "ADDR_OPCODE_MATCH" => matched(cells, &at.opcodes, source(subevent)?, question)?,
         _ if event.starts_with("QPI") => link(cells, event, subevent)?,
         _ if event.starts_with("DRAM") => commands(at, socket, event, subevent)?,
         _ => memory(cells, event, subevent)?,
@@ -175,14 +176,13 @@ fn by_state(counts: &[u64; LineState::COUNT], name: &str) -> Option<u64> {
 
 /// The match register looks at answers that pass a line on or write it back; which of them, the opcode tells. The ledger does not
 /// keep addresses.
-fn matched(cells: &SocketCells, opcodes: &Opcodes, source: Source, filters: &[(&str, u64)]) -> Option<u64> {
+fn matched(cells: &SocketCells, opcodes: &Opcodes, source: Source, question: Question<'_>) -> Option<u64> {
     // SDM 18.8.2.3: the second bit of the selection asks for the opcode alone.
     const BY_OPCODE: u64 = 2;
-    let filter = |name: &str| filters.iter().find(|(key, _)| *key == name).map(|&(_, value)| value);
-    if filter("msel")? != BY_OPCODE {
+    if question.filter("msel")? != BY_OPCODE {
         return None;
     }
-    let opcode = filter("opcode")?;
+    let opcode = question.filter("opcode")?;
     let wanted: &[Answer] = if opcode == opcodes.forward_shared {
         &[Answer::ForwardShared, Answer::ForwardSharedWriteBack]
     } else if opcode == opcodes.forward {
@@ -256,7 +256,8 @@ fn memory(cells: &SocketCells, event: &str, subevent: &str) -> Option<u64> {
 /// Commands, by the names that the memory channels' own ledger has for them.
 fn commands(at: &Snapshot, socket: usize, event: &str, subevent: &str) -> Option<u64> {
     let (memory, channel) = (at.memory.get(socket)?, channel(subevent)? as u16);
-    let of = |event: &str, subevent: Option<&str>| memory.count(0, "imc", channel, event, subevent, &[]);
+    let of =
+        |event: &str, subevent: Option<&str>| memory.count(0, channel, Question::new("imc", event).subevent(subevent));
     match event {
         "DRAM_OPEN" => of("ACT_COUNT", None),
         "DRAM_PAGE_MISS" => of("PRE_COUNT", Some("PAGE_MISS")),

@@ -2,7 +2,7 @@
 
 use super::{PowerUnit, PowerWires};
 use crate::engine::Clocks;
-use crate::ledger::{Ledger, Opcodes, Shape};
+use crate::ledger::{Ledger, Opcodes, Question, Shape};
 use crate::signal::{SignalSink, Tick, Wire, Wiring};
 use crate::workload::{Conditions, CoreSleep, FrequencyBounds};
 
@@ -43,7 +43,7 @@ fn counts(phases: &[(Conditions, u8, u64)], events: &[(&str, &str)]) -> Vec<u64>
     let window = crate::ledger::Window::between(&start, &at);
     let value = |&(event, sub): &(&str, &str)| {
         let sub = Some(sub).filter(|sub| !sub.is_empty());
-        window.truth("pcu", 0, event, sub, &[("band0", 20), ("band1", 28)]).unwrap().0
+        window.truth(0, Question::new("pcu", event).subevent(sub).filtered(&[("band0", 20), ("band1", 28)])).unwrap()
     };
     events.iter().map(value).collect()
 }

@@ -2,7 +2,7 @@
 
 use super::recorder::Recorder;
 use super::{model, run};
-use crate::ledger::Window;
+use crate::ledger::{Question, Window};
 
 #[test]
 fn a_line_that_leaves_its_socket_sets_its_bit_and_one_that_is_taken_back_clears_it() {
@@ -18,8 +18,9 @@ fn a_line_that_leaves_its_socket_sets_its_bit_and_one_that_is_taken_back_clears_
     let between = model.snapshot();
     run(&mut model, &mut Recorder::default());
     let after = model.snapshot();
-    let ha =
-        |window: &Window<'_>, home, event, subevent| window.truth("ha", home, event, Some(subevent), &[]).unwrap().0;
+    let ha = |window: &Window<'_>, home, event, subevent| {
+        window.truth(home, Question::new("ha", event).subevent(subevent)).unwrap()
+    };
     let away = Window::between(&before, &between);
     assert_eq!(ha(&away, 1, "DIRECTORY_LOOKUP", "NO_SNP"), 256);
     assert_eq!((ha(&away, 1, "DIRECTORY_LOOKUP", "SNP"), ha(&away, 1, "DIRECTORY_UPDATE", "SET")), (0, 256));

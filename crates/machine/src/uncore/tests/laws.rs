@@ -3,7 +3,7 @@
 use super::recorder::Recorder;
 use super::{WORKLOADS, model, run, sockets, trefi};
 use crate::engine::Random;
-use crate::ledger::{Snapshot, Window};
+use crate::ledger::{Question, Snapshot, Window};
 use crate::uncore::dram::checker::{self, DDR3_1600K, Standard};
 
 struct Sums<'a>(Window<'a>, u8);
@@ -14,7 +14,9 @@ impl Sums<'_> {
         let (event, subevent) =
             event.split_once('.').map_or((event, None), |(event, subevent)| (event, Some(subevent)));
         let instances = super::truth::instances(unit, self.1);
-        (0..instances).map(|i| self.0.truth(unit, i, event, subevent, filters).unwrap().0).sum()
+        (0..instances)
+            .map(|i| self.0.truth(i, Question::new(unit, event).subevent(subevent).filtered(filters)).unwrap())
+            .sum()
     }
 }
 
@@ -119,7 +121,7 @@ fn check_links(workload: &str, from: &Snapshot, to: &Snapshot) {
         let of = |unit: &str, link: u16, event: &str| {
             let (event, subevent) =
                 event.split_once('.').map_or((event, None), |(event, subevent)| (event, Some(subevent)));
-            window.truth(unit, link, event, subevent, &[]).unwrap().0
+            window.truth(link, Question::new(unit, event).subevent(subevent)).unwrap()
         };
         let (qpi, there, stop) = (
             |event: &str| of("qpi", link, event),
@@ -156,7 +158,7 @@ fn check_links(workload: &str, from: &Snapshot, to: &Snapshot) {
         equal(qpi("TxL_FLITS_G2.NCB"), bypass + bypass_data, "non-coherent flits with data");
         // Parts of a line have two flits more (Table 2-92: eleven instead of nine).
         let parts = [("match_mc", 0xE), ("mask_mc", 0xF), ("match_opc", 0x8), ("mask_opc", 0x8)];
-        let parts = window.truth("qpi", peer, "CTO_COUNT", None, &parts).unwrap().0;
+        let parts = window.truth(peer, Question::new("qpi", "CTO_COUNT").filtered(&parts)).unwrap();
         equal(data - bypass_data, 8 * qpi("TxL_FLITS_G1.DRS_NONDATA") + 2 * parts, "eight flits of payload each");
         let classes = qpi("TxL_FLITS_G1.SNP") + qpi("TxL_FLITS_G1.HOM") + qpi("TxL_FLITS_G1.DRS_NONDATA");
         let others = qpi("TxL_FLITS_G2.NDR_AD") + qpi("TxL_FLITS_G2.NDR_AK") + bypass + qpi("TxL_FLITS_G2.NCS");

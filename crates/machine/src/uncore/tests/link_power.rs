@@ -2,7 +2,7 @@
 
 use super::model;
 use super::recorder::Recorder;
-use crate::ledger::Window;
+use crate::ledger::{Question, Window};
 use crate::uncore::Parameters;
 use crate::workload::Scenario;
 
@@ -13,7 +13,7 @@ fn cycles(text: &str, nanoseconds: u64) -> impl Fn(&str) -> u64 {
     // 108 ticks of the two-socket machine are a clock of the link, a nanosecond.
     model.run_until(nanoseconds * 108, &mut Recorder::default());
     let after = model.snapshot();
-    move |event| Window::between(&before, &after).truth("qpi", 0, event, None, &[]).unwrap().0
+    move |event| Window::between(&before, &after).truth(0, Question::new("qpi", event)).unwrap()
 }
 
 #[test]
@@ -41,8 +41,9 @@ fn remote_loads(settings: &str) -> (f64, Vec<(u64, u64)>) {
         model.run_until(model.now() + 21_600, &mut Recorder::default());
     }
     let after = model.snapshot();
-    let count =
-        |link, event, subevent| Window::between(&before, &after).truth("qpi", link, event, subevent, &[]).unwrap().0;
+    let count = |link, event, subevent| {
+        Window::between(&before, &after).truth(link, Question::new("qpi", event).subevent(subevent)).unwrap()
+    };
     // A match of nothing takes every packet.
     let links = (0..4).map(|link| (count(link, "CTO_COUNT", None), count(link, "RxL_CRC_ERRORS", Some("NORMAL_OP"))));
     (model.clocks().seconds(0, model.now()) * 1e9 / 300.0, links.collect())

@@ -2,11 +2,11 @@
 
 use super::recorder::Recorder;
 use super::{model, run};
-use crate::ledger::{Snapshot, Window};
+use crate::ledger::{Question, Snapshot, Window};
 
 fn of(window: &Window<'_>, unit: &str, event: &str, instances: std::ops::Range<u16>) -> u64 {
     let (event, subevent) = event.split_once('.').map_or((event, None), |(event, subevent)| (event, Some(subevent)));
-    instances.map(|instance| window.truth(unit, instance, event, subevent, &[]).unwrap().0).sum()
+    instances.map(|instance| window.truth(instance, Question::new(unit, event).subevent(subevent)).unwrap()).sum()
 }
 
 fn run_all(workload: &str) -> [Snapshot; 2] {

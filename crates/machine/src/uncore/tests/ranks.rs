@@ -2,7 +2,7 @@
 
 use super::model;
 use super::recorder::Recorder;
-use crate::ledger::Window;
+use crate::ledger::{Question, Window};
 
 #[test]
 fn each_of_eight_ranks_is_throttled_and_sleeps_for_itself() {
@@ -12,7 +12,9 @@ fn each_of_eight_ranks_is_throttled_and_sleeps_for_itself() {
     model.run_until(8001 * 27, &mut Recorder::default());
     let after = model.snapshot();
     let window = Window::between(&before, &after);
-    let of = |event, rank: usize| window.truth("imc", 0, event, Some(&format!("RANK{rank}")), &[]).unwrap().0;
+    let of = |event, rank: usize| {
+        window.truth(0, Question::new("imc", event).subevent(format!("RANK{rank}").as_str())).unwrap()
+    };
     // Eight periods of a thousand cycles.
     for rank in 0..8 {
         assert_eq!(of("POWER_THROTTLE_CYCLES", rank), if rank == 5 { 3200 } else { 0 }, "rank {rank}");
@@ -32,7 +34,7 @@ fn a_channel_of_two_ranks_has_no_others() {
     super::run(&mut model, &mut Recorder::default());
     let after = model.snapshot();
     let window = Window::between(&before, &after);
-    let clock_on = |rank| window.truth("imc", 0, "POWER_CKE_CYCLES", Some(rank), &[]).unwrap().0;
+    let clock_on = |rank| window.truth(0, Question::new("imc", "POWER_CKE_CYCLES").subevent(rank)).unwrap();
     assert!(clock_on("RANK1") > 0);
     assert_eq!((clock_on("RANK2"), clock_on("RANK7")), (0, 0));
 }

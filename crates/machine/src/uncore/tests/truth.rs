@@ -3,7 +3,7 @@
 use super::naive::{Meaning, count, meaning, peaks};
 use super::recorder::{Emission, Recorder};
 use super::{ODD, WORKLOADS, model, period, run, sockets};
-use crate::ledger::{NAMES, Snapshot, Window};
+use crate::ledger::{NAMES, Question, Snapshot, Window};
 use crate::signal::{Tick, Wire, Wiring};
 
 /// Instances of a unit in a socket.
@@ -118,7 +118,9 @@ impl Case {
         let counts = count(emissions, self.wires[usize::from(instance)], self.period, &self.meaning, &cuts);
         (1..snapshots.len()).find_map(|index| {
             let window = Window::between(&snapshots[index - 1], &snapshots[index]);
-            let truth = window.truth(self.unit, instance, self.event, self.subevent, &self.filters).unwrap().0;
+            let truth = window
+                .truth(instance, Question::new(self.unit, self.event).subevent(self.subevent).filtered(&self.filters))
+                .unwrap();
             let counted = counts[index].wrapping_sub(counts[index - 1]);
             (counted != truth).then_some((index, counted, truth))
         })
@@ -233,14 +235,14 @@ fn clocks_tick_with_time() {
     model.run_until(ODD, &mut Recorder::default());
     let after = model.snapshot();
     let window = Window::between(&before, &after);
-    let ticks = |unit| window.truth(unit, 0, "CLOCKTICKS", None, &[]).unwrap().0;
+    let ticks = |unit| window.truth(0, Question::new(unit, "CLOCKTICKS")).unwrap();
     assert_eq!((ticks("cbo"), ticks("ha"), ticks("imc")), (ODD / 8, ODD / 8, ODD / 27));
     let (mut model, _) = super::model("2 chase:requests=10");
     let before = model.snapshot();
     model.run_until(ODD, &mut Recorder::default());
     let after = model.snapshot();
     let window = Window::between(&before, &after);
-    let ticks = |unit| window.truth(unit, 1, "CLOCKTICKS", None, &[]).unwrap().0;
+    let ticks = |unit| window.truth(1, Question::new(unit, "CLOCKTICKS")).unwrap();
     assert_eq!((ticks("cbo"), ticks("qpi"), ticks("r3qpi"), ticks("imc")), (ODD / 40, ODD / 108, ODD / 40, ODD / 135));
 }
 
@@ -251,7 +253,7 @@ fn the_ledger_knows_at_least_45_events() {
     let (model, _) = model("chase:requests=10");
     let at = model.snapshot();
     let window = Window::between(&at, &at);
-    assert_eq!(window.truth("cbo", 8, "LLC_LOOKUP", Some("DATA_READ"), &[]), None);
-    assert_eq!(window.truth("cbo", 0, "LLC_LOOKUP", Some("NO_SUCH"), &[]), None);
-    assert_eq!(window.truth("cbo", 0, "NO_SUCH", None, &[]), None);
+    assert_eq!(window.truth(8, Question::new("cbo", "LLC_LOOKUP").subevent("DATA_READ")), None);
+    assert_eq!(window.truth(0, Question::new("cbo", "LLC_LOOKUP").subevent("NO_SUCH")), None);
+    assert_eq!(window.truth(0, Question::new("cbo", "NO_SUCH")), None);
 }

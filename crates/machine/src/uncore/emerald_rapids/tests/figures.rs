@@ -2,6 +2,7 @@
 
 use super::model;
 use super::truth::Digest;
+use crate::ledger::Question;
 use crate::signal::Tick;
 use crate::uncore::emerald_rapids::Model;
 
@@ -22,7 +23,7 @@ fn nanoseconds(model: &Model, ticks: Tick) -> f64 {
 /// Bytes that crossed the memory channels.
 fn bytes(model: &Model) -> f64 {
     let at = model.snapshot();
-    let of = |instance| at.value("imc", instance, "CAS_COUNT", Some("ALL"), &[]).unwrap_or(0);
+    let of = |instance| at.value(instance, Question::new("imc", "CAS_COUNT").subevent("ALL")).unwrap_or(0);
     (0..16).map(of).sum::<u64>() as f64 * 64.0
 }
 
@@ -44,7 +45,9 @@ fn idle_latency_is_that_of_the_relatives() {
 fn read_queues(model: &Model, elapsed: f64) -> (f64, f64) {
     let at = model.snapshot();
     let sum = |event: &str, subevent: Option<&str>| -> f64 {
-        (0..8).map(|channel| at.value("imc", channel, event, subevent, &[]).unwrap_or(0)).sum::<u64>() as f64
+        (0..8)
+            .map(|channel| at.value(channel, Question::new("imc", event).subevent(subevent)).unwrap_or(0))
+            .sum::<u64>() as f64
     };
     let inserts = sum("RPQ_INSERTS", Some("PCH0")) + sum("RPQ_INSERTS", Some("PCH1"));
     let cycles = sum("RPQ_OCCUPANCY_PCH0", None) + sum("RPQ_OCCUPANCY_PCH1", None);
@@ -81,7 +84,7 @@ fn a_link_carries_what_was_published() {
     let (mut model, _) = model("two stream:requests=100000,threads=128,footprint=8G,remote=100");
     let elapsed = time(&mut model);
     let at = model.snapshot();
-    let received = |link| at.value("upi", link, "RxL_FLITS", Some("ALL_DATA"), &[]).unwrap_or(0);
+    let received = |link| at.value(link, Question::new("upi", "RxL_FLITS").subevent("ALL_DATA")).unwrap_or(0);
     let slots = (0..8).map(received).max().unwrap_or(0);
     // published-numbers: up to 35.8 GB/s a link on a relative; a line is nine data slots.
     within("one link, GB/s", slots as f64 / 9.0 * 64.0 / elapsed, 35.8, 25.0);

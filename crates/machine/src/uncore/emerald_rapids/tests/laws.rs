@@ -3,6 +3,7 @@
 use super::truth::Digest;
 use super::{WORKLOADS, model, run};
 use crate::engine::Random;
+use crate::ledger::Question;
 use crate::ledger::emerald_rapids::Snapshot;
 use crate::uncore::dram::checker::{self, DDR5_5600B};
 
@@ -11,7 +12,7 @@ fn sum(at: &Snapshot, unit: &str, event: &str) -> u64 {
     let (event, subevent) = event.split_once('.').map_or((event, None), |(event, sub)| (event, Some(sub)));
     let mut sum = 0;
     for instance in 0.. {
-        match at.value(unit, instance, event, subevent, &[]) {
+        match at.value(instance, Question::new(unit, event).subevent(subevent)) {
             Some(value) => sum += value,
             None => break,
         }

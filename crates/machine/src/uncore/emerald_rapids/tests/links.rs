@@ -4,6 +4,7 @@ use super::super::event::Event;
 use super::super::link::Packet;
 use super::truth::Digest;
 use super::{MICROSECOND, model};
+use crate::ledger::Question;
 use crate::ledger::emerald_rapids::{LinkMessage, Snapshot};
 use crate::uncore::emerald_rapids::Model;
 
@@ -31,7 +32,7 @@ fn after(model: &mut Model, microseconds: u64) -> Snapshot {
 }
 
 fn sent(at: &Snapshot, event: &str, subevent: &str) -> u64 {
-    at.count(0, "m3upi", 0, event, Some(subevent), &[]).unwrap()
+    at.count(0, 0, Question::new("m3upi", event).subevent(subevent)).unwrap()
 }
 
 #[test]
@@ -43,7 +44,7 @@ fn the_first_of_three_requests_goes_alone_and_the_others_share_a_flit() {
     assert_eq!(sent(&at, "RxC_INSERTS_VN0", "AD_REQ"), 2);
     assert_eq!((sent(&at, "RxC_HDR_FLITS_SENT", "1_MSG"), sent(&at, "RxC_HDR_FLITS_SENT", "2_MSGS")), (0, 1));
     // On the other side each has its slot.
-    let slot = |slot| at.count(1, "m3upi", 0, "MULTI_SLOT_RCVD", Some(slot), &[]);
+    let slot = |slot| at.count(1, 0, Question::new("m3upi", "MULTI_SLOT_RCVD").subevent(slot));
     assert_eq!((slot("AD_SLOT0"), slot("AD_SLOT1"), slot("AD_SLOT2")), (Some(2), Some(1), Some(0)));
 }
 
@@ -56,7 +57,7 @@ fn writebacks_beyond_the_shared_credits_travel_on_their_own() {
     assert!(sent(&at, "VN0_CREDITS_USED", "WB") >= 2);
     assert!(sent(&at, "VN0_NO_CREDITS", "WB") > 0 && sent(&at, "RxC_ARB_NOCRD_VN0", "BL_WB") > 0);
     assert!(sent(&at, "RxC_VNA_CRD", "LT1") > 0);
-    let received = |pool: &str| at.count(1, "upi", 0, &format!("RxL_CREDITS_CONSUMED_{pool}"), None, &[]).unwrap();
+    let received = |pool: &str| at.count(1, 0, Question::new("upi", &format!("RxL_CREDITS_CONSUMED_{pool}"))).unwrap();
     assert_eq!(received("VNA") + received("VN0"), 36);
     assert_eq!((received("VN0"), received("VN1")), (sent(&at, "VN0_CREDITS_USED", "WB"), 0));
     // Later nothing waits any more, and all credits are back.
@@ -71,10 +72,10 @@ fn data_has_no_credits_of_its_own_and_waits() {
     send(&mut model, 36, Packet::new(LinkMessage::ExclusiveDone));
     let at = after(&mut model, 1);
     assert!(sent(&at, "RxC_ARB_NOCRD_VN0", "BL_RSP") > 0);
-    assert_eq!(at.count(1, "upi", 0, "RxL_CREDITS_CONSUMED_VNA", None, &[]), Some(36));
+    assert_eq!(at.count(1, 0, Question::new("upi", "RxL_CREDITS_CONSUMED_VNA")), Some(36));
     // Nine data slots a line, each line through the block ring's flow queue.
-    assert_eq!(at.count(1, "upi", 0, "RxL_FLITS", Some("ALL_DATA"), &[]), Some(36 * 9));
-    assert_eq!(at.count(1, "m3upi", 0, "TxC_BL_FLQ_INSERTS", Some("VN0_RSP"), &[]), Some(36));
+    assert_eq!(at.count(1, 0, Question::new("upi", "RxL_FLITS").subevent("ALL_DATA")), Some(36 * 9));
+    assert_eq!(at.count(1, 0, Question::new("m3upi", "TxC_BL_FLQ_INSERTS").subevent("VN0_RSP")), Some(36));
 }
 
 #[test]
@@ -82,15 +83,15 @@ fn completions_take_the_acknowledge_ring() {
     let mut model = quiet();
     send(&mut model, 1, Packet::new(LinkMessage::Completion));
     let at = after(&mut model, 1);
-    assert_eq!(at.count(1, "m3upi", 0, "TxC_AK_FLQ_INSERTS", None, &[]), Some(1));
-    assert_eq!(at.count(1, "m3upi", 0, "MULTI_SLOT_RCVD", Some("AK_SLOT0"), &[]), Some(1));
+    assert_eq!(at.count(1, 0, Question::new("m3upi", "TxC_AK_FLQ_INSERTS")), Some(1));
+    assert_eq!(at.count(1, 0, Question::new("m3upi", "MULTI_SLOT_RCVD").subevent("AK_SLOT0")), Some(1));
 }
 
 #[test]
 fn a_link_that_slept_trains_before_it_sends() {
     let mut model = quiet();
     let at = after(&mut model, 6);
-    let of = |at: &Snapshot, event: &str| at.count(0, "upi", 0, event, None, &[]).unwrap();
+    let of = |at: &Snapshot, event: &str| at.count(0, 0, Question::new("upi", event)).unwrap();
     // Idle from the start: lanes rest after 1 us, and the link is shut down after 4 us.
     assert_eq!((of(&at, "POWER_L1_REQ"), of(&at, "PHY_INIT_CYCLES")), (1, 0));
     assert!(of(&at, "L1_POWER_CYCLES") > 0 && of(&at, "TxL0P_POWER_CYCLES") > 0);
@@ -100,5 +101,5 @@ fn a_link_that_slept_trains_before_it_sends() {
     let cycles = 500 * 28 / model.clocks().upiclk.ticks();
     assert!(of(&at, "PHY_INIT_CYCLES").abs_diff(cycles) <= 1, "{}", of(&at, "PHY_INIT_CYCLES"));
     // The other end trains as long.
-    assert!(at.count(1, "upi", 0, "PHY_INIT_CYCLES", None, &[]).unwrap().abs_diff(cycles) <= 1);
+    assert!(at.count(1, 0, Question::new("upi", "PHY_INIT_CYCLES")).unwrap().abs_diff(cycles) <= 1);
 }

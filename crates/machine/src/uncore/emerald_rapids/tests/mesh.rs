@@ -6,6 +6,7 @@
 use super::evaluate::{Case, Counters};
 use super::truth::{cases, differences};
 use super::{model, run};
+use crate::ledger::Question;
 use crate::ledger::emerald_rapids::Ring;
 use crate::signal::{SignalSink, Tick, Wire, Wiring};
 use crate::uncore::emerald_rapids::Model;
@@ -40,7 +41,11 @@ impl Bench {
         let at = self.model.snapshot();
         for &(unit, instance, name, expected) in figures {
             let (event, subevent) = name.split_once('.').map_or((name, None), |(event, sub)| (event, Some(sub)));
-            assert_eq!(at.value(unit, instance, event, subevent, &[]), Some(expected), "{unit}{instance}/{name}");
+            assert_eq!(
+                at.value(instance, Question::new(unit, event).subevent(subevent)),
+                Some(expected),
+                "{unit}{instance}/{name}"
+            );
         }
         let found = differences(&self.counters, &self.wiring, &at, 10);
         assert!(found.is_empty(), "{found:#?}");
@@ -141,14 +146,14 @@ fn a_full_queue_into_a_row_holds_the_addresses_of_its_stop_back() {
         }
     }
     let before = bench.model.snapshot();
-    let full = before.value("cha", 7, "DISTRESS_ASSERTED", Some("HORZ"), &[]).unwrap();
+    let full = before.value(7, Question::new("cha", "DISTRESS_ASSERTED").subevent("HORZ")).unwrap();
     // Twenty-four come to turn in eight cycles, one a cycle leaves.
     assert!(full > 8, "{full}");
-    assert_eq!(before.value("cha", 7, "TxR_HORZ_CYCLES_FULL", Some("AD_ALL"), &[]), Some(full));
-    assert!(before.value("cha", 7, "RxR_CRD_STARVED", Some("AD_CRD"), &[]).unwrap() > 0);
+    assert_eq!(before.value(7, Question::new("cha", "TxR_HORZ_CYCLES_FULL").subevent("AD_ALL")), Some(full));
+    assert!(before.value(7, Question::new("cha", "RxR_CRD_STARVED").subevent("AD_CRD")).unwrap() > 0);
     bench.send(Ring::Address, 0, here, places.cha[14]);
     let after = bench.model.snapshot();
-    assert!(after.since(&before, "cha", 7, "RING_SRC_THRTL", None, &[]).unwrap() > 0);
+    assert!(after.since(&before, 7, Question::new("cha", "RING_SRC_THRTL")).unwrap() > 0);
     bench.check(&[]);
 }
 

@@ -2,6 +2,7 @@
 
 use super::truth::Digest;
 use super::{MICROSECOND, model, run};
+use crate::ledger::Question;
 use crate::ledger::emerald_rapids::{Kind, Snapshot, Target};
 use crate::uncore::emerald_rapids::request::Request;
 use crate::uncore::emerald_rapids::{Model, Parameters};
@@ -9,7 +10,7 @@ use crate::workload::{MessageKind, Scenario};
 
 fn of(at: &Snapshot, unit: &str, event: &str) -> u64 {
     let (event, subevent) = event.split_once('.').map_or((event, None), |(event, sub)| (event, Some(sub)));
-    at.count(0, unit, 0, event, subevent, &[]).unwrap()
+    at.count(0, 0, Question::new(unit, event).subevent(subevent)).unwrap()
 }
 
 /// Runs a scenario of pauses for some microseconds. The power unit's clock has a cycle a nanosecond.
@@ -100,9 +101,9 @@ fn an_interrupt_for_the_other_socket_crosses_a_link() {
     model.send_to_system(0, MessageKind::Processor, 2, &mut Digest::default());
     model.run_until(MICROSECOND, &mut Digest::default());
     let at = model.snapshot();
-    let taken = |socket| at.count(socket, "ubox", 0, "EVENT_MSG", Some("IPI_RCVD"), &[]);
+    let taken = |socket| at.count(socket, 0, Question::new("ubox", "EVENT_MSG").subevent("IPI_RCVD"));
     assert_eq!((taken(0), taken(1)), (Some(1), Some(1)));
-    assert_eq!(at.count(0, "upi", 1, "TxL_BASIC_HDR_MATCH", Some("NCB"), &[]), Some(1));
+    assert_eq!(at.count(0, 1, Question::new("upi", "TxL_BASIC_HDR_MATCH").subevent("NCB")), Some(1));
 }
 
 #[test]
@@ -122,7 +123,10 @@ fn a_transfer_between_devices_waits_for_credits() {
     assert_eq!(taken[0] + taken[1], 16);
     assert_eq!(of(&at, "m2pcie", "P2P_SHAR_RECEIVED.LOCAL_NCB"), taken[0]);
     let written: u64 = (0..8)
-        .map(|part| at.count(0, "iio", 1, "DATA_REQ_BY_CPU", Some(&format!("PEER_WRITE.PART{part}")), &[]).unwrap())
+        .map(|part| {
+            at.count(0, 1, Question::new("iio", "DATA_REQ_BY_CPU").subevent(format!("PEER_WRITE.PART{part}").as_str()))
+                .unwrap()
+        })
         .sum();
     assert_eq!(written, 16 * 16, "a kilobyte in double words");
 }
@@ -136,11 +140,11 @@ fn requests_of_a_stack_wait_for_credits_towards_the_mesh() {
     }
     model.run_until(MICROSECOND / 10, &mut Digest::default());
     let at = model.snapshot();
-    let of = |event: &str| at.count(0, "irp", 3, event, None, &[]).unwrap();
+    let of = |event: &str| at.count(0, 3, Question::new("irp", event)).unwrap();
     assert!(of("TxR2_AD0_STALL_CREDIT_CYCLES") > 0, "six of them wait for 16 or 32 cycles");
     assert_eq!(of("TxR2_AD0_STALL_CREDIT_CYCLES"), of("TxR2_AD01_STALL_CREDIT_CYCLES"));
     assert_eq!(of("TxR2_AD1_STALL_CREDIT_CYCLES"), 0);
-    assert_eq!(at.count(0, "m2pcie", 3, "TxC_INSERTS_AD", Some("AGT_0"), &[]), Some(10));
+    assert_eq!(at.count(0, 3, Question::new("m2pcie", "TxC_INSERTS_AD").subevent("AGT_0")), Some(10));
 }
 
 #[test]
@@ -156,13 +160,13 @@ fn a_line_that_a_device_is_about_to_write_can_be_lost() {
         model.snapshot()
     };
     // An eviction asks for nothing; a read takes the line, and the next one finds it gone.
-    let lost = |at: &Snapshot| at.count(0, "irp", 3, "MISC1", Some("LOST_FWD"), &[]);
+    let lost = |at: &Snapshot| at.count(0, 3, Question::new("irp", "MISC1").subevent("LOST_FWD"));
     assert_eq!(lost(&ask(Kind::WritebackModified)), Some(0));
     assert_eq!(lost(&ask(Kind::DataRead)), Some(1));
     let at = ask(Kind::DataRead);
     assert_eq!(lost(&at), Some(1));
-    assert_eq!(at.count(0, "irp", 3, "SNOOP_RESP", Some("ALL_HIT_ES"), &[]), Some(1));
-    assert_eq!(at.count(0, "irp", 3, "SNOOP_RESP", Some("SNPDATA"), &[]), Some(1));
+    assert_eq!(at.count(0, 3, Question::new("irp", "SNOOP_RESP").subevent("ALL_HIT_ES")), Some(1));
+    assert_eq!(at.count(0, 3, Question::new("irp", "SNOOP_RESP").subevent("SNPDATA")), Some(1));
 }
 
 #[test]

@@ -4,6 +4,7 @@ use super::super::{Model, Parameters};
 use super::evaluate::Counters;
 use super::run;
 use super::truth::{cases, differences};
+use crate::ledger::Question;
 use crate::signal::Wiring;
 use crate::workload::{ProgramAccess, ProgramKind, ProgramSettings, ProgramSource};
 
@@ -45,13 +46,13 @@ fn ran(parameters: &Parameters, accesses: &[ProgramAccess], settings: &str) -> M
 /// An event of the agents, over all of them.
 fn agents(model: &Model, subevent: &str) -> u64 {
     let at = model.snapshot();
-    (0..64).map(|cha| at.count(0, "cha", cha, "TOR_INSERTS", Some(subevent), &[]).unwrap()).sum()
+    (0..64).map(|cha| at.count(0, cha, Question::new("cha", "TOR_INSERTS").subevent(subevent)).unwrap()).sum()
 }
 
 /// Lines read from and written to memory by channel.
 fn memory(model: &Model) -> Vec<[u64; 2]> {
     let at = model.snapshot();
-    let count = |channel, subevent| at.count(0, "imc", channel, "CAS_COUNT", Some(subevent), &[]).unwrap();
+    let count = |channel, subevent| at.count(0, channel, Question::new("imc", "CAS_COUNT").subevent(subevent)).unwrap();
     (0..8).map(|channel| [count(channel, "RD"), count(channel, "WR")]).collect()
 }
 

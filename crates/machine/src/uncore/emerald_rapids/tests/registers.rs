@@ -1,5 +1,6 @@
 //! The whole machine, by raw registers and values that stand here by hand from the guide (Tables 1-3 to 1-9, 2-76, 2-89, 2-130).
 
+use crate::ledger::Question;
 use crate::machine::{Machine, MachineSpec};
 use crate::workload::Workload;
 use pericore_registers::{Address, RegisterSpace, Width};
@@ -36,7 +37,8 @@ fn counters_of_the_whole_machine_equal_the_ledger() {
     }
     let at = machine.snapshot();
     for (number, agent) in agents.enumerate() {
-        let truth = |event, subevent| at.count(0, "cha", number as u16, event, Some(subevent), &[]).unwrap();
+        let truth =
+            |event, subevent| at.count(0, number as u16, Question::new("cha", event).subevent(subevent)).unwrap();
         assert_eq!(read(&mut machine, agent + 8), truth("TOR_INSERTS", "ALL"), "entries of agent {number}");
         assert_eq!(read(&mut machine, agent + 9), truth("LLC_LOOKUP", "MISS_ALL"), "misses of agent {number}");
         assert!(truth("TOR_INSERTS", "ALL") > 50, "agent {number} is idle");

@@ -2,6 +2,7 @@
 
 use super::truth::Digest;
 use super::{MICROSECOND, model};
+use crate::ledger::Question;
 use crate::ledger::emerald_rapids::{Kind, Reason};
 use crate::uncore::emerald_rapids::{Model, address};
 
@@ -14,7 +15,7 @@ fn check(model: &Model, figures: &[(&str, u64)]) {
     let at = model.snapshot();
     for &(name, expected) in figures {
         let (event, subevent) = name.split_once('.').unwrap();
-        assert_eq!(at.value("cha", AGENT.into(), event, Some(subevent), &[]), Some(expected), "{name}");
+        assert_eq!(at.value(AGENT.into(), Question::new("cha", event).subevent(subevent)), Some(expected), "{name}");
     }
 }
 

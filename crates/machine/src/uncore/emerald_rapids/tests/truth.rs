@@ -3,6 +3,7 @@
 
 use super::evaluate::{Case, Counters, Faulty};
 use super::{MICROSECOND, WORKLOADS, model, run};
+use crate::ledger::Question;
 use crate::ledger::emerald_rapids::Snapshot;
 use crate::signal::{Tick, Wiring};
 
@@ -16,7 +17,7 @@ pub fn cases(wiring: &Wiring, at: &Snapshot) -> Vec<Case> {
                 subevents => subevents.iter().map(|subevent| Some(subevent.name)).collect(),
             };
             for subevent in named {
-                if at.value(row.name, 0, event.name, subevent, &[]).is_some() {
+                if at.value(0, Question::new(row.name, event.name).subevent(subevent)).is_some() {
                     cases.push(Case { unit, event: event.name, subevent, config: None });
                 }
             }
@@ -31,7 +32,7 @@ pub fn differences(counters: &Counters, wiring: &Wiring, at: &Snapshot, most: us
     for (number, case) in counters.cases.iter().enumerate() {
         let unit = wiring.family().units[case.unit];
         for instance in 0..unit.instances * wiring.sockets() {
-            let truth = at.value(unit.name, instance, case.event, case.subevent, &[]).unwrap();
+            let truth = at.value(instance, Question::new(unit.name, case.event).subevent(case.subevent)).unwrap();
             let count = counters.count(number, instance, at.now());
             if count != truth {
                 let (event, subevent) = (case.event, case.subevent.unwrap_or_default());

@@ -6,7 +6,7 @@ use super::super::level::{Level, Source, TO_HUB, Tracker};
 use super::super::parameters::CHANNELS;
 use super::{WORKLOADS, model, run};
 use crate::engine::Random;
-use crate::ledger::LineState;
+use crate::ledger::{LineState, Question};
 use crate::signal::{SignalSink, Tick, Wire};
 use crate::uncore::dram::checker::{self, DDR3_1333H};
 use crate::uncore::tests::recorder::Recorder;
@@ -23,7 +23,8 @@ impl SignalSink for Nothing {
 /// An event of one socket.
 pub fn count(at: &Snapshot, socket: usize, name: &str) -> u64 {
     let (event, subevent) = name.split_once('.').map_or((name, None), |(event, subevent)| (event, Some(subevent)));
-    at.count(socket as u16, "uncore", 0, event, subevent, &[]).unwrap_or_else(|| panic!("no truth for {name}"))
+    at.count(socket as u16, 0, Question::new("uncore", event).subevent(subevent))
+        .unwrap_or_else(|| panic!("no truth for {name}"))
 }
 
 fn check(workload: &str, model: &Model) {
@@ -50,7 +51,7 @@ fn check(workload: &str, model: &Model) {
         assert!(raised <= of("QMC_HIGH_PRIORITY_READS.ANY"), "{workload}: only reads of high priority are raised");
         for channel in 0..3_u16 {
             let by_channel = |event: &str| of(&format!("{event}CH{channel}"));
-            let memory = |event| at.memory[socket].count(0, "imc", channel, event, None, &[]).unwrap();
+            let memory = |event| at.memory[socket].count(0, channel, Question::new("imc", event)).unwrap();
             let reads = by_channel("QMC_NORMAL_READS.")
                 + by_channel("QMC_HIGH_PRIORITY_READS.")
                 + by_channel("QMC_CRITICAL_PRIORITY_READS.");

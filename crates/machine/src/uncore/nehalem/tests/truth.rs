@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::super::NAMES;
 use super::super::ledger::Snapshot;
 use super::{ODD, WORKLOADS, model, run};
+use crate::ledger::Question;
 use crate::signal::{Tick, Wire, Wiring};
 use crate::uncore::tests::recorder::{Change, Emission, Recorder};
 
@@ -182,7 +183,11 @@ impl Case {
     fn differs(&self, emissions: &[Emission], socket: usize, snapshots: &[Snapshot]) -> Option<(usize, u64, u64)> {
         let cuts: Vec<Tick> = snapshots.iter().map(Snapshot::now).collect();
         let truths = snapshots.iter().map(|at| {
-            let truth = at.count(socket as u16, "uncore", 0, self.event, self.subevent, &self.filters);
+            let truth = at.count(
+                socket as u16,
+                0,
+                Question::new("uncore", self.event).subevent(self.subevent).filtered(&self.filters),
+            );
             truth.unwrap_or_else(|| panic!("no truth for {}.{:?}", self.event, self.subevent))
         });
         let counts = self.count(emissions, &cuts).into_iter();
