@@ -1,131 +1,8 @@
-//! The program as a user meets it: output forms, exit statuses, and what it says to a wrong command line.
+//! How the program behaves: wrong command lines, signals, closed pipes, journals, what a sample costs.
 
-use std::process::{Command, Output};
+use std::process::Command;
 
-const SMALL: &str = "random:requests=20k,footprint=64M";
-
-fn pericore(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_pericore")).args(arguments).output().expect("the program starts")
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).expect("UTF-8")
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).expect("UTF-8")
-}
-
-/// A wrong command line: perf's exit status, one message, and in it every one of these words.
-fn refused(arguments: &[&str], status: i32, words: &[&str]) {
-    let output = pericore(arguments);
-    let said = stderr(&output);
-    assert_eq!(output.status.code(), Some(status), "{arguments:?} said {said}");
-    for word in words {
-        assert!(said.contains(word), "{arguments:?} did not mention {word:?}: {said}");
-    }
-    assert!(stdout(&output).is_empty());
-}
-
-#[test]
-fn a_table_names_its_machine_and_its_validity() {
-    let output = pericore(&["stat", "--machine", "e5-2600", "--workload", SMALL, "--truth"]);
-    assert!(output.status.success());
-    let table = stderr(&output);
-    for word in ["EMULATED", "e5-2680", "imc/MEM_READ_BANDWIDTH", "GB/s", "truth", "all measured", "virtual time"] {
-        assert!(table.contains(word), "no {word:?} in {table}");
-    }
-    let too_wide = table.lines().find(|line| line.chars().count() > 80 && !line.contains("EMULATED"));
-    assert_eq!(too_wide, None);
-}
-
-#[test]
-fn json_has_perfs_keys_the_validity_and_the_truth() {
-    let events = "cbo/LLC_VICTIMS.M_STATE/,imc/CAS_COUNT.RD/";
-    let output = pericore(&[
-        "stat",
-        "--machine",
-        "e5-2600",
-        "--workload",
-        SMALL,
-        "-e",
-        events,
-        "-M",
-        "MEM_READ_BANDWIDTH",
-        "-j",
-        "--truth",
-        "-o",
-        "/dev/stdout",
-    ]);
-    assert!(output.status.success(), "{}", stderr(&output));
-    let rows: Vec<serde_json::Value> =
-        stdout(&output).lines().map(|line| serde_json::from_str(line).expect("a JSON line")).collect();
-    assert_eq!(rows.len(), 3);
-    for row in &rows[..2] {
-        let value: f64 = row["counter-value"].as_str().expect("perf prints a string").parse().expect("a number");
-        assert_eq!(Some(value), row["truth"].as_f64());
-        assert_eq!(row["error"].as_f64(), Some(0.0));
-        assert_eq!(row["validity"], "measured");
-        assert_eq!(row["pcnt-running"].as_f64(), Some(100.0));
-        assert!(row["event-runtime"].as_u64() > Some(0));
-        assert_eq!(row["emulated"], "e5-2680");
-    }
-    assert_eq!(rows[0]["event"], "cbo/LLC_VICTIMS.M_STATE/");
-    assert_eq!(rows[2]["metric-unit"], "B/s");
-    assert!(rows[2]["metric-value"].as_str().is_some());
-}
-
-#[test]
-fn separated_values_and_intervals() {
-    let output = pericore(&[
-        "stat",
-        "--machine",
-        "e5-2600",
-        "--workload",
-        SMALL,
-        "-e",
-        "ha/REQUESTS.READS/",
-        "-x",
-        ";",
-        "-I",
-        "0.02",
-        "-o",
-        "/dev/stdout",
-    ]);
-    let text = stdout(&output);
-    assert!(text.lines().count() >= 2, "{text}");
-    let mut last = 0.0;
-    for line in text.lines() {
-        let fields: Vec<&str> = line.split(';').collect();
-        let end: f64 = fields[0].parse().expect("the end of the interval");
-        assert!(end > last);
-        last = end;
-        fields[1].parse::<f64>().expect("a count");
-        assert_eq!(fields[3], "ha/REQUESTS.READS/");
-        assert_eq!(fields[8], "measured");
-    }
-}
-
-#[test]
-fn places_are_shown_when_asked_for() {
-    let run = |option: &str| {
-        let output = pericore(&["stat", "--machine", "e5-2600", "--workload", SMALL, "-e", "cbo/CLOCKTICKS/", option]);
-        stderr(&output)
-    };
-    assert!(run("--per-socket").contains("S0 cbo/CLOCKTICKS/"));
-    for slice in 0..8 {
-        assert!(run("--per-unit").contains(&format!("S0 cbo{slice} ")));
-    }
-}
-
-#[test]
-fn a_dry_run_prints_the_guides_steps_and_touches_nothing() {
-    let output = pericore(&["stat", "--machine", "e5-2600", "-e", "cbo0/LLC_VICTIMS.M_STATE/", "--dry-run"]);
-    let steps = stderr(&output);
-    for step in ["msr 0xd04", "0x10100", "0x400137", "freeze", "select and enable", "count"] {
-        assert!(steps.contains(step), "no {step:?} in {steps}");
-    }
-}
+use super::{SMALL, pericore, refused, stderr, stdout};
 
 #[test]
 fn same_seed_same_counts() {
@@ -135,76 +12,6 @@ fn same_seed_same_counts() {
         stdout(&output)
     };
     assert_eq!(run(), run());
-}
-
-#[test]
-fn list_follows_its_contract() {
-    let output = pericore(&["list", "--machine", "snbep", "--json", "--unit", "cbo"]);
-    assert!(output.status.success());
-    let rows: Vec<serde_json::Value> =
-        stdout(&output).lines().map(|line| serde_json::from_str(line).expect("a JSON line")).collect();
-    let keys = [
-        "family",
-        "unit",
-        "event",
-        "subevent",
-        "code",
-        "umask",
-        "config",
-        "counters",
-        "max_increment",
-        "filters",
-        "modelled",
-        "source",
-        "description",
-    ];
-    for row in &rows {
-        for key in keys {
-            assert!(row.get(key).is_some(), "no {key} in {row}");
-        }
-    }
-    // Guide 2.3.7, Table 2-17: code 0x37, M_STATE is umask bit 0, counters 0 and 1.
-    let victims =
-        rows.iter().find(|row| row["event"] == "LLC_VICTIMS" && row["subevent"] == "M_STATE").expect("listed");
-    assert_eq!(victims["code"], "0x37");
-    assert_eq!(victims["umask"], "0x01");
-    assert_eq!(victims["config"], "0x137");
-    assert_eq!(victims["counters"], serde_json::json!([0, 1]));
-    assert_eq!(victims["max_increment"], 1);
-    assert_eq!(victims["modelled"], true);
-    let bounces = rows.iter().find(|row| row["event"] == "RING_BOUNCES").expect("listed");
-    assert_eq!(bounces["modelled"], false);
-}
-
-#[test]
-fn registers_and_metrics_follow_their_contracts() {
-    let lines = |option: &str| -> Vec<serde_json::Value> {
-        let output = pericore(&["list", "--machine", "e5-2600", option, "--json"]);
-        stdout(&output).lines().map(|line| serde_json::from_str(line).expect("a JSON line")).collect()
-    };
-    let registers = lines("--registers");
-    // Table 2-8: C3_MSR_PMON_CTL2 is MSR 0xD72, 32 bits.
-    let control =
-        registers.iter().find(|row| row["unit"] == "cbo" && row["instance"] == 3 && row["register"] == "ctl2");
-    let control = control.expect("listed");
-    assert_eq!(
-        (&control["space"], &control["address"], &control["width"]),
-        (&"msr".into(), &"0xd72".into(), &32.into())
-    );
-    assert!(control["fields"].as_array().expect("fields").iter().any(|f| f["name"] == "umask" && f["bits"] == "15:8"));
-    // Table 2-59: channel 2 is D16:F4, counter 1 at A8.
-    let counter =
-        registers.iter().find(|row| row["unit"] == "imc" && row["instance"] == 2 && row["register"] == "ctr1");
-    let counter = counter.expect("listed");
-    assert_eq!(
-        (&counter["space"], &counter["address"], &counter["bdf"]),
-        (&"pcicfg".into(), &"0xa8".into(), &"10.4".into())
-    );
-    for metric in lines("--metrics") {
-        for key in ["unit", "metric", "expression", "unit_of_measure", "description", "source"] {
-            assert!(metric.get(key).is_some(), "no {key} in {metric}");
-        }
-    }
 }
 
 /// Two values of one filter register: the events take turns, the metric is scaled, and the model's figure stands beside it.
@@ -385,32 +192,6 @@ fn a_closed_pipe_is_quiet() {
     assert!(stderr(&output).is_empty(), "{}", stderr(&output));
 }
 
-/// A workload's seed is another in each run: its counts differ a little.
-#[test]
-fn repeated_runs_have_a_mean_and_a_spread() {
-    let line = [
-        "stat",
-        "--machine",
-        "e5-2600",
-        "--workload",
-        "random:requests=3000",
-        "-e",
-        "imc/CAS_COUNT.RD/,cbo/CLOCKTICKS/",
-    ];
-    let output = pericore(&[&line[..], &["-r", "3", "-j"]].concat());
-    let rows: Vec<serde_json::Value> =
-        stderr(&output).lines().map(|line| serde_json::from_str(line).expect("a JSON line")).collect();
-    assert_eq!(rows.len(), 2, "one line for each event");
-    assert!(rows[0]["variance"].as_f64().is_some_and(|variance| variance > 0.0 && variance < 20.0), "{rows:?}");
-    let table = stderr(&pericore(&[&line[..], &["-r", "3"]].concat()));
-    assert!(table.contains("(+- ") && table.contains("in each of 3 runs"), "{table}");
-    let separated = stderr(&pericore(&[&line[..], &["-r", "2", "-x,"]].concat()));
-    let fields: Vec<&str> = separated.lines().last().unwrap_or_default().split(',').collect();
-    assert!(fields[2] == "cbo/CLOCKTICKS/" && fields[3].ends_with('%'), "{fields:?}");
-    refused(&["stat", "--machine", "e5-2600", "-r", "2", "-I", "1"], 129, &["--repeat", "--interval-print"]);
-    refused(&["stat", "--machine", "e5-2600", "-r", "0"], 129, &["0"]);
-}
-
 #[test]
 fn completions_and_man_pages_come_from_the_command_line() {
     for shell in ["bash", "zsh", "fish"] {
@@ -428,28 +209,4 @@ fn completions_and_man_pages_come_from_the_command_line() {
         assert!(text.contains(part), "{page}: {text}");
     }
     refused(&["completions"], 129, &["SHELL"]);
-}
-
-/// With `-c` each sample but the last has exactly so many of the first event, and on the E5-2600, whose counters wrap in silence, there
-/// are none.
-#[test]
-fn samples_come_at_the_overflows_of_the_first_event() {
-    for (machine, events) in
-        [("emerald-rapids", "imc0/CAS_COUNT.RD/,cha3/CLOCKTICKS/"), ("nehalem", "QMC_NORMAL_READS.ANY,LLC_HITS.ANY")]
-    {
-        let line = ["stat", "--machine", machine, "--workload", SMALL, "-e", events, "-c", "500", "-x", ";", "-o"];
-        let output = pericore(&[&line[..], &["/dev/stdout"]].concat());
-        assert!(output.status.success(), "{machine}: {}", stderr(&output));
-        let text = stdout(&output);
-        let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split(';').collect()).collect();
-        // The time, the count, its unit, the event.
-        let leading =
-            rows.iter().filter(|row| ["CAS_COUNT.RD", "QMC_NORMAL_READS.ANY"].iter().any(|name| row[3].contains(name)));
-        let counts: Vec<f64> = leading.map(|row| row[1].parse().expect("a count")).collect();
-        let (last, samples) = counts.split_last().expect("samples");
-        assert!(samples.len() > 2 && samples.iter().all(|&count| count == 500.0), "{machine}: {text}");
-        assert!(*last <= 500.0, "{machine}: {text}");
-    }
-    let e5 = ["stat", "--machine", "e5-2600", "--workload", SMALL, "-e", "imc0/CAS_COUNT.RD/", "-c", "500"];
-    refused(&e5, 129, &["CAS_COUNT.RD", "cannot stop the counters"]);
 }

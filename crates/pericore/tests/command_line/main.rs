@@ -1,0 +1,31 @@
+//! The program as a user meets it.
+
+mod conduct;
+mod forms;
+
+use std::process::{Command, Output};
+
+const SMALL: &str = "random:requests=20k,footprint=64M";
+
+fn pericore(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_pericore")).args(arguments).output().expect("the program starts")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("UTF-8")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("UTF-8")
+}
+
+/// A wrong command line: perf's exit status, one message, and in it every one of these words.
+fn refused(arguments: &[&str], status: i32, words: &[&str]) {
+    let output = pericore(arguments);
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(status), "{arguments:?} said {said}");
+    for word in words {
+        assert!(said.contains(word), "{arguments:?} did not mention {word:?}: {said}");
+    }
+    assert!(stdout(&output).is_empty());
+}
