@@ -48,6 +48,10 @@ pub struct Stride {
 }
 
 /// Receives what the model emits. Calls come in order of time; `tag` packs the signal's attributes.
+///
+/// A sink hears a wire or does not. The model asks when it begins to run, and keeps to the answer until it stops; a wire that it does not ask
+/// about is told always. On one that is not heard, nothing need be said: then the entries that came and went meanwhile are made up for by
+/// [`Self::standing`], before anybody hears the wire again.
 pub trait SignalSink {
     /// `count` increments at `tick`.
     fn pulse(&mut self, wire: Wire, tag: u64, tick: Tick, count: u32);
@@ -55,11 +59,14 @@ pub trait SignalSink {
     fn enter(&mut self, wire: Wire, tag: u64, tick: Tick);
     /// An entry leaves; `tag` is the one that it entered with.
     fn leave(&mut self, wire: Wire, tag: u64, tick: Tick);
-    /// False if pulses of this wire have no effect until registers are written again, so that they need not be made.
+    /// What stands on a wire that was not heard: so many entries with each tag, equal tags adding up. It takes the place of all that was
+    /// said of the wire's entries, and none of them counts as one that arrives. A sink that hears everything from the start is never told.
+    fn standing(&mut self, _wire: Wire, _entries: &[(u64, u32)], _tick: Tick) {}
+    /// False if what is said of this wire has no effect until registers are written again, so that it need not be said.
     fn hears(&self, _wire: Wire) -> bool {
         true
     }
-    /// False if that holds for all pulses of an instance.
+    /// False if that holds for all wires of an instance.
     fn hears_any(&self, _instance: u16) -> bool {
         true
     }

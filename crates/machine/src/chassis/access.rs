@@ -114,6 +114,13 @@ impl Chassis {
         })
     }
 
+    /// The instances whose counters a write may make listen to something else.
+    pub(crate) fn programs(&self, address: Address, width: Width) -> [Option<u16>; 2] {
+        let touched = self.touched(address, width).filter(|&(number, slot)| !self.bank.is_counter(number, slot));
+        let mut instances = touched.map(|(number, _)| number);
+        [instances.next(), instances.next()]
+    }
+
     #[inline]
     fn number(&self, socket: u16, block: u16) -> u16 {
         socket * self.per_socket + block

@@ -182,6 +182,10 @@ impl RegisterSpace for Machine {
     }
 
     fn write(&mut self, address: Address, width: Width, value: u64) -> Outcome<()> {
+        // A counter that begins to listen starts from what stands, which the hardware was not told while none did.
+        for instance in self.chassis.programs(address, width).into_iter().flatten() {
+            self.model.stands(instance, &mut self.chassis);
+        }
         self.chassis.write(address, width, value)
     }
 }

@@ -38,6 +38,11 @@ impl Model {
         each!(self, model => model.now())
     }
 
+    /// Says what stands on the wires of a PMON instance, as far as it may have been left unsaid: before its counters are programmed.
+    pub fn stands<S: SignalSink>(&self, instance: u16, sink: &mut S) {
+        each!(self, model => model.stands(instance, sink));
+    }
+
     /// How far the workload has come.
     pub fn progress(&self) -> Progress {
         each!(self, model => model.progress())

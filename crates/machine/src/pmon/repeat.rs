@@ -131,22 +131,23 @@ impl Bank {
     /// Sets what is in the levels of an instance, as if it had always been there: no arrival is counted, and counters see the
     /// new levels from `tick` on.
     pub(crate) fn set_levels(&mut self, number: u16, levels: &[Entries], tick: Tick) {
-        let signals = self.signals_of(number);
-        for signal in 0..signals.len() as u16 {
+        for signal in 0..self.signals_of(number).len() as u16 {
             let here = levels.iter().filter(|entries| entries.signal == signal);
-            let mut new: Vec<(u64, u32)> = here.map(|entries| (entries.tag, entries.count)).collect();
-            new.sort_unstable();
-            let tags = &mut self.tags[signals.start + usize::from(signal)];
-            let mut old: Vec<(u64, u32)> = tags.entries().collect();
-            old.sort_unstable();
-            if old == new {
-                continue;
-            }
-            tags.clear();
-            for &(tag, count) in &new {
-                self.enter_quietly(number, &Entries { signal, tag, count });
-            }
-            self.relevel(number, signal, &old, &new, tick);
+            let new: Vec<(u64, u32)> = here.map(|entries| (entries.tag, entries.count)).collect();
+            self.set_level(number, signal, &new, tick);
+        }
+    }
+
+    /// The same for one level; entries with equal tags add up.
+    pub(super) fn set_level(&mut self, number: u16, signal: u16, new: &[(u64, u32)], tick: Tick) {
+        let place = self.signals_of(number).start + usize::from(signal);
+        let old: Vec<(u64, u32)> = self.tags[place].entries().collect();
+        self.tags[place].clear();
+        for &(tag, count) in new.iter().filter(|(_, count)| *count > 0) {
+            self.known(number, signal, tag).count += count;
+        }
+        if self.listeners[place] != 0 {
+            self.relevel(number, signal, &old, new, tick);
         }
     }
 

@@ -147,7 +147,8 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// A recorder of `cells` cells of `cell` ticks from `base` on. `before` has heard everything until then.
+    /// A recorder of `cells` cells of `cell` ticks from `base` on. `before` has heard what it hears until then; the model
+    /// says what else stands.
     pub fn new(before: &Chassis, base: Tick, cell: Tick, cells: u32) -> Self {
         let levels = (0..before.wiring().instances()).map(|number| before.bank().levels(number));
         let streams = levels.map(|levels| Stream { levels: vec![levels], ..Stream::default() }).collect();
@@ -188,6 +189,19 @@ impl Recorder {
 }
 
 impl SignalSink for Recorder {
+    /// What the hardware before did not hear: said at the start of the window.
+    fn standing(&mut self, wire: Wire, entries: &[(u64, u32)], _: Tick) {
+        let levels = &mut self.recording.streams[usize::from(wire.instance)].levels[0];
+        levels.retain(|entries| entries.signal != wire.signal);
+        for &(tag, count) in entries {
+            match levels.iter_mut().find(|entries| (entries.signal, entries.tag) == (wire.signal, tag)) {
+                Some(entries) => entries.count += count,
+                None => levels.push(Entries { signal: wire.signal, tag, count }),
+            }
+        }
+        levels.retain(|entries| entries.count > 0);
+    }
+
     fn pulse(&mut self, wire: Wire, tag: u64, tick: Tick, count: u32) {
         self.keep(wire, tag, tick, Change::Pulse(count));
     }

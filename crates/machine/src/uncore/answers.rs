@@ -27,7 +27,7 @@ impl Model {
         let (kind, slice) = (entry.record.kind, entry.record.slice);
         let (home, remote) = (entry.record.nid, entry.record.remote);
         let wires = &self.wires.homes[usize::from(home)];
-        sink.leave(wires.tracker.0, wires.tracker.1[usize::from(remote)], self.now);
+        wires.tracker.0.leave(wires.tracker.1[usize::from(remote)], self.now, sink);
         if remote {
             self.answer_remote(request, sink);
         } else if kind.is_read() {

@@ -34,13 +34,13 @@ impl Model {
         let ready = self.now + self.latency.ingress;
         if kind == RequestKind::Snoop {
             state.waiting.add_snoop(ready, request);
-            sink.enter(state.wires.ingress, self.wires.tags.snoop_ingress(), self.now);
+            state.wires.ingress.enter(self.wires.tags.snoop_ingress(), self.now, sink);
             self.wake(slice, sink);
             return;
         }
-        sink.enter(state.wires.ingress, self.wires.tags.ingress(tid), self.now);
+        state.wires.ingress.enter(self.wires.tags.ingress(tid), self.now, sink);
         if kind.is_io() {
-            sink.enter(state.wires.ingress, self.wires.tags.ordered(tid), self.now);
+            state.wires.ingress.enter(self.wires.tags.ordered(tid), self.now, sink);
         }
         state.waiting.add_request(ready, request);
         match state.waiting.only_request().filter(|&first| first > self.now) {
@@ -269,9 +269,9 @@ impl Model {
         let way = way.filter(|_| !(record.state.is_shared() && owns));
         record.miss = way.is_none() || kind.carries_data_home();
         let wires = &state.wires;
-        sink.leave(wires.ingress, self.wires.tags.ingress(record.tid), self.now);
+        wires.ingress.leave(self.wires.tags.ingress(record.tid), self.now, sink);
         if kind.is_io() {
-            sink.leave(wires.ingress, self.wires.tags.ordered(record.tid), self.now);
+            wires.ingress.leave(self.wires.tags.ordered(record.tid), self.now, sink);
         }
         wires.lookup.say(self.wires.tags.lookup(record), self.now, sink);
         self.enter_tor(request, sink);

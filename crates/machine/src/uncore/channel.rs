@@ -1,6 +1,7 @@
 //! What a memory channel of this family tells: its signals and, on another path, the ledger.
 
 use super::dram::{Layout, Sent, Witness};
+use super::levels::Levels;
 use super::pulses::Pulses;
 use super::wires::Tagged;
 use crate::engine::Period;
@@ -13,15 +14,15 @@ pub struct ChannelWires {
     /// By command.
     pub(super) commands: [(Pulses, u64); Command::COUNT],
     /// Pending reads, pending writes.
-    pub queue: [Wire; 2],
+    pub(super) queue: [Levels; 2],
     /// The same queues, while they are full.
-    pub full: [Wire; 2],
+    pub(super) full: [Levels; 2],
     /// Reads answered from a pending write.
     pub read_hit: Wire,
     /// Writes that replace a pending write.
     pub write_hit: Wire,
     /// Major mode, with the tags of read, write and partial.
-    pub mode: (Wire, [u64; 3]),
+    pub(super) mode: (Levels, [u64; 3]),
     /// Reads that close a row in use, with the tags of a read's and a write's row.
     pub preemption: (Wire, [u64; 2]),
     /// Clock enabled, with the tag of each rank.
@@ -43,11 +44,11 @@ impl ChannelWires {
     pub const fn on(wire: Wire) -> Self {
         Self {
             commands: [(Pulses::new(wire), 0); Command::COUNT],
-            queue: [wire; 2],
-            full: [wire; 2],
+            queue: [Levels::new(wire); 2],
+            full: [Levels::new(wire); 2],
             read_hit: wire,
             write_hit: wire,
-            mode: (wire, [0; 3]),
+            mode: (Levels::new(wire), [0; 3]),
             preemption: (wire, [0; 2]),
             clock: (wire, [0; Layout::RANKS]),
             throttle: (wire, [0; Layout::RANKS]),
@@ -58,9 +59,16 @@ impl ChannelWires {
         }
     }
 
-    /// Asks who listens to the commands.
-    pub fn listen<S: SignalSink>(&mut self, sink: &S) {
+    /// The instance that they belong to.
+    pub(super) const fn instance(&self) -> u16 {
+        self.mode.0.instance()
+    }
+
+    /// Asks who listens. True if what stands must be said.
+    pub fn listen<S: SignalSink>(&mut self, sink: &S) -> bool {
         self.commands.iter_mut().for_each(|(wire, _)| wire.listen(sink));
+        let levels = self.queue.iter_mut().chain(&mut self.full).chain([&mut self.mode.0]);
+        levels.fold(false, |new, wire| wire.listen(sink) | new)
     }
 
     fn of_state(&self, state: MemoryState) -> Tagged {
@@ -104,7 +112,7 @@ impl<S: SignalSink> ChannelWitness<'_, S> {
 impl<S: SignalSink> Witness for ChannelWitness<'_, S> {
     fn begins(&mut self, ranks: u8) {
         let (wire, tags) = self.wires.mode;
-        self.switch((wire, tags[MajorMode::Read as usize]), true, 0);
+        wire.enter(tags[MajorMode::Read as usize], 0, self.sink);
         (0..ranks).for_each(|rank| self.state(MemoryState::ClockOn(rank), true, 0));
     }
 
@@ -117,18 +125,20 @@ impl<S: SignalSink> Witness for ChannelWitness<'_, S> {
 
     #[inline]
     fn enters(&mut self, queue: Pending, full: bool, cycle: u64) {
-        self.switch((self.wires.queue[queue as usize], 0), true, cycle);
+        let tick = cycle * self.clock.ticks();
+        self.wires.queue[queue as usize].enter(0, tick, self.sink);
         if full {
-            self.switch((self.wires.full[queue as usize], 0), true, cycle);
+            self.wires.full[queue as usize].enter(0, tick, self.sink);
         }
         self.ledger.queued(self.number, queue, cycle);
     }
 
     #[inline]
     fn leaves(&mut self, queue: Pending, was_full: bool, entered: u64, cycle: u64) {
-        self.switch((self.wires.queue[queue as usize], 0), false, cycle);
+        let tick = cycle * self.clock.ticks();
+        self.wires.queue[queue as usize].leave(0, tick, self.sink);
         if was_full {
-            self.switch((self.wires.full[queue as usize], 0), false, cycle);
+            self.wires.full[queue as usize].leave(0, tick, self.sink);
         }
         self.ledger.unqueued(self.number, queue, entered, cycle);
     }
@@ -144,9 +154,9 @@ impl<S: SignalSink> Witness for ChannelWitness<'_, S> {
     }
 
     fn changes_mode(&mut self, from: MajorMode, to: MajorMode, cycle: u64) {
-        let (wire, tags) = self.wires.mode;
-        self.switch((wire, tags[from as usize]), false, cycle);
-        self.switch((wire, tags[to as usize]), true, cycle);
+        let ((wire, tags), tick) = (self.wires.mode, cycle * self.clock.ticks());
+        wire.leave(tags[from as usize], tick, self.sink);
+        wire.enter(tags[to as usize], tick, self.sink);
         self.ledger.mode(self.number, to, cycle);
     }
 

@@ -9,15 +9,6 @@ use crate::signal::{SignalSink, Tick};
 const STARVES: u64 = 3;
 
 impl Model {
-    /// Asks who listens to what; to be done whenever counters may have been programmed.
-    pub(super) fn listen<S: SignalSink>(&mut self, sink: &S) {
-        self.rings.listen(sink);
-        let rings = self.rings.are_heard();
-        self.slices.iter_mut().for_each(|slice| slice.listen(rings, sink));
-        self.wires.homes.iter_mut().for_each(|home| home.listen(sink));
-        self.wires.channels.iter_mut().for_each(|wires| wires.listen(sink));
-    }
-
     /// A slice's or core's ring stop is to send a message to another stop of its socket: at once, or when those before it are gone.
     /// Gives the tick at which it goes.
     // Once for all who call it: copies would crowd the host's cache of instructions.

@@ -187,7 +187,7 @@ impl Model {
         }
         let (wire, tag) = wires.regions[usize::from(region)];
         wire.say(tag, self.now, sink);
-        sink.enter(wires.tracker.0, wires.tracker.1[from], self.now);
+        wires.tracker.0.enter(wires.tracker.1[from], self.now, sink);
         if asks {
             // Memory has nothing to do: the line is about to be written.
             self.plan_answer(request, self.now);

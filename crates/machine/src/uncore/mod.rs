@@ -27,6 +27,7 @@ mod host;
 mod in_hand;
 mod issue;
 mod latency;
+mod levels;
 mod links;
 mod llc;
 pub mod nehalem;
@@ -45,6 +46,7 @@ mod run;
 mod search;
 mod settings;
 mod slice;
+mod standing;
 mod stream;
 mod table;
 #[cfg(test)]

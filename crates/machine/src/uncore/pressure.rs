@@ -1,6 +1,7 @@
 //! What a slice's queues suffer: requests and responses that are turned away and try again, and queues that wait for each other.
 
 use super::Model;
+use super::levels::Levels;
 use super::pulses::Pulses;
 use super::request::RequestId;
 use super::wires::Tagged;
@@ -13,10 +14,10 @@ use crate::signal::{SignalSink, Wire, Wiring, WiringError};
 pub struct PressureWires {
     /// What was turned away, by [`IngressQueue`] and [`Refusal`]; the tag has the bit of every reason, too.
     refused: [(Wire, [u64; Refusal::COUNT]); IngressQueue::COUNT],
-    /// By [`SliceState`].
-    states: [Tagged; SliceState::COUNT],
+    /// With the tag of each [`SliceState`].
+    pub states: (Levels, [u64; SliceState::COUNT]),
     /// Data reads that missed and have no line yet.
-    pub read_misses: Wire,
+    pub read_misses: Levels,
     /// Streaming stores that found the line modified.
     pub aliased: Tagged,
     /// Messages that went past an empty egress queue.
@@ -45,17 +46,15 @@ impl PressureWires {
             // Snoops take no entry of a tracker.
             snoops = (wire, [any | full, any | subevent("RxR_IPQ_RETRY", "ADDR_CONFLICT")?.1, any]);
         }
-        let states = [
-            subevent("RxR_EXT_STARVED", "ISMQ_BIDS")?,
-            subevent("RxR_EXT_STARVED", "ISMQ")?,
-            subevent("RxR_EXT_STARVED", "IRQ")?,
-        ];
+        let (states, bids) = subevent("RxR_EXT_STARVED", "ISMQ_BIDS")?;
+        let (responses_starve, requests_starve) =
+            (subevent("RxR_EXT_STARVED", "ISMQ")?.1, subevent("RxR_EXT_STARVED", "IRQ")?.1);
         let aliased = subevent("MISC", "WC_ALIASING")?;
         let starved = [subevent("TxR_STARVED", "AK")?, subevent("TxR_STARVED", "BL")?];
         Ok(Self {
             refused: [(requests, [any | full, any | conflict, any | tracker]), responses, snoops],
-            states,
-            read_misses: wiring.signal(socket, "cbo", slice, "ISMQ_DRD_MISS_OCC")?,
+            states: (states.into(), [bids, responses_starve, requests_starve]),
+            read_misses: wiring.signal(socket, "cbo", slice, "ISMQ_DRD_MISS_OCC")?.into(),
             aliased,
             bypass: wiring.signal(socket, "cbo", slice, "TxR_ADS_USED")?.into(),
             starved,
@@ -88,7 +87,7 @@ impl Model {
         if record.rejected == NEVER {
             record.rejected = self.wheel.cycle();
             let wire = self.slices[usize::from(record.slice)].wires.ingress;
-            sink.enter(wire, self.wires.tags.rejected(record.tid), self.now);
+            wire.enter(self.wires.tags.rejected(record.tid), self.now, sink);
         }
     }
 
@@ -97,7 +96,7 @@ impl Model {
     pub(super) fn unreject<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let record = &self.pool[request].record;
         let wire = self.slices[usize::from(record.slice)].wires.ingress;
-        sink.leave(wire, self.wires.tags.rejected(record.tid), self.now);
+        wire.leave(self.wires.tags.rejected(record.tid), self.now, sink);
     }
 
     /// A state of a slice's queues begins or ends, if it has not yet.
@@ -112,12 +111,8 @@ impl Model {
 
     #[cold]
     fn change_slice_state<S: SignalSink>(&mut self, slice: u16, state: SliceState, on: bool, sink: &mut S) {
-        let (wire, tag) = self.slices[usize::from(slice)].wires.pressure.states[state as usize];
-        if on {
-            sink.enter(wire, tag, self.now)
-        } else {
-            sink.leave(wire, tag, self.now)
-        }
+        let (wire, tags) = self.slices[usize::from(slice)].wires.pressure.states;
+        wire.switch(tags[state as usize], on, self.now, sink);
         self.ledger.slice_state(slice, state, on, self.wheel.cycle());
     }
 }

@@ -207,7 +207,7 @@ impl Model {
         record.ingress_out = self.wheel.cycle();
         record.state = way.map_or(LineState::Invalid, |way| self.slices[index].llc.state(way));
         let wires = &self.slices[index].wires;
-        sink.leave(wires.ingress, self.wires.tags.snoop_ingress(), self.now);
+        wires.ingress.leave(self.wires.tags.snoop_ingress(), self.now, sink);
         wires.lookup.say(self.wires.tags.lookup(record), self.now, sink);
         self.enter_tor(snoop, sink);
         let delay = match way {

@@ -81,6 +81,11 @@ impl Request {
         }
     }
 
+    /// A data read that missed.
+    pub const fn is_read_miss(&self) -> bool {
+        self.record.miss && matches!(self.record.kind, RequestKind::DataRead)
+    }
+
     /// Other sockets keep the line that is granted.
     pub const fn granted_shared(&self) -> bool {
         self.shared && self.record.kind.only_reads()

@@ -89,8 +89,8 @@ impl Slice {
         self.used & self.for_snoops != self.for_snoops
     }
 
-    /// Asks who listens to the slice's pulses; `rings` says whether anybody does to a ring.
-    pub fn listen<S: SignalSink>(&mut self, rings: bool, sink: &S) {
+    /// Asks who listens to the slice; `rings` says whether anybody does to a ring. True if what stands must be said.
+    pub fn listen<S: SignalSink>(&mut self, rings: bool, sink: &S) -> bool {
         let wires = &mut self.wires;
         [&mut wires.lookup, &mut wires.victim, &mut wires.pressure.bypass]
             .into_iter()
@@ -98,6 +98,14 @@ impl Slice {
         // Messages of all kinds have one wire.
         debug_assert!(wires.messages.iter().all(|(wire, _)| *wire == wires.messages[0].0));
         self.messages_heard = rings || sink.hears(wires.messages[0].0);
+        [&mut wires.tor, &mut wires.ingress, &mut wires.pressure.read_misses, &mut wires.pressure.states.0]
+            .into_iter()
+            .fold(false, |new, wire| wire.listen(sink) | new)
+    }
+
+    /// The requests in the table.
+    pub fn in_table(&self) -> impl Iterator<Item = RequestId> + '_ {
+        (0..ROOM).filter(|slot| self.used >> slot & 1 == 1).map(|slot| self.owners[slot])
     }
 
     /// True if the egress has no room for what a request may send.

@@ -30,9 +30,9 @@ impl Model {
         } else {
             state.take_tor_entry(entry.line, request)
         };
-        sink.enter(state.wires.tor, entry.tor_tag, self.now);
-        if entry.record.miss && entry.record.kind == RequestKind::DataRead {
-            sink.enter(state.wires.pressure.read_misses, 0, self.now);
+        state.wires.tor.enter(entry.tor_tag, self.now, sink);
+        if entry.is_read_miss() {
+            state.wires.pressure.read_misses.enter(0, self.now, sink);
         }
     }
 
@@ -43,9 +43,9 @@ impl Model {
         let slice = entry.record.slice;
         let state = &mut self.slices[usize::from(slice)];
         state.free_tor_entry(entry.tor_slot);
-        sink.leave(state.wires.tor, entry.tor_tag, self.now);
-        if entry.record.miss && entry.record.kind == RequestKind::DataRead {
-            sink.leave(state.wires.pressure.read_misses, 0, self.now);
+        state.wires.tor.leave(entry.tor_tag, self.now, sink);
+        if entry.is_read_miss() {
+            state.wires.pressure.read_misses.leave(0, self.now, sink);
         }
         if entry.next != NO_REQUEST {
             self.let_try_again(slice, request);

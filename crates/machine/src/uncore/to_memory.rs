@@ -35,7 +35,7 @@ impl Model {
         *credits -= 1;
         if *credits == 0 {
             let (wire, tags) = wires.no_credits[pending as usize];
-            sink.enter(wire, tags[channel], self.now);
+            wire.enter(tags[channel], self.now, sink);
         }
         self.ledger.home_enter(home, HomeQueue::Credits(pending, channel), self.now);
         if read {
@@ -54,7 +54,7 @@ impl Model {
         };
         if *credits == 0 {
             let (wire, tags) = self.wires.homes[home].no_credits[queue as usize];
-            sink.leave(wire, tags[channel], self.now);
+            wire.leave(tags[channel], self.now, sink);
         }
         *credits += 1;
         self.ledger.home_leave(home as u8, HomeQueue::Credits(queue, channel), self.now);

@@ -8,6 +8,7 @@ use crate::uncore::channel::ChannelWires;
 use crate::uncore::device::DeviceWires;
 use crate::uncore::dram::Layout;
 use crate::uncore::home_queues::EgressWires;
+use crate::uncore::levels::Levels;
 use crate::uncore::parameters::{MOST_REGIONS, MOST_SOCKETS};
 use crate::uncore::pressure::PressureWires;
 use crate::uncore::pulses::Pulses;
@@ -20,8 +21,8 @@ pub type Tagged = (Wire, u64);
 pub struct SliceWires {
     pub lookup: Pulses,
     pub victim: Pulses,
-    pub tor: Wire,
-    pub ingress: Wire,
+    pub tor: Levels,
+    pub ingress: Levels,
     pub messages: [Tagged; Message::COUNT],
     /// Of a machine with several sockets: snoops that dropped a copy silently.
     pub dropped_silently: Tagged,
@@ -92,7 +93,7 @@ pub struct HomeWires {
     /// With the tags of requests of this socket and of others.
     pub reads: (Pulses, [u64; 2]),
     pub writes: (Pulses, [u64; 2]),
-    pub tracker: (Wire, [u64; 2]),
+    pub tracker: (Levels, [u64; 2]),
     /// Requests by region.
     pub regions: [(Pulses, u64); MOST_REGIONS],
     pub written: (Pulses, u64),
@@ -115,19 +116,21 @@ pub struct HomeWires {
     /// Reads that could not go the short way to their channel, and those that could.
     pub bypass: (Pulses, [u64; 2]),
     /// For reads and for writes, with the channels' tags.
-    pub no_credits: [(Wire, [u64; 4]); 2],
+    pub no_credits: [(Levels, [u64; 4]); 2],
     pub direct: Pulses,
 }
 
 impl HomeWires {
-    /// Asks who listens; to be done whenever counters may have been programmed.
-    pub fn listen<S: SignalSink>(&mut self, sink: &S) {
+    /// Asks who listens; to be done whenever counters may have been programmed. True if what stands must be said.
+    pub fn listen<S: SignalSink>(&mut self, sink: &S) -> bool {
         let Self { reads, writes, bypass, written, written_part, to_cache, to_core, .. } = self;
         [&mut reads.0, &mut writes.0, &mut bypass.0].into_iter().for_each(|wire| wire.listen(sink));
         let tagged = [written, written_part, to_cache, to_core].into_iter().chain(&mut self.regions);
         tagged.for_each(|(wire, _)| wire.listen(sink));
         self.completion.listen(sink);
         self.direct.listen(sink);
+        let [reads, writes] = &mut self.no_credits;
+        [&mut self.tracker.0, &mut reads.0, &mut writes.0].into_iter().fold(false, |new, wire| wire.listen(sink) | new)
     }
 }
 
@@ -201,8 +204,8 @@ fn bind_slice(wiring: &mut Wiring, socket: u16, slice: u16, others: bool) -> Res
     Ok(SliceWires {
         lookup: signal("llc_lookup")?.into(),
         victim: signal("llc_victim")?.into(),
-        tor: signal("tor")?,
-        ingress: signal("ingress")?,
+        tor: signal("tor")?.into(),
+        ingress: signal("ingress")?.into(),
         messages,
         dropped_silently,
         stores_to_shared,
@@ -269,13 +272,13 @@ fn channel_tags(
     subevent: &mut impl FnMut(&str, &str) -> Result<Tagged, WiringError>,
     event: &str,
     channels: u8,
-) -> Result<(Wire, [u64; 4]), WiringError> {
+) -> Result<(Levels, [u64; 4]), WiringError> {
     let (wire, first) = subevent(event, "CHN0")?;
     let mut tags = [first; 4];
     for (tag, name) in tags.iter_mut().zip(["CHN0", "CHN1", "CHN2", "CHN3"]).take(channels.into()) {
         (_, *tag) = subevent(event, name)?;
     }
-    Ok((wire, tags))
+    Ok((wire.into(), tags))
 }
 
 /// Regions that the first of the two events on them counts.
@@ -324,7 +327,7 @@ fn bind_home(wiring: &mut Wiring, socket: u16, parameters: &Parameters) -> Resul
     Ok(HomeWires {
         reads: (reads.0.into(), by_origin(reads).1),
         writes: (writes.0.into(), by_origin(writes).1),
-        tracker: by_origin(tracker),
+        tracker: (tracker.0.into(), by_origin(tracker).1),
         regions: regions.map(Pulses::tagged),
         written: Pulses::tagged(written),
         written_part: Pulses::tagged(written_part),
@@ -380,11 +383,11 @@ fn bind_channel(wiring: &mut Wiring, socket: u16, channel: u16, ranks: u8) -> Re
     let mut signal = |name| wiring.signal(socket, "imc", channel, name);
     Ok(ChannelWires {
         commands: commands.map(Pulses::tagged),
-        queue: [signal("rpq")?, signal("wpq")?],
-        full: [signal("RPQ_CYCLES_FULL")?, signal("WPQ_CYCLES_FULL")?],
+        queue: [signal("rpq")?.into(), signal("wpq")?.into()],
+        full: [signal("RPQ_CYCLES_FULL")?.into(), signal("WPQ_CYCLES_FULL")?.into()],
         read_hit: signal("WPQ_READ_HIT")?,
         write_hit: signal("WPQ_WRITE_HIT")?,
-        mode: (mode, [read, write, partial]),
+        mode: (mode.into(), [read, write, partial]),
         preemption: (preemption, [preempt_read, preempt_write]),
         clock,
         throttle,

@@ -64,7 +64,8 @@ impl Gauge {
 pub struct Stay {
     /// Entries that came.
     pub entries: u64,
-    live: u64,
+    /// Entries that are there.
+    pub live: u64,
     occupied: u64,
 }
 

@@ -220,6 +220,17 @@ impl Ledger {
         }
     }
 
+    /// How many there are of something that lasts.
+    pub fn live(&self, level: LevelId, socket: u16, index: u16) -> u64 {
+        self.cells.levels[self.level_places[usize::from(level)].0.of(socket, index)].live
+    }
+
+    /// Entries of a table of requests, by class.
+    pub fn in_table(&self, socket: u16, cha: u16) -> impl Iterator<Item = (Class, u32)> {
+        let stays = &self.cells.agents[usize::from(socket * self.agents_of_socket + cha)].tor;
+        stays.iter().enumerate().map(|(index, stay)| (Class::of(index), stay.live as u32))
+    }
+
     /// The capacity of a level.
     #[inline]
     pub fn room(&self, level: LevelId) -> u64 {

@@ -165,6 +165,11 @@ impl Channel {
             && self.forwards.is_empty()
     }
 
+    /// What the channel does at present.
+    pub const fn mode(&self) -> MajorMode {
+        self.mode
+    }
+
     /// Arrival cycles of what is in a queue.
     pub fn entries(&self, queue: Pending) -> Box<dyn Iterator<Item = u64> + '_> {
         match queue {

@@ -8,24 +8,17 @@ use crate::ledger::emerald_rapids::{Class, Found, Ledger, LinkMessage, Queue, Re
 use crate::signal::{SignalSink, Stride, Tick, Wiring, WiringError};
 use pericore_catalog::BitRange;
 
-/// The signals of a level.
+/// The signals of a level, all of one unit.
 #[derive(Debug, Clone)]
-struct LevelLines {
-    /// It holds for every entry.
-    each: Option<Line>,
-    /// What few levels have.
-    more: Option<Box<MoreLines>>,
-}
-
-/// The signals of a level beside that of its entries.
-#[derive(Debug, Clone)]
-struct MoreLines {
-    /// A second one holds for every entry.
-    each: Option<Line>,
+pub(super) struct LevelLines {
+    /// One of them, whichever.
+    any: Line,
+    /// They hold for every entry.
+    pub each: [Option<Line>; 2],
     /// It holds while there is no room left.
-    full: Option<Line>,
+    pub full: Option<Line>,
     /// It holds while there is anything.
-    nonempty: Option<Line>,
+    pub nonempty: Option<Line>,
 }
 
 /// Signals of the memory channels' commands.
@@ -86,13 +79,15 @@ pub struct Account {
     pub ledger: Ledger,
     pub(super) stride: Stride,
     deeds: Vec<Line>,
-    levels: Vec<LevelLines>,
-    requests: RequestLines,
+    pub(super) levels: Vec<LevelLines>,
+    pub(super) requests: RequestLines,
     rejects: RejectLines,
     commands: CommandLines,
     channels: u16,
-    /// By machine-wide number: a counter of the instance hears pulses.
-    heard: Vec<bool>,
+    /// By machine-wide number: a counter of the instance listens.
+    pub(super) heard: Vec<bool>,
+    /// By the same: socket, unit, number in the socket.
+    pub(super) places: Vec<(u16, &'static str, u16)>,
 }
 
 /// What stands before a sign, and what behind it.
@@ -110,10 +105,11 @@ fn bind_level(wiring: &mut Wiring, entry: &str) -> Result<LevelLines, WiringErro
         None => (None, full),
     };
     let mut each = each.split('|').filter(|name| !name.is_empty());
-    let first = optional(each.next())?;
-    let more = MoreLines { each: optional(each.next())?, full: optional(full)?, nonempty: optional(nonempty)? };
-    let has_more = more.each.or(more.full).or(more.nonempty).is_some();
-    Ok(LevelLines { each: first, more: has_more.then(|| Box::new(more)) })
+    let each = [optional(each.next())?, optional(each.next())?];
+    let (full, nonempty) = (optional(full)?, optional(nonempty)?);
+    let missing = || WiringError::NoSignal { unit: "any", name: entry.to_owned() };
+    let any = each[0].or(nonempty).or(full).ok_or_else(missing)?;
+    Ok(LevelLines { any, each, full, nonempty })
 }
 
 impl Account {
@@ -141,17 +137,15 @@ impl Account {
             snoop: wiring.attribute("irp", "snoop_responses", "snoop")?,
         };
         let heard = vec![true; wiring.instances().into()];
-        Ok(Self { links, answers, ledger, stride, deeds, levels, requests, rejects, commands, channels, heard })
+        let place = |number| {
+            let (socket, unit, index) = wiring.locate(number);
+            (socket, wiring.family().units[unit].name, index)
+        };
+        let places = (0..wiring.instances()).map(place).collect();
+        Ok(Self { links, answers, ledger, stride, deeds, levels, requests, rejects, commands, channels, heard, places })
     }
 
-    /// Asks where counters listen; to be done whenever counters may have been programmed.
-    pub fn listen<S: SignalSink>(&mut self, sink: &S) {
-        for (instance, heard) in (0..).zip(&mut self.heard) {
-            *heard = sink.hears_any(instance);
-        }
-    }
-
-    /// True if pulses of an instance need be made.
+    /// True if what an instance has to say need be said.
     #[inline]
     fn hears(&self, line: Line, socket: u16, index: u16) -> bool {
         self.heard[usize::from(line.wire(self.stride, socket, index).instance)]
@@ -209,32 +203,35 @@ impl Account {
     /// Something that lasts begins.
     pub fn enter<S: SignalSink>(&mut self, level: LevelId, socket: u16, index: u16, tick: Tick, sink: &mut S) {
         let live = self.ledger.enter(level, socket, index, tick);
-        let lines = &self.levels[usize::from(level)];
-        if let Some(more) = &lines.more {
-            let full = more.full.filter(|_| live == self.ledger.room(level));
-            let nonempty = more.nonempty.filter(|_| live == 1);
-            for line in [more.each, full, nonempty].into_iter().flatten() {
-                sink.enter(line.wire(self.stride, socket, index), line.tag(), tick);
-            }
-        }
-        if let Some(line) = lines.each {
-            sink.enter(line.wire(self.stride, socket, index), line.tag(), tick);
+        if self.hears(self.levels[usize::from(level)].any, socket, index) {
+            self.tell::<true, S>(level, live, (socket, index), tick, sink);
         }
     }
 
     /// Something that lasted ends.
     pub fn leave<S: SignalSink>(&mut self, level: LevelId, socket: u16, index: u16, tick: Tick, sink: &mut S) {
         let live = self.ledger.leave(level, socket, index, tick);
-        let lines = &self.levels[usize::from(level)];
-        if let Some(more) = &lines.more {
-            let full = more.full.filter(|_| live + 1 == self.ledger.room(level));
-            let nonempty = more.nonempty.filter(|_| live == 0);
-            for line in [more.each, full, nonempty].into_iter().flatten() {
-                sink.leave(line.wire(self.stride, socket, index), line.tag(), tick);
-            }
+        if self.hears(self.levels[usize::from(level)].any, socket, index) {
+            self.tell::<false, S>(level, live + 1, (socket, index), tick, sink);
         }
-        if let Some(line) = lines.each {
-            sink.leave(line.wire(self.stride, socket, index), line.tag(), tick);
+    }
+
+    /// Says that a level has come to `most` entries, or goes down from there.
+    #[inline(never)]
+    fn tell<const COMES: bool, S: SignalSink>(
+        &self,
+        level: LevelId,
+        most: u64,
+        (socket, index): (u16, u16),
+        tick: Tick,
+        sink: &mut S,
+    ) {
+        let LevelLines { each: [one, other], full, nonempty, .. } = &self.levels[usize::from(level)];
+        let full = full.filter(|_| most == self.ledger.room(level));
+        let nonempty = nonempty.filter(|_| most == 1);
+        for line in [*one, *other, full, nonempty].into_iter().flatten() {
+            let wire = line.wire(self.stride, socket, index);
+            if COMES { sink.enter(wire, line.tag(), tick) } else { sink.leave(wire, line.tag(), tick) }
         }
     }
 
@@ -257,15 +254,19 @@ impl Account {
 
     /// A request takes an entry of the table of requests.
     pub fn tor_in<S: SignalSink>(&mut self, socket: u16, cha: u16, class: Class, tick: Tick, sink: &mut S) {
-        let tag = self.requests.tor_tag(class);
-        sink.enter(self.requests.tor.wire(self.stride, socket, cha), tag, tick);
+        if self.hears(self.requests.tor, socket, cha) {
+            let tag = self.requests.tor_tag(class);
+            sink.enter(self.requests.tor.wire(self.stride, socket, cha), tag, tick);
+        }
         self.ledger.tor_in(socket, cha, class, tick);
     }
 
     /// A request gives its entry back.
     pub fn tor_out<S: SignalSink>(&mut self, socket: u16, cha: u16, class: Class, tick: Tick, sink: &mut S) {
-        let tag = self.requests.tor_tag(class);
-        sink.leave(self.requests.tor.wire(self.stride, socket, cha), tag, tick);
+        if self.hears(self.requests.tor, socket, cha) {
+            let tag = self.requests.tor_tag(class);
+            sink.leave(self.requests.tor.wire(self.stride, socket, cha), tag, tick);
+        }
         self.ledger.tor_out(socket, cha, class, tick);
     }
 

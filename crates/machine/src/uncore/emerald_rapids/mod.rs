@@ -33,6 +33,7 @@ mod remote;
 mod request;
 mod request_tags;
 mod shortage;
+mod standing;
 mod subchannel;
 mod system;
 mod tags;
@@ -148,9 +149,14 @@ impl Model {
         self.program.as_ref().map(Program::counts)
     }
 
+    /// Says what stands in the queues of a PMON instance, whose counters may begin to listen.
+    pub fn stands<S: SignalSink>(&self, instance: u16, sink: &mut S) {
+        self.account.stands(instance, self.now, sink);
+    }
+
     /// Runs everything that happens before `until`; afterwards it is `until`.
     pub fn run_until<S: SignalSink>(&mut self, until: Tick, sink: &mut S) {
-        self.account.listen(sink);
+        self.account.listen(self.now, sink);
         self.mesh.listen(&self.account, sink);
         if !self.started {
             self.started = true;

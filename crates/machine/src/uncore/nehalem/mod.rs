@@ -23,6 +23,7 @@ mod program;
 mod queue;
 mod request;
 mod socket;
+mod standing;
 #[cfg(test)]
 mod tests;
 mod times;
@@ -193,6 +194,7 @@ impl Model {
             self.started = true;
             self.begin_phase();
         }
+        self.listen(sink);
         loop {
             let next = self.memory_next.min(self.wheel.next_tick());
             if next >= until {
@@ -263,7 +265,7 @@ impl Model {
         let first = wires.nonempty.filter(|_| *live == 1);
         let last = wires.full.filter(|_| *live == wires.capacity);
         for (wire, tag) in [wires.entries, first, last].into_iter().flatten() {
-            sink.enter(wire, tag, self.now);
+            wire.enter(tag, self.now, sink);
         }
         self.ledger.enter(socket, level, self.now);
     }
@@ -277,7 +279,7 @@ impl Model {
         *live -= 1;
         let first = wires.nonempty.filter(|_| *live == 0);
         for (wire, tag) in [wires.entries, first, last].into_iter().flatten() {
-            sink.leave(wire, tag, self.now);
+            wire.leave(tag, self.now, sink);
         }
         self.ledger.leave(socket, level, self.now);
     }

@@ -6,19 +6,23 @@ use super::parameters::{CHANNELS, Parameters};
 use super::request::Answer;
 use crate::ledger::Command;
 use crate::signal::{Wire, Wiring, WiringError};
+use crate::uncore::levels::Levels;
 
 /// A wire with the tag of one subevent.
 pub type Tagged = (Wire, u64);
+
+/// A wire of levels with the tag of one subevent.
+pub type TaggedLevel = (Levels, u64);
 
 /// What a level tells.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LevelWires {
     /// Every entry.
-    pub entries: Option<Tagged>,
+    pub entries: Option<TaggedLevel>,
     /// That there are any.
-    pub nonempty: Option<Tagged>,
+    pub nonempty: Option<TaggedLevel>,
     /// That there are `capacity`.
-    pub full: Option<Tagged>,
+    pub full: Option<TaggedLevel>,
     pub capacity: u32,
 }
 
@@ -143,6 +147,10 @@ impl Binder<'_> {
         self.wiring.subevent(self.socket, UNIT, 0, event, subevent)
     }
 
+    fn level(&mut self, event: &str, subevent: &str) -> Result<Option<TaggedLevel>, WiringError> {
+        self.of(event, subevent).map(|(wire, tag)| Some((wire.into(), tag)))
+    }
+
     fn all<const N: usize>(&mut self, event: &str, subevents: [&str; N]) -> Result<[Tagged; N], WiringError> {
         let mut bound = [(Wire::default(), 0); N];
         for (place, subevent) in bound.iter_mut().zip(subevents) {
@@ -163,8 +171,8 @@ fn bind_levels(binder: &mut Binder<'_>, parameters: &Parameters) -> Result<[Leve
             Level::tracker(tracker),
             LevelWires {
                 entries: None,
-                nonempty: Some(binder.of("GQ_CYCLES_NOT_EMPTY", name)?),
-                full: Some(binder.of("GQ_CYCLES_FULL", name)?),
+                nonempty: binder.level("GQ_CYCLES_NOT_EMPTY", name)?,
+                full: binder.level("GQ_CYCLES_FULL", name)?,
                 capacity: parameters.trackers[tracker as usize].into(),
             },
         );
@@ -177,14 +185,14 @@ fn bind_levels(binder: &mut Binder<'_>, parameters: &Parameters) -> Result<[Leve
             Level::home(source),
             LevelWires {
                 entries: None,
-                nonempty: Some(binder.of("QHL_CYCLES_NOT_EMPTY", name)?),
-                full: Some(binder.of("QHL_CYCLES_FULL", name)?),
+                nonempty: binder.level("QHL_CYCLES_NOT_EMPTY", name)?,
+                full: binder.level("QHL_CYCLES_FULL", name)?,
                 capacity: parameters.home_entries[source as usize].into(),
             },
         );
-        let entries = Some(binder.of("QHL_OCCUPANCY", name)?);
+        let entries = binder.level("QHL_OCCUPANCY", name)?;
         at(Level::home_reads(source), LevelWires { entries, ..LevelWires::default() });
-        let nonempty = Some(binder.of("QHL_CONFLICT_CYCLES", name)?);
+        let nonempty = binder.level("QHL_CONFLICT_CYCLES", name)?;
         at(Level::conflict(source), LevelWires { nonempty, ..LevelWires::default() });
     }
     let ports = [
@@ -199,7 +207,7 @@ fn bind_levels(binder: &mut Binder<'_>, parameters: &Parameters) -> Result<[Leve
     ];
     for (port, (event, name)) in Port::ALL.into_iter().zip(ports) {
         if port != Port::FromLinks || several {
-            let nonempty = Some(binder.of(event, name)?);
+            let nonempty = binder.level(event, name)?;
             at(Level::port(port), LevelWires { nonempty, ..LevelWires::default() });
         }
     }
@@ -216,15 +224,15 @@ fn bind_levels(binder: &mut Binder<'_>, parameters: &Parameters) -> Result<[Leve
     ];
     for (link, class, event, name) in stalls {
         if link == TO_HUB || several {
-            let nonempty = Some(binder.of(event, name)?);
+            let nonempty = binder.level(event, name)?;
             at(Level::stall(link, class), LevelWires { nonempty, ..LevelWires::default() });
         }
     }
     for (link, busy, full) in [(TO_SOCKET, "BUSY_LINK_0", "STALLS_LINK_0"), (TO_HUB, "BUSY_LINK_1", "STALLS_LINK_1")] {
         if link == TO_HUB || several {
-            let nonempty = Some(binder.of("QPI_TX_HEADER", busy)?);
+            let nonempty = binder.level("QPI_TX_HEADER", busy)?;
             at(Level::header(link), LevelWires { nonempty, ..LevelWires::default() });
-            let nonempty = Some(binder.of("QPI_RX_NO_PPT_CREDIT", full)?);
+            let nonempty = binder.level("QPI_RX_NO_PPT_CREDIT", full)?;
             at(Level::no_peer(link), LevelWires { nonempty, ..LevelWires::default() });
         }
     }
@@ -233,22 +241,22 @@ fn bind_levels(binder: &mut Binder<'_>, parameters: &Parameters) -> Result<[Leve
         at(
             Level::reads(channel),
             LevelWires {
-                entries: Some(binder.of("QMC_BUSY", &name("READ_"))?),
+                entries: binder.level("QMC_BUSY", &name("READ_"))?,
                 nonempty: None,
-                full: Some(binder.of("QMC_NORMAL_FULL", &name("READ_"))?),
+                full: binder.level("QMC_NORMAL_FULL", &name("READ_"))?,
                 capacity: parameters.dram.reads.into(),
             },
         );
         at(
             Level::writes(channel),
             LevelWires {
-                entries: Some(binder.of("QMC_BUSY", &name("WRITE_"))?),
+                entries: binder.level("QMC_BUSY", &name("WRITE_"))?,
                 nonempty: None,
-                full: Some(binder.of("QMC_NORMAL_FULL", &name("WRITE_"))?),
+                full: binder.level("QMC_NORMAL_FULL", &name("WRITE_"))?,
                 capacity: parameters.dram.writes.into(),
             },
         );
-        let entries = Some(binder.of("IMC_ISOC_OCCUPANCY", &name(""))?);
+        let entries = binder.level("IMC_ISOC_OCCUPANCY", &name(""))?;
         at(Level::isochronous(channel), LevelWires { entries, ..LevelWires::default() });
     }
     Ok(levels)
