@@ -43,12 +43,7 @@ impl Model {
             state.wires.ingress.enter(self.wires.tags.ordered(tid), self.now, sink);
         }
         state.waiting.add_request(ready, request);
-        match state.waiting.only_request().filter(|&first| first > self.now) {
-            None => self.wake(slice, sink),
-            // Nothing can go now.
-            Some(first) if state.has_tor_entry() => self.pump_from(slice, first),
-            Some(_) => {}
-        }
+        self.wake(slice, sink);
     }
 
     /// A line arrives from memory.
@@ -73,8 +68,15 @@ impl Model {
     /// Lets the pipeline work now if it can, and sets its next event.
     #[inline]
     pub(super) fn wake<S: SignalSink>(&mut self, slice: u16, sink: &mut S) {
-        if !self.slices[usize::from(slice)].waiting.is_empty() {
-            self.work(slice, sink);
+        let state = &self.slices[usize::from(slice)];
+        if state.waiting.is_empty() {
+            return;
+        }
+        match state.waiting.only_request().filter(|&first| first > self.now) {
+            None => self.work(slice, sink),
+            // Nothing can go now.
+            Some(first) if state.has_tor_entry() => self.pump_from(slice, first),
+            Some(_) => {}
         }
     }
 

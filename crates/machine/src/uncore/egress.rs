@@ -15,23 +15,25 @@ impl Model {
     #[inline(never)]
     pub(super) fn message<S: SignalSink>(&mut self, stop: u16, message: Message, to: u8, sink: &mut S) -> Tick {
         let slice = &mut self.slices[usize::from(stop)];
-        if slice.egress_free > self.now || !slice.egress.is_empty() {
+        if slice.egress_free > self.now {
             return self.put_in_egress(stop, message, to);
         }
         slice.egress_free = self.now + self.latency.uclk;
-        slice.wires.pressure.bypass.say(0, self.now, sink);
-        self.send_message(stop, message, to, sink);
-        self.now
+        let heard = slice.egress_heard;
+        self.ledger.message(stop, message, to, self.is_odd());
+        if heard { self.tell_bypass(stop, message, to, sink) } else { self.now }
     }
 
     fn put_in_egress(&mut self, stop: u16, message: Message, to: u8) -> Tick {
         let slice = &mut self.slices[usize::from(stop)];
-        let before = slice.egress.len();
+        let goes = slice.egress_free;
+        slice.egress_free = goes + self.latency.uclk;
+        let first = slice.egress.is_empty();
         slice.egress.push_back((message, to, self.now));
-        if before == 0 {
-            self.wheel.schedule(slice.egress_free, Event::Egress.of(stop));
+        if first {
+            self.wheel.schedule(goes, Event::Egress.of(stop));
         }
-        slice.egress_free + before as u64 * self.latency.uclk
+        goes
     }
 
     /// A ring stop sends the oldest of the messages that wait.
@@ -39,24 +41,27 @@ impl Model {
         let slice = &mut self.slices[usize::from(stop)];
         let Some((message, to, since)) = slice.egress.pop_front() else { return };
         let last = slice.egress.is_empty();
-        slice.egress_free = self.now + self.latency.uclk;
+        let heard = slice.egress_heard;
         if !last {
             self.wheel.schedule(self.now + self.latency.uclk, Event::Egress.of(stop));
         }
         self.note_wait(stop, message.ring(), self.now - since, sink);
-        self.send_message(stop, message, to, sink);
+        self.ledger.message(stop, message, to, self.is_odd());
+        if heard {
+            self.tell_message(stop, message, to, sink);
+        }
         if last {
             // What found no room may find it now.
             self.wake(stop, sink);
         }
     }
 
-    #[inline(always)]
-    fn send_message<S: SignalSink>(&mut self, stop: u16, message: Message, to: u8, sink: &mut S) {
-        self.ledger.message(stop, message, to, self.is_odd());
-        if self.slices[usize::from(stop)].messages_heard {
-            self.tell_message(stop, message, to, sink);
-        }
+    /// A message has gone past the empty queue of its stop. Gives the tick.
+    #[cold]
+    fn tell_bypass<S: SignalSink>(&mut self, stop: u16, message: Message, to: u8, sink: &mut S) -> Tick {
+        self.slices[usize::from(stop)].wires.pressure.bypass.say(0, self.now, sink);
+        self.tell_message(stop, message, to, sink);
+        self.now
     }
 
     #[cold]

@@ -132,6 +132,10 @@ impl<const WAYS: usize, const SETS: usize> Llc<WAYS, SETS> {
     #[inline]
     pub fn touch(&mut self, way: Way) {
         let set = &mut self.sets[usize::from(way.set) % SETS];
+        if set[usize::from(way.way)] & USED != 0 {
+            // Nothing changes: there is always a way that is not used.
+            return;
+        }
         set[usize::from(way.way)] |= USED;
         if signs(set) == Self::ALL {
             set.iter_mut().for_each(|word| *word &= !USED);

@@ -41,6 +41,11 @@ impl Pulses {
         sink.pulse(self.wire, tag, now, 1);
     }
 
+    /// True if some counter listens.
+    pub const fn is_heard(self) -> bool {
+        self.heard
+    }
+
     /// Asks who listens; to be done whenever counters may have been programmed.
     pub fn listen<S: SignalSink>(&mut self, sink: &S) {
         self.heard = sink.hears(self.wire);

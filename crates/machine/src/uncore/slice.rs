@@ -21,7 +21,7 @@ const EGRESS_FULL: usize = 6;
 pub struct Slice {
     pub wires: SliceWires,
     /// Some counter listens to messages, at their ring stop or on any ring.
-    pub messages_heard: bool,
+    pub egress_heard: bool,
     pub llc: Llc,
     /// What waits for the pipeline.
     pub waiting: Waiting,
@@ -47,7 +47,7 @@ pub struct Slice {
     pub states: u8,
     /// Messages, the tick at which they came, and the stops that they go to, waiting for the ring stop, which takes one in a cycle.
     pub egress: VecDeque<(Message, u8, Tick)>,
-    /// First tick at which the ring stop can take another message.
+    /// First tick at which the ring stop can take another message, once those that wait are gone.
     pub egress_free: Tick,
 }
 
@@ -57,7 +57,7 @@ impl Slice {
         let for_requests = tor_entries - for_snoops;
         Self {
             wires,
-            messages_heard: true,
+            egress_heard: true,
             llc: Llc::new(),
             waiting: Waiting::new(),
             credits: ingress_entries,
@@ -97,7 +97,7 @@ impl Slice {
             .for_each(|wire| wire.listen(sink));
         // Messages of all kinds have one wire.
         debug_assert!(wires.messages.iter().all(|(wire, _)| *wire == wires.messages[0].0));
-        self.messages_heard = rings || sink.hears(wires.messages[0].0);
+        self.egress_heard = rings || sink.hears(wires.messages[0].0) || wires.pressure.bypass.is_heard();
         [&mut wires.tor, &mut wires.ingress, &mut wires.pressure.read_misses, &mut wires.pressure.states.0]
             .into_iter()
             .fold(false, |new, wire| wire.listen(sink) | new)
