@@ -6,6 +6,7 @@
 
 pub mod chassis;
 pub mod engine;
+mod host;
 pub mod ledger;
 mod machine;
 pub mod pmon;

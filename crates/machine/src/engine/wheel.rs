@@ -203,6 +203,19 @@ impl Wheel {
         }
     }
 
+    /// The event that comes next unless another is put before it, where that is known without a search: for what is worth knowing early.
+    #[inline]
+    pub fn peek(&mut self) -> Option<u32> {
+        if self.given < self.due.events[0] {
+            return Some(self.due.events[(self.given as usize + 1) % PLACES]);
+        }
+        if self.next == STALE {
+            self.next = self.find();
+        }
+        let [held, first, ..] = self.slots[self.next as usize % SLOTS].events;
+        (held > 0).then_some(first)
+    }
+
     #[inline]
     fn take_out(&mut self, index: usize) {
         self.due = self.slots[index];

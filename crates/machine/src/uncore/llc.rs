@@ -74,8 +74,8 @@ impl<const WAYS: usize, const SETS: usize> Llc<WAYS, SETS> {
     #[inline]
     pub fn prefetch(&self, line: u32) {
         let set = &self.sets[Self::set_of(line)];
-        super::host::prefetch(&set[0]);
-        super::host::prefetch(&set[WAYS - 1]);
+        crate::host::prefetch(&set[0]);
+        crate::host::prefetch(&set[WAYS - 1]);
     }
 
     /// Finds a line.

@@ -23,7 +23,6 @@ mod event;
 mod grant;
 mod home;
 mod home_queues;
-mod host;
 mod in_hand;
 mod issue;
 mod latency;

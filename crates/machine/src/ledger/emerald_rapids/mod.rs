@@ -32,6 +32,7 @@ pub use snapshot::Snapshot;
 use super::{Question, Shaped};
 use crate::engine::Period;
 use crate::signal::Tick;
+use crate::host::prefetch;
 use changes::Changes;
 use deeds::{DEEDS, Deed, LEVELS, LevelId};
 use places::{Place, Places, places};
@@ -71,9 +72,9 @@ pub const COMMAND_KINDS: usize = 6;
 /// Totals of the requests of one caching and home agent.
 #[derive(Debug, Clone)]
 struct AgentCells {
-    tor: Box<[Stay; Class::COUNT]>,
+    tor: [Stay; Class::COUNT],
     /// By kind, state found, remote home.
-    lookups: Box<[[[u64; 2]; Found::COUNT]; Kind::COUNT]>,
+    lookups: [[[u64; 2]; Found::COUNT]; Kind::COUNT],
     victims: [u64; Victim::COUNT],
     rejects: rejects::Rejects,
 }
@@ -151,8 +152,8 @@ impl Ledger {
         let agents = shape.instances("cha") * shape.sockets;
         let channels = shape.instances("imc") * shape.sockets;
         let agent = AgentCells {
-            tor: Box::new([Stay::default(); Class::COUNT]),
-            lookups: Box::new([[[0; 2]; Found::COUNT]; Kind::COUNT]),
+            tor: [Stay::default(); Class::COUNT],
+            lookups: [[[0; 2]; Found::COUNT]; Kind::COUNT],
             victims: [0; Victim::COUNT],
             rejects: rejects::Rejects::default(),
         };
@@ -241,6 +242,14 @@ impl Ledger {
     fn agent(&mut self, socket: u16, cha: u16) -> &mut AgentCells {
         let index = socket * self.agents_of_socket + cha;
         &mut self.cells.agents[usize::from(index)]
+    }
+
+    /// Tells the host that a request is about to be told of.
+    #[inline]
+    pub fn prefetch(&self, socket: u16, cha: u16, class: Class) {
+        let agent = &self.cells.agents[usize::from(socket * self.agents_of_socket + cha)];
+        prefetch(&agent.tor[class.index()]);
+        agent.lookups[class.kind as usize].as_chunks::<{ Found::COUNT / 2 }>().0.iter().for_each(prefetch);
     }
 
     /// A request was looked up.

@@ -1,14 +1,14 @@
 //! The caching and home agent: its queues and its table of requests.
 
-use super::request::RequestId;
-use super::shortage::LinkCredits;
+use super::request::{Pool, RequestId, RequestQueue};
+use super::shortage::{LinkCredits, Unsent};
 use super::tags::Tags;
 use crate::engine::NEVER;
 use crate::ledger::emerald_rapids::compiled::level;
 use crate::ledger::emerald_rapids::{Found, Queue};
 use crate::signal::Tick;
+use crate::host::prefetch;
 use crate::uncore::search::matches;
-use std::collections::VecDeque;
 
 /// Sets of a slice, as a power of two: 5 MB of 20 ways (vendor's product data: 320 MB in 64 slices; ways are an assumption).
 const LLC_SET_BITS: u32 = 12;
@@ -20,54 +20,79 @@ const FREE: u32 = u32::MAX;
 pub const FILTER_SHARED: u8 = Found::FilterShared as u8;
 pub const FILTER_EXCLUSIVE: u8 = Found::FilterExclusive as u8;
 
-/// An agent with its slice.
+/// An agent with its slice. What every message looks at comes first, in few lines of the host's cache.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub struct Agent {
-    pub llc: Tags<20>,
-    pub filter: Tags<16>,
-    /// Requests of this socket in order of arrival, with the tick from which they may be looked up. What was turned away because
-    /// its line was busy comes back to the front; it has counted as queued all the while.
-    pub(super) ingress: VecDeque<(Tick, RequestId)>,
-    /// Requests and snoops of the other socket.
-    pub(super) outside: VecDeque<(Tick, RequestId)>,
-    /// What must go to memory and waits for an entry of the table of requests.
-    pub(super) victims: VecDeque<RequestId>,
-    /// Credits for messages to the other socket.
-    pub(super) links: LinkCredits,
-    /// The table of requests: lines, and whose each entry is; the entries that are free, one bit each, and how many that are.
-    lines: [u32; 32],
-    owners: [RequestId; 32],
-    vacant: u32,
-    vacancies: u32,
-    entries: u32,
     pub(super) pipeline_free: Tick,
     /// Tick of the pipeline event that counts; others are stale.
     pub(super) pump_at: Tick,
+    /// Requests of this socket in order of arrival. What was turned away because its line was busy comes back to the front; it has
+    /// counted as queued all the while.
+    pub(super) ingress: RequestQueue,
+    /// Requests and snoops of the other socket.
+    pub(super) outside: RequestQueue,
+    /// What must go to memory and waits for an entry of the table of requests.
+    pub(super) victims: RequestQueue,
+    /// Entries of the table of requests that are free, one bit each, how many that are, and how many there are.
+    vacant: u32,
+    vacancies: u8,
+    entries: u8,
+    /// Credits for messages to the other socket.
+    pub(super) links: LinkCredits,
+    pub llc: Tags<20, LLC_SET_BITS>,
+    pub filter: Tags<16, FILTER_SET_BITS>,
+    /// The table of requests: lines, and whose each entry is.
+    lines: [u32; 32],
+    owners: [RequestId; 32],
+    /// Requests that are turned away for want of a credit, and data that waits for one.
+    pub(super) unsent: Unsent,
 }
 
 impl Agent {
     /// An idle agent with an empty slice.
     pub fn new(tor_entries: u8) -> Self {
         Self {
-            llc: Tags::new(LLC_SET_BITS),
-            filter: Tags::new(FILTER_SET_BITS),
-            ingress: VecDeque::with_capacity(64),
-            outside: VecDeque::with_capacity(64),
-            victims: VecDeque::with_capacity(64),
-            links: LinkCredits::new(),
-            lines: [FREE; 32],
-            owners: [0; 32],
-            vacant: u32::MAX >> (32 - u32::from(tor_entries)),
-            vacancies: tor_entries.into(),
-            entries: tor_entries.into(),
             pipeline_free: 0,
             pump_at: NEVER,
+            ingress: RequestQueue::EMPTY,
+            outside: RequestQueue::EMPTY,
+            victims: RequestQueue::EMPTY,
+            vacant: u32::MAX >> (32 - u32::from(tor_entries)),
+            vacancies: tor_entries,
+            entries: tor_entries,
+            links: LinkCredits::new(),
+            llc: Tags::new(),
+            filter: Tags::new(),
+            lines: [FREE; 32],
+            owners: [0; 32],
+            unsent: Unsent::new(),
         }
+    }
+
+    /// Tells the host that a request is about to come to the agent, or to go.
+    #[inline]
+    pub fn prefetch(&self) {
+        prefetch(self);
+        prefetch(&self.lines[0]);
+        prefetch(&self.lines[16]);
+    }
+
+    /// The queue of those that come to the pipeline by one of the guide's.
+    #[inline]
+    pub(super) const fn queue(&mut self, queue: Queue) -> &mut RequestQueue {
+        if matches!(queue, Queue::Core | Queue::Io) { &mut self.ingress } else { &mut self.outside }
+    }
+
+    /// From when on one of its queues may have a request for the pipeline.
+    #[inline]
+    pub(super) fn next_ready(&self, pool: &Pool) -> Option<Tick> {
+        [self.outside, self.ingress].into_iter().filter_map(RequestQueue::front).map(|front| pool[front].ready).min()
     }
 
     /// True if there are more free entries than `kept` for others.
     #[inline]
-    pub(super) const fn has_entry(&self, kept: u32) -> bool {
+    pub(super) const fn has_entry(&self, kept: u8) -> bool {
         self.vacancies > kept
     }
 
@@ -108,8 +133,8 @@ impl Agent {
 
 /// Entries of the table that requests of this socket leave to others, and that the other socket's reads leave to snoops and
 /// writebacks: so that no two sockets wait for each other's tables.
-pub const KEPT: u32 = 4;
-pub const KEPT_BY_REMOTE: u32 = 2;
+pub const KEPT: u8 = 4;
+pub const KEPT_BY_REMOTE: u8 = 2;
 
 /// The level of a queue's entries. Of the queue of I/O stacks only the arrivals are counted.
 #[inline]

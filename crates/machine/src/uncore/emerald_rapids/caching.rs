@@ -197,12 +197,13 @@ impl Model {
         let mut request = Request::new(Kind::Victim, socket, cha, home, 0, line, target);
         request.writes = true;
         let request = self.pool.add(request);
-        let agent = self.agent(socket, cha);
+        let number = self.agent_number(socket, cha);
+        let agent = &mut self.agents[usize::from(number)];
         let room = home == socket || !agent.links.is_short(Reason::Writeback);
         if room && agent.can_start(line) {
             self.start_victim(request, sink);
         } else {
-            agent.victims.push_back(request);
+            agent.victims.push_back(request, &mut self.pool);
             self.next_victim(socket, cha, sink);
         }
     }

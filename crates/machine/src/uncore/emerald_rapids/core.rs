@@ -33,6 +33,9 @@ pub enum ThreadState {
     Finished,
 }
 
+/// An access, and the line that it goes to.
+pub type Aimed = (Access, u32);
+
 /// A hardware thread with its share of the workload.
 #[derive(Debug)]
 pub struct Thread {
@@ -42,7 +45,9 @@ pub struct Thread {
     /// When the next access can start.
     pub ready: Tick,
     /// An access that was made but could not start.
-    pub held: Option<Access>,
+    pub held: Option<Aimed>,
+    /// The access after that, made early so that the host can bring what it looks up.
+    pub coming: Option<Aimed>,
     pub state: ThreadState,
     /// Accesses so far, which time the chores.
     pub accesses: u64,
@@ -50,6 +55,13 @@ pub struct Thread {
     pub last_line: u32,
     /// The line that missed last.
     pub last_miss: u32,
+}
+
+impl Thread {
+    /// Makes no more accesses, and says how many it would have made.
+    pub fn stop(&mut self) -> u64 {
+        self.generator.stop() + u64::from(self.coming.take().is_some())
+    }
 }
 
 /// How a miss gets a buffer.
@@ -66,7 +78,7 @@ pub enum Buffer {
 /// A core's L2 and buffers.
 #[derive(Debug)]
 pub struct Core {
-    pub l2: Tags<16>,
+    pub l2: Tags<16, L2_SET_BITS>,
     /// Lines on their way: of loads and stores, then of prefetches.
     buffers: [u32; BUFFERS],
     used: u32,
@@ -84,7 +96,7 @@ impl Core {
     /// A core with an empty cache.
     pub fn new(fill_buffers: u8, prefetch_buffers: u8) -> Self {
         Self {
-            l2: Tags::new(L2_SET_BITS),
+            l2: Tags::new(),
             buffers: [FREE; BUFFERS],
             used: 0,
             writable: 0,

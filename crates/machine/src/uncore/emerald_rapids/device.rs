@@ -56,22 +56,21 @@ impl Model {
             device.state = ThreadState::ForBuffer;
             return;
         }
-        let Some(access) = device.held.take().or_else(|| device.generator.next_access()) else {
-            device.state = ThreadState::Finished;
+        let core = device.core;
+        let Some((access, line)) = self.next_access(number) else {
+            self.threads[usize::from(number)].state = ThreadState::Finished;
             return;
         };
-        let core = device.core;
         let socket = self.socket_of(core);
         let stack = number / self.device_sockets % STACKS;
         let goes = access.store || self.read_has_room(socket, stack, number);
         let device = &mut self.threads[usize::from(number)];
         if !goes {
-            (device.held, device.state) = (Some(access), ThreadState::ForBuffer);
+            (device.held, device.state) = (Some((access, line)), ThreadState::ForBuffer);
             return;
         }
         device.accesses += 1;
         device.state = ThreadState::Running;
-        let line = self.line_of(core, access);
         let kind = match (access.store, access.whole) {
             (false, _) => Kind::DmaRead,
             (true, true) => Kind::DmaWrite,

@@ -2,7 +2,7 @@
 
 use super::Model;
 use super::address;
-use super::core::{Buffer, EXCLUSIVE, MODIFIED, SHARED, ThreadState};
+use super::core::{Aimed, Buffer, EXCLUSIVE, MODIFIED, SHARED, ThreadState};
 use super::event::Event;
 use super::request::{Request, RequestId};
 use crate::ledger::emerald_rapids::compiled::deed;
@@ -30,7 +30,7 @@ const fn is_of_share(line: u32, share: u8) -> bool {
 impl Model {
     /// The line of an access. Each socket, or cluster, has its own copy of the footprint in its own memory; of the lines that the workload calls
     /// remote, the other socket's memory holds the copy, and one line in 64 is one for both sockets.
-    pub(super) fn line_of(&self, core: u16, access: Access) -> u32 {
+    fn line_of(&self, core: u16, access: Access) -> u32 {
         let line = (access.address >> LINE_SHIFT) as u32 & ((1 << address::REGION_BITS) - 1);
         let own = u32::from(self.device_memory.unwrap_or_else(|| self.socket_of(core)));
         // Whole pages lie behind CXL.
@@ -50,6 +50,29 @@ impl Model {
         line | home << address::REGION_BITS
     }
 
+    /// The access that a thread held back, or its next.
+    pub(super) fn next_access(&mut self, thread: u16) -> Option<Aimed> {
+        let state = &mut self.threads[usize::from(thread)];
+        if state.held.is_some() {
+            return state.held.take();
+        }
+        let coming = state.coming.take().or_else(|| self.make_access(thread));
+        let after = self.make_access(thread);
+        let state = &mut self.threads[usize::from(thread)];
+        state.coming = after;
+        if let Some((_, line)) = after {
+            self.cores[usize::from(state.core)].l2.prefetch(line);
+        }
+        coming
+    }
+
+    fn make_access(&mut self, thread: u16) -> Option<Aimed> {
+        let state = &mut self.threads[usize::from(thread)];
+        let access = state.generator.next_access()?;
+        let core = state.core;
+        Some((access, self.line_of(core, access)))
+    }
+
     /// Lets a thread issue until it must wait.
     pub(super) fn issue<S: SignalSink>(&mut self, thread: u16, sink: &mut S) {
         if self.program.is_some() {
@@ -58,14 +81,12 @@ impl Model {
         }
         let index = usize::from(thread);
         for _ in 0..RUN_AHEAD {
-            let state = &mut self.threads[index];
-            let Some(access) = state.held.take().or_else(|| state.generator.next_access()) else {
+            let Some((access, line)) = self.next_access(thread) else {
                 self.finish(thread, sink);
                 return;
             };
-            let (core, at) = (state.core, state.ready.max(self.now));
-            let line = self.line_of(core, access);
             let state = &mut self.threads[index];
+            let (core, at) = (state.core, state.ready.max(self.now));
             let again = state.last_line == line && !access.store;
             let hit = again || self.cores[usize::from(core)].access(line, access.store);
             if hit {
@@ -78,7 +99,7 @@ impl Model {
             if at > self.now {
                 // Hits are private to the core and may run ahead of time; what others see may not. If there is no buffer for the
                 // miss anyway, the thread need not wait for the time, only for the buffer.
-                state.held = Some(access);
+                state.held = Some((access, line));
                 if self.cores[usize::from(core)].is_full(line) {
                     state.state = ThreadState::ForBuffer;
                 } else {
@@ -107,7 +128,7 @@ impl Model {
                 }
                 Buffer::Joined | Buffer::Full => {
                     let state = &mut self.threads[index];
-                    state.held = Some(access);
+                    state.held = Some((access, line));
                     state.state = ThreadState::ForBuffer;
                     return;
                 }

@@ -15,6 +15,7 @@ mod device;
 mod errands;
 mod event;
 mod expander;
+mod foresight;
 mod issue;
 mod layout;
 mod link;
@@ -180,6 +181,9 @@ impl Model {
             self.now = next;
             self.wheel.advance(next);
             while let Some(packed) = self.wheel.pop() {
+                if let Some(next) = self.wheel.peek() {
+                    self.foresee(next);
+                }
                 self.dispatch(packed, sink);
             }
             self.step_channels(sink);

@@ -39,6 +39,7 @@ impl Model {
             core: (first + number % around) * cores + number / around % cores,
             ready: 0,
             held: None,
+            coming: None,
             state: ThreadState::Running,
             accesses: 0,
             last_line: u32::MAX,
@@ -104,7 +105,7 @@ impl Model {
     /// Looks whether the phase is over, and begins the next.
     pub(super) fn step_phase<S: SignalSink>(&mut self, sink: &mut S) {
         if self.course.expires(self.now) {
-            let left = self.threads.iter_mut().map(|thread| thread.generator.stop()).sum::<u64>();
+            let left = self.threads.iter_mut().map(Thread::stop).sum::<u64>();
             self.total -= left;
             self.goal -= left;
         }

@@ -18,11 +18,12 @@ impl Model {
             None => self.account.deed(deed!("cha/RxC_INSERTS.PRQ"), socket.into(), cha.into(), self.now, sink),
         }
         let ready = self.now + self.times.ingress_latency;
-        let agent = self.agent(socket, cha);
+        self.pool[request].ready = ready;
+        let number = self.agent_number(socket, cha);
+        let agent = &mut self.agents[usize::from(number)];
         agent.llc.prefetch(line);
         agent.filter.prefetch(line);
-        let local = matches!(class.kind.queue(), Queue::Core | Queue::Io);
-        if local { &mut agent.ingress } else { &mut agent.outside }.push_back((ready, request));
+        agent.queue(class.kind.queue()).push_back(request, &mut self.pool);
         self.wake_pipeline(socket, cha, ready);
     }
 
@@ -46,25 +47,21 @@ impl Model {
             return;
         }
         agent.pump_at = NEVER;
-        let outside = agent.outside.front().filter(|(ready, _)| *ready <= now).copied();
-        let local = agent.ingress.front().filter(|(ready, _)| *ready <= now).copied();
         let kept = if self.sockets > 1 { KEPT } else { 0 };
-        let enough = |request: RequestId| match self.pool[request].kind().queue() {
-            Queue::Remote => agent.has_entry(KEPT_BY_REMOTE),
-            Queue::Snoop | Queue::RemoteWriteback => agent.has_entry(0),
-            _ => agent.has_entry(kept),
+        let pool = &self.pool;
+        let may_go = |&request: &RequestId| {
+            pool[request].ready <= now
+                && agent.has_entry(match pool[request].kind().queue() {
+                    Queue::Remote => KEPT_BY_REMOTE,
+                    Queue::Snoop | Queue::RemoteWriteback => 0,
+                    _ => kept,
+                })
         };
         // Woken when an entry is given back, if none is free.
-        let request = if let Some((_, request)) = outside.filter(|&(_, request)| enough(request)) {
-            agent.outside.pop_front();
-            Some(request)
-        } else if let Some((_, request)) = local.filter(|&(_, request)| enough(request)) {
-            agent.ingress.pop_front();
-            Some(request)
-        } else {
-            None
-        };
+        let from_outside = agent.outside.front().filter(may_go);
+        let request = from_outside.or_else(|| agent.ingress.front().filter(may_go));
         if let Some(request) = request {
+            if from_outside.is_some() { &mut agent.outside } else { &mut agent.ingress }.pop_front(&mut self.pool);
             agent.pipeline_free = now + uclk;
             // Snoops do not wait: what they could wait for may wait for them.
             let owner =
@@ -79,9 +76,7 @@ impl Model {
             let (socket, cha) = self.agent_of(number);
             self.wake_waiters(socket, cha, sink);
         }
-        let agent = &self.agents[usize::from(number)];
-        let fronts = [agent.outside.front(), agent.ingress.front()];
-        let next = fronts.into_iter().flatten().map(|&(ready, _)| ready).min();
+        let next = self.agents[usize::from(number)].next_ready(&self.pool);
         // Without a request to take there is nothing to do before the next arrives or an entry is free.
         let next = if request.is_some() { next } else { next.filter(|&ready| ready > now) };
         if let Some(ready) = next {
@@ -169,9 +164,8 @@ impl Model {
             waiter = after;
         }
         self.next_victim(socket, cha, sink);
-        let agent = self.agent(socket, cha);
-        let fronts = [agent.outside.front(), agent.ingress.front()];
-        if let Some(ready) = fronts.into_iter().flatten().map(|&(ready, _)| ready).min() {
+        let number = self.agent_number(socket, cha);
+        if let Some(ready) = self.agents[usize::from(number)].next_ready(&self.pool) {
             self.wake_pipeline(socket, cha, ready);
         }
     }
@@ -184,9 +178,14 @@ impl Model {
             let from = self.places.cha[usize::from(cha)];
             let to = self.core_tile(origin);
             self.mesh_send(socket, Ring::Acknowledge, 0, from, to, sink);
-            self.cores[usize::from(origin)].writebacks -= 1;
+            let core = &mut self.cores[usize::from(origin)];
+            core.writebacks -= 1;
+            // Whoever waits for a buffer can go on only if the last one for writebacks was taken.
+            let was_full = core.writebacks + 1 == self.parameters.writeback_buffers;
             self.pool.remove(request);
-            self.resume(origin, None, sink);
+            if was_full {
+                self.resume(origin, None, sink);
+            }
             return;
         }
         self.pool.remove(request);

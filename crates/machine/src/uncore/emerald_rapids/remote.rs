@@ -41,7 +41,7 @@ impl Directory {
     pub fn prefetch(&self, line: u32) {
         let line = line & ((1 << address::REGION_BITS) - 1);
         if let Some(word) = self.bits.get(line as usize / 32) {
-            crate::uncore::host::prefetch(word);
+            crate::host::prefetch(word);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::address::Place;
 use crate::ledger::emerald_rapids::{Class, Found, Kind, Target};
+use crate::signal::Tick;
 
 /// Index of a request in the pool.
 pub type RequestId = u16;
@@ -40,7 +41,9 @@ pub struct Request {
     pub turned_away: bool,
     /// A memory prefetch runs ahead of it.
     pub prefetched: bool,
-    /// Next in the chain of requests that wait for the same line; free requests are chained too.
+    /// From when on its agent's pipeline may take it.
+    pub ready: Tick,
+    /// Next in its queue or in the chain of requests that wait for the same line; free requests are chained too.
     pub next: RequestId,
     /// The request of the other socket that this one serves.
     pub parent: RequestId,
@@ -66,6 +69,7 @@ impl Request {
             writes: false,
             turned_away: false,
             prefetched: false,
+            ready: 0,
             next: NO_REQUEST,
             parent: NO_REQUEST,
         }
@@ -75,6 +79,60 @@ impl Request {
     #[inline]
     pub const fn kind(&self) -> Kind {
         self.class.kind
+    }
+}
+
+/// Requests in order, chained through their records: each waits in one queue at a time, and behind nobody's line meanwhile.
+#[derive(Debug, Clone, Copy)]
+pub struct RequestQueue {
+    first: RequestId,
+    last: RequestId,
+}
+
+impl RequestQueue {
+    /// Nobody waits.
+    pub const EMPTY: Self = Self { first: NO_REQUEST, last: NO_REQUEST };
+
+    /// True if nobody waits.
+    #[inline]
+    pub const fn is_empty(self) -> bool {
+        self.first == NO_REQUEST
+    }
+
+    /// Who comes first.
+    #[inline]
+    pub fn front(self) -> Option<RequestId> {
+        (!self.is_empty()).then_some(self.first)
+    }
+
+    /// Adds a request behind all others.
+    #[inline]
+    pub fn push_back(&mut self, request: RequestId, pool: &mut Pool) {
+        debug_assert!(pool[request].next == NO_REQUEST, "request {request} waits twice");
+        if self.is_empty() {
+            self.first = request;
+        } else {
+            pool[self.last].next = request;
+        }
+        self.last = request;
+    }
+
+    /// Adds a request before all others.
+    pub fn push_front(&mut self, request: RequestId, pool: &mut Pool) {
+        debug_assert!(pool[request].next == NO_REQUEST, "request {request} waits twice");
+        if self.is_empty() {
+            self.last = request;
+        }
+        pool[request].next = self.first;
+        self.first = request;
+    }
+
+    /// Takes the first.
+    #[inline]
+    pub fn pop_front(&mut self, pool: &mut Pool) -> Option<RequestId> {
+        let request = self.front()?;
+        self.first = std::mem::replace(&mut pool[request].next, NO_REQUEST);
+        Some(request)
     }
 }
 

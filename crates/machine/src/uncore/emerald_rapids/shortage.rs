@@ -5,7 +5,7 @@
 
 use super::Model;
 use super::event::Event;
-use super::request::{NO_REQUEST, Request, RequestId};
+use super::request::{Request, RequestId, RequestQueue};
 use crate::ledger::emerald_rapids::{Found, Kind, Queue, Reason};
 use crate::signal::{SignalSink, Tick};
 use std::collections::VecDeque;
@@ -13,41 +13,50 @@ use std::collections::VecDeque;
 /// Credits of an agent: for requests, responses, data, writebacks (assumption: unpublished; enough for a link's published bandwidth,
 /// of which a sixteenth is an agent's).
 const ALL: [i16; Reason::COUNT] = [0, 8, 16, 16, 16];
-/// Requests for which a queue has room from the start: an agent's table of requests has no more entries.
-const WAITERS: usize = 32;
+/// Answers for which there is room from the start: an agent's table of requests has no more entries.
+const ANSWERS: usize = 32;
 
-/// An agent's credits for the other socket, and who waits for one.
+/// An agent's credits for the other socket.
 #[derive(Debug)]
 pub struct LinkCredits {
     free: [i16; Reason::COUNT],
-    waiting: [VecDeque<RequestId>; Reason::COUNT],
-    /// Data for the other socket that came to the agent for want of a credit, and when it is there.
-    answers: VecDeque<(Tick, RequestId)>,
-    /// Requests that wait, for all reasons.
+    /// Requests that wait for one, for all reasons.
     waiters: u16,
+}
+
+/// What an agent keeps back for want of a credit.
+#[derive(Debug)]
+pub struct Unsent {
+    waiting: [RequestQueue; Reason::COUNT],
+    /// Data for the other socket that came to the agent, and when it is there.
+    answers: VecDeque<(Tick, RequestId)>,
 }
 
 impl LinkCredits {
     /// All credits there.
-    pub fn new() -> Self {
-        Self {
-            free: ALL,
-            waiting: std::array::from_fn(|_| VecDeque::with_capacity(WAITERS)),
-            answers: VecDeque::with_capacity(WAITERS),
-            waiters: 0,
-        }
-    }
-
-    /// True if all credits are there and nobody waits.
-    #[cfg(test)]
-    pub fn is_idle(&self) -> bool {
-        self.free == ALL && self.waiters == 0 && self.answers.is_empty()
+    pub const fn new() -> Self {
+        Self { free: ALL, waiters: 0 }
     }
 
     /// True if there is none of a kind.
     #[inline]
     pub const fn is_short(&self, of: Reason) -> bool {
         self.free[of as usize] <= 0
+    }
+}
+
+impl Unsent {
+    /// Nothing.
+    pub fn new() -> Self {
+        Self { waiting: [RequestQueue::EMPTY; Reason::COUNT], answers: VecDeque::with_capacity(ANSWERS) }
+    }
+}
+
+#[cfg(test)]
+impl super::agent::Agent {
+    /// True if all credits are there and nobody waits for one.
+    pub fn has_all_credits(&self) -> bool {
+        self.links.free == ALL && self.links.waiters == 0 && self.unsent.answers.is_empty()
     }
 }
 
@@ -99,9 +108,10 @@ impl Model {
     pub(super) fn wait_for_credit<S: SignalSink>(&mut self, request: RequestId, of: Reason, sink: &mut S) {
         let Request { socket, cha, .. } = self.pool[request];
         self.tell_reject(request, of, sink);
-        let links = &mut self.agent(socket, cha).links;
-        links.waiting[of as usize].push_back(request);
-        links.waiters += 1;
+        let number = self.agent_number(socket, cha);
+        let agent = &mut self.agents[usize::from(number)];
+        agent.unsent.waiting[of as usize].push_back(request, &mut self.pool);
+        agent.links.waiters += 1;
     }
 
     /// A request is turned away.
@@ -127,12 +137,12 @@ impl Model {
     pub(super) fn hold_answer<S: SignalSink>(&mut self, request: RequestId, arrives: Tick, sink: &mut S) {
         let Request { socket, cha, .. } = self.pool[request];
         self.account.turn_away(socket.into(), cha.into(), Queue::Evict, Reason::Data, false, self.now, sink);
-        self.agent(socket, cha).links.answers.push_back((arrives, request));
+        self.agent(socket, cha).unsent.answers.push_back((arrives, request));
     }
 
     /// Sends the data that has waited longest.
     fn next_answer<S: SignalSink>(&mut self, socket: u8, cha: u8, sink: &mut S) {
-        let Some((arrives, request)) = self.agent(socket, cha).links.answers.pop_front() else { return };
+        let Some((arrives, request)) = self.agent(socket, cha).unsent.answers.pop_front() else { return };
         self.account.retry(socket.into(), cha.into(), Queue::Evict, Reason::Data, self.now, sink);
         let from = self.places.cha[usize::from(cha)];
         let wait = arrives.saturating_sub(self.now);
@@ -143,14 +153,15 @@ impl Model {
     /// Lets the first of those try again whose credit is there. Called again when that one has been looked at: it may not need the
     /// credit any more.
     pub(super) fn wake_waiters<S: SignalSink>(&mut self, socket: u8, cha: u8, sink: &mut S) {
-        let links = &mut self.agent(socket, cha).links;
-        if links.waiters == 0 {
+        let number = self.agent_number(socket, cha);
+        let agent = &mut self.agents[usize::from(number)];
+        if agent.links.waiters == 0 {
             return;
         }
-        let ready = |&&of: &&Reason| !links.is_short(of) && !links.waiting[of as usize].is_empty();
+        let ready = |&&of: &&Reason| !agent.links.is_short(of) && !agent.unsent.waiting[of as usize].is_empty();
         let Some(&of) = Reason::ALL.iter().find(ready) else { return };
-        let Some(request) = links.waiting[of as usize].pop_front() else { return };
-        links.waiters -= 1;
+        let Some(request) = agent.unsent.waiting[of as usize].pop_front(&mut self.pool) else { return };
+        agent.links.waiters -= 1;
         self.try_again(request, of, sink);
         self.wake_pipeline(socket, cha, self.now);
     }
@@ -158,17 +169,16 @@ impl Model {
     /// A request that was turned away goes back to the front of its queue.
     pub(super) fn try_again<S: SignalSink>(&mut self, request: RequestId, reason: Reason, sink: &mut S) {
         let Request { socket, cha, class, .. } = self.pool[request];
-        debug_assert!(self.pool[request].next == NO_REQUEST);
         let queue = class.kind.queue();
         self.account.retry(socket.into(), cha.into(), queue, reason, self.now, sink);
-        let agent = self.agent(socket, cha);
-        let local = matches!(queue, Queue::Core | Queue::Io);
-        if local { &mut agent.ingress } else { &mut agent.outside }.push_front((0, request));
+        self.pool[request].ready = 0;
+        let number = self.agent_number(socket, cha);
+        self.agents[usize::from(number)].queue(queue).push_front(request, &mut self.pool);
     }
 
     /// Starts the next line that must go to memory, if there is an entry for it, and room on its way.
     pub(super) fn next_victim<S: SignalSink>(&mut self, socket: u8, cha: u8, sink: &mut S) {
-        let Some(&victim) = self.agent(socket, cha).victims.front() else { return };
+        let Some(victim) = self.agent(socket, cha).victims.front() else { return };
         let Request { line, home, turned_away, .. } = self.pool[victim];
         let agent = self.agent(socket, cha);
         if !agent.can_start(line) {
@@ -180,7 +190,8 @@ impl Model {
             }
             return;
         }
-        agent.victims.pop_front();
+        let number = self.agent_number(socket, cha);
+        self.agents[usize::from(number)].victims.pop_front(&mut self.pool);
         if turned_away {
             self.account.retry(socket.into(), cha.into(), Queue::Evict, Reason::Writeback, self.now, sink);
         }

@@ -3,6 +3,7 @@
 //! A way is one 32-bit word, and an empty one is 0: so the tags of a whole machine cost no time to make. Sixteen ways are one line of
 //! the host's cache, and lie in one.
 
+use crate::host::prefetch;
 use crate::uncore::search::{matches, signs};
 
 /// A word: tag (21 bits), state (3), owner (7), used (1). State 0 means empty.
@@ -18,15 +19,15 @@ const USED: u32 = 1 << 31;
 /// Bytes of a line of the host's cache, and words that the first set may have to be moved by.
 const HOST_LINE: usize = 64;
 const SLACK: usize = HOST_LINE / size_of::<u32>() - 1;
+const WHOLE: &str = "every set lies within the tags";
 
-/// Tags of `WAYS` ways.
+/// Tags of `2^SET_BITS` sets of `WAYS` ways.
 #[derive(Debug)]
-pub struct Tags<const WAYS: usize> {
+pub struct Tags<const WAYS: usize, const SET_BITS: u32> {
     /// Set by set.
-    words: Vec<u32>,
+    words: Box<[u32]>,
     /// Where the first set starts.
-    first: usize,
-    set_bits: u32,
+    first: u32,
 }
 
 /// A way of the tags.
@@ -48,46 +49,53 @@ const fn word(tag: u32, state: u8, owner: u8) -> u32 {
     tag | (state as u32) << STATE_SHIFT | (owner as u32) << OWNER_SHIFT
 }
 
-impl<const WAYS: usize> Tags<WAYS> {
-    /// Empty tags of `2^set_bits` sets; together with the tag bits they tell all lines apart.
-    pub fn new(set_bits: u32) -> Self {
-        assert!(set_bits + TAG_BITS >= 32);
-        let words = vec![0; (WAYS << set_bits) + SLACK];
-        let first = words.as_ptr().align_offset(HOST_LINE).min(SLACK);
-        Self { words, first, set_bits }
+impl<const WAYS: usize, const SET_BITS: u32> Tags<WAYS, SET_BITS> {
+    /// Empty tags.
+    pub fn new() -> Self {
+        // Set and tag together tell all lines apart.
+        const { assert!(SET_BITS + TAG_BITS >= u32::BITS) };
+        let words = vec![0; (WAYS << SET_BITS) + SLACK].into_boxed_slice();
+        let first = words.as_ptr().align_offset(HOST_LINE).min(SLACK) as u32;
+        Self { words, first }
     }
 
     #[inline]
-    const fn set_of(&self, line: u32) -> u32 {
-        line & ((1 << self.set_bits) - 1)
+    const fn set_of(line: u32) -> u32 {
+        line & ((1 << SET_BITS) - 1)
+    }
+
+    #[inline]
+    const fn start(&self, set: u32) -> usize {
+        self.first as usize + set as usize * WAYS
     }
 
     #[inline]
     fn set_at(&self, set: u32) -> &[u32; WAYS] {
-        &self.words[self.first..].as_chunks().0[set as usize]
+        self.words[self.start(set)..].first_chunk().expect(WHOLE)
     }
 
     #[inline]
     fn set_at_mut(&mut self, set: u32) -> &mut [u32; WAYS] {
-        &mut self.words[self.first..].as_chunks_mut().0[set as usize]
+        let start = self.start(set);
+        self.words[start..].first_chunk_mut().expect(WHOLE)
     }
 
     /// Tells the host that a line is about to be looked up.
     #[inline]
     pub fn prefetch(&self, line: u32) {
-        let set = self.set_at(self.set_of(line));
-        crate::uncore::host::prefetch(&set[0]);
+        let set = self.set_at(Self::set_of(line));
+        prefetch(&set[0]);
         if WAYS * size_of::<u32>() > HOST_LINE {
-            crate::uncore::host::prefetch(&set[WAYS - 1]);
+            prefetch(&set[WAYS - 1]);
         }
     }
 
     /// Finds a line.
     #[inline]
     pub fn find(&self, line: u32) -> Option<Way> {
-        let set = self.set_of(line);
+        let set = Self::set_of(line);
         let words = self.set_at(set);
-        let mut found = matches(words, TAG, line >> self.set_bits);
+        let mut found = matches(words, TAG, line >> SET_BITS);
         while found != 0 {
             let way = found.trailing_zeros() as u8;
             // An empty way looks like tag 0.
@@ -105,9 +113,9 @@ impl<const WAYS: usize> Tags<WAYS> {
     }
 
     #[inline]
-    const fn line(&self, set: u32, word: u32) -> Line {
+    const fn line(set: u32, word: u32) -> Line {
         Line {
-            line: (word & TAG) << self.set_bits | set,
+            line: (word & TAG) << SET_BITS | set,
             state: ((word & STATE) >> STATE_SHIFT) as u8,
             owner: ((word & OWNER) >> OWNER_SHIFT) as u8,
         }
@@ -116,7 +124,7 @@ impl<const WAYS: usize> Tags<WAYS> {
     /// What a way holds.
     #[inline]
     pub fn get(&self, at: Way) -> Line {
-        self.line(at.set, self.set_at(at.set)[usize::from(at.way)])
+        Self::line(at.set, self.set_at(at.set)[usize::from(at.way)])
     }
 
     /// Changes state and owner.
@@ -140,14 +148,14 @@ impl<const WAYS: usize> Tags<WAYS> {
 
     /// Adds a line that is not there, and says what gave way.
     pub fn insert(&mut self, line: u32, state: u8, owner: u8) -> Option<Line> {
-        let (set, tag) = (self.set_of(line), line >> self.set_bits);
+        let (set, tag) = (Self::set_of(line), line >> SET_BITS);
         let words = self.set_at_mut(set);
         let empty = matches(words, STATE, 0);
         let choice = if empty != 0 { empty } else { !signs(words) };
         let way = choice.trailing_zeros() as usize;
         let old = std::mem::replace(&mut words[way], word(tag, state, owner));
         use_way(words, way);
-        (old & STATE != 0).then(|| self.line(set, old))
+        (old & STATE != 0).then(|| Self::line(set, old))
     }
 }
 
@@ -167,7 +175,7 @@ mod tests {
 
     #[test]
     fn lines_are_told_apart_to_the_last_bit() {
-        let mut tags = Tags::<20>::new(12);
+        let mut tags = Tags::<20, 12>::new();
         assert!(tags.find(0).is_none());
         for line in [0, 1, 1 << 12, 1 << 31, u32::MAX] {
             assert!(tags.insert(line, 3, 100).is_none());
@@ -181,7 +189,7 @@ mod tests {
 
     #[test]
     fn free_ways_go_first_then_the_not_recently_used() {
-        let mut tags = Tags::<16>::new(11);
+        let mut tags = Tags::<16, 11>::new();
         for n in 0..16 {
             assert!(tags.insert(n << 11 | 5, 1, 0).is_none());
         }
