@@ -326,7 +326,8 @@ impl Channel {
             return true;
         }
         let bank = candidate.bank();
-        if self.refresh.is_owed() && self.plan.bank() == bank {
+        if self.plan.bank() == bank {
+            // What was planned is not what the bank needs now.
             return true;
         }
         let (serving, floor) = self.serving(cycle);
