@@ -132,14 +132,15 @@ impl SignalSink for Fickle {
 
     fn hears(&self, wire: Wire) -> bool {
         let number = u64::from(wire.instance) << 16 | u64::from(wire.signal);
-        let own = self.seed.is_none_or(|seed| mixed(mixed(seed) ^ number) % 2 == 0);
-        let hears = own && self.seed.is_none_or(|seed| mixed(mixed(seed) ^ u64::from(wire.instance)) % 4 != 0);
+        let own = self.seed.is_none_or(|seed| mixed(mixed(seed) ^ number).is_multiple_of(2));
+        let hears =
+            own && self.seed.is_none_or(|seed| !mixed(mixed(seed) ^ u64::from(wire.instance)).is_multiple_of(4));
         self.asked.borrow_mut().insert(wire, hears);
         hears
     }
 
     fn hears_any(&self, instance: u16) -> bool {
-        let hears = self.seed.is_none_or(|seed| mixed(mixed(seed) ^ u64::from(instance)) % 4 != 0);
+        let hears = self.seed.is_none_or(|seed| !mixed(mixed(seed) ^ u64::from(instance)).is_multiple_of(4));
         self.asked_any.borrow_mut().insert(instance, hears);
         hears
     }

@@ -60,28 +60,30 @@ impl Conditioning {
     }
 }
 
-/// A counter register with its input stage. Times are cycles of the unit's clock.
+/// A counter register with its input stage. Times are cycles of the unit's clock. What adding up unshaped needs comes first, and fits one
+/// line of the host's cache.
 #[derive(Debug, Clone)]
+#[repr(C, align(64))]
 pub struct Counter {
     value: u64,
     mask: u64,
-    conditioning: Conditioning,
+    /// Entries that match, for inputs that hold a level.
+    level: u64,
+    /// The first cycle that is not accounted for yet.
+    at: u64,
     /// Increments add up unshaped.
     raw: bool,
     running: bool,
-    /// Entries that match, for inputs that hold a level.
-    level: u64,
-    /// The level of the gate, where there is one.
-    gate: u64,
-    /// Increments seen in cycle `at`.
-    pending: u64,
-    /// The first cycle that is not accounted for yet.
-    at: u64,
     /// Output of the comparators in the cycle before `at`.
     asserted: bool,
     /// Output of the gate's comparator in the cycle before `at`.
     open: bool,
     overflowed: bool,
+    /// The level of the gate, where there is one.
+    gate: u64,
+    /// Increments seen in cycle `at`.
+    pending: u64,
+    conditioning: Conditioning,
 }
 
 impl Counter {

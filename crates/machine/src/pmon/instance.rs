@@ -34,29 +34,30 @@ pub struct Hold {
     pub stuck: u32,
 }
 
-/// A PMON instance.
+/// A PMON instance. What a signal needs comes first, and fits one line of the host's cache.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub struct Instance {
-    pub(super) layout: Arc<Layout>,
     /// The unit's clock.
     pub(super) clock: Clock,
-    /// It neither hears the socket-wide freeze nor tells of overflows (Emerald Rapids 2.12.1).
-    pub(super) isolated: bool,
-    /// Values of all registers but counters.
-    pub(super) values: Box<[u64]>,
     pub(super) counters: Vec<Counter>,
-    pub(super) selections: Vec<Selection>,
-    /// Counters that show what counter 0 sees, as a bit mask.
-    followers: u32,
     /// Counters that add up what they take, and nobody else need hear of it: as a bit mask.
     plain: u32,
     /// Those of them that take a level under no other condition.
     plain_levels: u32,
     /// And those that take its arrivals.
     plain_arrivals: u32,
-    pub(super) hold: Hold,
+    /// Counters that show what counter 0 sees, as a bit mask.
+    followers: u32,
+    pub(super) layout: Arc<Layout>,
+    /// It neither hears the socket-wide freeze nor tells of overflows (Emerald Rapids 2.12.1).
+    pub(super) isolated: bool,
     /// A counter is armed: its overflow freezes or interrupts.
     pub(super) watched: bool,
+    pub(super) hold: Hold,
+    /// Values of all registers but counters.
+    pub(super) values: Box<[u64]>,
+    pub(super) selections: Vec<Selection>,
     /// Goes up when a counter may have got another input, shape or permission to run.
     pub(super) revision: u64,
 }

@@ -227,9 +227,9 @@ impl Ledger {
     }
 
     /// Entries of a table of requests, by class.
-    pub fn in_table(&self, socket: u16, cha: u16) -> impl Iterator<Item = (Class, u32)> {
+    pub fn in_table(&self, socket: u16, cha: u16) -> impl Iterator<Item = (Class, u64)> {
         let stays = &self.cells.agents[usize::from(socket * self.agents_of_socket + cha)].tor;
-        stays.iter().enumerate().map(|(index, stay)| (Class::of(index), stay.live as u32))
+        stays.iter().enumerate().map(|(index, stay)| (Class::of(index), stay.live))
     }
 
     /// The capacity of a level.

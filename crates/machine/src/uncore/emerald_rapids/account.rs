@@ -3,6 +3,7 @@
 use super::binding::{Line, bind, bind_signal, link_codes};
 use super::reject_lines::RejectLines;
 use super::request_tags::RequestLines;
+use super::standing::{Hearing, TABLE};
 use crate::ledger::emerald_rapids::deeds::{DEEDS, Deed, LEVELS, LevelId};
 use crate::ledger::emerald_rapids::{Class, Found, Ledger, LinkMessage, Queue, Reason, Victim};
 use crate::signal::{SignalSink, Stride, Tick, Wiring, WiringError};
@@ -11,14 +12,19 @@ use pericore_catalog::BitRange;
 /// The signals of a level, all of one unit.
 #[derive(Debug, Clone)]
 pub(super) struct LevelLines {
-    /// One of them, whichever.
-    any: Line,
     /// They hold for every entry.
     pub each: [Option<Line>; 2],
     /// It holds while there is no room left.
     pub full: Option<Line>,
     /// It holds while there is anything.
     pub nonempty: Option<Line>,
+}
+
+impl LevelLines {
+    /// All of them.
+    pub fn all(&self) -> impl Iterator<Item = Line> {
+        self.each.into_iter().chain([self.full, self.nonempty]).flatten()
+    }
 }
 
 /// Signals of the memory channels' commands.
@@ -84,10 +90,7 @@ pub struct Account {
     rejects: RejectLines,
     commands: CommandLines,
     channels: u16,
-    /// By machine-wide number: a counter of the instance listens.
-    pub(super) heard: Vec<bool>,
-    /// By the same: socket, unit, number in the socket.
-    pub(super) places: Vec<(u16, &'static str, u16)>,
+    pub(super) hearing: Hearing,
 }
 
 /// What stands before a sign, and what behind it.
@@ -107,9 +110,7 @@ fn bind_level(wiring: &mut Wiring, entry: &str) -> Result<LevelLines, WiringErro
     let mut each = each.split('|').filter(|name| !name.is_empty());
     let each = [optional(each.next())?, optional(each.next())?];
     let (full, nonempty) = (optional(full)?, optional(nonempty)?);
-    let missing = || WiringError::NoSignal { unit: "any", name: entry.to_owned() };
-    let any = each[0].or(nonempty).or(full).ok_or_else(missing)?;
-    Ok(LevelLines { any, each, full, nonempty })
+    Ok(LevelLines { each, full, nonempty })
 }
 
 impl Account {
@@ -136,19 +137,14 @@ impl Account {
             result: wiring.attribute("irp", "snoop_responses", "result")?,
             snoop: wiring.attribute("irp", "snoop_responses", "snoop")?,
         };
-        let heard = vec![true; wiring.instances().into()];
-        let place = |number| {
-            let (socket, unit, index) = wiring.locate(number);
-            (socket, wiring.family().units[unit].name, index)
-        };
-        let places = (0..wiring.instances()).map(place).collect();
-        Ok(Self { links, answers, ledger, stride, deeds, levels, requests, rejects, commands, channels, heard, places })
+        let hearing = Hearing::new(wiring);
+        Ok(Self { links, answers, ledger, stride, deeds, levels, requests, rejects, commands, channels, hearing })
     }
 
-    /// True if what an instance has to say need be said.
+    /// True if pulses of an instance need be made.
     #[inline]
     fn hears(&self, line: Line, socket: u16, index: u16) -> bool {
-        self.heard[usize::from(line.wire(self.stride, socket, index).instance)]
+        self.hearing.hears(line.wire(self.stride, socket, index).instance)
     }
 
     /// Says a pulse to those who hear it.
@@ -203,7 +199,7 @@ impl Account {
     /// Something that lasts begins.
     pub fn enter<S: SignalSink>(&mut self, level: LevelId, socket: u16, index: u16, tick: Tick, sink: &mut S) {
         let live = self.ledger.enter(level, socket, index, tick);
-        if self.hears(self.levels[usize::from(level)].any, socket, index) {
+        if self.hearing.hears_level(level, socket, index) {
             self.tell::<true, S>(level, live, (socket, index), tick, sink);
         }
     }
@@ -211,7 +207,7 @@ impl Account {
     /// Something that lasted ends.
     pub fn leave<S: SignalSink>(&mut self, level: LevelId, socket: u16, index: u16, tick: Tick, sink: &mut S) {
         let live = self.ledger.leave(level, socket, index, tick);
-        if self.hears(self.levels[usize::from(level)].any, socket, index) {
+        if self.hearing.hears_level(level, socket, index) {
             self.tell::<false, S>(level, live + 1, (socket, index), tick, sink);
         }
     }
@@ -226,13 +222,14 @@ impl Account {
         tick: Tick,
         sink: &mut S,
     ) {
-        let LevelLines { each: [one, other], full, nonempty, .. } = &self.levels[usize::from(level)];
-        let full = full.filter(|_| most == self.ledger.room(level));
-        let nonempty = nonempty.filter(|_| most == 1);
-        for line in [*one, *other, full, nonempty].into_iter().flatten() {
+        let LevelLines { each, full, nonempty } = &self.levels[usize::from(level)];
+        let mut say = |line: &Line| {
             let wire = line.wire(self.stride, socket, index);
             if COMES { sink.enter(wire, line.tag(), tick) } else { sink.leave(wire, line.tag(), tick) }
-        }
+        };
+        each.iter().flatten().for_each(&mut say);
+        full.iter().filter(|_| most == self.ledger.room(level)).for_each(&mut say);
+        nonempty.iter().filter(|_| most == 1).for_each(&mut say);
     }
 
     /// A request is looked up.
@@ -254,7 +251,7 @@ impl Account {
 
     /// A request takes an entry of the table of requests.
     pub fn tor_in<S: SignalSink>(&mut self, socket: u16, cha: u16, class: Class, tick: Tick, sink: &mut S) {
-        if self.hears(self.requests.tor, socket, cha) {
+        if self.hearing.hears_level(TABLE, socket, cha) {
             let tag = self.requests.tor_tag(class);
             sink.enter(self.requests.tor.wire(self.stride, socket, cha), tag, tick);
         }
@@ -263,7 +260,7 @@ impl Account {
 
     /// A request gives its entry back.
     pub fn tor_out<S: SignalSink>(&mut self, socket: u16, cha: u16, class: Class, tick: Tick, sink: &mut S) {
-        if self.hears(self.requests.tor, socket, cha) {
+        if self.hearing.hears_level(TABLE, socket, cha) {
             let tag = self.requests.tor_tag(class);
             sink.leave(self.requests.tor.wire(self.stride, socket, cha), tag, tick);
         }
