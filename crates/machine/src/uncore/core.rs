@@ -95,7 +95,7 @@ pub struct Thread {
 
 impl Thread {
     /// The access that is to start next: one that could not before, or a new one, until there are no more.
-    #[inline]
+    #[inline(always)]
     pub fn next_access(&mut self) -> Option<Wanted> {
         if let Some(held) = self.held.take() {
             return Some(held);
@@ -161,7 +161,7 @@ impl Core {
     }
 
     /// Looks an access up, and moves its line to the L1 if it is found. Also gives the line that must be written back for it.
-    #[inline]
+    #[inline(always)]
     pub fn access(&mut self, line: u32, store: bool) -> (Level, Option<Evicted>) {
         if let Some(found) = self.l1.find(line) {
             if store {

@@ -103,7 +103,7 @@ impl Model {
             self.end_step(request);
             if kind.is_writeback() {
                 self.cores[usize::from(core)].writebacks -= 1;
-                self.resume(core, None, sink);
+                self.resume(core, sink);
             }
         }
     }

@@ -57,7 +57,8 @@ impl Model {
                         Buffer::Taken => {
                             let store = access.store;
                             let kind = if store { RequestKind::ReadForOwnership } else { RequestKind::DataRead };
-                            let request = self.request(kind, thread, line, sink);
+                            let (core, tid) = (state.core, state.tid);
+                            let request = self.send_request(kind, core, tid, line, sink);
                             if access.blocking {
                                 self.threads[index].state = ThreadState::ForData(request);
                                 return;
@@ -93,6 +94,18 @@ impl Model {
         sink: &mut S,
     ) -> RequestId {
         let (core, tid) = (self.threads[usize::from(thread)].core, self.threads[usize::from(thread)].tid);
+        self.send_request(kind, core, tid, line, sink)
+    }
+
+    #[inline(always)]
+    fn send_request<S: SignalSink>(
+        &mut self,
+        kind: RequestKind,
+        core: u8,
+        tid: u8,
+        line: u32,
+        sink: &mut S,
+    ) -> RequestId {
         let slice = self.map.slice(self.map.socket(core.into()), line);
         self.slices[usize::from(slice)].llc.prefetch(line);
         let request = self.pool.add(self.record(kind, tid, slice, line), line, core);
@@ -171,14 +184,24 @@ impl Model {
             cache.fill(line, right)
         };
         self.end_step(request);
-        for evicted in evicted.into_iter().filter(Option::is_some) {
-            self.write_back(core, evicted, sink);
+        let [from_l2, from_l1] = evicted;
+        if from_l2.is_some() {
+            self.write_back(core, from_l2, sink);
         }
-        self.resume(core, Some((request, line)), sink);
+        if from_l1.is_some() {
+            self.write_back(core, from_l1, sink);
+        }
+        self.rouse_threads(core, Some((request, line)), sink);
+    }
+
+    /// A buffer of a core is free again: threads that waited for one go on.
+    pub(super) fn resume<S: SignalSink>(&mut self, core: u8, sink: &mut S) {
+        self.rouse_threads(core, None, sink);
     }
 
     /// A buffer of a core is free again, and perhaps a request's line has come: threads that waited for it go on.
-    pub(super) fn resume<S: SignalSink>(&mut self, core: u8, arrived: Option<(RequestId, u32)>, sink: &mut S) {
+    #[inline(always)]
+    fn rouse_threads<S: SignalSink>(&mut self, core: u8, arrived: Option<(RequestId, u32)>, sink: &mut S) {
         let mut next = usize::from(core);
         while let Some(state) = self.threads.get_mut(next) {
             let thread = next as u16;

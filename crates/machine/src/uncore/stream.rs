@@ -144,7 +144,7 @@ impl Model {
             self.end_step(request);
             // A program's stores were done when they were sent out.
             self.done += u64::from(self.program.is_none());
-            self.resume(core, None, sink);
+            self.resume(core, sink);
             return;
         }
         if kind == RequestKind::IoRead && at_home && self.pool[request].record.remote {
