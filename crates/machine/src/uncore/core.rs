@@ -209,7 +209,7 @@ impl Core {
     }
 
     /// A line has come: gives its buffer back and fills the caches. Gives the lines that must be written back for it.
-    #[inline]
+    #[inline(always)]
     pub fn fill(&mut self, line: u32, right: Right) -> [Option<Evicted>; 2] {
         self.give_buffer(line);
         let from_l2 = self.l2.put(line, right.min(Right::Exclusive)).filter(|evicted| evicted.right == Right::Modified);
