@@ -315,6 +315,18 @@ impl Cells {
     #[inline(always)]
     pub fn fold(&mut self, record: &Record, now: u64) {
         self.slices[usize::from(record.slice)].fold(record, now);
+        if record.has_more() {
+            self.fold_more(record, now);
+        }
+    }
+
+    /// Adds what happens to some requests only.
+    // Kept apart: a hit needs none of it, nor the registers for it.
+    #[inline(never)]
+    fn fold_more(&mut self, record: &Record, now: u64) {
+        if let Some(state) = record.victim {
+            self.slices[usize::from(record.slice)].fold_victim(record.nid, state);
+        }
         if record.is_rare() {
             self.fold_rare(record, now);
         }

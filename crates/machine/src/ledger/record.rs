@@ -302,6 +302,12 @@ impl Record {
         self.rare & what as u8 != 0
     }
 
+    /// More has happened than a look-up and stays in its slice.
+    #[inline]
+    pub(super) const fn has_more(&self) -> bool {
+        self.tracker_in != NEVER || self.victim.is_some() || self.is_rare()
+    }
+
     /// Something has happened that happens to few requests.
     #[inline]
     pub(super) const fn is_rare(&self) -> bool {

@@ -10,7 +10,8 @@ const THREADS: usize = 17;
 
 /// Where a thread ID's totals lie: devices come after the threads of cores.
 const fn place_of(tid: u8) -> usize {
-    if tid == IO_THREAD { THREADS - 1 } else { tid as usize % (THREADS - 1) }
+    // Threads of cores keep their numbers; the last number, `IO_THREAD`, comes down behind them.
+    (tid - (tid >> 4) * (IO_THREAD + 1 - THREADS as u8)) as usize
 }
 
 /// The thread ID whose totals lie at a place.
@@ -180,9 +181,11 @@ impl SliceCells {
         class.lookups += u64::from(record.ingress_out != NEVER);
         class.tor.add(record.tor_in, record.tor_out, now);
         class.ingress.add(record.ingress_in, record.ingress_out, now);
-        if let Some(state) = record.victim {
-            self.victims[usize::from(record.nid)][state as usize] += 1;
-        }
+    }
+
+    /// Adds a way that was given up for a line of a node.
+    pub fn fold_victim(&mut self, nid: u8, state: LineState) {
+        self.victims[usize::from(nid)][state as usize] += 1;
     }
 
     /// Adds what happens to few requests only.

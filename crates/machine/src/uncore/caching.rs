@@ -66,7 +66,7 @@ impl Model {
     }
 
     /// Lets the pipeline work now if it can, and sets its next event.
-    #[inline]
+    #[inline(always)]
     pub(super) fn wake<S: SignalSink>(&mut self, slice: u16, sink: &mut S) {
         let state = &self.slices[usize::from(slice)];
         if state.waiting.is_empty() {
@@ -80,6 +80,7 @@ impl Model {
         }
     }
 
+    #[inline(never)]
     fn work<S: SignalSink>(&mut self, slice: u16, sink: &mut S) {
         if self.slices[usize::from(slice)].pipeline_free <= self.now
             && !self.take_fill(slice, sink)

@@ -85,7 +85,7 @@ pub struct Thread {
     pub tid: u8,
     /// When the next access can start.
     pub ready: Tick,
-    /// An access that was made but could not start.
+    /// The access that is to start next, once it is made.
     pub held: Option<Wanted>,
     pub state: ThreadState,
     pub kind: ThreadKind,
@@ -94,14 +94,15 @@ pub struct Thread {
 }
 
 impl Thread {
-    /// The access that is to start next: one that could not before, or a new one, until there are no more.
-    #[inline]
-    pub fn next_access(&mut self) -> Option<Wanted> {
-        if let Some(held) = self.held.take() {
-            return Some(held);
+    /// The access that is to start next: one that could not before, or a new one, until there are no more. The thread holds it until it
+    /// has started.
+    #[inline(always)]
+    pub fn next_access(&mut self) -> Option<&mut Wanted> {
+        if self.held.is_none() {
+            let Access { address, store, whole, blocking } = self.placement.place(self.generator.next_access()?);
+            self.held = Some(Wanted { line: (address / LINE_BYTES) as u32, store, whole, blocking, misses: false });
         }
-        let Access { address, store, whole, blocking } = self.placement.place(self.generator.next_access()?);
-        Some(Wanted { line: (address / LINE_BYTES) as u32, store, whole, blocking, misses: false })
+        self.held.as_mut()
     }
 }
 
@@ -161,7 +162,7 @@ impl Core {
     }
 
     /// Looks an access up, and moves its line to the L1 if it is found. Also gives the line that must be written back for it.
-    #[inline]
+    #[inline(always)]
     pub fn access(&mut self, line: u32, store: bool) -> (Level, Option<Evicted>) {
         if let Some(found) = self.l1.find(line) {
             if store {
@@ -208,7 +209,7 @@ impl Core {
     }
 
     /// A line has come: gives its buffer back and fills the caches. Gives the lines that must be written back for it.
-    #[inline]
+    #[inline(always)]
     pub fn fill(&mut self, line: u32, right: Right) -> [Option<Evicted>; 2] {
         self.give_buffer(line);
         let from_l2 = self.l2.put(line, right.min(Right::Exclusive)).filter(|evicted| evicted.right == Right::Modified);

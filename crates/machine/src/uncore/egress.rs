@@ -24,6 +24,7 @@ impl Model {
         if heard { self.tell_bypass(stop, message, to, sink) } else { self.now }
     }
 
+    #[inline(never)]
     fn put_in_egress(&mut self, stop: u16, message: Message, to: u8) -> Tick {
         let slice = &mut self.slices[usize::from(stop)];
         let goes = slice.egress_free;

@@ -70,6 +70,7 @@ impl Event {
     #[inline]
     const fn numbered(number: u8) -> Self {
         match number {
+            n if n == Self::Issue as u8 => Self::Issue,
             n if n == Self::Arrive as u8 => Self::Arrive,
             n if n == Self::Pump as u8 => Self::Pump,
             n if n == Self::Egress as u8 => Self::Egress,
@@ -93,7 +94,7 @@ impl Event {
             n if n == Self::Phase as u8 => Self::Phase,
             n if n == Self::Passage as u8 => Self::Passage,
             n if n == Self::Far as u8 => Self::Far,
-            _ => Self::Issue,
+            _ => unreachable!(),
         }
     }
 }

@@ -20,7 +20,7 @@ impl Model {
         }
     }
 
-    /// A load or store hits: snoops other cores if they may hold the line, and answers.
+    /// A load or store hits: answers, once other cores that may hold the line are snooped.
     pub(super) fn grant<S: SignalSink>(&mut self, slice: u16, request: RequestId, way: Way, sink: &mut S) {
         let entry = &mut self.pool[request];
         let own = 1_u8 << self.map.within(entry.core.into());
@@ -28,20 +28,26 @@ impl Model {
         let cores = llc.cores(way);
         let others = cores & !own;
         let store = entry.record.kind == RequestKind::ReadForOwnership;
-        llc.touch(way);
         llc.set_cores(way, if store { own } else { cores | own });
+        llc.touch(way);
         entry.shared = others != 0 || entry.record.state.is_shared();
         // A load need not ask when several cores share the line: then none of them can have written it.
-        let snooped = if store || others.count_ones() == 1 { others } else { 0 };
-        if snooped == 0 {
+        if others == 0 || !(store || others.count_ones() == 1) {
             self.send_data(request, self.latency.llc_data, sink);
-            return;
+        } else {
+            entry.snooped = others;
+            self.snoop_cores(slice, request, way, sink);
         }
-        entry.snooped = snooped;
-        let line = entry.line;
+    }
+
+    /// Other cores hold a line that a load or store wants: they give it up, or keep it for reading only.
+    #[inline(never)]
+    fn snoop_cores<S: SignalSink>(&mut self, slice: u16, request: RequestId, way: Way, sink: &mut S) {
+        let entry = &self.pool[request];
+        let (line, store) = (entry.line, entry.record.kind == RequestKind::ReadForOwnership);
         let mut modified = false;
         let first = usize::from(self.map.first_stop(self.map.socket(slice)));
-        for core in bits(snooped) {
+        for core in bits(entry.snooped) {
             let core = &mut self.cores[first + core];
             modified |= if store { core.invalidate(line) } else { core.share(line) };
         }
@@ -103,7 +109,7 @@ impl Model {
             self.end_step(request);
             if kind.is_writeback() {
                 self.cores[usize::from(core)].writebacks -= 1;
-                self.resume(core, None, sink);
+                self.resume(core, sink);
             }
         }
     }

@@ -27,22 +27,22 @@ impl Model {
         }
         for _ in 0..RUN_AHEAD {
             let state = &mut self.threads[index];
+            let at = state.ready.max(self.now);
+            let (core, tid) = (state.core, state.tid);
             let Some(access) = state.next_access() else {
                 state.state = ThreadState::Finished;
                 return;
             };
-            let at = state.ready.max(self.now);
-            let line = access.line;
-            let core = usize::from(state.core);
-            let cache = &mut self.cores[core];
-            let (level, evicted) = if access.misses { (Level::Miss, None) } else { cache.access(line, access.store) };
+            let Wanted { line, store, blocking, .. } = *access;
+            let cache = &mut self.cores[usize::from(core)];
+            let (level, evicted) = if access.misses { (Level::Miss, None) } else { cache.access(line, store) };
             let (interval, latency) = match level {
                 Level::L1 => (self.latency.l1_interval, self.latency.l1_latency),
                 Level::L2 => (self.latency.l2_interval, self.latency.l2_latency),
                 Level::Miss if at > self.now => {
                     // Hits are private to the core and may run ahead of time; what others see may not. If there is no buffer
                     // for the miss anyway, the thread need not wait for the time, only for the buffer.
-                    state.held = Some(Wanted { misses: true, ..access });
+                    access.misses = true;
                     if cache.is_full(line) {
                         state.state = ThreadState::ForBuffer;
                     } else {
@@ -52,32 +52,34 @@ impl Model {
                 }
                 Level::Miss => {
                     let full = cache.writebacks >= self.parameters.writeback_buffers;
-                    let buffer = if full { Buffer::Full } else { cache.take_buffer(line, access.store) };
+                    let buffer = if full { Buffer::Full } else { cache.take_buffer(line, store) };
                     match buffer {
                         Buffer::Taken => {
-                            let store = access.store;
+                            state.held = None;
                             let kind = if store { RequestKind::ReadForOwnership } else { RequestKind::DataRead };
-                            let request = self.request(kind, thread, line, sink);
-                            if access.blocking {
-                                self.threads[index].state = ThreadState::ForData(request);
+                            let request = self.send_request(kind, core, tid, line, sink);
+                            let state = &mut self.threads[index];
+                            if blocking {
+                                state.state = ThreadState::ForData(request);
                                 return;
                             }
-                            self.threads[index].ready = at + self.latency.l1_interval;
+                            state.ready = at + self.latency.l1_interval;
                             continue;
                         }
-                        Buffer::Joined if !access.blocking => (self.latency.l1_interval, 0),
+                        Buffer::Joined if !blocking => (self.latency.l1_interval, 0),
                         Buffer::Joined | Buffer::Full => {
-                            state.held = Some(Wanted { misses: true, ..access });
+                            access.misses = true;
                             state.state = ThreadState::ForBuffer;
                             return;
                         }
                     }
                 }
             };
-            state.ready = at + if access.blocking { latency } else { interval };
+            state.held = None;
+            state.ready = at + if blocking { latency } else { interval };
             self.done += 1;
             if evicted.is_some() {
-                self.write_back(core as u8, evicted, sink);
+                self.write_back(core, evicted, sink);
             }
         }
         let ready = self.threads[index].ready;
@@ -93,6 +95,18 @@ impl Model {
         sink: &mut S,
     ) -> RequestId {
         let (core, tid) = (self.threads[usize::from(thread)].core, self.threads[usize::from(thread)].tid);
+        self.send_request(kind, core, tid, line, sink)
+    }
+
+    #[inline(always)]
+    fn send_request<S: SignalSink>(
+        &mut self,
+        kind: RequestKind,
+        core: u8,
+        tid: u8,
+        line: u32,
+        sink: &mut S,
+    ) -> RequestId {
         let slice = self.map.slice(self.map.socket(core.into()), line);
         self.slices[usize::from(slice)].llc.prefetch(line);
         let request = self.pool.add(self.record(kind, tid, slice, line), line, core);
@@ -100,20 +114,19 @@ impl Model {
         let request_free = &mut self.cores[usize::from(core)].request_free;
         let leaves = (sent + self.latency.miss_to_ring).max(*request_free);
         *request_free = leaves + self.latency.request_interval;
-        self.send_to_slice(request, leaves);
+        self.send_to_slice(request, core, slice, leaves);
         request
     }
 
     /// Sends a request to its slice, once the slice's queue has room for it.
     #[inline]
-    pub(super) fn send_to_slice(&mut self, request: RequestId, sent: Tick) {
-        let (core, slice) = (self.pool[request].core, self.pool[request].record.slice);
+    pub(super) fn send_to_slice(&mut self, request: RequestId, core: u8, slice: u16, sent: Tick) {
         let at = sent + self.latency.core_slice(core, slice);
-        let slice = &mut self.slices[usize::from(slice)];
-        if slice.credits == 0 {
-            slice.stalled.push(request);
+        let state = &mut self.slices[usize::from(slice)];
+        if state.credits == 0 {
+            state.stalled.push(request);
         } else {
-            slice.credits -= 1;
+            state.credits -= 1;
             self.wheel.schedule(at, Event::Arrive.of(request));
         }
     }
@@ -142,7 +155,7 @@ impl Model {
         let to = self.map.within(slice);
         self.message(stop, Message::AddressFromCore, to, sink);
         let sent = self.message(stop, Message::DataFromCore, to, sink);
-        self.send_to_slice(request, sent);
+        self.send_to_slice(request, core, slice, sent);
     }
 
     /// Data arrives at the core.
@@ -160,7 +173,7 @@ impl Model {
         };
         // A hit stays in the table of requests until its data is delivered; a miss left it when the line was filled.
         if !entry.record.miss {
-            self.leave_tor(request, sink);
+            self.give_tor_entry(request, sink);
         }
         let cache = &mut self.cores[usize::from(core)];
         let evicted = if self.program.is_some() {
@@ -171,14 +184,24 @@ impl Model {
             cache.fill(line, right)
         };
         self.end_step(request);
-        for evicted in evicted.into_iter().filter(Option::is_some) {
-            self.write_back(core, evicted, sink);
+        let [from_l2, from_l1] = evicted;
+        if from_l2.is_some() {
+            self.write_back(core, from_l2, sink);
         }
-        self.resume(core, Some((request, line)), sink);
+        if from_l1.is_some() {
+            self.write_back(core, from_l1, sink);
+        }
+        self.rouse_threads(core, Some((request, line)), sink);
+    }
+
+    /// A buffer of a core is free again: threads that waited for one go on.
+    pub(super) fn resume<S: SignalSink>(&mut self, core: u8, sink: &mut S) {
+        self.rouse_threads(core, None, sink);
     }
 
     /// A buffer of a core is free again, and perhaps a request's line has come: threads that waited for it go on.
-    pub(super) fn resume<S: SignalSink>(&mut self, core: u8, arrived: Option<(RequestId, u32)>, sink: &mut S) {
+    #[inline(always)]
+    fn rouse_threads<S: SignalSink>(&mut self, core: u8, arrived: Option<(RequestId, u32)>, sink: &mut S) {
         let mut next = usize::from(core);
         while let Some(state) = self.threads.get_mut(next) {
             let thread = next as u16;

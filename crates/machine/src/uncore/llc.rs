@@ -29,12 +29,9 @@ pub const MOST_MEMORY: u64 = (64 * SETS as u64) << TAG_BITS;
 /// Bytes at the end of those whose lines cannot be named: their tag is that of an empty way.
 pub const UNNAMED: u64 = 64 * SETS as u64;
 
-/// A way of a slice.
+/// A way of a slice, counted set by set.
 #[derive(Debug, Clone, Copy)]
-pub struct Way {
-    set: u16,
-    way: u8,
-}
+pub struct Way(u32);
 
 /// What a way held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +57,7 @@ impl<const WAYS: usize, const SETS: usize> Llc<WAYS, SETS> {
 
     /// An empty slice.
     pub fn new() -> Self {
-        const { assert!(SETS.is_power_of_two() && SETS <= 1 << u16::BITS) };
+        const { assert!(SETS.is_power_of_two()) };
         let sets = vec![[EMPTY; WAYS]; SETS].into_boxed_slice();
         let sets = sets.try_into().unwrap_or_else(|_| unreachable!("the slice is as long"));
         Self { sets, empty: WAYS * SETS }
@@ -83,17 +80,22 @@ impl<const WAYS: usize, const SETS: usize> Llc<WAYS, SETS> {
     pub fn find(&self, line: u32) -> Option<Way> {
         let (set, tag) = (Self::set_of(line), line >> Self::SET_BITS);
         let found = matches(&self.sets[set], TAG, tag);
-        (found != 0).then(|| Way { set: set as u16, way: found.trailing_zeros() as u8 })
+        (found != 0).then(|| Self::way(set, found))
+    }
+
+    /// The first of some ways of a set, one bit each.
+    const fn way(set: usize, ways: u32) -> Way {
+        Way(set as u32 * WAYS as u32 + ways.trailing_zeros())
     }
 
     #[inline]
     fn word(&self, way: Way) -> u32 {
-        self.sets[usize::from(way.set) % SETS][usize::from(way.way)]
+        self.sets.as_flattened()[way.0 as usize]
     }
 
     #[inline]
     fn word_mut(&mut self, way: Way) -> &mut u32 {
-        &mut self.sets[usize::from(way.set) % SETS][usize::from(way.way)]
+        &mut self.sets.as_flattened_mut()[way.0 as usize]
     }
 
     /// State of a line.
@@ -131,15 +133,16 @@ impl<const WAYS: usize, const SETS: usize> Llc<WAYS, SETS> {
     /// Counts a line as used.
     #[inline]
     pub fn touch(&mut self, way: Way) {
-        let set = &mut self.sets[usize::from(way.set) % SETS];
-        if set[usize::from(way.way)] & USED != 0 {
+        let word = self.word_mut(way);
+        if *word & USED != 0 {
             // Nothing changes: there is always a way that is not used.
             return;
         }
-        set[usize::from(way.way)] |= USED;
+        *word |= USED;
+        let set = &mut self.sets[way.0 as usize / WAYS];
         if signs(set) == Self::ALL {
             set.iter_mut().for_each(|word| *word &= !USED);
-            set[usize::from(way.way)] |= USED;
+            *self.word_mut(way) |= USED;
         }
     }
 
@@ -150,7 +153,7 @@ impl<const WAYS: usize, const SETS: usize> Llc<WAYS, SETS> {
         let set = &self.sets[index];
         let empty = if self.empty > 0 { matches(set, TAG, EMPTY) } else { 0 };
         let choice = if empty != 0 { empty } else { !signs(set) & Self::ALL };
-        let way = Way { set: index as u16, way: choice.trailing_zeros() as u8 };
+        let way = Self::way(index, choice);
         let line = (self.word(way) & TAG) << Self::SET_BITS | index as u32;
         (way, Victim { line, state: self.state(way), cores: self.cores(way) })
     }

@@ -143,7 +143,11 @@ impl Slice {
     /// The request in the table that is for a line.
     #[inline]
     pub fn busy(&self, line: u32) -> Option<RequestId> {
-        let found = matches(&self.lines, u32::MAX, line);
+        // Entries are taken from the lowest on: those in use are mostly among the first.
+        let found = match self.lines.first_chunk::<8>() {
+            Some(first) if self.used < 1 << first.len() => matches(first, u32::MAX, line),
+            _ => matches(&self.lines, u32::MAX, line),
+        };
         (found != 0).then(|| self.owners[found.trailing_zeros() as usize])
     }
 

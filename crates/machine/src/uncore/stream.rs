@@ -5,7 +5,7 @@
 //! it. A device's read leaves everything where it is.
 
 use super::Model;
-use super::core::{Buffer, ThreadState};
+use super::core::{Buffer, ThreadState, Wanted};
 use super::event::Event;
 use super::llc::Way;
 use super::request::RequestId;
@@ -23,17 +23,17 @@ impl Model {
                 self.wheel.schedule(state.ready, Event::Issue.of(thread));
                 return;
             }
-            let Some(access) = state.next_access() else {
+            let Some(&mut Wanted { line, whole, .. }) = state.next_access() else {
                 state.state = ThreadState::Finished;
                 return;
             };
-            if !self.stream_out(thread, access.line, access.whole, sink) {
-                let state = &mut self.threads[index];
-                state.held = Some(access);
-                state.state = ThreadState::ForBuffer;
+            if !self.stream_out(thread, line, whole, sink) {
+                self.threads[index].state = ThreadState::ForBuffer;
                 return;
             }
-            self.threads[index].ready = self.now + self.latency.l1_interval;
+            let state = &mut self.threads[index];
+            state.held = None;
+            state.ready = self.now + self.latency.l1_interval;
         }
     }
 
@@ -57,7 +57,7 @@ impl Model {
         let free = &mut self.cores[usize::from(core)].request_free;
         let leaves = (sent + self.latency.miss_to_ring).max(*free);
         *free = leaves + self.latency.request_interval;
-        self.send_to_slice(request, leaves);
+        self.send_to_slice(request, core, slice, leaves);
         true
     }
 
@@ -144,7 +144,7 @@ impl Model {
             self.end_step(request);
             // A program's stores were done when they were sent out.
             self.done += u64::from(self.program.is_none());
-            self.resume(core, None, sink);
+            self.resume(core, sink);
             return;
         }
         if kind == RequestKind::IoRead && at_home && self.pool[request].record.remote {

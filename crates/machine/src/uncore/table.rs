@@ -20,6 +20,7 @@ impl Model {
     }
 
     /// A request enters the table.
+    #[inline(always)]
     pub(super) fn enter_tor<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let entry = &mut self.pool[request];
         entry.record.tor_in = self.wheel.cycle();
@@ -37,7 +38,14 @@ impl Model {
     }
 
     /// A request leaves the table; those that waited for its line may try again.
+    #[inline(never)]
     pub(super) fn leave_tor<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        self.give_tor_entry(request, sink);
+    }
+
+    /// The same, as a part of its caller.
+    #[inline(always)]
+    pub(super) fn give_tor_entry<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let entry = &mut self.pool[request];
         entry.record.tor_out = self.wheel.cycle();
         let slice = entry.record.slice;

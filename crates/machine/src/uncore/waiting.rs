@@ -1,7 +1,7 @@
 //! What waits for a slice's pipeline, in queues of different rights of way.
 
 use super::request::RequestId;
-use crate::engine::Ring;
+use crate::engine::{NEVER, Ring};
 use crate::signal::Tick;
 use std::collections::VecDeque;
 
@@ -22,6 +22,8 @@ pub struct Waiting {
     retries: Ring<RequestId, 32>,
     /// Requests in order of arrival, with the tick from which they may be looked up.
     fresh: Ring<(Tick, RequestId), 32>,
+    /// That tick of the first of them.
+    fresh_from: Tick,
     /// Snoops that waited for a request to their line, and may now try again. They still count as queued.
     snoop_retries: VecDeque<RequestId>,
     /// Snoops of other sockets, with the tick from which they may be looked up.
@@ -36,6 +38,7 @@ impl Waiting {
             fills: Ring::new(0),
             retries: Ring::new(0),
             fresh: Ring::new((0, 0)),
+            fresh_from: NEVER,
             snoop_retries: VecDeque::with_capacity(64),
             snoops: VecDeque::with_capacity(64),
         }
@@ -50,7 +53,7 @@ impl Waiting {
     /// The tick from which the first request may be looked up, if it is the pipeline's only work.
     #[inline]
     pub fn only_request(&self) -> Option<Tick> {
-        if self.present == FRESH { self.fresh.front().map(|(ready, _)| ready) } else { None }
+        if self.present == FRESH { Some(self.fresh_from) } else { None }
     }
 
     /// A line has come.
@@ -70,6 +73,7 @@ impl Waiting {
     #[inline]
     pub fn add_request(&mut self, ready: Tick, request: RequestId) {
         self.fresh.push((ready, request));
+        self.fresh_from = self.fresh_from.min(ready);
         self.present |= FRESH;
     }
 
@@ -119,15 +123,20 @@ impl Waiting {
     /// The first request that has come, if it may be looked up at `now`.
     #[inline]
     pub fn request(&self, now: Tick) -> Option<RequestId> {
-        let (ready, request) = if self.has(FRESH) { self.fresh.front()? } else { return None };
-        (ready <= now).then_some(request)
+        if self.fresh_from <= now { self.fresh.front().map(|(_, request)| request) } else { None }
     }
 
     /// Takes it.
     #[inline]
     pub fn take_request(&mut self) {
         self.fresh.pop();
-        self.note(FRESH, self.fresh.is_empty());
+        match self.fresh.front() {
+            Some((ready, _)) => self.fresh_from = ready,
+            None => {
+                self.fresh_from = NEVER;
+                self.present &= !FRESH;
+            }
+        }
     }
 
     /// Takes the first snoop that may be looked up at `now`, those that try again first.
@@ -148,7 +157,7 @@ impl Waiting {
         if self.has(RETRIES) {
             Some(0)
         } else if self.has(FRESH) {
-            self.fresh.front().map(|(ready, _)| ready)
+            Some(self.fresh_from)
         } else {
             None
         }
