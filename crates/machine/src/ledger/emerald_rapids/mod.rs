@@ -31,8 +31,8 @@ pub use snapshot::Snapshot;
 
 use super::{Question, Shaped};
 use crate::engine::Period;
-use crate::signal::Tick;
 use crate::host::prefetch;
+use crate::signal::Tick;
 use changes::Changes;
 use deeds::{DEEDS, Deed, LEVELS, LevelId};
 use places::{Place, Places, places};

@@ -2,12 +2,12 @@
 
 use super::request::{Pool, RequestId, RequestQueue};
 use super::shortage::{LinkCredits, Unsent};
-use super::tags::Tags;
+use super::tags::{AllTags, Tags};
 use crate::engine::NEVER;
+use crate::host::prefetch;
 use crate::ledger::emerald_rapids::compiled::level;
 use crate::ledger::emerald_rapids::{Found, Queue};
 use crate::signal::Tick;
-use crate::host::prefetch;
 use crate::uncore::search::matches;
 
 /// Sets of a slice, as a power of two: 5 MB of 20 ways (vendor's product data: 320 MB in 64 slices; ways are an assumption).
@@ -20,7 +20,13 @@ const FREE: u32 = u32::MAX;
 pub const FILTER_SHARED: u8 = Found::FilterShared as u8;
 pub const FILTER_EXCLUSIVE: u8 = Found::FilterExclusive as u8;
 
-/// An agent with its slice. What every message looks at comes first, in few lines of the host's cache.
+/// The slices and snoop filters of all agents, and those of one.
+pub type AllSlices = AllTags<20, LLC_SET_BITS>;
+pub type Slice<'a> = Tags<'a, 20, LLC_SET_BITS>;
+pub type AllFilters = AllTags<16, FILTER_SET_BITS>;
+pub type Filter<'a> = Tags<'a, 16, FILTER_SET_BITS>;
+
+/// An agent. What every message looks at comes first, in one line of the host's cache.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Agent {
@@ -40,8 +46,6 @@ pub struct Agent {
     entries: u8,
     /// Credits for messages to the other socket.
     pub(super) links: LinkCredits,
-    pub llc: Tags<20, LLC_SET_BITS>,
-    pub filter: Tags<16, FILTER_SET_BITS>,
     /// The table of requests: lines, and whose each entry is.
     lines: [u32; 32],
     owners: [RequestId; 32],
@@ -50,7 +54,7 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// An idle agent with an empty slice.
+    /// An idle agent.
     pub fn new(tor_entries: u8) -> Self {
         Self {
             pipeline_free: 0,
@@ -62,8 +66,6 @@ impl Agent {
             vacancies: tor_entries,
             entries: tor_entries,
             links: LinkCredits::new(),
-            llc: Tags::new(),
-            filter: Tags::new(),
             lines: [FREE; 32],
             owners: [0; 32],
             unsent: Unsent::new(),

@@ -2,9 +2,9 @@
 
 use super::account::Account;
 use super::address::{self, Map};
-use super::agent::Agent;
+use super::agent::{Agent, AllFilters, AllSlices};
 use super::binding::link_codes;
-use super::core::Core;
+use super::core::{AllL2s, Core};
 use super::device::{self, Stack};
 use super::errands::Errands;
 use super::layout::{self, Places};
@@ -79,7 +79,10 @@ impl Model {
             pool: Pool::new(usize::from(sockets) * 4096),
             threads: Vec::new(),
             cores: (0..all * cores).map(core).collect(),
+            l2s: AllL2s::new(usize::from(all * cores)),
             agents: (0..all * cores).map(|_| Agent::new(parameters.tor_entries)).collect(),
+            slices: AllSlices::new(usize::from(all * cores)),
+            filters: AllFilters::new(usize::from(all * cores)),
             mesh,
             credits: subchannels.iter().map(|_| Credits::new(timing.reads, timing.writes)).collect(),
             memory: MemoryConditions::default(),

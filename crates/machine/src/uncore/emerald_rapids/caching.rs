@@ -13,19 +13,20 @@ impl Model {
     /// Takes every copy of a line out of this socket's caches; true if one was newer than memory.
     pub(super) fn purge<S: SignalSink>(&mut self, socket: u8, cha: u8, line: u32, sink: &mut S) -> bool {
         let (at_socket, at_cha) = (u16::from(socket), u16::from(cha));
-        let agent = self.agent(socket, cha);
+        let mut slice = self.slice(socket, cha);
         let mut modified = false;
-        if let Some(way) = agent.llc.find(line) {
-            modified |= agent.llc.get(way).state == Found::Modified as u8;
-            agent.llc.clear(way);
+        if let Some(way) = slice.find(line) {
+            modified |= slice.get(way).state == Found::Modified as u8;
+            slice.clear(way);
         }
-        let Some(way) = agent.filter.find(line) else { return modified };
-        let entry = agent.filter.get(way);
-        agent.filter.clear(way);
+        let mut filter = self.filter(socket, cha);
+        let Some(way) = filter.find(line) else { return modified };
+        let entry = filter.get(way);
+        filter.clear(way);
         if entry.state == FILTER_EXCLUSIVE {
             self.account.deed(deed!("cha/CORE_SNP.EXT_ONE"), at_socket, at_cha, self.now, sink);
             let core = self.core_number(socket, entry.owner);
-            let state = self.cores[usize::from(core)].snoop(line, true);
+            let state = self.l2s.of(core).snoop(line, true);
             if state.is_none() {
                 self.account.deed(deed!("cha/MISC.RSPI_WAS_FSE"), at_socket, at_cha, self.now, sink);
             }
@@ -34,7 +35,7 @@ impl Model {
         self.account.deed(deed!("cha/CORE_SNP.EXT_GTONE"), at_socket, at_cha, self.now, sink);
         for core in 0..self.parameters.cores {
             let core = self.core_number(socket, core);
-            modified |= self.cores[usize::from(core)].snoop(line, true) == Some(MODIFIED);
+            modified |= self.l2s.of(core).snoop(line, true) == Some(MODIFIED);
         }
         modified
     }
@@ -64,18 +65,19 @@ impl Model {
     pub(super) fn clean<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let Request { socket, cha, line, .. } = self.pool[request];
         let shared = Self::shared_state(&self.pool[request]);
-        let agent = self.agent(socket, cha);
-        let holders = agent.filter.find(line).map(|way| agent.filter.get(way));
+        let filter = self.filter(socket, cha);
+        let holders = filter.find(line).map(|way| filter.get(way));
         let stays = if holders.is_some_and(|entry| entry.state == FILTER_SHARED) { SHARED } else { EXCLUSIVE };
-        let dirty = agent.llc.find(line).filter(|&way| agent.llc.get(way).state == Found::Modified as u8);
+        let mut slice = self.slice(socket, cha);
+        let dirty = slice.find(line).filter(|&way| slice.get(way).state == Found::Modified as u8);
         let mut modified = dirty.is_some();
         if let Some(way) = dirty {
             let state = if stays == SHARED { shared } else { Found::Exclusive };
-            agent.llc.set(way, state as u8, 0);
+            slice.set(way, state as u8, 0);
         } else if let Some(entry) = holders.filter(|entry| entry.state == FILTER_EXCLUSIVE) {
             self.account.deed(deed!("cha/CORE_SNP.EXT_ONE"), socket.into(), cha.into(), self.now, sink);
             let core = self.core_number(socket, entry.owner);
-            modified = self.cores[usize::from(core)].clean(line);
+            modified = self.l2s.of(core).clean(line);
         }
         if !modified {
             self.acknowledge(request, 0, sink);
@@ -99,13 +101,13 @@ impl Model {
         let Request { socket, cha, line, class, origin, .. } = self.pool[request];
         let kind = class.kind;
         let from_device = kind == Kind::DmaWriteback;
-        let agent = self.agent(socket, cha);
-        let entry = agent.filter.find(line).map(|way| (way, agent.filter.get(way)));
+        let mut filter = self.filter(socket, cha);
+        let entry = filter.find(line).map(|way| (way, filter.get(way)));
         let owner = if from_device { u8::MAX } else { (origin % 64) as u8 };
         let mut owned = from_device;
         if let Some((way, entry)) = entry {
             if entry.state == FILTER_EXCLUSIVE && entry.owner == owner {
-                agent.filter.clear(way);
+                filter.clear(way);
                 owned = true;
             }
         } else if kind == Kind::WritebackModified {
@@ -135,15 +137,15 @@ impl Model {
         for_io: bool,
         sink: &mut S,
     ) {
-        let agent = self.agent(socket, cha);
-        if let Some(way) = agent.llc.find(line) {
-            let old = agent.llc.get(way).state;
+        let mut slice = self.slice(socket, cha);
+        if let Some(way) = slice.find(line) {
+            let old = slice.get(way).state;
             let modified = old == Found::Modified as u8 || state == Found::Modified;
-            agent.llc.set(way, if modified { Found::Modified as u8 } else { state as u8 }, 0);
-            agent.llc.touch(way);
+            slice.set(way, if modified { Found::Modified as u8 } else { state as u8 }, 0);
+            slice.touch(way);
             return;
         }
-        let Some(old) = agent.llc.insert(line, state as u8, 0) else { return };
+        let Some(old) = slice.insert(line, state as u8, 0) else { return };
         let left = Found::in_slice(old.state);
         let (_, home) = super::address::target(old.line);
         let victim = Victim { state: left, for_io, remote: home != socket };
@@ -164,16 +166,16 @@ impl Model {
         sink: &mut S,
     ) {
         let (at_socket, at_cha) = (u16::from(socket), u16::from(cha));
-        let agent = self.agent(socket, cha);
-        if let Some(way) = agent.filter.find(line) {
-            agent.filter.set(way, state, core);
-            agent.filter.touch(way);
+        let mut filter = self.filter(socket, cha);
+        if let Some(way) = filter.find(line) {
+            filter.set(way, state, core);
+            filter.touch(way);
             return;
         }
-        let Some(old) = agent.filter.insert(line, state, core) else { return };
+        let Some(old) = filter.insert(line, state, core) else { return };
         if old.state == FILTER_EXCLUSIVE {
             let core = self.core_number(socket, old.owner);
-            let had = self.cores[usize::from(core)].snoop(old.line, true);
+            let had = self.l2s.of(core).snoop(old.line, true);
             let modified = had == Some(MODIFIED);
             let what = if modified { deed!("cha/SF_EVICTION.M_STATE") } else { deed!("cha/SF_EVICTION.E_STATE") };
             self.account.deed(what, at_socket, at_cha, self.now, sink);
@@ -187,7 +189,7 @@ impl Model {
         self.account.deed(deed!("cha/CORE_SNP.EVICT_GTONE"), at_socket, at_cha, self.now, sink);
         for core in 0..self.parameters.cores {
             let core = self.core_number(socket, core);
-            self.cores[usize::from(core)].snoop(old.line, true);
+            self.l2s.of(core).snoop(old.line, true);
         }
     }
 

@@ -1,7 +1,7 @@
 //! A core: its L2, its buffers, and the threads that run on it.
 
 use super::request::RequestId;
-use super::tags::Tags;
+use super::tags::{AllTags, Tags};
 use crate::signal::Tick;
 use crate::uncore::search::matches;
 use crate::workload::{Access, Generator};
@@ -75,10 +75,9 @@ pub enum Buffer {
     Full,
 }
 
-/// A core's L2 and buffers.
+/// A core's buffers.
 #[derive(Debug)]
 pub struct Core {
-    pub l2: Tags<16, L2_SET_BITS>,
     /// Lines on their way: of loads and stores, then of prefetches.
     buffers: [u32; BUFFERS],
     used: u32,
@@ -93,10 +92,9 @@ pub struct Core {
 }
 
 impl Core {
-    /// A core with an empty cache.
+    /// An idle core.
     pub fn new(fill_buffers: u8, prefetch_buffers: u8) -> Self {
         Self {
-            l2: Tags::new(),
             buffers: [FREE; BUFFERS],
             used: 0,
             writable: 0,
@@ -105,20 +103,6 @@ impl Core {
             writebacks: 0,
             running: 0,
         }
-    }
-
-    /// Looks an access up; true if it hits.
-    pub fn access(&mut self, line: u32, store: bool) -> bool {
-        let Some(found) = self.l2.find(line) else { return false };
-        let state = self.l2.get(found).state;
-        if store && state == SHARED {
-            return false;
-        }
-        if store && state != MODIFIED {
-            self.l2.set(found, MODIFIED, 0);
-        }
-        self.l2.touch(found);
-        true
     }
 
     /// Gets a buffer for a miss.
@@ -130,16 +114,9 @@ impl Core {
         self.take(line, store, self.demand)
     }
 
-    /// Gets a buffer for a prefetch or another request that nobody waits for; false if there is no need or no room.
-    pub fn take_prefetch(&mut self, line: u32, store: bool) -> bool {
-        matches(&self.buffers, u32::MAX, line) == 0
-            && self.l2.find(line).is_none()
-            && self.take(line, store, self.prefetch) == Buffer::Taken
-    }
-
-    /// Gets a buffer to clean a line that the L2 may have; false if the line is on its way, or there is no room.
-    pub fn take_clean(&mut self, line: u32) -> bool {
-        matches(&self.buffers, u32::MAX, line) == 0 && self.take(line, false, self.prefetch) == Buffer::Taken
+    /// Gets a buffer for a request that nobody waits for; false if the line is on its way, or there is no room.
+    pub fn take_aside(&mut self, line: u32, store: bool) -> bool {
+        matches(&self.buffers, u32::MAX, line) == 0 && self.take(line, store, self.prefetch) == Buffer::Taken
     }
 
     fn take(&mut self, line: u32, store: bool, among: u32) -> Buffer {
@@ -170,42 +147,62 @@ impl Core {
             self.writable &= !buffer;
         }
     }
+}
+
+/// The L2s of all cores, and that of one.
+pub type AllL2s = AllTags<16, L2_SET_BITS>;
+pub type L2<'a> = Tags<'a, 16, L2_SET_BITS>;
+
+impl L2<'_> {
+    /// Looks an access up; true if it hits.
+    pub fn access(&mut self, line: u32, store: bool) -> bool {
+        let Some(found) = self.find(line) else { return false };
+        let state = self.get(found).state;
+        if store && state == SHARED {
+            return false;
+        }
+        if store && state != MODIFIED {
+            self.set(found, MODIFIED, 0);
+        }
+        self.touch(found);
+        true
+    }
 
     /// Puts a line into the L2; gives what must be given up for it: line and state.
     pub fn fill(&mut self, line: u32, state: u8) -> Option<(u32, u8)> {
-        if let Some(found) = self.l2.find(line) {
-            let old = self.l2.get(found).state;
-            self.l2.set(found, old.max(state), 0);
+        if let Some(found) = self.find(line) {
+            let old = self.get(found).state;
+            self.set(found, old.max(state), 0);
             return None;
         }
-        self.l2.insert(line, state, 0).map(|old| (old.line, old.state))
+        self.insert(line, state, 0).map(|old| (old.line, old.state))
     }
 
     /// The first level gives a dirty line up. If the L2 has it no more, its data has gone already.
     pub fn write_back_l1(&mut self, line: u32) {
-        if let Some(found) = self.l2.find(line) {
-            self.l2.set(found, MODIFIED, 0);
+        if let Some(found) = self.find(line) {
+            self.set(found, MODIFIED, 0);
         }
     }
 
     /// A snoop that leaves the line where it is and takes what is newer than memory; true if there was any.
     pub fn clean(&mut self, line: u32) -> bool {
-        let Some(found) = self.l2.find(line) else { return false };
-        let modified = self.l2.get(found).state == MODIFIED;
+        let Some(found) = self.find(line) else { return false };
+        let modified = self.get(found).state == MODIFIED;
         if modified {
-            self.l2.set(found, EXCLUSIVE, 0);
+            self.set(found, EXCLUSIVE, 0);
         }
         modified
     }
 
     /// A snoop: takes the line away, or leaves it for reading only. Gives the state that it had.
     pub fn snoop(&mut self, line: u32, invalidate: bool) -> Option<u8> {
-        let found = self.l2.find(line)?;
-        let state = self.l2.get(found).state;
+        let found = self.find(line)?;
+        let state = self.get(found).state;
         if invalidate {
-            self.l2.clear(found);
+            self.clear(found);
         } else {
-            self.l2.set(found, SHARED, 0);
+            self.set(found, SHARED, 0);
         }
         Some(state)
     }

@@ -61,7 +61,7 @@ impl Model {
         let state = &mut self.threads[usize::from(thread)];
         state.coming = after;
         if let Some((_, line)) = after {
-            self.cores[usize::from(state.core)].l2.prefetch(line);
+            self.l2s.prefetch(state.core, line);
         }
         coming
     }
@@ -88,7 +88,7 @@ impl Model {
             let state = &mut self.threads[index];
             let (core, at) = (state.core, state.ready.max(self.now));
             let again = state.last_line == line && !access.store;
-            let hit = again || self.cores[usize::from(core)].access(line, access.store);
+            let hit = again || self.l2s.of(core).access(line, access.store);
             if hit {
                 state.last_line = line;
                 state.ready = at + if access.blocking { self.times.l2_latency } else { self.times.hit_interval };
@@ -192,13 +192,16 @@ impl Model {
         }
         for ahead in 1..=3 {
             let next = line + ahead;
-            if address::target(next) == address::target(line)
-                && self.cores[usize::from(core)].take_prefetch(next, store)
-            {
+            if address::target(next) == address::target(line) && self.take_prefetch(core, next, store) {
                 let kind = if store { Kind::OwnershipPrefetch } else { Kind::DataPrefetch };
                 self.request(kind, core, next, u16::MAX, sink);
             }
         }
+    }
+
+    /// Gets a buffer for a prefetch or another request that nobody waits for; false if there is no need or no room.
+    pub(super) fn take_prefetch(&mut self, core: u16, line: u32, store: bool) -> bool {
+        self.l2s.of(core).find(line).is_none() && self.cores[usize::from(core)].take_aside(line, store)
     }
 
     /// Writes back what a core gave up.
@@ -222,10 +225,9 @@ impl Model {
             return;
         }
         self.end_entry(request, sink);
-        let core = &mut self.cores[usize::from(origin)];
-        core.give_buffer(line);
+        self.cores[usize::from(origin)].give_buffer(line);
         let fills = grant != 0 && !matches!(kind.lookup(), Lookup::Flush | Lookup::Write | Lookup::None);
-        let given_up = if fills && !kind.is_llc_prefetch() { core.fill(line, grant) } else { None };
+        let given_up = if fills && !kind.is_llc_prefetch() { self.l2s.of(origin).fill(line, grant) } else { None };
         self.write_back(origin, given_up, sink);
         if thread != u16::MAX {
             self.done += 1;
@@ -298,11 +300,12 @@ impl Model {
             10 => (Kind::DataRead, address::expander(own as u8, scattered % 65536)),
             _ => return,
         };
-        let core_state = &mut self.cores[usize::from(core)];
-        let room = core_state.writebacks < self.parameters.writeback_buffers
+        let state = &mut self.cores[usize::from(core)];
+        let room = state.writebacks < self.parameters.writeback_buffers
             && match kind {
-                Kind::Clean => core_state.take_clean(wanted),
-                _ => core_state.take_prefetch(wanted, kind.owns()),
+                // The L2 may have it.
+                Kind::Clean => state.take_aside(wanted, false),
+                _ => self.take_prefetch(core, wanted, kind.owns()),
             };
         if room {
             self.request(kind, core, wanted, u16::MAX, sink);

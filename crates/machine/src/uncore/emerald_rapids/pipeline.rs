@@ -20,10 +20,9 @@ impl Model {
         let ready = self.now + self.times.ingress_latency;
         self.pool[request].ready = ready;
         let number = self.agent_number(socket, cha);
-        let agent = &mut self.agents[usize::from(number)];
-        agent.llc.prefetch(line);
-        agent.filter.prefetch(line);
-        agent.queue(class.kind.queue()).push_back(request, &mut self.pool);
+        self.slices.prefetch(number, line);
+        self.filters.prefetch(number, line);
+        self.agents[usize::from(number)].queue(class.kind.queue()).push_back(request, &mut self.pool);
         self.wake_pipeline(socket, cha, ready);
     }
 
@@ -130,11 +129,12 @@ impl Model {
     }
 
     pub(super) fn look_up(&mut self, socket: u8, cha: u8, line: u32) -> Found {
-        let agent = self.agent(socket, cha);
-        if let Some(way) = agent.llc.find(line) {
-            return Found::in_slice(agent.llc.get(way).state);
+        let slice = self.slice(socket, cha);
+        if let Some(way) = slice.find(line) {
+            return Found::in_slice(slice.get(way).state);
         }
-        match agent.filter.find(line).map(|way| agent.filter.get(way).state) {
+        let filter = self.filter(socket, cha);
+        match filter.find(line).map(|way| filter.get(way).state) {
             Some(FILTER_EXCLUSIVE) => Found::FilterExclusive,
             Some(_) => Found::FilterShared,
             None => Found::Nothing,
@@ -142,10 +142,10 @@ impl Model {
     }
 
     pub(super) fn owner_has(&mut self, socket: u8, cha: u8, line: u32) -> bool {
-        let agent = self.agent(socket, cha);
-        let Some(owner) = agent.filter.find(line).map(|way| agent.filter.get(way).owner) else { return false };
+        let filter = self.filter(socket, cha);
+        let Some(owner) = filter.find(line).map(|way| filter.get(way).owner) else { return false };
         let core = self.core_number(socket, owner);
-        self.cores[usize::from(core)].l2.find(line).is_some()
+        self.has_copy(core, line)
     }
 
     /// A request gives its entry in the table of requests back; those that waited for its line try again.

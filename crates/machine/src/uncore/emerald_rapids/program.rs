@@ -77,12 +77,11 @@ impl Cores for Model {
 
     fn demand<S: SignalSink>(&mut self, thread: u16, line: u32, want: Want, sink: &mut S) -> Reached {
         let number = self.threads[usize::from(thread)].core;
-        let core = &mut self.cores[usize::from(number)];
         let store = want == Want::Own;
-        if core.access(line, store) {
+        if self.l2s.of(number).access(line, store) {
             return Reached::Hit;
         }
-        match core.take_buffer(line, store) {
+        match self.cores[usize::from(number)].take_buffer(line, store) {
             Buffer::Taken => {
                 let kind = match want {
                     Want::Data => Kind::DataRead,
@@ -99,7 +98,7 @@ impl Cores for Model {
 
     fn prefetch<S: SignalSink>(&mut self, thread: u16, line: u32, want: Want, sink: &mut S) -> bool {
         let number = self.threads[usize::from(thread)].core;
-        let sends = self.cores[usize::from(number)].take_prefetch(line, want == Want::Own);
+        let sends = self.take_prefetch(number, line, want == Want::Own);
         if sends {
             let kind = match want {
                 Want::Data => Kind::DataPrefetch,
@@ -112,18 +111,17 @@ impl Cores for Model {
     }
 
     fn write_back_l1<S: SignalSink>(&mut self, thread: u16, line: u32, _: &mut S) {
-        let core = self.core_of(thread);
-        self.cores[core].write_back_l1(line);
+        let core = self.threads[usize::from(thread)].core;
+        self.l2s.of(core).write_back_l1(line);
     }
 
     fn stream<S: SignalSink>(&mut self, thread: u16, line: u32, whole: bool, sink: &mut S) -> bool {
         let number = self.threads[usize::from(thread)].core;
-        let core = &mut self.cores[usize::from(number)];
-        if core.take_buffer(line, true) != Buffer::Taken {
+        if self.cores[usize::from(number)].take_buffer(line, true) != Buffer::Taken {
             // A line that is on its way must go out before the next store to it.
             return false;
         }
-        let held = core.snoop(line, true).map(|state| (line, state));
+        let held = self.l2s.of(number).snoop(line, true).map(|state| (line, state));
         self.write_back(number, held, sink);
         let kind = if whole { Kind::StreamFull } else { Kind::StreamPart };
         self.request(kind, number, line, NOBODY, sink);

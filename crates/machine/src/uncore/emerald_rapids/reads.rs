@@ -30,9 +30,9 @@ impl Model {
         match found {
             Found::Shared | Found::Forward if kind.owns() && !keeps_no_copy && self.sockets > 1 => {
                 // The slice has the data; the right to write is its home's to give.
-                let agent = self.agent(socket, cha);
-                if let Some(way) = agent.llc.find(line) {
-                    agent.llc.clear(way);
+                let mut slice = self.slice(socket, cha);
+                if let Some(way) = slice.find(line) {
+                    slice.clear(way);
                 }
                 if !kind.needs_no_data() && !self.has_copy(origin, line) {
                     let (from, to) = (self.places.cha[usize::from(cha)], self.requester_tile(request));
@@ -43,8 +43,8 @@ impl Model {
             Found::Shared | Found::Forward | Found::Exclusive | Found::Modified => {
                 let modified = found == Found::Modified;
                 let alone = matches!(found, Found::Exclusive | Found::Modified);
-                let agent = self.agent(socket, cha);
-                let Some(way) = agent.llc.find(line) else { return };
+                let mut slice = self.slice(socket, cha);
+                let Some(way) = slice.find(line) else { return };
                 let grant = if kind.owns() || (alone && modified) {
                     MODIFIED
                 } else if alone {
@@ -53,13 +53,13 @@ impl Model {
                     SHARED
                 };
                 if device && kind.owns() {
-                    agent.llc.set(way, Found::Modified as u8, 0);
-                    agent.llc.touch(way);
+                    slice.set(way, Found::Modified as u8, 0);
+                    slice.touch(way);
                 } else if keeps_no_copy || grant == SHARED {
-                    agent.llc.touch(way);
+                    slice.touch(way);
                 } else {
                     // The slice is not inclusive: what one core has alone leaves it.
-                    agent.llc.clear(way);
+                    slice.clear(way);
                 }
                 if !keeps_no_copy {
                     let state = if grant == SHARED { FILTER_SHARED } else { FILTER_EXCLUSIVE };
@@ -84,8 +84,8 @@ impl Model {
         }
     }
 
-    pub(super) fn has_copy(&self, core: u16, line: u32) -> bool {
-        self.cores[usize::from(core)].l2.find(line).is_some()
+    pub(super) fn has_copy(&mut self, core: u16, line: u32) -> bool {
+        self.l2s.of(core).find(line).is_some()
     }
 
     /// Cores answer no snoops for what they share: the slice keeps it for them.
@@ -114,30 +114,30 @@ impl Model {
         let Request { socket, cha, line, class, origin, .. } = self.pool[request];
         let (at_socket, at_cha) = (u16::from(socket), u16::from(cha));
         let kind = class.kind;
-        let agent = self.agent(socket, cha);
-        let Some(way) = agent.filter.find(line) else { return };
-        let owner = agent.filter.get(way).owner;
+        let filter = self.filter(socket, cha);
+        let Some(way) = filter.find(line) else { return };
+        let owner = filter.get(way).owner;
         let owner_core = self.core_number(socket, owner);
         let own = owner_core == origin && kind.queue() == Queue::Core;
         let takes = kind.owns();
-        let state = if own { None } else { self.cores[usize::from(owner_core)].snoop(line, takes) };
+        let state = if own { None } else { self.l2s.of(owner_core).snoop(line, takes) };
         self.account.deed(deed!("cha/CORE_SNP.CORE_ONE"), at_socket, at_cha, self.now, sink);
         let keeps_no_copy = kind.queue() == Queue::Io || kind.is_llc_prefetch();
         let modified = state == Some(MODIFIED);
         let requester = self.core_within(origin);
-        let agent = self.agent(socket, cha);
+        let mut filter = self.filter(socket, cha);
         if takes {
-            let Some(way) = agent.filter.find(line) else { return };
+            let Some(way) = filter.find(line) else { return };
             if keeps_no_copy {
-                agent.filter.clear(way);
+                filter.clear(way);
                 self.llc_insert(socket, cha, line, Found::Modified, kind.queue() == Queue::Io, sink);
             } else {
-                agent.filter.set(way, FILTER_EXCLUSIVE, requester);
+                filter.set(way, FILTER_EXCLUSIVE, requester);
             }
         } else if own {
             // The core has lost sight of its own line: nothing changes.
         } else {
-            agent.filter.set(way, FILTER_SHARED, owner);
+            filter.set(way, FILTER_SHARED, owner);
             if modified {
                 self.llc_insert(socket, cha, line, Found::Modified, false, sink);
             } else {
@@ -169,16 +169,16 @@ impl Model {
 
     /// Takes other cores' shared copies of a line away; true if there may have been any.
     pub(super) fn drop_sharers(&mut self, socket: u8, cha: u8, line: u32, origin: u16, device: bool) -> bool {
-        let agent = self.agent(socket, cha);
-        let Some(way) = agent.filter.find(line).filter(|&way| agent.filter.get(way).state == FILTER_SHARED) else {
+        let mut filter = self.filter(socket, cha);
+        let Some(way) = filter.find(line).filter(|&way| filter.get(way).state == FILTER_SHARED) else {
             return false;
         };
-        agent.filter.clear(way);
+        filter.clear(way);
         let mut dropped = false;
         for core in 0..self.parameters.cores {
             let core = self.core_number(socket, core);
             if device || core != origin {
-                dropped |= self.cores[usize::from(core)].snoop(line, true).is_some();
+                dropped |= self.l2s.of(core).snoop(line, true).is_some();
             }
         }
         dropped

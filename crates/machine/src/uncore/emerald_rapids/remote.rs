@@ -9,6 +9,7 @@ use super::core::{EXCLUSIVE, MODIFIED, SHARED};
 use super::event::Event;
 use super::link::Packet;
 use super::request::{NO_REQUEST, Request, RequestId};
+use crate::host::{large_pages, prefetch};
 use crate::ledger::emerald_rapids::compiled::deed;
 use crate::ledger::emerald_rapids::deeds::Deed;
 use crate::ledger::emerald_rapids::{Found, Kind, LinkMessage, Queue, Reason, Ring};
@@ -29,7 +30,9 @@ impl Directory {
     /// No other socket has anything. A machine of one socket needs no bits.
     pub fn new(sockets: u8) -> Self {
         let words = if sockets > 1 { 1 << (address::REGION_BITS - 5) } else { 0 };
-        Self { bits: vec![0; words] }
+        let bits = vec![0; words];
+        large_pages(&bits);
+        Self { bits }
     }
 
     fn get(&self, line: u32) -> u8 {
@@ -41,7 +44,7 @@ impl Directory {
     pub fn prefetch(&self, line: u32) {
         let line = line & ((1 << address::REGION_BITS) - 1);
         if let Some(word) = self.bits.get(line as usize / 32) {
-            crate::host::prefetch(word);
+            prefetch(word);
         }
     }
 

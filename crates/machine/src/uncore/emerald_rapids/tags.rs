@@ -3,7 +3,7 @@
 //! A way is one 32-bit word, and an empty one is 0: so the tags of a whole machine cost no time to make. Sixteen ways are one line of
 //! the host's cache, and lie in one.
 
-use crate::host::prefetch;
+use crate::host::{large_pages, prefetch};
 use crate::uncore::search::{matches, signs};
 
 /// A word: tag (21 bits), state (3), owner (7), used (1). State 0 means empty.
@@ -19,15 +19,54 @@ const USED: u32 = 1 << 31;
 /// Bytes of a line of the host's cache, and words that the first set may have to be moved by.
 const HOST_LINE: usize = 64;
 const SLACK: usize = HOST_LINE / size_of::<u32>() - 1;
-const WHOLE: &str = "every set lies within the tags";
 
-/// Tags of `2^SET_BITS` sets of `WAYS` ways.
+/// The tags of all units of a kind, each `2^SET_BITS` sets of `WAYS` ways: in one piece, so that the host can keep them in few pages.
 #[derive(Debug)]
-pub struct Tags<const WAYS: usize, const SET_BITS: u32> {
-    /// Set by set.
+pub struct AllTags<const WAYS: usize, const SET_BITS: u32> {
+    /// Unit by unit, set by set.
     words: Box<[u32]>,
-    /// Where the first set starts.
-    first: u32,
+    /// Where the first unit starts.
+    first: usize,
+}
+
+impl<const WAYS: usize, const SET_BITS: u32> AllTags<WAYS, SET_BITS> {
+    /// Words of a unit.
+    const WORDS: usize = WAYS << SET_BITS;
+
+    /// Empty tags.
+    pub fn new(units: usize) -> Self {
+        // Set and tag together tell all lines apart.
+        const { assert!(SET_BITS + TAG_BITS >= u32::BITS) };
+        let words = vec![0; Self::WORDS * units + SLACK].into_boxed_slice();
+        large_pages(&words);
+        let first = words.as_ptr().align_offset(HOST_LINE).min(SLACK);
+        Self { words, first }
+    }
+
+    /// Those of a unit.
+    #[inline]
+    pub fn of(&mut self, unit: u16) -> Tags<'_, WAYS, SET_BITS> {
+        let start = self.first + usize::from(unit) * Self::WORDS;
+        Tags { words: &mut self.words[start..start + Self::WORDS] }
+    }
+
+    /// Tells the host that a line is about to be looked up.
+    #[inline]
+    pub fn prefetch(&self, unit: u16, line: u32) {
+        let start = self.first + usize::from(unit) * Self::WORDS + set_of::<SET_BITS>(line) as usize * WAYS;
+        let set = &self.words[start..start + WAYS];
+        prefetch(&set[0]);
+        if WAYS * size_of::<u32>() > HOST_LINE {
+            prefetch(&set[WAYS - 1]);
+        }
+    }
+}
+
+/// The tags of one unit.
+#[derive(Debug)]
+pub struct Tags<'a, const WAYS: usize, const SET_BITS: u32> {
+    /// Set by set.
+    words: &'a mut [u32],
 }
 
 /// A way of the tags.
@@ -49,51 +88,26 @@ const fn word(tag: u32, state: u8, owner: u8) -> u32 {
     tag | (state as u32) << STATE_SHIFT | (owner as u32) << OWNER_SHIFT
 }
 
-impl<const WAYS: usize, const SET_BITS: u32> Tags<WAYS, SET_BITS> {
-    /// Empty tags.
-    pub fn new() -> Self {
-        // Set and tag together tell all lines apart.
-        const { assert!(SET_BITS + TAG_BITS >= u32::BITS) };
-        let words = vec![0; (WAYS << SET_BITS) + SLACK].into_boxed_slice();
-        let first = words.as_ptr().align_offset(HOST_LINE).min(SLACK) as u32;
-        Self { words, first }
-    }
+#[inline]
+const fn set_of<const SET_BITS: u32>(line: u32) -> u32 {
+    line & ((1 << SET_BITS) - 1)
+}
 
-    #[inline]
-    const fn set_of(line: u32) -> u32 {
-        line & ((1 << SET_BITS) - 1)
-    }
-
-    #[inline]
-    const fn start(&self, set: u32) -> usize {
-        self.first as usize + set as usize * WAYS
-    }
-
+impl<const WAYS: usize, const SET_BITS: u32> Tags<'_, WAYS, SET_BITS> {
     #[inline]
     fn set_at(&self, set: u32) -> &[u32; WAYS] {
-        self.words[self.start(set)..].first_chunk().expect(WHOLE)
+        &self.words.as_chunks().0[set as usize]
     }
 
     #[inline]
     fn set_at_mut(&mut self, set: u32) -> &mut [u32; WAYS] {
-        let start = self.start(set);
-        self.words[start..].first_chunk_mut().expect(WHOLE)
-    }
-
-    /// Tells the host that a line is about to be looked up.
-    #[inline]
-    pub fn prefetch(&self, line: u32) {
-        let set = self.set_at(Self::set_of(line));
-        prefetch(&set[0]);
-        if WAYS * size_of::<u32>() > HOST_LINE {
-            prefetch(&set[WAYS - 1]);
-        }
+        &mut self.words.as_chunks_mut().0[set as usize]
     }
 
     /// Finds a line.
     #[inline]
     pub fn find(&self, line: u32) -> Option<Way> {
-        let set = Self::set_of(line);
+        let set = set_of::<SET_BITS>(line);
         let words = self.set_at(set);
         let mut found = matches(words, TAG, line >> SET_BITS);
         while found != 0 {
@@ -148,7 +162,7 @@ impl<const WAYS: usize, const SET_BITS: u32> Tags<WAYS, SET_BITS> {
 
     /// Adds a line that is not there, and says what gave way.
     pub fn insert(&mut self, line: u32, state: u8, owner: u8) -> Option<Line> {
-        let (set, tag) = (Self::set_of(line), line >> SET_BITS);
+        let (set, tag) = (set_of::<SET_BITS>(line), line >> SET_BITS);
         let words = self.set_at_mut(set);
         let empty = matches(words, STATE, 0);
         let choice = if empty != 0 { empty } else { !signs(words) };
@@ -171,11 +185,12 @@ fn use_way<const WAYS: usize>(set: &mut [u32; WAYS], way: usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::Tags;
+    use super::AllTags;
 
     #[test]
     fn lines_are_told_apart_to_the_last_bit() {
-        let mut tags = Tags::<20, 12>::new();
+        let mut all = AllTags::<20, 12>::new(2);
+        let mut tags = all.of(1);
         assert!(tags.find(0).is_none());
         for line in [0, 1, 1 << 12, 1 << 31, u32::MAX] {
             assert!(tags.insert(line, 3, 100).is_none());
@@ -185,11 +200,13 @@ mod tests {
             assert_eq!((found.line, found.state, found.owner), (line, 3, 100));
         }
         assert!(tags.find(2 << 12).is_none());
+        assert!(all.of(0).find(1).is_none());
     }
 
     #[test]
     fn free_ways_go_first_then_the_not_recently_used() {
-        let mut tags = Tags::<16, 11>::new();
+        let mut all = AllTags::<16, 11>::new(1);
+        let mut tags = all.of(0);
         for n in 0..16 {
             assert!(tags.insert(n << 11 | 5, 1, 0).is_none());
         }
