@@ -184,7 +184,7 @@ impl Channel {
         if self.power.edge <= cycle {
             self.throttle_edge(cycle, witness);
         }
-        for rank in 0..self.banks.layout.ranks {
+        for rank in 0..self.banks.layout.ranks() {
             if self.power.due[rank] <= cycle {
                 self.power.due[rank] = u64::MAX;
                 if !self.power.is_down(rank) && self.is_quiet(rank) {
@@ -227,13 +227,12 @@ impl Channel {
         if self.power.conditions.throttle.is_some_and(|throttle| throttle.critical) {
             witness.state(MemoryState::Critical, on, cycle);
         } else {
-            for rank in (0..layout.ranks).filter(|rank| changed >> rank & 1 == 1) {
+            for rank in (0..layout.ranks()).filter(|rank| changed >> rank & 1 == 1) {
                 witness.state(MemoryState::Throttled(rank as u8), on, cycle);
             }
         }
-        let stopped = (0..layout.ranks).filter(|rank| ranks >> rank & 1 == 1);
+        let stopped = (0..layout.ranks()).filter(|rank| ranks >> rank & 1 == 1);
         self.power.blocked = stopped.fold(0, |banks, rank| banks | layout.banks_of(rank));
-        self.no_idle_before = 0;
     }
 
     /// True if a rank has no open row, no request and no refresh to send.
@@ -291,7 +290,7 @@ impl Channel {
         witness.state(MemoryState::SelfRefresh, false, cycle);
         self.refresh.resume(cycle, &self.timing);
         self.remember(self.refresh.next_due());
-        (0..self.banks.layout.ranks).for_each(|rank| self.hold(rank, cycle + self.timing.txs));
+        (0..self.banks.layout.ranks()).for_each(|rank| self.hold(rank, cycle + self.timing.txs));
     }
 
     /// A read has been sent: its data may have an error.
