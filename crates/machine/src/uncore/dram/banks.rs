@@ -40,7 +40,7 @@ type Limits = [u64; Limit::COUNT];
 
 /// A bank: all that a command to it changes lies in one cache line of the host.
 #[derive(Debug, Clone, Copy)]
-#[repr(align(64))]
+#[repr(align(32))]
 struct Bank {
     /// When it is ready for its own sake, by [`Step`].
     ready: [u64; Step::COUNT],
@@ -64,18 +64,19 @@ struct Group {
     limits: Limits,
 }
 
-/// Earliest cycles for commands, raised by each command that goes out.
+/// Earliest cycles for commands, raised by each command that goes out. In memory what concerns all banks comes first.
 #[derive(Debug, Clone)]
+#[repr(C)]
 pub struct Banks {
-    banks: [Bank; Layout::BANKS],
-    ranks: [Rank; Layout::RANKS],
-    /// At [`Layout::group_of`].
-    groups: [Group; Layout::BANKS],
-    /// For any bank.
-    channel: Limits,
     /// Banks with an open row.
     pub open: u64,
     pub layout: Layout,
+    /// For any bank.
+    channel: Limits,
+    ranks: [Rank; Layout::RANKS],
+    /// At [`Layout::group_of`].
+    groups: [Group; Layout::BANKS],
+    banks: [Bank; Layout::BANKS],
 }
 
 fn raise(at: &mut u64, to: u64) {

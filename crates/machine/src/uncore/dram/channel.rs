@@ -71,35 +71,38 @@ pub(super) struct Completing {
 }
 
 /// One memory channel, or one DDR5 subchannel.
+///
+/// In memory it lies in this order: what each step looks at comes first, in few cache lines of the host.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Channel {
-    pub(super) clock: Period,
-    pub(super) timing: Arc<Timing>,
-    pub(super) arrivals: Ring<Arrival, 128>,
-    /// Cycle of the first of them.
+    next: u64,
+    /// Cycle of the first arrival.
     pub(super) arrival: u64,
-    pub(super) forwards: Ring<Forward, 64>,
+    /// Nothing but arrivals and the plan is due before this cycle.
+    pub(super) errand: u64,
+    pub(super) plan: Plan,
+    /// First cycle in which the command bus is free.
+    pub(super) bus_free: u64,
+    pub(super) timing: Arc<Timing>,
+    pub(super) mode: MajorMode,
+    /// Entries of the read and the write queue that are taken.
+    pub(super) held: [u8; 2],
+    pub(super) candidates: Candidates,
     /// By [`Lane`]; partial writes wait for their underfill read in a lane of their own.
     pub(super) lanes: [PendingQueue; Lane::COUNT],
-    pub(super) candidates: Candidates,
-    pub(super) completing: Ring<Completing, 64>,
-    pub(super) banks: Banks,
     pub(super) refresh: Refresh,
     pub(super) power: Power,
-    pub(super) mode: MajorMode,
     /// Since when no reads are pending.
     pub(super) no_reads_since: u64,
     pub(super) sequence: u64,
-    /// First cycle in which the command bus is free.
-    pub(super) bus_free: u64,
-    pub(super) plan: Plan,
+    pub(super) clock: Period,
     /// Open rows without requests.
     pub(super) idle: Idle,
-    /// Entries of the read and the write queue that are taken.
-    pub(super) held: [u8; 2],
-    /// Nothing but arrivals and the plan is due before this cycle.
-    pub(super) errand: u64,
-    next: u64,
+    pub(super) banks: Banks,
+    pub(super) arrivals: Ring<Arrival, 128>,
+    pub(super) forwards: Ring<Forward, 64>,
+    pub(super) completing: Ring<Completing, 64>,
 }
 
 impl Channel {
@@ -207,19 +210,17 @@ impl Channel {
     pub fn step<W: Witness>(&mut self, witness: &mut W, out: &mut Vec<Outcome>) {
         let cycle = self.next;
         let errand = self.errand <= cycle;
-        let mut changed = if errand {
+        let changed = if errand {
             self.run_errands(cycle, witness, out)
         } else {
             self.arrival <= cycle && self.arrive(witness, out)
         };
         if changed {
             self.decide_refresh();
+            self.plan_anew(cycle);
         }
-        while changed || self.plan.cycle == cycle {
-            if !changed {
-                self.send(cycle, witness, out);
-            }
-            changed = false;
+        if self.plan.cycle == cycle {
+            self.send(cycle, witness, out);
             self.replan(cycle);
         }
         if errand {
@@ -329,6 +330,12 @@ impl Channel {
         if self.refresh.is_owed() {
             self.refresh.decide(self.pending(), &self.banks.layout, &self.timing);
         }
+    }
+
+    /// The same as after a command, but seldom.
+    #[inline(never)]
+    fn plan_anew(&mut self, cycle: u64) {
+        self.replan(cycle);
     }
 
     /// Finds the next command, on the bus after the last one.

@@ -2,13 +2,13 @@
 
 use super::layout::Layout;
 
-/// No bank.
-const NONE: u8 = u8::MAX;
+/// The place that is before the first and behind the last bank; that of a bank has its number and one.
+const END: u8 = 0;
 
-/// A bank's place in the order.
+/// A place in the order, which is a ring.
 #[derive(Debug, Clone, Copy)]
 struct Place {
-    /// When its row is to be closed.
+    /// When the row is to be closed.
     due: u64,
     before: u8,
     after: u8,
@@ -16,63 +16,57 @@ struct Place {
 
 /// Banks with an open row and without requests. A bank that becomes idle goes behind those that are to be closed before it.
 #[derive(Debug, Clone)]
+#[repr(C)]
 pub struct Idle {
     /// When the first row is to be closed.
     next: u64,
     /// The banks.
     members: u64,
-    first: u8,
-    last: u8,
-    places: [Place; Layout::BANKS],
+    places: [Place; Layout::BANKS + 1],
 }
 
 impl Idle {
     pub const fn new() -> Self {
-        let nowhere = Place { due: 0, before: NONE, after: NONE };
-        Self { next: u64::MAX, members: 0, first: NONE, last: NONE, places: [nowhere; Layout::BANKS] }
+        let place = Place { due: u64::MAX, before: END, after: END };
+        Self { next: u64::MAX, members: 0, places: [place; Layout::BANKS + 1] }
     }
 
     /// When the first row is to be closed.
+    #[inline(always)]
     pub const fn next(&self) -> u64 {
         self.next
     }
 
-    const fn place(&self, bank: u8) -> &Place {
-        &self.places[bank as usize % Layout::BANKS]
+    #[inline(always)]
+    const fn place(&self, number: u8) -> &Place {
+        &self.places[number as usize]
     }
 
-    const fn place_mut(&mut self, bank: u8) -> &mut Place {
-        &mut self.places[bank as usize % Layout::BANKS]
-    }
-
-    /// Puts two banks side by side; none stands for either end.
+    /// Puts two places side by side.
+    #[inline(always)]
     const fn link(&mut self, before: u8, after: u8) {
-        if before == NONE {
-            self.first = after;
-            self.next = if after == NONE { u64::MAX } else { self.place(after).due };
-        } else {
-            self.place_mut(before).after = after;
-        }
-        if after == NONE {
-            self.last = before;
-        } else {
-            self.place_mut(after).before = before;
-        }
+        self.places[before as usize].after = after;
+        self.places[after as usize].before = before;
+    }
+
+    const fn set_next(&mut self) {
+        self.next = self.place(self.place(END).after).due;
     }
 
     /// Nobody needs a bank's open row any more: it is to be closed at `due`.
     #[inline]
     pub const fn insert(&mut self, bank: usize, due: u64) {
-        let bank = bank as u8;
-        let mut before = self.last;
-        while before != NONE && self.place(before).due > due {
+        let number = bank as u8 + 1;
+        let mut before = self.place(END).before;
+        while before != END && self.place(before).due > due {
             before = self.place(before).before;
         }
-        let after = if before == NONE { self.first } else { self.place(before).after };
-        self.place_mut(bank).due = due;
+        let after = self.place(before).after;
+        self.places[number as usize].due = due;
+        self.link(before, number);
+        self.link(number, after);
         self.members |= 1 << bank;
-        self.link(before, bank);
-        self.link(bank, after);
+        self.set_next();
     }
 
     /// A bank's row is needed again, or closed.
@@ -80,27 +74,30 @@ impl Idle {
     pub const fn remove(&mut self, bank: usize) {
         if self.members >> bank & 1 == 1 {
             self.members &= !(1 << bank);
-            let Place { before, after, .. } = *self.place(bank as u8);
+            let Place { before, after, .. } = *self.place(bank as u8 + 1);
             self.link(before, after);
+            self.set_next();
         }
     }
 
     /// The row to close first from `floor` on, with its cycle, of banks that are not `blocked`; of those that can be closed in the same
     /// cycle, the one with the lowest number.
+    #[inline]
     pub fn first(&self, blocked: u64, floor: u64) -> Option<(usize, u64)> {
-        let mut found: Option<(u8, u64)> = None;
-        let mut bank = self.first;
-        while bank != NONE {
-            let Place { due, after, .. } = *self.place(bank);
+        let mut found: Option<(usize, u64)> = None;
+        let mut number = self.place(END).after;
+        while number != END {
+            let Place { due, after, .. } = *self.place(number);
             if found.is_some_and(|(_, cycle)| due > cycle) {
                 break;
             }
+            let bank = usize::from(number) - 1;
             if blocked >> bank & 1 == 0 {
                 found = Some(found.map_or((bank, due.max(floor)), |(other, cycle)| (other.min(bank), cycle)));
             }
-            bank = after;
+            number = after;
         }
-        found.map(|(bank, cycle)| (bank.into(), cycle))
+        found
     }
 }
 

@@ -13,8 +13,6 @@ pub struct Layout {
     bank_bits: u8,
     /// The bits of a bank's number that tell its group.
     group_mask: u8,
-    /// As a mask.
-    all_ranks: u8,
     /// The banks of rank 0, as a mask.
     first: u64,
 }
@@ -32,7 +30,6 @@ impl Layout {
             ranks: timing.ranks,
             bank_bits: banks.trailing_zeros() as u8,
             group_mask: (Self::BANKS as u8 - banks) | (timing.groups - 1),
-            all_ranks: u8::MAX >> (Self::RANKS as u8 - timing.ranks),
             first: u64::MAX >> (Self::BANKS as u8 - banks),
         }
     }
@@ -71,12 +68,6 @@ impl Layout {
     pub const fn banks_of(&self, rank: usize) -> u64 {
         self.first << (rank << self.bank_bits)
     }
-
-    /// All ranks, as a mask.
-    #[inline(always)]
-    pub const fn all_ranks(&self) -> u8 {
-        self.all_ranks
-    }
 }
 
 #[cfg(test)]
@@ -88,12 +79,12 @@ mod tests {
         let ddr4 = Layout::new(&Timing::ddr4_3200());
         assert_eq!((ddr4.rank_of(15), ddr4.rank_of(16), ddr4.within_rank(17)), (0, 1, 1));
         assert_eq!([0, 1, 2, 3, 4, 16, 31].map(|bank| ddr4.group_of(bank)), [0, 1, 2, 3, 0, 16, 19]);
-        assert_eq!((ddr4.banks_of(1), ddr4.all_ranks()), (0xFFFF_0000, 3));
+        assert_eq!(ddr4.banks_of(1), 0xFFFF_0000);
         // Without groups a group is a rank.
         let ddr3 = Layout::new(&Timing { ranks: 8, ..Timing::ddr3_1600() });
         assert_eq!((ddr3.group_of(7), ddr3.group_of(63)), (0, 56));
-        assert_eq!((ddr3.banks_of(7), ddr3.all_ranks()), (0xFF << 56, 0xFF));
+        assert_eq!(ddr3.banks_of(7), 0xFF << 56);
         let whole = Layout::new(&Timing { ranks: 1, groups: 16, ..Timing::ddr5_5600() });
-        assert_eq!((whole.banks_of(0), whole.all_ranks(), whole.range(0)), (u64::MAX, 1, 0..64));
+        assert_eq!((whole.banks_of(0), whole.range(0)), (u64::MAX, 0..64));
     }
 }
