@@ -1,5 +1,7 @@
 //! A memory channel alone, in the place of the home agent: reads only, as in the peers' figures.
 
+use std::sync::Arc;
+
 use pericore_machine::engine::{Clocks, Random};
 use pericore_machine::ledger::{Ledger, Opcodes, Pending, Shape};
 use pericore_machine::signal::Wire;
@@ -84,7 +86,7 @@ pub fn ddr4_chase(requests: u64) -> Measured {
 fn run(requests: u64, timing: &Timing, load: Load) -> Measured {
     let Load { traffic, outstanding, gap } = load;
     let clocks = Clocks::new(2700, 800).expect("the preset's clocks");
-    let timing = Timing { reads: outstanding.max(timing.reads), ..timing.clone() };
+    let timing = Arc::new(Timing { reads: outstanding.max(timing.reads), ..timing.clone() });
     let shape = Shape {
         sockets: 1,
         slices: 1,

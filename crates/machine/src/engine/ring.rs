@@ -57,8 +57,9 @@ impl<T: Copy, const N: usize> Ring<T, N> {
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
         let item = self.front()?;
-        self.first = (self.first + 1) & Self::MASK;
         self.len -= 1;
+        // An empty ring starts again where it is warm.
+        self.first = if self.len == 0 { 0 } else { (self.first + 1) & Self::MASK };
         Some(item)
     }
 

@@ -78,6 +78,7 @@ use program::Program;
 use request::{Pool, RequestId};
 use ring::Rings;
 use slice::Slice;
+use std::sync::Arc;
 use wires::Wires;
 
 /// Why a model cannot be built.
@@ -167,7 +168,7 @@ impl Model {
         parameters.check()?;
         let clocks = parameters.clocks()?;
         let mut wires = Wires::bind(wiring, &parameters, &opcodes)?;
-        let (sockets, timing) = (parameters.sockets, &parameters.dram);
+        let (sockets, timing) = (parameters.sockets, &Arc::new(parameters.dram.clone()));
         let cores = sockets * parameters.cores;
         let channels: Vec<Channel> = wires.channels.iter().map(|_| Channel::new(clocks.dclk, timing)).collect();
         let mut channel_next = Agenda::new(channels.len());

@@ -25,6 +25,7 @@ pub use cells::{Gauge, Stay};
 pub use kind::{Class, Found, Kind, Lookup, Queue, Target};
 pub use link_messages::{LinkClass, LinkCodes, LinkMessage};
 pub use mesh::{Bridged, HALF_FULL, Message, PATIENCE, ROOM, Ring, Tile, Traffic};
+pub use places::Spot;
 pub use rejects::Reason;
 pub use shape::{Clocks, Shape};
 pub use snapshot::Snapshot;
@@ -180,11 +181,22 @@ impl Ledger {
     #[inline]
     pub fn did_together<const N: usize>(&mut self, deeds: [Deed; N], socket: u16, index: u16) {
         const { assert!(N > 0) };
-        let distance = self.deed_places[usize::from(deeds[0])].distance(socket, index);
+        self.did_at(deeds, self.spot(deeds[0], socket, index));
+    }
+
+    /// Where a deed and all others of its unit happen in one of its instances.
+    #[inline]
+    pub fn spot(&self, deed: Deed, socket: u16, index: u16) -> Spot {
+        Spot { socket, index, distance: self.deed_places[usize::from(deed)].distance(socket, index) as u32 }
+    }
+
+    /// The same of an instance that has been found before.
+    #[inline]
+    pub fn did_at<const N: usize>(&mut self, deeds: [Deed; N], spot: Spot) {
         for &deed in &deeds {
             let place = self.deed_places[usize::from(deed)];
-            debug_assert!(place.distance(socket, index) == distance, "deeds of two units");
-            self.cells.deeds[place.base as usize + distance] += 1;
+            debug_assert!(place.distance(spot.socket, spot.index) == spot.distance as usize, "deeds of two units");
+            self.cells.deeds[(place.base + spot.distance) as usize] += 1;
         }
     }
 

@@ -34,6 +34,17 @@ impl Place {
     }
 }
 
+/// An instance of a unit, found once for all that happens there.
+#[derive(Debug, Clone, Copy)]
+pub struct Spot {
+    /// Its socket, and its number there.
+    pub socket: u16,
+    /// Its number in its socket.
+    pub index: u16,
+    /// How far its totals are from those of the first instance.
+    pub(super) distance: u32,
+}
+
 /// The places of a table's rows, and how many totals there are.
 pub fn places(shape: &Shape, table: &[&str]) -> (Vec<Place>, usize) {
     let mut units: Vec<(&str, Place)> = Vec::new();

@@ -57,10 +57,11 @@ impl Channel {
         let Arrival { cycle: entered, owner, line, bank, row, .. } = new;
         let bank = usize::from(bank) % super::Layout::BANKS;
         self.rank_up(self.banks.layout.rank_of(bank), cycle, witness);
+        self.idle.remove(bank);
         let waiting = &mut self.lanes[lane as usize];
         let before = (waiting.pending, waiting.hits);
         let slot = waiting.push(line, bank, row, owner, self.sequence, entered);
-        waiting.note_hit(bank, slot, self.banks.open_row[bank], cycle.saturating_sub(self.timing.starvation));
+        waiting.note_hit(bank, slot, self.banks.open_row(bank), cycle.saturating_sub(self.timing.starvation));
         if before == (waiting.pending, waiting.hits) {
             return None;
         }
@@ -84,7 +85,7 @@ impl Channel {
 
     /// Changes to write major mode if many writes are pending and some of them can go out; true if the mode has changed.
     pub(super) fn drain_writes<W: Witness>(&mut self, cycle: u64, witness: &mut W) -> bool {
-        let many = self.writes_queued() >= usize::from(self.timing.write_high);
+        let many = self.held[Pending::Writes as usize] >= self.timing.write_high;
         if self.mode != MajorMode::Read || !many {
             return false;
         }
@@ -109,22 +110,23 @@ impl Channel {
         self.remember(self.underfill_errand(cycle));
     }
 
-    fn live(&self, queue: Pending) -> (usize, u8) {
+    fn capacity(&self, queue: Pending) -> u8 {
         match queue {
-            Pending::Reads => (usize::from(self.lane(Lane::Reads).len()) + self.forwards.len(), self.timing.reads),
-            Pending::Writes => (self.writes_queued(), self.timing.writes),
+            Pending::Reads => self.timing.reads,
+            Pending::Writes => self.timing.writes,
         }
     }
 
     /// An entry is about to be added to a queue.
-    fn enter<W: Witness>(&self, queue: Pending, cycle: u64, witness: &mut W) {
-        let (live, capacity) = self.live(queue);
-        witness.enters(queue, live + 1 == usize::from(capacity), cycle);
+    fn enter<W: Witness>(&mut self, queue: Pending, cycle: u64, witness: &mut W) {
+        self.held[queue as usize] += 1;
+        witness.enters(queue, self.held[queue as usize] == self.capacity(queue), cycle);
     }
 
     /// An entry has been taken from a queue.
-    pub(super) fn leave<W: Witness>(&self, queue: Pending, entered: u64, cycle: u64, witness: &mut W) {
-        let (live, capacity) = self.live(queue);
-        witness.leaves(queue, live + 1 == usize::from(capacity), entered, cycle);
+    pub(super) fn leave<W: Witness>(&mut self, queue: Pending, entered: u64, cycle: u64, witness: &mut W) {
+        let was_full = self.held[queue as usize] == self.capacity(queue);
+        self.held[queue as usize] -= 1;
+        witness.leaves(queue, was_full, entered, cycle);
     }
 }

@@ -35,26 +35,48 @@ impl Limit {
     const COUNT: usize = 3;
 }
 
-/// Earliest cycles for commands, raised by each command that goes out.
+/// Earliest cycles by [`Limit`].
+type Limits = [u64; Limit::COUNT];
+
+/// A bank: all that a command to it changes lies in one cache line of the host.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(32))]
+struct Bank {
+    /// When it is ready for its own sake, by [`Step`].
+    ready: [u64; Step::COUNT],
+    open_row: u32,
+}
+
+/// A rank: the limits of its banks, and its last activates.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
+struct Rank {
+    limits: Limits,
+    /// When each of the last four activates no longer counts for tFAW, as a ring.
+    activates: [u64; 4],
+    oldest: u8,
+}
+
+/// A bank group.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(32))]
+struct Group {
+    limits: Limits,
+}
+
+/// Earliest cycles for commands, raised by each command that goes out. In memory what concerns all banks comes first.
 #[derive(Debug, Clone)]
+#[repr(C)]
 pub struct Banks {
-    pub layout: Layout,
-    pub open_row: [u32; Layout::BANKS],
     /// Banks with an open row.
     pub open: u64,
-    /// When a bank is ready for its own sake, by [`Step`].
-    pub ready: [[u64; Layout::BANKS]; Step::COUNT],
-    /// Cycle of the last command that used the open row.
-    pub last_use: [u64; Layout::BANKS],
-    /// Earliest cycles for any bank, by [`Limit`].
-    channel: [u64; Limit::COUNT],
-    /// The same for the sake of a rank.
-    ranks: [[u64; Layout::RANKS]; Limit::COUNT],
-    /// The same for the sake of a group, at [`Layout::group_of`].
-    groups: [[u64; Layout::BANKS]; Limit::COUNT],
-    /// The last four activates of each rank, as a ring.
-    activates: [[u64; 4]; Layout::RANKS],
-    oldest: [u8; Layout::RANKS],
+    pub layout: Layout,
+    /// For any bank.
+    channel: Limits,
+    ranks: [Rank; Layout::RANKS],
+    /// At [`Layout::group_of`].
+    groups: [Group; Layout::BANKS],
+    banks: [Bank; Layout::BANKS],
 }
 
 fn raise(at: &mut u64, to: u64) {
@@ -63,18 +85,27 @@ fn raise(at: &mut u64, to: u64) {
 
 impl Banks {
     pub fn new(timing: &Timing) -> Self {
+        let limits = [0; Limit::COUNT];
         Self {
-            layout: Layout::new(timing),
-            open_row: [CLOSED; Layout::BANKS],
+            banks: [Bank { ready: [0; Step::COUNT], open_row: CLOSED }; Layout::BANKS],
+            ranks: [Rank { limits, activates: [0; 4], oldest: 0 }; Layout::RANKS],
+            groups: [Group { limits }; Layout::BANKS],
+            channel: limits,
             open: 0,
-            ready: [[0; Layout::BANKS]; Step::COUNT],
-            last_use: [0; Layout::BANKS],
-            channel: [0; Limit::COUNT],
-            ranks: [[0; Layout::RANKS]; Limit::COUNT],
-            groups: [[0; Layout::BANKS]; Limit::COUNT],
-            activates: [[0; 4]; Layout::RANKS],
-            oldest: [0; Layout::RANKS],
+            layout: Layout::new(timing),
         }
+    }
+
+    /// The row that is open in a bank, or [`CLOSED`].
+    #[inline(always)]
+    pub const fn open_row(&self, bank: usize) -> u32 {
+        self.banks[bank % Layout::BANKS].open_row
+    }
+
+    /// When a bank is ready for a step for its own sake.
+    #[inline(always)]
+    pub const fn ready(&self, step: Step, bank: usize) -> u64 {
+        self.banks[bank % Layout::BANKS].ready[step as usize]
     }
 
     /// The earliest cycle for a command to any bank.
@@ -86,13 +117,18 @@ impl Banks {
     /// The earliest cycle for a command to a bank, for the sake of its rank and group.
     #[inline(always)]
     pub fn of_rank(&self, limit: Limit, bank: usize) -> u64 {
-        let (ranks, groups) = (&self.ranks[limit as usize], &self.groups[limit as usize]);
-        ranks[self.layout.rank_of(bank)].max(groups[self.layout.group_of(bank)])
+        let rank = &self.ranks[self.layout.rank_of(bank)];
+        rank.limits[limit as usize].max(self.groups[self.layout.group_of(bank)].limits[limit as usize])
+    }
+
+    #[inline(always)]
+    const fn bank(&mut self, bank: usize) -> &mut Bank {
+        &mut self.banks[bank % Layout::BANKS]
     }
 
     #[inline(always)]
     fn raise_group(&mut self, limit: Limit, bank: usize, to: u64) {
-        raise(&mut self.groups[limit as usize][self.layout.group_of(bank)], to);
+        raise(&mut self.groups[self.layout.group_of(bank)].limits[limit as usize], to);
     }
 
     /// Commands of one direction follow each other.
@@ -100,32 +136,29 @@ impl Banks {
     fn raise_columns(&mut self, limit: Limit, bank: usize, cycle: u64, t: &Timing) {
         let own = self.layout.rank_of(bank);
         let (within, elsewhere) = (cycle + t.tccd_s, cycle + t.burst + t.trtrs);
-        for (rank, at) in self.ranks[limit as usize].iter_mut().enumerate().take(self.layout.ranks) {
-            raise(at, if rank == own { within } else { elsewhere });
+        for (number, rank) in self.ranks.iter_mut().enumerate().take(self.layout.ranks()) {
+            raise(&mut rank.limits[limit as usize], if number == own { within } else { elsewhere });
         }
     }
 
+    #[inline]
     pub fn activated(&mut self, bank: usize, row: u32, cycle: u64, t: &Timing) {
-        let rank = self.layout.rank_of(bank);
-        self.open_row[bank] = row;
+        *self.bank(bank) = Bank { ready: [cycle + t.trcd, cycle + t.trc, cycle + t.tras], open_row: row };
         self.open |= 1 << bank;
-        self.ready[Step::Column as usize][bank] = cycle + t.trcd;
-        self.ready[Step::Precharge as usize][bank] = cycle + t.tras;
-        self.ready[Step::Activate as usize][bank] = cycle + t.trc;
-        self.last_use[bank] = cycle;
-        let oldest = usize::from(self.oldest[rank]) % 4;
-        self.activates[rank][oldest] = cycle + t.tfaw;
+        let rank = &mut self.ranks[self.layout.rank_of(bank)];
+        let oldest = usize::from(rank.oldest) % 4;
+        rank.activates[oldest] = cycle + t.tfaw;
         let next = (oldest + 1) % 4;
-        self.oldest[rank] = next as u8;
+        rank.oldest = next as u8;
         // The slot that comes next holds the fourth activate back from the one that would follow.
-        let any = (cycle + t.trrd_s).max(self.activates[rank][next]);
-        raise(&mut self.ranks[Limit::Activate as usize][rank], any);
+        let any = (cycle + t.trrd_s).max(rank.activates[next]);
+        raise(&mut rank.limits[Limit::Activate as usize], any);
         self.raise_group(Limit::Activate, bank, cycle + t.trrd_l);
     }
 
+    #[inline]
     pub fn read(&mut self, bank: usize, cycle: u64, t: &Timing) {
-        raise(&mut self.ready[Step::Precharge as usize][bank], cycle + t.trtp);
-        self.last_use[bank] = cycle;
+        raise(&mut self.bank(bank).ready[Step::Precharge as usize], cycle + t.trtp);
         raise(&mut self.channel[Limit::Write as usize], cycle + t.cl - t.cwl + t.burst + t.trtrs);
         self.raise_columns(Limit::Read, bank, cycle, t);
         self.raise_group(Limit::Read, bank, cycle + t.tccd_l);
@@ -133,24 +166,26 @@ impl Banks {
 
     pub fn written(&mut self, bank: usize, cycle: u64, t: &Timing) {
         let last_data = cycle + t.cwl + t.burst;
-        raise(&mut self.ready[Step::Precharge as usize][bank], last_data + t.twr);
-        self.last_use[bank] = cycle;
+        raise(&mut self.bank(bank).ready[Step::Precharge as usize], last_data + t.twr);
         // Data of the other direction must have left the bus in any case.
         raise(&mut self.channel[Limit::Read as usize], (last_data + t.trtrs).saturating_sub(t.cl));
-        raise(&mut self.ranks[Limit::Read as usize][self.layout.rank_of(bank)], last_data + t.twtr_s);
+        raise(&mut self.ranks[self.layout.rank_of(bank)].limits[Limit::Read as usize], last_data + t.twtr_s);
         self.raise_columns(Limit::Write, bank, cycle, t);
         self.raise_group(Limit::Write, bank, cycle + t.tccd_l_wr);
         self.raise_group(Limit::Read, bank, last_data + t.twtr_l);
     }
 
+    #[inline]
     pub fn precharged(&mut self, bank: usize, cycle: u64, t: &Timing) {
-        self.open_row[bank] = CLOSED;
         self.open &= !(1 << bank);
-        raise(&mut self.ready[Step::Activate as usize][bank], cycle + t.trp);
+        let bank = self.bank(bank);
+        bank.open_row = CLOSED;
+        raise(&mut bank.ready[Step::Activate as usize], cycle + t.trp);
     }
 
     /// A rank takes no command before `cycle`: it is busy for itself.
     pub fn held(&mut self, rank: usize, cycle: u64) {
-        self.ready[Step::Activate as usize][self.layout.range(rank)].iter_mut().for_each(|at| raise(at, cycle));
+        let banks = &mut self.banks[self.layout.range(rank)];
+        banks.iter_mut().for_each(|bank| raise(&mut bank.ready[Step::Activate as usize], cycle));
     }
 }

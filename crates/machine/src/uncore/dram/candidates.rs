@@ -94,9 +94,9 @@ impl Candidates {
         let (open, closed) = (waiting & banks.open, waiting & !banks.open);
         let column = || best_gated(lane.limit(), hits, banks, floor, |bank| queue.age_of_hit(bank));
         let mut best = self.known_or(Step::Column, hits, floor, column);
-        let activate = || best_gated(Limit::Activate, closed, banks, floor, |bank| queue.age_of_head(bank));
+        let activate = || best_gated(Limit::Activate, closed, banks, floor, |bank| queue.age_of_oldest(bank));
         best.offer(self.known_or(Step::Activate, closed, floor, activate));
-        let precharge = || best_precharge(open, banks, floor, |bank| queue.age_of_head(bank));
+        let precharge = || best_precharge(open, banks, floor, |bank| queue.age_of_oldest(bank));
         best.offer(self.known_or(Step::Precharge, open, floor, precharge));
         best
     }
@@ -127,12 +127,12 @@ const fn step_of(banks: &Banks, queue: &PendingQueue, bank: usize) -> Step {
 /// The candidate of a bank, from `floor` on.
 #[inline(always)]
 fn of_bank(lane: Lane, step: Step, banks: &Banks, queue: &PendingQueue, bank: usize, floor: u64) -> Plan {
-    let ready = banks.ready[step as usize][bank].max(floor);
+    let ready = banks.ready(step, bank).max(floor);
     let gated = |limit| ready.max(banks.of_channel(limit)).max(banks.of_rank(limit, bank));
     let (cycle, key) = match step {
         Step::Column => (gated(lane.limit()), Action::Column.key(queue.age_of_hit(bank))),
-        Step::Activate => (gated(Limit::Activate), Action::Activate.key(queue.age_of_head(bank))),
-        Step::Precharge => (ready, Action::PrechargeMiss.key(queue.age_of_head(bank))),
+        Step::Activate => (gated(Limit::Activate), Action::Activate.key(queue.age_of_oldest(bank))),
+        Step::Precharge => (ready, Action::PrechargeMiss.key(queue.age_of_oldest(bank))),
     };
     Plan { cycle, key }
 }
@@ -144,15 +144,13 @@ fn best_gated(limit: Limit, some: u64, banks: &Banks, floor: u64, age: impl Fn(u
         Limit::Activate => (Step::Activate, Action::Activate),
         Limit::Read | Limit::Write => (Step::Column, Action::Column),
     };
-    let ready = &banks.ready[step as usize];
     let from = banks.of_channel(limit).max(floor);
-    best_of(some, floor, action, |bank| (ready[bank].max(banks.of_rank(limit, bank)).max(from), age(bank)))
+    best_of(some, floor, action, |bank| (banks.ready(step, bank).max(banks.of_rank(limit, bank)).max(from), age(bank)))
 }
 
 #[inline(always)]
 fn best_precharge(some: u64, banks: &Banks, floor: u64, age: impl Fn(usize) -> u64) -> Plan {
-    let ready = &banks.ready[Step::Precharge as usize];
-    best_of(some, floor, Action::PrechargeMiss, |bank| (ready[bank].max(floor), age(bank)))
+    best_of(some, floor, Action::PrechargeMiss, |bank| (banks.ready(Step::Precharge, bank).max(floor), age(bank)))
 }
 
 /// The best candidate of some banks, of which there is at least one; `candidate` gives a bank's cycle, which is not before `floor`, and age.
@@ -204,7 +202,7 @@ mod tests {
             queue.note_hit(bank, slot, 7, 0);
         }
         banks.read(0, 100, &timing);
-        queue.remove(0, 0);
+        queue.take_hit(0);
         queue.choose_hit(0, 7, 0);
         let best = |some| {
             let plan = Candidates::new().best(Lane::Reads, some, &banks, &queue, 101);

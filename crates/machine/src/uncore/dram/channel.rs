@@ -2,6 +2,7 @@
 
 use super::banks::{Banks, Step};
 use super::candidates::Candidates;
+use super::idle::Idle;
 use super::plan::{Action, Lane, Plan};
 use super::power::Power;
 use super::queue::PendingQueue;
@@ -11,6 +12,7 @@ use super::witness::Witness;
 use crate::engine::{NEVER, Period, Ring};
 use crate::ledger::{MajorMode, Pending};
 use crate::signal::Tick;
+use std::sync::Arc;
 
 /// A request on its way to the channel.
 #[derive(Debug, Clone, Copy)]
@@ -69,45 +71,49 @@ pub(super) struct Completing {
 }
 
 /// One memory channel, or one DDR5 subchannel.
+///
+/// In memory it lies in this order: what each step looks at comes first, in few cache lines of the host.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Channel {
-    pub(super) clock: Period,
-    pub(super) timing: Timing,
-    pub(super) arrivals: Ring<Arrival, 128>,
-    /// Cycle of the first of them.
+    next: u64,
+    /// Cycle of the first arrival.
     pub(super) arrival: u64,
-    pub(super) forwards: Ring<Forward, 64>,
+    /// Nothing but arrivals and the plan is due before this cycle.
+    pub(super) errand: u64,
+    pub(super) plan: Plan,
+    /// First cycle in which the command bus is free.
+    pub(super) bus_free: u64,
+    pub(super) timing: Arc<Timing>,
+    pub(super) mode: MajorMode,
+    /// Entries of the read and the write queue that are taken.
+    pub(super) held: [u8; 2],
+    pub(super) candidates: Candidates,
     /// By [`Lane`]; partial writes wait for their underfill read in a lane of their own.
     pub(super) lanes: [PendingQueue; Lane::COUNT],
-    pub(super) candidates: Candidates,
-    pub(super) completing: Ring<Completing, 64>,
-    pub(super) banks: Banks,
     pub(super) refresh: Refresh,
     pub(super) power: Power,
-    pub(super) mode: MajorMode,
     /// Since when no reads are pending.
     pub(super) no_reads_since: u64,
     pub(super) sequence: u64,
-    /// First cycle in which the command bus is free.
-    pub(super) bus_free: u64,
-    pub(super) plan: Plan,
-    /// No row is closed for idleness before this cycle.
-    pub(super) no_idle_before: u64,
-    /// Nothing but arrivals and the plan is due before this cycle.
-    pub(super) errand: u64,
-    next: u64,
+    pub(super) clock: Period,
+    /// Open rows without requests.
+    pub(super) idle: Idle,
+    pub(super) banks: Banks,
+    pub(super) arrivals: Ring<Arrival, 128>,
+    pub(super) forwards: Ring<Forward, 64>,
+    pub(super) completing: Ring<Completing, 64>,
 }
 
 impl Channel {
-    /// An idle channel with closed banks.
-    pub fn new(clock: Period, timing: &Timing) -> Self {
+    /// An idle channel with closed banks. Channels of one kind share their timing.
+    pub fn new(clock: Period, timing: &Arc<Timing>) -> Self {
         let nobody = Arrival { cycle: 0, owner: 0, line: 0, bank: 0, row: 0, queue: Pending::Reads, partial: false };
         let refresh = Refresh::new(timing);
         let power = Power::new(timing);
         let next = refresh.next_due().min(power.next);
         Self {
             clock,
-            timing: timing.clone(),
             arrivals: Ring::new(nobody),
             arrival: u64::MAX,
             forwards: Ring::new(Forward { done: 0, entered: 0, owner: 0 }),
@@ -115,6 +121,7 @@ impl Channel {
             candidates: Candidates::new(),
             completing: Ring::new(Completing { done: 0, entered: 0, line: 0, row: 0, bank: 0 }),
             banks: Banks::new(timing),
+            timing: Arc::clone(timing),
             refresh,
             power,
             mode: MajorMode::Read,
@@ -123,7 +130,8 @@ impl Channel {
             // Nothing is sent before cycle 1, so that a cycle of 0 can mean that a candidate is not known.
             bus_free: 1,
             plan: Plan::SLEEP,
-            no_idle_before: u64::MAX,
+            idle: Idle::new(),
+            held: [0; 2],
             errand: next,
             next,
         }
@@ -159,10 +167,7 @@ impl Channel {
 
     /// True if nothing is pending or on its way.
     pub fn is_idle(&self) -> bool {
-        self.lane(Lane::Reads).len() == 0
-            && self.writes_queued() == 0
-            && self.arrivals.is_empty()
-            && self.forwards.is_empty()
+        self.held == [0; 2] && self.arrivals.is_empty()
     }
 
     /// What the channel does at present.
@@ -194,13 +199,6 @@ impl Channel {
         self.lanes.iter().fold(0, |banks, lane| banks | lane.pending)
     }
 
-    /// Entries of the write queue, complete or not.
-    pub(super) fn writes_queued(&self) -> usize {
-        usize::from(self.lane(Lane::Writes).len())
-            + usize::from(self.lane(Lane::Underfills).len())
-            + self.completing.len()
-    }
-
     /// A command has gone to a bank.
     #[inline(always)]
     pub(super) fn renew(&mut self, bank: usize) {
@@ -217,19 +215,17 @@ impl Channel {
     pub fn step<W: Witness>(&mut self, witness: &mut W, out: &mut Vec<Outcome>) {
         let cycle = self.next;
         let errand = self.errand <= cycle;
-        let mut changed = if errand {
+        let changed = if errand {
             self.run_errands(cycle, witness, out)
         } else {
             self.arrival <= cycle && self.arrive(witness, out)
         };
         if changed {
             self.decide_refresh();
+            self.plan_anew(cycle);
         }
-        while changed || self.plan.cycle == cycle {
-            if !changed && self.plan.action() != Action::Look {
-                self.send(cycle, witness, out);
-            }
-            changed = false;
+        if self.plan.cycle == cycle {
+            self.send(cycle, witness, out);
             self.replan(cycle);
         }
         if errand {
@@ -275,7 +271,7 @@ impl Channel {
             changed = true;
         }
         if self.refresh.next_due() <= cycle {
-            for rank in 0..self.banks.layout.ranks {
+            for rank in 0..self.banks.layout.ranks() {
                 if self.refresh.is_due(rank, cycle) {
                     self.rank_up(rank, cycle, witness);
                 }
@@ -322,15 +318,12 @@ impl Channel {
 
     /// Lets the plan know that a bank has a new candidate; true if the plan must be made anew instead.
     pub(super) fn consider(&mut self, lane: Lane, candidate: Plan, cycle: u64) -> bool {
-        if self.power.blocked != 0 || self.plan.is_idle() {
-            return true;
-        }
         let bank = candidate.bank();
-        if self.plan.bank() == bank {
-            // What was planned is not what the bank needs now.
+        let (serving, floor) = self.serving(cycle);
+        // What was planned for the same bank is not what it needs now.
+        if self.power.blocked != 0 || self.plan.bank() == bank || serving != self.candidates.lane() {
             return true;
         }
-        let (serving, floor) = self.serving(cycle);
         if serving == lane && self.refresh.blocked() >> bank & 1 == 0 {
             self.plan.offer(candidate.not_before(floor));
         }
@@ -344,30 +337,27 @@ impl Channel {
         }
     }
 
+    /// The same as after a command, but seldom.
+    #[inline(never)]
+    fn plan_anew(&mut self, cycle: u64) {
+        self.replan(cycle);
+    }
+
     /// Finds the next command, on the bus after the last one.
     #[inline(always)]
-    fn replan(&mut self, cycle: u64) {
+    pub(super) fn replan(&mut self, cycle: u64) {
         let blocked = self.power.blocked | self.refresh.blocked();
         let (lane, floor) = self.serving(cycle);
         let queue = &self.lanes[lane as usize];
         let mut plan = self.candidates.best(lane, !blocked, &self.banks, queue, floor);
-        if plan.cycle >= self.no_idle_before {
-            self.close_idle(&mut plan, blocked, cycle.max(self.bus_free));
+        if plan.cycle >= self.idle.next()
+            && let Some((bank, cycle)) = self.idle.first(blocked, cycle.max(self.bus_free))
+        {
+            plan.offer(Plan { cycle, key: Action::PrechargeIdle.key(bank as u64) });
         }
         if blocked != 0 {
             plan.offer_refresh(&self.banks, &self.refresh, cycle.max(self.bus_free));
         }
         self.plan = plan;
-    }
-
-    /// Looks for rows that nobody needs, now or when there may be one.
-    #[inline(never)]
-    fn close_idle(&mut self, plan: &mut Plan, blocked: u64, floor: u64) {
-        if self.no_idle_before > floor {
-            *plan = Plan::look(self.no_idle_before);
-        } else {
-            let idle = self.banks.open & !(self.pending() | blocked);
-            self.no_idle_before = plan.offer_idle(&self.banks, idle, floor, &self.timing);
-        }
     }
 }

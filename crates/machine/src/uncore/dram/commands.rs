@@ -3,18 +3,9 @@
 use super::banks::Step;
 use super::channel::{Channel, Completing, Outcome};
 use super::plan::{Action, Lane};
-use super::timing::MOST_ENTRIES;
+use super::queue::Removed;
 use super::witness::{Sent, Witness};
 use crate::ledger::{Command, CommandRecord, MajorMode, Pending};
-
-/// A request that a column command has served.
-struct Served {
-    owner: u16,
-    line: u32,
-    row: u32,
-    entered: u64,
-    starved: bool,
-}
 
 impl Channel {
     /// Sends the planned command.
@@ -29,7 +20,7 @@ impl Channel {
             Action::Column => {
                 self.bus_free = cycle + self.timing.command;
                 let served = self.serve(lane, bank, cycle);
-                (row, starved) = (served.row, served.starved);
+                (row, starved) = (served.row, served.oldest && served.entered < starved_before);
                 match lane {
                     Lane::Reads => self.read(&served, cycle, witness, out),
                     Lane::Underfills => self.underfill(&served, bank, cycle, witness),
@@ -39,7 +30,7 @@ impl Channel {
             Action::Activate => {
                 self.bus_free = cycle + self.timing.command;
                 let queue = self.lane(lane);
-                row = queue.row[usize::from(queue.head[bank]) % MOST_ENTRIES];
+                row = queue.row_of_oldest(bank);
                 starved = queue.is_starved(bank, starved_before);
                 self.banks.activated(bank, row, cycle, &self.timing);
                 for queue in self.lanes.iter_mut().filter(|queue| queue.pending >> bank & 1 == 1) {
@@ -57,14 +48,13 @@ impl Channel {
                 self.close(bank, cycle);
                 Command::PrechargeMiss
             }
-            // A look is not sent: it ends in another plan.
-            Action::PrechargeIdle | Action::Look => {
+            Action::PrechargeIdle => {
                 self.close(bank, cycle);
                 Command::PrechargeIdle
             }
             Action::Refresh => self.refresh(rank, cycle),
         };
-        let bank = self.banks.layout.within_rank(bank as u8);
+        let bank = self.banks.layout.within_rank(bank);
         let record = CommandRecord { cycle, command, rank: rank as u8, bank, row };
         witness.command(&Sent { record, lane, mode, starved });
     }
@@ -93,7 +83,7 @@ impl Channel {
 
     /// A column command serves the bank's row hit in a lane.
     #[inline(always)]
-    fn serve(&mut self, lane: Lane, bank: usize, cycle: u64) -> Served {
+    fn serve(&mut self, lane: Lane, bank: usize, cycle: u64) -> Removed {
         if lane == Lane::Writes {
             self.banks.written(bank, cycle, &self.timing);
         } else {
@@ -101,28 +91,19 @@ impl Channel {
         }
         let starved_before = cycle.saturating_sub(self.timing.starvation);
         let queue = &mut self.lanes[lane as usize];
-        let hit = queue.hit[bank];
-        let slot = usize::from(hit) % MOST_ENTRIES;
-        let served = Served {
-            owner: queue.owner[slot],
-            line: queue.line(slot),
-            row: queue.row[slot],
-            entered: queue.entered[slot],
-            starved: hit == queue.head[bank] && queue.entered[slot] < starved_before,
-        };
-        queue.remove(bank, slot);
-        queue.choose_hit(bank, self.banks.open_row[bank], starved_before);
-        if queue.pending >> bank & 1 == 0 && self.refresh.is_owed() {
+        let served = queue.take_hit(bank);
+        queue.choose_hit(bank, served.row, starved_before);
+        if self.pending() >> bank & 1 == 0 {
+            let due = (cycle + self.timing.page_idle).max(self.banks.ready(Step::Precharge, bank));
+            self.idle.insert(bank, due);
             self.decide_refresh();
         }
         self.candidates.forget(Step::Column);
         self.renew(bank);
-        // Only a bank that was used just now can become idle before the others.
-        self.no_idle_before = self.no_idle_before.min(cycle + self.timing.page_idle);
         served
     }
 
-    fn read<W: Witness>(&mut self, served: &Served, cycle: u64, witness: &mut W, out: &mut Vec<Outcome>) -> Command {
+    fn read<W: Witness>(&mut self, served: &Removed, cycle: u64, witness: &mut W, out: &mut Vec<Outcome>) -> Command {
         if self.lane(Lane::Reads).len() == 0 {
             self.no_reads_since = cycle;
         }
@@ -133,8 +114,8 @@ impl Channel {
     }
 
     /// Reads the line of a partial write.
-    fn underfill<W: Witness>(&mut self, served: &Served, bank: usize, cycle: u64, witness: &mut W) -> Command {
-        let Served { line, row, entered, .. } = *served;
+    fn underfill<W: Witness>(&mut self, served: &Removed, bank: usize, cycle: u64, witness: &mut W) -> Command {
+        let Removed { line, row, entered, .. } = *served;
         let done = cycle + self.timing.cl + self.timing.burst;
         self.completing.push(Completing { done, entered, line, row, bank: bank as u8 });
         self.remember(done);
@@ -145,7 +126,7 @@ impl Channel {
         Command::Underfill
     }
 
-    fn write<W: Witness>(&mut self, served: &Served, cycle: u64, witness: &mut W, out: &mut Vec<Outcome>) -> Command {
+    fn write<W: Witness>(&mut self, served: &Removed, cycle: u64, witness: &mut W, out: &mut Vec<Outcome>) -> Command {
         let mode = self.mode;
         out.push(Outcome::WriteCredit);
         self.leave(Pending::Writes, served.entered, cycle, witness);
@@ -158,7 +139,7 @@ impl Channel {
 
     /// A read closes a row that other requests would have used.
     fn note_preemption<W: Witness>(&self, bank: usize, starved: u64, cycle: u64, witness: &mut W) {
-        let row = self.banks.open_row[bank];
+        let row = self.banks.open_row(bank);
         if self.lane(Lane::Reads).wants(bank, row, starved) {
             witness.preempts(Pending::Reads, cycle);
         } else if self.lane(Lane::Writes).wants(bank, row, starved) {
@@ -167,6 +148,7 @@ impl Channel {
     }
 
     fn close(&mut self, bank: usize, cycle: u64) {
+        self.idle.remove(bank);
         self.banks.precharged(bank, cycle, &self.timing);
         self.lanes.iter_mut().for_each(|queue| queue.no_hit(bank));
         self.candidates.closed(bank);

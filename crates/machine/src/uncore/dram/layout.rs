@@ -8,16 +8,13 @@ use super::timing::Timing;
 /// The numbers of ranks and groups, for banks and as masks of banks.
 #[derive(Debug, Clone)]
 pub struct Layout {
-    /// Ranks of the channel.
-    pub ranks: usize,
-    /// Banks of a rank.
-    banks: usize,
+    ranks: u8,
+    /// Bits of a bank's number within its rank.
+    bank_bits: u8,
     /// The bits of a bank's number that tell its group.
-    group_mask: usize,
-    /// By bank.
-    ranks_of: [u8; Self::BANKS],
-    /// By rank.
-    masks: [u64; Self::RANKS],
+    group_mask: u8,
+    /// The banks of rank 0, as a mask.
+    first: u64,
 }
 
 impl Layout {
@@ -27,52 +24,49 @@ impl Layout {
     pub const BANKS: usize = 64;
 
     /// The numbering of a channel whose timing has been checked.
-    pub fn new(timing: &Timing) -> Self {
-        let (banks, groups) = (usize::from(timing.banks_per_rank()), usize::from(timing.groups));
-        let ranks = usize::from(timing.ranks);
-        let all = u64::MAX >> (Self::BANKS - banks);
-        let mut masks = [0; Self::RANKS];
-        masks.iter_mut().take(ranks).enumerate().for_each(|(rank, mask)| *mask = all << (rank * banks));
+    pub const fn new(timing: &Timing) -> Self {
+        let banks = timing.banks_per_rank();
         Self {
-            ranks,
-            banks,
-            group_mask: (Self::BANKS - banks) | (groups - 1),
-            ranks_of: std::array::from_fn(|bank| (bank / banks) as u8),
-            masks,
+            ranks: timing.ranks,
+            bank_bits: banks.trailing_zeros() as u8,
+            group_mask: (Self::BANKS as u8 - banks) | (timing.groups - 1),
+            first: u64::MAX >> (Self::BANKS as u8 - banks),
         }
+    }
+
+    /// Ranks of the channel.
+    #[inline(always)]
+    pub const fn ranks(&self) -> usize {
+        self.ranks as usize
     }
 
     /// Rank of a bank.
     #[inline(always)]
     pub const fn rank_of(&self, bank: usize) -> usize {
-        self.ranks_of[bank] as usize % Self::RANKS
+        (bank >> self.bank_bits) % Self::RANKS
     }
 
     /// A bank's number within its rank.
-    pub const fn within_rank(&self, bank: u8) -> u8 {
-        bank & (self.banks - 1) as u8
+    #[inline(always)]
+    pub const fn within_rank(&self, bank: usize) -> u8 {
+        bank as u8 & ((1 << self.bank_bits) - 1)
     }
 
     /// Group of a bank.
     #[inline(always)]
     pub const fn group_of(&self, bank: usize) -> usize {
-        bank & self.group_mask
+        bank & (self.group_mask as usize % Self::BANKS)
     }
 
     /// The banks of a rank, as numbers.
     pub const fn range(&self, rank: usize) -> std::ops::Range<usize> {
-        rank * self.banks..(rank + 1) * self.banks
+        rank << self.bank_bits..(rank + 1) << self.bank_bits
     }
 
     /// The banks of a rank, as a mask.
     #[inline(always)]
     pub const fn banks_of(&self, rank: usize) -> u64 {
-        self.masks[rank]
-    }
-
-    /// All ranks, as a mask.
-    pub const fn all_ranks(&self) -> u8 {
-        u8::MAX >> (Self::RANKS - self.ranks)
+        self.first << (rank << self.bank_bits)
     }
 }
 
@@ -85,12 +79,12 @@ mod tests {
         let ddr4 = Layout::new(&Timing::ddr4_3200());
         assert_eq!((ddr4.rank_of(15), ddr4.rank_of(16), ddr4.within_rank(17)), (0, 1, 1));
         assert_eq!([0, 1, 2, 3, 4, 16, 31].map(|bank| ddr4.group_of(bank)), [0, 1, 2, 3, 0, 16, 19]);
-        assert_eq!((ddr4.banks_of(1), ddr4.all_ranks()), (0xFFFF_0000, 3));
+        assert_eq!(ddr4.banks_of(1), 0xFFFF_0000);
         // Without groups a group is a rank.
         let ddr3 = Layout::new(&Timing { ranks: 8, ..Timing::ddr3_1600() });
         assert_eq!((ddr3.group_of(7), ddr3.group_of(63)), (0, 56));
-        assert_eq!((ddr3.banks_of(7), ddr3.all_ranks()), (0xFF << 56, 0xFF));
+        assert_eq!(ddr3.banks_of(7), 0xFF << 56);
         let whole = Layout::new(&Timing { ranks: 1, groups: 16, ..Timing::ddr5_5600() });
-        assert_eq!((whole.banks_of(0), whole.all_ranks(), whole.range(0)), (u64::MAX, 1, 0..64));
+        assert_eq!((whole.banks_of(0), whole.range(0)), (u64::MAX, 0..64));
     }
 }

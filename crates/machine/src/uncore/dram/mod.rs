@@ -14,6 +14,7 @@ mod channel;
 pub(crate) mod checker;
 mod commands;
 mod grades;
+mod idle;
 mod layout;
 mod plan;
 mod power;

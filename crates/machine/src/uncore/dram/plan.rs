@@ -3,7 +3,6 @@
 use super::banks::{Banks, Limit, Step};
 use super::queue::{AGE_BITS, BANK_BITS};
 use super::refresh::Refresh;
-use super::timing::Timing;
 
 /// What is served at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -45,8 +44,6 @@ pub enum Action {
     PrechargeMiss,
     /// Close a row that nobody needs.
     PrechargeIdle,
-    /// Nothing yet: look for rows that nobody needs any more.
-    Look,
 }
 
 // A key is the action (from bit 41 on), age and bank. A packed candidate has the cycles from now above its age and bank; the parameters
@@ -72,11 +69,6 @@ impl Plan {
     /// Not known: too early for anything, since nothing is sent in cycle 0.
     pub(super) const UNKNOWN: Self = Self { cycle: 0, key: 0 };
 
-    /// Nothing before `cycle`, when there may be a row that nobody needs any more.
-    pub const fn look(cycle: u64) -> Self {
-        Self { cycle, key: Action::Look.key(0) }
-    }
-
     /// What to send.
     #[inline(always)]
     pub const fn action(&self) -> Action {
@@ -85,14 +77,8 @@ impl Plan {
             1 => Action::Column,
             2 => Action::Activate,
             3 => Action::PrechargeMiss,
-            4 => Action::PrechargeIdle,
-            _ => Action::Look,
+            _ => Action::PrechargeIdle,
         }
-    }
-
-    /// True if no request is served.
-    pub const fn is_idle(&self) -> bool {
-        self.key >= Action::PrechargeIdle.key(0)
     }
 
     /// The bank.
@@ -120,21 +106,6 @@ impl Plan {
         (self.cycle as u128) << u64::BITS | self.key as u128
     }
 
-    /// Rows that nobody needs are closed after a while. Gives the earliest cycle at which one of them will be.
-    #[inline(never)]
-    pub fn offer_idle(&mut self, banks: &Banks, mut idle: u64, floor: u64, timing: &Timing) -> u64 {
-        let mut next = u64::MAX;
-        while idle != 0 {
-            let bank = idle.trailing_zeros() as usize;
-            idle &= idle - 1;
-            let cycle =
-                (banks.last_use[bank] + timing.page_idle).max(banks.ready[Step::Precharge as usize][bank]).max(floor);
-            next = next.min(cycle);
-            self.offer(Self { cycle, key: Action::PrechargeIdle.key(bank as u64) });
-        }
-        next
-    }
-
     /// Ranks that want a refresh: close their rows, then refresh.
     #[inline(never)]
     pub fn offer_refresh(&mut self, banks: &Banks, refresh: &Refresh, floor: u64) {
@@ -143,10 +114,10 @@ impl Plan {
             let first = own.start as u64;
             let open = banks.open & banks.layout.banks_of(rank);
             let cycle = if open == 0 {
-                banks.ready[Step::Activate as usize][own].iter().fold(floor, |at, &ready| at.max(ready))
+                own.map(|bank| banks.ready(Step::Activate, bank)).fold(floor, u64::max)
             } else {
                 let rows = own.filter(|bank| open >> bank & 1 == 1);
-                rows.map(|bank| banks.ready[Step::Precharge as usize][bank]).fold(floor, u64::max)
+                rows.map(|bank| banks.ready(Step::Precharge, bank)).fold(floor, u64::max)
             };
             self.offer(Self { cycle, key: Action::Refresh.key(first) });
         }

@@ -69,30 +69,33 @@ impl Conditions {
     }
 }
 
-/// The power states of a channel.
+/// The power states of a channel, in memory as they stand here: first what is looked at in each step.
 #[derive(Debug, Clone)]
+#[repr(C)]
 pub struct Power {
-    conditions: Conditions,
-    /// Conditions that hold from a later cycle on.
-    wanted: Option<Conditions>,
-    wanted_at: u64,
+    /// Banks of the ranks whose requests wait now.
+    pub blocked: u64,
+    /// The next cycle at which something is due.
+    pub next: u64,
     /// Ranks whose clock is off, one bit each.
     down: u8,
+    /// All of them.
+    all: u8,
     self_refresh: bool,
+    /// Ranks whose requests wait now, one bit each.
+    stopped: u8,
     /// When each rank may power down, if it is still idle then.
     due: [u64; Layout::RANKS],
     /// When the channel may go into self-refresh, if it is still idle then.
     refresh_due: u64,
-    /// Ranks whose requests wait now, one bit each.
-    stopped: u8,
     /// When throttling starts or ends next.
     edge: u64,
-    /// Banks of those ranks.
-    pub blocked: u64,
-    /// The next cycle at which something is due.
-    pub next: u64,
     /// Reads since the last error.
     reads: u64,
+    conditions: Conditions,
+    /// Conditions that hold from a later cycle on.
+    wanted: Option<Conditions>,
+    wanted_at: u64,
 }
 
 impl Power {
@@ -103,6 +106,7 @@ impl Power {
             wanted: None,
             wanted_at: u64::MAX,
             down: 0,
+            all: u8::MAX >> (Layout::RANKS as u8 - timing.ranks),
             self_refresh: false,
             due: std::array::from_fn(
                 |rank| {
@@ -133,7 +137,7 @@ impl Power {
 impl Channel {
     /// True if all ranks are powered down.
     pub const fn is_down(&self) -> bool {
-        self.power.down == self.banks.layout.all_ranks()
+        self.power.down == self.power.all
     }
 
     /// A rank's rows have been closed, or it is busy for itself, up to `cycle`.
@@ -184,7 +188,7 @@ impl Channel {
         if self.power.edge <= cycle {
             self.throttle_edge(cycle, witness);
         }
-        for rank in 0..self.banks.layout.ranks {
+        for rank in 0..self.banks.layout.ranks() {
             if self.power.due[rank] <= cycle {
                 self.power.due[rank] = u64::MAX;
                 if !self.power.is_down(rank) && self.is_quiet(rank) {
@@ -208,8 +212,7 @@ impl Channel {
             self.power.edge = u64::MAX;
             return;
         };
-        let all = self.banks.layout.all_ranks();
-        let ranks = if throttle.critical { all } else { throttle.ranks & all };
+        let ranks = if throttle.critical { self.power.all } else { throttle.ranks & self.power.all };
         let start = self.power.stopped == 0 && throttle.stopped > 0;
         self.stop_for(if start { ranks } else { 0 }, cycle, witness);
         let span = if start { throttle.stopped } else { throttle.period - throttle.stopped };
@@ -227,13 +230,12 @@ impl Channel {
         if self.power.conditions.throttle.is_some_and(|throttle| throttle.critical) {
             witness.state(MemoryState::Critical, on, cycle);
         } else {
-            for rank in (0..layout.ranks).filter(|rank| changed >> rank & 1 == 1) {
+            for rank in (0..layout.ranks()).filter(|rank| changed >> rank & 1 == 1) {
                 witness.state(MemoryState::Throttled(rank as u8), on, cycle);
             }
         }
-        let stopped = (0..layout.ranks).filter(|rank| ranks >> rank & 1 == 1);
+        let stopped = (0..layout.ranks()).filter(|rank| ranks >> rank & 1 == 1);
         self.power.blocked = stopped.fold(0, |banks, rank| banks | layout.banks_of(rank));
-        self.no_idle_before = 0;
     }
 
     /// True if a rank has no open row, no request and no refresh to send.
@@ -291,7 +293,7 @@ impl Channel {
         witness.state(MemoryState::SelfRefresh, false, cycle);
         self.refresh.resume(cycle, &self.timing);
         self.remember(self.refresh.next_due());
-        (0..self.banks.layout.ranks).for_each(|rank| self.hold(rank, cycle + self.timing.txs));
+        (0..self.banks.layout.ranks()).for_each(|rank| self.hold(rank, cycle + self.timing.txs));
     }
 
     /// A read has been sent: its data may have an error.

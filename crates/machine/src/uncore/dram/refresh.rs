@@ -4,20 +4,21 @@ use super::layout::Layout;
 use super::timing::Timing;
 use crate::ledger::Command;
 
-/// The refresh debts of a channel.
+/// The refresh debts of a channel, in memory as they stand here: first what is looked at in each step.
 #[derive(Debug, Clone)]
+#[repr(C)]
 pub struct Refresh {
-    due: [u64; Layout::RANKS],
-    /// The least of them.
-    next: u64,
-    owed: [u64; Layout::RANKS],
+    /// Banks of the ranks that are getting ready.
+    blocked: u64,
     /// Ranks that owe refreshes, one bit each.
     owing: u8,
     /// Ranks that are getting ready for a refresh, one bit each, and for which kind.
     wanting: u8,
     wanted: [Command; Layout::RANKS],
-    /// Banks of the ranks that are getting ready.
-    blocked: u64,
+    /// The least of what is due.
+    next: u64,
+    due: [u64; Layout::RANKS],
+    owed: [u64; Layout::RANKS],
 }
 
 impl Refresh {

@@ -5,6 +5,7 @@ use super::checker::{self, DDR3_1600K, DDR4_3200AA, DDR5_5600B, Standard};
 use super::{Arrival, Channel, Outcome, Sent, Timing, Witness};
 use crate::engine::{Period, Random};
 use crate::ledger::{Command, CommandRecord, MajorMode, MemoryState, Pending};
+use std::sync::Arc;
 
 /// Keeps the commands, and how many requests each queue holds.
 #[derive(Default)]
@@ -35,18 +36,22 @@ impl Witness for Log {
 /// A cycle is two ticks.
 const CLOCK: Period = Period::new(2);
 
-/// What the channel has kept of its candidates is what it would find if it knew nothing.
-fn keeps_the_best_candidates(channel: &Channel, now: u64) {
+/// What the channel has planned and kept of its candidates is what it would find if it knew nothing.
+fn keeps_the_best_candidates(channel: &mut Channel, now: u64) {
     let (lane, floor) = channel.serving(now + 1);
     let some = !(channel.power.blocked | channel.refresh.blocked());
     let best = |mut from: Candidates| from.best(lane, some, &channel.banks, channel.lane(lane), floor);
     assert_eq!(best(channel.candidates.clone()), best(Candidates::new()), "after cycle {now}");
+    let planned = channel.plan;
+    channel.candidates = Candidates::new();
+    channel.replan(now + 1);
+    assert_eq!(planned, channel.plan, "after cycle {now}");
 }
 
 /// Sends mixed traffic with pauses until all is answered, and checks every command.
 fn keeps_the_standard(timing: &Timing, standard: &Standard, seed: u64) {
     let banks = u64::from(timing.ranks * timing.banks_per_rank());
-    let mut channel = Channel::new(CLOCK, timing);
+    let mut channel = Channel::new(CLOCK, &Arc::new(timing.clone()));
     let (mut random, mut log, mut out) = (Random::new(seed, 0), Log::default(), Vec::new());
     let (mut waiting, mut from, mut credits) = (6000_u32, 1, [timing.reads, timing.writes]);
     while waiting > 0 || !channel.is_idle() {
@@ -65,7 +70,7 @@ fn keeps_the_standard(timing: &Timing, standard: &Standard, seed: u64) {
         }
         let now = channel.next_tick() / CLOCK.ticks();
         channel.step(&mut log, &mut out);
-        keeps_the_best_candidates(&channel, now);
+        keeps_the_best_candidates(&mut channel, now);
         from = from.max(now + 1);
         for outcome in out.drain(..) {
             match outcome {
@@ -100,7 +105,7 @@ fn any_number_of_ranks_keeps_the_standard() {
 #[test]
 fn writes_that_were_to_wait_go_out_when_they_are_too_many() {
     let timing = Timing { write_high: 2, write_low: 1, write_patience: 1000, ..Timing::ddr3_1600() };
-    let mut channel = Channel::new(CLOCK, &timing);
+    let mut channel = Channel::new(CLOCK, &Arc::new(timing));
     let (mut log, mut out) = (Log::default(), Vec::new());
     let (reads, writes) = (Pending::Reads, Pending::Writes);
     for (cycle, bank, row, queue) in [(1, 0, 1, reads), (50, 0, 2, writes), (60, 1, 1, writes)] {
@@ -120,7 +125,7 @@ fn writes_that_were_to_wait_go_out_when_they_are_too_many() {
 fn cycles_per_read(outstanding: u32, mut place: impl FnMut(u32) -> (u8, u32)) -> f64 {
     // As the other simulators: FR-FCFS, queues of 32, rows stay open until another is wanted.
     let timing = Timing { page_idle: 100_000, ..Timing::ddr4_3200() };
-    let mut channel = Channel::new(CLOCK, &timing);
+    let mut channel = Channel::new(CLOCK, &Arc::new(timing));
     let (mut log, mut out) = (Log::default(), Vec::new());
     let (requests, mut sent, mut done, mut end) = (40_000, 0, 0, 0);
     let mut announce = |channel: &mut Channel, from: u64| {

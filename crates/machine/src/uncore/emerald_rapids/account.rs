@@ -5,7 +5,7 @@ use super::reject_lines::RejectLines;
 use super::request_tags::RequestLines;
 use super::standing::{Hearing, TABLE};
 use crate::ledger::emerald_rapids::deeds::{DEEDS, Deed, LEVELS, LevelId};
-use crate::ledger::emerald_rapids::{Class, Found, Ledger, LinkMessage, Queue, Reason, Victim};
+use crate::ledger::emerald_rapids::{Class, Found, Ledger, LinkMessage, Queue, Reason, Spot, Victim};
 use crate::signal::{SignalSink, Stride, Tick, Wiring, WiringError};
 use pericore_catalog::BitRange;
 
@@ -187,7 +187,20 @@ impl Account {
         tick: Tick,
         sink: &mut S,
     ) {
-        self.ledger.did_together(deeds, socket, index);
+        self.together_at(deeds, self.ledger.spot(deeds[0], socket, index), tick, sink);
+    }
+
+    /// Several things happen at once in an instance that has been found before.
+    #[inline(always)]
+    pub fn together_at<S: SignalSink, const N: usize>(
+        &mut self,
+        deeds: [Deed; N],
+        spot: Spot,
+        tick: Tick,
+        sink: &mut S,
+    ) {
+        self.ledger.did_at(deeds, spot);
+        let Spot { socket, index, .. } = spot;
         if self.hears(self.deeds[usize::from(deeds[0])], socket, index) {
             for &deed in &deeds {
                 let line = self.deeds[usize::from(deed)];
@@ -309,16 +322,24 @@ impl Account {
         self.ledger.gave_way(socket, cha, victim);
     }
 
-    /// A column command goes out.
-    pub fn column<S: SignalSink>(&mut self, socket: u16, channel: u16, pseudo: u8, kind: u8, tick: Tick, sink: &mut S) {
-        let lines = &self.commands;
-        if self.hears(lines.columns, socket, channel) {
+    /// A column command of a kind goes out on a half of a channel, and is these deeds.
+    pub fn column<S: SignalSink>(
+        &mut self,
+        spot: Spot,
+        pseudo: u8,
+        (kind, deeds): (u8, [Deed; 2]),
+        tick: Tick,
+        sink: &mut S,
+    ) {
+        let (lines, Spot { socket, index, .. }) = (&self.commands, spot);
+        if self.hears(lines.columns, socket, index) {
             let tag = |kind: u8| lines.pseudo.set(lines.kind.set(0, kind.into()), pseudo.into());
-            sink.pulse(lines.columns.wire(self.stride, socket, channel), tag(kind), tick, 1);
+            sink.pulse(lines.columns.wire(self.stride, socket, index), tag(kind), tick, 1);
             // Lengths: read, underfill, write, each of a whole line.
-            sink.pulse(lines.lengths.wire(self.stride, socket, channel), tag(kind / 2), tick, 1);
+            sink.pulse(lines.lengths.wire(self.stride, socket, index), tag(kind / 2), tick, 1);
         }
-        self.ledger.column(socket * self.channels + channel, pseudo, kind);
+        self.ledger.column(socket * self.channels + index, pseudo, kind);
+        self.together_at(deeds, spot, tick, sink);
     }
 
     /// A message goes out on a link, or (`received`) comes in: its header, in a slot of a flit, and with data nine slots of a line.
@@ -366,21 +387,21 @@ impl Account {
         self.ledger.port_answered(socket, stack, result, snoop);
     }
 
-    /// An activate goes out.
+    /// An activate of a kind goes out on a half of a channel, and is this deed.
     pub fn activate<S: SignalSink>(
         &mut self,
-        socket: u16,
-        channel: u16,
+        spot: Spot,
         pseudo: u8,
-        kind: u8,
+        (kind, deed): (u8, Deed),
         tick: Tick,
         sink: &mut S,
     ) {
-        let lines = &self.commands;
-        if self.hears(lines.activates, socket, channel) {
+        self.together_at([deed], spot, tick, sink);
+        let (lines, Spot { socket, index, .. }) = (&self.commands, spot);
+        if self.hears(lines.activates, socket, index) {
             let tag = lines.pseudo.set(lines.kind.set(0, kind.into()), pseudo.into());
-            sink.pulse(lines.activates.wire(self.stride, socket, channel), tag, tick, 1);
+            sink.pulse(lines.activates.wire(self.stride, socket, index), tag, tick, 1);
         }
-        self.ledger.activate(socket * self.channels + channel, pseudo, kind);
+        self.ledger.activate(socket * self.channels + index, pseudo, kind);
     }
 }

@@ -26,6 +26,7 @@ use crate::signal::Wiring;
 use crate::uncore::ModelError;
 use crate::uncore::program::Program;
 use crate::workload::{Course, Kind, MemoryConditions, Nodes, ProgramSettings, ProgramSource, Scenario, Workload};
+use std::sync::Arc;
 
 impl Model {
     /// A machine at tick 0 with empty caches, about to run a scenario that was parsed against [`Parameters::limits`]. `opcode` gives
@@ -45,7 +46,7 @@ impl Model {
         let (all, cores) = (u16::from(sockets), u16::from(parameters.cores));
         let tiles = layout::tiles();
         let places = Places::new(&tiles);
-        let timing = &parameters.dram;
+        let timing = &Arc::new(parameters.dram.clone());
         let shape = Shape {
             sockets: all,
             units: wiring.family().units.iter().map(|unit| (unit.name, unit.instances)).collect(),
@@ -58,7 +59,7 @@ impl Model {
         let mesh = Mesh::new(wiring, &tiles, &parameters, clocks.uclk)?;
         let subchannel = |number: u16| {
             let (socket, within) = (number / 16, number % 16);
-            Subchannel::new(socket, within / 2, usize::from(within % 2), number, clocks.dclk, timing)
+            Subchannel::new(&account.ledger, (socket, within / 2, within % 2), clocks.dclk, timing)
         };
         let subchannels: Vec<Subchannel> = (0..all * 16).map(subchannel).collect();
         let mut channel_next = Agenda::new(subchannels.len());

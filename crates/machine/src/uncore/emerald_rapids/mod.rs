@@ -199,16 +199,19 @@ impl Model {
         while self.channel_next.tick() == self.now {
             let index = self.channel_next.unit();
             let subchannel = &mut self.subchannels[index];
+            let was_down = subchannel.is_down();
             subchannel.step(&mut self.account, sink, &mut self.outcomes);
             self.channel_next.set(index, subchannel.next_tick());
-            self.watch_power(index, sink);
+            if subchannel.is_down() != was_down {
+                self.watch_power(index, sink);
+            }
             if !self.outcomes.is_empty() {
                 self.take_outcomes(index, sink);
             }
         }
     }
 
-    /// A channel is powered down while both its subchannels are.
+    /// A subchannel's ranks are all powered down now, or no longer: a channel is while both its subchannels are.
     fn watch_power<S: SignalSink>(&mut self, subchannel: usize, sink: &mut S) {
         let channel = subchannel / 2;
         let down = self.subchannels[2 * channel].is_down() && self.subchannels[2 * channel + 1].is_down();

@@ -2,17 +2,20 @@
 //! comes into, and what this family tells of both.
 
 use super::account::Account;
+use super::address;
 use crate::engine::{Period, Ring};
 use crate::ledger::emerald_rapids::compiled::{deed, level};
+use crate::ledger::emerald_rapids::{Ledger, Spot};
 use crate::ledger::{Command, MajorMode, MemoryState, Pending};
 use crate::signal::{SignalSink, Tick};
 use crate::uncore::dram::{Arrival, Channel, Conditions, Outcome, Sent, Timing, Witness};
+use std::sync::Arc;
 
 /// Where a subchannel is.
 #[derive(Debug, Clone, Copy)]
 struct Place {
-    socket: u16,
-    channel: u16,
+    /// Its channel.
+    spot: Spot,
     /// Which one of its channel.
     half: usize,
     /// Over all sockets, for the log of commands.
@@ -29,15 +32,21 @@ pub struct Subchannel {
     latency: u64,
     /// When the data that is on its way will have come in.
     buffered: Ring<u64, 32>,
+    /// The tick of the next action.
+    next: Tick,
 }
 
 impl Subchannel {
-    /// An idle subchannel with closed banks; `number` counts over all sockets.
-    pub fn new(socket: u16, channel: u16, half: usize, number: u16, clock: Period, timing: &Timing) -> Self {
+    /// An idle subchannel with closed banks: number `half` of a channel.
+    pub fn new(ledger: &Ledger, (socket, channel, half): (u16, u16, u16), clock: Period, timing: &Arc<Timing>) -> Self {
+        let spot = ledger.spot(CORRECTED, socket, channel);
+        let number = socket * address::SUBCHANNELS as u16 + 2 * channel + half;
+        let of_banks = Channel::new(clock, timing);
         Self {
-            place: Place { socket, channel, half, number },
+            next: of_banks.next_tick(),
+            place: Place { spot, half: half.into(), number },
             clock,
-            channel: Channel::new(clock, timing),
+            channel: of_banks,
             latency: timing.cl + timing.burst,
             buffered: Ring::new(0),
         }
@@ -50,9 +59,13 @@ impl Subchannel {
     }
 
     /// The tick of the next action.
-    pub fn next_tick(&self) -> Tick {
-        let buffered = self.buffered.front().map_or(Tick::MAX, |done| done * self.clock.ticks());
-        self.channel.next_tick().min(buffered)
+    pub const fn next_tick(&self) -> Tick {
+        self.next
+    }
+
+    /// When the oldest data in the buffer will have come in.
+    fn next_data(&self) -> Tick {
+        self.buffered.front().map_or(Tick::MAX, |done| done * self.clock.ticks())
     }
 
     /// The last cycle for which an arrival has been announced; the next must come later.
@@ -63,11 +76,13 @@ impl Subchannel {
     /// Announces a request. Arrivals come in order, at most one in a cycle, and not in the past.
     pub fn announce(&mut self, arrival: Arrival) {
         self.channel.announce(arrival);
+        self.next = self.next.min(self.channel.next_tick());
     }
 
     /// New conditions hold from a DRAM cycle on, which must not lie in the past.
     pub fn set_conditions(&mut self, conditions: Conditions, cycle: u64) {
         self.channel.set_conditions(conditions, cycle);
+        self.next = self.next.min(self.channel.next_tick());
     }
 
     /// True if nothing is pending or on its way.
@@ -76,6 +91,7 @@ impl Subchannel {
     }
 
     /// True if all ranks are powered down.
+    #[inline]
     pub const fn is_down(&self) -> bool {
         self.channel.is_down()
     }
@@ -85,22 +101,23 @@ impl Subchannel {
         account: &'a mut Account,
         sink: &'a mut S,
     ) -> (&'a mut Channel, SubchannelWitness<'a, S>) {
-        let Self { place, clock, ref mut channel, latency, ref mut buffered } = *self;
+        let Self { place, clock, ref mut channel, latency, ref mut buffered, .. } = *self;
         (channel, SubchannelWitness { place, clock, latency, buffered, account, sink })
     }
 
     /// Does what is due now, which must be the time of [`Subchannel::next_tick`].
     pub fn step<S: SignalSink>(&mut self, account: &mut Account, sink: &mut S, out: &mut Vec<Outcome>) {
-        let now = self.next_tick();
-        let Place { socket, channel, half, .. } = self.place;
-        while self.buffered.front().is_some_and(|done| done * self.clock.ticks() <= now) {
+        let now = self.next;
+        let Place { spot, half, .. } = self.place;
+        while self.next_data() <= now {
             self.buffered.pop();
-            account.leave(BUFFER[half], socket, channel, now, sink);
+            account.leave(BUFFER[half], spot.socket, spot.index, now, sink);
         }
         if self.channel.next_tick() == now {
             let (channel, mut witness) = self.watched(account, sink);
             channel.step(&mut witness, out);
         }
+        self.next = self.channel.next_tick().min(self.next_data());
     }
 }
 
@@ -116,28 +133,26 @@ struct SubchannelWitness<'a, S> {
 
 impl<S: SignalSink> SubchannelWitness<'_, S> {
     fn deed(&mut self, deeds: Halves, cycle: u64) {
-        let Place { socket, channel, half, .. } = self.place;
-        self.account.deed(deeds[half], socket, channel, cycle * self.clock.ticks(), self.sink);
+        let Place { spot, half, .. } = self.place;
+        self.account.together_at([deeds[half]], spot, cycle * self.clock.ticks(), self.sink);
     }
 
     fn level(&mut self, level: u16, on: bool, cycle: u64) {
-        let Place { socket, channel, .. } = self.place;
+        let Spot { socket, index, .. } = self.place.spot;
         let tick = cycle * self.clock.ticks();
         if on {
-            self.account.enter(level, socket, channel, tick, self.sink);
+            self.account.enter(level, socket, index, tick, self.sink);
         } else {
-            self.account.leave(level, socket, channel, tick, self.sink);
+            self.account.leave(level, socket, index, tick, self.sink);
         }
     }
 
     /// A column command of a kind as the signal numbers them.
     fn column(&mut self, kind: u8, sent: &Sent, by_mode: [Halves; 2], by_age: [Halves; 2]) {
-        let Place { socket, channel, half, .. } = self.place;
-        let cycle = sent.record.cycle;
-        let tick = cycle * self.clock.ticks();
-        self.account.column(socket, channel, half as u8, kind, tick, self.sink);
-        let told = [by_mode[usize::from(prefers_writes(sent.mode))][half], by_age[usize::from(sent.starved)][half]];
-        self.account.together(told, socket, channel, tick, self.sink);
+        let Place { spot, half, .. } = self.place;
+        let tick = sent.record.cycle * self.clock.ticks();
+        let deeds = [by_mode[usize::from(prefers_writes(sent.mode))][half], by_age[usize::from(sent.starved)][half]];
+        self.account.column(spot, half as u8, (kind, deeds), tick, self.sink);
     }
 }
 
@@ -152,19 +167,12 @@ impl<S: SignalSink> Witness for SubchannelWitness<'_, S> {
     }
 
     fn command(&mut self, sent: &Sent) {
-        let Place { socket, channel, half, number } = self.place;
+        let Place { spot, half, number } = self.place;
         let cycle = sent.record.cycle;
         match sent.record.command {
             Command::Activate => {
-                self.deed(ACTIVATES[sent.lane as usize], cycle);
-                self.account.activate(
-                    socket,
-                    channel,
-                    half as u8,
-                    activate(sent),
-                    cycle * self.clock.ticks(),
-                    self.sink,
-                );
+                let what = (activate(sent), ACTIVATES[sent.lane as usize][half]);
+                self.account.activate(spot, half as u8, what, cycle * self.clock.ticks(), self.sink);
             }
             Command::PrechargeMiss => self.deed(PRECHARGES[sent.lane as usize], cycle),
             Command::PrechargeIdle => self.deed(PAGE_TABLE, cycle),
@@ -227,8 +235,7 @@ impl<S: SignalSink> Witness for SubchannelWitness<'_, S> {
     }
 
     fn corrects(&mut self, cycle: u64) {
-        let Place { socket, channel, .. } = self.place;
-        self.account.deed(CORRECTED, socket, channel, cycle * self.clock.ticks(), self.sink);
+        self.account.together_at([CORRECTED], self.place.spot, cycle * self.clock.ticks(), self.sink);
     }
 }
 

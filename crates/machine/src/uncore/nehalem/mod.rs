@@ -51,6 +51,7 @@ use memory::Entrance;
 use parameters::CHANNELS;
 use request::{Probe, Request};
 use socket::Socket;
+use std::sync::Arc;
 use times::Times;
 use wires::{Pulse, Wires};
 
@@ -113,7 +114,7 @@ impl Model {
         parameters.check()?;
         let clocks = parameters.clocks();
         let wires = Wires::bind(wiring, &parameters)?;
-        let (sockets, timing) = (parameters.sockets, &parameters.dram);
+        let (sockets, timing) = (parameters.sockets, &Arc::new(parameters.dram.clone()));
         let cores = sockets * CORES as u8;
         let channels: Vec<Channel> =
             (0..usize::from(sockets) * CHANNELS).map(|_| Channel::new(clocks.dclk, timing)).collect();
