@@ -13,6 +13,7 @@ use super::repeat::Runs;
 use super::wakeup::Wakeup;
 use super::{StatArgs, preparation, rows};
 use crate::failure::Failure;
+use crate::notice;
 use crate::{restore, target};
 
 /// Seconds of a round, unless the user says.
@@ -137,7 +138,7 @@ impl Measurement<'_> {
             }
         };
         if program.is_none() && self.args.timeout.is_none() && io::stderr().is_terminal() {
-            eprintln!("pericore: counting until Ctrl-C");
+            notice::say("counting until Ctrl-C");
         }
         let seconds = |milliseconds: Option<f64>| milliseconds.map(|milliseconds| milliseconds / 1e3);
         let interval = seconds(self.args.interval);
