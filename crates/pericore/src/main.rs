@@ -1,5 +1,8 @@
 //! Pericore: observes the uncore of Intel Xeon servers, and can stand in for one.
 
+// These end the program if nobody reads: results go through `writeln!`, words beside them through `notice`.
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
 mod completions;
 mod decode;
 mod doctor;
@@ -9,12 +12,14 @@ mod explain;
 mod failure;
 mod list;
 mod machine;
+mod notice;
 mod program;
 mod restore;
 mod stat;
 mod target;
 mod terminal;
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -62,7 +67,7 @@ fn main() -> ExitCode {
         Ok(status) => status,
         Err(failure) => {
             if !failure.is_quiet() {
-                eprintln!("pericore: {failure}");
+                notice::say(&failure);
             }
             ExitCode::from(failure.status())
         }
@@ -72,13 +77,14 @@ fn main() -> ExitCode {
 fn run(command: Option<Command>) -> Result<ExitCode, Failure> {
     match command {
         None => {
-            println!(
+            writeln!(
+                io::stdout(),
                 "Three commands to start with:\n\n  \
                  pericore list --machine e5-2600 bandwidth\n  \
                  pericore stat --machine e5-2600 --workload stream\n  \
                  pericore stat --machine e5-2600 --workload random --truth -M LLC_DRD_MISS_RATIO\n\n\
                  pericore --help shows the rest."
-            );
+            )?;
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::Stat(args)) => stat::run(&args),

@@ -1,13 +1,15 @@
 //! `pericore restore`: undoes a session that was killed, from its journal.
 
+use std::fmt::Write as _;
 use std::fs;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use pericore_observe::session::{Journal, Neighbourhood, Restored};
 
 use crate::failure::Failure;
-use crate::{machine, target};
+use crate::{machine, notice, target};
 
 /// What journals call the machine that they were written on.
 pub const LOCAL: &str = "local";
@@ -33,18 +35,33 @@ pub fn run(args: &RestoreArgs) -> Result<(), Failure> {
         None => waiting(&state_directory()?)?,
     };
     if journals.is_empty() {
-        println!("no session has left anything behind");
+        writeln!(io::stdout(), "no session has left anything behind")?;
     }
-    journals.iter().try_for_each(|path| one(args, path))
+    // One journal that cannot be used is no reason to leave the registers of the others as they are.
+    let mut failures = Vec::new();
+    for path in &journals {
+        let mut said = String::new();
+        if let Err(failure) = one(args, path, &mut said) {
+            failures.push(failure);
+        }
+        if let Err(error) = io::stdout().write_all(said.as_bytes()) {
+            failures.push(error.into());
+        }
+    }
+    let last = failures.pop();
+    failures.iter().filter(|failure| !failure.is_quiet()).for_each(notice::say);
+    last.map_or(Ok(()), Err)
 }
 
-fn one(args: &RestoreArgs, path: &Path) -> Result<(), Failure> {
+/// Undoes one session. What is to be said comes after the registers: nothing about the output may keep them from being put back.
+fn one(args: &RestoreArgs, path: &Path, said: &mut String) -> Result<(), Failure> {
     if let Some(process) = living_owner(path) {
-        println!("{}: process {process} still counts with it; it puts everything back when it ends", path.display());
+        let what = "still counts with it; it puts everything back when it ends";
+        let _ = writeln!(said, "{}: process {process} {what}", path.display());
         return Ok(());
     }
     let journal = Journal::read_left(path).map_err(Failure::failed)?;
-    println!("{}: {} registers of {}", path.display(), journal.saved.len(), journal.machine);
+    let _ = writeln!(said, "{}: {} registers of {}", path.display(), journal.saved.len(), journal.machine);
     let outcome = match &args.machine {
         Some(machine) if *machine != journal.machine => {
             let named = if journal.machine == LOCAL { "leave out --machine" } else { "name that with --machine" };
@@ -55,7 +72,7 @@ fn one(args: &RestoreArgs, path: &Path) -> Result<(), Failure> {
         None if journal.machine == LOCAL => journal.restore(&mut target::host()?.space(), &boot()?),
         None => {
             for saved in &journal.saved {
-                println!("  {saved}");
+                let _ = writeln!(said, "  {saved}");
             }
             return Err(Failure::failed(format!(
                 "the registers of {} are not reachable from here; name the software machine with --machine, or write these values by hand",
@@ -66,15 +83,15 @@ fn one(args: &RestoreArgs, path: &Path) -> Result<(), Failure> {
     match outcome.map_err(Failure::failed)? {
         Restored::PutBack { registers } => {
             Journal::remove(path).map_err(Failure::failed)?;
-            println!("  {registers} registers hold their old values again; the journal is removed");
+            let _ = writeln!(said, "  {registers} registers hold their old values again; the journal is removed");
         }
         Restored::OtherBoot { found } => {
-            println!("  the machine was started anew since; nothing was written. The registers hold:");
+            let _ = writeln!(said, "  the machine was started anew since; nothing was written. The registers hold:");
             for (saved, outcome) in found {
                 let now = outcome.map_or_else(|error| error.to_string(), |value| format!("now {value:#x}"));
-                println!("  {saved}, {now}");
+                let _ = writeln!(said, "  {saved}, {now}");
             }
-            println!("  if nothing of this is in the way, remove {}", path.display());
+            let _ = writeln!(said, "  if nothing of this is in the way, remove {}", path.display());
         }
     }
     Ok(())

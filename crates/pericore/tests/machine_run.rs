@@ -63,3 +63,19 @@ fn what_cannot_be_injected_is_named_with_what_can() {
     // Its subevents are masks over two attributes.
     refuse("emerald-rapids", "imc/CAS_COUNT.RD=1", &["cas", "imc/cas=PER_SECOND", "--workload"]);
 }
+
+/// Its registers look like a Xeon's, but our own program says that they are none.
+#[test]
+fn our_own_program_says_that_the_machine_is_emulated() {
+    let state = std::env::temp_dir().join(format!("pericore-machine-run-{}", std::process::id()));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pericore"));
+    command.args(["machine", "run", "--machine", "e5-2600", "--inject", "imc/CAS_COUNT.RD_REG=1000", "--"]);
+    command.args([env!("CARGO_BIN_EXE_pericore"), "stat", "-e", "imc/CAS_COUNT.RD/", "--timeout", "20"]);
+    command.env("XDG_STATE_HOME", &state);
+    let table = command.output().expect("the program starts");
+    let lines = command.arg("-j").output().expect("the program starts");
+    std::fs::remove_dir_all(&state).expect("a folder of ours");
+    let (table, lines) = (String::from_utf8_lossy(&table.stderr), String::from_utf8_lossy(&lines.stderr));
+    assert!(table.contains("EMULATED e5-2680") && table.contains("imc/CAS_COUNT.RD/"), "{table}");
+    assert!(lines.contains("\"emulated\":\"e5-2680\""), "{lines}");
+}

@@ -148,9 +148,10 @@ impl MachineSpec {
     /// # Errors
     /// [`BuildError`] if they do not fit together.
     pub fn shape(&self) -> Result<Shape, BuildError> {
-        let (cores, threads) = match self.parameters() {
-            Ok(parameters) => (parameters.cores(), parameters.threads_per_core()),
-            Err(_) => (8, 2),
+        // The part's, also where there are more sockets than the model takes.
+        let (cores, threads) = match Parameters::preset(self.preset) {
+            Some(parameters) => (parameters.cores(), parameters.threads_per_core()),
+            None => (8, 2),
         };
         Ok(Shape::new(self.family, self.sockets, cores, threads)?)
     }
@@ -175,6 +176,16 @@ mod tests {
         assert_eq!(message("e5-2600:regions=13"), "regions=13: give a number from 1 to 12");
         assert!(message("nehalem:regions=2").contains("has no key \"regions\"; known: sockets"));
         assert!(message("e5-2600:cores=4").contains("known: sockets, regions, directory, ranks"));
+    }
+
+    /// An 8592+ has 64 cores of two threads, however many sockets stand beside each other; the model takes two of them.
+    #[test]
+    fn more_sockets_than_the_model_takes_have_the_same_cores() {
+        for sockets in [1, 2, 4, 8] {
+            let spec = MachineSpec::parse(&format!("8592+:sockets={sockets}")).unwrap();
+            let shape = spec.shape().unwrap();
+            assert_eq!((shape.sockets, shape.cores, shape.threads), (sockets, 64, 2));
+        }
     }
 
     #[test]

@@ -169,11 +169,7 @@ fn check_together(workload: &Workload, limits: &Limits, seen: &[(&'static str, S
 
 fn unknown_workload(name: &str) -> WorkloadError {
     let names = Kind::ALL.map(Kind::name);
-    WorkloadError::UnknownWorkload {
-        name: name.to_owned(),
-        nearest: nearest(name, &names),
-        known: format!("{}, idle", names.join(", ")),
-    }
+    WorkloadError::UnknownWorkload { name: name.to_owned(), nearest: nearest(name, &names), known: names.join(", ") }
 }
 
 fn unknown_key(kind: Kind, key: &str) -> WorkloadError {

@@ -200,6 +200,17 @@ impl Plan {
         counters.map(|counter| counter.safe_seconds).fold(f64::INFINITY, f64::min)
     }
 
+    /// True if all counters in use stand while they are read: none runs freely, and each is frozen, with its unit or its socket.
+    pub fn stands_for_reading(&self) -> bool {
+        self.sockets.iter().all(|part| {
+            let mut instances = part.instances.iter().enumerate();
+            instances.all(|(index, instance)| {
+                let stops = part.gate.is_some() || part.freeze.iter().any(|step| step.instance == index);
+                instance.counters.iter().all(|counter| stops && counter.control.is_some())
+            })
+        })
+    }
+
     /// Rounds after which every event has had its turn: 1 if everything is counted all the time.
     pub fn rounds(&self) -> usize {
         self.instances().map(|instance| instance.rounds).max().unwrap_or(1)

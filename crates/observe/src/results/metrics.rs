@@ -97,12 +97,16 @@ impl Resolver for Counts<'_> {
     #[expect(clippy::cast_precision_loss, reason = "metrics are computed in f64")]
     fn resolve(&self, reference: &Reference) -> Value {
         if reference.is_variable() {
-            return Value::measured(match reference.name.as_str() {
-                "seconds" => self.sample.seconds,
-                "SAMPLE_INTERVAL" => self.sample.tsc_cycles as f64,
-                "sockets" => self.sockets() as f64,
-                _ => self.instances as f64,
-            });
+            let validity = || match self.sample.stood_before_reading {
+                true => Validity::suspect("the counters stood from the overflow to the reading: the time is too long"),
+                false => Validity::MEASURED,
+            };
+            return match reference.name.as_str() {
+                "seconds" => Value::new(self.sample.seconds, validity()),
+                "SAMPLE_INTERVAL" => Value::new(self.sample.tsc_cycles as f64, validity()),
+                "sockets" => Value::measured(self.sockets() as f64),
+                _ => Value::measured(self.instances as f64),
+            };
         }
         let missing = |why: String| Value::missing(Validity::not_defined(why));
         let Some((_, event)) = self.metric.inputs.iter().find(|(known, _)| known == reference) else {

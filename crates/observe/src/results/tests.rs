@@ -34,7 +34,7 @@ fn sample(plan: &Plan) -> Sample {
             }
         }
     }
-    Sample { seconds: 0.5, tsc_cycles: 1_000_000, counts }
+    Sample { seconds: 0.5, tsc_cycles: 1_000_000, stood_before_reading: false, counts }
 }
 
 fn numbers(plan: &Plan, sample: &Sample, metric: usize, scope: Scope) -> Vec<Option<f64>> {
@@ -93,6 +93,17 @@ fn one_unreadable_instance_spoils_its_aggregates_and_no_others() {
     let system = metric_totals(&plan, &sample, &plan.selection.metrics[0], Scope::System);
     assert_eq!(system[0].value.validity().grade(), Grade::Unreadable);
     assert!(system[0].value.validity().to_string().contains("imc0 in socket 0"));
+}
+
+/// After an overflow the counters stood until somebody looked: counts and their ratios are exact, rates too low.
+#[test]
+fn a_rate_over_time_in_which_the_counters_stood_is_suspect() {
+    let plan = planned("MEM_READ_BANDWIDTH,PCT_REQUESTS_PAGE_HIT");
+    let sample = Sample { stood_before_reading: true, ..sample(&plan) };
+    let grade = |metric: usize| {
+        metric_totals(&plan, &sample, &plan.selection.metrics[metric], Scope::System)[0].value.validity().grade()
+    };
+    assert_eq!([grade(0), grade(1)], [Grade::Suspect, Grade::Measured]);
 }
 
 #[test]

@@ -79,6 +79,8 @@ pub struct Session<S: RegisterSpace> {
     last: Moment,
     /// Since when the current rounds run, in seconds.
     turn_began: f64,
+    /// True if everything that is counted stands while it is read: then that time belongs to no sample.
+    stands_for_reading: bool,
     /// True from the first write until everything is put back.
     is_dirty: bool,
 }
@@ -86,7 +88,7 @@ pub struct Session<S: RegisterSpace> {
 impl<S: RegisterSpace> Session<S> {
     /// Looks whether the plan's counters are free, saves what will be overwritten, sets up and starts counting.
     ///
-    /// `now` is asked for the time right after counting starts. Instances that do not answer are left out; their counts
+    /// `now` is asked for the time right after counting starts, before anything else is read. Instances that do not answer are left out; their counts
     /// will be unreadable, with the reason.
     ///
     /// # Errors
@@ -100,6 +102,7 @@ impl<S: RegisterSpace> Session<S> {
         let state = State::new(&plan);
         let watch = Watch::new(&plan, options.guard);
         let last = Moment::default();
+        let stands_for_reading = plan.stands_for_reading();
         let mut session = Self {
             space,
             plan,
@@ -110,6 +113,7 @@ impl<S: RegisterSpace> Session<S> {
             watch,
             last,
             turn_began: 0.0,
+            stands_for_reading,
             is_dirty: false,
         };
         session.inspect(&options)?;
@@ -123,11 +127,12 @@ impl<S: RegisterSpace> Session<S> {
             session.on_disk.push((path, file));
         }
         session.set_up()?;
+        // At once: what is read from here on takes time in which the counters run.
+        session.last = now(&mut session.space);
+        session.turn_began = session.last.seconds;
         session.look_at(Guard::All, true);
         // Until here the caller holds the entrance.
         session.neighbourhood = options.neighbourhood;
-        session.last = now(&mut session.space);
-        session.turn_began = session.last.seconds;
         Ok(session)
     }
 
@@ -151,16 +156,18 @@ impl<S: RegisterSpace> Session<S> {
         self.watch.samples_to_notice()
     }
 
-    /// Stops the counters, reads each in use once, and lets them go on. `now` is asked for the time while they stand.
+    /// Stops the counters, reads each in use once, and lets them go on. `now` is asked for the time while they stand, and again when they
+    /// go on: the next sample begins there.
     ///
     /// Counts are those since the last sample, exact across a wrap; those of events that take turns are scaled up. What could
     /// not be read says so in its validity.
-    pub fn sample(&mut self, now: impl FnOnce(&mut S) -> Moment) -> Sample {
+    pub fn sample(&mut self, mut now: impl FnMut(&mut S) -> Moment) -> Sample {
         let frozen = self.carry_out(List::Freeze);
         let moment = now(&mut self.space);
         self.read(List::Read);
         self.look_around();
         let resumed = self.carry_out(List::Resume);
+        let goes_on = if self.stands_for_reading { now(&mut self.space) } else { moment };
         self.note_doubts(List::Freeze, &frozen, "could not be frozen for reading");
         let always = (moment.seconds - self.last.seconds).max(0.0);
         let turns = (moment.seconds - self.turn_began).max(0.0);
@@ -168,16 +175,16 @@ impl<S: RegisterSpace> Session<S> {
         let mut sample = sample::take(&self.plan, &mut self.state, self.last, moment);
         stuck::mark(&self.plan, &mut sample);
         self.note_doubts(List::Resume, &resumed, "did not resume after an earlier reading");
-        self.last = moment;
-        self.turn_began = moment.seconds;
+        self.last = goes_on;
+        self.turn_began = goes_on.seconds;
         sample
     }
 
     /// The sample of an overflow, if the counter that is waited for has overflowed since it was made ready: all counters have stood since the very cycle
     /// in which it did, however late this is called. They go on afterwards. Nothing if it has not, or if the plan is not for this.
     ///
-    /// The sample's length is that between the readings: no hardware notes when it stopped.
-    pub fn sample_on_overflow(&mut self, now: impl FnOnce(&mut S) -> Moment) -> Option<Sample> {
+    /// The sample's length is that until the reading: no hardware notes when it stopped. So what is divided by it is suspect.
+    pub fn sample_on_overflow(&mut self, mut now: impl FnMut(&mut S) -> Moment) -> Option<Sample> {
         let at = self.plan.sockets.iter().position(|part| part.leader.is_some())?;
         let leader = self.plan.sockets[at].leader.clone()?;
         let mut outcomes = Vec::with_capacity(1);
@@ -190,7 +197,8 @@ impl<S: RegisterSpace> Session<S> {
         self.read(List::Read);
         let seconds = (moment.seconds - self.last.seconds).max(0.0);
         sample::close(&self.plan, &mut self.state, Some(seconds), seconds);
-        let sample = sample::take(&self.plan, &mut self.state, self.last, moment);
+        let mut sample = sample::take(&self.plan, &mut self.state, self.last, moment);
+        sample.stood_before_reading = true;
         self.look_around();
         let operations: Vec<Operation> = leader.rearm.iter().map(|step| step.operation).collect();
         outcomes.clear();
@@ -202,7 +210,7 @@ impl<S: RegisterSpace> Session<S> {
         state.set_baseline(leader.counter, Ok(leader.preset));
         let resumed = self.carry_out(List::Resume);
         self.note_doubts(List::Resume, &resumed, "did not resume after an overflow");
-        self.last = moment;
+        self.last = now(&mut self.space);
         Some(sample)
     }
 
@@ -232,7 +240,13 @@ impl<S: RegisterSpace> Session<S> {
         self.note_written(List::Switch);
         let resumed = self.carry_out(List::ResumeTurns);
         self.note_doubts(List::ResumeTurns, &resumed, "did not resume after a change of rounds");
-        self.turn_began = now(&mut self.space).seconds;
+        let goes_on = now(&mut self.space);
+        self.turn_began = goes_on.seconds;
+        if self.stands_for_reading && self.plan.sockets.iter().all(|part| part.gate.is_some()) {
+            // The gates stopped what does not take turns, too.
+            self.last.seconds += (goes_on.seconds - ended.seconds).max(0.0);
+            self.last.tsc = self.last.tsc.wrapping_add(goes_on.tsc.wrapping_sub(ended.tsc));
+        }
     }
 
     /// Stops counting and puts back every control and filter that was overwritten.

@@ -71,9 +71,11 @@ pub enum JournalError {
     },
     /// The file is not a whole journal.
     #[error(
-        "line {line} of the journal: {what}; it was damaged, so its values cannot be trusted: nothing was written, compare by hand or restart the machine"
+        "line {line} of {journal}: {what}; it was damaged, so its values cannot be trusted: nothing was written; compare by hand or restart the machine, then remove the file"
     )]
     Damaged {
+        /// The file, or "the journal" for a text that is in none.
+        journal: String,
         /// Line, from 1.
         line: usize,
         /// What is wrong.
@@ -103,7 +105,12 @@ impl Journal {
     /// [`JournalError`] if the file cannot be read or is damaged.
     pub fn read(path: &Path) -> Result<Self, JournalError> {
         let text = fs::read_to_string(path).map_err(|error| io_error("read", path, &error))?;
-        Self::parse(&text)
+        Self::parse(&text).map_err(|error| match error {
+            JournalError::Damaged { line, what, .. } => {
+                JournalError::Damaged { journal: path.display().to_string(), line, what }
+            }
+            other => other,
+        })
     }
 
     /// Reads the journal of a session that was killed.
@@ -129,7 +136,6 @@ impl Journal {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
         };
-        fs::create_dir_all(directory).map_err(|error| fail(&error))?;
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{}.part", std::process::id()));
         let part = directory.join(name);
@@ -198,7 +204,11 @@ impl Journal {
     /// # Errors
     /// [`JournalError::Damaged`].
     pub fn parse(text: &str) -> Result<Self, JournalError> {
-        let damaged = |line: usize, what: &str| JournalError::Damaged { line, what: what.to_owned() };
+        let journal = "the journal";
+        let damaged = |line: usize, what: &str| {
+            let (journal, what) = (journal.to_owned(), what.to_owned());
+            JournalError::Damaged { journal, line, what }
+        };
         let body = text.strip_suffix('\n').and_then(|text| text.rfind('\n')).map_or(0, |end| end + 1);
         let (body, last) = text.split_at(body);
         let lines = body.lines().count();
@@ -314,7 +324,10 @@ mod tests {
     #[test]
     fn a_second_session_does_not_take_the_file() {
         let directory = std::env::temp_dir().join(format!("pericore-journal-{}", std::process::id()));
-        let path = directory.join("deep/journal");
+        let path = directory.join("journal");
+        let missing = journal().write(&path).unwrap_err();
+        assert!(matches!(&missing, JournalError::Io { action: "write", .. }) && !directory.exists(), "{missing}");
+        fs::create_dir(&directory).unwrap();
         let held = journal().write(&path).unwrap();
         assert!(matches!(Journal::read_left(&path), Err(JournalError::Runs { pid: 4711, .. })));
         drop(held);

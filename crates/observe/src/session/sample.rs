@@ -23,6 +23,8 @@ pub struct Sample {
     pub seconds: f64,
     /// Length in cycles of the time-stamp counter.
     pub tsc_cycles: u64,
+    /// True if the counters stood for an unknown part of it, so that the length is too long.
+    pub stood_before_reading: bool,
     /// One count for each event in each instance that counts it.
     pub counts: Vec<Count>,
 }
@@ -51,6 +53,7 @@ impl Sample {
     pub fn add(&mut self, other: &Self) {
         self.seconds += other.seconds;
         self.tsc_cycles = self.tsc_cycles.saturating_add(other.tsc_cycles);
+        self.stood_before_reading |= other.stood_before_reading;
         if self.counts.is_empty() {
             self.counts.clone_from(&other.counts);
             return;
@@ -124,7 +127,8 @@ pub(super) fn take(plan: &Plan, state: &mut State, last: Moment, moment: Moment)
             }
         }
     }
-    Sample { seconds, tsc_cycles: moment.tsc.wrapping_sub(last.tsc), counts }
+    let tsc_cycles = moment.tsc.wrapping_sub(last.tsc);
+    Sample { seconds, tsc_cycles, stood_before_reading: false, counts }
 }
 
 /// An event's count from all counters that serve it in turn.

@@ -16,7 +16,7 @@ fn plan(space: &mut Fake, events: &str) -> Plan {
     Plan::new(&topology, selection).unwrap()
 }
 
-fn at(seconds: f64) -> impl FnOnce(&mut Fake) -> Moment {
+fn at(seconds: f64) -> impl FnMut(&mut Fake) -> Moment {
     move |_| Moment { seconds, tsc: (seconds * 1e9) as u64 }
 }
 
@@ -262,7 +262,7 @@ fn the_last_look_sees_every_control() {
     assert_eq!(suspects.iter().map(|count| (count.socket, count.instance)).collect::<Vec<_>>(), [(1, 7)]);
 }
 
-fn at_(seconds: f64) -> impl FnOnce(&mut &mut Fake) -> Moment {
+fn at_(seconds: f64) -> impl FnMut(&mut &mut Fake) -> Moment {
     move |_| Moment { seconds, tsc: 0 }
 }
 
@@ -311,4 +311,24 @@ fn a_unit_that_somebody_froze_is_named() {
     let of = |socket: u16| sample.counts.iter().find(|count| count.socket == socket).unwrap().validity.to_string();
     assert!(of(0).contains("cbo0 is frozen by someone else (unit_ctl = 0x10100)"), "{}", of(0));
     assert_eq!(of(1), "measured");
+}
+
+/// Time as a machine has it on which every access takes a second, and nothing else any.
+fn by_accesses(space: &mut Fake) -> Moment {
+    Moment { seconds: (space.reads.len() + space.writes.len()) as f64, tsc: 0 }
+}
+
+/// One slice in each of two sockets: a write each freezes them, a write each lets them go on. What is read in between (counts, and a control
+/// that is looked at again) takes time in which nothing is counted: it belongs to no sample.
+#[test]
+fn time_in_which_the_counters_stand_is_not_measured() {
+    let mut space = Fake::two_sockets();
+    let plan = plan(&mut space, "cbo0/LLC_VICTIMS.M_STATE/");
+    let options = Options { guard: Guard::All, ..Options::default() };
+    let mut session = Session::start(space, plan, options, by_accesses).unwrap();
+    // The control of both slices is read again right after the start, while the counters run.
+    assert_eq!(session.sample(by_accesses).seconds, 2.0 + 2.0);
+    assert_eq!(session.sample(by_accesses).seconds, 2.0);
+    session.space_mut().reads.extend([Address::Msr { cpu: 0, msr: 0 }; 10]);
+    assert_eq!(session.sample(by_accesses).seconds, 2.0 + 10.0);
 }

@@ -6,6 +6,7 @@ use pericore_catalog::search::{known_names, nearest};
 use pericore_catalog::{Event, Family, Subevent, Unit};
 
 use super::Request;
+use crate::notice;
 use crate::terminal::{WIDTH, wrapped};
 
 /// Rows that are shown at most.
@@ -15,7 +16,7 @@ const SHOWN: usize = 12;
 pub fn print(out: &mut impl Write, families: &[&'static Family], request: &Request<'_>) -> io::Result<()> {
     let wanted = request.query.text();
     if request.query.is_empty() {
-        eprintln!("pericore: nothing to list; leave out a filter");
+        notice::say("nothing to list; leave out a filter");
         return Ok(());
     }
     let ranked = if request.args.registers || request.args.metrics { Vec::new() } else { rank(families, request) };
@@ -23,7 +24,7 @@ pub fn print(out: &mut impl Write, families: &[&'static Family], request: &Reque
         let names = names(families, request, &wanted);
         let near = nearest(&wanted, names.iter().map(String::as_str));
         let hint = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) };
-        eprintln!("pericore: nothing matches {wanted:?}{hint}");
+        notice::say(format!("nothing matches {wanted:?}{hint}"));
         return Ok(());
     }
     writeln!(out, "Nothing has every word of {wanted:?}. Nearest:")?;

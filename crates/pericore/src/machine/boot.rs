@@ -11,6 +11,7 @@ use pericore_doors::guest::{self, Boot, GuestError, Hardware, Output, Prepared};
 
 use super::live::LiveArgs;
 use crate::failure::Failure;
+use crate::notice;
 
 /// Exit status of a run that took too long: what timeout(1) uses.
 const TIMED_OUT: u8 = 124;
@@ -85,7 +86,7 @@ pub fn run(args: &BootArgs) -> Result<ExitCode, Failure> {
 fn prepare() -> Result<Prepared, GuestError> {
     let place = Prepared::place()?;
     if !place.exists() {
-        eprintln!("pericore: preparing a guest from Debian's packages, once: 110 MB, into {}", place.display());
+        notice::say(format!("preparing a guest from Debian's packages, once: 110 MB, into {}", place.display()));
     }
     Prepared::at(place)
 }

@@ -48,7 +48,11 @@ impl LiveArgs {
         Ok((machine, Box::new(traffic)))
     }
 
-    fn spec(&self) -> Result<MachineSpec, Failure> {
+    /// The machine by itself.
+    ///
+    /// # Errors
+    /// No machine has that name, or it cannot have so many sockets.
+    pub fn spec(&self) -> Result<MachineSpec, Failure> {
         let text = match self.sockets {
             Some(sockets) if self.machine.contains(':') => format!("{},sockets={sockets}", self.machine),
             Some(sockets) => format!("{}:sockets={sockets}", self.machine),

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use pericore_catalog::decode;
+use pericore_catalog::search::hint;
 use pericore_machine::chassis::{Chassis, RegisterPlace};
 
 use crate::failure::Failure;
@@ -16,8 +17,12 @@ pub fn show(machine: &mut Chassis) -> Result<(), Failure> {
     let shape = machine.shape().clone();
     writeln!(
         out,
-        "EMULATED {}: {} sockets of {} cores with {} threads",
-        shape.family.name, shape.sockets, shape.cores, shape.threads
+        "EMULATED {}: {} socket{} of {} cores with {} threads",
+        shape.family.name,
+        shape.sockets,
+        if shape.sockets == 1 { "" } else { "s" },
+        shape.cores,
+        shape.threads
     )?;
     for socket in 0..shape.sockets {
         writeln!(
@@ -82,7 +87,8 @@ pub fn poke(machine: &mut Chassis, writes: &[String]) -> Result<(), Failure> {
             Some(digits) => u64::from_str_radix(digits, 16),
             None => value.parse(),
         };
-        let value = value.map_err(|_| wrong())?;
+        let value =
+            value.map_err(|_| Failure::usage(format!("{write}: give a number of at most 64 bits, as 17 or 0x11")))?;
         for place in find(machine, name)? {
             if value & !place.width.mask() != 0 {
                 return Err(Failure::usage(format!("{write}: {} holds {} bytes", place.name(), place.width.bytes())));
@@ -97,8 +103,15 @@ fn find(machine: &Chassis, name: &str) -> Result<Vec<RegisterPlace>, Failure> {
     let places = machine.find_registers(name);
     if places.is_empty() {
         let family = machine.shape().family.name;
+        let all: Vec<String> = machine.registers().map(|place| place.name()).collect();
+        // Without a socket in front if the user gave none: the first socket speaks for all.
+        let known = all.iter().filter_map(|known| match name.matches('/').count() {
+            2.. => Some(known.as_str()),
+            _ => known.strip_prefix("0/"),
+        });
+        let near = hint(name, known);
         return Err(Failure::usage(format!(
-            "no register {name:?}; write [SOCKET/]UNIT[N]/REGISTER[M]; pericore list --registers --machine {family} shows the names"
+            "no register {name:?}{near}; write [SOCKET/]UNIT[N]/REGISTER[M]; pericore list --registers --machine {family} shows the names"
         )));
     }
     Ok(places)

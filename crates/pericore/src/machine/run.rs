@@ -10,6 +10,7 @@ use pericore_doors::{Command, Options, run_machine};
 
 use super::live::LiveArgs;
 use crate::failure::Failure;
+use crate::stat::STANDS_IN;
 
 /// Arguments of `pericore machine run`.
 #[derive(Debug, Args)]
@@ -23,7 +24,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "FILE")]
     expect: Option<PathBuf>,
     /// Kill the program after so many seconds
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     timeout: Option<u64>,
     /// Program and arguments
     #[arg(last = true, required = true, value_name = "PROGRAM")]
@@ -37,8 +38,12 @@ pub struct RunArgs {
 pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let (machine, traffic) = args.live.open()?;
     let mut words = args.program.iter().cloned();
-    let command =
-        Command { program: words.next().unwrap_or_default(), arguments: words.collect(), ..Command::default() };
+    let command = Command {
+        program: words.next().unwrap_or_default(),
+        arguments: words.collect(),
+        environment: vec![(STANDS_IN.into(), args.live.spec()?.preset().into())],
+        ..Command::default()
+    };
     let options = Options {
         log: args.log.clone(),
         expect: args.expect.clone(),

@@ -8,6 +8,7 @@ use pericore_machine::uncore::ProgramCounts;
 use pericore_machine::workload::ProgramKind;
 use pericore_tracer::Summary;
 
+use crate::notice;
 use crate::stat::thousands;
 
 /// What shells add to a signal's number.
@@ -72,10 +73,10 @@ impl Said {
     /// What must be said whatever the form of the output.
     pub fn warn(&self) {
         if let Some(cause) = &self.cause {
-            eprintln!("pericore: the program died under emulation: {cause}");
+            notice::say(format!("the program died under emulation: {cause}"));
         }
         if self.trace_cut_short {
-            eprintln!("pericore: the trace was cut short with the program: it cannot be replayed");
+            notice::say("the trace was cut short with the program: it cannot be replayed");
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::Instant;
@@ -23,8 +24,12 @@ use crate::machine::opened;
 use crate::program::Program;
 use crate::restore;
 
-/// Virtual seconds between two looks at signals, progress and the end of the workload.
-const SLICE: f64 = 100e-6;
+/// Virtual seconds between two looks at signals, progress and the end of the workload: at most, and at least.
+const SLICES: [f64; 2] = [100e-6, 10e-9];
+
+/// The share of a sample's time between two such looks. What is measured ends at the first look after the end of the workload: by so
+/// much its rates are too low, and not by more.
+const LOOKS: u64 = 1000;
 
 /// Virtual seconds between two looks for an overflow: the counters stand until then.
 const POLL: f64 = 1e-6;
@@ -59,7 +64,14 @@ pub fn run(args: &StatArgs, machine: &str) -> Result<ExitCode, Failure> {
     if args.is_forecast() {
         return forecast(args, machine);
     }
-    let spec = MachineSpec::parse(machine).map_err(|error| args.files.on_unknown_family(Failure::usage(error)))?;
+    let spec = MachineSpec::parse(machine).map_err(|error| {
+        if Path::new(machine).is_file() {
+            return Failure::usage(format!(
+                "{machine} is a file: on a snapshot no workload can run, only --dry-run and --cost look at it; name a family or preset"
+            ));
+        }
+        args.files.on_unknown_family(Failure::usage(error))
+    })?;
     let workload_text = args.workload.as_deref().unwrap_or("stream");
     let limits = spec.limits().map_err(Failure::usage)?;
     let scenario = load(workload_text, &limits)?;
@@ -183,7 +195,8 @@ impl Measurement<'_> {
             let per_second = self.machine.0.borrow().clocks().ticks_per_second() as f64;
             ((seconds * per_second) as u64).max(1)
         };
-        let slice = ticks(if self.args.period.is_some() { POLL } else { SLICE });
+        let [longest, shortest] = SLICES.map(ticks);
+        let poll = self.args.period.map(|_| ticks(POLL));
         let interval = self.args.interval.map(|milliseconds| ticks(milliseconds / 1e3));
         let deadline = self.args.timeout.map(|milliseconds| ticks(milliseconds / 1e3));
         let rotation =
@@ -202,8 +215,10 @@ impl Measurement<'_> {
         let mut before = self.machine.0.borrow().snapshot();
         let mut progress = ProgressLine::new();
         let (mut next_print, mut next_round, mut printed) = (interval, rotation, false);
+        let mut sample_began = 0;
         loop {
             let now = self.machine.0.borrow().now() - start;
+            let slice = poll.unwrap_or_else(|| ((now - sample_began) / LOOKS).clamp(shortest, longest));
             let ends = [Some(now + slice), next_print, next_round, deadline];
             let until = ends.into_iter().flatten().min().unwrap_or(now + slice);
             self.machine.0.borrow_mut().run_for(until - now);
@@ -238,6 +253,7 @@ impl Measurement<'_> {
                 before = self.print(&session, &sample, &before, end, out)?;
                 printed = true;
                 next_print = interval.map(|interval| until + interval);
+                sample_began = until;
             }
             if over {
                 break;

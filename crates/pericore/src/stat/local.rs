@@ -13,6 +13,7 @@ use super::repeat::Runs;
 use super::wakeup::Wakeup;
 use super::{StatArgs, preparation, rows};
 use crate::failure::Failure;
+use crate::notice;
 use crate::{restore, target};
 
 /// Seconds of a round, unless the user says.
@@ -20,6 +21,14 @@ const TURN: f64 = 10e-3;
 
 /// Seconds between two looks for an overflow: the counters stand until then.
 const POLL: f64 = 1e-3;
+
+/// Names the software machine to the programs that `pericore machine run` starts. To us its registers are like a Xeon's: only this tells.
+pub const STANDS_IN: &str = "PERICORE_EMULATED";
+
+/// The software machine that we are on, if it said so.
+fn stand_in() -> Option<String> {
+    std::env::var(STANDS_IN).ok().filter(|name| !name.is_empty())
+}
 
 /// Runs `pericore stat` without `--machine`.
 ///
@@ -75,13 +84,13 @@ fn on(args: &StatArgs, host: &Host) -> Result<ExitCode, Failure> {
         }
         let mut measurement = Measurement { args, watch: Stopwatch::default(), interrupt, wakeup, runs: &mut runs };
         let place = (neighbourhood, entrance);
-        status = measurement.measure(host.space(), plan, place, &mut out).map_err(elsewhere)?;
+        status = measurement.measure(host.space(), plan, place, elsewhere, &mut out)?;
         if interrupt.signal().is_some() {
             break;
         }
     }
     if let Some(report) = runs.finish() {
-        args.print(&mut out, &report, None)?;
+        args.print(&mut out, &report, stand_in().as_deref())?;
     }
     out.flush()?;
     Ok(watching.map_or(status, |(interrupt, _)| interrupt.exit(status)))
@@ -95,7 +104,8 @@ fn title(args: &StatArgs, host: &Host, plan: &Plan) -> String {
     let plural = if sockets == 1 { "" } else { "s" };
     let words: Vec<_> = args.program.words().iter().map(|word| word.to_string_lossy()).collect();
     let what = if words.is_empty() { "system wide".to_owned() } else { words.join(" ") };
-    format!("{name}, {sockets} socket{plural}: {what}")
+    let emulated = stand_in().map_or_else(String::new, |machine| format!("EMULATED {machine}: "));
+    format!("{emulated}{name}, {sockets} socket{plural}: {what}")
 }
 
 /// One run of the command.
@@ -113,6 +123,7 @@ impl Measurement<'_> {
         space: LinuxSpace,
         plan: Plan,
         (neighbourhood, entrance): (Neighbourhood, Entrance),
+        elsewhere: impl Fn(Failure) -> Failure,
         out: &mut dyn Write,
     ) -> Result<ExitCode, Failure> {
         let takes_turns = plan.rounds() > 1;
@@ -125,7 +136,8 @@ impl Measurement<'_> {
         let take_over = self.args.take_over;
         let options = Options { take_over, guard, journal: Some(journal), neighbourhood: Some(neighbourhood) };
         let watch = self.watch;
-        let mut session = Session::start(space, plan, options, |_| watch.moment()).map_err(Failure::failed)?;
+        let mut session =
+            Session::start(space, plan, options, |_| watch.moment()).map_err(Failure::failed).map_err(elsewhere)?;
         drop(entrance);
         let start = watch.moment().seconds;
         let program = Measured::start(self.args.program.words());
@@ -137,7 +149,7 @@ impl Measurement<'_> {
             }
         };
         if program.is_none() && self.args.timeout.is_none() && io::stderr().is_terminal() {
-            eprintln!("pericore: counting until Ctrl-C");
+            notice::say("counting until Ctrl-C");
         }
         let seconds = |milliseconds: Option<f64>| milliseconds.map(|milliseconds| milliseconds / 1e3);
         let interval = seconds(self.args.interval);
@@ -186,7 +198,7 @@ impl Measurement<'_> {
     ) -> Result<(), Failure> {
         let report = rows::report(session.plan(), sample, None, self.args.scope(), interval_end);
         match self.runs.take(report) {
-            Some(report) => self.args.print(out, &report, None),
+            Some(report) => self.args.print(out, &report, stand_in().as_deref()),
             None => Ok(()),
         }
     }

@@ -30,8 +30,12 @@ use pericore_observe::selection::{Selection, SelectionError};
 use crate::event_files::EventFilesArg;
 use crate::failure::Failure;
 use crate::program::ProgramArgs;
+pub use local::STANDS_IN;
 use report::Report;
 pub use table::thousands;
+
+/// A year: longer intervals are a slip.
+const MOST_MILLISECONDS: f64 = 365.0 * 86_400e3;
 
 /// Arguments of `pericore stat`.
 #[derive(Debug, Args)]
@@ -54,7 +58,7 @@ pub struct StatArgs {
     #[arg(short = 'a', long)]
     all_cpus: bool,
     /// Print every so many milliseconds (virtual ones on a software machine)
-    #[arg(short = 'I', long = "interval-print", value_name = "MS")]
+    #[arg(short = 'I', long = "interval-print", value_name = "MS", allow_negative_numbers = true)]
     interval: Option<f64>,
     /// Print each time when the first event has been counted so many times: its overflow stops all counters of its socket in that very
     /// cycle (Nehalem, Emerald Rapids). Name one instance of its unit
@@ -67,7 +71,7 @@ pub struct StatArgs {
     )]
     period: Option<u64>,
     /// End after so many milliseconds (virtual ones on a software machine)
-    #[arg(long, value_name = "MS")]
+    #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     timeout: Option<f64>,
     /// Run the program, or the workload with one seed after the other, so many times; print means, and how far the runs lie apart
     #[arg(
@@ -106,7 +110,7 @@ pub struct StatArgs {
     cost: bool,
     /// Change rounds every so many milliseconds, where events have to take turns: 10 unless given (on a software machine virtual
     /// ones, and 0.002 unless given: its registers cost no virtual time)
-    #[arg(long, value_name = "MS")]
+    #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     rotate: Option<f64>,
     /// Read all controls in use again with each sample, to notice changes by others at once
     #[arg(long)]
@@ -134,9 +138,14 @@ pub struct StatArgs {
 /// A command line that cannot be carried out, or a run that failed.
 pub fn run(args: &StatArgs) -> Result<ExitCode, Failure> {
     for (name, value) in [("-I", args.interval), ("--timeout", args.timeout), ("--rotate", args.rotate)] {
-        if value.is_some_and(|value| !value.is_finite() || value <= 0.0) {
-            return Err(Failure::usage(format!("{name}: give a number of milliseconds above 0")));
+        if value.is_some_and(|value| !(0.0..=MOST_MILLISECONDS).contains(&value) || value == 0.0) {
+            return Err(Failure::usage(format!(
+                "{name}: give a number of milliseconds above 0, {MOST_MILLISECONDS} at the most"
+            )));
         }
+    }
+    if args.separator.as_deref() == Some("") {
+        return Err(Failure::usage("-x: give what is to stand between the fields, such as -x,"));
     }
     match &args.machine {
         Some(machine) => emulated::run(args, machine),

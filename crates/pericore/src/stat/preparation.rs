@@ -10,6 +10,7 @@ use pericore_registers::RegisterSpace;
 
 use super::{StatArgs, forecast};
 use crate::failure::Failure;
+use crate::notice;
 
 /// The plan for a selection on the machine behind `space`, beside the counters that others have running, unless these are to be taken.
 ///
@@ -78,7 +79,7 @@ pub fn plan_among(
             Err(Refusal::Busy { neighbours, .. }) if args.wait => {
                 drop(entrance);
                 for neighbour in neighbours {
-                    eprintln!("pericore: waiting for process {} to end", neighbour.pid);
+                    notice::say(format!("waiting for process {} to end", neighbour.pid));
                     neighbour.wait().map_err(Failure::failed)?;
                 }
             }
@@ -120,9 +121,9 @@ pub fn forecast(args: &StatArgs, plan: &Plan) -> Result<bool, Failure> {
 /// Warns if counters may wrap twice between two lines.
 pub fn warn_of_wraps(args: &StatArgs, plan: &Plan) {
     if let Some(interval) = args.interval.filter(|interval| interval / 1e3 > plan.safe_interval()) {
-        eprintln!(
-            "pericore: -I {interval}: a counter may wrap twice within {:.0} s: such counts will not be shown; choose a shorter interval",
+        notice::say(format!(
+            "-I {interval}: a counter may wrap twice within {:.0} s: such counts will not be shown; choose a shorter interval",
             plan.safe_interval()
-        );
+        ));
     }
 }

@@ -31,14 +31,13 @@ impl ProgressLine {
         self.shown = Some(now);
         let percent = done as f64 * 100.0 / total.max(1) as f64;
         let left = now.duration_since(self.started).as_secs_f64() * (total as f64 / done.max(1) as f64 - 1.0);
-        eprint!("\r{percent:5.1} % of {total} accesses, about {left:.0} s to go \x1b[K");
-        let _ = io::stderr().flush();
+        let _ = write!(io::stderr(), "\r{percent:5.1} % of {total} accesses, about {left:.0} s to go \x1b[K");
     }
 
     /// Takes the line away.
     pub fn clear(&mut self) {
         if self.shown.take().is_some() {
-            eprint!("\r\x1b[K");
+            let _ = write!(io::stderr(), "\r\x1b[K");
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The program as a user meets it.
 
+mod adversity;
 mod conduct;
 mod forms;
 

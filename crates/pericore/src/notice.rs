@@ -1,0 +1,9 @@
+//! What the program says beside its results, on standard error.
+
+use std::fmt;
+use std::io::{self, Write};
+
+/// Says a line. That nobody can read it is no reason to end: counters may be running, and what they overwrote is still to be put back.
+pub fn say(words: impl fmt::Display) {
+    let _ = writeln!(io::stderr().lock(), "pericore: {words}");
+}

@@ -1,0 +1,144 @@
+//! What the program does when things go wrong around it, and what it says of input that cannot be right.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use super::{SMALL, pericore, refused, stderr, stdout};
+
+fn shell(script: &str) -> Output {
+    let program = env!("CARGO_BIN_EXE_pericore");
+    Command::new("sh").args(["-c", &script.replace("pericore", program)]).output().expect("sh runs")
+}
+
+/// A folder of the test's own, empty.
+fn folder(name: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("a folder");
+    folder
+}
+
+/// A panic would end with 101, and in the middle of whatever was under way.
+#[test]
+fn a_full_disk_is_an_error_and_no_panic() {
+    for (script, status) in [
+        ("pericore stat --machine e5-2600 --workload stream:requests=2k 2>/dev/full", 255),
+        ("pericore stat --machine no-such 2>/dev/full", 129),
+        ("pericore list no-such-word-anywhere 2>/dev/full", 0),
+        ("pericore >/dev/full", 255),
+        ("pericore list >/dev/full", 255),
+    ] {
+        let output = shell(script);
+        assert_eq!(output.status.code(), Some(status), "{script}: {}", stderr(&output));
+    }
+}
+
+/// The journals that cannot be used are all named, each with its file; none of them hides the others.
+#[test]
+fn restore_names_every_journal_that_it_cannot_use() {
+    let state = folder("damaged-journals");
+    std::fs::create_dir(state.join("pericore")).expect("a folder");
+    for name in ["one.journal", "two.journal"] {
+        std::fs::write(state.join("pericore").join(name), "pericore journal 1\nboot x\n").expect("written");
+    }
+    let script = format!("XDG_STATE_HOME={} pericore restore >/dev/full", state.display());
+    let output = shell(&script);
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(255), "{said}");
+    for part in ["one.journal", "two.journal", "checksum", "remove the file"] {
+        assert!(said.contains(part), "no {part:?} in {said}");
+    }
+}
+
+/// A slip in a path is told; no folders come about.
+#[test]
+fn a_journal_in_a_folder_that_is_not_there_is_refused() {
+    let missing = folder("no-journal").join("missing");
+    let path = missing.join("stat.journal");
+    let path = path.to_str().expect("UTF-8");
+    let output = pericore(&["stat", "--machine", "e5-2600", "--workload", SMALL, "--journal", path]);
+    assert_eq!(output.status.code(), Some(255));
+    assert!(stderr(&output).contains(path) && !missing.exists(), "{}", stderr(&output));
+}
+
+#[test]
+fn values_that_cannot_be_are_refused_with_what_can() {
+    let stat = |rest: &[&'static str]| [&["stat", "--machine", "e5-2600", "--workload", SMALL], rest].concat();
+    for option in ["-I", "--timeout", "--rotate"] {
+        for value in ["-1", "0", "inf", "NaN", "1e300"] {
+            refused(&stat(&[option, value]), 129, &[option, "milliseconds above 0"]);
+        }
+    }
+    refused(&stat(&["-x", ""]), 129, &["-x", "between the fields"]);
+    refused(&["machine", "run", "--machine", "e5-2600", "--timeout", "0", "--", "true"], 129, &["--timeout"]);
+    refused(&["machine", "peek", "--machine", "e5-2600", "cbo0/unit_ct"], 129, &["did you mean cbo", "unit_ctl"]);
+    refused(&["machine", "poke", "--machine", "e5-2600", "cbo0/ctl0=-1"], 129, &["cbo0/ctl0=-1", "64 bits"]);
+    let output = pericore(&["stat", "--machine", "e5-2600", "--workload", "steam"]);
+    assert_eq!(stderr(&output).matches("idle").count(), 1, "{}", stderr(&output));
+}
+
+/// 4,000 events and one of them wrong: the message stays on a terminal's screen.
+#[test]
+fn of_a_long_list_only_the_place_is_shown() {
+    let events = "imc/CAS_COUNT.RD/,".repeat(4000) + "imc/CAS_COUNT.RDD/";
+    let output = pericore(&["stat", "--machine", "e5-2600", "-e", &events]);
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(129));
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(lines.len(), 3, "{said}");
+    assert!(lines[1].ends_with("imc/CAS_COUNT.RDD/") && lines[1..].iter().all(|line| line.chars().count() <= 80));
+    let name = lines[1].chars().count() - "CAS_COUNT.RDD/".len();
+    assert_eq!(lines[2], format!("{}{}", " ".repeat(name), "^".repeat("CAS_COUNT.RDD".len())));
+}
+
+/// Nothing can run on a snapshot: that is said, instead of an unknown family.
+#[test]
+fn a_workload_on_a_snapshot_is_refused_as_such() {
+    let file = folder("snapshot-of-a-machine").join("machine.txt");
+    let path = file.to_str().expect("UTF-8");
+    assert!(pericore(&["machine", "dump", "--machine", "nehalem", "-o", path]).status.success());
+    refused(&["stat", "--machine", path], 129, &[path, "snapshot", "--dry-run"]);
+    assert!(pericore(&["stat", "--machine", path, "--cost"]).status.success());
+}
+
+/// 64 cores in a socket of an 8592+, whatever the number of sockets.
+#[test]
+fn sockets_beyond_the_model_are_of_the_same_part() {
+    for (machine, words) in [
+        ("8592+", "1 socket of 64 cores with 2 threads"),
+        ("8592+:sockets=2", "2 sockets of 64 cores with 2 threads"),
+        ("8592+:sockets=4", "4 sockets of 64 cores with 2 threads"),
+    ] {
+        let shown = stdout(&pericore(&["machine", "show", "--machine", machine]));
+        assert!(shown.contains(words), "{machine}: {}", shown.lines().next().unwrap_or(""));
+    }
+}
+
+/// The value in a JSON line, and its validity.
+fn row(text: &str, name: &str) -> (f64, String, f64) {
+    let rows = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("a JSON line"));
+    let row = rows.into_iter().find(|row| row["event"] == name).unwrap_or_else(|| panic!("no {name} in {text}"));
+    let value = row["metric-value"].as_str().expect("perf prints a string").parse().expect("a number");
+    (value, row["validity"].as_str().expect("a word").to_owned(), row["event-runtime"].as_f64().expect("nanoseconds"))
+}
+
+/// 2,000 lines of 64 bytes: with four channels of DDR3-1600, 51.2 GB/s together, they take 2.5 us at the least. The measurement ends
+/// with them, so that the bandwidth is what the memory gave, and not thinned by an idle rest.
+#[test]
+fn a_short_run_is_measured_only_as_long_as_it_lasts() {
+    let workload = "stream:requests=2000";
+    let output = pericore(&["stat", "--machine", "e5-2600", "--workload", workload, "-j"]);
+    let (bandwidth, validity, nanoseconds) = row(&stderr(&output), "imc/MEM_READ_BANDWIDTH");
+    assert_eq!(validity, "measured");
+    assert!((2_500.0..5_000.0).contains(&nanoseconds), "{nanoseconds} ns");
+    assert!((25.6e9..51.2e9).contains(&bandwidth), "{bandwidth} B/s");
+}
+
+/// After an overflow the counters stand until they are read. Ratios of counts are exact, rates are too low: these are suspect.
+#[test]
+fn rates_are_suspect_where_the_counters_stood() {
+    let output = pericore(&["stat", "--machine", "nehalem", "-c", "100", "--timeout", "0.005", "-j"]);
+    let text = stderr(&output);
+    assert_eq!(row(&text, "uncore/MEM_READ_BANDWIDTH").1, "suspect", "{text}");
+    assert_eq!(row(&text, "uncore/AVG_MEM_READ_LATENCY").1, "measured", "{text}");
+}
