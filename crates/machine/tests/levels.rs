@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use pericore_catalog::{Event, Role, SignalKind, Unit};
 use pericore_machine::chassis::{Chassis, RegisterPlace};
 use pericore_machine::signal::{SignalSink, Tick, Wire, Wiring};
+use pericore_machine::steady::Recorder;
 use pericore_machine::workload::Scenario;
 use pericore_machine::{Machine, MachineSpec};
 use pericore_registers::RegisterSpace;
@@ -271,5 +272,34 @@ fn counters_start_from_what_stands() {
             }
         }
         assert!(counted > PAUSES, "{spec}, {workload}: hardly anything counts");
+    }
+}
+
+#[test]
+fn a_recording_begins_with_what_stands() {
+    for (spec, workload) in RUNS {
+        let (mut unheard, mut told) = (machine(spec, workload), machine(spec, workload));
+        let mut hardware = MachineSpec::parse(spec).expect("a machine").chassis().expect("hardware");
+        let (grid, half) = (hardware.clock_grid(), PAUSES / 2 * part(spec, workload));
+        unheard.run_for(half);
+        told.run_into(half, &mut Everything(&mut hardware));
+        let (cell, cells) = ((half / 8 / grid).max(1) * grid, 4);
+        let [lazy, full] = [(&mut unheard, None), (&mut told, Some(&hardware))].map(|(machine, hardware)| {
+            let mut recorder = Recorder::new(hardware.unwrap_or_else(|| machine.chassis()), half, cell, cells);
+            machine.run_into(cell * Tick::from(cells), &mut recorder);
+            recorder.finish()
+        });
+        let mut stood = 0;
+        for (instance, cell) in (0..full.instances()).flat_map(|instance| (0..cells).map(move |cell| (instance, cell)))
+        {
+            let [lazy, full] = [&lazy, &full].map(|recording| {
+                let mut levels = recording.levels(instance, cell).to_vec();
+                levels.sort_unstable();
+                levels
+            });
+            stood += full.len();
+            assert_eq!(lazy, full, "{spec}, {workload}, instance {instance}, cell {cell}");
+        }
+        assert!(stood > 0, "{spec}, {workload}: nothing stands");
     }
 }
