@@ -280,4 +280,25 @@ mod tests {
         expected.sort_by_key(|&(tick, _)| tick);
         assert_eq!(got, expected);
     }
+
+    #[test]
+    fn a_crowded_cycle_keeps_its_order_and_takes_more_while_it_lasts() {
+        let mut wheel = Wheel::new(Period::new(2));
+        (0..20).for_each(|event| wheel.schedule(6, event));
+        wheel.schedule(8, 50);
+        let mut got = Vec::new();
+        while wheel.next_tick() == 6 {
+            wheel.advance_to_next();
+            while let Some(event) = wheel.pop() {
+                got.push(event);
+                if event < 3 {
+                    wheel.schedule(6, 20 + event);
+                }
+            }
+        }
+        assert_eq!(got, (0..23).collect::<Vec<_>>());
+        assert_eq!(wheel.next_tick(), 8);
+        wheel.advance_to_next();
+        assert_eq!((wheel.pop(), wheel.pop(), wheel.next_tick()), (Some(50), None, NEVER));
+    }
 }
