@@ -13,8 +13,6 @@ use std::collections::BinaryHeap;
 const SLOTS: usize = 1024;
 const WORDS: usize = SLOTS / 64;
 const NONE: u16 = u16::MAX;
-/// Earlier than any event: the next one must be looked for.
-const STALE: u64 = 0;
 /// Events beyond those that slots hold themselves, at one time: far more than a machine has under way.
 const NODES: usize = 16384;
 
@@ -43,22 +41,17 @@ struct Node {
 }
 
 /// An event queue of small integers.
-///
-/// Times within are cycles of the clock, counted from 1 so that [`STALE`] is none of them.
 pub struct Wheel {
     clock: Period,
     now: u64,
-    /// The cycle of the next event, unless the last event of its slot has been taken since: then [`STALE`].
+    /// The cycle of the next event; while events of a cycle are taken, that cycle.
     next: u64,
     slots: Box<[Slot; SLOTS]>,
     chains: Box<[Chain; SLOTS]>,
     /// One bit for each slot that holds events.
     occupied: [u64; WORDS],
-    /// The events whose turn it is, taken out of their slot together, and how many of them have been given out.
-    due: Slot,
+    /// How many of the events of the cycle's slot have been taken.
     given: u32,
-    /// The rest of them.
-    due_chain: u16,
     nodes: Box<[Node; NODES]>,
     free: u16,
     /// Events beyond the wheel. They move in as soon as their tick comes within reach, before anything can be scheduled
@@ -74,14 +67,12 @@ impl Wheel {
     pub fn new(clock: Period) -> Self {
         Self {
             clock,
-            now: 1,
+            now: 0,
             next: NEVER,
             slots: Box::new([Slot { events: [0; PLACES] }; SLOTS]),
             chains: Box::new([Chain { head: NONE, tail: NONE }; SLOTS]),
             occupied: [0; WORDS],
-            due: Slot { events: [0; PLACES] },
             given: 0,
-            due_chain: NONE,
             nodes: Box::new(std::array::from_fn(|index| Node {
                 event: 0,
                 next: if index + 1 < NODES { index as u16 + 1 } else { NONE },
@@ -97,9 +88,8 @@ impl Wheel {
     // Once for all who call it: copies would crowd the host's cache of instructions.
     #[inline(never)]
     pub fn schedule(&mut self, tick: Tick, event: u32) {
-        let cycle = self.clock.cycles(tick + self.clock.ticks() - 1) + 1;
+        let cycle = self.clock.cycles(tick + self.clock.ticks() - 1);
         debug_assert!(cycle >= self.now, "event {event:#x} at {tick}, cycle {cycle}, now {}", self.now);
-        // A stale value stays the least.
         self.next = self.next.min(cycle);
         if cycle - self.now < SLOTS as u64 {
             self.insert(cycle, event);
@@ -111,7 +101,7 @@ impl Wheel {
     /// Complete cycles of the clock before the time that has come.
     #[inline]
     pub const fn cycle(&self) -> u64 {
-        self.now - 1
+        self.now
     }
 
     #[cold]
@@ -123,11 +113,8 @@ impl Wheel {
 
     /// The tick of the next event, or [`NEVER`].
     #[inline]
-    pub fn next_tick(&mut self) -> Tick {
-        if self.next == STALE {
-            self.next = self.find();
-        }
-        if self.next == NEVER { NEVER } else { (self.next - 1) * self.clock.ticks() }
+    pub const fn next_tick(&self) -> Tick {
+        if self.next == NEVER { NEVER } else { self.next * self.clock.ticks() }
     }
 
     #[inline]
@@ -156,7 +143,7 @@ impl Wheel {
     /// Moves time forward to `tick`; no event may lie before it.
     #[inline]
     pub fn advance(&mut self, tick: Tick) {
-        self.reach(self.clock.cycles(tick) + 1);
+        self.reach(self.clock.cycles(tick));
     }
 
     /// Moves time forward to the next event, whose tick has been asked for.
@@ -167,7 +154,7 @@ impl Wheel {
 
     #[inline]
     fn reach(&mut self, cycle: u64) {
-        debug_assert!(self.given == self.due.events[0] && self.due_chain == NONE, "events of a past cycle are left");
+        debug_assert!(self.given == 0, "events of a past cycle are left");
         self.now = cycle;
         if self.far_next - self.now < SLOTS as u64 {
             self.move_in();
@@ -183,59 +170,50 @@ impl Wheel {
         self.far_next = self.far.peek().map_or(NEVER, |far| far.0.0);
     }
 
-    /// Takes the next event of the last edge. Once there is none, the next edge with events is looked for.
+    /// Takes the next event of the cycle that has come; those that its own events schedule for it come last. Once there is none, the
+    /// next cycle with events is looked for.
     #[inline]
     pub fn pop(&mut self) -> Option<u32> {
-        loop {
-            if self.given < self.due.events[0] {
-                self.given += 1;
-                return Some(self.due.events[self.given as usize % PLACES]);
-            }
-            if self.due_chain != NONE {
-                return Some(self.pop_chain());
-            }
-            // Events may have been scheduled for this cycle by those of this cycle.
-            let index = self.now as usize % SLOTS;
-            if self.slots[index].events[0] == 0 {
-                return None;
-            }
-            self.take_out(index);
+        let index = self.now as usize % SLOTS;
+        let slot = &self.slots[index].events;
+        let held = slot[0];
+        if self.given < held {
+            self.given += 1;
+            return Some(slot[self.given as usize % PLACES]);
         }
+        if held == 0 {
+            return None;
+        }
+        if held == FULL && self.chains[index].head != NONE {
+            return Some(self.pop_chain(index));
+        }
+        self.given = 0;
+        self.slots[index].events[0] = 0;
+        self.occupied[index / 64] &= !(1 << (index % 64));
+        self.next = self.find();
+        None
     }
 
     /// The event that comes next unless another is put before it, where that is known without a search: for what is worth knowing early.
     #[inline]
-    pub fn peek(&mut self) -> Option<u32> {
-        if self.given < self.due.events[0] {
-            return Some(self.due.events[(self.given as usize + 1) % PLACES]);
+    pub fn peek(&self) -> Option<u32> {
+        let at = self.now as usize % SLOTS;
+        let slot = &self.slots[at].events;
+        if self.given < slot[0] {
+            return Some(slot[(self.given as usize + 1) % PLACES]);
         }
-        if self.next == STALE {
-            self.next = self.find();
-        }
-        let [held, first, ..] = self.slots[self.next as usize % SLOTS].events;
-        (held > 0).then_some(first)
-    }
-
-    #[inline]
-    fn take_out(&mut self, index: usize) {
-        self.due = self.slots[index];
-        self.given = 0;
-        self.slots[index].events[0] = 0;
-        self.occupied[index / 64] &= !(1 << (index % 64));
-        self.next = STALE;
-        if self.due.events[0] == FULL {
-            self.due_chain = std::mem::replace(&mut self.chains[index].head, NONE);
-        }
+        let later = self.occupied[at / 64] >> (at % 64) >> 1;
+        (later != 0).then(|| self.slots[(at + 1 + later.trailing_zeros() as usize) % SLOTS].events[1])
     }
 
     #[cold]
-    fn pop_chain(&mut self) -> u32 {
-        let taken = self.due_chain;
+    fn pop_chain(&mut self, index: usize) -> u32 {
+        let taken = self.chains[index].head;
         let node = &mut self.nodes[usize::from(taken) % NODES];
         let Node { event, next } = *node;
         node.next = self.free;
         self.free = taken;
-        self.due_chain = next;
+        self.chains[index].head = next;
         event
     }
 
@@ -313,5 +291,26 @@ mod tests {
         // A stable sort by tick keeps the order of scheduling.
         expected.sort_by_key(|&(tick, _)| tick);
         assert_eq!(got, expected);
+    }
+
+    #[test]
+    fn a_crowded_cycle_keeps_its_order_and_takes_more_while_it_lasts() {
+        let mut wheel = Wheel::new(Period::new(2));
+        (0..20).for_each(|event| wheel.schedule(6, event));
+        wheel.schedule(8, 50);
+        let mut got = Vec::new();
+        while wheel.next_tick() == 6 {
+            wheel.advance_to_next();
+            while let Some(event) = wheel.pop() {
+                got.push(event);
+                if event < 3 {
+                    wheel.schedule(6, 20 + event);
+                }
+            }
+        }
+        assert_eq!(got, (0..23).collect::<Vec<_>>());
+        assert_eq!(wheel.next_tick(), 8);
+        wheel.advance_to_next();
+        assert_eq!((wheel.pop(), wheel.pop(), wheel.next_tick()), (Some(50), None, NEVER));
     }
 }
