@@ -203,11 +203,14 @@ impl Wheel {
         }
     }
 
-    /// The event that comes next unless another is put before it, where that is known without a search: for what is worth knowing early.
+    /// The event that comes next unless another is put before it, where that takes no search: for those who get ready for it.
     #[inline]
     pub fn peek(&mut self) -> Option<u32> {
         if self.given < self.due.events[0] {
             return Some(self.due.events[(self.given as usize + 1) % PLACES]);
+        }
+        if self.due_chain != NONE {
+            return None;
         }
         if self.next == STALE {
             self.next = self.find();
@@ -313,5 +316,30 @@ mod tests {
         // A stable sort by tick keeps the order of scheduling.
         expected.sort_by_key(|&(tick, _)| tick);
         assert_eq!(got, expected);
+    }
+
+    #[test]
+    fn what_comes_next_is_known_before() {
+        let mut wheel = Wheel::new(Period::new(2));
+        // More than a slot holds, then two later ones.
+        (0..9).for_each(|event| wheel.schedule(4, event));
+        wheel.schedule(40, 9);
+        wheel.schedule(6, 10);
+        wheel.advance(4);
+        for event in 0..6 {
+            assert_eq!((wheel.pop(), wheel.peek()), (Some(event), Some(event + 1)));
+        }
+        assert_eq!((wheel.pop(), wheel.peek()), (Some(6), None));
+        (7..9).for_each(|event| assert_eq!(wheel.pop(), Some(event)));
+        assert_eq!((wheel.peek(), wheel.pop(), wheel.next_tick()), (Some(10), None, 6));
+        wheel.advance(6);
+        assert_eq!((wheel.pop(), wheel.peek()), (Some(10), Some(9)));
+        // What is put before it comes before it.
+        wheel.schedule(8, 11);
+        assert_eq!((wheel.peek(), wheel.pop(), wheel.next_tick()), (Some(11), None, 8));
+        wheel.advance(8);
+        assert_eq!((wheel.pop(), wheel.peek()), (Some(11), Some(9)));
+        wheel.advance(40);
+        assert_eq!((wheel.pop(), wheel.peek(), wheel.next_tick()), (Some(9), None, NEVER));
     }
 }
