@@ -77,8 +77,8 @@ impl Agent {
     #[inline]
     pub fn prefetch(&self) {
         prefetch(self);
-        prefetch(&self.lines[0]);
         prefetch(&self.lines[16]);
+        prefetch(&self.lines[31]);
     }
 
     /// The queue of those that come to the pipeline by one of the guide's.
