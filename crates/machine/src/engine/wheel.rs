@@ -194,13 +194,16 @@ impl Wheel {
         None
     }
 
-    /// The event that comes next unless another is put before it, where that is known without a search: for what is worth knowing early.
+    /// The event that comes next unless another is put before it, where that takes no search: for those who get ready for it.
     #[inline]
     pub fn peek(&self) -> Option<u32> {
         let at = self.now as usize % SLOTS;
         let slot = &self.slots[at].events;
         if self.given < slot[0] {
             return Some(slot[(self.given as usize + 1) % PLACES]);
+        }
+        if slot[0] == FULL && self.chains[at].head != NONE {
+            return None;
         }
         let later = self.occupied[at / 64] >> (at % 64) >> 1;
         (later != 0).then(|| self.slots[(at + 1 + later.trailing_zeros() as usize) % SLOTS].events[1])
@@ -312,5 +315,30 @@ mod tests {
         assert_eq!(wheel.next_tick(), 8);
         wheel.advance_to_next();
         assert_eq!((wheel.pop(), wheel.pop(), wheel.next_tick()), (Some(50), None, NEVER));
+    }
+
+    #[test]
+    fn what_comes_next_is_known_before() {
+        let mut wheel = Wheel::new(Period::new(2));
+        // More than a slot holds, then two later ones.
+        (0..9).for_each(|event| wheel.schedule(4, event));
+        wheel.schedule(40, 9);
+        wheel.schedule(6, 10);
+        wheel.advance(4);
+        for event in 0..6 {
+            assert_eq!((wheel.pop(), wheel.peek()), (Some(event), Some(event + 1)));
+        }
+        assert_eq!((wheel.pop(), wheel.peek()), (Some(6), None));
+        (7..9).for_each(|event| assert_eq!(wheel.pop(), Some(event)));
+        assert_eq!((wheel.peek(), wheel.pop(), wheel.next_tick()), (Some(10), None, 6));
+        wheel.advance(6);
+        assert_eq!((wheel.pop(), wheel.peek()), (Some(10), Some(9)));
+        // What is put before it comes before it.
+        wheel.schedule(8, 11);
+        assert_eq!((wheel.peek(), wheel.pop(), wheel.next_tick()), (Some(11), None, 8));
+        wheel.advance(8);
+        assert_eq!((wheel.pop(), wheel.peek()), (Some(11), Some(9)));
+        wheel.advance(40);
+        assert_eq!((wheel.pop(), wheel.peek(), wheel.pop(), wheel.next_tick()), (Some(9), None, None, NEVER));
     }
 }

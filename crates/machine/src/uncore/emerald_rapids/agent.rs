@@ -10,21 +10,22 @@ use crate::ledger::emerald_rapids::{Found, Queue};
 use crate::signal::Tick;
 use crate::uncore::search::matches;
 
-/// Sets of a slice, as a power of two: 5 MB of 20 ways (vendor's product data: 320 MB in 64 slices; ways are an assumption).
-const LLC_SET_BITS: u32 = 12;
-/// Sets of a slice's snoop filter: twice the lines of an L2 (assumption).
-const FILTER_SET_BITS: u32 = 12;
+/// Sets of a slice, as a power of two, and its ways: 5 MB (vendor's product data: 320 MB in 64 slices; ways are an assumption).
+const SET_BITS: u32 = 12;
+const SLICE_WAYS: usize = 20;
+/// Ways of a slice's snoop filter, which has as many sets: twice the lines of an L2 (assumption).
+const FILTER_WAYS: usize = 16;
+const WAYS: usize = SLICE_WAYS + FILTER_WAYS;
 /// An entry of the table of requests without a line.
 const FREE: u32 = u32::MAX;
 /// States of a snoop filter entry.
 pub const FILTER_SHARED: u8 = Found::FilterShared as u8;
 pub const FILTER_EXCLUSIVE: u8 = Found::FilterExclusive as u8;
 
-/// The slices and snoop filters of all agents, and those of one.
-pub type AllSlices = AllTags<20, LLC_SET_BITS>;
-pub type Slice<'a> = Tags<'a, 20, LLC_SET_BITS>;
-pub type AllFilters = AllTags<16, FILTER_SET_BITS>;
-pub type Filter<'a> = Tags<'a, 16, FILTER_SET_BITS>;
+/// The slices and snoop filters of all agents, set beside set, and those of one.
+pub type AllSlices = AllTags<WAYS, SET_BITS>;
+pub type Slice<'a> = Tags<'a, SLICE_WAYS, 0, WAYS, SET_BITS>;
+pub type Filter<'a> = Tags<'a, FILTER_WAYS, SLICE_WAYS, WAYS, SET_BITS>;
 
 /// An agent. What every message looks at comes first, in one line of the host's cache.
 #[derive(Debug)]
@@ -76,8 +77,8 @@ impl Agent {
     #[inline]
     pub fn prefetch(&self) {
         prefetch(self);
-        prefetch(&self.lines[0]);
         prefetch(&self.lines[16]);
+        prefetch(&self.lines[31]);
     }
 
     /// The queue of those that come to the pipeline by one of the guide's.
@@ -118,6 +119,9 @@ impl Agent {
 
     #[inline]
     pub(super) fn busy(&self, line: u32) -> Option<RequestId> {
+        if self.vacancies == self.entries {
+            return None;
+        }
         let found = matches(&self.lines, u32::MAX, line);
         (found != 0).then(|| self.owners[found.trailing_zeros() as usize])
     }

@@ -2,7 +2,7 @@
 
 use super::account::Account;
 use super::address::{self, Map};
-use super::agent::{Agent, AllFilters, AllSlices};
+use super::agent::{Agent, AllSlices};
 use super::binding::link_codes;
 use super::core::{AllL2s, Core};
 use super::device::{self, Stack};
@@ -83,7 +83,6 @@ impl Model {
             l2s: AllL2s::new(usize::from(all * cores)),
             agents: (0..all * cores).map(|_| Agent::new(parameters.tor_entries)).collect(),
             slices: AllSlices::new(usize::from(all * cores)),
-            filters: AllFilters::new(usize::from(all * cores)),
             mesh,
             credits: subchannels.iter().map(|_| Credits::new(timing.reads, timing.writes)).collect(),
             memory: MemoryConditions::default(),

@@ -1,7 +1,7 @@
 //! What an agent puts into the slice and the snoop filter, what gives way, and what is driven out.
 
 use super::Model;
-use super::agent::{FILTER_EXCLUSIVE, FILTER_SHARED};
+use super::agent::{FILTER_EXCLUSIVE, FILTER_SHARED, Filter, Slice};
 use super::core::{EXCLUSIVE, MODIFIED, SHARED};
 use super::event::Event;
 use super::request::{Request, RequestId};
@@ -10,6 +10,20 @@ use crate::ledger::emerald_rapids::{Found, Kind, Reason, Ring, Target, Victim};
 use crate::signal::{SignalSink, Tick};
 
 impl Model {
+    /// The slice of an agent.
+    #[inline]
+    pub(super) fn slice(&mut self, socket: u8, cha: u8) -> Slice<'_> {
+        let number = self.agent_number(socket, cha);
+        self.slices.of(number)
+    }
+
+    /// The snoop filter of an agent.
+    #[inline]
+    pub(super) fn filter(&mut self, socket: u8, cha: u8) -> Filter<'_> {
+        let number = self.agent_number(socket, cha);
+        self.slices.of(number)
+    }
+
     /// Takes every copy of a line out of this socket's caches; true if one was newer than memory.
     pub(super) fn purge<S: SignalSink>(&mut self, socket: u8, cha: u8, line: u32, sink: &mut S) -> bool {
         let (at_socket, at_cha) = (u16::from(socket), u16::from(cha));
@@ -26,7 +40,7 @@ impl Model {
         if entry.state == FILTER_EXCLUSIVE {
             self.account.deed(deed!("cha/CORE_SNP.EXT_ONE"), at_socket, at_cha, self.now, sink);
             let core = self.core_number(socket, entry.owner);
-            let state = self.l2s.of(core).snoop(line, true);
+            let state = self.l2s.at(core).snoop(line, true);
             if state.is_none() {
                 self.account.deed(deed!("cha/MISC.RSPI_WAS_FSE"), at_socket, at_cha, self.now, sink);
             }
@@ -35,7 +49,7 @@ impl Model {
         self.account.deed(deed!("cha/CORE_SNP.EXT_GTONE"), at_socket, at_cha, self.now, sink);
         for core in 0..self.parameters.cores {
             let core = self.core_number(socket, core);
-            modified |= self.l2s.of(core).snoop(line, true) == Some(MODIFIED);
+            modified |= self.l2s.at(core).snoop(line, true) == Some(MODIFIED);
         }
         modified
     }
@@ -77,7 +91,7 @@ impl Model {
         } else if let Some(entry) = holders.filter(|entry| entry.state == FILTER_EXCLUSIVE) {
             self.account.deed(deed!("cha/CORE_SNP.EXT_ONE"), socket.into(), cha.into(), self.now, sink);
             let core = self.core_number(socket, entry.owner);
-            modified = self.l2s.of(core).clean(line);
+            modified = self.l2s.at(core).clean(line);
         }
         if !modified {
             self.acknowledge(request, 0, sink);
@@ -175,7 +189,7 @@ impl Model {
         let Some(old) = filter.insert(line, state, core) else { return };
         if old.state == FILTER_EXCLUSIVE {
             let core = self.core_number(socket, old.owner);
-            let had = self.l2s.of(core).snoop(old.line, true);
+            let had = self.l2s.at(core).snoop(old.line, true);
             let modified = had == Some(MODIFIED);
             let what = if modified { deed!("cha/SF_EVICTION.M_STATE") } else { deed!("cha/SF_EVICTION.E_STATE") };
             self.account.deed(what, at_socket, at_cha, self.now, sink);
@@ -189,7 +203,7 @@ impl Model {
         self.account.deed(deed!("cha/CORE_SNP.EVICT_GTONE"), at_socket, at_cha, self.now, sink);
         for core in 0..self.parameters.cores {
             let core = self.core_number(socket, core);
-            self.l2s.of(core).snoop(old.line, true);
+            self.l2s.at(core).snoop(old.line, true);
         }
     }
 

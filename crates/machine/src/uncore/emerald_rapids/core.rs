@@ -2,6 +2,7 @@
 
 use super::request::RequestId;
 use super::tags::{AllTags, Tags};
+use crate::host::prefetch;
 use crate::signal::Tick;
 use crate::uncore::search::matches;
 use crate::workload::{Access, Generator};
@@ -11,8 +12,9 @@ pub const SHARED: u8 = 1;
 pub const EXCLUSIVE: u8 = 2;
 pub const MODIFIED: u8 = 3;
 
-/// Sets of the L2, as a power of two: 2 MB of 16 ways (Intel optimization manual, Golden Cove server).
+/// Sets of the L2, as a power of two, and its ways: 2 MB (Intel optimization manual, Golden Cove server).
 const L2_SET_BITS: u32 = 11;
+const L2_WAYS: usize = 16;
 const FREE: u32 = u32::MAX;
 const BUFFERS: usize = 32;
 /// Buffers of this number and above are for prefetches.
@@ -77,6 +79,7 @@ pub enum Buffer {
 
 /// A core's buffers.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub struct Core {
     /// Lines on their way: of loads and stores, then of prefetches.
     buffers: [u32; BUFFERS],
@@ -103,6 +106,14 @@ impl Core {
             writebacks: 0,
             running: 0,
         }
+    }
+
+    /// Tells the host that a request's end is about to be told.
+    #[inline]
+    pub fn prefetch(&self) {
+        prefetch(self);
+        prefetch(&self.buffers[16]);
+        prefetch(&self.used);
     }
 
     /// Gets a buffer for a miss.
@@ -150,8 +161,16 @@ impl Core {
 }
 
 /// The L2s of all cores, and that of one.
-pub type AllL2s = AllTags<16, L2_SET_BITS>;
-pub type L2<'a> = Tags<'a, 16, L2_SET_BITS>;
+pub type AllL2s = AllTags<L2_WAYS, L2_SET_BITS>;
+pub type L2<'a> = Tags<'a, L2_WAYS, 0, L2_WAYS, L2_SET_BITS>;
+
+impl AllL2s {
+    /// That of a core.
+    #[inline]
+    pub fn at(&mut self, core: u16) -> L2<'_> {
+        self.of(core)
+    }
+}
 
 impl L2<'_> {
     /// Looks an access up; true if it hits.

@@ -4,6 +4,8 @@
 use super::Model;
 use super::event::Event;
 use super::request::Request;
+use crate::host::prefetch;
+use crate::ledger::emerald_rapids::Queue;
 
 impl Model {
     /// Tells the host what an event that comes soon looks at.
@@ -11,12 +13,44 @@ impl Model {
     pub(super) fn foresee(&self, packed: u32) {
         let (event, subject) = Event::unpack(packed);
         match event {
-            Event::Arrive | Event::Data | Event::Release => {
+            Event::Arrive => {
                 let Request { socket, cha, class, .. } = self.pool[subject];
                 self.agents[usize::from(self.agent_number(socket, cha))].prefetch();
-                self.account.ledger.prefetch(socket.into(), cha.into(), class);
+                self.account.ledger.prefetch_arrival(socket.into(), cha.into(), class);
+            }
+            Event::Data => {
+                let request = &self.pool[subject];
+                self.foresee_end(request);
+                self.foresee_data(request);
+            }
+            Event::Release => self.foresee_end(&self.pool[subject]),
+            Event::Answer => {
+                let Request { socket, line, .. } = self.pool[subject];
+                self.directories[usize::from(socket)].prefetch(line);
             }
             _ => {}
+        }
+    }
+
+    /// A request gives its entry back.
+    #[inline]
+    fn foresee_end(&self, request: &Request) {
+        let Request { socket, cha, class, .. } = *request;
+        self.agents[usize::from(self.agent_number(socket, cha))].prefetch();
+        self.account.ledger.prefetch_end(socket.into(), cha.into(), class);
+    }
+
+    /// Its data comes to its core, and the thread that waits for it goes on.
+    #[inline]
+    fn foresee_data(&self, request: &Request) {
+        let Request { class, origin, thread, line, .. } = *request;
+        if class.kind.queue() == Queue::Core {
+            self.cores[usize::from(origin)].prefetch();
+            self.l2s.prefetch(origin, line);
+        }
+        if let Some(thread) = self.threads.get(usize::from(thread)) {
+            prefetch(&thread.state);
+            prefetch(&thread.generator);
         }
     }
 }

@@ -88,7 +88,7 @@ impl Model {
             let state = &mut self.threads[index];
             let (core, at) = (state.core, state.ready.max(self.now));
             let again = state.last_line == line && !access.store;
-            let hit = again || self.l2s.of(core).access(line, access.store);
+            let hit = again || self.l2s.at(core).access(line, access.store);
             if hit {
                 state.last_line = line;
                 state.ready = at + if access.blocking { self.times.l2_latency } else { self.times.hit_interval };
@@ -201,7 +201,7 @@ impl Model {
 
     /// Gets a buffer for a prefetch or another request that nobody waits for; false if there is no need or no room.
     pub(super) fn take_prefetch(&mut self, core: u16, line: u32, store: bool) -> bool {
-        self.l2s.of(core).find(line).is_none() && self.cores[usize::from(core)].take_aside(line, store)
+        !self.has_copy(core, line) && self.cores[usize::from(core)].take_aside(line, store)
     }
 
     /// Writes back what a core gave up.
@@ -227,7 +227,7 @@ impl Model {
         self.end_entry(request, sink);
         self.cores[usize::from(origin)].give_buffer(line);
         let fills = grant != 0 && !matches!(kind.lookup(), Lookup::Flush | Lookup::Write | Lookup::None);
-        let given_up = if fills && !kind.is_llc_prefetch() { self.l2s.of(origin).fill(line, grant) } else { None };
+        let given_up = if fills && !kind.is_llc_prefetch() { self.l2s.at(origin).fill(line, grant) } else { None };
         self.write_back(origin, given_up, sink);
         if thread != u16::MAX {
             self.done += 1;

@@ -54,7 +54,7 @@ use crate::uncore::dram::Outcome;
 use crate::workload::{Course, MemoryConditions};
 use account::Account;
 use address::Map;
-use agent::{Agent, AllFilters, AllSlices, Filter, Slice};
+use agent::{Agent, AllSlices};
 use core::{AllL2s, Core, Thread};
 use device::Stack;
 use errands::Errands;
@@ -103,7 +103,6 @@ pub struct Model {
     l2s: AllL2s,
     agents: Vec<Agent>,
     slices: AllSlices,
-    filters: AllFilters,
     mesh: Mesh,
     credits: Vec<Credits>,
     subchannels: Vec<Subchannel>,
@@ -328,20 +327,6 @@ impl Model {
     fn agent(&mut self, socket: u8, cha: u8) -> &mut Agent {
         let number = self.agent_number(socket, cha);
         &mut self.agents[usize::from(number)]
-    }
-
-    /// The slice of an agent.
-    #[inline]
-    fn slice(&mut self, socket: u8, cha: u8) -> Slice<'_> {
-        let number = self.agent_number(socket, cha);
-        self.slices.of(number)
-    }
-
-    /// The snoop filter of an agent.
-    #[inline]
-    fn filter(&mut self, socket: u8, cha: u8) -> Filter<'_> {
-        let number = self.agent_number(socket, cha);
-        self.filters.of(number)
     }
 
     fn mesh_send<S: SignalSink>(&mut self, socket: u8, ring: Ring, agent: u8, from: u8, to: u8, sink: &mut S) -> Tick {

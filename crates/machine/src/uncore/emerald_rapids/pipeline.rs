@@ -21,7 +21,6 @@ impl Model {
         self.pool[request].ready = ready;
         let number = self.agent_number(socket, cha);
         self.slices.prefetch(number, line);
-        self.filters.prefetch(number, line);
         self.agents[usize::from(number)].queue(class.kind.queue()).push_back(request, &mut self.pool);
         self.wake_pipeline(socket, cha, ready);
     }

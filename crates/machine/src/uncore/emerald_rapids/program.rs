@@ -78,7 +78,7 @@ impl Cores for Model {
     fn demand<S: SignalSink>(&mut self, thread: u16, line: u32, want: Want, sink: &mut S) -> Reached {
         let number = self.threads[usize::from(thread)].core;
         let store = want == Want::Own;
-        if self.l2s.of(number).access(line, store) {
+        if self.l2s.at(number).access(line, store) {
             return Reached::Hit;
         }
         match self.cores[usize::from(number)].take_buffer(line, store) {
@@ -112,7 +112,7 @@ impl Cores for Model {
 
     fn write_back_l1<S: SignalSink>(&mut self, thread: u16, line: u32, _: &mut S) {
         let core = self.threads[usize::from(thread)].core;
-        self.l2s.of(core).write_back_l1(line);
+        self.l2s.at(core).write_back_l1(line);
     }
 
     fn stream<S: SignalSink>(&mut self, thread: u16, line: u32, whole: bool, sink: &mut S) -> bool {
@@ -121,7 +121,7 @@ impl Cores for Model {
             // A line that is on its way must go out before the next store to it.
             return false;
         }
-        let held = self.l2s.of(number).snoop(line, true).map(|state| (line, state));
+        let held = self.l2s.at(number).snoop(line, true).map(|state| (line, state));
         self.write_back(number, held, sink);
         let kind = if whole { Kind::StreamFull } else { Kind::StreamPart };
         self.request(kind, number, line, NOBODY, sink);

@@ -85,7 +85,7 @@ impl Model {
     }
 
     pub(super) fn has_copy(&mut self, core: u16, line: u32) -> bool {
-        self.l2s.of(core).find(line).is_some()
+        self.l2s.at(core).find(line).is_some()
     }
 
     /// Cores answer no snoops for what they share: the slice keeps it for them.
@@ -120,7 +120,7 @@ impl Model {
         let owner_core = self.core_number(socket, owner);
         let own = owner_core == origin && kind.queue() == Queue::Core;
         let takes = kind.owns();
-        let state = if own { None } else { self.l2s.of(owner_core).snoop(line, takes) };
+        let state = if own { None } else { self.l2s.at(owner_core).snoop(line, takes) };
         self.account.deed(deed!("cha/CORE_SNP.CORE_ONE"), at_socket, at_cha, self.now, sink);
         let keeps_no_copy = kind.queue() == Queue::Io || kind.is_llc_prefetch();
         let modified = state == Some(MODIFIED);
@@ -178,7 +178,7 @@ impl Model {
         for core in 0..self.parameters.cores {
             let core = self.core_number(socket, core);
             if device || core != origin {
-                dropped |= self.l2s.of(core).snoop(line, true).is_some();
+                dropped |= self.l2s.at(core).snoop(line, true).is_some();
             }
         }
         dropped

@@ -197,3 +197,27 @@ impl std::ops::IndexMut<RequestId> for Pool {
         &mut self.slots[usize::from(id)]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Pool, Request, RequestQueue};
+    use crate::ledger::emerald_rapids::{Kind, Target};
+
+    #[test]
+    fn requests_leave_a_queue_in_order() {
+        let mut pool = Pool::new(4);
+        let [a, b, c, d] =
+            std::array::from_fn(|n| pool.add(Request::new(Kind::DataRead, 0, 0, 0, 0, n as u32, Target::Ddr)));
+        let (mut queue, mut other) = (RequestQueue::EMPTY, RequestQueue::EMPTY);
+        queue.push_back(a, &mut pool);
+        queue.push_back(b, &mut pool);
+        other.push_front(d, &mut pool);
+        queue.push_front(c, &mut pool);
+        assert_eq!([c, a, b].map(Some), std::array::from_fn(|_| queue.pop_front(&mut pool)));
+        assert!(queue.is_empty() && queue.pop_front(&mut pool).is_none());
+        queue.push_back(a, &mut pool);
+        other.push_back(c, &mut pool);
+        assert_eq!((queue.front(), other.front()), (Some(a), Some(d)));
+        assert_eq!([Some(d), Some(c), None], std::array::from_fn(|_| other.pop_front(&mut pool)));
+    }
+}

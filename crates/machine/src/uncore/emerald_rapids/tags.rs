@@ -19,53 +19,54 @@ const USED: u32 = 1 << 31;
 /// Bytes of a line of the host's cache, and words that the first set may have to be moved by.
 const HOST_LINE: usize = 64;
 const SLACK: usize = HOST_LINE / size_of::<u32>() - 1;
+const WITHIN: &str = "a set lies within its row";
 
-/// The tags of all units of a kind, each `2^SET_BITS` sets of `WAYS` ways: in one piece, so that the host can keep them in few pages.
+/// The tags of all units of a kind, in one piece, so that the host can keep them in few pages. A unit has `2^SET_BITS` rows of `WORDS`
+/// ways; a row is a set, or the sets of one number of several tags that are looked up together.
 #[derive(Debug)]
-pub struct AllTags<const WAYS: usize, const SET_BITS: u32> {
-    /// Unit by unit, set by set.
+pub struct AllTags<const WORDS: usize, const SET_BITS: u32> {
+    /// Unit by unit, row by row.
     words: Box<[u32]>,
     /// Where the first unit starts.
     first: usize,
 }
 
-impl<const WAYS: usize, const SET_BITS: u32> AllTags<WAYS, SET_BITS> {
+impl<const WORDS: usize, const SET_BITS: u32> AllTags<WORDS, SET_BITS> {
     /// Words of a unit.
-    const WORDS: usize = WAYS << SET_BITS;
+    const UNIT: usize = WORDS << SET_BITS;
 
     /// Empty tags.
     pub fn new(units: usize) -> Self {
         // Set and tag together tell all lines apart.
         const { assert!(SET_BITS + TAG_BITS >= u32::BITS) };
-        let words = vec![0; Self::WORDS * units + SLACK].into_boxed_slice();
+        let words = vec![0; Self::UNIT * units + SLACK].into_boxed_slice();
         large_pages(&words);
         let first = words.as_ptr().align_offset(HOST_LINE).min(SLACK);
         Self { words, first }
     }
 
-    /// Those of a unit.
+    /// Those of a unit: the `WAYS` words from `FIRST` on of its rows.
     #[inline]
-    pub fn of(&mut self, unit: u16) -> Tags<'_, WAYS, SET_BITS> {
-        let start = self.first + usize::from(unit) * Self::WORDS;
-        Tags { words: &mut self.words[start..start + Self::WORDS] }
+    pub fn of<const WAYS: usize, const FIRST: usize>(&mut self, unit: u16) -> Tags<'_, WAYS, FIRST, WORDS, SET_BITS> {
+        let start = self.first + usize::from(unit) * Self::UNIT;
+        Tags { words: &mut self.words[start..start + Self::UNIT] }
     }
 
-    /// Tells the host that a line is about to be looked up.
+    /// Tells the host that a line is about to be looked up in all tags of a unit.
     #[inline]
     pub fn prefetch(&self, unit: u16, line: u32) {
-        let start = self.first + usize::from(unit) * Self::WORDS + set_of::<SET_BITS>(line) as usize * WAYS;
-        let set = &self.words[start..start + WAYS];
-        prefetch(&set[0]);
-        if WAYS * size_of::<u32>() > HOST_LINE {
-            prefetch(&set[WAYS - 1]);
+        let start = self.first + usize::from(unit) * Self::UNIT + set_of::<SET_BITS>(line) as usize * WORDS;
+        let row = &self.words[start..start + WORDS];
+        for word in (0..WORDS).step_by(HOST_LINE / size_of::<u32>()) {
+            prefetch(&row[word]);
         }
     }
 }
 
-/// The tags of one unit.
+/// The tags of one unit: `WAYS` ways from `FIRST` on of rows of `WORDS`.
 #[derive(Debug)]
-pub struct Tags<'a, const WAYS: usize, const SET_BITS: u32> {
-    /// Set by set.
+pub struct Tags<'a, const WAYS: usize, const FIRST: usize, const WORDS: usize, const SET_BITS: u32> {
+    /// Row by row.
     words: &'a mut [u32],
 }
 
@@ -93,15 +94,19 @@ const fn set_of<const SET_BITS: u32>(line: u32) -> u32 {
     line & ((1 << SET_BITS) - 1)
 }
 
-impl<const WAYS: usize, const SET_BITS: u32> Tags<'_, WAYS, SET_BITS> {
+impl<const WAYS: usize, const FIRST: usize, const WORDS: usize, const SET_BITS: u32>
+    Tags<'_, WAYS, FIRST, WORDS, SET_BITS>
+{
     #[inline]
     fn set_at(&self, set: u32) -> &[u32; WAYS] {
-        &self.words.as_chunks().0[set as usize]
+        let row: &[u32; WORDS] = &self.words.as_chunks().0[set as usize];
+        row[FIRST..].first_chunk().expect(WITHIN)
     }
 
     #[inline]
     fn set_at_mut(&mut self, set: u32) -> &mut [u32; WAYS] {
-        &mut self.words.as_chunks_mut().0[set as usize]
+        let row: &mut [u32; WORDS] = &mut self.words.as_chunks_mut().0[set as usize];
+        row[FIRST..].first_chunk_mut().expect(WITHIN)
     }
 
     /// Finds a line.
@@ -189,8 +194,8 @@ mod tests {
 
     #[test]
     fn lines_are_told_apart_to_the_last_bit() {
-        let mut all = AllTags::<20, 12>::new(2);
-        let mut tags = all.of(1);
+        let mut all = AllTags::<36, 12>::new(2);
+        let mut tags = all.of::<20, 0>(1);
         assert!(tags.find(0).is_none());
         for line in [0, 1, 1 << 12, 1 << 31, u32::MAX] {
             assert!(tags.insert(line, 3, 100).is_none());
@@ -200,13 +205,13 @@ mod tests {
             assert_eq!((found.line, found.state, found.owner), (line, 3, 100));
         }
         assert!(tags.find(2 << 12).is_none());
-        assert!(all.of(0).find(1).is_none());
+        assert!(all.of::<20, 0>(0).find(1).is_none() && all.of::<16, 20>(1).find(1).is_none());
     }
 
     #[test]
     fn free_ways_go_first_then_the_not_recently_used() {
         let mut all = AllTags::<16, 11>::new(1);
-        let mut tags = all.of(0);
+        let mut tags = all.of::<16, 0>(0);
         for n in 0..16 {
             assert!(tags.insert(n << 11 | 5, 1, 0).is_none());
         }
