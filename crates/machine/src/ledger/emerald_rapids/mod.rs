@@ -334,11 +334,13 @@ impl Ledger {
     }
 
     /// A column command went out on a channel.
+    #[inline]
     pub fn column(&mut self, channel: u16, pseudo: u8, kind: u8) {
         self.cells.channels[usize::from(channel)].columns[usize::from(pseudo)][usize::from(kind)] += 1;
     }
 
     /// An activate went out on a channel.
+    #[inline]
     pub fn activate(&mut self, channel: u16, pseudo: u8, kind: u8) {
         self.cells.channels[usize::from(channel)].activates[usize::from(pseudo)][usize::from(kind)] += 1;
     }
@@ -349,6 +351,7 @@ impl Ledger {
     }
 
     /// Notes a DRAM command of a pseudo channel, numbered over the machine.
+    #[inline]
     pub fn command(&mut self, pseudo_channel: u16, record: crate::ledger::CommandRecord) {
         if let Some(log) = &mut self.log {
             log.push((pseudo_channel, record));

@@ -30,6 +30,7 @@ impl Candidates {
     }
 
     /// The lane that is served.
+    #[inline(always)]
     pub const fn lane(&self) -> Lane {
         self.lane
     }

@@ -84,6 +84,8 @@ pub struct Channel {
     pub(super) plan: Plan,
     /// First cycle in which the command bus is free.
     pub(super) bus_free: u64,
+    /// No row is closed for idleness before this cycle.
+    pub(super) no_idle_before: u64,
     pub(super) timing: Arc<Timing>,
     pub(super) mode: MajorMode,
     /// Entries of the read and the write queue that are taken.
@@ -130,6 +132,7 @@ impl Channel {
             // Nothing is sent before cycle 1, so that a cycle of 0 can mean that a candidate is not known.
             bus_free: 1,
             plan: Plan::SLEEP,
+            no_idle_before: u64::MAX,
             idle: Idle::new(),
             held: [0; 2],
             errand: next,
@@ -143,16 +146,19 @@ impl Channel {
     }
 
     /// The tick of the channel's next action.
+    #[inline]
     pub const fn next_tick(&self) -> Tick {
         if self.next == u64::MAX { NEVER } else { self.next * self.clock.ticks() }
     }
 
     /// The last cycle for which an arrival has been announced; the next must come later.
+    #[inline]
     pub fn last_arrival(&self) -> Option<u64> {
         self.arrivals.back().map(|arrival| arrival.cycle)
     }
 
     /// Announces a request. Arrivals come in order, at most one in a cycle, and not in the past.
+    #[inline]
     pub fn announce(&mut self, arrival: Arrival) {
         self.next = self.next.min(arrival.cycle);
         self.arrival = self.arrival.min(arrival.cycle);
@@ -160,6 +166,7 @@ impl Channel {
     }
 
     /// Something is due at a cycle.
+    #[inline]
     pub(super) fn remember(&mut self, cycle: u64) {
         self.errand = self.errand.min(cycle);
         self.next = self.next.min(cycle);
@@ -190,11 +197,13 @@ impl Channel {
         }
     }
 
+    #[inline]
     pub(super) const fn lane(&self, lane: Lane) -> &PendingQueue {
         &self.lanes[lane as usize]
     }
 
     /// Banks with requests in any queue.
+    #[inline]
     pub(super) fn pending(&self) -> u64 {
         self.lanes.iter().fold(0, |banks, lane| banks | lane.pending)
     }
@@ -222,6 +231,8 @@ impl Channel {
         };
         if changed {
             self.decide_refresh();
+        }
+        if changed || self.plan == Plan::look(cycle) {
             self.plan_anew(cycle);
         }
         if self.plan.cycle == cycle {
@@ -305,6 +316,7 @@ impl Channel {
     }
 
     /// The lane that is served, and from which cycle on.
+    #[inline]
     pub(super) fn serving(&self, cycle: u64) -> (Lane, u64) {
         let floor = cycle.max(self.bus_free);
         match self.mode {
@@ -317,13 +329,16 @@ impl Channel {
     }
 
     /// Lets the plan know that a bank has a new candidate; true if the plan must be made anew instead.
+    #[inline]
     pub(super) fn consider(&mut self, lane: Lane, candidate: Plan, cycle: u64) -> bool {
-        let bank = candidate.bank();
-        let (serving, floor) = self.serving(cycle);
-        // What was planned for the same bank is not what it needs now.
-        if self.power.blocked != 0 || self.plan.bank() == bank || serving != self.candidates.lane() {
+        if self.power.blocked != 0 || self.plan.is_idle() {
             return true;
         }
+        let bank = candidate.bank();
+        if self.refresh.is_owed() && self.plan.bank() == bank {
+            return true;
+        }
+        let (serving, floor) = self.serving(cycle);
         if serving == lane && self.refresh.blocked() >> bank & 1 == 0 {
             self.plan.offer(candidate.not_before(floor));
         }
@@ -331,13 +346,14 @@ impl Channel {
     }
 
     /// A rank may have run out of requests, or owe more refreshes.
+    #[inline]
     pub(super) fn decide_refresh(&mut self) {
         if self.refresh.is_owed() {
             self.refresh.decide(self.pending(), &self.banks.layout, &self.timing);
         }
     }
 
-    /// The same as after a command, but seldom.
+    /// Finds the next command when none has been sent, which is seldom.
     #[inline(never)]
     fn plan_anew(&mut self, cycle: u64) {
         self.replan(cycle);
@@ -345,19 +361,31 @@ impl Channel {
 
     /// Finds the next command, on the bus after the last one.
     #[inline(always)]
-    pub(super) fn replan(&mut self, cycle: u64) {
+    fn replan(&mut self, cycle: u64) {
         let blocked = self.power.blocked | self.refresh.blocked();
         let (lane, floor) = self.serving(cycle);
         let queue = &self.lanes[lane as usize];
         let mut plan = self.candidates.best(lane, !blocked, &self.banks, queue, floor);
-        if plan.cycle >= self.idle.next()
-            && let Some((bank, cycle)) = self.idle.first(blocked, cycle.max(self.bus_free))
-        {
-            plan.offer(Plan { cycle, key: Action::PrechargeIdle.key(bank as u64) });
+        if plan.cycle >= self.no_idle_before {
+            self.close_idle(&mut plan, blocked, cycle.max(self.bus_free));
         }
         if blocked != 0 {
             plan.offer_refresh(&self.banks, &self.refresh, cycle.max(self.bus_free));
         }
         self.plan = plan;
+    }
+
+    /// Closes a row that nobody needs, now or when there may be one.
+    #[inline(never)]
+    fn close_idle(&mut self, plan: &mut Plan, blocked: u64, floor: u64) {
+        if self.no_idle_before > floor {
+            *plan = Plan::look(self.no_idle_before);
+            return;
+        }
+        self.no_idle_before = u64::MAX;
+        if let Some((bank, cycle)) = self.idle.first(blocked, floor) {
+            self.no_idle_before = cycle;
+            plan.offer(Plan { cycle, key: Action::PrechargeIdle.key(bank as u64) });
+        }
     }
 }

@@ -48,7 +48,8 @@ impl Channel {
                 self.close(bank, cycle);
                 Command::PrechargeMiss
             }
-            Action::PrechargeIdle => {
+            // A look is not sent: it ends in another plan.
+            Action::PrechargeIdle | Action::Look => {
                 self.close(bank, cycle);
                 Command::PrechargeIdle
             }
@@ -100,6 +101,8 @@ impl Channel {
         }
         self.candidates.forget(Step::Column);
         self.renew(bank);
+        // Only a bank that was used just now can become idle before the others.
+        self.no_idle_before = self.no_idle_before.min(cycle + self.timing.page_idle);
         served
     }
 

@@ -16,10 +16,7 @@ struct Place {
 
 /// Banks with an open row and without requests. A bank that becomes idle goes behind those that are to be closed before it.
 #[derive(Debug, Clone)]
-#[repr(C)]
 pub struct Idle {
-    /// When the first row is to be closed.
-    next: u64,
     /// The banks.
     members: u64,
     places: [Place; Layout::BANKS + 1],
@@ -28,13 +25,7 @@ pub struct Idle {
 impl Idle {
     pub const fn new() -> Self {
         let place = Place { due: u64::MAX, before: END, after: END };
-        Self { next: u64::MAX, members: 0, places: [place; Layout::BANKS + 1] }
-    }
-
-    /// When the first row is to be closed.
-    #[inline(always)]
-    pub const fn next(&self) -> u64 {
-        self.next
+        Self { members: 0, places: [place; Layout::BANKS + 1] }
     }
 
     #[inline(always)]
@@ -47,10 +38,6 @@ impl Idle {
     const fn link(&mut self, before: u8, after: u8) {
         self.places[before as usize].after = after;
         self.places[after as usize].before = before;
-    }
-
-    const fn set_next(&mut self) {
-        self.next = self.place(self.place(END).after).due;
     }
 
     /// Nobody needs a bank's open row any more: it is to be closed at `due`.
@@ -66,7 +53,6 @@ impl Idle {
         self.link(before, number);
         self.link(number, after);
         self.members |= 1 << bank;
-        self.set_next();
     }
 
     /// A bank's row is needed again, or closed.
@@ -76,7 +62,6 @@ impl Idle {
             self.members &= !(1 << bank);
             let Place { before, after, .. } = *self.place(bank as u8 + 1);
             self.link(before, after);
-            self.set_next();
         }
     }
 
@@ -108,14 +93,14 @@ mod tests {
     #[test]
     fn what_is_due_first_and_of_equals_the_lowest_comes_first() {
         let mut idle = Idle::new();
-        assert_eq!((idle.first(0, 0), idle.next()), (None, u64::MAX));
+        assert_eq!(idle.first(0, 0), None);
         for (bank, due) in [(7, 50), (3, 60), (5, 60), (9, 40)] {
             idle.insert(bank, due);
         }
-        assert_eq!((idle.first(0, 10), idle.next()), (Some((9, 40)), 40));
+        assert_eq!(idle.first(0, 10), Some((9, 40)));
         idle.remove(9);
         idle.remove(9);
-        assert_eq!((idle.first(0, 10), idle.next()), (Some((7, 50)), 50));
+        assert_eq!(idle.first(0, 10), Some((7, 50)));
         // Late as it is, all of them could go.
         assert_eq!(idle.first(0, 70), Some((3, 70)));
         assert_eq!(idle.first(1 << 3 | 1 << 7, 10), Some((5, 60)));
@@ -123,6 +108,6 @@ mod tests {
         idle.remove(3);
         idle.remove(7);
         idle.remove(5);
-        assert_eq!((idle.first(0, 10), idle.next()), (None, u64::MAX));
+        assert_eq!(idle.first(0, 10), None);
     }
 }

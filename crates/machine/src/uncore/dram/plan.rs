@@ -22,6 +22,7 @@ impl Lane {
     /// All of them.
     pub const ALL: [Self; Self::COUNT] = [Self::Reads, Self::Writes, Self::Underfills];
 
+    #[inline(always)]
     pub(super) const fn limit(self) -> Limit {
         match self {
             Self::Reads | Self::Underfills => Limit::Read,
@@ -44,6 +45,8 @@ pub enum Action {
     PrechargeMiss,
     /// Close a row that nobody needs.
     PrechargeIdle,
+    /// Nothing yet: look for rows that nobody needs any more.
+    Look,
 }
 
 // A key is the action (from bit 41 on), age and bank. A packed candidate has the cycles from now above its age and bank; the parameters
@@ -51,6 +54,7 @@ pub enum Action {
 
 impl Action {
     /// What goes before what among commands of one cycle: action, age, bank.
+    #[inline(always)]
     pub(super) const fn key(self, age: u64) -> u64 {
         (self as u64) << AGE_BITS | age
     }
@@ -69,6 +73,11 @@ impl Plan {
     /// Not known: too early for anything, since nothing is sent in cycle 0.
     pub(super) const UNKNOWN: Self = Self { cycle: 0, key: 0 };
 
+    /// Nothing before `cycle`, when there may be a row that nobody needs any more.
+    pub const fn look(cycle: u64) -> Self {
+        Self { cycle, key: Action::Look.key(0) }
+    }
+
     /// What to send.
     #[inline(always)]
     pub const fn action(&self) -> Action {
@@ -77,8 +86,15 @@ impl Plan {
             1 => Action::Column,
             2 => Action::Activate,
             3 => Action::PrechargeMiss,
-            _ => Action::PrechargeIdle,
+            4 => Action::PrechargeIdle,
+            _ => Action::Look,
         }
+    }
+
+    /// True if no request is served.
+    #[inline(always)]
+    pub const fn is_idle(&self) -> bool {
+        self.key >= Action::PrechargeIdle.key(0)
     }
 
     /// The bank.

@@ -236,6 +236,7 @@ impl Channel {
         }
         let stopped = (0..layout.ranks()).filter(|rank| ranks >> rank & 1 == 1);
         self.power.blocked = stopped.fold(0, |banks, rank| banks | layout.banks_of(rank));
+        self.no_idle_before = 0;
     }
 
     /// True if a rank has no open row, no request and no refresh to send.

@@ -37,6 +37,12 @@ struct CommandLines {
     pseudo: BitRange,
 }
 
+impl CommandLines {
+    const fn tag(&self, kind: u8, pseudo: u8) -> u64 {
+        self.pseudo.set(self.kind.set(0, kind as u64), pseudo as u64)
+    }
+}
+
 /// Signals of the link layers: sent, received.
 #[derive(Debug)]
 struct LinkLines {
@@ -200,12 +206,17 @@ impl Account {
         sink: &mut S,
     ) {
         self.ledger.did_at(deeds, spot);
-        let Spot { socket, index, .. } = spot;
-        if self.hears(self.deeds[usize::from(deeds[0])], socket, index) {
-            for &deed in &deeds {
-                let line = self.deeds[usize::from(deed)];
-                sink.pulse(line.wire(self.stride, socket, index), line.tag(), tick, 1);
-            }
+        if self.hears(self.deeds[usize::from(deeds[0])], spot.socket, spot.index) {
+            self.tell_at(deeds, spot, tick, sink);
+        }
+    }
+
+    /// Says what has happened in an instance that somebody hears: kept out of what is done for every request.
+    #[inline(never)]
+    fn tell_at<S: SignalSink, const N: usize>(&self, deeds: [Deed; N], spot: Spot, tick: Tick, sink: &mut S) {
+        for &deed in &deeds {
+            let line = self.deeds[usize::from(deed)];
+            sink.pulse(line.wire(self.stride, spot.socket, spot.index), line.tag(), tick, 1);
         }
     }
 
@@ -323,6 +334,7 @@ impl Account {
     }
 
     /// A column command of a kind goes out on a half of a channel, and is these deeds.
+    #[inline]
     pub fn column<S: SignalSink>(
         &mut self,
         spot: Spot,
@@ -331,15 +343,22 @@ impl Account {
         tick: Tick,
         sink: &mut S,
     ) {
-        let (lines, Spot { socket, index, .. }) = (&self.commands, spot);
-        if self.hears(lines.columns, socket, index) {
-            let tag = |kind: u8| lines.pseudo.set(lines.kind.set(0, kind.into()), pseudo.into());
-            sink.pulse(lines.columns.wire(self.stride, socket, index), tag(kind), tick, 1);
+        self.ledger.column(spot.socket * self.channels + spot.index, pseudo, kind);
+        self.ledger.did_at(deeds, spot);
+        let lines = &self.commands;
+        if self.hears(lines.columns, spot.socket, spot.index) {
+            let tag = |kind: u8| lines.tag(kind, pseudo);
+            self.tell_command(lines.columns, tag(kind), spot, tick, sink);
             // Lengths: read, underfill, write, each of a whole line.
-            sink.pulse(lines.lengths.wire(self.stride, socket, index), tag(kind / 2), tick, 1);
+            self.tell_command(lines.lengths, tag(kind / 2), spot, tick, sink);
+            self.tell_at(deeds, spot, tick, sink);
         }
-        self.ledger.column(socket * self.channels + index, pseudo, kind);
-        self.together_at(deeds, spot, tick, sink);
+    }
+
+    /// Says a command of a channel that somebody hears.
+    #[inline(never)]
+    fn tell_command<S: SignalSink>(&self, line: Line, tag: u64, spot: Spot, tick: Tick, sink: &mut S) {
+        sink.pulse(line.wire(self.stride, spot.socket, spot.index), tag, tick, 1);
     }
 
     /// A message goes out on a link, or (`received`) comes in: its header, in a slot of a flit, and with data nine slots of a line.
@@ -388,6 +407,7 @@ impl Account {
     }
 
     /// An activate of a kind goes out on a half of a channel, and is this deed.
+    #[inline]
     pub fn activate<S: SignalSink>(
         &mut self,
         spot: Spot,
@@ -396,12 +416,12 @@ impl Account {
         tick: Tick,
         sink: &mut S,
     ) {
-        self.together_at([deed], spot, tick, sink);
-        let (lines, Spot { socket, index, .. }) = (&self.commands, spot);
-        if self.hears(lines.activates, socket, index) {
-            let tag = lines.pseudo.set(lines.kind.set(0, kind.into()), pseudo.into());
-            sink.pulse(lines.activates.wire(self.stride, socket, index), tag, tick, 1);
+        self.ledger.activate(spot.socket * self.channels + spot.index, pseudo, kind);
+        self.ledger.did_at([deed], spot);
+        let lines = &self.commands;
+        if self.hears(lines.activates, spot.socket, spot.index) {
+            self.tell_at([deed], spot, tick, sink);
+            self.tell_command(lines.activates, lines.tag(kind, pseudo), spot, tick, sink);
         }
-        self.ledger.activate(socket * self.channels + index, pseudo, kind);
     }
 }
