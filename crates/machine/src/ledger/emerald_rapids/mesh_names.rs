@@ -58,18 +58,27 @@ impl Stop<'_> {
         self.tiles[self.index]
     }
 
+    /// Messages that come past the stop, or are taken off there; not those that are put on.
     fn passing(&self, ring: Ring, direction: Direction) -> u64 {
-        self.traffic.sum(ring, None, |from, to| passes(self.tiles[from], self.tiles[to], self.here(), direction))
+        let (tiles, here) = (self.tiles, self.here());
+        match direction {
+            Direction::Up | Direction::Down => self.traffic.sent_by(ring, None, |from, row| {
+                tiles[from].column == here.column
+                    && passes(tiles[from].row, row, here.row, direction == Direction::Down)
+            }),
+            Direction::Left | Direction::Right => self.traffic.come_to(ring, |column, to| {
+                tiles[to].row == here.row
+                    && passes(column, tiles[to].column, here.column, direction == Direction::Right)
+            }),
+        }
     }
 
     /// Credits that go back past the stop: each the way of its message, backwards.
-    fn returning(&self, direction: Direction) -> u64 {
-        let back = |from: usize, to: usize| {
-            let (source, goal) = (self.tiles[from], self.tiles[to]);
-            let turn = Tile { row: goal.row, column: source.column, unit: None };
-            passes(turn, source, self.here(), direction)
-        };
-        [Ring::Address, Ring::Block].into_iter().map(|ring| self.traffic.sum(ring, None, back)).sum()
+    fn returning(&self, down: bool) -> u64 {
+        let (tiles, here) = (self.tiles, self.here());
+        let back =
+            |from: usize, row: u8| tiles[from].column == here.column && passes(row, tiles[from].row, here.row, down);
+        [Ring::Address, Ring::Block].into_iter().map(|ring| self.traffic.sent_by(ring, None, back)).sum()
     }
 
     /// Cycles that a ring brings something: even stops carry the even polarity.
@@ -89,7 +98,11 @@ impl Stop<'_> {
         if matches!((polarity, even), ("EVEN", false) | ("ODD", true)) {
             return Some(0);
         }
-        Some(if name == "TGC" { self.returning(direction) } else { self.passing(ring_of(name)?, direction) })
+        Some(if name == "TGC" {
+            self.returning(direction == Direction::Down)
+        } else {
+            self.passing(ring_of(name)?, direction)
+        })
     }
 
     /// Credits of an agent for a row (guide 2.1.1): taken at the source, in use until they are back, missed.
@@ -101,13 +114,12 @@ impl Stop<'_> {
         if row >= rows {
             return Some(0);
         }
-        let time = self.traffic.credits(ring, agent, self.index, row);
         Some(match () {
             () if event.contains("ACQUIRED") => {
-                self.traffic.sum(ring, Some(agent), |from, to| from == self.index && self.tiles[to].row == row)
+                self.traffic.sent_by(ring, Some(agent), |from, to| from == self.index && to == row)
             }
-            () if event.contains("OCCUPANCY") => time.held,
-            () => time.missed,
+            () if event.contains("OCCUPANCY") => self.traffic.held(ring, agent, self.index, row),
+            () => self.traffic.missed(ring, agent, self.index, row),
         })
     }
 
@@ -115,7 +127,7 @@ impl Stop<'_> {
         // The guide has the invalidate ring's row of the bypass under the second agent.
         let (ring, agent) = if subevent == "IV_AG1" { (Ring::Invalidate, 0) } else { lane(subevent)? };
         let queue = self.traffic.egress(ring, agent, self.index);
-        let all = || self.traffic.sum(ring, Some(agent), |from, _| from == self.index);
+        let all = || self.traffic.sent_by(ring, Some(agent), |from, _| from == self.index);
         figure(event.strip_prefix("TxR_VERT_")?.trim_end_matches(['0', '1', '_']), queue, all)
     }
 
@@ -136,14 +148,14 @@ impl Stop<'_> {
         let rows = self.tiles.iter().map(|tile| tile.row).max()? + 1;
         Some(match (event, name) {
             (_, "INSERTS" | "RETURNED") => {
-                ports().map(|agent| self.traffic.sum(ring, Some(agent), |from, _| from == self.index)).sum()
+                ports().map(|agent| self.traffic.sent_by(ring, Some(agent), |from, _| from == self.index)).sum()
             }
             (_, "NE" | "CYCLES_NE") => queues(|queue| queue.nonempty),
             (_, "FULL" | "CYCLES_FULL" | "ZERO") => queues(|queue| queue.full),
             (_, "STALLED") => queues(|queue| queue.refused_for),
             ("TxC_AD_CREDIT_OCCUPANCY", _) => queues(|queue| queue.occupied),
             ("TGR_AD_CREDITS" | "TGR_BL_CREDITS", _) => {
-                let of = |agent: u8, row: u8| self.traffic.credits(ring, agent, self.index, row).held;
+                let of = |agent: u8, row: u8| self.traffic.held(ring, agent, self.index, row);
                 (0..2).map(|agent| (0..rows).map(|row| of(agent, row)).sum::<u64>()).sum()
             }
             _ => return None,
@@ -152,12 +164,12 @@ impl Stop<'_> {
 
     fn turn(&self, event: &str, subevent: &str) -> Option<u64> {
         let (ring, here) = (arrivals(subevent)?, self.here());
-        let turns = |from: usize, to: usize| {
-            let (source, goal) = (self.tiles[from], self.tiles[to]);
-            source.column == here.column && goal.row == here.row && goal.column != here.column
+        let turns = |column: u8, to: usize| {
+            let goal = self.tiles[to];
+            column == here.column && goal.row == here.row && goal.column != here.column
         };
         let queue = self.traffic.turning(ring, self.index);
-        figure(event.strip_prefix("TxR_HORZ_")?, queue, || self.traffic.sum(ring, None, turns))
+        figure(event.strip_prefix("TxR_HORZ_")?, queue, || self.traffic.come_to(ring, turns))
     }
 
     fn ingress(&self, event: &str, subevent: &str) -> Option<u64> {
@@ -166,7 +178,7 @@ impl Stop<'_> {
         let queues = self.traffic.ingress(ring, self.index);
         let both = |figure: fn(&Queue) -> u64| queues.iter().map(figure).sum::<u64>();
         Some(match event {
-            "RxR_BYPASS" => self.traffic.sum(ring, None, |_, to| to == self.index) - both(|queue| queue.entries),
+            "RxR_BYPASS" => self.traffic.come_to(ring, |_, to| to == self.index) - both(|queue| queue.entries),
             "RxR_INSERTS" => both(|queue| queue.entries),
             "RxR_OCCUPANCY" => both(|queue| queue.occupied),
             "RxR_BUSY_STARVED" => both(|queue| queue.starved),
@@ -227,14 +239,9 @@ fn arrivals(name: &str) -> Option<Ring> {
     })
 }
 
-/// True if a message goes past a stop, or is taken off there, on its way up, down, left or right; not where it is put on.
-fn passes(source: Tile, goal: Tile, here: Tile, direction: Direction) -> bool {
-    match direction {
-        Direction::Up => here.column == source.column && goal.row <= here.row && here.row < source.row,
-        Direction::Down => here.column == source.column && source.row < here.row && here.row <= goal.row,
-        Direction::Left => here.row == goal.row && goal.column <= here.column && here.column < source.column,
-        Direction::Right => here.row == goal.row && source.column < here.column && here.column <= goal.column,
-    }
+/// True if what goes along a line comes to a stop; not if it begins there.
+const fn passes(from: u8, to: u8, here: u8, onward: bool) -> bool {
+    if onward { from < here && here <= to } else { to <= here && here < from }
 }
 
 /// Messages over the bridge between the dies. A block of fabric buffers what comes down (or up) its column from its own die, and puts
@@ -244,13 +251,10 @@ fn fabric(tiles: &[Tile], traffic: &Traffic, index: usize, event: &str, subevent
     let boundary = tiles.iter().map(|tile| tile.row).max()?.div_ceil(2);
     let (column, lower) = (index % columns, index >= columns);
     let crossing = |ring: Ring, down: bool| {
-        traffic.sum(ring, None, |from, to| {
-            let (source, goal) = (tiles[from], tiles[to]);
-            let crosses = if down {
-                source.row < boundary && goal.row >= boundary
-            } else {
-                source.row >= boundary && goal.row < boundary
-            };
+        traffic.sent_by(ring, None, |from, row| {
+            let source = tiles[from];
+            let crosses =
+                if down { source.row < boundary && row >= boundary } else { source.row >= boundary && row < boundary };
             crosses && usize::from(source.column) == column
         })
     };

@@ -113,22 +113,26 @@ impl Message {
     }
 }
 
-/// What became of an agent's credits for a row, in cycles.
+/// What an agent sent to a row.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct CreditTime {
-    /// Credits in use, added up.
-    pub held: u64,
-    /// Messages waited for one.
-    pub missed: u64,
+struct Sent {
+    messages: u64,
+    /// Cycles that its credits were in use, added up.
+    held: u64,
 }
 
 /// Messages of a socket.
 #[derive(Debug, Clone)]
 pub struct Traffic {
-    tiles: usize,
+    /// Row and column of each tile.
+    places: Vec<(u8, u8)>,
     columns: usize,
-    /// By ring and agent, source, destination.
-    messages: Vec<u64>,
+    /// By ring and agent, row of the destination, source.
+    sent: Vec<Sent>,
+    /// The same: cycles that messages waited for a credit.
+    missed: Vec<u64>,
+    /// By ring, column of the source, destination: messages. No stop asks for more of both ends than one table or the other has.
+    came: Vec<u64>,
     /// By ring and agent, source.
     egress: Vec<Waits<1>>,
     /// By ring, tile.
@@ -137,8 +141,6 @@ pub struct Traffic {
     ingress: Vec<Waits<2>>,
     /// By ring, column, down.
     bridges: Vec<Waits<1>>,
-    /// By address or data and agent, source, row.
-    credits: Vec<CreditTime>,
     /// By tile: cycles that distress held messages back.
     throttled: Vec<u64>,
     /// By tile, for messages from below and above: cycles that they had to keep their place.
@@ -152,102 +154,110 @@ impl Traffic {
     /// A quiet mesh.
     pub fn new(tiles: &[Tile]) -> Self {
         let columns = tiles.iter().map(|tile| usize::from(tile.column) + 1).max().unwrap_or(0);
+        let places: Vec<_> = tiles.iter().map(|tile| (tile.row, tile.column)).collect();
         let tiles = tiles.len();
         Self {
-            tiles,
+            places,
             columns,
-            messages: vec![0; LANES * tiles * tiles],
+            sent: vec![Sent::default(); LANES * MOST_ROWS * tiles],
+            missed: vec![0; LANES * MOST_ROWS * tiles],
+            came: vec![0; Ring::COUNT * columns * tiles],
             egress: Waits::many(LANES * tiles),
             turns: Waits::many(Ring::COUNT * tiles),
             ingress: Waits::many(Ring::COUNT * tiles),
             bridges: Waits::many(Ring::COUNT * columns * 2),
-            credits: vec![CreditTime::default(); 4 * tiles * MOST_ROWS],
             throttled: vec![0; tiles],
             ordered: vec![[0; 2]; tiles],
         }
     }
 
-    /// Where the credits of a tile's agent for a row are.
+    /// Where it is kept what a tile's agent sent to a row.
     #[inline]
-    const fn credit(&self, ring: Ring, agent: u8, tile: usize, row: u8) -> usize {
-        let path = matches!(ring, Ring::Block) as usize;
-        ((path * 2 + agent as usize) * self.tiles + tile) * MOST_ROWS + row as usize
+    fn sent(&self, ring: Ring, agent: u8, row: u8, tile: usize) -> usize {
+        ((ring as usize * 2 + usize::from(agent)) * MOST_ROWS + usize::from(row)) * self.places.len() + tile
+    }
+
+    /// Counts a message of a ring and agent between two of the tiles, which held its credit for so many cycles, or needed none.
+    #[inline(always)]
+    pub fn count(&mut self, (ring, agent): (Ring, u8), (from, to): (u8, u8), held: u64) {
+        let ((_, column), (row, _)) = (self.places[usize::from(from)], self.places[usize::from(to)]);
+        let sent = self.sent(ring, agent, row, from.into());
+        let sent = &mut self.sent[sent];
+        sent.messages += 1;
+        sent.held += held;
+        let came = ring as usize * self.columns + usize::from(column);
+        self.came[came * self.places.len() + usize::from(to)] += 1;
     }
 
     /// Adds a message between two of the tiles.
-    #[inline(always)]
-    pub fn add(&mut self, message: &Message, tiles: &[Tile]) {
-        let lane = (message.ring as usize * 2 + usize::from(message.agent)) * self.tiles + usize::from(message.from);
-        self.messages[lane * self.tiles + usize::from(message.to)] += 1;
-        if message.is_credited() {
-            let row = tiles[usize::from(message.to)].row;
-            let place = self.credit(message.ring, message.agent, message.from.into(), row);
-            self.credits[place].held += message.returned - message.left;
-        }
-        // Most messages go straight on.
+    pub fn add(&mut self, message: &Message) {
+        let held = if message.is_credited() { message.returned - message.left } else { 0 };
+        self.count((message.ring, message.agent), (message.from, message.to), held);
         if message.waits() {
-            self.add_waits(message, tiles);
+            self.add_waits(message);
         }
     }
 
-    #[inline(never)]
-    fn add_waits(&mut self, message: &Message, tiles: &[Tile]) {
-        let (source, goal) = (tiles[usize::from(message.from)], tiles[usize::from(message.to)]);
-        let (ring, now) = (message.ring as usize, message.put);
-        let lane = (ring * 2 + usize::from(message.agent)) * self.tiles + usize::from(message.from);
-        let down = usize::from(goal.row > source.row);
+    fn add_waits(&mut self, message: &Message) {
+        let (source, goal) = (self.places[usize::from(message.from)], self.places[usize::from(message.to)]);
+        let (ring, now, tiles) = (message.ring as usize, message.put, self.places.len());
+        let lane = (ring * 2 + usize::from(message.agent)) * tiles + usize::from(message.from);
+        let down = usize::from(goal.0 > source.0);
         self.egress[lane].add(0, message.put, message.left, now);
         self.throttled[usize::from(message.from)] += message.released - message.first;
-        if message.is_credited() {
-            let place = self.credit(message.ring, message.agent, message.from.into(), goal.row);
-            self.credits[place].missed += message.credited - message.released;
+        if message.credited > message.released {
+            let place = self.sent(message.ring, message.agent, goal.0, message.from.into());
+            self.missed[place] += message.credited - message.released;
         }
         if let Some(Bridged { came, went }) = message.bridged {
-            self.bridges[(ring * self.columns + usize::from(source.column)) * 2 + down].add(0, came, went, now);
+            self.bridges[(ring * self.columns + usize::from(source.1)) * 2 + down].add(0, came, went, now);
         }
-        let along_row = source.column != goal.column;
+        let along_row = source.1 != goal.1;
         if along_row {
-            self.turns[ring * self.tiles + usize::from(message.turn)].add(0, message.reached, message.turned, now);
+            self.turns[ring * tiles + usize::from(message.turn)].add(0, message.reached, message.turned, now);
             self.ordered[usize::from(message.turn)][down] += message.ordered - message.reached;
         }
-        let to = ring * self.tiles + usize::from(message.to);
+        let to = ring * tiles + usize::from(message.to);
         self.ingress[to].add(usize::from(along_row), message.arrived, message.taken, now);
     }
 
-    /// The sum of a figure of source and destination over the messages of a ring and agent.
-    pub fn total(&self, ring: Ring, agent: Option<u8>, figure: impl Fn(usize, usize) -> u64) -> u64 {
-        let mut sum = 0;
-        for agent in (0..2).filter(|&a| agent.is_none_or(|agent| agent == a)) {
-            let lane = ring as usize * 2 + usize::from(agent);
-            for from in 0..self.tiles {
-                let start = (lane * self.tiles + from) * self.tiles;
-                let row = &self.messages[start..start + self.tiles];
-                sum += row.iter().enumerate().filter(|&(_, &n)| n > 0).map(|(to, n)| n * figure(from, to)).sum::<u64>();
-            }
-        }
-        sum
+    /// Messages of a ring and agent that a condition on source and row of the destination chooses.
+    pub fn sent_by(&self, ring: Ring, agent: Option<u8>, chosen: impl Fn(usize, u8) -> bool) -> u64 {
+        let agents = (0..2).filter(|&a| agent.is_none_or(|agent| agent == a));
+        let places = agents.flat_map(|agent| (0..MOST_ROWS as u8).map(move |row| (agent, row)));
+        let of_row = |(agent, row)| {
+            let start = self.sent(ring, agent, row, 0);
+            let sent = self.sent[start..start + self.places.len()].iter().enumerate();
+            sent.filter(|&(from, _)| chosen(from, row)).map(|(_, sent)| sent.messages).sum::<u64>()
+        };
+        places.map(of_row).sum()
     }
 
-    /// Messages of a ring and agent that a condition on source and destination chooses.
-    pub fn sum(&self, ring: Ring, agent: Option<u8>, chosen: impl Fn(usize, usize) -> bool) -> u64 {
-        self.total(ring, agent, |from, to| u64::from(chosen(from, to)))
+    /// Messages of a ring that a condition on the source's column and on the destination chooses.
+    pub fn come_to(&self, ring: Ring, chosen: impl Fn(u8, usize) -> bool) -> u64 {
+        let of_column = |column: usize| {
+            let start = (ring as usize * self.columns + column) * self.places.len();
+            let came = self.came[start..start + self.places.len()].iter().enumerate();
+            came.filter(|&(to, _)| chosen(column as u8, to)).map(|(_, messages)| messages).sum::<u64>()
+        };
+        (0..self.columns).map(of_column).sum()
     }
 
     /// The egress queue of a tile's agent.
     pub fn egress(&self, ring: Ring, agent: u8, tile: usize) -> &Queue {
-        let [queue] = self.egress[(ring as usize * 2 + usize::from(agent)) * self.tiles + tile].totals();
+        let [queue] = self.egress[(ring as usize * 2 + usize::from(agent)) * self.places.len() + tile].totals();
         queue
     }
 
     /// The queue of a tile for messages that turn into its row.
     pub fn turning(&self, ring: Ring, tile: usize) -> &Queue {
-        let [queue] = self.turns[ring as usize * self.tiles + tile].totals();
+        let [queue] = self.turns[ring as usize * self.places.len() + tile].totals();
         queue
     }
 
     /// What a tile's ingress did with messages that came down or up its column, and with those that came along its row.
     pub fn ingress(&self, ring: Ring, tile: usize) -> &[Queue; 2] {
-        self.ingress[ring as usize * self.tiles + tile].totals()
+        self.ingress[ring as usize * self.places.len() + tile].totals()
     }
 
     /// The fabric's buffer of a column for messages that go up or down.
@@ -256,9 +266,14 @@ impl Traffic {
         queue
     }
 
-    /// What became of an agent's credits for a row, of address or data messages: no others need any.
-    pub fn credits(&self, ring: Ring, agent: u8, tile: usize, row: u8) -> CreditTime {
-        self.credits[self.credit(ring, agent, tile, row)]
+    /// Cycles that an agent's credits for a row were in use, added up.
+    pub fn held(&self, ring: Ring, agent: u8, tile: usize, row: u8) -> u64 {
+        self.sent[self.sent(ring, agent, row, tile)].held
+    }
+
+    /// Cycles that an agent's messages waited for a credit for a row.
+    pub fn missed(&self, ring: Ring, agent: u8, tile: usize, row: u8) -> u64 {
+        self.missed[self.sent(ring, agent, row, tile)]
     }
 
     /// Cycles that distress held a tile's messages back.

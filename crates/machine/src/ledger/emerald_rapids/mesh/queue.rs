@@ -2,17 +2,15 @@
 
 use super::{HALF_FULL, PATIENCE, ROOM};
 
-/// Stretches that a queue has room for from the start: those of a queue that is full, and a few.
-const STRETCHES: usize = 16;
-
-/// How many messages wait over time: from each cycle on, up to the next one listed. None after the last.
-#[derive(Debug, Clone)]
-pub struct Depth(Vec<(u64, u32)>);
-
-impl Default for Depth {
-    fn default() -> Self {
-        Self(Vec::with_capacity(STRETCHES))
-    }
+/// How many messages wait over time.
+#[derive(Debug, Clone, Default)]
+pub struct Depth {
+    /// The stay of the first message that came when nobody waited.
+    first: (u64, u64),
+    /// When nobody waits any more.
+    emptied: u64,
+    /// If more came, how many wait from each cycle on, up to the next one listed. None after the last.
+    stretches: Vec<(u64, u32)>,
 }
 
 /// How long a stay made a queue reach a depth, in cycles.
@@ -28,22 +26,30 @@ struct Reached {
 impl Depth {
     /// A message waits from `came` to `went`. Nobody asks about what was before `now`.
     fn add(&mut self, came: u64, went: u64, now: u64) -> Reached {
-        if self.0.last().is_none_or(|&(emptied, _)| emptied <= now) {
+        if self.emptied <= now {
             // Nobody else waits.
-            self.0.clear();
-            self.0.push((came, 1));
-            self.0.push((went, 0));
+            (self.first, self.emptied) = ((came, went), went);
+            self.stretches.clear();
             return Reached { one: went - came, ..Reached::default() };
         }
-        let gone = self.0.partition_point(|&(start, _)| start <= now);
+        self.emptied = self.emptied.max(went);
+        if self.stretches.is_empty() {
+            let (came, went) = self.first;
+            self.stretches.extend([(came, 1), (went, 0)]);
+        }
+        self.add_to_others(came, went, now)
+    }
+
+    fn add_to_others(&mut self, came: u64, went: u64, now: u64) -> Reached {
+        let gone = self.stretches.partition_point(|&(start, _)| start <= now);
         // The stretch that holds now is the last before it.
-        self.0.drain(..gone.saturating_sub(1));
+        self.stretches.drain(..gone.saturating_sub(1));
         let first = self.split(came);
         let last = self.split(went);
-        let mut reached = Reached { found: self.0[first].1, ..Reached::default() };
+        let mut reached = Reached { found: self.stretches[first].1, ..Reached::default() };
         for index in first..last {
-            let cycles = self.0[index + 1].0 - self.0[index].0;
-            let depth = &mut self.0[index].1;
+            let cycles = self.stretches[index + 1].0 - self.stretches[index].0;
+            let depth = &mut self.stretches[index].1;
             *depth += 1;
             match *depth {
                 1 => reached.one += cycles,
@@ -57,10 +63,10 @@ impl Depth {
 
     /// The index of the stretch that begins at a cycle, made if need be.
     fn split(&mut self, cycle: u64) -> usize {
-        let after = self.0.partition_point(|&(start, _)| start < cycle);
-        if self.0.get(after).is_none_or(|&(start, _)| start != cycle) {
-            let depth = if after == 0 { 0 } else { self.0[after - 1].1 };
-            self.0.insert(after, (cycle, depth));
+        let after = self.stretches.partition_point(|&(start, _)| start < cycle);
+        if self.stretches.get(after).is_none_or(|&(start, _)| start != cycle) {
+            let depth = if after == 0 { 0 } else { self.stretches[after - 1].1 };
+            self.stretches.insert(after, (cycle, depth));
         }
         after
     }

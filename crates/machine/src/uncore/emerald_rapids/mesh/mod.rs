@@ -16,10 +16,10 @@ use super::account::Account;
 use super::binding::Line;
 use super::layout::COLUMNS;
 use crate::engine::Period;
-use crate::ledger::emerald_rapids::{Ring, Tile};
+use crate::ledger::emerald_rapids::{Message, Ring, Tile};
 use crate::signal::{SignalSink, Tick, Wiring, WiringError};
 use lines::{FabricLines, RINGS, StopLines, UNITS};
-use net::{Lane, Net, Pace};
+use net::{Lane, Net, Pace, Passage};
 use tell::Seen;
 use way::Ways;
 
@@ -63,7 +63,7 @@ impl Mesh {
         };
         Ok(Self {
             units: tiles.iter().map(unit).collect(),
-            nets: (0..parameters.sockets).map(|_| Net::new(tiles.len(), pace)).collect(),
+            nets: (0..parameters.sockets).map(|_| Net::new(pace)).collect(),
             ways: Box::new(Ways::new(tiles, parameters.mesh_hop as u32, parameters.mesh_crossing as u32)),
             stops,
             fabric,
@@ -100,17 +100,43 @@ impl Mesh {
     ) -> Tick {
         let way = self.ways.between(from, to);
         let put = self.uclk.cycles(now + self.uclk.ticks() - 1);
-        let net = &mut self.nets[usize::from(socket)];
-        let message = net.carry(Lane { ring, agent }, (from, to), &way, put);
-        let stays = net.stays(&message, &way);
-        self.waited = message.left > put;
-        if self.heard[usize::from(socket)].meets(&way) {
+        let heard = self.heard[usize::from(socket)].meets(&way);
+        let lane = Lane { ring, agent };
+        let taken = match self.nets[usize::from(socket)].carry(lane, (from, to), &way, put, heard) {
+            Passage::Straight { taken, held } => {
+                self.waited = false;
+                account.ledger.went_straight(socket, (ring, agent), (from, to), held);
+                taken
+            }
+            Passage::Whole(message) => {
+                self.waited = message.left > put;
+                let taken = message.taken;
+                self.note(account, socket, message, heard, now, sink);
+                taken
+            }
+        };
+        (taken + self.half_base) * self.uclk.ticks()
+    }
+
+    /// Brings a message to everybody's account.
+    #[inline(never)]
+    fn note<S: SignalSink>(
+        &mut self,
+        account: &mut Account,
+        socket: u16,
+        message: Message,
+        heard: bool,
+        now: Tick,
+        sink: &mut S,
+    ) {
+        let way = self.ways.between(message.from, message.to);
+        let stays = self.nets[usize::from(socket)].stays(&message, &way);
+        if heard {
             let stride = account.stride;
             self.tell(&message, &way, &stays, &mut |line: Line, index: u16, count: u32| {
                 sink.pulse(line.wire(stride, socket, index), line.tag(), now, count);
             });
         }
         account.ledger.message(socket, &message);
-        (message.taken + self.half_base) * self.uclk.ticks()
     }
 }

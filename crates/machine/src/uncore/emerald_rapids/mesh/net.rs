@@ -1,9 +1,8 @@
 //! What a socket's mesh remembers of the messages that were sent, and when the next one is where.
 
-use super::super::layout::{COLUMNS, ROWS};
 use super::queue::{Egress, Port, Stay, Waiting};
-use super::rail::Rail;
-use super::way::{Leg, Way};
+use super::rail::{Rail, SWEEP};
+use super::way::{Leg, MOST_COLUMNS, MOST_ROWS, MOST_TILES, Way};
 use crate::ledger::emerald_rapids::{Bridged, Message, Ring};
 
 /// Credits of a stop's agent for each row, address and data apart (assumption: unpublished).
@@ -11,6 +10,7 @@ const CREDITS: u8 = 6;
 
 /// The credits of an agent for a row. They are taken in turn.
 #[derive(Debug, Clone, Default)]
+#[repr(align(64))]
 struct Credits {
     /// When each is free again.
     free: [u64; CREDITS as usize],
@@ -34,19 +34,10 @@ impl Credits {
 }
 
 /// The fabric's buffer of one ring in one direction.
-#[derive(Debug)]
+#[derive(Debug, Clone, Default)]
 struct BridgeQueue {
     port: Port,
     waiting: Waiting,
-}
-
-/// What holds messages of a stop back beside its queues.
-#[derive(Debug, Clone, Copy, Default)]
-struct Hold {
-    /// Its agents send no addresses before this cycle: the queue into the row is full.
-    distress: u64,
-    /// When the last acknowledgement came to turn here, and when it turned.
-    acknowledged: (u64, u64),
 }
 
 /// Cycles that messages take, besides those from stop to stop.
@@ -94,26 +85,58 @@ pub struct Stays {
     pub ingress: Stay,
 }
 
-/// The mesh of one socket.
+/// What became of a message.
+#[derive(Debug)]
+pub enum Passage {
+    /// It waited nowhere: when it was taken off, and for how long it held its credit, if it had one.
+    Straight { taken: u64, held: u64 },
+    /// All of it, of one that waited, or that somebody wants to hear of.
+    Whole(Message),
+}
+
+/// What a stop remembers.
+#[derive(Debug, Clone, Default)]
+struct Stop {
+    /// Its agents send no addresses before this cycle: the queue into the row is full.
+    distress: u64,
+    /// When the last acknowledgement came to turn here, and when it turned.
+    acknowledged: (u64, u64),
+    /// By ring and agent.
+    egress: [[Egress; 2]; Ring::COUNT],
+    /// By ring: where messages are taken off.
+    ports: [Port; Ring::COUNT],
+    /// By agent, address or data, row.
+    credits: [[[Credits; MOST_ROWS]; 2]; 2],
+    /// By ring: who waits to turn into the row, and who waits to be taken off.
+    turning: [Waiting; Ring::COUNT],
+    ingress: [Waiting; Ring::COUNT],
+}
+
+/// What a column remembers.
+#[derive(Debug, Clone, Default)]
+struct Column {
+    /// By ring and leg.
+    rails: [[Rail; 4]; Ring::COUNT],
+    /// By ring, up or down.
+    bridges: [[BridgeQueue; 2]; Ring::COUNT],
+}
+
+/// The mesh of one socket. Tables have powers of two of rows, so that a place is found without a check.
 #[derive(Debug)]
 pub struct Net {
     pace: Pace,
-    /// By tile, ring, agent.
-    egress: Vec<Egress>,
-    /// By tile and ring: who waits to turn into the row.
-    turns: Vec<Waiting>,
-    /// By tile and ring: where messages are taken off, and who waits there.
-    ports: Vec<Port>,
-    ingress: Vec<Waiting>,
-    holds: Vec<Hold>,
-    /// By tile, agent, address or data, row.
-    credits: Vec<Credits>,
-    /// By column, ring, leg.
-    columns: Vec<Rail>,
+    stops: Box<[Stop; MOST_TILES]>,
+    columns: Box<[Column; MOST_COLUMNS]>,
     /// By row, ring, leg.
-    rows: Vec<Rail>,
-    /// By column, ring, up or down.
-    bridges: Vec<BridgeQueue>,
+    rows: Box<[[[Rail; 2]; Ring::COUNT]; MOST_ROWS]>,
+    /// When the rails are to be swept next.
+    sweep: u64,
+}
+
+/// A table of quiet rows, made where it stays: it is too large for the stack.
+fn table<T: Clone + Default, const N: usize>() -> Box<[T; N]> {
+    let rows: Box<[T]> = vec![T::default(); N].into();
+    rows.try_into().unwrap_or_else(|_| unreachable!("it has N rows"))
 }
 
 /// The cycle from which on a message finds free slots along a leg.
@@ -125,93 +148,83 @@ fn board(rail: &mut Rail, leg: &Leg, cycle: u64, length: u32) -> u64 {
 
 impl Net {
     /// A quiet mesh.
-    pub fn new(tiles: usize, pace: Pace) -> Self {
-        let (columns, rows) = (usize::from(COLUMNS), usize::from(ROWS));
-        let waiting = || (0..tiles * Ring::COUNT).map(|_| Waiting::new()).collect();
-        let bridge = |_| BridgeQueue { port: Port::default(), waiting: Waiting::new() };
-        Self {
-            pace,
-            egress: vec![Egress::default(); tiles * Ring::COUNT * 2],
-            turns: waiting(),
-            ports: vec![Port::default(); tiles * Ring::COUNT],
-            ingress: waiting(),
-            holds: vec![Hold::default(); tiles],
-            credits: vec![Credits::default(); tiles * 4 * rows],
-            columns: vec![Rail::new(); columns * Ring::COUNT * 4],
-            rows: vec![Rail::new(); rows * Ring::COUNT * 2],
-            bridges: (0..columns * Ring::COUNT * 2).map(bridge).collect(),
-        }
+    pub fn new(pace: Pace) -> Self {
+        Self { pace, stops: table(), columns: table(), rows: table(), sweep: SWEEP }
     }
 
     #[inline]
-    const fn queue(tile: u8, ring: Ring) -> usize {
-        tile as usize * Ring::COUNT + ring as usize
+    fn stop(&mut self, tile: u8) -> &mut Stop {
+        &mut self.stops[usize::from(tile) % MOST_TILES]
     }
 
     #[inline]
-    const fn egress(from: u8, lane: Lane) -> usize {
-        Self::queue(from, lane.ring) * 2 + lane.agent as usize
+    fn column(&mut self, way: &Way<'_>) -> &mut Column {
+        &mut self.columns[usize::from(way.source.column) % MOST_COLUMNS]
     }
 
-    #[inline]
-    const fn bridge(way: &Way<'_>, ring: Ring) -> usize {
-        (way.source.column as usize * Ring::COUNT + ring as usize) * 2 + way.column.down as usize
-    }
-
-    /// When a message that is put at `put` is where.
+    /// When a message that is put at `put` is where. Most wait nowhere, and are not put together in memory unless somebody `hears` them.
     #[inline(always)]
-    pub fn carry(&mut self, lane: Lane, (from, to): (u8, u8), way: &Way<'_>, put: u64) -> Message {
+    pub fn carry(&mut self, lane: Lane, (from, to): (u8, u8), way: &Way<'_>, put: u64, hears: bool) -> Passage {
+        if put >= self.sweep {
+            self.sweep(put);
+        }
         let Lane { ring, agent } = lane;
         let Pace { half_base, crossing, bridge } = self.pace;
         let (length, climb, turn) = (lane.length(), way.column, way.turn());
-        let columns = (usize::from(way.source.column) * Ring::COUNT + ring as usize) * 4;
-        let pool = lane.path().map(|path| {
-            ((usize::from(from) * 2 + usize::from(agent)) * 2 + path) * usize::from(ROWS) + usize::from(way.goal.row)
-        });
-        let egress = &mut self.egress[Self::egress(from, lane)];
+        let (r, row) = (ring as usize, usize::from(way.goal.row) % MOST_ROWS);
+        let source = &mut self.stops[usize::from(from) % MOST_TILES];
+        let egress = &mut source.egress[r][usize::from(agent) % 2];
+        let path = lane.path();
         let first = put.max(egress.next);
-        let released = if ring == Ring::Address { first.max(self.holds[usize::from(from)].distress) } else { first };
-        let credited = pool.map_or(released, |pool| released.max(self.credits[pool].free()));
+        let released = if ring == Ring::Address { first.max(source.distress) } else { first };
+        let free = path.map(|path| source.credits[usize::from(agent) % 2][path][row].free());
+        let credited = free.map_or(released, |free| free.max(released));
+        let column = &mut self.columns[usize::from(way.source.column) % MOST_COLUMNS];
+        let rails = &mut column.rails[r];
         let mut left = credited;
         if !climb.near.is_empty() {
-            left = board(&mut self.columns[columns + usize::from(climb.near.rail)], &climb.near, credited, length);
+            left = board(&mut rails[usize::from(climb.near.rail) % 4], &climb.near, credited, length);
         }
         egress.next = left + u64::from(length);
         let mut reached = left + half_base + u64::from(climb.near.cycles);
         let mut bridged = None;
         if climb.crosses {
             let came = reached;
-            let went = self.bridges[Self::bridge(way, ring)].port.pass(came, bridge * length, put);
+            let went = column.bridges[r][usize::from(climb.down)].port.pass(came, bridge * length, put);
             bridged = Some(Bridged { came, went });
             reached = went + crossing;
             if !climb.far.is_empty() {
-                reached = board(&mut self.columns[columns + usize::from(climb.far.rail)], &climb.far, reached, length)
+                reached = board(&mut rails[usize::from(climb.far.rail) % 4], &climb.far, reached, length)
                     + u64::from(climb.far.cycles);
             }
         }
-        let mut ordered = reached;
-        let mut turned = reached;
         let along_row = !way.row.is_empty();
+        let (mut ordered, mut turned) = (reached, reached);
         if along_row {
-            let acknowledged = &mut self.holds[usize::from(turn)].acknowledged;
+            let rail = &mut self.rows[row][r][usize::from(way.row.rail) % 2];
+            let acknowledged = &mut self.stops[usize::from(turn) % MOST_TILES].acknowledged;
             // An invalidation does not overtake the acknowledgement that came before it.
             if ring == Ring::Invalidate && acknowledged.0 <= reached {
                 ordered = reached.max(acknowledged.1);
             }
-            let rail = (usize::from(way.goal.row) * Ring::COUNT + ring as usize) * 2 + usize::from(way.row.rail);
-            turned = board(&mut self.rows[rail], way.row, ordered, length);
+            turned = board(rail, way.row, ordered, length);
             if ring == Ring::Acknowledge {
                 *acknowledged = (reached, turned);
             }
         }
         let arrived = turned + u64::from(way.row.cycles);
-        let taken = self.ports[Self::queue(to, ring)].pass(arrived, length, put);
+        let taken = self.stop(to).ports[r].pass(arrived, length, put);
         let freed = if along_row { turned } else { taken };
         let returned = freed + u64::from(climb.back) + 1;
-        if let Some(pool) = pool {
-            self.credits[pool].take(returned);
+        if let Some(path) = path {
+            self.stop(from).credits[usize::from(agent) % 2][path][row].take(returned);
         }
-        Message {
+        let at_bridge = bridged.is_some_and(|Bridged { came, went }| went > came);
+        let waits = left > put || turned > reached || taken > arrived || at_bridge;
+        if !waits && !hears {
+            return Passage::Straight { taken, held: if path.is_some() { returned - left } else { 0 } };
+        }
+        Passage::Whole(Message {
             ring,
             agent,
             from,
@@ -229,29 +242,41 @@ impl Net {
             arrived,
             taken,
             returned,
-        }
+        })
     }
 
-    /// How a message stays in each of its queues. Most go past all of them.
-    #[inline(always)]
+    #[cold]
+    fn sweep(&mut self, now: u64) {
+        let long_since = now - self.sweep >= SWEEP;
+        let columns = self.columns.iter_mut().flat_map(|column| column.rails.as_flattened_mut());
+        let rows = self.rows.iter_mut().flat_map(|rails| rails.as_flattened_mut());
+        for rail in columns.chain(rows) {
+            if long_since {
+                *rail = Rail::default();
+            } else {
+                rail.sweep(now);
+            }
+        }
+        self.sweep = now + SWEEP;
+    }
+
+    /// How a message stays in each of its queues.
     pub fn stays(&mut self, message: &Message, way: &Way<'_>) -> Stays {
-        if message.waits() { self.wait(message, way) } else { Stays::default() }
-    }
-
-    #[inline(never)]
-    fn wait(&mut self, message: &Message, way: &Way<'_>) -> Stays {
-        let &Message { ring, agent, put, .. } = message;
-        let lane = Lane { ring, agent };
-        let egress = self.egress[Self::egress(message.from, lane)].wait(put, message.left);
-        let bridge = message.bridged.map_or_else(Stay::default, |bridged| {
-            self.bridges[Self::bridge(way, ring)].waiting.wait(bridged.came, bridged.went, put)
-        });
-        let turning = self.turns[Self::queue(message.turn, ring)].wait(message.reached, message.turned, put);
-        if ring == Ring::Address && turning.full > 0 {
-            let distress = &mut self.holds[usize::from(message.turn)].distress;
-            *distress = message.turned.max(*distress);
+        if !message.waits() {
+            return Stays::default();
         }
-        let ingress = self.ingress[Self::queue(message.to, ring)].wait(message.arrived, message.taken, put);
+        let &Message { ring, put, .. } = message;
+        let r = ring as usize;
+        let egress = self.stop(message.from).egress[r][usize::from(message.agent) % 2].wait(put, message.left);
+        let bridge = message.bridged.map_or_else(Stay::default, |Bridged { came, went }| {
+            self.column(way).bridges[r][usize::from(way.column.down)].waiting.wait(came, went, put)
+        });
+        let turn = self.stop(message.turn);
+        let turning = turn.turning[r].wait(message.reached, message.turned, put);
+        if ring == Ring::Address && turning.full > 0 {
+            turn.distress = message.turned.max(turn.distress);
+        }
+        let ingress = self.stop(message.to).ingress[r].wait(message.arrived, message.taken, put);
         Stays { egress, bridge, turning, ingress }
     }
 }

@@ -18,23 +18,50 @@ pub struct Stay {
     pub refused: bool,
 }
 
-/// Cycles that are kept from the start: as far ahead as messages wait where there is no jam.
-const CYCLES: usize = 64;
+/// Cycles of a block.
+const CYCLES: u64 = u64::BITS as u64;
+
+/// In which cycles of a block at least one message waits, at least two, and so on up to as many as fill the queue.
+#[derive(Debug, Clone, Copy, Default)]
+struct Block([u64; ROOM as usize]);
+
+impl Block {
+    /// A message waits in some cycles.
+    #[inline]
+    fn add(&mut self, cycles: u64, stay: &mut Stay) {
+        // Where others wait, it is one more.
+        let mut also = cycles;
+        for (depth, there) in (1..).zip(&mut self.0) {
+            let reached = (also & !*there).count_ones();
+            match depth {
+                1 => stay.nonempty += reached,
+                HALF_FULL => stay.half += reached,
+                ROOM => stay.full += reached,
+                _ => {}
+            }
+            (*there, also) = (*there | also, *there & also);
+            if also == 0 {
+                break;
+            }
+        }
+    }
+
+    const fn is_full(&self, cycle: u64) -> bool {
+        self.0[ROOM as usize - 1] >> (cycle % CYCLES) & 1 != 0
+    }
+}
 
 /// How many messages wait, cycle by cycle.
-#[derive(Debug)]
+#[derive(Debug, Clone, Default)]
 pub struct Waiting {
-    /// The first cycle that is kept. Nobody waits before it.
-    from: u64,
-    counts: VecDeque<u16>,
+    /// Number of the first block that is kept.
+    first: u64,
+    near: [Block; 2],
+    /// Those behind, in a jam.
+    far: VecDeque<Block>,
 }
 
 impl Waiting {
-    /// Nobody waits.
-    pub fn new() -> Self {
-        Self { from: 0, counts: VecDeque::with_capacity(CYCLES) }
-    }
-
     /// A message waits from `came` to `went`; nobody will ask about cycles before `now` any more.
     #[inline]
     pub fn wait(&mut self, came: u64, went: u64, now: u64) -> Stay {
@@ -43,35 +70,46 @@ impl Waiting {
 
     #[inline(never)]
     fn add(&mut self, came: u64, went: u64, now: u64) -> Stay {
-        let waited = (went - came) as u32;
-        if self.from + self.counts.len() as u64 <= now {
-            // Nobody else waits.
-            self.from = came;
-            self.counts.clear();
-            self.counts.resize(waited as usize, 1);
-            return Stay { waited, nonempty: waited, ..Stay::default() };
-        }
-        let past = now.saturating_sub(self.from).min(self.counts.len() as u64);
-        self.counts.drain(..past as usize);
-        self.from += past;
-        while self.from > came {
-            self.from -= 1;
-            self.counts.push_front(0);
-        }
-        let (first, last) = ((came - self.from) as usize, (went - self.from) as usize);
-        if self.counts.len() < last {
-            self.counts.resize(last, 0);
-        }
-        let mut stay = Stay { waited, ..Stay::default() };
-        stay.refused = u32::from(self.counts[first]) >= ROOM;
-        for count in self.counts.range_mut(first..last) {
-            *count += 1;
-            let depth = u32::from(*count);
-            stay.nonempty += u32::from(depth == 1);
-            stay.half += u32::from(depth == HALF_FULL);
-            stay.full += u32::from(depth == ROOM);
+        self.move_on(now / CYCLES);
+        let mut stay = Stay { waited: (went - came) as u32, ..Stay::default() };
+        let (first, last) = (came / CYCLES, (went - 1) / CYCLES);
+        stay.refused = self.block(first).is_full(came);
+        let (from, to) = (u64::MAX << (came % CYCLES), u64::MAX >> (CYCLES - 1 - (went - 1) % CYCLES));
+        if first == last {
+            self.block(first).add(from & to, &mut stay);
+        } else {
+            self.block(first).add(from, &mut stay);
+            (first + 1..last).for_each(|between| self.block(between).add(u64::MAX, &mut stay));
+            self.block(last).add(to, &mut stay);
         }
         stay
+    }
+
+    /// Forgets the blocks before one.
+    #[inline]
+    fn move_on(&mut self, block: u64) {
+        while self.first < block {
+            if self.first + 2 + self.far.len() as u64 <= block {
+                (self.first, self.near) = (block, [Block::default(); 2]);
+                self.far.clear();
+                return;
+            }
+            self.near = [self.near[1], self.far.pop_front().unwrap_or_default()];
+            self.first += 1;
+        }
+    }
+
+    #[inline]
+    fn block(&mut self, number: u64) -> &mut Block {
+        let ahead = (number - self.first) as usize;
+        if ahead < self.near.len() {
+            return &mut self.near[ahead];
+        }
+        let behind = ahead - self.near.len();
+        if self.far.len() <= behind {
+            self.far.resize(behind + 1, Block::default());
+        }
+        &mut self.far[behind]
     }
 }
 
@@ -108,6 +146,8 @@ impl Egress {
 
 /// Cycles of a port that are remembered.
 const AHEAD: u64 = u128::BITS as u64;
+/// Of those, cycles that are as far ahead as messages come where there is no jam.
+const NEAR: u64 = u64::BITS as u64;
 
 /// A place that messages go through one after the other.
 #[derive(Debug, Clone, Default)]
@@ -118,8 +158,6 @@ pub struct Port {
     from: u64,
     /// The first free cycle after a jam that went further than is remembered.
     beyond: u64,
-    /// From here on, none is taken.
-    free: u64,
 }
 
 impl Port {
@@ -127,17 +165,19 @@ impl Port {
     /// more.
     #[inline]
     pub fn pass(&mut self, cycle: u64, length: u32, now: u64) -> u64 {
+        // Where there is no jam, all that is planned is near.
         let end = cycle + u64::from(length);
-        if self.free > cycle || self.beyond > now || end > now + AHEAD {
-            return self.squeeze(cycle, length, now);
-        }
-        // Nothing is planned so late.
-        if end > self.from + AHEAD {
+        if end > self.from + NEAR {
             self.forget(now);
         }
-        self.taken |= u128::from((1u64 << length) - 1) << (cycle - self.from);
-        self.free = end;
-        cycle
+        if end <= self.from + NEAR && self.beyond <= now {
+            let wanted = ((1 << length) - 1) << (cycle - self.from);
+            if self.taken as u64 & wanted == 0 {
+                self.taken |= u128::from(wanted);
+                return cycle;
+            }
+        }
+        self.squeeze(cycle, length, now)
     }
 
     /// Forgets the cycles before `now`.
@@ -158,14 +198,12 @@ impl Port {
             let busy = self.taken >> (first - now) & ((1 << length) - 1);
             if busy == 0 {
                 self.taken |= ((1 << length) - 1) << (first - now);
-                self.free = self.free.max(end(first));
                 return first;
             }
             first += AHEAD - u64::from(busy.leading_zeros());
         }
         let first = first.max(self.beyond);
         self.beyond = end(first);
-        self.free = self.free.max(self.beyond);
         first
     }
 }
@@ -177,7 +215,7 @@ mod tests {
 
     #[test]
     fn waits_are_added_up_cycle_by_cycle() {
-        let mut waiting = Waiting::new();
+        let mut waiting = Waiting::default();
         let stay = |waited, nonempty, half, full, refused| Stay { waited, nonempty, half, full, refused };
         assert_eq!(waiting.wait(10, 14, 10), stay(4, 4, 0, 0, false));
         // Cycles 12 and 13 are shared, 14 and 15 are its own.
@@ -217,7 +255,7 @@ mod tests {
         /// Messages that leave in the order in which they came, against the count of every cycle.
         #[test]
         fn an_egress_is_a_queue_in_order(steps in prop::collection::vec((0u64..6, 0u64..5), 1..200)) {
-            let (mut egress, mut waiting, mut now) = (Egress::default(), Waiting::new(), 0);
+            let (mut egress, mut waiting, mut now) = (Egress::default(), Waiting::default(), 0);
             for (later, longer) in steps {
                 now += later;
                 let left = now.max(egress.next) + longer;

@@ -3,26 +3,34 @@
 
 /// Slots that are remembered; older ones have gone by.
 const SLOTS: usize = 64;
-/// Low bits of an entry, which hold links; the others hold the slot's number, up to [`HORIZON`](crate::engine::HORIZON).
-const LINKS: u32 = 12;
+/// Low bits of an entry, which hold links. The others hold the slot's number but for the bits that its place says, and for the highest:
+/// numbers come again after 2^32, long after [`Rail::sweep`].
+const LINKS: u32 = 6;
+const _: () = assert!(1 << LINKS == SLOTS);
+
+/// Cycles after which a rail is to be swept. Nobody waits for so long.
+pub const SWEEP: u64 = 1 << 30;
 
 /// The slots of one direction.
 #[derive(Debug, Clone)]
+#[repr(align(64))]
 pub struct Rail {
     /// Number of each slot and the links on which it is taken.
-    slots: [u64; SLOTS],
+    slots: [u32; SLOTS],
+}
+
+impl Default for Rail {
+    /// A train of empty slots.
+    fn default() -> Self {
+        Self { slots: [0; SLOTS] }
+    }
 }
 
 impl Rail {
-    /// A train of empty slots.
-    pub const fn new() -> Self {
-        Self { slots: [0; SLOTS] }
-    }
-
     /// Takes `length` slots in a row, one or two, over the links of `path`, of which the first is number `slot` or later; gives its
     /// number. Slots are numbered by the cycle in which they pass the direction's first stop.
     #[inline]
-    pub fn board(&mut self, slot: u64, path: u16, length: u64) -> u64 {
+    pub fn board(&mut self, slot: u64, path: u8, length: u64) -> u64 {
         let two = length > 1;
         let mut first = slot;
         loop {
@@ -42,29 +50,47 @@ impl Rail {
     }
 
     #[inline]
-    const fn is_taken(&self, slot: u64, path: u16) -> bool {
-        let links = self.slots[slot as usize % SLOTS] ^ slot << LINKS;
+    const fn is_taken(&self, slot: u64, path: u8) -> bool {
+        let links = self.slots[slot as usize % SLOTS] ^ Self::empty(slot);
         // Another slot's number leaves more than links.
-        links < 1 << LINKS && links & path as u64 != 0
+        links < 1 << LINKS && links & path as u32 != 0
     }
 
     #[inline]
-    const fn take(&mut self, slot: u64, path: u16) {
+    const fn take(&mut self, slot: u64, path: u8) {
         let entry = &mut self.slots[slot as usize % SLOTS];
-        if *entry >> LINKS != slot {
-            *entry = slot << LINKS;
+        let empty = Self::empty(slot);
+        if (*entry ^ empty) >> LINKS != 0 {
+            *entry = empty;
         }
-        *entry |= path as u64;
+        *entry |= path as u32;
+    }
+
+    /// The entry of a slot that is taken nowhere.
+    #[inline]
+    const fn empty(slot: u64) -> u32 {
+        slot as u32 & !((1 << LINKS) - 1)
+    }
+
+    /// Empties the slots that have gone by before `now`, so that none is taken for one whose number it shares. To be done when no more
+    /// than twice [`SWEEP`] has passed since.
+    pub fn sweep(&mut self, now: u64) {
+        for (place, entry) in (0..).zip(&mut self.slots) {
+            let slot = *entry & !((1 << LINKS) - 1) | place;
+            if slot.wrapping_sub(now as u32) > u32::MAX / 2 {
+                *entry = Self::empty(slot.into());
+            }
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Rail;
+    use super::{Rail, SWEEP};
 
     #[test]
     fn a_slot_serves_messages_whose_ways_do_not_meet() {
-        let mut rail = Rail::new();
+        let mut rail = Rail::default();
         assert_eq!(rail.board(10, 0b0011, 1), 10);
         assert_eq!(rail.board(10, 0b1100, 1), 10, "beyond the first one's goal");
         assert_eq!(rail.board(10, 0b0110, 1), 11, "across both ways");
@@ -73,10 +99,26 @@ mod tests {
 
     #[test]
     fn slots_come_again_empty() {
-        let mut rail = Rail::new();
+        let mut rail = Rail::default();
         let late = 1 << 50;
-        assert_eq!(rail.board(late, 0b111_1111_1111, 2), late);
+        assert_eq!(rail.board(late, 0b11_1111, 2), late);
         assert_eq!(rail.board(late + 64, 0b1, 1), late + 64);
         assert_eq!(rail.board(late + 1, 0b1, 1), late + 2);
+    }
+
+    #[test]
+    fn slots_come_again_empty_however_late() {
+        let mut rail = Rail::default();
+        let last = 1 << 32;
+        for now in (0..last).step_by(SWEEP as usize) {
+            rail.sweep(now);
+            // Each at a place of its own, so that nothing takes the first one's.
+            let slot = now + 100 + 2 * (now / SWEEP);
+            assert_eq!(rail.board(slot, 0b1, 1), slot);
+            rail.sweep(slot);
+            assert_eq!(rail.board(slot, 0b1, 1), slot + 1, "it has yet to come");
+        }
+        rail.sweep(last);
+        assert_eq!(rail.board(last + 100, 0b1, 1), last + 100);
     }
 }

@@ -6,8 +6,8 @@ use crate::ledger::emerald_rapids::Tile;
 /// A stretch along a column of one die, or along a row.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Leg {
-    /// The links between its stops, one bit each; none if it begins where it ends.
-    pub links: u16,
+    /// The links between its stops, one bit each, from the top of its die or from the left; none if it begins where it ends.
+    pub links: u8,
     /// Its rail: of a column, by die, up or down; of a row, left or right.
     pub rail: u8,
     /// Cycles by which a slot's number is ahead of the cycle in which the slot passes the first stop.
@@ -23,7 +23,7 @@ impl Leg {
             links: (1 << last) - (1 << first),
             rail: onward.into(),
             // A slot that goes on passes the line's first stop earlier, one that goes back passes the last.
-            lead: hop * u32::from(if onward { stops - from } else { from }),
+            lead: hop * u32::from(if onward { stops - 1 - from } else { from }),
             cycles: hop * u32::from(last - first),
         }
     }
@@ -58,8 +58,9 @@ impl Climb {
             (true, false) => (BOUNDARY, BOUNDARY - 1),
         };
         let leg = |from: u8, to: u8| {
-            let leg = Leg::new((from, to), ROWS, hop);
-            Leg { rail: leg.rail + if from >= BOUNDARY { 2 } else { 0 }, ..leg }
+            let die = from / BOUNDARY;
+            let leg = Leg::new((from % BOUNDARY, to % BOUNDARY), BOUNDARY, hop);
+            Leg { rail: die * 2 + leg.rail, ..leg }
         };
         Self {
             near: leg(from, before),
@@ -96,9 +97,9 @@ impl Way<'_> {
 }
 
 /// Powers of two, so that a place in a table is found without a check.
-const MOST_TILES: usize = 128;
-const MOST_ROWS: usize = 16;
-const MOST_COLUMNS: usize = 8;
+pub const MOST_TILES: usize = 128;
+pub const MOST_ROWS: usize = 16;
+pub const MOST_COLUMNS: usize = 8;
 const _: () = assert!(ROWS as usize <= MOST_ROWS && COLUMNS as usize <= MOST_COLUMNS);
 
 /// All ways.
@@ -158,7 +159,7 @@ mod tests {
         assert!(column.crosses && column.down);
         assert_eq!(way.turn(), 8 * 7 + 1);
         assert_eq!((column.near.links, column.near.cycles, column.near.rail), (0b1_1000, 4, 1));
-        assert_eq!((column.far.links, column.far.cycles, column.far.rail), (0b1100_0000, 4, 3));
+        assert_eq!((column.far.links, column.far.cycles, column.far.rail), (0b11, 4, 3));
         assert_eq!((row.links, row.cycles, row.rail), (0b1_1110, 8, 1));
         // Five stops and the bridge.
         assert_eq!(column.back, 19);

@@ -211,3 +211,20 @@ fn who_listens_at_a_few_stops_misses_nothing_there() {
         assert!(some.others < all.others * 2 / 3, "{stops:?}: {} of {} for nobody", some.others, all.others);
     }
 }
+
+#[test]
+fn the_ledger_is_the_same_whoever_listens() {
+    let figures = |says_so: bool| {
+        let (mut model, wiring) = model("two mixed:requests=4000,threads=128,read=50,remote=40,footprint=64M");
+        run(&mut model, &mut Listener { instances: Vec::new(), says_so, pulses: Vec::new(), others: 0 });
+        let at = model.snapshot();
+        let values = |case: &Case| {
+            let unit = wiring.family().units[case.unit];
+            let value = |instance| at.value(unit.name, instance, case.event, case.subevent, &[]);
+            (0..unit.instances * wiring.sockets()).map(value).collect::<Vec<_>>()
+        };
+        cases(&wiring, &at).iter().map(values).collect::<Vec<_>>()
+    };
+    // To nobody, most messages are not told in full.
+    assert!(figures(true) == figures(false));
+}
