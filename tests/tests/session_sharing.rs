@@ -199,6 +199,8 @@ fn what_a_killed_session_left_is_named() {
     let machine = Shared::new("e5-2600", 1);
     let topology = machine.topology();
     let neighbourhood = Neighbourhood::new(directory("left"), "local", "this boot");
+    // As a session does, which so makes the folder.
+    drop(neighbourhood.enter().expect("nobody else is there"));
     let entry = neighbourhood.journal(7);
     let left = Journal { pid: 4242, boot: entry.boot, machine: entry.machine, saved: Vec::new() };
     drop(left.write(&entry.path).expect("written"));

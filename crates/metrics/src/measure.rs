@@ -63,6 +63,24 @@ impl UnitOfMeasure {
         Self::ALL.into_iter().find(|unit| unit.symbol() == symbol)
     }
 
+    /// Why a number cannot be right in this unit, if so: a share is not more than all, and only a plain number is less than nothing.
+    ///
+    /// ```
+    /// # use pericore_metrics::UnitOfMeasure;
+    /// assert_eq!(UnitOfMeasure::Percent.objection(1.0), None);
+    /// assert_eq!(UnitOfMeasure::Percent.objection(1.5), Some("it cannot be more than 100 %"));
+    /// assert_eq!(UnitOfMeasure::Cycles.objection(-3.0), Some("it cannot be less than 0"));
+    /// assert_eq!(UnitOfMeasure::Ratio.objection(-3.0), None);
+    /// ```
+    pub fn objection(self, number: f64) -> Option<&'static str> {
+        match self {
+            Self::Count | Self::Ratio => None,
+            Self::Percent if number > 1.0 => Some("it cannot be more than 100 %"),
+            _ if number < 0.0 => Some("it cannot be less than 0"),
+            _ => None,
+        }
+    }
+
     /// `number` in the unit's symbol, as machine-readable output shows it: only per cent differs from the number itself.
     pub fn in_symbol(self, number: f64) -> f64 {
         if self == Self::Percent { number * 100.0 } else { number }

@@ -1,6 +1,6 @@
 //! Metrics over counts.
 
-use pericore_metrics::{Reference, Resolver, Validity, Value, evaluate};
+use pericore_metrics::{Reference, Resolver, UnitOfMeasure, Validity, Value, evaluate};
 
 use super::{EventTotal, Part, Scope, event_totals, parts_of_unit};
 use crate::plan::Plan;
@@ -36,9 +36,25 @@ pub fn metric_totals(plan: &Plan, sample: &Sample, metric: &SelectedMetric, scop
             let counts = Counts { plan, sample, metric, scope, part, instances, shifted: None };
             let value = evaluate(&metric.expression, &counts);
             let standard_error = value.number().and_then(|number| counts.standard_error(number));
-            MetricTotal { part, value, instances, standard_error }
+            MetricTotal { part, value: possible(value, metric.unit_of_measure), instances, standard_error }
         })
         .collect()
+}
+
+/// By so much a share of scaled counts may be above all: their turns are not cut at the same instant. It is taken for all then.
+const SLACK: f64 = 1e-3;
+
+/// A value that can be; or the same, suspect, because it cannot.
+fn possible(value: Value, unit: UnitOfMeasure) -> Value {
+    let Some(number) = value.number() else { return value };
+    let Some(objection) = unit.objection(number) else { return value };
+    let validity = value.validity();
+    if unit == UnitOfMeasure::Percent && (1.0..1.0 + SLACK).contains(&number) && validity.duty() < 1.0 {
+        return Value::new(1.0, validity.clone());
+    }
+    let why =
+        format!("{objection}: the counts behind it do not belong together; group their events, or measure longer");
+    Value::new(number, validity.clone().and(&Validity::suspect(why)))
 }
 
 /// The values of a metric's references in one part of the machine.

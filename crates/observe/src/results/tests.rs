@@ -95,6 +95,22 @@ fn one_unreadable_instance_spoils_its_aggregates_and_no_others() {
     assert!(system[0].value.validity().to_string().contains("imc0 in socket 0"));
 }
 
+/// More rows opened than accesses: counts of different times. The share of hits, 1 - 800,000 / 8,800, is below nothing.
+#[test]
+fn a_share_that_cannot_be_is_suspect() {
+    let plan = planned("PCT_REQUESTS_PAGE_HIT");
+    let possible = sample(&plan);
+    let metric = &plan.selection.metrics[0];
+    let of = |sample: &Sample| metric_totals(&plan, sample, metric, Scope::System)[0].value.clone();
+    let opened = plan.selection.events.iter().position(|event| event.label.contains("ACT_COUNT")).unwrap();
+    let mut torn = possible.clone();
+    torn.counts.iter_mut().filter(|count| count.event == opened).for_each(|count| count.count = Some(100_000));
+    let value = of(&torn);
+    assert_eq!(value.validity().grade(), Grade::Suspect);
+    assert!(value.number().unwrap() < 0.0 && value.validity().to_string().contains("less than 0"), "{value:?}");
+    assert_ne!(of(&possible).validity().grade(), Grade::Suspect);
+}
+
 /// After an overflow the counters stood until somebody looked: counts and their ratios are exact, rates too low.
 #[test]
 fn a_rate_over_time_in_which_the_counters_stood_is_suspect() {

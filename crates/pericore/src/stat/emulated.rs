@@ -18,7 +18,7 @@ use pericore_registers::{Address, Operation, Outcome, RegisterSpace, Width};
 use super::interrupt::Interrupt;
 use super::progress::ProgressLine;
 use super::repeat::Runs;
-use super::{StatArgs, preparation, rows, truth};
+use super::{StatArgs, preparation, rows, table, truth};
 use crate::failure::Failure;
 use crate::machine::opened;
 use crate::program::Program;
@@ -303,7 +303,8 @@ impl Measurement<'_> {
             (Some(said), Some(counts)) => said.print(out, &counts)?,
             _ => writeln!(out, " accesses: {} of {}", progress.done, progress.total)?,
         }
-        writeln!(out, " virtual time: {seconds:.6} s; real time: {real:.2} s, {slower:.0} times as long")?;
+        let time = table::seconds(seconds);
+        writeln!(out, " virtual time: {time} s; real time: {real:.2} s, {slower:.0} times as long")?;
         Ok(status)
     }
 }

@@ -10,10 +10,15 @@ const TRUTH: usize = 18;
 const ERROR: usize = 9;
 const LINE: usize = 80;
 
+/// Seconds with as many digits as tell something: a software machine's run may be over within a microsecond.
+pub fn seconds(seconds: f64) -> String {
+    if seconds < 1e-3 { format!("{seconds:.9}") } else { format!("{seconds:.6}") }
+}
+
 /// Prints a report. With `truth`, the model's figure and the difference stand beside each number.
 pub fn print(out: &mut impl Write, report: &Report, truth: bool) -> io::Result<()> {
     if let Some(end) = report.interval_end {
-        writeln!(out, "\n at {:.6} s, the last {:.6} s:", end, report.seconds)?;
+        writeln!(out, "\n at {} s, the last {} s:", seconds(end), seconds(report.seconds))?;
     }
     writeln!(out)?;
     let numbers = |value: &str, truth_text: &str, error: &str| {
@@ -78,10 +83,11 @@ fn validity(out: &mut impl Write, report: &Report) -> io::Result<()> {
     let doubtful: Vec<&Row> = report.rows.iter().filter(|row| !row.value.validity().concerns().is_empty()).collect();
     let runs = report.runs.map_or_else(String::new, |runs| format!(" in each of {runs} runs"));
     if doubtful.is_empty() {
-        return writeln!(out, " validity: all measured, over {:.6} s{runs}", report.seconds);
+        return writeln!(out, " validity: all measured, over {} s{runs}", seconds(report.seconds));
     }
     let measured = report.rows.len() - doubtful.len();
-    writeln!(out, " validity: {measured} of {} measured, over {:.6} s{runs}", report.rows.len(), report.seconds)?;
+    let time = seconds(report.seconds);
+    writeln!(out, " validity: {measured} of {} measured, over {time} s{runs}", report.rows.len())?;
     for row in doubtful {
         write!(out, "   {}: {}", row.name, row.value.validity())?;
         writeln!(out, "{}", row.precision().map_or_else(String::new, |precision| format!(", {precision}")))?;
@@ -104,6 +110,12 @@ pub fn thousands(number: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn short_times_are_not_nothing() {
+        assert_eq!(super::seconds(2.5e-7), "0.000000250");
+        assert_eq!(super::seconds(0.25), "0.250000");
+    }
+
     #[test]
     fn thousands_are_separated() {
         assert_eq!(super::thousands(0.0), "0");
