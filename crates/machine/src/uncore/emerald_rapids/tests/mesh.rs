@@ -220,7 +220,7 @@ fn the_ledger_is_the_same_whoever_listens() {
         let at = model.snapshot();
         let values = |case: &Case| {
             let unit = wiring.family().units[case.unit];
-            let value = |instance| at.value(unit.name, instance, case.event, case.subevent, &[]);
+            let value = |instance| at.value(instance, Question::new(unit.name, case.event).subevent(case.subevent));
             (0..unit.instances * wiring.sockets()).map(value).collect::<Vec<_>>()
         };
         cases(&wiring, &at).iter().map(values).collect::<Vec<_>>()
