@@ -337,7 +337,7 @@ mod tests {
         wheel.schedule(8, 11);
         assert_eq!((wheel.peek(), wheel.pop(), wheel.next_tick()), (Some(11), None, 8));
         wheel.advance(8);
-        assert_eq!((wheel.pop(), wheel.peek()), (Some(11), Some(9)));
+        assert_eq!((wheel.pop(), wheel.peek(), wheel.pop()), (Some(11), Some(9), None));
         wheel.advance(40);
         assert_eq!((wheel.pop(), wheel.peek(), wheel.pop(), wheel.next_tick()), (Some(9), None, None, NEVER));
     }

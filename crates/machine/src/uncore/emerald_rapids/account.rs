@@ -1,6 +1,7 @@
 //! What the model tells: each happening goes to the signals and, on another path, to the ledger.
 
 use super::binding::{Line, bind, bind_signal, link_codes};
+use super::level_lines::LevelLines;
 use super::reject_lines::RejectLines;
 use super::request_tags::RequestLines;
 use super::standing::{Hearing, TABLE};
@@ -8,24 +9,6 @@ use crate::ledger::emerald_rapids::deeds::{DEEDS, Deed, LEVELS, LevelId};
 use crate::ledger::emerald_rapids::{Class, Found, Ledger, LinkMessage, Queue, Reason, Spot, Victim};
 use crate::signal::{SignalSink, Stride, Tick, Wiring, WiringError};
 use pericore_catalog::BitRange;
-
-/// The signals of a level, all of one unit.
-#[derive(Debug, Clone)]
-pub(super) struct LevelLines {
-    /// They hold for every entry.
-    pub each: [Option<Line>; 2],
-    /// It holds while there is no room left.
-    pub full: Option<Line>,
-    /// It holds while there is anything.
-    pub nonempty: Option<Line>,
-}
-
-impl LevelLines {
-    /// All of them.
-    pub fn all(&self) -> impl Iterator<Item = Line> {
-        self.each.into_iter().chain([self.full, self.nonempty]).flatten()
-    }
-}
 
 /// Signals of the memory channels' commands.
 #[derive(Debug)]
@@ -99,31 +82,11 @@ pub struct Account {
     pub(super) hearing: Hearing,
 }
 
-/// What stands before a sign, and what behind it.
-fn split(names: &str, sign: char) -> (&str, Option<&str>) {
-    names.split_once(sign).map_or((names, None), |(name, rest)| (name, Some(rest)))
-}
-
-fn bind_level(wiring: &mut Wiring, entry: &str) -> Result<LevelLines, WiringError> {
-    let mut optional = |name: Option<&str>| name.map(|name| bind(wiring, name)).transpose();
-    let (each, nonempty) = split(entry, '?');
-    // The limit stands behind what comes before it, whichever that is.
-    let (each, full) = split(each, '!');
-    let (nonempty, full) = match nonempty.map(|names| split(names, '!')) {
-        Some((nonempty, other)) => (Some(nonempty), full.or(other)),
-        None => (None, full),
-    };
-    let mut each = each.split('|').filter(|name| !name.is_empty());
-    let each = [optional(each.next())?, optional(each.next())?];
-    let (full, nonempty) = (optional(full)?, optional(nonempty)?);
-    Ok(LevelLines { each, full, nonempty })
-}
-
 impl Account {
     /// Binds everything that the model tells.
     pub fn new(wiring: &mut Wiring, ledger: Ledger, opcode: impl Fn(&str) -> Option<u64>) -> Result<Self, WiringError> {
         let deeds = DEEDS.iter().map(|entry| bind(wiring, entry)).collect::<Result<_, _>>()?;
-        let levels = LEVELS.iter().map(|entry| bind_level(wiring, entry)).collect::<Result<_, _>>()?;
+        let levels = LEVELS.iter().map(|entry| LevelLines::bind(wiring, entry)).collect::<Result<_, _>>()?;
         let kind = wiring.attribute("imc", "cas", "kind")?;
         let pseudo = wiring.attribute("imc", "cas", "pch")?;
         let commands = CommandLines {

@@ -18,6 +18,7 @@ mod expander;
 mod foresight;
 mod issue;
 mod layout;
+mod level_lines;
 mod link;
 mod memory;
 mod mesh;

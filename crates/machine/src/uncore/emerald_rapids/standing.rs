@@ -2,8 +2,9 @@
 //!
 //! How many entries there are is one number for signals and ledger, as it is where a level is full: only what is said of it differs.
 
-use super::account::{Account, LevelLines};
+use super::account::Account;
 use super::binding::Line;
+use super::level_lines::LevelLines;
 use crate::ledger::emerald_rapids::deeds::{LEVELS, LevelId, unit_of};
 use crate::signal::{SignalSink, Tick, Wiring};
 use crate::uncore::levels::Standing;

@@ -2,8 +2,11 @@
 
 use super::{HALF_FULL, PATIENCE, ROOM};
 
+/// Stretches that a queue has room for from the start: those of a queue that is full, and a few.
+const STRETCHES: usize = 16;
+
 /// How many messages wait over time.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Depth {
     /// The stay of the first message that came when nobody waited.
     first: (u64, u64),
@@ -11,6 +14,12 @@ pub struct Depth {
     emptied: u64,
     /// If more came, how many wait from each cycle on, up to the next one listed. None after the last.
     stretches: Vec<(u64, u32)>,
+}
+
+impl Default for Depth {
+    fn default() -> Self {
+        Self { first: (0, 0), emptied: 0, stretches: Vec::with_capacity(STRETCHES) }
+    }
 }
 
 /// How long a stay made a queue reach a depth, in cycles.
