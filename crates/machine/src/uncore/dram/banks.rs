@@ -45,9 +45,6 @@ struct Bank {
     /// When it is ready for its own sake, by [`Step`].
     ready: [u64; Step::COUNT],
     open_row: u32,
-    /// Its rank's number, and its group's.
-    rank: u8,
-    group: u8,
 }
 
 /// A rank: the limits of its banks, and its last activates.
@@ -89,20 +86,13 @@ fn raise(at: &mut u64, to: u64) {
 impl Banks {
     pub fn new(timing: &Timing) -> Self {
         let limits = [0; Limit::COUNT];
-        let layout = Layout::new(timing);
-        let bank = |bank| Bank {
-            ready: [0; Step::COUNT],
-            open_row: CLOSED,
-            rank: layout.rank_of(bank) as u8,
-            group: layout.group_of(bank) as u8,
-        };
         Self {
-            banks: std::array::from_fn(bank),
+            banks: [Bank { ready: [0; Step::COUNT], open_row: CLOSED }; Layout::BANKS],
             ranks: [Rank { limits, activates: [0; 4], oldest: 0 }; Layout::RANKS],
             groups: [Group { limits }; Layout::BANKS],
             channel: limits,
             open: 0,
-            layout,
+            layout: Layout::new(timing),
         }
     }
 
@@ -127,10 +117,8 @@ impl Banks {
     /// The earliest cycle for a command to a bank, for the sake of its rank and group.
     #[inline(always)]
     pub fn of_rank(&self, limit: Limit, bank: usize) -> u64 {
-        let Bank { rank, group, .. } = self.banks[bank % Layout::BANKS];
-        let (rank, group) =
-            (&self.ranks[usize::from(rank) % Layout::RANKS], &self.groups[usize::from(group) % Layout::BANKS]);
-        rank.limits[limit as usize].max(group.limits[limit as usize])
+        let rank = &self.ranks[self.layout.rank_of(bank)];
+        rank.limits[limit as usize].max(self.groups[self.layout.group_of(bank)].limits[limit as usize])
     }
 
     #[inline(always)]
@@ -155,9 +143,7 @@ impl Banks {
 
     #[inline]
     pub fn activated(&mut self, bank: usize, row: u32, cycle: u64, t: &Timing) {
-        let own = self.bank(bank);
-        own.ready = [cycle + t.trcd, cycle + t.trc, cycle + t.tras];
-        own.open_row = row;
+        *self.bank(bank) = Bank { ready: [cycle + t.trcd, cycle + t.trc, cycle + t.tras], open_row: row };
         self.open |= 1 << bank;
         let rank = &mut self.ranks[self.layout.rank_of(bank)];
         let oldest = usize::from(rank.oldest) % 4;
