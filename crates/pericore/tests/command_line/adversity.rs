@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-use super::{SMALL, pericore, refused, stderr, stdout};
+use super::{SMALL, measured, pericore, refused, stderr, stdout};
 
 fn shell(script: &str) -> Output {
     let program = env!("CARGO_BIN_EXE_pericore");
@@ -56,7 +56,7 @@ fn a_journal_in_a_folder_that_is_not_there_is_refused() {
     let missing = folder("no-journal").join("missing");
     let path = missing.join("stat.journal");
     let path = path.to_str().expect("UTF-8");
-    let output = pericore(&["stat", "--machine", "e5-2600", "--workload", SMALL, "--journal", path]);
+    let output = measured(&["--journal", path]);
     assert_eq!(output.status.code(), Some(255));
     assert!(stderr(&output).contains(path) && !missing.exists(), "{}", stderr(&output));
 }

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use super::{SMALL, pericore, refused, stderr, stdout};
+use super::{SMALL, measured, pericore, refused, stderr, stdout};
 
 #[test]
 fn same_seed_same_counts() {
@@ -66,10 +66,10 @@ fn journals_are_kept_removed_and_checked() {
     std::fs::create_dir_all(&directory).unwrap();
     let path = directory.join("stat.journal");
     let file = path.to_str().unwrap();
-    let output = pericore(&["stat", "--machine", "e5-2600", "--workload", SMALL, "--journal", file]);
+    let output = measured(&["--journal", file]);
     assert!(output.status.success() && !path.exists());
     std::fs::write(&path, "pericore journal 1\nboot x\n").unwrap();
-    let output = pericore(&["stat", "--machine", "e5-2600", "--workload", SMALL, "--journal", file]);
+    let output = measured(&["--journal", file]);
     assert_eq!(output.status.code(), Some(255));
     assert!(String::from_utf8(output.stderr).unwrap().contains("pericore restore --journal"));
     let output = pericore(&["restore", "--machine", "e5-2600", "--journal", file]);

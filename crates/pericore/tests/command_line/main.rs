@@ -12,6 +12,11 @@ fn pericore(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_pericore")).args(arguments).output().expect("the program starts")
 }
 
+/// `stat` of a small workload.
+fn measured(arguments: &[&str]) -> Output {
+    pericore(&[&["stat", "--machine", "e5-2600", "--workload", SMALL], arguments].concat())
+}
+
 fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).expect("UTF-8")
 }
