@@ -32,10 +32,16 @@ impl Period {
         ((tick as u128 * self.reciprocal as u128) >> 64) as u64
     }
 
+    /// The first cycle that does not begin before `tick`.
+    #[inline]
+    pub const fn next_cycle(self, tick: Tick) -> u64 {
+        self.cycles(tick + self.ticks - 1)
+    }
+
     /// The first edge at or after `tick`.
     #[inline]
     pub const fn align_up(self, tick: Tick) -> Tick {
-        self.cycles(tick + self.ticks - 1) * self.ticks
+        self.next_cycle(tick) * self.ticks
     }
 
     /// Cycles that an entry living over `[from, to)` is seen in.

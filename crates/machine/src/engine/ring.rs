@@ -53,6 +53,26 @@ impl<T: Copy, const N: usize> Ring<T, N> {
         self.len += 1;
     }
 
+    /// The item at a place, the oldest being at 0; something else where there is none.
+    #[inline]
+    pub const fn at(&self, place: usize) -> T {
+        self.items[(self.first.wrapping_add(place as u32) & Self::MASK) as usize]
+    }
+
+    /// Adds an item at a place: those from there on come after it.
+    ///
+    /// # Panics
+    /// If the queue is full, as for [`Ring::push`].
+    #[inline]
+    pub fn insert(&mut self, place: usize, item: T) {
+        self.push(item);
+        for behind in (place + 1..self.len()).rev() {
+            let before = self.at(behind - 1);
+            self.items[(self.first.wrapping_add(behind as u32) & Self::MASK) as usize] = before;
+        }
+        self.items[(self.first.wrapping_add(place as u32) & Self::MASK) as usize] = item;
+    }
+
     /// Takes the oldest item.
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
@@ -87,6 +107,19 @@ mod tests {
             }
             assert!(ring.is_empty() && ring.pop().is_none());
         }
+    }
+
+    #[test]
+    fn an_item_finds_its_place_among_others() {
+        let mut ring = Ring::<u32, 8>::new(0);
+        // Not at the start of the array.
+        (0..6).for_each(|n| ring.push(n));
+        (0..5).for_each(|n| assert_eq!(ring.pop(), Some(n)));
+        for (place, item) in [(1, 9), (0, 1), (1, 3), (4, 11)] {
+            ring.insert(place, item);
+        }
+        assert_eq!(ring.iter().collect::<Vec<_>>(), [1, 3, 5, 9, 11]);
+        assert_eq!((ring.at(0), ring.at(3), ring.len()), (1, 9, 5));
     }
 
     #[test]

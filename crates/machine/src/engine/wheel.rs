@@ -3,6 +3,8 @@
 //! Events happen at the edges of one clock, which are the wheel's slots: so the next event is nearly always in the same word of
 //! the wheel's bit map as the last. They come out by tick, and those of one tick in the order in which they were scheduled. Scheduling and popping take
 //! constant time and no heap memory: the nodes are recycled.
+//!
+//! Some things happen once all else of a cycle has: a pipeline chooses among what has come. They are marked, not scheduled.
 
 use crate::engine::{NEVER, Period};
 use crate::signal::Tick;
@@ -48,7 +50,10 @@ pub struct Wheel {
     next: u64,
     slots: Box<[Slot; SLOTS]>,
     chains: Box<[Chain; SLOTS]>,
-    /// One bit for each slot that holds events.
+    /// By slot, what is marked, one bit each, and the event that the first of the bits stands for.
+    marks: Box<[u32; SLOTS]>,
+    marked: u32,
+    /// One bit for each slot that holds events or marks.
     occupied: [u64; WORDS],
     /// How many of the events of the cycle's slot have been taken.
     given: u32,
@@ -71,6 +76,8 @@ impl Wheel {
             next: NEVER,
             slots: Box::new([Slot { events: [0; PLACES] }; SLOTS]),
             chains: Box::new([Chain { head: NONE, tail: NONE }; SLOTS]),
+            marks: Box::new([0; SLOTS]),
+            marked: 0,
             occupied: [0; WORDS],
             given: 0,
             nodes: Box::new(std::array::from_fn(|index| Node {
@@ -84,11 +91,29 @@ impl Wheel {
         }
     }
 
+    /// The same queue, whose marks stand for this event and the 31 numbers after it.
+    pub fn with_marks(self, marked: u32) -> Self {
+        Self { marked, ..self }
+    }
+
+    /// Marks one of the 32 events, which come once in a cycle, in the order of their numbers, and after all others. `tick` is an edge, and not in the past. Gives that tick,
+    /// or the last within reach.
+    #[inline]
+    pub fn mark(&mut self, tick: Tick, number: u8) -> Tick {
+        let cycle = self.clock.cycles(tick).min(self.now + SLOTS as u64 - 1);
+        debug_assert!(cycle >= self.now, "mark {number} at {tick}, now {}", self.now);
+        self.next = self.next.min(cycle);
+        let index = cycle as usize % SLOTS;
+        self.marks[index] |= 1 << (number % 32);
+        self.occupied[index / 64] |= 1 << (index % 64);
+        cycle * self.clock.ticks()
+    }
+
     /// Puts an event at `tick`, which must not lie in the past; between two edges, at the second.
     // Once for all who call it: copies would crowd the host's cache of instructions.
     #[inline(never)]
     pub fn schedule(&mut self, tick: Tick, event: u32) {
-        let cycle = self.clock.cycles(tick + self.clock.ticks() - 1);
+        let cycle = self.clock.next_cycle(tick);
         debug_assert!(cycle >= self.now, "event {event:#x} at {tick}, cycle {cycle}, now {}", self.now);
         self.next = self.next.min(cycle);
         if cycle - self.now < SLOTS as u64 {
@@ -181,11 +206,14 @@ impl Wheel {
             self.given += 1;
             return Some(slot[self.given as usize % PLACES]);
         }
-        if held == 0 {
-            return None;
-        }
         if held == FULL && self.chains[index].head != NONE {
             return Some(self.pop_chain(index));
+        }
+        let marks = &mut self.marks[index];
+        if *marks != 0 {
+            let number = marks.trailing_zeros();
+            *marks &= *marks - 1;
+            return Some(self.marked + number);
         }
         self.given = 0;
         self.slots[index].events[0] = 0;
@@ -205,8 +233,16 @@ impl Wheel {
         if slot[0] == FULL && self.chains[at].head != NONE {
             return None;
         }
+        let of_marks = |at: usize| self.marked + self.marks[at].trailing_zeros();
+        if self.marks[at] != 0 {
+            return Some(of_marks(at));
+        }
         let later = self.occupied[at / 64] >> (at % 64) >> 1;
-        (later != 0).then(|| self.slots[(at + 1 + later.trailing_zeros() as usize) % SLOTS].events[1])
+        (later != 0).then(|| {
+            let at = (at + 1 + later.trailing_zeros() as usize) % SLOTS;
+            let slot = &self.slots[at].events;
+            if slot[0] == 0 { of_marks(at) } else { slot[1] }
+        })
     }
 
     #[cold]
@@ -259,86 +295,4 @@ impl std::fmt::Debug for Wheel {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::Wheel;
-    use crate::engine::{NEVER, Period, Random};
-
-    #[test]
-    fn events_come_in_order_of_tick_then_of_scheduling() {
-        let mut wheel = Wheel::new(Period::new(2));
-        let mut random = Random::new(3, 0);
-        let mut expected: Vec<(u64, u32)> = Vec::new();
-        let mut got = Vec::new();
-        let mut now = 0;
-        for event in 0..5000 {
-            let reach = if event % 7 == 0 { 200_000 } else { 5000 };
-            let tick = now + random.below(reach);
-            wheel.schedule(tick, event);
-            // Between two edges: at the second.
-            expected.push((tick.next_multiple_of(2), event));
-            if event % 2 == 0 {
-                now = wheel.next_tick();
-                wheel.advance(now);
-                while let Some(event) = wheel.pop() {
-                    got.push((now, event));
-                }
-            }
-        }
-        while wheel.next_tick() != NEVER {
-            now = wheel.next_tick();
-            wheel.advance(now);
-            while let Some(event) = wheel.pop() {
-                got.push((now, event));
-            }
-        }
-        // A stable sort by tick keeps the order of scheduling.
-        expected.sort_by_key(|&(tick, _)| tick);
-        assert_eq!(got, expected);
-    }
-
-    #[test]
-    fn a_crowded_cycle_keeps_its_order_and_takes_more_while_it_lasts() {
-        let mut wheel = Wheel::new(Period::new(2));
-        (0..20).for_each(|event| wheel.schedule(6, event));
-        wheel.schedule(8, 50);
-        let mut got = Vec::new();
-        while wheel.next_tick() == 6 {
-            wheel.advance_to_next();
-            while let Some(event) = wheel.pop() {
-                got.push(event);
-                if event < 3 {
-                    wheel.schedule(6, 20 + event);
-                }
-            }
-        }
-        assert_eq!(got, (0..23).collect::<Vec<_>>());
-        assert_eq!(wheel.next_tick(), 8);
-        wheel.advance_to_next();
-        assert_eq!((wheel.pop(), wheel.pop(), wheel.next_tick()), (Some(50), None, NEVER));
-    }
-
-    #[test]
-    fn what_comes_next_is_known_before() {
-        let mut wheel = Wheel::new(Period::new(2));
-        // More than a slot holds, then two later ones.
-        (0..9).for_each(|event| wheel.schedule(4, event));
-        wheel.schedule(40, 9);
-        wheel.schedule(6, 10);
-        wheel.advance(4);
-        for event in 0..6 {
-            assert_eq!((wheel.pop(), wheel.peek()), (Some(event), Some(event + 1)));
-        }
-        assert_eq!((wheel.pop(), wheel.peek()), (Some(6), None));
-        (7..9).for_each(|event| assert_eq!(wheel.pop(), Some(event)));
-        assert_eq!((wheel.peek(), wheel.pop(), wheel.next_tick()), (Some(10), None, 6));
-        wheel.advance(6);
-        assert_eq!((wheel.pop(), wheel.peek()), (Some(10), Some(9)));
-        // What is put before it comes before it.
-        wheel.schedule(8, 11);
-        assert_eq!((wheel.peek(), wheel.pop(), wheel.next_tick()), (Some(11), None, 8));
-        wheel.advance(8);
-        assert_eq!((wheel.pop(), wheel.peek(), wheel.pop()), (Some(11), Some(9), None));
-        wheel.advance(40);
-        assert_eq!((wheel.pop(), wheel.peek(), wheel.pop(), wheel.next_tick()), (Some(9), None, None, NEVER));
-    }
-}
+mod tests;

@@ -30,11 +30,8 @@ impl Flits {
         let each = if record.half_width { 2 } else { 1 };
         let sent = |slots: u64| slots.saturating_sub(first).div_ceil(each).min(record.kind.flits());
         // `now` is NEVER for packets that have ended.
-        let (started, complete) = if now == NEVER {
-            (NEVER, NEVER)
-        } else {
-            (2 * clock.cycles(now + clock.ticks() - 1), 2 * clock.cycles(now))
-        };
+        let (started, complete) =
+            if now == NEVER { (NEVER, NEVER) } else { (2 * clock.next_cycle(now), 2 * clock.cycles(now)) };
         let split = |flits: u64| [flits.min(1), flits.saturating_sub(1)];
         let by_kind = &mut self.by_kind[record.kind as usize][usize::from(record.passes_through)];
         for (part, flits) in split(sent(started)).into_iter().enumerate() {

@@ -341,8 +341,9 @@ impl Ledger {
         entries: impl Fn(usize, Pending) -> I,
     ) -> Snapshot {
         let mut cells = self.cells.clone();
+        let (cycle, next) = (self.clocks.uclk.cycles(now), self.clocks.uclk.next_cycle(now));
         for record in live {
-            cells.fold(record, self.clocks.uclk.cycles(now));
+            cells.fold(&record.before(next), cycle);
         }
         for record in packets {
             cells.fold_packet(record, now, &self.clocks, self.links.flight);

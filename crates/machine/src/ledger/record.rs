@@ -224,7 +224,7 @@ pub const NO_THREAD: u8 = 0xF;
 pub const IO_THREAD: u8 = 0x1E;
 
 /// The life of one transaction: when it was where, and what was decided. Stamps are cycles of the uncore's clock, and [`NEVER`] until they
-/// happen.
+/// happen, but for the first.
 #[derive(Debug, Clone)]
 pub struct Record {
     /// What it is.
@@ -259,7 +259,7 @@ pub struct Record {
     pub completed: bool,
     /// Was rejected, because its line had a request under way, for the first time.
     pub rejected: u64,
-    /// Arrived in the slice's request queue.
+    /// Arrives in the slice's request queue; known when it is sent there.
     pub ingress_in: u64,
     /// Left the slice's request queue; this is also when the tags are looked up.
     pub ingress_out: u64,
@@ -312,6 +312,12 @@ impl Record {
     #[inline]
     pub(super) const fn is_rare(&self) -> bool {
         self.rare != 0 || self.rejected != NEVER || self.directory.is_some()
+    }
+
+    /// The record of a request under way, without what happens from a cycle on.
+    pub(super) fn before(&self, cycle: u64) -> Self {
+        let ingress_in = if self.ingress_in < cycle { self.ingress_in } else { NEVER };
+        Self { ingress_in, ..self.clone() }
     }
 
     /// A record of which nothing has happened yet.

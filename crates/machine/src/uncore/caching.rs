@@ -20,29 +20,66 @@ pub(super) fn bits(mut mask: u8) -> impl Iterator<Item = usize> {
 }
 
 impl Model {
-    /// A request arrives in its slice's queue, which takes one in a cycle: others come a cycle later.
-    pub(super) fn arrive<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+    /// A request is sent to its slice, in whose queue it will be at `at`, or later: the queue takes one in a cycle. It gets its place
+    /// there now, in the order of arrival, and its arrival is an event only if somebody hears of it.
+    pub(super) fn send_at(&mut self, request: RequestId, at: Tick) {
         let record = &mut self.pool[request].record;
-        let (slice, tid, kind) = (record.slice, record.tid, record.kind);
+        let slice = record.slice;
         let state = &mut self.slices[usize::from(slice)];
-        if state.queue_free > self.now {
-            self.wheel.schedule(state.queue_free, Event::Arrive.of(request));
-            return;
+        let ready = self.clocks.uclk.align_up(at) + self.latency.ingress;
+        let ready = state.waiting.add_request(ready, self.latency.uclk, request);
+        let arrives = ready - self.latency.ingress;
+        record.ingress_in = self.clocks.uclk.cycles(arrives);
+        let first = state.waiting.only_request().is_none_or(|first| first == ready);
+        if state.wires.ingress.is_heard() {
+            self.announce(request, arrives);
         }
-        state.queue_free = self.now + self.latency.uclk;
-        record.ingress_in = self.wheel.cycle();
+        // If others of its kind come before it, the pipeline's event is set.
+        if first {
+            self.plan_pump(slice);
+        }
+    }
+
+    /// Somebody will hear that a request arrives in its slice's queue.
+    #[cold]
+    fn announce(&mut self, request: RequestId, arrives: Tick) {
+        let announced = &mut self.pool[request].announced;
+        if !std::mem::replace(announced, true) {
+            self.wheel.schedule(arrives, Event::Arrive.of(request));
+        }
+    }
+
+    /// Somebody has begun to listen to a slice's queues: the requests on their way there will be heard.
+    pub(super) fn announce_arrivals(&mut self, slice: usize) {
+        let ingress = self.latency.ingress;
+        // What has arrived before now stands in the queue.
+        let coming: Vec<_> = self.slices[slice].waiting.requests_after(self.now + ingress - 1).collect();
+        coming.into_iter().for_each(|(ready, request)| self.announce(request, ready - ingress));
+    }
+
+    /// A request of which somebody may hear arrives in its slice's queue.
+    pub(super) fn arrive<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let record = &self.pool[request].record;
+        let (tid, wires) = (record.tid, &self.slices[usize::from(record.slice)].wires);
+        wires.ingress.enter(self.wires.tags.ingress(tid), self.now, sink);
+        if record.kind.is_io() {
+            wires.ingress.enter(self.wires.tags.ordered(tid), self.now, sink);
+        }
+    }
+
+    /// A snoop arrives in its slice's queue, which takes one in a cycle: others come a cycle later.
+    pub(super) fn snoop_arrives<S: SignalSink>(&mut self, snoop: RequestId, sink: &mut S) {
+        let record = &mut self.pool[snoop].record;
+        let slice = record.slice;
+        let state = &mut self.slices[usize::from(slice)];
         let ready = self.now + self.latency.ingress;
-        if kind == RequestKind::Snoop {
-            state.waiting.add_snoop(ready, request);
-            state.wires.ingress.enter(self.wires.tags.snoop_ingress(), self.now, sink);
-            self.wake(slice, sink);
+        if state.waiting.has_one_of(ready) {
+            self.wheel.schedule(self.now + self.latency.uclk, Event::SnoopArrive.of(snoop));
             return;
         }
-        state.wires.ingress.enter(self.wires.tags.ingress(tid), self.now, sink);
-        if kind.is_io() {
-            state.wires.ingress.enter(self.wires.tags.ordered(tid), self.now, sink);
-        }
-        state.waiting.add_request(ready, request);
+        record.ingress_in = self.wheel.cycle();
+        state.waiting.add_snoop(ready, snoop);
+        state.wires.ingress.enter(self.wires.tags.snoop_ingress(), self.now, sink);
         self.wake(slice, sink);
     }
 
@@ -72,11 +109,11 @@ impl Model {
         if state.waiting.is_empty() {
             return;
         }
-        match state.waiting.only_request().filter(|&first| first > self.now) {
-            None => self.work(slice, sink),
-            // Nothing can go now.
-            Some(first) if state.has_tor_entry() => self.pump_from(slice, first),
-            Some(_) => {}
+        // Otherwise nothing can go now.
+        if state.waiting.only_request().is_none_or(|first| first <= self.now) {
+            self.work(slice, sink);
+        } else {
+            self.plan_pump(slice);
         }
     }
 
@@ -95,14 +132,20 @@ impl Model {
     #[inline]
     fn plan_pump(&mut self, slice: u16) {
         let state = &self.slices[usize::from(slice)];
-        // The pipeline works neither before it is free nor again in this cycle, and an earlier event may be set already.
-        if !state.waiting.is_empty() && state.pump_at > state.pipeline_free.max(self.now + 1) {
-            self.set_pump(slice);
+        match state.waiting.only_request() {
+            Some(first) if state.has_tor_entry() => self.pump_from(slice, first),
+            None if !state.waiting.is_empty() => self.plan_among_others(slice),
+            _ => {}
         }
     }
 
-    fn set_pump(&mut self, slice: u16) {
+    #[inline(never)]
+    fn plan_among_others(&mut self, slice: u16) {
         let state = &self.slices[usize::from(slice)];
+        // The pipeline works neither before it is free nor again in this cycle, and an earlier event may be set already.
+        if state.pump_at <= state.pipeline_free.max(self.now + 1) {
+            return;
+        }
         if let Some(ready) = state.waiting.next_snoop().filter(|_| state.has_snoop_entry()) {
             self.pump_from(slice, ready);
         }
@@ -116,12 +159,12 @@ impl Model {
 
     /// Sets the pipeline's next event for something that may go from a tick on. If it could go now but did not, it lacks a tracker entry,
     /// and the home agent wakes the slice.
+    #[inline]
     fn pump_from(&mut self, slice: u16, ready: Tick) {
         let state = &mut self.slices[usize::from(slice)];
         let next = ready.max(state.pipeline_free);
         if next > self.now && next < state.pump_at {
-            state.pump_at = next;
-            self.wheel.schedule(next, Event::Pump.of(slice));
+            state.pump_at = self.wheel.mark(next, slice as u8);
         }
     }
 

@@ -237,7 +237,7 @@ impl Model {
             self.travel(socket as u8, RingKind::Block, self.rings.io(), to, sink);
         }
         self.slices[usize::from(slice)].credits -= 1;
-        self.wheel.schedule(self.now + self.latency.to_io(slice), Event::Arrive.of(request));
+        self.send_at(request, self.now + self.latency.to_io(slice));
         self.wake_devices(socket, sink);
         self.devices[socket].egress.front().map_or(Tick::MAX, |(ready, _)| ready.max(self.now + self.latency.uclk))
     }

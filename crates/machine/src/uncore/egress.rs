@@ -41,7 +41,7 @@ impl Model {
     pub(super) fn next_message<S: SignalSink>(&mut self, stop: u16, sink: &mut S) {
         let slice = &mut self.slices[usize::from(stop)];
         let Some((message, to, since)) = slice.egress.pop_front() else { return };
-        let last = slice.egress.is_empty();
+        let (last, room) = (slice.egress.is_empty(), slice.egress_has_room_again());
         let heard = slice.egress_heard;
         if !last {
             self.wheel.schedule(self.now + self.latency.uclk, Event::Egress.of(stop));
@@ -51,8 +51,8 @@ impl Model {
         if heard {
             self.tell_message(stop, message, to, sink);
         }
-        if last {
-            // What found no room may find it now.
+        if room {
+            // What found none may find it now.
             self.wake(stop, sink);
         }
     }

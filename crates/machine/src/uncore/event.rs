@@ -6,8 +6,10 @@
 pub enum Event {
     /// A thread goes on issuing accesses.
     Issue,
-    /// A request arrives in its slice's queue.
+    /// A request of which somebody may hear arrives in its slice's queue.
     Arrive,
+    /// A snoop arrives in its slice's queue.
+    SnoopArrive,
     /// A slice's pipeline may take its next request.
     Pump,
     /// A ring stop sends the next of its messages.
@@ -72,6 +74,7 @@ impl Event {
         match number {
             n if n == Self::Issue as u8 => Self::Issue,
             n if n == Self::Arrive as u8 => Self::Arrive,
+            n if n == Self::SnoopArrive as u8 => Self::SnoopArrive,
             n if n == Self::Pump as u8 => Self::Pump,
             n if n == Self::Egress as u8 => Self::Egress,
             n if n == Self::Accept as u8 => Self::Accept,

@@ -127,7 +127,7 @@ impl Model {
             state.stalled.push(request);
         } else {
             state.credits -= 1;
-            self.wheel.schedule(at, Event::Arrive.of(request));
+            self.send_at(request, at);
         }
     }
 

@@ -32,6 +32,11 @@ impl Levels {
         self.wire.instance
     }
 
+    /// True if some counter listens.
+    pub const fn is_heard(self) -> bool {
+        self.heard
+    }
+
     /// An entry arrives.
     #[inline]
     pub fn enter<S: SignalSink>(self, tag: u64, now: Tick, sink: &mut S) {

@@ -212,7 +212,7 @@ impl Model {
         Ok(Self {
             latency: Latency::new(&parameters, &clocks),
             now: 0,
-            wheel: Wheel::new(clocks.uclk),
+            wheel: Wheel::new(clocks.uclk).with_marks(Event::Pump.of(0)),
             pool: Pool::new(),
             threads: Vec::new(),
             cores: (0..cores).map(|_| Core::new(parameters.fill_buffers)).collect(),

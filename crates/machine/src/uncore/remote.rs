@@ -154,7 +154,7 @@ impl Model {
         let next = if to == home { self.map.within(slice) } else { self.rings.io() };
         self.travel(home, RingKind::Address, self.rings.home(), next, sink);
         if to == home {
-            self.wheel.schedule(self.now + self.latency.to_home(slice), Event::Arrive.of(request));
+            self.wheel.schedule(self.now + self.latency.to_home(slice), Event::SnoopArrive.of(request));
             return;
         }
         let asking = &self.pool[parent].record;

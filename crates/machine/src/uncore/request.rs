@@ -42,6 +42,8 @@ pub struct Request {
     pub awaited: u8,
     /// Data and completions that have come to the slice.
     pub parts: u8,
+    /// Its arrival in its slice's queue is an event.
+    pub announced: bool,
     /// The home agent has served it.
     pub granted: bool,
     /// What a snoop found.
@@ -74,6 +76,7 @@ impl Request {
             conflict: NO_REQUEST,
             awaited: 0,
             parts: 0,
+            announced: false,
             granted: false,
             finding: Finding::Nothing,
             data_at: NEVER,

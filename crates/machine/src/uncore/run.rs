@@ -87,6 +87,7 @@ impl Model {
         match event {
             Event::Issue => self.issue(subject, sink),
             Event::Arrive => self.arrive(subject, sink),
+            Event::SnoopArrive => self.snoop_arrives(subject, sink),
             Event::Pump => self.pump(subject, sink),
             Event::Egress => self.next_message(subject, sink),
             Event::Accept => self.accept(subject, sink),

@@ -35,8 +35,6 @@ pub struct Slice {
     /// Entries for requests, and those for snoops of other sockets, which must never wait for requests.
     all: u32,
     for_snoops: u32,
-    /// First tick at which the request queue can take another entry.
-    pub queue_free: Tick,
     /// First tick at which the pipeline can take another request: it takes one in a cycle.
     pub pipeline_free: Tick,
     /// Tick of the pipeline event that counts; others are stale.
@@ -67,7 +65,6 @@ impl Slice {
             used: 0,
             all: (1 << for_requests) - 1,
             for_snoops: ((1 << for_snoops) - 1) << for_requests,
-            queue_free: 0,
             pipeline_free: 0,
             pump_at: NEVER,
             refused_at: NEVER,
@@ -112,6 +109,11 @@ impl Slice {
     #[inline]
     pub fn egress_is_full(&self) -> bool {
         self.egress.len() >= EGRESS_FULL
+    }
+
+    /// True if the message that has just left it made the first room.
+    pub fn egress_has_room_again(&self) -> bool {
+        self.egress.len() + 1 == EGRESS_FULL
     }
 
     /// Takes an entry for a snoop. There must be one.

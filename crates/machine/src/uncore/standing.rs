@@ -15,8 +15,12 @@ impl Model {
         self.rings.listen(sink);
         let rings = self.rings.are_heard();
         for index in 0..self.slices.len() {
+            let heard = self.slices[index].wires.ingress.is_heard();
             if self.slices[index].listen(rings, sink) {
                 self.stands_in_slice(index, sink);
+            }
+            if !heard && self.slices[index].wires.ingress.is_heard() {
+                self.announce_arrivals(index);
             }
         }
         for index in 0..self.homes.len() {
@@ -49,8 +53,9 @@ impl Model {
     fn stands_in_slice<S: SignalSink>(&self, index: usize, sink: &mut S) {
         let (slice, tags, now) = (&self.slices[index], &self.wires.tags, self.now);
         let wires = &slice.wires;
+        let next = self.clocks.uclk.next_cycle(now);
         let waiting = self.pool.records().filter(|record| {
-            usize::from(record.slice) == index && record.ingress_in != NEVER && record.ingress_out == NEVER
+            usize::from(record.slice) == index && record.ingress_in < next && record.ingress_out == NEVER
         });
         let ingress: Vec<(u64, u32)> = waiting
             .flat_map(|record| {

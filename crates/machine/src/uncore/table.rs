@@ -1,7 +1,6 @@
 //! The table of requests: entries come and go, and with them the credits of the request queue.
 
 use super::Model;
-use super::event::Event;
 use super::request::{NO_REQUEST, RequestId};
 use crate::ledger::RequestKind;
 use crate::signal::SignalSink;
@@ -14,7 +13,7 @@ impl Model {
             None => state.credits += 1,
             Some(stalled) => {
                 let at = self.now + self.latency.core_slice(self.pool[stalled].core, slice);
-                self.wheel.schedule(at, Event::Arrive.of(stalled));
+                self.send_at(stalled, at);
             }
         }
     }

@@ -89,7 +89,7 @@ impl Model {
         let queue = if entry.record.kind.reads_memory() { Pending::Reads } else { Pending::Writes };
         let clock = self.clocks.dclk;
         let channel = &mut self.channels[usize::from(place.channel)];
-        let earliest = clock.cycles(from + self.latency.home_to_memory + clock.ticks() - 1);
+        let earliest = clock.next_cycle(from + self.latency.home_to_memory);
         let cycle = channel.last_arrival().map_or(earliest, |last| earliest.max(last + 1));
         let (line, bank, row) = (entry.line, place.bank, place.row);
         let partial = entry.record.kind == RequestKind::StreamPart && !entry.record.completed;

@@ -20,7 +20,7 @@ pub struct Waiting {
     fills: Ring<RequestId, 32>,
     /// Requests that were turned away because their line was busy, and may now try again. They still count as queued.
     retries: Ring<RequestId, 32>,
-    /// Requests in order of arrival, with the tick from which they may be looked up.
+    /// Requests in order of arrival, those on their way too, with the tick from which they may be looked up.
     fresh: Ring<(Tick, RequestId), 32>,
     /// That tick of the first of them.
     fresh_from: Tick,
@@ -69,12 +69,39 @@ impl Waiting {
         self.present |= RETRIES;
     }
 
-    /// A request has come that may be looked up from a tick on.
+    /// A request comes, or will, that may be looked up from a tick on. The queue takes one in a `cycle`: if that one has been given away,
+    /// it is the next that has not. Gives it.
     #[inline]
-    pub fn add_request(&mut self, ready: Tick, request: RequestId) {
-        self.fresh.push((ready, request));
-        self.fresh_from = self.fresh_from.min(ready);
+    pub fn add_request(&mut self, ready: Tick, cycle: Tick, request: RequestId) -> Tick {
         self.present |= FRESH;
+        self.fresh_from = self.fresh_from.min(ready);
+        if self.fresh.back().is_none_or(|(last, _)| last < ready) {
+            self.fresh.push((ready, request));
+            return ready;
+        }
+        self.squeeze_in(ready, cycle, request)
+    }
+
+    /// The same among those that come later, or in the same cycle.
+    #[inline(never)]
+    fn squeeze_in(&mut self, mut ready: Tick, cycle: Tick, request: RequestId) -> Tick {
+        let mut place = self.fresh.len();
+        while place > 0 && self.fresh.at(place - 1).0 > ready {
+            place -= 1;
+        }
+        if place > 0 && self.fresh.at(place - 1).0 == ready {
+            ready += cycle;
+            while place < self.fresh.len() && self.fresh.at(place).0 == ready {
+                (place, ready) = (place + 1, ready + cycle);
+            }
+        }
+        self.fresh.insert(place, (ready, request));
+        ready
+    }
+
+    /// The requests that may be looked up after a tick, and those ticks.
+    pub fn requests_after(&self, tick: Tick) -> impl Iterator<Item = (Tick, RequestId)> + '_ {
+        self.fresh.iter().filter(move |&(ready, _)| ready > tick)
     }
 
     /// A snoop may try again.
@@ -87,6 +114,11 @@ impl Waiting {
     pub fn add_snoop(&mut self, ready: Tick, snoop: RequestId) {
         self.snoops.push_back((ready, snoop));
         self.present |= SNOOPS;
+    }
+
+    /// True if a request or snoop comes in the cycle behind which it may be looked up from a tick on.
+    pub fn has_one_of(&self, ready: Tick) -> bool {
+        self.fresh.iter().any(|(of, _)| of == ready) || self.snoops.back().is_some_and(|&(of, _)| of == ready)
     }
 
     /// The first line that has come.
@@ -197,7 +229,7 @@ mod tests {
     fn each_queue_gives_what_it_took() {
         let mut waiting = Waiting::new();
         assert!(waiting.is_empty());
-        waiting.add_request(10, 1);
+        waiting.add_request(10, 2, 1);
         assert_eq!((waiting.only_request(), waiting.request(9), waiting.request(10)), (Some(10), None, Some(1)));
         waiting.add_fill(2);
         assert_eq!((waiting.only_request(), waiting.fill(), waiting.next_request()), (None, Some(2), Some(10)));
@@ -207,6 +239,21 @@ mod tests {
         waiting.take_fill();
         waiting.take_request();
         assert_eq!((waiting.retry(), waiting.fill(), waiting.request(10)), (None, None, None));
+        assert!(waiting.is_empty());
+    }
+
+    #[test]
+    fn requests_are_taken_in_the_order_of_arrival_one_a_cycle() {
+        let mut waiting = Waiting::new();
+        let mut add = |ready, request| waiting.add_request(ready, 2, request);
+        assert_eq!([add(20, 1), add(20, 2), add(16, 3), add(16, 4), add(18, 5), add(30, 6)], [20, 22, 16, 18, 24, 30]);
+        assert_eq!(waiting.requests_after(22).collect::<Vec<_>>(), [(24, 5), (30, 6)]);
+        let taken = [3, 4, 1, 2, 5, 6].map(|_| {
+            let first = waiting.request(30);
+            waiting.take_request();
+            first
+        });
+        assert_eq!(taken, [3, 4, 1, 2, 5, 6].map(Some));
         assert!(waiting.is_empty());
     }
 

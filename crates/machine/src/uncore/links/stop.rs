@@ -290,7 +290,7 @@ impl Model {
             Action::Accept => self.reach_home(request, to_home, Event::Accept),
             Action::Write => self.reach_home(request, to_home, Event::SnoopWrite),
             Action::Answer => self.wheel.schedule(to_home, Event::SnoopAnswer.of(request)),
-            Action::Snoop => self.wheel.schedule(to_slice, Event::Arrive.of(request)),
+            Action::Snoop => self.wheel.schedule(to_slice, Event::SnoopArrive.of(request)),
             Action::Complete if asked.is_read() => self.wheel.schedule(to_slice, Event::Part.of(request)),
             Action::Complete if asked == RequestKind::IoWrite => {
                 self.wheel.schedule(to_slice, Event::Fill.of(request));
