@@ -102,13 +102,13 @@ impl Model {
             // The cores take turns.
             let turn = self.agents[index].turn();
             match outgoing {
-                Some(Outgoing::Device(class)) => {
+                Some(Outgoing::Device(class)) if self.devices[index].takes(class) => {
                     let from = turn % self.parameters.cores;
                     self.travel(socket as u8, RingKind::Block, from, self.rings.io(), sink);
                     self.device_packet(index, class, NO_DEVICE, sink);
                 }
                 Some(Outgoing::Far(kind)) => self.far_begins(socket as u8, kind, turn, sink),
-                None => {}
+                Some(Outgoing::Device(_)) | None => {}
             }
             let next = self.agents[index].next_tick();
             if next != Tick::MAX {
