@@ -22,7 +22,14 @@ impl Model {
     }
 
     fn begin_phase<S: SignalSink>(&mut self, sink: &mut S) {
-        let Some((workload, conditions)) = self.course.begin(self.now) else { return };
+        let Some((workload, conditions)) = self.course.begin(self.now) else {
+            // Errands belong to their phase: with more of them, nothing would come to rest.
+            for socket in 0..self.agents.len() {
+                self.agents[socket].begin(&[], self.now);
+                self.schedule_units(socket as u16);
+            }
+            return;
+        };
         self.threads = workload.as_ref().map_or_else(Vec::new, |workload| self.make_threads(workload));
         self.apply_conditions(&conditions, sink);
         for thread in 0..self.threads.len() as u16 {

@@ -89,3 +89,16 @@ fn cores_wait_for_devices_that_do_not_keep_up() {
         assert!((1550..=1650).contains(&taken), "{class}: {taken}");
     }
 }
+
+#[test]
+fn errands_end_with_their_phase() {
+    let [from, to] = run_all(
+        "4 \nphase busy\nidle 20us\nremote-device-write every 100ns\nremote-device-read every 100ns\nremote-ipi every 100ns\nphold every 100ns\n",
+    );
+    let window = Window::between(&from, &to);
+    assert!(window.ticks() < 30 * 108_000, "{} ticks of 108 GHz", window.ticks());
+    // The last hold ends, too.
+    let hold = of(&window, "ubox", "PHOLD_CYCLES.ASSERT_TO_ACK", 0..4)
+        + of(&window, "ubox", "PHOLD_CYCLES.ACK_TO_DEASSERT", 0..4);
+    assert!(hold > 0);
+}
