@@ -65,6 +65,18 @@ fn phases_follow_each_other_on_every_machine() {
 }
 
 #[test]
+fn a_phase_of_no_work_and_no_length_holds_nobody_up() {
+    for (name, lines) in MACHINES {
+        let spec = MachineSpec::parse(name).expect("a machine");
+        let text = "phase none\n workload idle\nphase one\n workload chase:requests=1\n";
+        let scenario = Scenario::parse(text, &spec.limits().expect("a model")).expect("a scenario");
+        let mut machine = Machine::for_scenario(&spec, &scenario).expect("a machine");
+        machine.run_for(2 * machine.clocks().ticks_per_second() / 1_000_000);
+        assert!(machine.finished() && reads(&machine, lines) > 0, "{name}");
+    }
+}
+
+#[test]
 fn a_pause_takes_its_time_on_every_machine() {
     for (name, lines) in MACHINES {
         let spec = MachineSpec::parse(name).expect("a machine");

@@ -14,6 +14,7 @@ use super::wires::Tagged;
 use crate::engine::Ring;
 use crate::ledger::{IO_THREAD, IoClass, IoQueue, RequestKind, RingKind};
 use crate::signal::{SignalSink, Tick, Wire, Wiring, WiringError};
+use std::collections::VecDeque;
 
 /// Requests that a device thread has under way at most (assumption: the tags of a device, shared by its queues).
 const OUTSTANDING: u8 = 16;
@@ -30,6 +31,8 @@ const CREDITS: u8 = 2;
 const ROUND: u64 = 10;
 /// No device thread waits for the packet.
 pub const NO_DEVICE: u16 = u16::MAX;
+/// Packets of a class for the IIO that wait in the stop while cores go on to send others; there is room for them from the start.
+const WAITING: usize = 256;
 /// Entries of the egress queues to the rings (assumption).
 const EGRESS: usize = 8;
 
@@ -94,9 +97,9 @@ pub struct Device {
     /// Requests that wait for the rings, with the tick from which they may go.
     egress: Ring<(Tick, RequestId), 16>,
     /// Acknowledgements that wait for the ring, by the tick at which they go.
-    acknowledgements: Ring<Tick, 256>,
+    acknowledgements: VecDeque<Tick>,
     /// Packets that wait for the IIO, by class, with the tick from which they may go and the thread that waits for them.
-    ingress: [Ring<(Tick, u16), 256>; IoClass::COUNT],
+    ingress: [VecDeque<(Tick, u16)>; IoClass::COUNT],
     /// Entries of the egress queues, by [`IoQueue`].
     entries: [usize; 3],
     /// Packets that the IIO takes now, by the tick at which it has them.
@@ -115,8 +118,8 @@ impl Device {
         Self {
             wires,
             egress: Ring::new((0, 0)),
-            acknowledgements: Ring::new(0),
-            ingress: [(); IoClass::COUNT].map(|()| Ring::new((0, 0))),
+            acknowledgements: VecDeque::with_capacity(WAITING),
+            ingress: [(); IoClass::COUNT].map(|()| VecDeque::with_capacity(WAITING)),
             entries: [0; 3],
             taking: [(); IoClass::COUNT].map(|()| Ring::new(0)),
             without_credit: [false; IoClass::COUNT],
@@ -129,8 +132,13 @@ impl Device {
     pub fn is_idle(&self) -> bool {
         self.egress.is_empty()
             && self.acknowledgements.is_empty()
-            && self.ingress.iter().all(Ring::is_empty)
+            && self.ingress.iter().all(VecDeque::is_empty)
             && self.taking.iter().all(Ring::is_empty)
+    }
+
+    /// True if cores may send another packet of a class: while very many wait for the IIO, they wait, too.
+    pub fn takes(&self, class: IoClass) -> bool {
+        self.ingress[class as usize].len() < WAITING
     }
 }
 
@@ -195,13 +203,13 @@ impl Model {
         for class in IoClass::ALL {
             next = next.min(self.pump_class(socket, class, sink));
         }
-        if let Some(due) = self.devices[socket].acknowledgements.front() {
+        if let Some(&due) = self.devices[socket].acknowledgements.front() {
             if due <= self.now {
-                self.devices[socket].acknowledgements.pop();
+                self.devices[socket].acknowledgements.pop_front();
                 self.leave_egress(socket, IoQueue::Acknowledge, sink);
             }
             let due = self.devices[socket].acknowledgements.front();
-            next = next.min(due.map_or(Tick::MAX, |due| due.max(self.now + self.latency.uclk)));
+            next = next.min(due.map_or(Tick::MAX, |&due| due.max(self.now + self.latency.uclk)));
         }
         next = next.min(self.pump_egress(socket, sink));
         if next != Tick::MAX {
@@ -259,7 +267,7 @@ impl Model {
         let (wire, tag) = self.devices[socket].wires.ingress[class as usize];
         sink.enter(wire, tag, self.now);
         self.ledger.io_ingress(socket, class, true, self.now);
-        self.devices[socket].ingress[class as usize].push((self.now + self.latency.uclk, thread));
+        self.devices[socket].ingress[class as usize].push_back((self.now + self.latency.uclk, thread));
         self.pump_device_at(socket, self.now + self.latency.uclk);
     }
 
@@ -277,7 +285,7 @@ impl Model {
         }
         let device = &mut self.devices[socket];
         let mut next = device.taking[index].front().unwrap_or(Tick::MAX);
-        let Some((ready, thread)) = device.ingress[index].front() else { return next };
+        let Some(&(ready, thread)) = device.ingress[index].front() else { return next };
         if ready > self.now {
             return next.min(ready);
         }
@@ -288,14 +296,14 @@ impl Model {
             }
             return next;
         }
-        device.ingress[index].pop();
+        device.ingress[index].pop_front();
         if device.taking[index].is_empty() {
             sink.enter(wires.used[index].0, wires.used[index].1, self.now);
         }
         let last = device.taking[index].back().unwrap_or(0);
         let until = last.max(self.now) + TAKE[index] * self.latency.uclk;
         device.taking[index].push(until);
-        let after = device.ingress[index].front().map_or(Tick::MAX, |(ready, _)| ready);
+        let after = device.ingress[index].front().map_or(Tick::MAX, |&(ready, _)| ready);
         next = next.min(until).min(after);
         sink.leave(wires.ingress[index].0, wires.ingress[index].1, self.now);
         sink.pulse(wires.acquired[index].0, wires.acquired[index].1, self.now, 1);
@@ -350,9 +358,9 @@ impl Model {
             self.device_packet(socket, IoClass::Data, thread, sink);
             // The slice's credit for lines to the IIO goes back over the AK ring.
             self.enter_egress(socket, IoQueue::Acknowledge, sink);
-            let last = self.devices[socket].acknowledgements.back().unwrap_or(0);
+            let last = self.devices[socket].acknowledgements.back().copied().unwrap_or(0);
             let due = last.max(self.now) + self.latency.uclk;
-            self.devices[socket].acknowledgements.push(due);
+            self.devices[socket].acknowledgements.push_back(due);
             self.pump_device_at(socket, due);
             self.travel(socket as u8, RingKind::Acknowledge, self.rings.io(), self.map.within(slice), sink);
             self.end_step(request);

@@ -64,8 +64,9 @@ impl Model {
         let entry = &self.pool[request];
         let (line, home, kind, remote) = (entry.line, entry.record.nid, entry.record.kind, entry.record.remote);
         let directory = &mut self.directories[usize::from(home)];
-        if remote && (kind == RequestKind::Eviction || kind.is_writeback()) {
-            // The write itself brings the bit: a modified line is in no other cache.
+        if remote && kind == RequestKind::Eviction {
+            // The write itself brings the bit: a modified line is in no other cache. A core's writeback says nothing of the kind: it only
+            // comes here if its slice has given the line up meanwhile, and another cache may have it by now.
             directory.set(line, false);
             return;
         }

@@ -22,7 +22,14 @@ impl Model {
     }
 
     fn begin_phase<S: SignalSink>(&mut self, sink: &mut S) {
-        let Some((workload, conditions)) = self.course.begin(self.now) else { return };
+        let Some((workload, conditions)) = self.course.begin(self.now) else {
+            // Errands belong to their phase: with more of them, nothing would come to rest.
+            for socket in 0..self.agents.len() {
+                self.agents[socket].begin(&[], self.now);
+                self.schedule_units(socket as u16);
+            }
+            return;
+        };
         self.threads = workload.as_ref().map_or_else(Vec::new, |workload| self.make_threads(workload));
         self.apply_conditions(&conditions, sink);
         for thread in 0..self.threads.len() as u16 {
@@ -102,13 +109,13 @@ impl Model {
             // The cores take turns.
             let turn = self.agents[index].turn();
             match outgoing {
-                Some(Outgoing::Device(class)) => {
+                Some(Outgoing::Device(class)) if self.devices[index].takes(class) => {
                     let from = turn % self.parameters.cores;
                     self.travel(socket as u8, RingKind::Block, from, self.rings.io(), sink);
                     self.device_packet(index, class, NO_DEVICE, sink);
                 }
                 Some(Outgoing::Far(kind)) => self.far_begins(socket as u8, kind, turn, sink),
-                None => {}
+                Some(Outgoing::Device(_)) | None => {}
             }
             let next = self.agents[index].next_tick();
             if next != Tick::MAX {

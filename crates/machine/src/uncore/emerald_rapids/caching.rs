@@ -115,9 +115,9 @@ impl Model {
         let Request { socket, cha, line, class, origin, .. } = self.pool[request];
         let kind = class.kind;
         let from_device = kind == Kind::DmaWriteback;
+        let owner = if from_device { u8::MAX } else { self.core_within(origin) };
         let mut filter = self.filter(socket, cha);
         let entry = filter.find(line).map(|way| (way, filter.get(way)));
-        let owner = if from_device { u8::MAX } else { (origin % 64) as u8 };
         let mut owned = from_device;
         if let Some((way, entry)) = entry {
             if entry.state == FILTER_EXCLUSIVE && entry.owner == owner {

@@ -19,6 +19,8 @@ const STACKS: u8 = 6;
 const LINKS: u8 = 3;
 /// Lines of a transfer.
 const LINES: u16 = 16;
+/// Lines that wait in a stack from which on its device begins no other transfer: far more than one that keeps up ever has.
+const WAITING: usize = 1024;
 /// Shared credits of a stack for its own socket and for the other one, by class, and those kept for each destination (assumptions).
 const SHARED: [u8; 2] = [4, 2];
 const KEPT: u8 = 1;
@@ -135,16 +137,19 @@ impl Peers {
 }
 
 impl Model {
-    /// A device begins a transfer to or from another one. Stacks, links and sockets take turns.
+    /// A device begins a transfer to or from another one, unless too much of its own still waits. Stacks, links and sockets take turns.
     pub(super) fn start_peers<S: SignalSink>(&mut self, socket: u16, kind: MessageKind, turn: u32, sink: &mut S) {
         let reads = kind == MessageKind::PeerRead;
         let stack = (turn % u32::from(STACKS)) as u8;
         let further = 1 + (turn / u32::from(STACKS) % u32::from(STACKS - 1)) as u8;
         let far = self.sockets == 2 && turn / 2 % 2 == 1;
+        if self.peers.sources[usize::from(socket as u8 * STACKS + stack)].waiting.len() >= WAITING {
+            return;
+        }
         let link = far.then_some((turn % u32::from(LINKS)) as u8);
         let (to, now) = ((stack + further) % STACKS, self.now);
         for line in 0..LINES {
-            let port = (turn as u16 + line / 4) % PORTS;
+            let port = (turn as u16 % PORTS + line / 4) % PORTS;
             let peer = Peer { reads, socket: socket as u8, stack, link, to, port, shared: true, waits: false };
             let (index, account) = (u16::from(stack), &mut self.account);
             let dws = deed!("iio/DATA_REQ_OF_CPU.PEER_WRITE.PART0") + peer.port_of();

@@ -141,6 +141,11 @@ impl Power {
     /// A core has something to do again.
     pub fn core_wakes<S: SignalSink>(&mut self, socket: u16, now: Tick, account: &mut Account, sink: &mut S) {
         let package = &mut self.packages[usize::from(socket)];
+        if package.light + package.deep == 0 {
+            // Its timer has woken it, and it does not sleep again.
+            package.sleep_at.pop_front();
+            return;
+        }
         package.active += 1;
         let (sleepers, state) = if package.deep > 0 { (&mut package.deep, DEEP) } else { (&mut package.light, LIGHT) };
         *sleepers -= 1;

@@ -3,6 +3,7 @@
 use super::recorder::Recorder;
 use super::{model, run};
 use crate::ledger::{Question, Window};
+use crate::uncore::Model;
 
 #[test]
 fn a_line_that_leaves_its_socket_sets_its_bit_and_one_that_is_taken_back_clears_it() {
@@ -35,4 +36,30 @@ fn a_line_that_leaves_its_socket_sets_its_bit_and_one_that_is_taken_back_clears_
     // Each change of a bit is a write of a whole line to memory, and there is no other.
     let all = Window::between(&before, &after);
     assert_eq!((ha(&all, 1, "IMC_WRITES", "FULL"), ha(&all, 1, "REQUESTS", "WRITES")), (512, 0));
+}
+
+/// Sockets whose slice owns a line.
+fn owners(model: &Model, line: u32) -> usize {
+    let owns = |&socket: &u8| {
+        let llc = &model.slices[usize::from(model.map.slice(socket, line))].llc;
+        llc.find(line).is_some_and(|way| !llc.state(way).is_shared())
+    };
+    (0..model.parameters.sockets).filter(owns).count()
+}
+
+#[test]
+fn a_writeback_that_comes_late_leaves_the_line_to_its_new_owner() {
+    // Lines of one set of each slice: slices give them up while the cores' writebacks are on their way, and other sockets take them.
+    let text = "directory=1 4 random:requests=30000,threads=64,footprint=16M,stride=128k,read=0,remote=75";
+    let (mut model, _) = model(text);
+    let (node, apart) = ((model.parameters.node() / 64) as u32, (128 << 10) / 64);
+    let lines = || (0..4).flat_map(|socket| (0..128).map(move |number| socket * node + number * apart));
+    let mut owned = 0;
+    while !model.finished() {
+        model.run_until(model.now() + 100_000, &mut Recorder::default());
+        assert!(lines().all(|line| owners(&model, line) <= 1), "two sockets own a line at {}", model.now());
+        owned = owned.max(lines().filter(|&line| owners(&model, line) == 1).count());
+        assert!(model.now() < 1_000_000_000, "the workload does not end");
+    }
+    assert!(owned > 100, "{owned}");
 }

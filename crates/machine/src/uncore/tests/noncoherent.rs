@@ -69,3 +69,36 @@ fn lines_of_another_socket_go_from_the_link_to_the_device() {
     let rejected = of(&window, "r3qpi", "IIO_CREDITS_REJECT.DRS", 0..4);
     assert!(rejected > 0 && rejected < 2000, "one credit: {rejected}");
 }
+
+#[test]
+fn devices_of_four_sockets_on_one_of_them_wait_for_their_lines() {
+    // 64 of them ask for 1024 lines that the LLC has, and take one in eleven cycles.
+    let [from, to] = run_all("4 dma-read:requests=6000,threads=64,socket=0,footprint=64k");
+    let window = Window::between(&from, &to);
+    assert_eq!(of(&window, "r2pcie", "IIO_CREDITS_ACQUIRED.DRS", 0..1), 6000);
+    assert_eq!(of(&window, "r2pcie", "RxR_CYCLES_NE.DRS", 1..4), 0);
+}
+
+#[test]
+fn cores_wait_for_devices_that_do_not_keep_up() {
+    let [from, to] = run_all("\nphase flood\nidle 200us\ndevice-read every 100ns\ndevice-write every 100ns\n");
+    let window = Window::between(&from, &to);
+    for class in ["NCB", "NCS"] {
+        // One in 400 cycles of 2.7 GHz, of those of 200 us and those that wait then.
+        let taken = of(&window, "r2pcie", &format!("IIO_CREDITS_ACQUIRED.{class}"), 0..1);
+        assert!((1550..=1650).contains(&taken), "{class}: {taken}");
+    }
+}
+
+#[test]
+fn errands_end_with_their_phase() {
+    let [from, to] = run_all(
+        "4 \nphase busy\nidle 20us\nremote-device-write every 100ns\nremote-device-read every 100ns\nremote-ipi every 100ns\nphold every 100ns\n",
+    );
+    let window = Window::between(&from, &to);
+    assert!(window.ticks() < 30 * 108_000, "{} ticks of 108 GHz", window.ticks());
+    // The last hold ends, too.
+    let hold = of(&window, "ubox", "PHOLD_CYCLES.ASSERT_TO_ACK", 0..4)
+        + of(&window, "ubox", "PHOLD_CYCLES.ACK_TO_DEASSERT", 0..4);
+    assert!(hold > 0);
+}

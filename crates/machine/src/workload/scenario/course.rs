@@ -49,9 +49,9 @@ impl Course {
         self.current >= self.phases.len()
     }
 
-    /// When to look next whether the phase is over. In a pause nobody works, and nothing but time ends it.
+    /// When to look next whether the phase is over.
     pub fn next_look(&self, now: Tick, pause: bool) -> Tick {
-        let look = if pause { Tick::MAX } else { now + self.ticks(LOOK) };
+        let look = if self.only_waits(pause) { Tick::MAX } else { now + self.ticks(LOOK) };
         if self.ending { look.min(now + self.ticks(LOOK)) } else { look.min(self.deadline) }
     }
 
@@ -62,9 +62,14 @@ impl Course {
         expires
     }
 
+    /// In a pause nobody works, and nothing but time ends it. A phase of no work that has no length, either, is over at once.
+    const fn only_waits(&self, pause: bool) -> bool {
+        pause && self.deadline != Tick::MAX
+    }
+
     /// Ends the phase if its work is done, or its time if it is a pause, and nothing is under way. True if so.
     pub const fn ends(&mut self, pause: bool, at_rest: bool) -> bool {
-        let ends = at_rest && (self.ending || !pause);
+        let ends = at_rest && (self.ending || !self.only_waits(pause));
         if ends {
             self.current += 1;
         }
@@ -95,5 +100,14 @@ mod tests {
         assert!(course.begin(16_000).is_some());
         assert_eq!((course.next_look(35_000, false), course.is_last_and_open()), (36_000, false));
         assert!(course.ends(false, true) && course.is_over() && course.begin(40_000).is_none());
+    }
+
+    #[test]
+    fn a_phase_of_no_work_and_no_length_is_over_at_once() {
+        let text = "phase a\nworkload idle\nphase b\nworkload chase\n";
+        let mut course = Course::new(Scenario::parse(text, &Limits::of_tests()).unwrap(), 10_000_000_000);
+        assert!(course.begin(0).is_some());
+        assert_eq!(course.next_look(50, true), 2050);
+        assert!(!course.ends(true, false) && course.ends(true, true));
     }
 }

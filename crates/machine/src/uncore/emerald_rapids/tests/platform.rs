@@ -48,6 +48,46 @@ fn a_package_without_work_goes_to_sleep_in_steps() {
 }
 
 #[test]
+fn devices_that_ask_for_more_than_goes_through_wait() {
+    let (mut model, _) = model("two phase a\n idle 1us\n");
+    let sink = &mut Digest::default();
+    model.run_until(100, sink);
+    // All of the first stack, and more than there are numbers for.
+    (0..6 * 5000).step_by(6).for_each(|turn| model.start_peers(0, MessageKind::PeerWrite, turn, sink));
+    let asked = of(&model.snapshot(), "irp", "P2P_INSERTS");
+    assert!((1024..1100).contains(&asked), "{asked} lines");
+    model.run_until(200 * MICROSECOND, sink);
+    assert_eq!(of(&model.snapshot(), "irp", "IRP_ALL.EVICTS"), asked);
+    let before = of(&model.snapshot(), "irp", "P2P_OCCUPANCY");
+    model.run_until(201 * MICROSECOND, sink);
+    assert_eq!(of(&model.snapshot(), "irp", "P2P_OCCUPANCY"), before, "none waits any more");
+}
+
+#[test]
+fn a_core_that_its_timer_woke_stays_awake_for_work() {
+    // One core is woken every 10/64 us and works for 2 us: a dozen are awake when all get work.
+    let text = "phase a\n idle 30us\n wake every 10us\nphase b\n workload stream:threads=64,requests=64000\nphase c\n idle 20us\n";
+    let (mut model, _) = model(text);
+    let cores = |at: &Snapshot| {
+        ["C0", "C3", "C6"]
+            .map(|state| of(at, "pcu", &format!("POWER_STATE_OCCUPANCY_CORES_{state}")))
+            .iter()
+            .sum::<u64>()
+    };
+    let mut all_at_work = false;
+    for microseconds in 1..100 {
+        let before = model.snapshot();
+        model.run_until(microseconds * MICROSECOND, &mut Digest::default());
+        let at = model.snapshot();
+        assert_eq!(cores(&at) - cores(&before), 64_000, "after {microseconds} us");
+        let awake = "POWER_STATE_OCCUPANCY_CORES_C0";
+        all_at_work |= of(&at, "pcu", awake) - of(&before, "pcu", awake) == 64_000;
+    }
+    assert!(model.finished() && all_at_work);
+    assert!(of(&model.snapshot(), "pcu", "PKG_RESIDENCY_C6_CYCLES") > 10_000, "all of them sleep in the end");
+}
+
+#[test]
 fn cores_woken_too_soon_are_demoted() {
     // 64 cores, one woken every 20/64 us: 64 in 20 us, of which all but those of the last 2 us sleep again.
     let at = after("phase a\n idle 20us\n sleep c6\n wake every 20us\n", 20);
