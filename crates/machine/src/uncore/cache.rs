@@ -124,6 +124,14 @@ impl<const SETS: usize> Cache<SETS> {
         (word != FREE).then(|| Evicted { line: line_of(word, line), right: right_of(word) })
     }
 
+    /// All lines, with the rights to them.
+    #[cfg(test)]
+    pub fn lines(&self) -> impl Iterator<Item = (u32, Right)> + '_ {
+        let sets = (0..).zip(self.sets.iter());
+        let words = sets.flat_map(|(number, set)| set.iter().map(move |&word| (number, word)));
+        words.filter(|&(_, word)| word != FREE).map(|(number, word)| (line_of(word, number), right_of(word)))
+    }
+
     /// Leaves a line for reading only, and says what the core had of it.
     pub fn share(&mut self, line: u32) -> Option<Right> {
         let found = self.find(line)?;

@@ -230,6 +230,10 @@ impl Model {
     fn filled<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let entry = &self.pool[request];
         let (slice, core) = (entry.record.slice, self.map.within(entry.core.into()));
+        // Fill and data are separate steps.
+        if entry.open > 1 {
+            self.cores[usize::from(entry.core)].give(entry.line);
+        }
         if entry.record.direct_to_core {
             self.message(slice, Message::AcknowledgeFromCache, core, sink);
         } else {

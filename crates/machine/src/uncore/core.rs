@@ -139,6 +139,11 @@ pub struct Core {
     used: u32,
     /// Buffers whose line will come with the right to write.
     writable: u32,
+    /// Buffers whose line the LLC has given to the core: its data is on the way.
+    given: u32,
+    /// Of those, what others have asked for since: they come for reading only, or to be given up at once.
+    lowered: u32,
+    lost: u32,
     all: u32,
     /// Writebacks under way.
     pub writebacks: u8,
@@ -155,6 +160,9 @@ impl Core {
             buffers: [FREE; MOST_BUFFERS],
             used: 0,
             writable: 0,
+            given: 0,
+            lowered: 0,
+            lost: 0,
             all: (1 << fill_buffers) - 1,
             writebacks: 0,
             request_free: 0,
@@ -211,20 +219,46 @@ impl Core {
     /// A line has come: gives its buffer back and fills the caches. Gives the lines that must be written back for it.
     #[inline(always)]
     pub fn fill(&mut self, line: u32, right: Right) -> [Option<Evicted>; 2] {
-        self.give_buffer(line);
+        let Some(right) = self.receive(line, right) else { return [None; 2] };
         let from_l2 = self.l2.put(line, right.min(Right::Exclusive)).filter(|evicted| evicted.right == Right::Modified);
         [from_l2, self.insert_l1(line, right)]
     }
 
-    /// A line has come: its buffer is free.
+    /// A line has come: its buffer is free. Gives the right to it that is left, if any is.
     #[inline]
-    pub(super) fn give_buffer(&mut self, line: u32) {
+    pub(super) fn receive(&mut self, line: u32, right: Right) -> Option<Right> {
+        let buffer = self.give_buffer(line);
+        if (self.lowered | self.lost) & buffer == 0 {
+            return Some(right);
+        }
+        let lost = self.lost & buffer != 0;
+        self.lowered &= !buffer;
+        self.lost &= !buffer;
+        (!lost).then_some(Right::Shared)
+    }
+
+    /// Frees a line's buffer; tells which it was, as a bit.
+    #[inline]
+    pub(super) fn give_buffer(&mut self, line: u32) -> u32 {
         let buffer = matches(&self.buffers, u32::MAX, line);
         if buffer != 0 {
             self.buffers[buffer.trailing_zeros() as usize] = FREE;
             self.used &= !buffer;
             self.writable &= !buffer;
+            self.given &= !buffer;
         }
+        buffer
+    }
+
+    /// The LLC has given a line to the core, where its data has not come yet. Who asks for it from now on asks for what is on its way.
+    #[inline]
+    pub(super) fn give(&mut self, line: u32) {
+        self.given |= matches(&self.buffers, u32::MAX, line);
+    }
+
+    /// The buffer of a line that is on its way, and belongs to the core already.
+    fn coming(&self, line: u32) -> u32 {
+        if self.given == 0 { 0 } else { matches(&self.buffers, u32::MAX, line) & self.given }
     }
 
     /// True if a line is on its way.
@@ -242,16 +276,33 @@ impl Core {
         self.l1.find(line).is_some()
     }
 
-    /// Takes a line away; true if it was modified.
+    /// Takes a line away; true if it was modified. One on its way is used once when it comes.
     pub fn invalidate(&mut self, line: u32) -> bool {
+        let coming = self.coming(line);
+        self.lost |= coming;
         let (l1, l2) = (self.l1.remove(line), self.l2.remove(line));
-        l1 == Some(Right::Modified) || l2 == Some(Right::Modified)
+        self.will_be_written(coming) || l1 == Some(Right::Modified) || l2 == Some(Right::Modified)
     }
 
     /// Leaves a line for reading only; true if it was modified.
     pub fn share(&mut self, line: u32) -> bool {
+        let coming = self.coming(line);
+        self.lowered |= coming;
         let (l1, l2) = (self.l1.share(line), self.l2.share(line));
-        l1 == Some(Right::Modified) || l2 == Some(Right::Modified)
+        self.will_be_written(coming) || l1 == Some(Right::Modified) || l2 == Some(Right::Modified)
+    }
+
+    /// True if a buffer's line comes to be written, as the LLC is to know once.
+    const fn will_be_written(&mut self, buffer: u32) -> bool {
+        let written = self.writable & buffer != 0;
+        self.writable &= !buffer;
+        written
+    }
+
+    /// The lines that the core holds, with the rights to them; some twice.
+    #[cfg(test)]
+    pub fn lines(&self) -> impl Iterator<Item = (u32, Right)> + '_ {
+        self.l1.lines().chain(self.l2.lines())
     }
 
     /// Puts a line into the L1, or raises the right to it there. What gives way goes to the L2 if it is modified; what gives way there is the result.

@@ -171,10 +171,7 @@ impl Model {
             _ if entry.shared => Right::Shared,
             _ => Right::Exclusive,
         };
-        // A hit stays in the table of requests until its data is delivered; a miss left it when the line was filled.
-        if !entry.record.miss {
-            self.give_tor_entry(request, sink);
-        }
+        let hit = !entry.record.miss;
         let cache = &mut self.cores[usize::from(core)];
         let evicted = if self.program.is_some() {
             // Its accesses were done when they were sent out.
@@ -183,6 +180,11 @@ impl Model {
             self.done += 1;
             cache.fill(line, right)
         };
+        // A hit stays in the table of requests until the core has its data: whoever waits for the line asks that core. A miss left it when
+        // the line was filled.
+        if hit {
+            self.give_tor_entry(request, sink);
+        }
         self.end_step(request);
         let [from_l2, from_l1] = evicted;
         if from_l2.is_some() {

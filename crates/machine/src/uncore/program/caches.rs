@@ -56,7 +56,7 @@ impl Core {
 
     /// A line has come: gives its buffer back and fills the L2. What gives way must be written back.
     pub(in super::super) fn fill_l2(&mut self, line: u32, right: Right) -> Option<Evicted> {
-        self.give_buffer(line);
+        let right = self.receive(line, right)?;
         // A store's line is dirty in the first level only.
         self.l2.put(line, right.min(Right::Exclusive)).filter(|evicted| evicted.right == Right::Modified)
     }
