@@ -1,6 +1,6 @@
 //! The model as a whole: its signals against its ledger, its laws, its figures.
 
-mod coherence;
+pub mod coherence;
 mod coverage;
 mod directory;
 mod figures;

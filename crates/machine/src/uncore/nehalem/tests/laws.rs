@@ -9,6 +9,7 @@ use crate::engine::Random;
 use crate::ledger::{LineState, Question};
 use crate::signal::{SignalSink, Tick, Wire};
 use crate::uncore::dram::checker::{self, DDR3_1333H};
+use crate::uncore::tests::coherence::owned;
 use crate::uncore::tests::recorder::Recorder;
 
 /// Hears nothing.
@@ -188,4 +189,21 @@ fn nothing_holds_more_than_it_has_room_for() {
     // The other socket's numbers are taken for the way over the link too.
     assert!((8..=16).contains(&at(Level::home(Source::Remote))));
     assert_eq!((at(Level::home(Source::Hub)), at(Level::header(TO_HUB))), (0, 0));
+}
+
+#[test]
+fn a_line_that_a_core_may_write_is_nowhere_else() {
+    for workload in [
+        "random:requests=10000,footprint=4k,stride=64,read=50,threads=8",
+        "2 random:requests=10000,footprint=4k,stride=64,read=50,threads=16,remote=50",
+        "2 mixed:requests=10000,footprint=64k,read=30,threads=16,remote=50",
+    ] {
+        let (mut model, _) = model(workload);
+        let mut most = 0;
+        while !model.finished() {
+            model.run_until(model.now() + 3000, &mut Nothing);
+            most = most.max(owned(&model.cores));
+        }
+        assert!(most > 16, "{workload}: {most}");
+    }
 }
