@@ -126,6 +126,16 @@ impl Agent {
         (found != 0).then(|| self.owners[found.trailing_zeros() as usize])
     }
 
+    /// The requests in the table that are for a line: a snoop may be beside another.
+    pub(super) fn all_for(&self, line: u32) -> impl Iterator<Item = RequestId> + '_ {
+        let mut found = matches(&self.lines, u32::MAX, line);
+        std::iter::from_fn(move || {
+            let slot = found.trailing_zeros() as usize;
+            found &= found.wrapping_sub(1);
+            self.owners.get(slot).copied()
+        })
+    }
+
     /// True if a line that must go to memory finds an entry.
     pub(super) fn can_start(&self, line: u32) -> bool {
         self.has_entry(KEPT) && self.busy(line).is_none()

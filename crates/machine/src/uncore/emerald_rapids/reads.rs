@@ -42,7 +42,9 @@ impl Model {
             }
             Found::Shared | Found::Forward | Found::Exclusive | Found::Modified => {
                 let modified = found == Found::Modified;
-                let alone = matches!(found, Found::Exclusive | Found::Modified);
+                // What an owner gave up to a reader is modified in the slice, and both share it.
+                let sole = matches!(found, Found::Exclusive | Found::Modified);
+                let alone = sole && (kind.owns() || self.filter(socket, cha).find(line).is_none());
                 let mut slice = self.slice(socket, cha);
                 let Some(way) = slice.find(line) else { return };
                 let grant = if kind.owns() || (alone && modified) {

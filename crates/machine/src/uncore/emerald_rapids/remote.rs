@@ -5,6 +5,7 @@
 
 use super::Model;
 use super::address;
+use super::agent::FILTER_SHARED;
 use super::core::{EXCLUSIVE, MODIFIED, SHARED};
 use super::event::Event;
 use super::link::Packet;
@@ -110,6 +111,9 @@ impl Model {
             return false;
         }
         if !asks {
+            if state == ELSEWHERE_SHARED {
+                self.share(request, sink);
+            }
             return false;
         }
         self.account.deed(deed!("m2m/DIRECT2CORE_NOT_TAKEN_DIRSTATE.NON_CISGRESS"), at, unit, now, sink);
@@ -123,6 +127,16 @@ impl Model {
         };
         self.send_child(request, kind, Packet::new(message), 0, sink);
         true
+    }
+
+    /// A core that reads a line of its socket's memory does not get it alone: the other socket has it, too.
+    fn share<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let Request { socket, cha, line, origin, grant, .. } = self.pool[request];
+        if grant == EXCLUSIVE {
+            self.pool[request].grant = SHARED;
+            self.filter_insert(socket, cha, line, FILTER_SHARED, self.core_within(origin), sink);
+            self.keep_shared(request, sink);
+        }
     }
 
     /// Sends a child of a request to the other socket's agent.
@@ -281,6 +295,20 @@ impl Model {
     }
 
     /// A snoop of the line's home.
+    /// Snoops do not wait: a line that this socket has given to a core and that has not come yet is used once there, and not kept. True if it
+    /// will be written.
+    fn take_on_its_way(&mut self, socket: u8, cha: u8, line: u32) -> bool {
+        let number = self.agent_number(socket, cha);
+        let mut of_cores = self.agents[usize::from(number)].all_for(line);
+        let Some(coming) = of_cores.find(|&request| self.pool[request].kind().queue() == Queue::Core) else {
+            return false;
+        };
+        let request = &mut self.pool[coming];
+        let granted = std::mem::take(&mut request.grant);
+        // What misses has nothing yet but its place in the filter.
+        request.class.hit && granted == MODIFIED
+    }
+
     fn serve_snoop<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let Request { socket, cha, line, class, found, parent, .. } = self.pool[request];
         let (at, at_cha, now) = (u16::from(socket), u16::from(cha), self.now);
@@ -288,13 +316,15 @@ impl Model {
         let (home, home_cha) = (u16::from(asker.socket), u16::from(asker.cha));
         let owns = class.kind.owns();
         let had = found != Found::Nothing;
-        let modified = if had { self.purge(socket, cha, line, sink) } else { false };
+        let on_its_way = self.take_on_its_way(socket, cha, line);
+        let modified = had && self.purge(socket, cha, line, sink) || on_its_way;
         if had {
             self.account.deed(deed!("cha/CORE_SNP.REMOTE_GTONE"), at, at_cha, now, sink);
         }
         if had && !owns {
             // A shared copy stays.
             self.llc_insert(socket, cha, line, Found::Shared, false, sink);
+            self.share(parent, sink);
         }
         let (answer, local, message) = match (had, owns, modified) {
             (false, _, _) => (deed!("cha/SNOOP_RESP.RSPI"), deed!("cha/SNOOP_RESP_LOCAL.RSPI"), LinkMessage::Nothing),

@@ -140,6 +140,13 @@ impl<const WAYS: usize, const FIRST: usize, const WORDS: usize, const SET_BITS: 
         }
     }
 
+    /// All lines.
+    #[cfg(test)]
+    pub fn lines(&self) -> impl Iterator<Item = Line> + '_ {
+        let sets = (0..1 << SET_BITS).flat_map(|set| self.set_at(set).iter().map(move |&word| (set, word)));
+        sets.filter(|(_, word)| word & STATE != 0).map(|(set, word)| Self::line(set, word))
+    }
+
     /// What a way holds.
     #[inline]
     pub fn get(&self, at: Way) -> Line {
