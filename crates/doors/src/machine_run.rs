@@ -5,7 +5,7 @@ use pericore_machine::chassis::{Chassis, Shape, ShapeError};
 use pericore_machine::engine::ClockDomains;
 use pericore_machine::signal::{Tick, Wiring};
 use pericore_machine::steady::{Pace, Steady};
-use pericore_machine::workload::{Workload, WorkloadError};
+use pericore_machine::workload::{Kind, Workload, WorkloadError};
 use pericore_machine::{BuildError, Machine, MachineSpec};
 
 use crate::error::DoorsError;
@@ -115,7 +115,10 @@ pub fn endless(spec: &MachineSpec, workload: &str) -> Result<Machine, LiveMachin
         return Err(LiveMachineError::Requests(workload.to_owned()));
     }
     let mut workload = Workload::parse(workload, &spec.limits()?)?;
-    workload.requests = u64::MAX >> 8;
+    // Idleness does not end anyhow, and has no requests.
+    if workload.kind != Kind::Idle {
+        workload.requests = u64::MAX >> 8;
+    }
     Ok(Machine::new(spec, &workload)?)
 }
 
@@ -130,4 +133,23 @@ pub fn run_machine<T: Traffic + 'static>(
     options: &Options,
 ) -> Result<Finished, DoorsError> {
     run(machine.start(traffic)?, command, options)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_workload_goes_on_and_idleness_does_nothing() {
+        for machine in ["nehalem", "e5-2600", "emerald-rapids"] {
+            let spec = MachineSpec::parse(machine).unwrap();
+            let requests = |workload: &str| {
+                let mut machine = endless(&spec, workload).unwrap();
+                machine.run_for(5 * machine.clocks().ticks_per_second() / 1_000_000);
+                machine.progress().done
+            };
+            assert!(requests("stream") > 1000, "{machine}");
+            assert_eq!(requests("idle"), 0, "{machine}");
+        }
+    }
 }
