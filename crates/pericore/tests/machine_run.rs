@@ -79,3 +79,33 @@ fn our_own_program_says_that_the_machine_is_emulated() {
     assert!(table.contains("EMULATED e5-2680") && table.contains("imc/CAS_COUNT.RD/"), "{table}");
     assert!(lines.contains("\"emulated\":\"e5-2680\""), "{lines}");
 }
+
+/// Where the host has one socket, a tool that asks the system finds the machine's two, and both count.
+#[test]
+fn the_system_tells_of_the_machines_sockets() {
+    let state = std::env::temp_dir().join(format!("pericore-machine-sockets-{}", std::process::id()));
+    for machine in ["nehalem", "e5-2600", "emerald-rapids"] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_pericore"));
+        command.args(["machine", "run", "--machine", machine, "--sockets", "2", "--", env!("CARGO_BIN_EXE_pericore")]);
+        let output =
+            command.args(["doctor", "--json"]).env("XDG_STATE_HOME", &state).output().expect("the program starts");
+        let said = String::from_utf8_lossy(&output.stdout);
+        let sockets = said.lines().find(|line| line.contains("\"sockets\"")).unwrap_or_default();
+        assert!(sockets.contains("0 (cpu 0") && sockets.contains("1 (cpu "), "{machine}: {said}");
+        assert!(!said.contains("\"problem\""), "{machine}: {said}");
+    }
+}
+
+/// Not a single line is read: without requests there are none, however long it goes on.
+#[test]
+fn an_idle_machine_does_nothing() {
+    // All reads of a channel, enabled, counted from the first write on; then its counter.
+    let script = "setpci -s ff:10.0 d8.l=400304; setpci -s ff:10.0 a0.l";
+    let output = run(&["--machine", "e5-2600", "--workload", "idle", "--", "sh", "-c", script]);
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout).trim(),
+        "00000000",
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
