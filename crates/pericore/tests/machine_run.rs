@@ -60,6 +60,7 @@ fn what_cannot_be_injected_is_named_with_what_can() {
     refuse("e5-2600", "imx/CAS_COUNT.RD=1", &["no unit \"imx\"", "imc"]);
     refuse("e5-2600", "imc/CAS_COUNTS.RD=1", &["no event or signal \"CAS_COUNTS\"", "CAS_COUNT"]);
     refuse("e5-2600", "imc/CAS_COUNT.RD_REGS=1", &["no subevent \"RD_REGS\"", "RD_REG"]);
+    refuse("e5-2600", "imc/CAS_COUNT=1", &["CAS_COUNT counts by subevents", "imc/CAS_COUNT.RD_REG"]);
     // Its subevents are masks over two attributes.
     refuse("emerald-rapids", "imc/CAS_COUNT.RD=1", &["cas", "imc/cas=PER_SECOND", "--workload"]);
 }
