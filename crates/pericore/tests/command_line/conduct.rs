@@ -82,6 +82,11 @@ fn wrong_command_lines_get_one_clear_message() {
     let stat = |rest: &[&'static str]| [&["stat", "--machine", "e5-2600"], rest].concat();
     refused(&stat(&["-e", "cbo/LLC_VICTIM.M_STATE/"]), 129, &["LLC_VICTIM", "LLC_VICTIMS"]);
     refused(&stat(&["-e", "cbox/CLOCKTICKS/"]), 129, &["cbox", "cbo"]);
+    refused(&stat(&["-M", "cbo/MEM_BANDWIDTH"]), 129, &["cbo has no metric", "imc/MEM_BANDWIDTH"]);
+    refused(&stat(&["-M", "PCT_FREQ_BAND0"]), 129, &["'pcu/PCT_FREQ_BAND0{band0="]);
+    refused(&stat(&["-M", "NO_SUCH"]), 129, &["pericore list --metrics"]);
+    refused(&stat(&["--save-trace", "t", "--workload", SMALL]), 129, &["--save-trace", "--workload"]);
+    refused(&["machine", "show", "--machine", "e5-2600:sockets=2,sockets=4"], 129, &["sockets", "twice"]);
     refused(&stat(&["-M", "MEM_READ_BANDWITH"]), 129, &["MEM_READ_BANDWITH", "MEM_READ_BANDWIDTH"]);
     refused(&stat(&["-e", "cbo/TOR_INSERTS.OPCODE/"]), 129, &["opc"]);
     refused(&stat(&["-e", "cbo/LLC_VICTIMS.M_STATE,thresh=999/"]), 129, &["thresh", "0x3e7"]);
