@@ -80,7 +80,7 @@ fn run(command: Option<Command>) -> Result<ExitCode, Failure> {
             writeln!(
                 io::stdout(),
                 "Three commands to start with:\n\n  \
-                 pericore list --machine e5-2600 bandwidth\n  \
+                 pericore list --machine e5-2600 --metrics bandwidth\n  \
                  pericore stat --machine e5-2600 --workload stream\n  \
                  pericore stat --machine e5-2600 --workload random --truth -M LLC_DRD_MISS_RATIO\n\n\
                  pericore --help shows the rest."
