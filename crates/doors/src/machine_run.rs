@@ -44,6 +44,11 @@ pub enum LiveMachineError {
     /// A number of accesses makes no sense for traffic that does not end.
     #[error("{0:?}: on a live machine a workload goes on for as long as the program runs; leave out requests=")]
     Requests(String),
+    /// Phases follow each other, but here one window repeats.
+    #[error(
+        "{0:?}: on a live machine one workload goes on and no phases follow; name a workload, such as stream, or run the phases with `pericore stat --workload`"
+    )]
+    Phases(String),
 }
 
 impl LiveMachine {
@@ -113,6 +118,9 @@ pub fn endless(spec: &MachineSpec, workload: &str) -> Result<Machine, LiveMachin
     let mut keys = workload.split_once(':').map_or("", |(_, keys)| keys).split(',');
     if keys.any(|key| key.split('=').next() == Some("requests")) {
         return Err(LiveMachineError::Requests(workload.to_owned()));
+    }
+    if workload.ends_with(".scenario") {
+        return Err(LiveMachineError::Phases(workload.to_owned()));
     }
     let mut workload = Workload::parse(workload, &spec.limits()?)?;
     // Idleness does not end anyhow, and has no requests.

@@ -22,6 +22,7 @@ fn wrong_command_lines_are_refused_before_anything_runs() {
     let e5 = ["--machine", "e5-2600"];
     refused(&[&e5[..], &["--workload", "steam", "--", "true"]].concat(), &["steam", "did you mean", "stream"]);
     refused(&[&e5[..], &["--workload", "stream:requests=5", "--", "true"]].concat(), &["leave out requests="]);
+    refused(&[&e5[..], &["--workload", "day.scenario", "--", "true"]].concat(), &["no phases", "stat --workload"]);
     refused(
         &[&e5[..], &["--workload", "stream", "--inject", "imc/X=1", "--", "true"]].concat(),
         &["cannot be used with"],
