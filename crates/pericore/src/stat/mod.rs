@@ -106,7 +106,7 @@ pub struct StatArgs {
     #[arg(long)]
     dry_run: bool,
     /// Print what a sample costs, and do nothing
-    #[arg(long)]
+    #[arg(long, conflicts_with = "dry_run")]
     cost: bool,
     /// Change rounds every so many milliseconds, where events have to take turns: 10 unless given (on a software machine virtual
     /// ones, and 0.002 unless given: its registers cost no virtual time)

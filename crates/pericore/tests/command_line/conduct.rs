@@ -104,6 +104,7 @@ fn wrong_command_lines_get_one_clear_message() {
     refused(&stat(&["--workload", "random:footprint=1000G"]), 129, &["footprint", "1000G"]);
     refused(&stat(&["--workload", "random:threads=0"]), 129, &["threads", "0"]);
     refused(&stat(&["--workload", "stream:colour=blue"]), 129, &["colour"]);
+    refused(&stat(&["--dry-run", "--cost"]), 129, &["--dry-run", "--cost"]);
     refused(&stat(&["-I", "0"]), 129, &["-I"]);
     refused(&["stat", "--machine", "e5-2699"], 129, &["e5-2699", "e5-2600"]);
     refused(&["stat", "--machine", "e5-2600:sockets=99"], 129, &["sockets", "99"]);
@@ -111,6 +112,19 @@ fn wrong_command_lines_get_one_clear_message() {
     refused(&["stat", "--no-such-option"], 129, &["--no-such-option"]);
     refused(&["stat"], 255, &["--machine"]);
     refused(&stat(&["--workload", SMALL, "-o", "/no/such/folder/out"]), 255, &["/no/such/folder/out"]);
+}
+
+/// Help that nobody gets is no success; a reader who has seen enough is no error worth a word.
+#[test]
+fn help_is_a_result_like_any_other() {
+    let help = |to: &str| {
+        let script = format!("{} stat --help {to}", env!("CARGO_BIN_EXE_pericore"));
+        Command::new("sh").args(["-c", &script]).output().expect("sh runs")
+    };
+    let lost = help(">/dev/full");
+    assert!(lost.status.code() == Some(255) && stderr(&lost).contains("cannot write"), "{}", stderr(&lost));
+    let cut = help("| head -1");
+    assert!(cut.status.success() && stdout(&cut).lines().count() == 1 && stderr(&cut).is_empty(), "{}", stderr(&cut));
 }
 
 /// Bare `pericore` shows three commands, and they run.
