@@ -5,7 +5,7 @@ use pericore_machine::chassis::{Chassis, Shape, ShapeError};
 use pericore_machine::engine::ClockDomains;
 use pericore_machine::signal::{Tick, Wiring};
 use pericore_machine::steady::{Pace, Steady};
-use pericore_machine::workload::{Workload, WorkloadError};
+use pericore_machine::workload::{Kind, Workload, WorkloadError};
 use pericore_machine::{BuildError, Machine, MachineSpec};
 
 use crate::error::DoorsError;
@@ -44,6 +44,11 @@ pub enum LiveMachineError {
     /// A number of accesses makes no sense for traffic that does not end.
     #[error("{0:?}: on a live machine a workload goes on for as long as the program runs; leave out requests=")]
     Requests(String),
+    /// Phases follow each other, but here one window repeats.
+    #[error(
+        "{0:?}: on a live machine one workload goes on and no phases follow; name a workload, such as stream, or run the phases with `pericore stat --workload`"
+    )]
+    Phases(String),
 }
 
 impl LiveMachine {
@@ -114,8 +119,14 @@ pub fn endless(spec: &MachineSpec, workload: &str) -> Result<Machine, LiveMachin
     if keys.any(|key| key.split('=').next() == Some("requests")) {
         return Err(LiveMachineError::Requests(workload.to_owned()));
     }
+    if workload.ends_with(".scenario") {
+        return Err(LiveMachineError::Phases(workload.to_owned()));
+    }
     let mut workload = Workload::parse(workload, &spec.limits()?)?;
-    workload.requests = u64::MAX >> 8;
+    // Idleness does not end anyhow, and has no requests.
+    if workload.kind != Kind::Idle {
+        workload.requests = u64::MAX >> 8;
+    }
     Ok(Machine::new(spec, &workload)?)
 }
 
@@ -130,4 +141,23 @@ pub fn run_machine<T: Traffic + 'static>(
     options: &Options,
 ) -> Result<Finished, DoorsError> {
     run(machine.start(traffic)?, command, options)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_workload_goes_on_and_idleness_does_nothing() {
+        for machine in ["nehalem", "e5-2600", "emerald-rapids"] {
+            let spec = MachineSpec::parse(machine).unwrap();
+            let requests = |workload: &str| {
+                let mut machine = endless(&spec, workload).unwrap();
+                machine.run_for(5 * machine.clocks().ticks_per_second() / 1_000_000);
+                machine.progress().done
+            };
+            assert!(requests("stream") > 1000, "{machine}");
+            assert_eq!(requests("idle"), 0, "{machine}");
+        }
+    }
 }

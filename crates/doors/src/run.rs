@@ -51,7 +51,7 @@ pub fn run<B: Backend + 'static>(backend: B, mut command: Command, options: &Opt
     // Files are made before anything is started: a log that cannot be written should not cost a run.
     let backend = Arc::new(Logged::new(backend, options.log.as_deref(), options.expect.as_deref())?);
     let tree = files::tree(&backend);
-    let plan = namespace::plan(&files::doors(&tree))?;
+    let plan = namespace::plan(&files::doors(&tree, backend.platform()))?;
     if options.preload {
         preload(&mut command);
     }

@@ -56,14 +56,11 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(error) => {
-            let _ = error.print();
-            return if error.use_stderr() { ExitCode::from(USAGE) } else { ExitCode::SUCCESS };
-        }
+    let outcome = match Cli::try_parse() {
+        Ok(cli) => run(cli.command),
+        Err(refusal) => told(&refusal),
     };
-    match run(cli.command) {
+    match outcome {
         Ok(status) => status,
         Err(failure) => {
             if !failure.is_quiet() {
@@ -74,13 +71,23 @@ fn main() -> ExitCode {
     }
 }
 
+/// Help or version, which are results like any other, or what is wrong with the command line.
+fn told(refusal: &clap::Error) -> Result<ExitCode, Failure> {
+    let printed = refusal.print();
+    if refusal.use_stderr() {
+        return Ok(ExitCode::from(USAGE));
+    }
+    printed?;
+    Ok(ExitCode::SUCCESS)
+}
+
 fn run(command: Option<Command>) -> Result<ExitCode, Failure> {
     match command {
         None => {
             writeln!(
                 io::stdout(),
                 "Three commands to start with:\n\n  \
-                 pericore list --machine e5-2600 bandwidth\n  \
+                 pericore list --machine e5-2600 --metrics bandwidth\n  \
                  pericore stat --machine e5-2600 --workload stream\n  \
                  pericore stat --machine e5-2600 --workload random --truth -M LLC_DRD_MISS_RATIO\n\n\
                  pericore --help shows the rest."

@@ -14,6 +14,9 @@ use crate::{machine, notice, target};
 /// What journals call the machine that they were written on.
 pub const LOCAL: &str = "local";
 
+/// What is missing where there is no directory for journals.
+const NO_STATE: &str = "neither XDG_STATE_HOME nor HOME names a folder by an absolute path";
+
 /// Arguments of `pericore restore`.
 #[derive(Debug, Args)]
 pub struct RestoreArgs {
@@ -32,7 +35,11 @@ pub struct RestoreArgs {
 pub fn run(args: &RestoreArgs) -> Result<(), Failure> {
     let journals = match &args.journal {
         Some(path) => vec![path.clone()],
-        None => waiting(&state_directory()?)?,
+        None => {
+            let of_all = state_directory()
+                .ok_or_else(|| Failure::usage(format!("{NO_STATE}; name the journal with --journal")))?;
+            waiting(&of_all)?
+        }
     };
     if journals.is_empty() {
         writeln!(io::stdout(), "no session has left anything behind")?;
@@ -113,7 +120,7 @@ pub fn boot() -> Result<String, Failure> {
 /// # Errors
 /// No directory for state is known, or the system does not tell its boot.
 pub fn neighbourhood() -> Result<Neighbourhood, Failure> {
-    Ok(Neighbourhood::new(state_directory()?, LOCAL, boot()?))
+    Ok(Neighbourhood::new(needed_state_directory()?, LOCAL, boot()?))
 }
 
 /// Where this process keeps its journal. The name tells the process, so that nobody restores what still runs.
@@ -123,7 +130,7 @@ pub fn neighbourhood() -> Result<Neighbourhood, Failure> {
 pub fn journal_of_this_process() -> Result<PathBuf, Failure> {
     let process = std::process::id();
     let started = start_time(process).unwrap_or(0);
-    Ok(state_directory()?.join(format!("{LOCAL}-{process}-{started}.journal")))
+    Ok(needed_state_directory()?.join(format!("{LOCAL}-{process}-{started}.journal")))
 }
 
 /// The process that a journal in the state directory belongs to, if it still runs.
@@ -140,13 +147,18 @@ fn start_time(process: u32) -> Option<u64> {
     text.rsplit_once(") ")?.1.split(' ').nth(19)?.parse().ok()
 }
 
-/// Where journals are kept, by the XDG base directory rules.
-fn state_directory() -> Result<PathBuf, Failure> {
-    let of = |variable: &str| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
+/// Where journals are kept, by the XDG base directory rules: by these a path that is not absolute counts as none. It would be another one
+/// in each folder that a session is started in, and sessions would not know of each other.
+fn state_directory() -> Option<PathBuf> {
+    let of = |variable: &str| std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
     let state = of("XDG_STATE_HOME").or_else(|| Some(of("HOME")?.join(".local/state")));
-    let state =
-        state.ok_or_else(|| Failure::usage("neither XDG_STATE_HOME nor HOME is set; name the file with --journal"))?;
-    Ok(state.join("pericore"))
+    Some(state?.join("pericore"))
+}
+
+/// The same for a session, which cannot do without: --journal names another place for its own journal only.
+fn needed_state_directory() -> Result<PathBuf, Failure> {
+    let advice = "set XDG_STATE_HOME to a folder that this user can write: sessions know of each other there";
+    state_directory().ok_or_else(|| Failure::usage(format!("{NO_STATE}; {advice}")))
 }
 
 /// The journals in a directory, the newest first: a later session may have saved what an earlier one had set.

@@ -1,6 +1,7 @@
 //! The machine to observe, and the families and units that the command line names.
 
 use pericore_catalog::Family;
+use pericore_machine::MachineSpec;
 use pericore_observe::linux::{Host, Processor, Root};
 
 use crate::failure::Failure;
@@ -13,12 +14,13 @@ pub fn host() -> Result<Host, Failure> {
     Host::new(Root::default(), Processor::here()).map_err(Failure::failed)
 }
 
-/// The family of that name.
+/// The family of that name, or of the preset or machine that it names: what `stat` takes, look-ups take too.
 ///
 /// # Errors
 /// An unknown name, with the nearest known one.
 pub fn family(name: &str) -> Result<&'static Family, Failure> {
-    pericore_catalog::family(name).ok_or_else(|| {
+    let of_machine = || MachineSpec::parse(name).ok().map(|machine| machine.family());
+    pericore_catalog::family(name).or_else(of_machine).ok_or_else(|| {
         let names: Vec<&str> = pericore_catalog::families().iter().map(|family| family.name).collect();
         let all = pericore_catalog::families().iter().flat_map(|f| f.aliases.iter().copied().chain([f.name]));
         Failure::usage(format!("no processor family {name:?}{}; known: {}", did_you_mean(name, all), names.join(", ")))
@@ -55,4 +57,15 @@ pub fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Str
     let scored = known.map(|candidate| (strsim::jaro_winkler(&lower, &candidate.to_ascii_lowercase()), candidate));
     let best = scored.filter(|&(score, _)| score > 0.8).max_by(|a, b| a.0.total_cmp(&b.0));
     best.map_or_else(String::new, |(_, candidate)| format!(": did you mean {candidate:?}?"))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_machine_names_its_family() {
+        for (name, family) in [("8592+:sockets=2", "emerald-rapids"), ("E5-2680", "e5-2600"), ("nhm", "nehalem")] {
+            assert_eq!(super::family(name).unwrap().name, family);
+        }
+        assert!(super::family("8592").unwrap_err().to_string().contains("known: "));
+    }
 }

@@ -22,6 +22,7 @@ fn wrong_command_lines_are_refused_before_anything_runs() {
     let e5 = ["--machine", "e5-2600"];
     refused(&[&e5[..], &["--workload", "steam", "--", "true"]].concat(), &["steam", "did you mean", "stream"]);
     refused(&[&e5[..], &["--workload", "stream:requests=5", "--", "true"]].concat(), &["leave out requests="]);
+    refused(&[&e5[..], &["--workload", "day.scenario", "--", "true"]].concat(), &["no phases", "stat --workload"]);
     refused(
         &[&e5[..], &["--workload", "stream", "--inject", "imc/X=1", "--", "true"]].concat(),
         &["cannot be used with"],
@@ -60,6 +61,7 @@ fn what_cannot_be_injected_is_named_with_what_can() {
     refuse("e5-2600", "imx/CAS_COUNT.RD=1", &["no unit \"imx\"", "imc"]);
     refuse("e5-2600", "imc/CAS_COUNTS.RD=1", &["no event or signal \"CAS_COUNTS\"", "CAS_COUNT"]);
     refuse("e5-2600", "imc/CAS_COUNT.RD_REGS=1", &["no subevent \"RD_REGS\"", "RD_REG"]);
+    refuse("e5-2600", "imc/CAS_COUNT=1", &["CAS_COUNT counts by subevents", "imc/CAS_COUNT.RD_REG"]);
     // Its subevents are masks over two attributes.
     refuse("emerald-rapids", "imc/CAS_COUNT.RD=1", &["cas", "imc/cas=PER_SECOND", "--workload"]);
 }
@@ -78,4 +80,34 @@ fn our_own_program_says_that_the_machine_is_emulated() {
     let (table, lines) = (String::from_utf8_lossy(&table.stderr), String::from_utf8_lossy(&lines.stderr));
     assert!(table.contains("EMULATED e5-2680") && table.contains("imc/CAS_COUNT.RD/"), "{table}");
     assert!(lines.contains("\"emulated\":\"e5-2680\""), "{lines}");
+}
+
+/// Where the host has one socket, a tool that asks the system finds the machine's two, and both count.
+#[test]
+fn the_system_tells_of_the_machines_sockets() {
+    let state = std::env::temp_dir().join(format!("pericore-machine-sockets-{}", std::process::id()));
+    for machine in ["nehalem", "e5-2600", "emerald-rapids"] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_pericore"));
+        command.args(["machine", "run", "--machine", machine, "--sockets", "2", "--", env!("CARGO_BIN_EXE_pericore")]);
+        let output =
+            command.args(["doctor", "--json"]).env("XDG_STATE_HOME", &state).output().expect("the program starts");
+        let said = String::from_utf8_lossy(&output.stdout);
+        let sockets = said.lines().find(|line| line.contains("\"sockets\"")).unwrap_or_default();
+        assert!(sockets.contains("0 (cpu 0") && sockets.contains("1 (cpu "), "{machine}: {said}");
+        assert!(!said.contains("\"problem\""), "{machine}: {said}");
+    }
+}
+
+/// Not a single line is read: without requests there are none, however long it goes on.
+#[test]
+fn an_idle_machine_does_nothing() {
+    // All reads of a channel, enabled, counted from the first write on; then its counter.
+    let script = "setpci -s ff:10.0 d8.l=400304; setpci -s ff:10.0 a0.l";
+    let output = run(&["--machine", "e5-2600", "--workload", "idle", "--", "sh", "-c", script]);
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout).trim(),
+        "00000000",
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
 }

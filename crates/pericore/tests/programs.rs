@@ -86,7 +86,7 @@ fn a_saved_trace_replays_to_the_same_table() {
         fs::write(&trace, &whole[..whole.len() / 2]).expect("half of it");
         let refused = run(&["--trace", path, "-e", EVENTS]);
         assert_eq!(refused.status.code(), Some(255));
-        assert!(text(&refused.stderr).contains("byte "), "{}", text(&refused.stderr));
+        assert!(text(&refused.stderr).contains(&format!("{path}): byte ")), "{}", text(&refused.stderr));
         assert!(!text(&refused.stderr).contains("LLC_VICTIMS"), "{}", text(&refused.stderr));
     }
 }

@@ -2,6 +2,7 @@
 
 mod acpi;
 mod cpuid;
+mod cpus;
 mod likwid;
 mod memory;
 mod msr;
@@ -11,7 +12,11 @@ mod tree;
 
 pub use tree::{Content, Node, Tree};
 
+use std::iter;
+use std::path::Path;
+
 use crate::backend::Backend;
+use crate::platform::Platform;
 use pericore_registers::AddressSpace;
 
 /// Where the preloaded library lies in the private namespace.
@@ -35,6 +40,7 @@ pub fn tree(backend: &impl Backend) -> Tree {
         tree.add(&format!("{folder}/msr"), 0o600, Content::Msr { cpu: cpu.machine });
         tree.add(&format!("{folder}/cpuid"), 0o400, Content::Cpuid { cpu: cpu.machine });
     }
+    cpus::add(&mut tree, &platform.cpus);
     tree.add(PRELOAD, 0o555, Content::Mapped(PRELOAD_IMAGE));
     let clock = [platform.origin, platform.hertz].map(u64::to_le_bytes).concat();
     tree.add(PRELOAD_CLOCK, 0o444, Content::Text(clock));
@@ -57,7 +63,7 @@ pub fn tree(backend: &impl Backend) -> Tree {
 }
 
 /// The paths at which parts of the tree replace the host's, in the order to mount them.
-pub fn doors(tree: &Tree) -> Vec<&'static str> {
+pub fn doors(tree: &Tree, platform: &Platform) -> Vec<String> {
     let all = [
         "/dev/cpu",
         "/dev/mem",
@@ -66,7 +72,10 @@ pub fn doors(tree: &Tree) -> Vec<&'static str> {
         "/sys/firmware/acpi/tables/MCFG",
         "/etc/likwid_topo.cfg",
     ];
-    all.into_iter().filter(|path| tree.find(path).is_some()).collect()
+    let fixed = all.into_iter().filter(|path| tree.find(path).is_some()).map(str::to_owned);
+    // A host that does not tell its own CPUs has no folders for them to be mounted on.
+    let cpus = iter::once(cpus::ONLINE.to_owned()).chain(platform.cpus.iter().map(cpus::topology));
+    fixed.chain(cpus.filter(|path| Path::new(path).exists())).collect()
 }
 
 /// Reads `size` bytes at `offset` of a file.

@@ -83,7 +83,7 @@ pub struct Plan {
 ///
 /// # Errors
 /// [`DoorsError::Unreadable`] if a folder to shadow cannot be listed.
-pub fn plan(doors: &[&str]) -> Result<Plan, DoorsError> {
+pub fn plan(doors: &[String]) -> Result<Plan, DoorsError> {
     let bench = WORKBENCHES.iter().copied().map(Path::new).find(|path| path.is_dir()).unwrap_or(Path::new("/tmp"));
     let (files, shadows) = (bench.join("fuse"), bench.join("shadows"));
     let mut plan = Plan::default();
@@ -105,7 +105,7 @@ pub fn plan(doors: &[&str]) -> Result<Plan, DoorsError> {
 
 impl Plan {
     /// Makes the doors' names where the host lacks them.
-    fn shadow(&mut self, doors: &[&str], files: &Path, shadows: &Path) -> Result<(), DoorsError> {
+    fn shadow(&mut self, doors: &[String], files: &Path, shadows: &Path) -> Result<(), DoorsError> {
         let missing: Vec<&Path> = doors.iter().map(Path::new).filter(|door| !door.exists()).collect();
         let hosts: BTreeSet<PathBuf> = missing.iter().filter_map(|door| nearest(door)).collect();
         for (index, host) in hosts.iter().enumerate() {
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn an_existing_path_is_mounted_over_and_nothing_is_shadowed() {
-        let plan = plan(&["/proc/bus"]).unwrap();
+        let plan = plan(&["/proc/bus".to_owned()]).unwrap();
         assert_eq!(binds(&plan), ["/proc/bus"]);
         assert!(matches!(plan.steps.last(), Some(Step::Detach(_))));
     }
@@ -197,7 +197,7 @@ mod tests {
         fs::write(folder.join("file"), "").unwrap();
         std::os::unix::fs::symlink("kept", folder.join("link")).unwrap();
         let door = folder.join("a/b").to_string_lossy().into_owned();
-        let plan = plan(&[&door]).unwrap();
+        let plan = plan(std::slice::from_ref(&door)).unwrap();
         fs::remove_dir_all(&folder).unwrap();
         let steps: Vec<String> = plan.steps.iter().map(Step::describe).collect();
         let has = |end: &str| steps.iter().any(|step| step.ends_with(end));

@@ -1,6 +1,7 @@
 //! `FAMILY|PRESET[:sockets=N,…]`: which machine.
 
 use pericore_catalog::Family;
+use pericore_catalog::search::hint;
 
 use super::BuildError;
 use super::parameters::{PRESETS, Parameters};
@@ -23,22 +24,34 @@ pub struct MachineSpec {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
     /// Neither a family nor a preset.
-    #[error("no machine {name:?}; known: {known}")]
+    #[error("no machine {name:?}{near}; known: {known}")]
     Unknown {
         /// What was written.
         name: String,
+        /// What may be meant.
+        near: String,
         /// Families and presets.
         known: String,
     },
     /// A key that machines do not have.
-    #[error("{preset} has no key {key:?}; known: {known}")]
+    #[error("{preset} has no key {key:?}{near}; known: {known}")]
     UnknownKey {
         /// Preset, or family.
         preset: &'static str,
         /// What was written.
         key: String,
+        /// What may be meant.
+        near: String,
         /// Keys that there are.
         known: String,
+    },
+    /// A key that was given before.
+    #[error("{key} is given twice, the second time as {value:?}: keep one of them")]
+    Repeated {
+        /// Key.
+        key: &'static str,
+        /// The second value.
+        value: String,
     },
     /// A value that is no number in range.
     #[error("{key}={value}: give {accepted}")]
@@ -74,14 +87,20 @@ impl MachineSpec {
         let parameters = Parameters::preset(spec.preset);
         let of_preset = parameters.as_ref().map_or(Vec::new(), Parameters::settings);
         let sockets = Setting::range("sockets", 1, 8);
+        let mut seen = Vec::new();
         for option in options.split(',').filter(|option| !option.is_empty()) {
             let (key, value) = option.split_once('=').unwrap_or((option, ""));
             let settings = std::iter::once(&sockets).chain(&of_preset);
             let Some(&setting) = settings.clone().find(|setting| setting.key == key) else {
                 let known: Vec<&str> = settings.map(|setting| setting.key).collect();
+                let near = hint(key, known.iter().copied());
                 let (preset, key, known) = (spec.preset, key.to_owned(), known.join(", "));
-                return Err(SpecError::UnknownKey { preset, key, known });
+                return Err(SpecError::UnknownKey { preset, key, near, known });
             };
+            if seen.contains(&setting.key) {
+                return Err(SpecError::Repeated { key: setting.key, value: value.to_owned() });
+            }
+            seen.push(setting.key);
             let number = value.parse().ok().filter(|&number| setting.accepts(number)).ok_or_else(|| {
                 SpecError::BadValue { key: setting.key, value: value.to_owned(), accepted: setting.to_string() }
             })?;
@@ -160,7 +179,8 @@ impl MachineSpec {
 fn unknown(name: &str) -> SpecError {
     let families = pericore_catalog::families().iter().map(|family| family.name);
     let known: Vec<&str> = families.chain(PRESETS.iter().map(|(preset, _)| *preset)).collect();
-    SpecError::Unknown { name: name.to_owned(), known: known.join(", ") }
+    let near = hint(name, known.iter().copied());
+    SpecError::Unknown { name: name.to_owned(), near, known: known.join(", ") }
 }
 
 #[cfg(test)]
@@ -176,6 +196,12 @@ mod tests {
         assert_eq!(message("e5-2600:regions=13"), "regions=13: give a number from 1 to 12");
         assert!(message("nehalem:regions=2").contains("has no key \"regions\"; known: sockets"));
         assert!(message("e5-2600:cores=4").contains("known: sockets, regions, directory, ranks"));
+        assert!(message("e5-2600:socket=2").contains("did you mean sockets?"));
+        assert!(message("e5-2690").contains("did you mean e5-26"), "{}", message("e5-2690"));
+        assert_eq!(
+            message("e5-2600:sockets=2,sockets=4"),
+            "sockets is given twice, the second time as \"4\": keep one of them"
+        );
     }
 
     /// An 8592+ has 64 cores of two threads, however many sockets stand beside each other; the model takes two of them.

@@ -49,7 +49,7 @@ pub enum Problem {
         units: String,
     },
     /// No such event.
-    #[error("{place} has no event {name:?}{}", hint_or_list(.nearest))]
+    #[error("{place} has no event {name:?}{}", hint_or(.nearest, "pericore list"))]
     UnknownEvent {
         /// Unit or family.
         place: &'static str,
@@ -187,10 +187,10 @@ pub enum Problem {
         number: u64,
     },
     /// No such metric.
-    #[error("{family} has no metric {name:?}{}", hint_or_list(.nearest))]
+    #[error("{place} has no metric {name:?}{}", hint_or(.nearest, "pericore list --metrics"))]
     UnknownMetric {
-        /// Family.
-        family: &'static str,
+        /// Unit or family.
+        place: &'static str,
         /// Name as written.
         name: String,
         /// Names like it.
@@ -200,7 +200,7 @@ pub enum Problem {
     #[error("the expression does not parse: {0}")]
     Expression(ParseError),
     /// Something in a metric's expression.
-    #[error("metric {metric} = {expression}: {problem}")]
+    #[error("metric {metric} = {expression}: {}", in_metric(.metric, .problem))]
     InMetric {
         /// Metric.
         metric: String,
@@ -227,6 +227,16 @@ pub enum Problem {
     },
 }
 
-fn hint_or_list(nearest: &[String]) -> String {
-    if nearest.is_empty() { "; `pericore list` shows all".to_owned() } else { hint(nearest) }
+fn hint_or(nearest: &[String], list: &str) -> String {
+    if nearest.is_empty() { format!("; `{list}` shows all") } else { hint(nearest) }
+}
+
+/// A metric takes what its events lack in braces behind its own name.
+fn in_metric(metric: &str, problem: &Problem) -> String {
+    match problem {
+        Problem::NeedsFilter { event, field, example } => {
+            format!("{event} needs the filter {field}; write '{metric}{{{example}}}'")
+        }
+        problem => problem.to_string(),
+    }
 }

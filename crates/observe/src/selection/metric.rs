@@ -92,12 +92,14 @@ impl Selection {
         match found[..] {
             [only] => Ok(only),
             [] => {
-                let all = units().flat_map(|unit| unit.metrics).map(|metric| metric.name);
-                Err(Problem::UnknownMetric {
-                    family: self.family.name,
-                    name: name.to_owned(),
-                    nearest: nearest(name, all),
-                })
+                // Another unit that has it is nearer than a name that looks alike.
+                let elsewhere = self.family.units.iter().filter(|unit| metric_named(unit, name).is_some());
+                let mut near: Vec<String> = elsewhere.map(|unit| format!("{}/{name}", unit.name)).collect();
+                if near.is_empty() {
+                    near = nearest(name, units().flat_map(|unit| unit.metrics).map(|metric| metric.name));
+                }
+                let place = place.map_or(self.family.name, |unit| unit.name);
+                Err(Problem::UnknownMetric { place, name: name.to_owned(), nearest: near })
             }
             [(first, _), ..] => {
                 let units: Vec<&str> = found.iter().map(|(unit, _)| unit.name).collect();

@@ -302,8 +302,12 @@ impl<S: RegisterSpace> Session<S> {
     }
 
     fn put_back(&mut self) -> Result<(), SessionError> {
+        // A journal whose registers refuse stays for `pericore restore`, also when the session is dropped after that.
+        let on_disk = std::mem::take(&mut self.on_disk);
+        let remove = |on_disk: Vec<(PathBuf, File)>| on_disk.iter().try_for_each(|(path, _)| Journal::remove(path));
         if !self.is_dirty {
-            return Ok(());
+            // Nothing was overwritten: a journal that stayed would tell others of a session that was killed.
+            return Ok(remove(on_disk)?);
         }
         self.is_dirty = false;
         // Whoever sets up now must not see half of it. A lock that cannot be had is no reason to leave registers as they are.
@@ -311,8 +315,7 @@ impl<S: RegisterSpace> Session<S> {
         // A unit that cannot be frozen still stops when its controls are put back.
         self.carry_out(List::Freeze);
         restore_all(&mut self.space, &self.journal)?;
-        // A journal whose registers refused stays for `pericore restore`.
-        let removed = self.on_disk.drain(..).try_for_each(|(path, _)| Journal::remove(&path));
+        let removed = remove(on_disk);
         drop(entrance);
         Ok(removed?)
     }

@@ -60,13 +60,17 @@ impl Neighbourhood {
     /// Waits until no other session is being set up or put back.
     ///
     /// # Errors
-    /// [`JournalError::Io`] if the directory cannot be written.
+    /// [`JournalError::Directory`] if the directory cannot be made or opened.
     pub fn enter(&self) -> Result<Entrance, JournalError> {
-        let fail = |error: &io::Error| io_error("lock the directory of", &self.directory, error);
+        let fail = |error: &io::Error| self.unusable(error);
         fs::create_dir_all(&self.directory).map_err(|error| fail(&error))?;
         let file = File::open(&self.directory).map_err(|error| fail(&error))?;
         hold(&file, Hold::Alone).map_err(|error| fail(&error))?;
         Ok(Entrance { _file: file })
+    }
+
+    fn unusable(&self, error: &io::Error) -> JournalError {
+        JournalError::Directory { path: self.directory.display().to_string(), message: error.to_string() }
     }
 
     /// The sessions on this machine and in this boot that run or have left something behind, by process.
@@ -77,7 +81,7 @@ impl Neighbourhood {
         let entries = match fs::read_dir(&self.directory) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(io_error("look for", &self.directory, &error)),
+            Err(error) => return Err(self.unusable(&error)),
         };
         let mut found = Vec::new();
         for path in entries.filter_map(Result::ok).map(|entry| entry.path()) {

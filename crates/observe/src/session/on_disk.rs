@@ -2,7 +2,7 @@
 //! can be undone.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use pericore_registers::{Address, Bdf, Outcome, RegisterSpace, Width};
@@ -51,6 +51,12 @@ pub enum JournalError {
         /// File.
         path: String,
     },
+    /// The file is there already, and is somebody else's.
+    #[error("{path} exists and is no journal; name a file with --journal that is not there yet")]
+    Taken {
+        /// File.
+        path: String,
+    },
     /// The session still runs.
     #[error("the session of {path} still runs, in process {pid}; end that process, it puts everything back itself")]
     Runs {
@@ -65,6 +71,16 @@ pub enum JournalError {
         /// What was tried.
         action: &'static str,
         /// File.
+        path: String,
+        /// The system's message.
+        message: String,
+    },
+    /// The directory of all sessions' journals cannot be used.
+    #[error(
+        "cannot use {path}, where sessions know of each other: {message}; set XDG_STATE_HOME to a folder that this user can write"
+    )]
+    Directory {
+        /// Directory.
         path: String,
         /// The system's message.
         message: String,
@@ -151,7 +167,10 @@ impl Journal {
         let written = write();
         let _ = fs::remove_file(&part);
         let file = written.map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => JournalError::Exists { path: path.display().to_string() },
+            io::ErrorKind::AlreadyExists if begins_as_journal(path) => {
+                JournalError::Exists { path: path.display().to_string() }
+            }
+            io::ErrorKind::AlreadyExists => JournalError::Taken { path: path.display().to_string() },
             _ => fail(&error),
         })?;
         File::open(directory).and_then(|directory| directory.sync_all()).map_err(|error| fail(&error))?;
@@ -232,6 +251,13 @@ impl Journal {
         }
         Ok(journal)
     }
+}
+
+/// True if the file may be a journal, whole or damaged.
+fn begins_as_journal(path: &Path) -> bool {
+    let mut start = [0; HEADER.len()];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
+    read.is_ok() && start == HEADER.as_bytes()
 }
 
 fn saved(entry: &str) -> Option<Saved> {
@@ -335,6 +361,11 @@ mod tests {
         assert!(matches!(journal().write(&path), Err(JournalError::Exists { .. })));
         assert_eq!(Journal::read(&path), Ok(journal()));
         Journal::remove(&path).unwrap();
+        fs::write(&path, "a letter").unwrap();
+        assert!(matches!(journal().write(&path), Err(JournalError::Taken { .. })));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "a letter");
+        fs::remove_file(&path).unwrap();
+        assert!(matches!(journal().write(&directory), Err(JournalError::Taken { .. })));
         assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 0, "nothing is left behind");
         fs::remove_dir_all(directory).unwrap();
     }

@@ -332,3 +332,22 @@ fn time_in_which_the_counters_stand_is_not_measured() {
     session.space_mut().reads.extend([Address::Msr { cpu: 0, msr: 0 }; 10]);
     assert_eq!(session.sample(by_accesses).seconds, 2.0 + 10.0);
 }
+
+/// A journal of its own that cannot be written, after the one that others look at was: nothing was overwritten, and nobody is told of a
+/// session that was killed.
+#[test]
+fn a_session_that_does_not_begin_leaves_no_journal() {
+    let directory = std::env::temp_dir().join(format!("pericore-no-start-{}", std::process::id()));
+    let neighbourhood = Neighbourhood::new(&directory, "local", "boot");
+    let entrance = neighbourhood.enter().unwrap();
+    let mut space = Fake::two_sockets();
+    let plan = plan(&mut space, "cbo0/CLOCKTICKS/");
+    let journal = JournalFile { path: directory.clone(), ..neighbourhood.journal(1) };
+    let options = Options { journal: Some(journal), neighbourhood: Some(neighbourhood.clone()), ..Options::default() };
+    let refused = Session::start(&mut space, plan, options, |_| Moment::default()).unwrap_err();
+    drop(entrance);
+    let left = neighbourhood.others().unwrap();
+    std::fs::remove_dir_all(&directory).unwrap();
+    assert!(matches!(refused, SessionError::Journal(JournalError::Taken { .. })), "{refused}");
+    assert_eq!((left, space.written()), (vec![], vec![]));
+}

@@ -1,5 +1,6 @@
 //! One thing that was looked at.
 
+use std::fmt::Display;
 use std::io::{self, Write};
 
 use serde_json::json;
@@ -52,6 +53,19 @@ impl Finding {
     /// Something is missing, and this is how to get it.
     pub fn bad(check: impl Into<String>, says: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { check: check.into(), state: State::Bad, says: says.into(), remedy: Some(remedy.into()) }
+    }
+
+    /// Something failed. Errors end with what to do, after the last semicolon.
+    pub fn refused(check: &str, error: &impl Display) -> Self {
+        let text = error.to_string();
+        match text.rsplit_once("; ") {
+            Some((says, remedy)) => Self::bad(check, says, remedy),
+            None => Self::bad(
+                check,
+                text.as_str(),
+                "try again; if it stays, report it with the output of `pericore doctor --json`",
+            ),
+        }
     }
 
     /// True if something is missing.

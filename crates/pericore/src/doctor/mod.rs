@@ -1,6 +1,7 @@
 //! `pericore doctor`: what stands between the user and the counters, and what to do about it.
 
 mod finding;
+mod sessions;
 mod system;
 mod units;
 
@@ -15,6 +16,7 @@ use pericore_observe::linux::{Host, Processor};
 use pericore_registers::RegisterSpace;
 
 use crate::failure::Failure;
+use crate::restore;
 use crate::target;
 use crate::terminal::ColorArg;
 use finding::Finding;
@@ -39,7 +41,14 @@ pub struct DoctorArgs {
 pub fn run(args: &DoctorArgs) -> Result<(), Failure> {
     let findings = match &args.machine {
         Some(machine) => software(machine)?,
-        None => this_machine(&target::host()?),
+        None => {
+            let host = target::host()?;
+            let mut findings = this_machine(&host);
+            if host.family().is_ok() {
+                findings.extend(sessions::examine(&restore::neighbourhood()));
+            }
+            findings
+        }
     };
     let mut text = Vec::new();
     if args.json {
@@ -76,7 +85,7 @@ fn this_machine(host: &Host) -> Vec<Finding> {
     match host.family() {
         Ok(family) => {
             findings.push(Finding::good("family", format!("{} ({})", family.name, family.title)));
-            findings.extend(system::examine(host.root(), true));
+            findings.extend(system::examine(host.root(), Some(family)));
             findings.extend(units::examine(&mut host.space(), family, &host.cpus));
         }
         Err(_) => {
@@ -90,7 +99,7 @@ fn this_machine(host: &Host) -> Vec<Finding> {
             let known: Vec<&str> = pericore_catalog::families().iter().map(|family| family.name).collect();
             let says = format!("this processor has no uncore that pericore knows; known: {}", known.join(", "));
             findings.push(Finding::bad("family", says, remedy));
-            findings.extend(system::examine(host.root(), false));
+            findings.extend(system::examine(host.root(), None));
         }
     }
     findings

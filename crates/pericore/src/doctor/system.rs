@@ -4,7 +4,9 @@ use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::Path;
 
+use pericore_catalog::Family;
 use pericore_observe::linux::{REMEDY_MEM, REMEDY_MSR, REMEDY_MSR_MODULE, REMEDY_PCI, Root};
+use pericore_registers::AddressSpace;
 
 use super::finding::Finding;
 
@@ -15,14 +17,22 @@ const SECURE_BOOT: &str = "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d
 /// Bytes of configuration space that everybody may read.
 const PCI_HEADER: usize = 64;
 
-/// Looks at every way. `matters` tells whether what bars one is a problem: without a known uncore it is not.
-pub fn examine(root: &Root, matters: bool) -> Vec<Finding> {
-    let barred = |check: &str, says: String, remedy: &str| {
-        if matters { Finding::bad(check, says, remedy) } else { Finding::note(check, says) }
+/// Looks at every way. What bars one is a problem if units of the family lie there: without a known uncore none is.
+pub fn examine(root: &Root, family: Option<&Family>) -> Vec<Finding> {
+    let placements = || family.into_iter().flat_map(|family| family.units).flat_map(|unit| unit.placements);
+    let leads_to = |space: AddressSpace| placements().any(|placement| placement.space == space);
+    let barred = |matters: bool| {
+        move |check: &str, says: String, remedy: &str| {
+            if matters { Finding::bad(check, says, remedy) } else { Finding::note(check, says) }
+        }
     };
-    let mut findings = vec![msr(root, &barred), pci(root, &barred), memory(root, &barred)];
+    let mut findings = vec![
+        msr(root, &barred(leads_to(AddressSpace::Msr))),
+        pci(root, &barred(leads_to(AddressSpace::PciConfig))),
+        memory(root, &barred(leads_to(AddressSpace::Mmio))),
+    ];
     findings.extend(capabilities(root));
-    findings.extend(lockdown(root, &barred));
+    findings.extend(lockdown(root, &barred(family.is_some())));
     findings.extend(secure_boot(root));
     findings.extend(perf(root));
     findings

@@ -62,8 +62,10 @@ fn a_machine_without_uncore_says_so_and_points_at_software() {
         Processor { vendor: "AuthenticAMD".into(), family: 25, model: 1, is_virtual: true, ..Default::default() };
     let here = examine_root(Root::at(&root), processor).unwrap();
     // The same system with a processor that is known: now what bars the way is a problem.
-    let known = Processor { vendor: "GenuineIntel".into(), family: 6, model: 45, ..Default::default() };
-    let there = examine_root(Root::at(&root), known).unwrap();
+    let known = |model| Processor { vendor: "GenuineIntel".into(), family: 6, model, ..Default::default() };
+    let there = examine_root(Root::at(&root), known(207)).unwrap();
+    // The E5-2600 has no registers in memory.
+    let without = examine_root(Root::at(&root), known(45)).unwrap();
     fs::remove_dir_all(&root).unwrap();
     assert_eq!(state(&here, "family"), ["problem"]);
     let others: Vec<_> = here.iter().filter(|finding| finding.is_problem()).map(|finding| finding.key().0).collect();
@@ -74,6 +76,7 @@ fn a_machine_without_uncore_says_so_and_points_at_software() {
         let finding = there.iter().find(|finding| finding.key().0 == check).unwrap();
         assert!(finding.is_problem() && finding.words().contains(word), "{check}: {}", finding.words());
     }
+    assert_eq!((state(&without, "pci"), state(&without, "memory")), (vec!["problem"], vec!["note"]));
     let perf = there.iter().find(|finding| finding.key().0 == "perf").unwrap();
     assert!(perf.words().contains("drives 1 uncore unit:"), "{}", perf.words());
     let rights = there.iter().find(|finding| finding.key().0 == "rights").unwrap();

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use pericore_catalog::{Family, Unit};
-use pericore_observe::discover::{Cpu, DiscoverError, Presence, Socket, TableReport, Topology, discover};
+use pericore_observe::discover::{Cpu, Presence, Socket, TableReport, Topology, discover};
 use pericore_registers::RegisterSpace;
 
 use super::finding::Finding;
@@ -22,29 +22,16 @@ pub fn examine(space: &mut impl RegisterSpace, family: &'static Family, cpus: &[
         }
         // What bars one unit need not bar the others.
         Err(whole) => {
-            let mut findings = vec![refused("sockets", &whole)];
+            let mut findings = vec![Finding::refused("sockets", &whole)];
             for unit in family.units {
                 match discover(space, family, cpus, |other| other.name == unit.name) {
                     Ok(topology) => findings.push(instances(&topology, unit)),
                     Err(error) if error == whole => {}
-                    Err(error) => findings.push(refused(unit.name, &error)),
+                    Err(error) => findings.push(Finding::refused(unit.name, &error)),
                 }
             }
             findings
         }
-    }
-}
-
-/// The errors of discovery end with what to do, after the last semicolon.
-fn refused(check: &str, error: &DiscoverError) -> Finding {
-    let text = error.to_string();
-    match text.rsplit_once("; ") {
-        Some((says, remedy)) => Finding::bad(check, says, remedy),
-        None => Finding::bad(
-            check,
-            text.as_str(),
-            "try again; if it stays, report it with the output of `pericore doctor --json`",
-        ),
     }
 }
 

@@ -21,7 +21,7 @@ pub use thing::address;
 /// Arguments of `pericore explain`.
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// Processor family (nehalem, e5-2600, emerald-rapids)
+    /// Processor family (nehalem, e5-2600, emerald-rapids), or a machine of it
     #[arg(long, alias = "family", value_name = "FAMILY")]
     machine: Option<String>,
     /// Print JSON lines

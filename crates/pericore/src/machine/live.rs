@@ -102,12 +102,21 @@ fn injected(unit: &'static Unit, event: &str, subevent: Option<&str>) -> Result<
         });
     };
     let signal = unit.signal_of(row).ok_or_else(|| format!("{event} counts a clock, which runs by itself"))?;
-    let Some(subevent) = subevent else { return Ok(signal.name) };
+    let by_subevent = signal.attributes.iter().any(|attribute| attribute.name == "sub");
+    let Some(subevent) = subevent else {
+        // Of no subevent it would count in none.
+        return match row.subevents.first().filter(|_| by_subevent) {
+            Some(first) => {
+                Err(format!("{event} counts by subevents: name one, such as {}/{event}.{}", unit.name, first.name))
+            }
+            None => Ok(signal.name),
+        };
+    };
     if row.subevent(subevent).is_none() {
         let near = hint(subevent, row.subevents.iter().map(|subevent| subevent.name));
         return Err(format!("{event} has no subevent {subevent:?}{near}"));
     }
-    if signal.attributes.iter().all(|attribute| attribute.name != "sub") {
+    if !by_subevent {
         let attributes: Vec<&str> = signal.attributes.iter().map(|attribute| attribute.name).collect();
         return Err(format!(
             "the signal behind {event}, {0}, tells its subevents apart by {1}, of which --inject knows nothing; give \

@@ -127,6 +127,8 @@ impl Feed {
         match more {
             Ok(true) => return true,
             Ok(false) => {}
+            // What the file is called stands in the title.
+            Err(error) if self.replay => self.error = Some(format!("{}: {error}", self.title)),
             Err(error) => self.error = Some(error.to_string()),
         }
         batch.clear();

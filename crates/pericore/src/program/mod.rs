@@ -24,7 +24,7 @@ pub struct ProgramArgs {
     #[arg(long, value_name = "FILE", requires = "machine", conflicts_with_all = ["workload", "command"])]
     trace: Option<PathBuf>,
     /// Write the program's accesses to a file, for --trace
-    #[arg(long, value_name = "FILE", requires = "command")]
+    #[arg(long, value_name = "FILE", requires = "command", conflicts_with_all = ["workload", "trace"])]
     save_trace: Option<PathBuf>,
     /// How the software machine's cores run a program: `cpi=0.5,misses=10,prefetch=on,pages=4k`
     #[arg(long, value_name = "SETTINGS", requires = "machine")]

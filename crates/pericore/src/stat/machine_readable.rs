@@ -1,5 +1,6 @@
 //! Output for programs: perf's JSON lines and perf's separated values, each with the validity.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use serde::Serialize;
@@ -78,8 +79,9 @@ pub fn json(out: &mut impl Write, report: &Report, emulated: Option<&str>) -> io
     Ok(())
 }
 
-/// perf's `-x`: value, unit, event, run time, share of time, metric value, metric unit; then validity, truth and error.
-pub fn separated(out: &mut impl Write, report: &Report, separator: &str) -> io::Result<()> {
+/// perf's `-x`: value, unit, event, run time, share of time, metric value, metric unit; then validity, with `truth` also truth and error, each
+/// empty where there is none. Every line has the same number of fields: one that has the separator in it stands in quotation marks.
+pub fn separated(out: &mut impl Write, report: &Report, separator: &str, with_truth: bool) -> io::Result<()> {
     for row in &report.rows {
         let (value, truth, error) = in_symbol(row);
         let validity = row.value.validity();
@@ -88,24 +90,32 @@ pub fn separated(out: &mut impl Write, report: &Report, separator: &str) -> io::
         let mut fields = Vec::new();
         fields.extend(report.interval_end.map(|end| format!("{end:.9}")));
         fields.extend(row.place.as_ref().map(ToString::to_string));
-        // Where perf has it: behind the event.
-        let variance = row.spread.map_or_else(String::new, |spread| format!("{separator}{:.2}%", spread * 100.0));
-        let event = format!("{}{variance}", row.name);
-        let symbol = row.unit_of_measure.map(|unit| unit.symbol().to_owned());
-        match symbol {
-            None => {
-                fields.extend([value, String::new(), event, runtime.to_string(), share, String::new(), String::new()])
-            }
-            Some(symbol) => {
-                fields.extend([String::new(), String::new(), event, runtime.to_string(), share, value, symbol]);
-            }
+        let (count, metric, symbol) = match row.unit_of_measure {
+            None => (value, String::new(), String::new()),
+            Some(unit) => (String::new(), value, unit.symbol().to_owned()),
+        };
+        fields.extend([count, String::new(), row.name.clone()]);
+        if report.runs.is_some() {
+            // Where perf has it: behind the event.
+            fields.push(row.spread.map_or_else(String::new, |spread| format!("{:.2}%", spread * 100.0)));
         }
-        fields.push(validity.grade().name().to_owned());
-        fields.extend(truth.map(|truth| truth.to_string()));
-        fields.extend(error.map(|error| error.to_string()));
+        fields.extend([runtime.to_string(), share, metric, symbol, validity.grade().name().to_owned()]);
+        if with_truth {
+            fields.extend([truth, error].map(|number| number.map_or_else(String::new, |number| number.to_string())));
+        }
+        let fields: Vec<_> = fields.iter().map(|field| quoted(field, separator)).collect();
         writeln!(out, "{}", fields.join(separator))?;
     }
     Ok(())
+}
+
+/// A field as readers of separated values take it (RFC 4180): as it is, unless it has the separator or quotation marks in it.
+fn quoted<'a>(field: &'a str, separator: &str) -> Cow<'a, str> {
+    if field.contains(separator) || field.contains(['"', '\n']) {
+        Cow::Owned(format!("\"{}\"", field.replace('"', "\"\"")))
+    } else {
+        Cow::Borrowed(field)
+    }
 }
 
 /// Value, truth and error in the symbol of the row's unit of measure.

@@ -82,6 +82,11 @@ fn wrong_command_lines_get_one_clear_message() {
     let stat = |rest: &[&'static str]| [&["stat", "--machine", "e5-2600"], rest].concat();
     refused(&stat(&["-e", "cbo/LLC_VICTIM.M_STATE/"]), 129, &["LLC_VICTIM", "LLC_VICTIMS"]);
     refused(&stat(&["-e", "cbox/CLOCKTICKS/"]), 129, &["cbox", "cbo"]);
+    refused(&stat(&["-M", "cbo/MEM_BANDWIDTH"]), 129, &["cbo has no metric", "imc/MEM_BANDWIDTH"]);
+    refused(&stat(&["-M", "PCT_FREQ_BAND0"]), 129, &["'pcu/PCT_FREQ_BAND0{band0="]);
+    refused(&stat(&["-M", "NO_SUCH"]), 129, &["pericore list --metrics"]);
+    refused(&stat(&["--save-trace", "t", "--workload", SMALL]), 129, &["--save-trace", "--workload"]);
+    refused(&["machine", "show", "--machine", "e5-2600:sockets=2,sockets=4"], 129, &["sockets", "twice"]);
     refused(&stat(&["-M", "MEM_READ_BANDWITH"]), 129, &["MEM_READ_BANDWITH", "MEM_READ_BANDWIDTH"]);
     refused(&stat(&["-e", "cbo/TOR_INSERTS.OPCODE/"]), 129, &["opc"]);
     refused(&stat(&["-e", "cbo/LLC_VICTIMS.M_STATE,thresh=999/"]), 129, &["thresh", "0x3e7"]);
@@ -99,6 +104,7 @@ fn wrong_command_lines_get_one_clear_message() {
     refused(&stat(&["--workload", "random:footprint=1000G"]), 129, &["footprint", "1000G"]);
     refused(&stat(&["--workload", "random:threads=0"]), 129, &["threads", "0"]);
     refused(&stat(&["--workload", "stream:colour=blue"]), 129, &["colour"]);
+    refused(&stat(&["--dry-run", "--cost"]), 129, &["--dry-run", "--cost"]);
     refused(&stat(&["-I", "0"]), 129, &["-I"]);
     refused(&["stat", "--machine", "e5-2699"], 129, &["e5-2699", "e5-2600"]);
     refused(&["stat", "--machine", "e5-2600:sockets=99"], 129, &["sockets", "99"]);
@@ -106,6 +112,19 @@ fn wrong_command_lines_get_one_clear_message() {
     refused(&["stat", "--no-such-option"], 129, &["--no-such-option"]);
     refused(&["stat"], 255, &["--machine"]);
     refused(&stat(&["--workload", SMALL, "-o", "/no/such/folder/out"]), 255, &["/no/such/folder/out"]);
+}
+
+/// Help that nobody gets is no success; a reader who has seen enough is no error worth a word.
+#[test]
+fn help_is_a_result_like_any_other() {
+    let help = |to: &str| {
+        let script = format!("{} stat --help {to}", env!("CARGO_BIN_EXE_pericore"));
+        Command::new("sh").args(["-c", &script]).output().expect("sh runs")
+    };
+    let lost = help(">/dev/full");
+    assert!(lost.status.code() == Some(255) && stderr(&lost).contains("cannot write"), "{}", stderr(&lost));
+    let cut = help("| head -1");
+    assert!(cut.status.success() && stdout(&cut).lines().count() == 1 && stderr(&cut).is_empty(), "{}", stderr(&cut));
 }
 
 /// Bare `pericore` shows three commands, and they run.
@@ -123,6 +142,8 @@ fn the_bare_program_shows_commands_that_run() {
         }
         let output = pericore(&arguments);
         assert!(output.status.success(), "{command}: {}", stderr(&output));
+        let is_list = arguments[0] == "list";
+        assert!(!is_list || stdout(&output).contains("MEM_BANDWIDTH"), "{command} shows nothing of use");
     }
 }
 

@@ -53,6 +53,24 @@ fn separated_values_and_intervals() {
     }
 }
 
+/// An event's own commas, a truth that nobody knows, a spread that there is none of: each line has all the fields all the same.
+#[test]
+fn separated_lines_have_the_same_fields() {
+    let events = "cbo/TOR_INSERTS.OPCODE,opc=DRd/,imc/CAS_COUNT.RD,thresh=1/,r2pcie/CLOCKTICKS/";
+    let comma = stderr(&measured(&["-e", events, "-x,", "--truth", "-r", "2"]));
+    for name in ["\"cbo/TOR_INSERTS.OPCODE,opc=DRd/\",", "\"imc/CAS_COUNT.RD,thresh=1/\",", ",r2pcie/CLOCKTICKS/,"] {
+        assert!(comma.contains(name), "no {name} in {comma}");
+    }
+    let tab = stderr(&measured(&["-e", events, "-x", "\\t", "--truth", "-r", "2"]));
+    assert_eq!(tab.lines().count(), 3, "{tab}");
+    for line in tab.lines() {
+        let fields: Vec<&str> = line.split('\t').collect();
+        assert_eq!((fields.len(), fields[8]), (11, "measured"), "{line}");
+        // The ledger knows what happened, not in how many cycles.
+        assert_eq!(fields[9].is_empty(), line.contains("thresh"), "{line}");
+    }
+}
+
 #[test]
 fn places_are_shown_when_asked_for() {
     let run = |option: &str| {

@@ -1,0 +1,68 @@
+//! Other sessions of ours: those that count, and those that were killed and keep every later one from beginning.
+
+use std::fmt::Display;
+
+use pericore_observe::session::{Neighbour, Neighbourhood};
+
+use super::finding::Finding;
+
+/// Looks for the journals of all sessions on this machine.
+pub fn examine(neighbourhood: &Result<Neighbourhood, impl Display>) -> Vec<Finding> {
+    let others = match neighbourhood {
+        Ok(neighbourhood) => neighbourhood.others(),
+        Err(error) => return vec![Finding::refused("sessions", error)],
+    };
+    match others {
+        Ok(others) if others.is_empty() => vec![Finding::good("sessions", "no other pericore counts here")],
+        Ok(others) => others.iter().map(session).collect(),
+        Err(error) => vec![Finding::refused("sessions", &error)],
+    }
+}
+
+fn session(Neighbour { pid, path, runs, .. }: &Neighbour) -> Finding {
+    if *runs {
+        return Finding::note("sessions", format!("process {pid} of pericore is counting; what it uses is its own"));
+    }
+    Finding::bad(
+        "sessions",
+        format!("process {pid} of pericore was killed while it was counting, and left {}", path.display()),
+        "put its registers back with `pericore restore`",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use pericore_observe::session::Journal;
+
+    use super::*;
+
+    fn words(neighbourhood: &Neighbourhood) -> Vec<String> {
+        examine(&Ok::<_, String>(neighbourhood.clone())).iter().map(Finding::words).collect()
+    }
+
+    #[test]
+    fn a_killed_session_is_a_problem_and_a_running_one_is_none() {
+        let folder = std::env::temp_dir().join(format!("pericore-doctor-sessions-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap();
+        let neighbourhood = Neighbourhood::new(&folder, "local", "boot");
+        let alone = words(&neighbourhood);
+        let place = neighbourhood.journal(0);
+        let journal = Journal { pid: 4711, boot: place.boot, machine: place.machine, saved: Vec::new() };
+        let held = journal.write(&place.path).unwrap();
+        let counting = words(&neighbourhood);
+        drop(held);
+        let left = words(&neighbourhood);
+        fs::write(&place.path, "no journal").unwrap();
+        let damaged = words(&neighbourhood);
+        fs::remove_dir_all(&folder).unwrap();
+        assert!(alone[0].contains("no other pericore"), "{alone:?}");
+        assert!(counting[0].contains("4711") && !counting[0].contains("restore"), "{counting:?}");
+        assert!(left[0].contains("4711") && left[0].contains("pericore restore"), "{left:?}");
+        assert!(damaged[0].contains("0.journal") && damaged[0].contains("remove the file"), "{damaged:?}");
+        let nowhere = examine(&Err::<Neighbourhood, _>("no folder; set XDG_STATE_HOME"));
+        assert!(nowhere[0].is_problem() && nowhere[0].words().contains("XDG_STATE_HOME"));
+    }
+}
