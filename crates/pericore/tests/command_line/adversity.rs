@@ -1,13 +1,15 @@
 //! What the program does when things go wrong around it, and what it says of input that cannot be right.
 
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::Command;
 
 use super::{SMALL, measured, pericore, refused, stderr, stdout};
 
-fn shell(script: &str) -> Output {
-    let program = env!("CARGO_BIN_EXE_pericore");
-    Command::new("sh").args(["-c", &script.replace("pericore", program)]).output().expect("sh runs")
+/// A shell script in which `$P` is the program, so that its path may have any characters.
+fn shell(script: &str) -> Command {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script]).env("P", env!("CARGO_BIN_EXE_pericore"));
+    shell
 }
 
 /// A folder of the test's own, empty.
@@ -22,13 +24,13 @@ fn folder(name: &str) -> PathBuf {
 #[test]
 fn a_full_disk_is_an_error_and_no_panic() {
     for (script, status) in [
-        ("pericore stat --machine e5-2600 --workload stream:requests=2k 2>/dev/full", 255),
-        ("pericore stat --machine no-such 2>/dev/full", 129),
-        ("pericore list no-such-word-anywhere 2>/dev/full", 0),
-        ("pericore >/dev/full", 255),
-        ("pericore list >/dev/full", 255),
+        (r#""$P" stat --machine e5-2600 --workload stream:requests=2k 2>/dev/full"#, 255),
+        (r#""$P" stat --machine no-such 2>/dev/full"#, 129),
+        (r#""$P" list no-such-word-anywhere 2>/dev/full"#, 0),
+        (r#""$P" >/dev/full"#, 255),
+        (r#""$P" list >/dev/full"#, 255),
     ] {
-        let output = shell(script);
+        let output = shell(script).output().expect("sh runs");
         assert_eq!(output.status.code(), Some(status), "{script}: {}", stderr(&output));
     }
 }
@@ -41,8 +43,7 @@ fn restore_names_every_journal_that_it_cannot_use() {
     for name in ["one.journal", "two.journal"] {
         std::fs::write(state.join("pericore").join(name), "pericore journal 1\nboot x\n").expect("written");
     }
-    let script = format!("XDG_STATE_HOME={} pericore restore >/dev/full", state.display());
-    let output = shell(&script);
+    let output = shell(r#""$P" restore >/dev/full"#).env("XDG_STATE_HOME", &state).output().expect("sh runs");
     let said = stderr(&output);
     assert_eq!(output.status.code(), Some(255), "{said}");
     for part in ["one.journal", "two.journal", "checksum", "remove the file"] {
