@@ -28,7 +28,7 @@ pub struct BootArgs {
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
     /// End the guest after so many seconds, boot included
-    #[arg(long, default_value_t = 300, value_name = "SECONDS")]
+    #[arg(long, default_value_t = 300, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     timeout: u64,
     /// Bring a program of this machine along, with its libraries; pericore itself always comes
     #[arg(long, value_name = "PROGRAM")]

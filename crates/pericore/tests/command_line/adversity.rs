@@ -71,7 +71,9 @@ fn values_that_cannot_be_are_refused_with_what_can() {
         }
     }
     refused(&stat(&["-x", ""]), 129, &["-x", "between the fields"]);
-    refused(&["machine", "run", "--machine", "e5-2600", "--timeout", "0", "--", "true"], 129, &["--timeout"]);
+    for way in ["run", "boot"] {
+        refused(&["machine", way, "--machine", "e5-2600", "--timeout", "0", "--", "true"], 129, &["--timeout"]);
+    }
     refused(&["machine", "peek", "--machine", "e5-2600", "cbo0/unit_ct"], 129, &["did you mean cbo", "unit_ctl"]);
     refused(&["machine", "poke", "--machine", "e5-2600", "cbo0/ctl0=-1"], 129, &["cbo0/ctl0=-1", "64 bits"]);
     let output = pericore(&["stat", "--machine", "e5-2600", "--workload", "steam"]);
