@@ -24,12 +24,15 @@ use crate::machine::opened;
 use crate::program::Program;
 use crate::restore;
 
-/// Virtual seconds between two looks at signals, progress and the end of the workload: at most, and at least.
-const SLICES: [f64; 2] = [100e-6, 10e-9];
+/// Between two looks at signals, progress and the end of the workload lies a slice: this part of the time that the sample has taken so far.
+/// What is measured ends at the first look after the end of the workload, so rates are too low by at most one slice.
+const LOOKS_A_SAMPLE: u64 = 1000;
 
-/// The share of a sample's time between two such looks. What is measured ends at the first look after the end of the workload: by so
-/// much its rates are too low, and not by more.
-const LOOKS: u64 = 1000;
+/// Virtual seconds of a slice at most: so soon a signal is obeyed.
+const LONGEST: f64 = 100e-6;
+
+/// Virtual seconds of a slice at least: shorter ones would cost more than what runs in them.
+const SHORTEST: f64 = 10e-9;
 
 /// Virtual seconds between two looks for an overflow: the counters stand until then.
 const POLL: f64 = 1e-6;
@@ -195,7 +198,7 @@ impl Measurement<'_> {
             let per_second = self.machine.0.borrow().clocks().ticks_per_second() as f64;
             ((seconds * per_second) as u64).max(1)
         };
-        let [longest, shortest] = SLICES.map(ticks);
+        let (longest, shortest) = (ticks(LONGEST), ticks(SHORTEST));
         let poll = self.args.period.map(|_| ticks(POLL));
         let interval = self.args.interval.map(|milliseconds| ticks(milliseconds / 1e3));
         let deadline = self.args.timeout.map(|milliseconds| ticks(milliseconds / 1e3));
@@ -218,7 +221,7 @@ impl Measurement<'_> {
         let mut sample_began = 0;
         loop {
             let now = self.machine.0.borrow().now() - start;
-            let slice = poll.unwrap_or_else(|| ((now - sample_began) / LOOKS).clamp(shortest, longest));
+            let slice = poll.unwrap_or_else(|| ((now - sample_began) / LOOKS_A_SAMPLE).clamp(shortest, longest));
             let ends = [Some(now + slice), next_print, next_round, deadline];
             let until = ends.into_iter().flatten().min().unwrap_or(now + slice);
             self.machine.0.borrow_mut().run_for(until - now);
