@@ -94,12 +94,10 @@ fn list_has_the_guides_codes() {
 }
 
 #[test]
-fn registers_and_metrics_follow_their_contracts() {
-    let lines = |option: &str| -> Vec<serde_json::Value> {
-        let output = pericore(&["list", "--machine", "e5-2600", option, "--json"]);
-        stdout(&output).lines().map(|line| serde_json::from_str(line).expect("a JSON line")).collect()
-    };
-    let registers = lines("--registers");
+fn list_has_the_guides_registers() {
+    let output = pericore(&["list", "--machine", "e5-2600", "--registers", "--json"]);
+    let registers: Vec<serde_json::Value> =
+        stdout(&output).lines().map(|line| serde_json::from_str(line).expect("a JSON line")).collect();
     // Table 2-8: C3_MSR_PMON_CTL2 is MSR 0xD72, 32 bits.
     let control =
         registers.iter().find(|row| row["unit"] == "cbo" && row["instance"] == 3 && row["register"] == "ctl2");
@@ -117,11 +115,6 @@ fn registers_and_metrics_follow_their_contracts() {
         (&counter["space"], &counter["address"], &counter["bdf"]),
         (&"pcicfg".into(), &"0xa8".into(), &"10.4".into())
     );
-    for metric in lines("--metrics") {
-        for key in ["unit", "metric", "expression", "unit_of_measure", "description", "source"] {
-            assert!(metric.get(key).is_some(), "no {key} in {metric}");
-        }
-    }
 }
 
 /// A workload's seed is another in each run: its counts differ a little.
