@@ -137,11 +137,22 @@ fn a_short_run_is_measured_only_as_long_as_it_lasts() {
     assert!((25.6e9..51.2e9).contains(&bandwidth), "{bandwidth} B/s");
 }
 
-/// After an overflow the counters stand until they are read. Ratios of counts are exact, rates are too low: these are suspect.
+/// After an overflow the counters stand until they are read. Ratios of counts are exact, rates are too low: these are suspect; and of the time
+/// it is said that it is too long.
 #[test]
 fn rates_are_suspect_where_the_counters_stood() {
-    let output = pericore(&["stat", "--machine", "nehalem", "-c", "100", "--timeout", "0.005", "-j"]);
-    let text = stderr(&output);
+    let stat = |rest: &[&'static str]| {
+        let line = ["stat", "--machine", "nehalem", "-c", "100", "--timeout", "0.005"];
+        stderr(&pericore(&[&line[..], rest].concat()))
+    };
+    let text = stat(&["-j"]);
     assert_eq!(row(&text, "uncore/MEM_READ_BANDWIDTH").1, "suspect", "{text}");
     assert_eq!(row(&text, "uncore/AVG_MEM_READ_LATENCY").1, "measured", "{text}");
+    let (first, last) = (text.lines().next().expect("a line"), text.lines().last().expect("a line"));
+    assert!(first.contains(r#""event-runtime-is":"at most""#) && !last.contains("at most"), "{text}");
+    let text = stat(&["-x;"]);
+    assert!(text.lines().next().is_some_and(|line| line.ends_with(";at most")), "{text}");
+    assert!(text.lines().last().is_some_and(|line| !line.ends_with("at most")), "{text}");
+    let text = stat(&[]);
+    assert!(text.contains("s, the last at most 0.0") && text.contains("measured, over at most 0.0"), "{text}");
 }
