@@ -19,9 +19,11 @@ mod stat;
 mod target;
 mod terminal;
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 use failure::{Failure, USAGE};
 
@@ -58,6 +60,10 @@ enum Command {
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
+        Err(error) if error.kind() == ErrorKind::InvalidUtf8 => {
+            notice::say(no_text(std::env::args_os()));
+            return ExitCode::from(USAGE);
+        }
         Err(error) => {
             let _ = error.print();
             return if error.use_stderr() { ExitCode::from(USAGE) } else { ExitCode::SUCCESS };
@@ -72,6 +78,16 @@ fn main() -> ExitCode {
             ExitCode::from(failure.status())
         }
     }
+}
+
+/// Which arguments are no text: clap does not say. A program's own may be any bytes, so what stands behind `--` is not meant.
+fn no_text(arguments: impl Iterator<Item = OsString>) -> String {
+    let words = arguments.take_while(|word| word != "--").filter(|word| word.to_str().is_none());
+    let words: Vec<String> = words.map(|word| format!("{word:?}")).collect();
+    format!(
+        "{}: no text (UTF-8); write names in ASCII, and look whether the terminal's encoding is UTF-8",
+        words.join(", ")
+    )
 }
 
 fn run(command: Option<Command>) -> Result<ExitCode, Failure> {

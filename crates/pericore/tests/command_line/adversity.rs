@@ -80,6 +80,18 @@ fn values_that_cannot_be_are_refused_with_what_can() {
     assert_eq!(stderr(&output).matches("idle").count(), 1, "{}", stderr(&output));
 }
 
+/// clap would not say which one.
+#[test]
+fn an_argument_that_is_no_text_is_named() {
+    use std::os::unix::ffi::OsStrExt;
+    let word = std::ffi::OsStr::from_bytes(b"caf\xe9/CLOCKTICKS/");
+    let output = Command::new(env!("CARGO_BIN_EXE_pericore")).args(["stat", "-e"]).arg(word).output();
+    let output = output.expect("the program starts");
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(129), "{said}");
+    assert!(said.contains(r#""caf\xE9/CLOCKTICKS/": no text (UTF-8)"#) && said.lines().count() == 1, "{said}");
+}
+
 /// 4,000 events and one of them wrong: the message stays on a terminal's screen.
 #[test]
 fn of_a_long_list_only_the_place_is_shown() {
