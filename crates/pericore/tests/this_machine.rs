@@ -138,6 +138,27 @@ fn intervals_add_up_to_the_whole() {
     assert!((total as u64).abs_diff(traffic) <= 2 * sampled.len() as u64, "{total} of {traffic} in {spans:?}");
 }
 
+/// What is counted begins with the end of the delay, and so does the time limit; a program that ends before is not measured.
+#[test]
+fn a_delay_is_not_counted() {
+    const RATE: u64 = 5_000_000;
+    let rig = Rig { rates: vec![(Source::Signal("imc", 0, "ACT_COUNT", &[]), RATE)], ..Rig::default() };
+    let (run, left) = script(&rig, r#""$P" stat -D 100 --timeout 50 -j -e imc0/ACT_COUNT/ -- sleep 1000"#);
+    assert!(left.is_empty(), "{left:?}");
+    let spans = running(&run);
+    let [_before_the_reset, delay, sampled, _after_the_sample] = spans[..] else { panic!("{spans:?}") };
+    assert!(delay.1 - delay.0 >= 100_000_000 && sampled.1 - sampled.0 >= 50_000_000, "{spans:?}");
+    let [(_, &shown)] = counts(&run).iter().collect::<Vec<_>>()[..] else { panic!("one count: {}", run.stderr) };
+    assert_counted("activates", shown, ticks(RATE, sampled.1) - ticks(RATE, sampled.0));
+    let (run, left) = script(&rig, r#""$P" stat -D 60000 -j -e imc0/ACT_COUNT/ -- sh -c 'exit 5'"#);
+    assert_eq!(run.outcome, Outcome::Exited(5), "the program's own status: {}", run.stderr);
+    assert!(
+        run.stderr.contains("nothing was measured") && counts(&run).is_empty() && left.is_empty(),
+        "{}",
+        run.stderr
+    );
+}
+
 /// When channel 0 counted, from a start to the stop after it: it stands while it is read.
 fn running(run: &Run) -> Vec<(u64, u64)> {
     let mut spans = Vec::new();

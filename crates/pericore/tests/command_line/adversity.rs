@@ -65,7 +65,7 @@ fn a_journal_in_a_folder_that_is_not_there_is_refused() {
 #[test]
 fn values_that_cannot_be_are_refused_with_what_can() {
     let stat = |rest: &[&'static str]| [&["stat", "--machine", "e5-2600", "--workload", SMALL], rest].concat();
-    for option in ["-I", "--timeout", "--rotate"] {
+    for option in ["-I", "--timeout", "--delay", "--rotate"] {
         for value in ["-1", "0", "inf", "NaN", "1e300"] {
             refused(&stat(&[option, value]), 129, &[option, "milliseconds above 0"]);
         }
