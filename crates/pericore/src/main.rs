@@ -80,9 +80,9 @@ fn main() -> ExitCode {
     }
 }
 
-/// Which arguments are no text: clap does not say. A program's own may be any bytes, so what stands behind `--` is not meant.
+/// Which arguments are no text: clap does not say.
 fn no_text(arguments: impl Iterator<Item = OsString>) -> String {
-    let words = arguments.take_while(|word| word != "--").filter(|word| word.to_str().is_none());
+    let words = arguments.filter(|word| word.to_str().is_none());
     let words: Vec<String> = words.map(|word| format!("{word:?}")).collect();
     format!(
         "{}: no text (UTF-8); write names in ASCII, and look whether the terminal's encoding is UTF-8",

@@ -22,7 +22,8 @@ const TURN: f64 = 10e-3;
 /// Seconds between two looks for an overflow: the counters stand until then.
 const POLL: f64 = 1e-3;
 
-/// Names the software machine to the programs that `pericore machine run` and `machine boot` start. To us its registers are like a Xeon's: only this tells.
+/// Names the software machine to the programs that `pericore machine run` and `machine boot` start. To us its registers are like a Xeon's: only
+/// this tells.
 pub const STANDS_IN: &str = "PERICORE_EMULATED";
 
 /// The software machine that we are on, if it said so.
