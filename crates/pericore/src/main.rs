@@ -19,9 +19,11 @@ mod stat;
 mod target;
 mod terminal;
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 use failure::{Failure, USAGE};
 
@@ -56,9 +58,22 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+<<<<<<< HEAD
     let outcome = match Cli::try_parse() {
         Ok(cli) => run(cli.command),
         Err(refusal) => told(&refusal),
+=======
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) if error.kind() == ErrorKind::InvalidUtf8 => {
+            notice::say(no_text(std::env::args_os()));
+            return ExitCode::from(USAGE);
+        }
+        Err(error) => {
+            let _ = error.print();
+            return if error.use_stderr() { ExitCode::from(USAGE) } else { ExitCode::SUCCESS };
+        }
+>>>>>>> mends
     };
     match outcome {
         Ok(status) => status,
@@ -71,6 +86,7 @@ fn main() -> ExitCode {
     }
 }
 
+<<<<<<< HEAD
 /// Help or version, which are results like any other, or what is wrong with the command line.
 fn told(refusal: &clap::Error) -> Result<ExitCode, Failure> {
     let printed = refusal.print();
@@ -79,6 +95,16 @@ fn told(refusal: &clap::Error) -> Result<ExitCode, Failure> {
     }
     printed?;
     Ok(ExitCode::SUCCESS)
+=======
+/// Which arguments are no text: clap does not say.
+fn no_text(arguments: impl Iterator<Item = OsString>) -> String {
+    let words = arguments.filter(|word| word.to_str().is_none());
+    let words: Vec<String> = words.map(|word| format!("{word:?}")).collect();
+    format!(
+        "{}: no text (UTF-8); write names in ASCII, and look whether the terminal's encoding is UTF-8",
+        words.join(", ")
+    )
+>>>>>>> mends
 }
 
 fn run(command: Option<Command>) -> Result<ExitCode, Failure> {

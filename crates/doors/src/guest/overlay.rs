@@ -1,27 +1,25 @@
 //! What a single boot adds to the prepared file system: the first process, the command, and programs of the host.
 
-use std::path::PathBuf;
-
 use super::cpio::Archive;
 use super::error::GuestError;
-use super::program;
 use super::proxy::config::Window;
+use super::{Boot, program};
 
-/// A boot's additions as an archive. `programs` are the host's executables to bring along, under their own names.
+/// A boot's additions as an archive. The host's executables come along under their own names.
 ///
 /// # Errors
 /// [`GuestError::Program`] if a program or a library of it cannot be read.
-pub fn archive(command: &[String], setup: &str, programs: &[PathBuf]) -> Result<Vec<u8>, GuestError> {
+pub fn archive(boot: &Boot, setup: &str) -> Result<Vec<u8>, GuestError> {
     let mut archive = Archive::default();
     for directory in ["/run", "/run/pericore", "/opt", program::FOLDER, "/usr", "/usr/bin"] {
         archive.directory(directory);
     }
     archive.file("/init", 0o755, include_bytes!("init.sh"));
     archive.file("/run/pericore/setup", 0o644, setup.as_bytes());
-    archive.file("/run/pericore/command", 0o644, script(command).as_bytes());
+    archive.file("/run/pericore/command", 0o644, script(boot).as_bytes());
     // LIKWID asks for this shell by name.
     archive.file("/usr/bin/bash", 0o755, b"#!/bin/sh\nexec /bin/sh \"$@\"\n");
-    for program in programs {
+    for program in &boot.programs {
         program::add(&mut archive, program)?;
     }
     Ok(archive.finish())
@@ -46,9 +44,16 @@ pub fn setup(windows: &[Window], last_cpus: &[u32]) -> String {
     lines
 }
 
-fn script(command: &[String]) -> String {
-    let quoted = command.iter().map(|argument| format!("'{}'", argument.replace('\'', r"'\''")));
-    format!("exec {}\n", quoted.collect::<Vec<_>>().join(" "))
+/// What starts the command, in its environment.
+fn script(boot: &Boot) -> String {
+    let exports = boot.environment.iter().map(|(name, value)| format!("export {name}={}\n", quoted(value)));
+    let words: Vec<String> = boot.command.iter().map(|word| quoted(word)).collect();
+    format!("{}exec {}\n", exports.collect::<String>(), words.join(" "))
+}
+
+/// A word that the shell takes as it is.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]
@@ -56,9 +61,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arguments_reach_the_shell_whole() {
-        let command = ["sh", "-c", "echo 'a b' $HOME"].map(str::to_owned);
-        assert_eq!(script(&command), "exec 'sh' '-c' 'echo '\\''a b'\\'' $HOME'\n");
+    fn arguments_and_variables_reach_the_command_whole() {
+        let mut boot = Boot::new(["sh", "-c", "echo 'a b' $HOME"].map(str::to_owned).to_vec());
+        assert_eq!(script(&boot), "exec 'sh' '-c' 'echo '\\''a b'\\'' $HOME'\n");
+        boot.environment.push(("NAME".to_owned(), "it's $HOME".to_owned()));
+        boot.command = vec!["env".to_owned()];
+        assert_eq!(script(&boot), "export NAME='it'\\''s $HOME'\nexec 'env'\n");
     }
 
     #[test]

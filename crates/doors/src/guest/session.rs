@@ -37,6 +37,8 @@ const FAREWELL: Duration = Duration::from_secs(30);
 pub struct Boot {
     /// Program and arguments to run in the guest.
     pub command: Vec<String>,
+    /// Variables in the command's environment.
+    pub environment: Vec<(String, String)>,
     /// The host's executables to bring along.
     pub programs: Vec<PathBuf>,
     /// Time for everything, boot included.
@@ -54,6 +56,7 @@ impl Boot {
     pub fn new(command: Vec<String>) -> Self {
         Self {
             command,
+            environment: Vec::new(),
             programs: Vec::new(),
             timeout: Duration::from_secs(300),
             qemu: "qemu-system-x86_64".to_owned(),
@@ -185,7 +188,7 @@ impl Session {
         let setup = hardware.map_or_else(String::new, |_| {
             overlay::setup(&plan.windows, if boot.all_cpus { &[] } else { &plan.further_cpus })
         });
-        let added = overlay::archive(&boot.command, &setup, &boot.programs)?;
+        let added = overlay::archive(boot, &setup)?;
         let file_system =
             nameless_file(&[&base, &added]).map_err(|source| GuestError::System { call: "memfd_create", source })?;
         drop(base);

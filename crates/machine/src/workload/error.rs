@@ -81,7 +81,8 @@ pub enum WorkloadError {
     },
 }
 
-fn did_you_mean(nearest: &[&str]) -> String {
+/// The end of a message on a name that is not known.
+pub(super) fn did_you_mean(nearest: &[&str]) -> String {
     if nearest.is_empty() { String::new() } else { format!("; did you mean {}?", nearest.join(" or ")) }
 }
 

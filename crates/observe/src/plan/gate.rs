@@ -52,7 +52,7 @@ impl Stop {
             return Self::Never;
         }
         let own = Gate::of_unit(unit);
-        if whole && !unit.isolated.contains(&instance.number) {
+        if whole && !instance.is_isolated() {
             return Self::Whole(own);
         }
         own.map_or(Self::Never, |gate| Self::Own { gate, for_reading: true })
@@ -133,7 +133,7 @@ pub(super) fn socket_gate(
     let is_there = socket.present(unit).contains(&0);
     let covered = |instance: &&InstancePlan| {
         instance.counters.iter().any(|counter| counter.control.is_some())
-            && !instance.unit.isolated.contains(&instance.number)
+            && !instance.is_isolated()
             && Gate::of_unit(instance.unit).is_some()
     };
     (is_there && instances.iter().filter(covered).count() > 1).then_some((unit, gate))

@@ -13,6 +13,7 @@ mod occupied;
 mod operations;
 mod rounds;
 mod sampling;
+mod stands;
 mod step;
 
 use pericore_catalog::{Register, Unit};
@@ -30,6 +31,7 @@ pub use instance::rounds_of;
 pub use occupied::{Occupied, Taken};
 pub use rounds::{BUDGET, Rounds, Seat, spread};
 pub use sampling::{Leader, Trigger};
+pub use stands::Stands;
 pub(crate) use step::halves;
 pub use step::{Purpose, Step};
 
@@ -198,17 +200,6 @@ impl Plan {
     pub fn safe_interval(&self) -> f64 {
         let counters = self.sockets.iter().flat_map(|socket| &socket.instances).flat_map(|instance| &instance.counters);
         counters.map(|counter| counter.safe_seconds).fold(f64::INFINITY, f64::min)
-    }
-
-    /// True if all counters in use stand while they are read: none runs freely, and each is frozen, with its unit or its socket.
-    pub fn stands_for_reading(&self) -> bool {
-        self.sockets.iter().all(|part| {
-            let mut instances = part.instances.iter().enumerate();
-            instances.all(|(index, instance)| {
-                let stops = part.gate.is_some() || part.freeze.iter().any(|step| step.instance == index);
-                instance.counters.iter().all(|counter| stops && counter.control.is_some())
-            })
-        })
     }
 
     /// Rounds after which every event has had its turn: 1 if everything is counted all the time.

@@ -134,7 +134,7 @@ struct Writer<'a> {
 impl Writer<'_> {
     /// The unit tells the U-Box, which freezes the socket; both status registers must be clear before it can again.
     fn by_socket(&self, topology: &Topology, unit: &'static Unit, control: &Register, member: u8) -> Option<Ways> {
-        if unit.isolated.contains(&self.part.instances[self.instance].number) {
+        if self.part.instances[self.instance].is_isolated() {
             return None;
         }
         let status = unit.register(Role::UnitStatus)?;

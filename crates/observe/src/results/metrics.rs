@@ -41,16 +41,17 @@ pub fn metric_totals(plan: &Plan, sample: &Sample, metric: &SelectedMetric, scop
         .collect()
 }
 
-/// By so much a share of scaled counts may be above all: their turns are not cut at the same instant. It is taken for all then.
+/// By so much a share of scaled counts may be above all or below nothing: their turns are not cut at the same instant. It is taken for all, or
+/// for nothing, then.
 const SLACK: f64 = 1e-3;
 
 /// A value that can be; or the same, suspect, because it cannot.
-fn possible(value: Value, unit: UnitOfMeasure) -> Value {
+pub(super) fn possible(value: Value, unit: UnitOfMeasure) -> Value {
     let Some(number) = value.number() else { return value };
     let Some(objection) = unit.objection(number) else { return value };
     let validity = value.validity();
-    if unit == UnitOfMeasure::Percent && (1.0..1.0 + SLACK).contains(&number) && validity.duty() < 1.0 {
-        return Value::new(1.0, validity.clone());
+    if unit == UnitOfMeasure::Percent && (-SLACK..1.0 + SLACK).contains(&number) && validity.duty() < 1.0 {
+        return Value::new(number.clamp(0.0, 1.0), validity.clone());
     }
     let why =
         format!("{objection}: the counts behind it do not belong together; group their events, or measure longer");

@@ -2,6 +2,7 @@
 
 use pericore_metrics::{Grade, UnitOfMeasure};
 
+use super::metrics::possible;
 use super::*;
 use crate::discover::discover;
 use crate::selection::Selection;
@@ -109,6 +110,23 @@ fn a_share_that_cannot_be_is_suspect() {
     assert_eq!(value.validity().grade(), Grade::Suspect);
     assert!(value.number().unwrap() < 0.0 && value.validity().to_string().contains("less than 0"), "{value:?}");
     assert_ne!(of(&possible).validity().grade(), Grade::Suspect);
+}
+
+/// A share of counts that take turns may be off by less than a thousandth, on either side; one of counts that do not may not.
+#[test]
+fn a_share_of_scaled_counts_ends_at_nothing_and_at_all() {
+    let (turns, always) = (Validity::scaled(0.5), Validity::MEASURED);
+    for (share, validity, shown, grade) in [
+        (1.0005, &turns, 1.0, Grade::Scaled),
+        (-0.0005, &turns, 0.0, Grade::Scaled),
+        (1.002, &turns, 1.002, Grade::Suspect),
+        (-0.002, &turns, -0.002, Grade::Suspect),
+        (1.0005, &always, 1.0005, Grade::Suspect),
+        (-0.0005, &always, -0.0005, Grade::Suspect),
+    ] {
+        let value = possible(Value::new(share, validity.clone()), UnitOfMeasure::Percent);
+        assert_eq!((value.number(), value.validity().grade()), (Some(shown), grade), "{share}");
+    }
 }
 
 /// After an overflow the counters stood until somebody looked: counts and their ratios are exact, rates too low.

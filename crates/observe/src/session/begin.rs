@@ -70,7 +70,7 @@ impl<S: RegisterSpace> Session<S> {
                 let was_reset = list == List::Setup && instance.counters[counter].control.is_some();
                 let preset = part.leader.as_ref().filter(|l| (l.instance, l.counter) == (step.instance, counter));
                 let right = preset.map_or(0, |leader| leader.preset);
-                if let (true, true, Ok(held)) = (was_reset, self.stands(socket, step.instance), &value)
+                if let (true, true, Ok(held)) = (was_reset, part.stops(step.instance), &value)
                     && *held != right
                 {
                     let (name, place) = (step.register_name(), instance.name());
@@ -81,11 +81,5 @@ impl<S: RegisterSpace> Session<S> {
                 self.state.instance_mut(socket, step.instance).set_baseline(counter, value);
             }
         }
-    }
-
-    /// True if an instance's counters stand while they are set up and read.
-    fn stands(&self, socket: usize, instance: usize) -> bool {
-        let part = &self.plan.sockets[socket];
-        part.gate.is_some() || part.freeze.iter().any(|step| step.instance == instance)
     }
 }

@@ -25,7 +25,7 @@ use std::path::PathBuf;
 
 use pericore_registers::{Operation, Outcome, RegisterSpace};
 
-use crate::plan::{Plan, Purpose};
+use crate::plan::{Plan, Purpose, Stands};
 pub use error::SessionError;
 pub use journal::Saved;
 use journal::restore_all;
@@ -79,8 +79,7 @@ pub struct Session<S: RegisterSpace> {
     last: Moment,
     /// Since when the current rounds run, in seconds.
     turn_began: f64,
-    /// True if everything that is counted stands while it is read: then that time belongs to no sample.
-    stands_for_reading: bool,
+    stands: Stands,
     /// True from the first write until everything is put back.
     is_dirty: bool,
 }
@@ -102,7 +101,7 @@ impl<S: RegisterSpace> Session<S> {
         let state = State::new(&plan);
         let watch = Watch::new(&plan, options.guard);
         let last = Moment::default();
-        let stands_for_reading = plan.stands_for_reading();
+        let stands = plan.stands();
         let mut session = Self {
             space,
             plan,
@@ -113,7 +112,7 @@ impl<S: RegisterSpace> Session<S> {
             watch,
             last,
             turn_began: 0.0,
-            stands_for_reading,
+            stands,
             is_dirty: false,
         };
         session.inspect(&options)?;
@@ -167,7 +166,7 @@ impl<S: RegisterSpace> Session<S> {
         self.read(List::Read);
         self.look_around();
         let resumed = self.carry_out(List::Resume);
-        let goes_on = if self.stands_for_reading { now(&mut self.space) } else { moment };
+        let goes_on = if self.stands.for_reading { now(&mut self.space) } else { moment };
         self.note_doubts(List::Freeze, &frozen, "could not be frozen for reading");
         let always = (moment.seconds - self.last.seconds).max(0.0);
         let turns = (moment.seconds - self.turn_began).max(0.0);
@@ -181,7 +180,8 @@ impl<S: RegisterSpace> Session<S> {
     }
 
     /// The sample of an overflow, if the counter that is waited for has overflowed since it was made ready: all counters have stood since the very cycle
-    /// in which it did, however late this is called. They go on afterwards. Nothing if it has not, or if the plan is not for this.
+    /// in which it did, however late this is called, but for those that nothing stops from outside. They go on afterwards. Nothing if it has not, or
+    /// if the plan is not for this.
     ///
     /// The sample's length is that until the reading: no hardware notes when it stopped. So what is divided by it is suspect.
     pub fn sample_on_overflow(&mut self, mut now: impl FnMut(&mut S) -> Moment) -> Option<Sample> {
@@ -209,8 +209,8 @@ impl<S: RegisterSpace> Session<S> {
         }
         state.set_baseline(leader.counter, Ok(leader.preset));
         let resumed = self.carry_out(List::Resume);
+        self.last = if self.stands.from_overflow { now(&mut self.space) } else { moment };
         self.note_doubts(List::Resume, &resumed, "did not resume after an overflow");
-        self.last = now(&mut self.space);
         Some(sample)
     }
 
@@ -242,8 +242,8 @@ impl<S: RegisterSpace> Session<S> {
         self.note_doubts(List::ResumeTurns, &resumed, "did not resume after a change of rounds");
         let goes_on = now(&mut self.space);
         self.turn_began = goes_on.seconds;
-        if self.stands_for_reading && self.plan.sockets.iter().all(|part| part.gate.is_some()) {
-            // The gates stopped what does not take turns, too.
+        if self.stands.for_turns {
+            // What does not take turns stood, too.
             self.last.seconds += (goes_on.seconds - ended.seconds).max(0.0);
             self.last.tsc = self.last.tsc.wrapping_add(goes_on.tsc.wrapping_sub(ended.tsc));
         }
@@ -338,8 +338,8 @@ impl<S: RegisterSpace> Session<S> {
             let Some(error) = outcome.as_ref().err().filter(|_| step.counter().is_none()) else { continue };
             let part = &self.plan.sockets[socket];
             let is_whole = part.gate == Some(step.instance);
-            let concerned = if is_whole { 0..part.instances.len() } else { step.instance..step.instance + 1 };
-            for instance in concerned {
+            let concerns = |instance| instance == step.instance || (is_whole && part.gate_stops(instance));
+            for instance in (0..part.instances.len()).filter(|&instance| concerns(instance)) {
                 self.state.instance_mut(socket, instance).doubt(format!("{what}: {error}"));
             }
         }

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 
 use clap::Args;
 use pericore_catalog::Family;
-use pericore_catalog::search::{Found, Topic, known_names, nearest, resolve};
+use pericore_catalog::search::{Found, Topic, hint, known_names, resolve};
 
 use crate::event_files::EventFilesArg;
 use crate::failure::Failure;
@@ -92,14 +92,12 @@ fn same_kind(a: &Found, b: &Found) -> bool {
 fn unknown(families: &[&'static Family], name: &str) -> Failure {
     let bare = name.rsplit(['/', ',']).find(|part| !part.is_empty()).unwrap_or(name);
     let names = known_names(families, bare);
-    let near = nearest(bare, names.iter().map(String::as_str));
+    let mut near = hint(bare, names.iter().map(String::as_str));
+    if near.is_empty() {
+        near = "; `pericore list WORD` searches descriptions too".to_owned();
+    }
     let place = if let [family] = families { family.name } else { "the catalogue" };
-    let hint = if near.is_empty() {
-        "; `pericore list WORD` searches descriptions too".to_owned()
-    } else {
-        format!("; did you mean {}?", near.join(" or "))
-    };
-    Failure::usage(format!("{place} has nothing called {name:?}{hint}"))
+    Failure::usage(format!("{place} has nothing called {name:?}{near}"))
 }
 
 fn ambiguous(found: &[&Found], name: &str, with_family: bool) -> Failure {

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use pericore_catalog::search::{known_names, nearest};
+use pericore_catalog::search::{hint, known_names};
 use pericore_catalog::{Event, Family, Subevent, Unit};
 
 use super::Request;
@@ -22,9 +22,8 @@ pub fn print(out: &mut impl Write, families: &[&'static Family], request: &Reque
     let ranked = if request.args.registers || request.args.metrics { Vec::new() } else { rank(families, request) };
     if request.args.json || ranked.is_empty() {
         let names = names(families, request, &wanted);
-        let near = nearest(&wanted, names.iter().map(String::as_str));
-        let hint = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) };
-        notice::say(format!("nothing matches {wanted:?}{hint}"));
+        let near = hint(&wanted, names.iter().map(String::as_str));
+        notice::say(format!("nothing matches {wanted:?}{near}"));
         return Ok(());
     }
     writeln!(out, "Nothing has every word of {wanted:?}. Nearest:")?;

@@ -12,6 +12,7 @@ use pericore_doors::guest::{self, Boot, GuestError, Hardware, Output, Prepared};
 use super::live::LiveArgs;
 use crate::failure::Failure;
 use crate::notice;
+use crate::stat::STANDS_IN;
 
 /// Exit status of a run that took too long: what timeout(1) uses.
 const TIMED_OUT: u8 = 124;
@@ -28,7 +29,7 @@ pub struct BootArgs {
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
     /// End the guest after so many seconds, boot included
-    #[arg(long, default_value_t = 300, value_name = "SECONDS")]
+    #[arg(long, default_value_t = 300, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     timeout: u64,
     /// Bring a program of this machine along, with its libraries; pericore itself always comes
     #[arg(long, value_name = "PROGRAM")]
@@ -57,6 +58,7 @@ pub fn run(args: &BootArgs) -> Result<ExitCode, Failure> {
     if boot.command.is_empty() {
         boot.command = DEFAULT.map(str::to_owned).to_vec();
     }
+    boot.environment.push((STANDS_IN.to_owned(), args.live.spec()?.preset().to_owned()));
     boot.programs.push(std::env::current_exe()?);
     boot.programs.extend_from_slice(&args.bring);
     boot.timeout = Duration::from_secs(args.timeout);

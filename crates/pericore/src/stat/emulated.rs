@@ -18,18 +18,21 @@ use pericore_registers::{Address, Operation, Outcome, RegisterSpace, Width};
 use super::interrupt::Interrupt;
 use super::progress::ProgressLine;
 use super::repeat::Runs;
-use super::{StatArgs, preparation, rows, table, truth};
+use super::{StatArgs, preparation, rows, say_nothing_was_measured, table, truth};
 use crate::failure::Failure;
 use crate::machine::opened;
 use crate::program::Program;
 use crate::restore;
 
-/// Virtual seconds between two looks at signals, progress and the end of the workload: at most, and at least.
-const SLICES: [f64; 2] = [100e-6, 10e-9];
+/// Between two looks at signals, progress and the end of the workload lies a slice: this part of the time that the sample has taken so far.
+/// What is measured ends at the first look after the end of the workload, so rates are too low by at most one slice.
+const LOOKS_A_SAMPLE: u64 = 1000;
 
-/// The share of a sample's time between two such looks. What is measured ends at the first look after the end of the workload: by so
-/// much its rates are too low, and not by more.
-const LOOKS: u64 = 1000;
+/// Virtual seconds of a slice at most: so soon a signal is obeyed.
+const LONGEST: f64 = 100e-6;
+
+/// Virtual seconds of a slice at least: shorter ones would cost more than what runs in them.
+const SHORTEST: f64 = 10e-9;
 
 /// Virtual seconds between two looks for an overflow: the counters stand until then.
 const POLL: f64 = 1e-6;
@@ -195,7 +198,7 @@ impl Measurement<'_> {
             let per_second = self.machine.0.borrow().clocks().ticks_per_second() as f64;
             ((seconds * per_second) as u64).max(1)
         };
-        let [longest, shortest] = SLICES.map(ticks);
+        let (longest, shortest) = (ticks(LONGEST), ticks(SHORTEST));
         let poll = self.args.period.map(|_| ticks(POLL));
         let interval = self.args.interval.map(|milliseconds| ticks(milliseconds / 1e3));
         let deadline = self.args.timeout.map(|milliseconds| ticks(milliseconds / 1e3));
@@ -211,33 +214,31 @@ impl Measurement<'_> {
         let options = Options { take_over: self.args.take_over, guard, journal, neighbourhood: None };
         let mut session =
             Session::start(self.machine.clone(), plan, options, |space| space.moment()).map_err(Failure::failed)?;
+        let mut progress = ProgressLine::new();
+        if let Some(delay) = self.args.delay
+            && !self.sit_out(ticks(delay / 1e3), longest, &mut session, &mut progress)?
+        {
+            progress.clear();
+            say_nothing_was_measured(delay);
+            session.stop().map_err(Failure::failed)?;
+            return self.footer(out);
+        }
         let start = self.machine.0.borrow().now();
         let mut before = self.machine.0.borrow().snapshot();
-        let mut progress = ProgressLine::new();
         let (mut next_print, mut next_round, mut printed) = (interval, rotation, false);
         let mut sample_began = 0;
         loop {
             let now = self.machine.0.borrow().now() - start;
-            let slice = poll.unwrap_or_else(|| ((now - sample_began) / LOOKS).clamp(shortest, longest));
+            let slice = poll.unwrap_or_else(|| ((now - sample_began) / LOOKS_A_SAMPLE).clamp(shortest, longest));
             let ends = [Some(now + slice), next_print, next_round, deadline];
             let until = ends.into_iter().flatten().min().unwrap_or(now + slice);
-            self.machine.0.borrow_mut().run_for(until - now);
-            let done = {
-                let machine = self.machine.0.borrow();
-                if self.program.is_none() {
-                    progress.show(machine.progress().done, machine.progress().total);
-                }
-                machine.finished()
-            };
-            if let Some(program) = &self.program {
-                program.check()?;
-            }
+            let done = self.run_for(until - now, &mut progress)?;
             if let Some(sample) = session.sample_on_overflow(|space| space.moment()) {
                 progress.clear();
                 let end = self.machine.0.borrow().clocks().seconds(0, until);
                 before = self.print(&session, &sample, &before, Some(end), out)?;
             }
-            let over = done || self.interrupt.signal().is_some() || deadline.is_some_and(|deadline| until >= deadline);
+            let over = done || deadline.is_some_and(|deadline| until >= deadline);
             if next_round == Some(until) && !over {
                 session.rotate(|space| space.moment());
                 next_round = rotation.map(|rotation| until + rotation);
@@ -263,6 +264,37 @@ impl Measurement<'_> {
         let status = self.footer(out)?;
         session.stop().map_err(Failure::failed)?;
         Ok(status)
+    }
+
+    /// Lets the workload run for the delay, and throws away what was counted until then. False if everything ends before.
+    fn sit_out(
+        &self,
+        delay: u64,
+        longest: u64,
+        session: &mut Session<Shared>,
+        progress: &mut ProgressLine,
+    ) -> Result<bool, Failure> {
+        let mut left = delay;
+        while left > 0 {
+            let slice = left.min(longest);
+            if self.run_for(slice, progress)? {
+                return Ok(false);
+            }
+            left -= slice;
+        }
+        session.sample(|space| space.moment());
+        Ok(true)
+    }
+
+    /// Runs the machine; true if the workload is over, or the user wants an end.
+    fn run_for(&self, ticks: u64, progress: &mut ProgressLine) -> Result<bool, Failure> {
+        self.machine.0.borrow_mut().run_for(ticks);
+        let machine = self.machine.0.borrow();
+        match &self.program {
+            Some(program) => program.check()?,
+            None => progress.show(machine.progress().done, machine.progress().total),
+        }
+        Ok(machine.finished() || self.interrupt.signal().is_some())
     }
 
     /// Prints a sample; returns the snapshot at its end.

@@ -11,7 +11,7 @@ use super::child::Measured;
 use super::interrupt::Interrupt;
 use super::repeat::Runs;
 use super::wakeup::Wakeup;
-use super::{StatArgs, preparation, rows};
+use super::{StatArgs, preparation, rows, say_nothing_was_measured};
 use crate::failure::Failure;
 use crate::notice;
 use crate::{restore, target};
@@ -22,7 +22,8 @@ const TURN: f64 = 10e-3;
 /// Seconds between two looks for an overflow: the counters stand until then.
 const POLL: f64 = 1e-3;
 
-/// Names the software machine to the programs that `pericore machine run` starts. To us its registers are like a Xeon's: only this tells.
+/// Names the software machine to the programs that `pericore machine run` and `machine boot` start. To us its registers are like a Xeon's: only
+/// this tells.
 pub const STANDS_IN: &str = "PERICORE_EMULATED";
 
 /// The software machine that we are on, if it said so.
@@ -139,7 +140,6 @@ impl Measurement<'_> {
         let mut session =
             Session::start(space, plan, options, |_| watch.moment()).map_err(Failure::failed).map_err(elsewhere)?;
         drop(entrance);
-        let start = watch.moment().seconds;
         let program = Measured::start(self.args.program.words());
         let mut program = match program {
             Ok(program) => program,
@@ -151,6 +151,14 @@ impl Measurement<'_> {
         if program.is_none() && self.args.timeout.is_none() && io::stderr().is_terminal() {
             notice::say("counting until Ctrl-C");
         }
+        if let Some(delay) = self.args.delay
+            && !self.sit_out(delay, &mut session, program.as_mut())?
+        {
+            say_nothing_was_measured(delay);
+            session.stop().map_err(Failure::failed)?;
+            return program.map_or(Ok(ExitCode::SUCCESS), Measured::end);
+        }
+        let start = watch.moment().seconds;
         let seconds = |milliseconds: Option<f64>| milliseconds.map(|milliseconds| milliseconds / 1e3);
         let interval = seconds(self.args.interval);
         let deadline = seconds(self.args.timeout);
@@ -187,6 +195,28 @@ impl Measurement<'_> {
         // The registers first: a program that takes its time to end should not keep them.
         session.stop().map_err(Failure::failed)?;
         program.map_or(Ok(ExitCode::SUCCESS), Measured::end)
+    }
+
+    /// Waits for the end of the delay, and throws away what was counted until then. False if everything ends before.
+    fn sit_out(
+        &mut self,
+        delay: f64,
+        session: &mut Session<LinuxSpace>,
+        mut program: Option<&mut Measured>,
+    ) -> Result<bool, Failure> {
+        let watch = self.watch;
+        let end = watch.moment().seconds + delay / 1e3;
+        loop {
+            if program.as_mut().map_or(Ok(false), |program| program.has_ended())? || self.interrupt.signal().is_some() {
+                return Ok(false);
+            }
+            let left = end - watch.moment().seconds;
+            if left <= 0.0 {
+                session.sample(|_| watch.moment());
+                return Ok(true);
+            }
+            self.wakeup.sleep(Some(left))?;
+        }
     }
 
     fn print(

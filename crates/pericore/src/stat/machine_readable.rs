@@ -7,6 +7,9 @@ use serde::Serialize;
 
 use super::report::{Report, Row};
 
+/// What is said of a run time that is too long.
+const AT_MOST: &str = "at most";
+
 /// A line in perf's keys, and ours after them.
 #[derive(Serialize)]
 struct JsonRow<'a> {
@@ -26,6 +29,9 @@ struct JsonRow<'a> {
     variance: Option<f64>,
     #[serde(rename = "event-runtime")]
     event_runtime: u64,
+    /// Only where the counters stood for an unknown part of the run time: they ran for so long at most.
+    #[serde(rename = "event-runtime-is", skip_serializing_if = "Option::is_none")]
+    event_runtime_is: Option<&'a str>,
     #[serde(rename = "pcnt-running")]
     pcnt_running: f64,
     #[serde(rename = "metric-value", skip_serializing_if = "Option::is_none")]
@@ -61,6 +67,7 @@ pub fn json(out: &mut impl Write, report: &Report, emulated: Option<&str>) -> io
             event: &row.name,
             variance: row.spread.map(|spread| spread * 100.0),
             event_runtime: (report.seconds * validity.duty() * 1e9).round() as u64,
+            event_runtime_is: report.stood.then_some(AT_MOST),
             pcnt_running: (validity.duty() * 10_000.0).round() / 100.0,
             metric_value: is_metric.then_some(value),
             metric_unit: row.unit_of_measure.map(|unit| unit.symbol()),
@@ -79,9 +86,14 @@ pub fn json(out: &mut impl Write, report: &Report, emulated: Option<&str>) -> io
     Ok(())
 }
 
+<<<<<<< HEAD
 /// perf's `-x`: value, unit, event, run time, share of time, metric value, metric unit; then validity, with `truth` also truth and error, each
 /// empty where there is none. Every line has the same number of fields: one that has the separator in it stands in quotation marks.
 pub fn separated(out: &mut impl Write, report: &Report, separator: &str, with_truth: bool) -> io::Result<()> {
+=======
+/// perf's `-x`: value, unit, event, run time, share of time, metric value, metric unit; then validity, truth and error, or a word on the run time.
+pub fn separated(out: &mut impl Write, report: &Report, separator: &str) -> io::Result<()> {
+>>>>>>> mends
     for row in &report.rows {
         let (value, truth, error) = in_symbol(row);
         let validity = row.value.validity();
@@ -99,11 +111,18 @@ pub fn separated(out: &mut impl Write, report: &Report, separator: &str, with_tr
             // Where perf has it: behind the event.
             fields.push(row.spread.map_or_else(String::new, |spread| format!("{:.2}%", spread * 100.0)));
         }
+<<<<<<< HEAD
         fields.extend([runtime.to_string(), share, metric, symbol, validity.grade().name().to_owned()]);
         if with_truth {
             fields.extend([truth, error].map(|number| number.map_or_else(String::new, |number| number.to_string())));
         }
         let fields: Vec<_> = fields.iter().map(|field| quoted(field, separator)).collect();
+=======
+        fields.push(validity.grade().name().to_owned());
+        fields.extend(truth.map(|truth| truth.to_string()));
+        fields.extend(error.map(|error| error.to_string()));
+        fields.extend(report.stood.then(|| AT_MOST.to_owned()));
+>>>>>>> mends
         writeln!(out, "{}", fields.join(separator))?;
     }
     Ok(())

@@ -29,6 +29,7 @@ use pericore_observe::selection::{Selection, SelectionError};
 
 use crate::event_files::EventFilesArg;
 use crate::failure::Failure;
+use crate::notice;
 use crate::program::ProgramArgs;
 pub use local::STANDS_IN;
 use report::Report;
@@ -67,12 +68,16 @@ pub struct StatArgs {
         long = "count",
         value_name = "N",
         value_parser = clap::value_parser!(u64).range(1..),
-        conflicts_with_all = ["interval", "repeat", "truth", "no_freeze"]
+        conflicts_with_all = ["interval", "repeat", "truth", "no_freeze", "delay"]
     )]
     period: Option<u64>,
     /// End after so many milliseconds (virtual ones on a software machine)
     #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     timeout: Option<f64>,
+    /// Measure nothing in the first so many milliseconds of the program or workload (virtual ones on a software machine): -I and --timeout count
+    /// from there
+    #[arg(short = 'D', long, value_name = "MS", allow_negative_numbers = true)]
+    delay: Option<f64>,
     /// Run the program, or the workload with one seed after the other, so many times; print means, and how far the runs lie apart
     #[arg(
         short = 'r',
@@ -100,7 +105,7 @@ pub struct StatArgs {
     #[arg(long)]
     per_socket: bool,
     /// A line for each unit instance
-    #[arg(long, visible_alias = "no-merge", conflicts_with = "per_socket")]
+    #[arg(short = 'A', long, visible_aliases = ["no-aggr", "no-merge"], conflicts_with = "per_socket")]
     per_unit: bool,
     /// Print the register accesses, in order, and do nothing
     #[arg(long)]
@@ -137,7 +142,9 @@ pub struct StatArgs {
 /// # Errors
 /// A command line that cannot be carried out, or a run that failed.
 pub fn run(args: &StatArgs) -> Result<ExitCode, Failure> {
-    for (name, value) in [("-I", args.interval), ("--timeout", args.timeout), ("--rotate", args.rotate)] {
+    for (name, value) in
+        [("-I", args.interval), ("--timeout", args.timeout), ("--delay", args.delay), ("--rotate", args.rotate)]
+    {
         if value.is_some_and(|value| !(0.0..=MOST_MILLISECONDS).contains(&value) || value == 0.0) {
             return Err(Failure::usage(format!(
                 "{name}: give a number of milliseconds above 0, {MOST_MILLISECONDS} at the most"
@@ -151,6 +158,11 @@ pub fn run(args: &StatArgs) -> Result<ExitCode, Failure> {
         Some(machine) => emulated::run(args, machine),
         None => local::run(args),
     }
+}
+
+/// Says why there are no numbers: the end came before the delay was over.
+fn say_nothing_was_measured(delay: f64) {
+    notice::say(format!("nothing was measured: the end came within the delay of {delay} ms; choose a shorter one"));
 }
 
 /// The error, with the place in the user's text.

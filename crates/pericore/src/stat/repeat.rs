@@ -41,7 +41,8 @@ impl Runs {
             together(&first.rows[index], &rows)
         };
         let rows = (0..first.rows.len()).map(row).collect();
-        Some(Report { interval_end: None, seconds, runs: Some(runs), rows })
+        let stood = self.reports.iter().any(|report| report.stood);
+        Some(Report { interval_end: None, seconds, stood, runs: Some(runs), rows })
     }
 }
 
@@ -95,7 +96,7 @@ mod tests {
             spread: None,
             truth: count,
         };
-        Report { interval_end: None, seconds, runs: None, rows: counts.map(row).into() }
+        Report { interval_end: None, seconds, stood: false, runs: None, rows: counts.map(row).into() }
     }
 
     #[test]

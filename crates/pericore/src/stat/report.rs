@@ -9,6 +9,8 @@ pub struct Report {
     pub interval_end: Option<f64>,
     /// Length in seconds; of several runs the mean.
     pub seconds: f64,
+    /// True if the counters stood for an unknown part of it, so that they ran for so long at most.
+    pub stood: bool,
     /// Number of runs that it is the mean of; `None` for a single one.
     pub runs: Option<usize>,
     /// Events, then metrics, in the order that the user named them.

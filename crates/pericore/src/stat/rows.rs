@@ -40,7 +40,7 @@ pub fn report(plan: &Plan, sample: &Sample, truth: Option<&Sample>, scope: Scope
             });
         }
     }
-    Report { interval_end, seconds: sample.seconds, runs: None, rows }
+    Report { interval_end, seconds: sample.seconds, stood: sample.stood_before_reading, runs: None, rows }
 }
 
 fn find(totals: &[pericore_observe::results::EventTotal], part: Part) -> Option<f64> {

@@ -15,10 +15,16 @@ pub fn seconds(seconds: f64) -> String {
     if seconds < 1e-3 { format!("{seconds:.9}") } else { format!("{seconds:.6}") }
 }
 
+/// How long a report's counters ran.
+fn length(report: &Report) -> String {
+    let at_most = if report.stood { "at most " } else { "" };
+    format!("{at_most}{} s", seconds(report.seconds))
+}
+
 /// Prints a report. With `truth`, the model's figure and the difference stand beside each number.
 pub fn print(out: &mut impl Write, report: &Report, truth: bool) -> io::Result<()> {
     if let Some(end) = report.interval_end {
-        writeln!(out, "\n at {} s, the last {} s:", seconds(end), seconds(report.seconds))?;
+        writeln!(out, "\n at {} s, the last {}:", seconds(end), length(report))?;
     }
     writeln!(out)?;
     let numbers = |value: &str, truth_text: &str, error: &str| {
@@ -83,11 +89,10 @@ fn validity(out: &mut impl Write, report: &Report) -> io::Result<()> {
     let doubtful: Vec<&Row> = report.rows.iter().filter(|row| !row.value.validity().concerns().is_empty()).collect();
     let runs = report.runs.map_or_else(String::new, |runs| format!(" in each of {runs} runs"));
     if doubtful.is_empty() {
-        return writeln!(out, " validity: all measured, over {} s{runs}", seconds(report.seconds));
+        return writeln!(out, " validity: all measured, over {}{runs}", length(report));
     }
     let measured = report.rows.len() - doubtful.len();
-    let time = seconds(report.seconds);
-    writeln!(out, " validity: {measured} of {} measured, over {time} s{runs}", report.rows.len())?;
+    writeln!(out, " validity: {measured} of {} measured, over {}{runs}", report.rows.len(), length(report))?;
     for row in doubtful {
         write!(out, "   {}: {}", row.name, row.value.validity())?;
         writeln!(out, "{}", row.precision().map_or_else(String::new, |precision| format!(", {precision}")))?;

@@ -1,13 +1,15 @@
 //! What the program does when things go wrong around it, and what it says of input that cannot be right.
 
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::Command;
 
 use super::{SMALL, measured, pericore, refused, stderr, stdout};
 
-fn shell(script: &str) -> Output {
-    let program = env!("CARGO_BIN_EXE_pericore");
-    Command::new("sh").args(["-c", &script.replace("pericore", program)]).output().expect("sh runs")
+/// A shell script in which `$P` is the program, so that its path may have any characters.
+fn shell(script: &str) -> Command {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script]).env("P", env!("CARGO_BIN_EXE_pericore"));
+    shell
 }
 
 /// A folder of the test's own, empty.
@@ -22,13 +24,13 @@ fn folder(name: &str) -> PathBuf {
 #[test]
 fn a_full_disk_is_an_error_and_no_panic() {
     for (script, status) in [
-        ("pericore stat --machine e5-2600 --workload stream:requests=2k 2>/dev/full", 255),
-        ("pericore stat --machine no-such 2>/dev/full", 129),
-        ("pericore list no-such-word-anywhere 2>/dev/full", 0),
-        ("pericore >/dev/full", 255),
-        ("pericore list >/dev/full", 255),
+        (r#""$P" stat --machine e5-2600 --workload stream:requests=2k 2>/dev/full"#, 255),
+        (r#""$P" stat --machine no-such 2>/dev/full"#, 129),
+        (r#""$P" list no-such-word-anywhere 2>/dev/full"#, 0),
+        (r#""$P" >/dev/full"#, 255),
+        (r#""$P" list >/dev/full"#, 255),
     ] {
-        let output = shell(script);
+        let output = shell(script).output().expect("sh runs");
         assert_eq!(output.status.code(), Some(status), "{script}: {}", stderr(&output));
     }
 }
@@ -41,8 +43,7 @@ fn restore_names_every_journal_that_it_cannot_use() {
     for name in ["one.journal", "two.journal"] {
         std::fs::write(state.join("pericore").join(name), "pericore journal 1\nboot x\n").expect("written");
     }
-    let script = format!("XDG_STATE_HOME={} pericore restore >/dev/full", state.display());
-    let output = shell(&script);
+    let output = shell(r#""$P" restore >/dev/full"#).env("XDG_STATE_HOME", &state).output().expect("sh runs");
     let said = stderr(&output);
     assert_eq!(output.status.code(), Some(255), "{said}");
     for part in ["one.journal", "two.journal", "checksum", "remove the file"] {
@@ -64,17 +65,31 @@ fn a_journal_in_a_folder_that_is_not_there_is_refused() {
 #[test]
 fn values_that_cannot_be_are_refused_with_what_can() {
     let stat = |rest: &[&'static str]| [&["stat", "--machine", "e5-2600", "--workload", SMALL], rest].concat();
-    for option in ["-I", "--timeout", "--rotate"] {
+    for option in ["-I", "--timeout", "--delay", "--rotate"] {
         for value in ["-1", "0", "inf", "NaN", "1e300"] {
             refused(&stat(&[option, value]), 129, &[option, "milliseconds above 0"]);
         }
     }
     refused(&stat(&["-x", ""]), 129, &["-x", "between the fields"]);
-    refused(&["machine", "run", "--machine", "e5-2600", "--timeout", "0", "--", "true"], 129, &["--timeout"]);
+    for way in ["run", "boot"] {
+        refused(&["machine", way, "--machine", "e5-2600", "--timeout", "0", "--", "true"], 129, &["--timeout"]);
+    }
     refused(&["machine", "peek", "--machine", "e5-2600", "cbo0/unit_ct"], 129, &["did you mean cbo", "unit_ctl"]);
     refused(&["machine", "poke", "--machine", "e5-2600", "cbo0/ctl0=-1"], 129, &["cbo0/ctl0=-1", "64 bits"]);
     let output = pericore(&["stat", "--machine", "e5-2600", "--workload", "steam"]);
     assert_eq!(stderr(&output).matches("idle").count(), 1, "{}", stderr(&output));
+}
+
+/// clap would not say which one.
+#[test]
+fn an_argument_that_is_no_text_is_named() {
+    use std::os::unix::ffi::OsStrExt;
+    let word = std::ffi::OsStr::from_bytes(b"caf\xe9/CLOCKTICKS/");
+    let output = Command::new(env!("CARGO_BIN_EXE_pericore")).args(["stat", "-e"]).arg(word).output();
+    let output = output.expect("the program starts");
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(129), "{said}");
+    assert!(said.contains(r#""caf\xE9/CLOCKTICKS/": no text (UTF-8)"#) && said.lines().count() == 1, "{said}");
 }
 
 /// 4,000 events and one of them wrong: the message stays on a terminal's screen.
@@ -134,11 +149,22 @@ fn a_short_run_is_measured_only_as_long_as_it_lasts() {
     assert!((25.6e9..51.2e9).contains(&bandwidth), "{bandwidth} B/s");
 }
 
-/// After an overflow the counters stand until they are read. Ratios of counts are exact, rates are too low: these are suspect.
+/// After an overflow the counters stand until they are read. Ratios of counts are exact, rates are too low: these are suspect; and of the time
+/// it is said that it is too long.
 #[test]
 fn rates_are_suspect_where_the_counters_stood() {
-    let output = pericore(&["stat", "--machine", "nehalem", "-c", "100", "--timeout", "0.005", "-j"]);
-    let text = stderr(&output);
+    let stat = |rest: &[&'static str]| {
+        let line = ["stat", "--machine", "nehalem", "-c", "100", "--timeout", "0.005"];
+        stderr(&pericore(&[&line[..], rest].concat()))
+    };
+    let text = stat(&["-j"]);
     assert_eq!(row(&text, "uncore/MEM_READ_BANDWIDTH").1, "suspect", "{text}");
     assert_eq!(row(&text, "uncore/AVG_MEM_READ_LATENCY").1, "measured", "{text}");
+    let (first, last) = (text.lines().next().expect("a line"), text.lines().last().expect("a line"));
+    assert!(first.contains(r#""event-runtime-is":"at most""#) && !last.contains("at most"), "{text}");
+    let text = stat(&["-x;"]);
+    assert!(text.lines().next().is_some_and(|line| line.ends_with(";at most")), "{text}");
+    assert!(text.lines().last().is_some_and(|line| !line.ends_with("at most")), "{text}");
+    let text = stat(&[]);
+    assert!(text.contains("s, the last at most 0.0") && text.contains("measured, over at most 0.0"), "{text}");
 }

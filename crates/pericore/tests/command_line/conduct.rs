@@ -207,9 +207,9 @@ fn interrupted_it_prints_what_was_counted() {
 /// Nobody reads: the program ends without a word.
 #[test]
 fn a_closed_pipe_is_quiet() {
-    let script =
-        format!("{} list --json | head -n 1 >/dev/null; exit ${{PIPESTATUS[0]}}", env!("CARGO_BIN_EXE_pericore"));
-    let output = Command::new("bash").args(["-c", &script]).output().expect("bash runs");
+    let script = r#""$P" list --json | head -n 1 >/dev/null; exit ${PIPESTATUS[0]}"#;
+    let mut shell = Command::new("bash");
+    let output = shell.args(["-c", script]).env("P", env!("CARGO_BIN_EXE_pericore")).output().expect("bash runs");
     assert!(stderr(&output).is_empty(), "{}", stderr(&output));
 }
 

@@ -3,6 +3,7 @@
 mod adversity;
 mod conduct;
 mod forms;
+mod lookup;
 
 use std::process::{Command, Output};
 

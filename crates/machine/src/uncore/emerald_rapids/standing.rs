@@ -1,6 +1,7 @@
 //! Who listens, and what stands in the queues of an instance when somebody begins to.
 //!
-//! How many entries there are is one number for signals and ledger, as it is where a level is full: only what is said of it differs.
+//! What stands is what the ledger keeps: the entries of each level, and of the table of requests by class. It is no second account: that it
+//! agrees with the arrivals and departures that were said one by one is for a test to show (`tests/levels.rs`).
 
 use super::account::Account;
 use super::binding::Line;

@@ -1,6 +1,6 @@
 //! A scenario that cannot be read: where, and why.
 
-use super::super::WorkloadError;
+use crate::workload::error::{WorkloadError, did_you_mean};
 
 /// What is wrong, and the line that it stands in with a mark under the place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -115,8 +115,4 @@ pub enum Fault {
     /// The workload is wrong.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
-}
-
-fn did_you_mean(nearest: &[&str]) -> String {
-    if nearest.is_empty() { String::new() } else { format!("; did you mean {}?", nearest.join(" or ")) }
 }

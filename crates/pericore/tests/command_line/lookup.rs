@@ -1,31 +1,18 @@
 //! `list`, `explain`, `decode` and `encode` as a user meets them.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
-fn pericore(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_pericore")).args(arguments).output().expect("the program starts")
-}
+use super::{pericore, refused, stderr, stdout};
 
-fn stdout(arguments: &[&str]) -> String {
+/// What a command prints that succeeds.
+fn printed(arguments: &[&str]) -> String {
     let output = pericore(arguments);
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).expect("UTF-8")
-}
-
-/// A command line that is refused: with this status, nothing on stdout, and every one of these words.
-fn refused(arguments: &[&str], status: i32, words: &[&str]) {
-    let output = pericore(arguments);
-    let said = String::from_utf8(output.stderr).expect("UTF-8");
-    assert_eq!(output.status.code(), Some(status), "{arguments:?} said {said}");
-    assert!(output.stdout.is_empty(), "{arguments:?} printed something");
-    for word in words {
-        assert!(said.contains(word), "{arguments:?} did not mention {word:?}: {said}");
-    }
+    assert!(output.status.success(), "{arguments:?}: {}", stderr(&output));
+    stdout(&output)
 }
 
 fn rows(arguments: &[&str]) -> Vec<serde_json::Value> {
-    stdout(arguments).lines().map(|line| serde_json::from_str(line).expect("a JSON line")).collect()
+    printed(arguments).lines().map(|line| serde_json::from_str(line).expect("a JSON line")).collect()
 }
 
 /// An event file of this test's own.
@@ -78,9 +65,9 @@ fn what_was_not_checked_against_silicon_is_model_only() {
     // Reads of DRAM are the published bandwidths; nobody has published precharges; and what counts nothing has no model.
     assert!(!model_only("CAS_COUNT", "RD") && model_only("PRE_COUNT", "PAGE_MISS"));
     assert!(!model_only("MAJOR_MODES", "ISOCH"));
-    assert!(stdout(&["list", "--machine", "e5-2600", "--unit", "ha"]).contains("model only"));
-    assert!(stdout(&["explain", "--machine", "e5-2600", "imc/PRE_COUNT.PAGE_MISS"]).contains("model only"));
-    assert!(stdout(&["explain", "--machine", "e5-2600", "imc/CAS_COUNT.RD"]).contains("published measurement"));
+    assert!(printed(&["list", "--machine", "e5-2600", "--unit", "ha"]).contains("model only"));
+    assert!(printed(&["explain", "--machine", "e5-2600", "imc/PRE_COUNT.PAGE_MISS"]).contains("model only"));
+    assert!(printed(&["explain", "--machine", "e5-2600", "imc/CAS_COUNT.RD"]).contains("published measurement"));
 }
 
 #[test]
@@ -88,7 +75,7 @@ fn every_list_fits_the_terminal() {
     for kind in
         [&["list"][..], &["list", "--registers"], &["list", "--metrics"], &["list", "--machine", "e5-2600", "lokup"]]
     {
-        let text = stdout(kind);
+        let text = printed(kind);
         let too_wide: Vec<&str> = text.lines().filter(|line| line.chars().count() > 80).collect();
         assert!(too_wide.is_empty(), "{kind:?}: {too_wide:#?}");
     }
@@ -114,10 +101,10 @@ fn words_and_patterns_filter() {
 
 #[test]
 fn typing_errors_get_the_nearest_rows() {
-    let text = stdout(&["list", "--machine", "e5-2600", "lokup"]);
+    let text = printed(&["list", "--machine", "e5-2600", "lokup"]);
     assert!(text.starts_with("Nothing has every word of \"lokup\". Nearest:\n  cbo/LLC_LOOKUP\n"), "{text}");
     let output = pericore(&["list", "--machine", "e5-2600", "--registers", "filtr"]);
-    assert!(String::from_utf8_lossy(&output.stderr).contains("did you mean filter?"));
+    assert!(stderr(&output).contains("did you mean filter?"));
 }
 
 #[test]
@@ -184,16 +171,16 @@ fn event_files_join_the_catalogue() {
         (&row["config"], &row["source"], &row["description"]),
         (&"0x4235".into(), &"good.json".into(), &"Mine.".into())
     );
-    let said = String::from_utf8_lossy(&listed.stderr);
+    let said = stderr(&listed);
     assert!(said.contains("good.json:4: UNC_C_BAD left out: EventCode is \"x\""), "{said}");
     assert!(said.contains("good.json:5: 1 row left out from here on: the family has no unit \"IRP\""), "{said}");
     let explained = run(with(&["explain"], &["UNC_C_BRAND_NEW"]));
-    assert!(String::from_utf8_lossy(&explained.stdout).contains("code 0x3e; control register 0x3e"));
+    assert!(stdout(&explained).contains("code 0x3e; control register 0x3e"));
     let encoded = run(with(&["encode"], &["--json", "cbo/BRAND_NEW,thresh=1/"]));
     let row: serde_json::Value = serde_json::from_slice(&encoded.stdout).expect("one JSON line");
     assert_eq!((&row["control"], &row["counters"]), (&"0x100003e".into(), &serde_json::json!([2])));
     let metrics = run(with(&["list"], &["--metrics", "mine"]));
-    assert!(String::from_utf8_lossy(&metrics.stdout).contains("= cbo/BRAND_NEW * 64"));
+    assert!(stdout(&metrics).contains("= cbo/BRAND_NEW * 64"));
 }
 
 #[test]
@@ -215,7 +202,7 @@ fn event_files_that_are_none_are_refused() {
 
 #[test]
 fn colour_is_for_those_who_ask() {
-    assert!(!stdout(&["explain", "--machine", "e5-2600", "imc"]).contains('\x1b'));
-    assert!(stdout(&["explain", "--machine", "e5-2600", "--color", "always", "imc"]).contains('\x1b'));
-    assert!(!stdout(&["list", "--machine", "e5-2600", "--color", "never", "cas"]).contains('\x1b'));
+    assert!(!printed(&["explain", "--machine", "e5-2600", "imc"]).contains('\x1b'));
+    assert!(printed(&["explain", "--machine", "e5-2600", "--color", "always", "imc"]).contains('\x1b'));
+    assert!(!printed(&["list", "--machine", "e5-2600", "--color", "never", "cas"]).contains('\x1b'));
 }
