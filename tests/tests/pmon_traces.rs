@@ -1,5 +1,5 @@
 //! What real tools did to a Xeon's monitors, done to the emulated hardware under known traffic. `tests/golden/pmon` holds the accesses with what
-//! they read; `PERICORE_RECORD=1` writes it anew, to be reviewed line by line.
+//! they read; `PERICORE_BLESS=1` writes it anew, to be reviewed line by line.
 
 #[path = "pmon/raw.rs"]
 mod raw;
@@ -140,7 +140,7 @@ fn replay_on(rules: Rules, family: &str, traffic: &[Traffic], file: &str) {
         }
         raw.machine.set_now(now + STEP * CYCLE);
     }
-    if rules == Rules::Documented && env::var_os("PERICORE_RECORD").is_some() {
+    if rules == Rules::Documented && env::var_os("PERICORE_BLESS").is_some() {
         return fs::write(&path, &found).unwrap_or_else(|error| panic!("{path}: {error}"));
     }
     for (number, (expected, found)) in golden.lines().zip(found.lines()).enumerate() {

@@ -1,5 +1,5 @@
 //! What a sample costs beside what others pay for the same task, counted in the traces of `tests/golden/pmon`. `docs/costs.md` is the table;
-//! `PERICORE_WRITE_DOCS=1` writes it anew.
+//! `PERICORE_WRITE_TABLES=1` writes it anew.
 //!
 //! An access is one register read or written as a whole; configuration space takes a cycle for each 4 bytes. System calls are those of a tool
 //! in user space on Linux: one for each access to an MSR or to configuration space, none to memory. perf reads in the kernel: there the calls are
@@ -330,11 +330,11 @@ fn no_peer_needs_fewer_accesses_or_calls() {
     }
     println!("{table}");
     let path = format!("{}/../docs/costs.md", env!("CARGO_MANIFEST_DIR"));
-    if std::env::var_os("PERICORE_WRITE_DOCS").is_some() {
+    if std::env::var_os("PERICORE_WRITE_TABLES").is_some() {
         std::fs::write(&path, &table).expect("docs can be written");
     }
     let old = std::fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(old, table, "docs/costs.md is old: PERICORE_WRITE_DOCS=1 writes it");
+    assert_eq!(old, table, "docs/costs.md is old: PERICORE_WRITE_TABLES=1 writes it");
 }
 
 /// 16 loads from memory and two writes; the guard adds one load, of one control in turn.

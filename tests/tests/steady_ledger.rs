@@ -104,7 +104,7 @@ fn every_count_is_the_ledgers_at_any_tick() {
     let (machine, steady) = LiveMachine::with_workload(&spec, WORKLOAD, &pace).expect("a workload");
     let second = machine.ticks_per_second();
     let mut random = Random(5);
-    let mut live = Live { chassis: machine.chassis(), replay: steady.replay(), now: 0 };
+    let mut live = Live { chassis: machine.into_chassis(), replay: steady.replay(), now: 0 };
     // Counters start and are read in a random order, at ticks that no clock knows of.
     let mut running: Vec<(usize, Tick)> = Vec::new();
     let mut counts: Vec<(usize, Tick, Tick, u64)> = Vec::new();

@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn run_inside() -> Result<(), Box<dyn Error>> {
     let family = pericore_catalog::family("e5-2600").ok_or("the catalogue has e5-2600")?;
     println!("nothing happens:");
-    inside(LiveMachine::new(family, 1)?, Idle)?;
+    inside(LiveMachine::new(&MachineSpec::of(family))?, Idle)?;
     println!("workload stream:");
     let (machine, steady) = LiveMachine::with_workload(&MachineSpec::of(family), "stream", &Pace::default())?;
     inside(machine, steady.replay())

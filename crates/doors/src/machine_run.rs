@@ -1,9 +1,8 @@
 //! `pericore machine run`: a program on a machine of a family, in real time.
 
-use pericore_catalog::Family;
 use pericore_machine::chassis::{Chassis, Shape, ShapeError};
 use pericore_machine::engine::ClockDomains;
-use pericore_machine::signal::{Tick, Wiring};
+use pericore_machine::signal::Wiring;
 use pericore_machine::steady::{Pace, Steady};
 use pericore_machine::workload::{Kind, Workload, WorkloadError};
 use pericore_machine::{BuildError, Machine, MachineSpec};
@@ -22,10 +21,8 @@ const CORES: u16 = 8;
 pub struct LiveMachine {
     /// The hardware. Its wiring is for traffic to bind signals with before the machine is started.
     pub wiring: Wiring,
-    shape: Shape,
+    chassis: Chassis,
     ticks_per_second: u64,
-    /// Ticks of a cycle, by clock domain.
-    periods: Vec<(&'static str, Tick)>,
     hertz: u64,
 }
 
@@ -52,23 +49,26 @@ pub enum LiveMachineError {
 }
 
 impl LiveMachine {
-    /// A machine of `sockets` sockets, with the clocks of the family's first preset. There may be more sockets than its traffic model
-    /// can have: this machine runs without one.
+    /// A machine with the clocks of the family's first preset. There may be more sockets than its traffic model can have: this machine
+    /// runs without one.
     ///
     /// # Errors
     /// [`LiveMachineError`] if it cannot be.
-    pub fn new(family: &'static Family, sockets: u16) -> Result<Self, LiveMachineError> {
-        let clocks = MachineSpec::of(family).parameters()?.with_sockets(sockets).clocks()?;
-        Self::with_clocks(family, sockets, &clocks)
+    pub fn new(spec: &MachineSpec) -> Result<Self, LiveMachineError> {
+        let sockets = spec.shape()?.sockets;
+        let clocks = MachineSpec::of(spec.family()).parameters()?.with_sockets(sockets).clocks()?;
+        Self::with_clocks(spec, sockets, &clocks)
     }
 
-    fn with_clocks(family: &'static Family, sockets: u16, clocks: &ClockDomains) -> Result<Self, LiveMachineError> {
+    fn with_clocks(spec: &MachineSpec, sockets: u16, clocks: &ClockDomains) -> Result<Self, LiveMachineError> {
+        let family = spec.family();
         let shape = Shape::new(family, sockets, CORES, 1)?;
         let ticks_per_second = clocks.ticks_per_second();
-        let periods: Vec<_> = family.clocks.iter().map(|clock| (clock.name, clocks.period(clock.name))).collect();
         // The time-stamp counter runs with the first clock.
-        let hertz = ticks_per_second / periods.first().map_or(1, |&(_, period)| period);
-        Ok(Self { wiring: Wiring::new(family, sockets), shape, ticks_per_second, periods, hertz })
+        let hertz = ticks_per_second / family.clocks.first().map_or(1, |clock| clocks.period(clock.name));
+        // Wiring is not copied: numbering is all that the chassis needs of its own.
+        let chassis = spec.chassis_of(shape, Wiring::new(family, sockets), |clock| clocks.period(clock))?;
+        Ok(Self { wiring: Wiring::new(family, sockets), chassis, ticks_per_second, hertz })
     }
 
     /// A machine under a workload, and the traffic to start it with: the workload's steady phase, which a model measures now.
@@ -77,11 +77,8 @@ impl LiveMachine {
     /// [`LiveMachineError`] if the family has no model, or there is no such workload.
     pub fn with_workload(spec: &MachineSpec, workload: &str, pace: &Pace) -> Result<(Self, Steady), LiveMachineError> {
         let mut machine = endless(spec, workload)?;
-        let chassis = machine.chassis();
-        let (family, sockets) = (chassis.shape().family, chassis.shape().sockets);
-        let live = Self::with_clocks(family, sockets, machine.clocks())?;
-        let grid = live.chassis().clock_grid();
-        let steady = Steady::measure(&mut machine, grid, pace);
+        let live = Self::with_clocks(spec, machine.chassis().shape().sockets, machine.clocks())?;
+        let steady = Steady::measure(&mut machine, live.chassis.clock_grid(), pace);
         Ok((live, steady))
     }
 
@@ -91,14 +88,8 @@ impl LiveMachine {
     }
 
     /// The hardware after reset, for a way in that keeps its own time too.
-    pub fn chassis(&self) -> Chassis {
-        // Wiring is not copied: numbering is all that the chassis needs of it.
-        let wiring = Wiring::new(self.shape.family, self.shape.sockets);
-        Chassis::new(self.shape.clone(), wiring, |clock| self.period(clock))
-    }
-
-    fn period(&self, clock: &str) -> Tick {
-        self.periods.iter().find(|(name, _)| *name == clock).map_or(1, |&(_, period)| period)
+    pub fn into_chassis(self) -> Chassis {
+        self.chassis
     }
 
     /// Starts time, with `traffic` on the machine, on the CPUs that this process may use.
@@ -106,7 +97,7 @@ impl LiveMachine {
     /// # Errors
     /// [`DoorsError::TooFewCpus`] if a socket would have no CPU.
     pub fn start<T: Traffic>(self, traffic: T) -> Result<Paced<T>, DoorsError> {
-        Paced::start(self.chassis(), traffic, self.ticks_per_second, self.hertz, &usable_cpus()?)
+        Paced::start(self.chassis, traffic, self.ticks_per_second, self.hertz, &usable_cpus()?)
     }
 }
 

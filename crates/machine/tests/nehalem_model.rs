@@ -1,6 +1,6 @@
 //! `docs/nehalem-model.md` tells of every event of Nehalem whether the model counts it, or why not.
 //!
-//! `PERICORE_BLESS=1 cargo test -p pericore-machine --test nehalem_model` writes it anew.
+//! `PERICORE_WRITE_TABLES=1 cargo test -p pericore-machine --test nehalem_model` writes it anew.
 
 use std::env;
 use std::fmt::Write;
@@ -73,7 +73,7 @@ fn document(wiring: &Wiring) -> (String, usize, usize) {
         "# What the Nehalem model counts\n\n\
          {modelled} of {all} events and subevents, {:.1} %: each counts in one of the workloads of \
          `crates/machine/src/uncore/nehalem/tests`, where its count\nequals the ledger's and every emission that is lost or \
-         doubled is noticed. Written by `PERICORE_BLESS=1 cargo test -p pericore-machine --test\nnehalem_model`, which else checks \
+         doubled is noticed. Written by `PERICORE_WRITE_TABLES=1 cargo test -p pericore-machine --test\nnehalem_model`, which else checks \
          that it is current. Sharing between sockets needs `:sockets=2` and `remote=`; devices need `dma-read` or `dma-write`,\n\
          isochronous ones `isoc=`.\n\n\
          | event | counts | does not count |\n|---|---|---|\n{table}",
@@ -88,11 +88,11 @@ fn the_document_is_current_and_the_share_holds() {
     let (text, modelled, all) = document(&wiring);
     assert!(modelled * 100 >= all * 85, "{modelled} of {all}");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/nehalem-model.md");
-    if env::var_os("PERICORE_BLESS").is_some() {
+    if env::var_os("PERICORE_WRITE_TABLES").is_some() {
         fs::write(&path, &text).expect("docs can be written");
     }
     let found = fs::read_to_string(&path).unwrap_or_default();
-    assert!(found == text, "docs/nehalem-model.md is not current: PERICORE_BLESS=1 writes it anew");
+    assert!(found == text, "docs/nehalem-model.md is not current: PERICORE_WRITE_TABLES=1 writes it anew");
 }
 
 #[test]

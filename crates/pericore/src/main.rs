@@ -58,22 +58,9 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-<<<<<<< HEAD
     let outcome = match Cli::try_parse() {
         Ok(cli) => run(cli.command),
         Err(refusal) => told(&refusal),
-=======
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(error) if error.kind() == ErrorKind::InvalidUtf8 => {
-            notice::say(no_text(std::env::args_os()));
-            return ExitCode::from(USAGE);
-        }
-        Err(error) => {
-            let _ = error.print();
-            return if error.use_stderr() { ExitCode::from(USAGE) } else { ExitCode::SUCCESS };
-        }
->>>>>>> mends
     };
     match outcome {
         Ok(status) => status,
@@ -86,16 +73,20 @@ fn main() -> ExitCode {
     }
 }
 
-<<<<<<< HEAD
 /// Help or version, which are results like any other, or what is wrong with the command line.
 fn told(refusal: &clap::Error) -> Result<ExitCode, Failure> {
+    if refusal.kind() == ErrorKind::InvalidUtf8 {
+        notice::say(no_text(std::env::args_os()));
+        return Ok(ExitCode::from(USAGE));
+    }
     let printed = refusal.print();
     if refusal.use_stderr() {
         return Ok(ExitCode::from(USAGE));
     }
     printed?;
     Ok(ExitCode::SUCCESS)
-=======
+}
+
 /// Which arguments are no text: clap does not say.
 fn no_text(arguments: impl Iterator<Item = OsString>) -> String {
     let words = arguments.filter(|word| word.to_str().is_none());
@@ -104,7 +95,6 @@ fn no_text(arguments: impl Iterator<Item = OsString>) -> String {
         "{}: no text (UTF-8); write names in ASCII, and look whether the terminal's encoding is UTF-8",
         words.join(", ")
     )
->>>>>>> mends
 }
 
 fn run(command: Option<Command>) -> Result<ExitCode, Failure> {

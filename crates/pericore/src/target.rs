@@ -38,6 +38,16 @@ pub fn families(name: Option<&str>) -> Result<Vec<&'static Family>, Failure> {
     }
 }
 
+/// A register's name in the catalogue's form, `cbo0.ctl1`, where it came as `machine show` and `peek` print it: `0/cbo0/ctl1`. The socket is
+/// left out, since registers of all sockets are alike.
+pub fn register_name(text: &str) -> String {
+    let text = match text.split_once('/') {
+        Some((socket, rest)) if socket.parse::<u16>().is_ok() => rest,
+        _ => text,
+    };
+    text.replacen('/', ".", 1)
+}
+
 /// Checks that one of the families has a unit.
 ///
 /// # Errors

@@ -122,7 +122,7 @@ impl Rig {
     pub fn try_run(&self, program: &str, arguments: &[&str]) -> Result<Run, DoorsError> {
         match self.workload {
             Some(workload) => {
-                let spec = MachineSpec::parse(&format!("{}:sockets={}", self.family, self.sockets)).expect("a machine");
+                let spec = self.spec();
                 let (machine, steady) = LiveMachine::with_workload(&spec, workload, &PACE).expect("a workload");
                 let (traffic, ticks_per_second) = (steady.replay(), machine.ticks_per_second());
                 let mut run = self.run_on(machine, traffic, program, arguments)?;
@@ -136,9 +136,12 @@ impl Rig {
         }
     }
 
+    fn spec(&self) -> MachineSpec {
+        MachineSpec::parse(&format!("{}:sockets={}", self.family, self.sockets)).expect("a machine")
+    }
+
     fn machine_at_rates(&self) -> (LiveMachine, ConstantRates) {
-        let family = pericore_catalog::family(self.family).expect("a family");
-        let mut machine = LiveMachine::new(family, self.sockets).expect("a machine");
+        let mut machine = LiveMachine::new(&self.spec()).expect("a machine");
         let mut traffic = ConstantRates::new(machine.ticks_per_second());
         for &(source, rate) in &self.rates {
             match source {

@@ -30,7 +30,8 @@ fn perf_counts_the_ledgers_bandwidth_on_emerald_rapids() {
     }
     let spec = MachineSpec::parse("8592+").unwrap();
     let (live, steady) = LiveMachine::with_workload(&spec, WORKLOAD, &PACE).unwrap();
-    let mut hardware = Hardware::new(live.chassis(), Box::new(steady.replay()), live.ticks_per_second());
+    let ticks_per_second = live.ticks_per_second();
+    let mut hardware = Hardware::new(live.into_chassis(), Box::new(steady.replay()), ticks_per_second);
     hardware.keep_accesses();
     let name = |channel: u64, event: &str| format!("uncore_imc_{channel}/{event}/");
     let events: String =

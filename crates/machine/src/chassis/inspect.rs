@@ -1,9 +1,9 @@
 //! The machine's registers by name, for people who look at it.
 
-use pericore_catalog::{Location, Register, Unit};
+use pericore_catalog::{Location, Register, Role, Unit};
 use pericore_registers::{Address, Bdf, Outcome, RegisterSpace, Width};
 
-use super::{Chassis, mmio};
+use super::{Block, Chassis, mmio};
 
 /// A register of a machine: its names and its address.
 #[derive(Debug, Clone, Copy)]
@@ -35,12 +35,7 @@ impl RegisterPlace {
 impl Chassis {
     /// Every register of the machine: socket by socket, unit by unit, instance by instance.
     pub fn registers(&self) -> impl Iterator<Item = RegisterPlace> {
-        let units = move |socket| self.shape.family.units.iter().map(move |unit| (socket, *unit));
-        let blocks = (0..self.shape.sockets).flat_map(units).flat_map(|(socket, unit)| {
-            let present = (0..unit.instances).filter(|&instance| self.shape.has(unit, instance));
-            present.map(move |instance| (socket, unit, instance))
-        });
-        blocks.flat_map(move |(socket, unit, instance)| {
+        self.blocks().flat_map(move |(socket, unit, instance)| {
             let members =
                 unit.registers.iter().flat_map(|register| (0..register.count).map(move |member| (register, member)));
             members.filter_map(move |(register, member)| self.place(socket, unit, instance, register, member))
@@ -55,15 +50,36 @@ impl Chassis {
             [socket, block, register] => (Some(*socket), *block, *register),
             _ => return Vec::new(),
         };
-        let numbered = |plain: &str, number: String, asked: &str| {
-            plain.eq_ignore_ascii_case(asked) || format!("{plain}{number}").eq_ignore_ascii_case(asked)
-        };
         let matches = |place: &RegisterPlace| {
             socket.is_none_or(|socket| place.socket.to_string() == socket)
-                && numbered(place.unit.name, place.instance.to_string(), block)
-                && numbered(place.register.name, place.member.to_string(), register)
+                && numbered(place.unit.name, place.instance, block)
+                && numbered(place.register.name, place.member.into(), register)
         };
         self.registers().filter(matches).collect()
+    }
+
+    /// The PMON blocks that a name stands for: `[socket/]unit[instance]`, in any case; what is left out means all.
+    pub fn find_blocks(&self, name: &str) -> Vec<Block> {
+        let (socket, block) = name.split_once('/').map_or((None, name), |(socket, block)| (Some(socket), block));
+        let found = self.blocks().filter(|&(number, unit, instance)| {
+            socket.is_none_or(|socket| number.to_string() == socket) && numbered(unit.name, instance, block)
+        });
+        found.map(|(socket, unit, instance)| Block::new(socket, unit.name, instance)).collect()
+    }
+
+    /// The programmable counters among the registers that a name stands for, with their blocks.
+    pub fn find_counters(&self, name: &str) -> Vec<(Block, u8)> {
+        let places = self.find_registers(name).into_iter().filter(|place| place.register.role == Role::Counter);
+        places.map(|place| (Block::new(place.socket, place.unit.name, place.instance), place.member)).collect()
+    }
+
+    /// Every block of the machine: socket, unit and instance.
+    fn blocks(&self) -> impl Iterator<Item = (u16, &'static Unit, u16)> {
+        let units = move |socket| self.shape.family.units.iter().map(move |unit| (socket, *unit));
+        (0..self.shape.sockets).flat_map(units).flat_map(|(socket, unit)| {
+            let present = (0..unit.instances).filter(|&instance| self.shape.has(unit, instance));
+            present.map(move |instance| (socket, unit, instance))
+        })
     }
 
     /// A register's value, whole and at once: no bus comes between.
@@ -111,4 +127,9 @@ impl Chassis {
         };
         Some(RegisterPlace { socket, unit, instance, register, member, address, width })
     }
+}
+
+/// True if `asked` is a name alone, or with its number behind it.
+fn numbered(plain: &str, number: u16, asked: &str) -> bool {
+    plain.eq_ignore_ascii_case(asked) || format!("{plain}{number}").eq_ignore_ascii_case(asked)
 }

@@ -116,6 +116,11 @@ impl Chassis {
         &self.shape
     }
 
+    /// True if the machine has discovery tables.
+    pub const fn has_discovery(&self) -> bool {
+        !self.tables.is_empty()
+    }
+
     /// How PMON instances are numbered and which signals the model emits.
     pub const fn wiring(&self) -> &Wiring {
         &self.wiring

@@ -1,6 +1,7 @@
 //! A machine's shape and all state of its registers, as text that people can read and compare.
 //!
-//! One line is one fact; what is as after reset is left out. Faults are not part of a snapshot: a loaded machine is sound.
+//! One line is one fact; what is as after reset is left out. Of what is broken only stuck
+//! counters are kept: the blocks of a loaded machine all answer, and its discovery tables are right.
 //!
 //! ```text
 //! pericore-machine 1
@@ -56,7 +57,7 @@ impl Chassis {
     pub fn dump(&mut self) -> String {
         let mut out = format!("{HEADING} {VERSION}\n");
         let (shape, now) = (self.shape.clone(), self.now);
-        let rules = RULES.iter().find(|(_, rules)| *rules == self.rules).map_or("documented", |(name, _)| name);
+        let rules = self.rules.name();
         // Writing to a string cannot fail.
         let _ = writeln!(
             out,
@@ -257,10 +258,6 @@ impl Chassis {
     }
 }
 
-/// How rules are named.
-const RULES: [(&str, Rules); 3] =
-    [("documented", Rules::Documented), ("strict", Rules::Strict), ("lenient", Rules::Lenient)];
-
 /// A line of a snapshot.
 struct Line<'t> {
     number: usize,
@@ -308,7 +305,7 @@ impl<'t> Line<'t> {
         let shape =
             Shape::new(family, fact("sockets")?, fact("cores")?, fact("threads")?)?.with_slices(fact("slices")?)?;
         let rules = facts.iter().find_map(|word| word.strip_prefix("rules="));
-        let rules = RULES.iter().find(|(name, _)| rules.is_none_or(|rules| rules == *name));
-        Ok((shape, rules.ok_or_else(|| self.error("rules=documented, strict or lenient"))?.1))
+        let rules = rules.map_or(Some(Rules::Documented), Rules::named);
+        Ok((shape, rules.ok_or_else(|| self.error("rules=documented, strict or lenient"))?))
     }
 }

@@ -59,6 +59,22 @@ pub enum Rules {
     Lenient,
 }
 
+impl Rules {
+    /// How each is written.
+    const NAMES: [(&str, Self); 3] =
+        [("documented", Self::Documented), ("strict", Self::Strict), ("lenient", Self::Lenient)];
+
+    /// The rules of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, rules)| *rules)
+    }
+
+    /// How they are written.
+    pub fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(_, rules)| *rules == self).map_or("documented", |(name, _)| name)
+    }
+}
+
 /// What is broken.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Faults {

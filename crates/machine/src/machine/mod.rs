@@ -2,6 +2,7 @@
 
 mod checked;
 mod model;
+mod oddity;
 mod parameters;
 mod spec;
 mod truth;
@@ -12,7 +13,7 @@ use pericore_registers::{Address, Outcome, RegisterSpace, Width};
 use crate::chassis::{Chassis, ShapeError};
 use crate::engine::{ClockDomains, ClockError};
 use crate::ledger::{Question, Shaped};
-use crate::signal::{SignalSink, Tick, Wiring};
+use crate::signal::{SignalSink, Tick, Wiring, WiringError};
 use crate::uncore::{ModelError, ProgramCounts, Progress, UnknownSetting};
 use crate::workload::{ProgramSettings, ProgramSource, Scenario, Workload};
 pub use checked::checked;
@@ -36,6 +37,12 @@ pub enum BuildError {
     /// The part has no such setting.
     #[error(transparent)]
     Setting(#[from] UnknownSetting),
+    /// The machine has not what is said to be odd.
+    #[error(transparent)]
+    Oddity(#[from] SpecError),
+    /// Nor a block that is said to be broken.
+    #[error(transparent)]
+    Block(#[from] WiringError),
     /// The catalogue lacks an opcode that the model's requests carry.
     #[error("the catalogue's value set idi-opcodes of {family} has no {name}; add it to catalog/values")]
     NoOpcode {
@@ -112,7 +119,7 @@ impl Machine {
         let clocks = parameters.clocks()?;
         let mut wiring = Wiring::new(shape.family, shape.sockets);
         let model = model(parameters, &mut wiring)?;
-        let chassis = Chassis::new(shape, wiring, |clock| clocks.period(clock));
+        let chassis = spec.chassis_of(shape, wiring, |clock| clocks.period(clock))?;
         Ok(Self { chassis, model, clocks })
     }
 

@@ -1,12 +1,13 @@
-//! `FAMILY|PRESET[:sockets=N,…]`: which machine.
+//! `FAMILY|PRESET[:sockets=N,…]`: which machine, and what is odd about it.
 
 use pericore_catalog::Family;
 use pericore_catalog::search::hint;
 
 use super::BuildError;
+use super::oddity::{self, Oddity};
 use super::parameters::{PRESETS, Parameters};
-use crate::chassis::{Chassis, Shape};
-use crate::signal::Wiring;
+use crate::chassis::{Chassis, Shape, Variant};
+use crate::signal::{Tick, Wiring};
 use crate::uncore::Setting;
 use crate::workload::Limits;
 
@@ -18,6 +19,8 @@ pub struct MachineSpec {
     sockets: u16,
     /// Other settings, in the order in which they were given.
     settings: Vec<(&'static str, u64)>,
+    /// How it differs from the documented machine, in the order in which that was given.
+    oddities: Vec<Oddity>,
 }
 
 /// Text that names no machine.
@@ -69,7 +72,7 @@ impl MachineSpec {
     /// One socket of a family, with its first preset.
     pub fn of(family: &'static Family) -> Self {
         let preset = PRESETS.iter().find(|(_, of)| *of == family.name).map_or(family.name, |(preset, _)| preset);
-        Self { family, preset, sockets: 1, settings: Vec::new() }
+        Self { family, preset, sockets: 1, settings: Vec::new(), oddities: Vec::new() }
     }
 
     /// Reads `NAME[:key=value,…]`.
@@ -90,9 +93,14 @@ impl MachineSpec {
         let mut seen = Vec::new();
         for option in options.split(',').filter(|option| !option.is_empty()) {
             let (key, value) = option.split_once('=').unwrap_or((option, ""));
+            if let Some(&oddity) = oddity::KEYS.iter().find(|oddity| oddity.name == key) {
+                spec.oddities.push((oddity, value.to_owned()));
+                continue;
+            }
             let settings = std::iter::once(&sockets).chain(&of_preset);
             let Some(&setting) = settings.clone().find(|setting| setting.key == key) else {
-                let known: Vec<&str> = settings.map(|setting| setting.key).collect();
+                let oddities = oddity::KEYS.iter().map(|oddity| oddity.name);
+                let known: Vec<&str> = settings.map(|setting| setting.key).chain(oddities).collect();
                 let near = hint(key, known.iter().copied());
                 let (preset, key, known) = (spec.preset, key.to_owned(), known.join(", "));
                 return Err(SpecError::UnknownKey { preset, key, near, known });
@@ -109,6 +117,11 @@ impl MachineSpec {
             } else {
                 spec.settings.push((setting.key, number));
             }
+        }
+        // A size that is impossible is told when the machine is built.
+        if let (false, Ok(shape)) = (spec.oddities.is_empty(), spec.shape()) {
+            let wiring = Wiring::new(shape.family, shape.sockets);
+            spec.variant(&Chassis::new(shape, wiring, |_| 1))?;
         }
         Ok(spec)
     }
@@ -156,10 +169,36 @@ impl MachineSpec {
     /// [`BuildError`] if the size does not allow it.
     pub fn chassis(&self) -> Result<Chassis, BuildError> {
         let clocks = self.parameters().ok().map(|parameters| parameters.clocks()).transpose()?;
+        // Without a model nothing moves time on: any grid will do.
         let shape = self.shape()?;
         let wiring = Wiring::new(shape.family, shape.sockets);
-        // Without a model nothing moves time on: any grid will do.
-        Ok(Chassis::new(shape, wiring, |clock| clocks.as_ref().map_or(1, |clocks| clocks.period(clock))))
+        self.chassis_of(shape, wiring, |clock| clocks.as_ref().map_or(1, |clocks| clocks.period(clock)))
+    }
+
+    /// The hardware of a shape, odd as this machine is; `period` gives the ticks of a cycle of a clock.
+    ///
+    /// # Errors
+    /// [`BuildError::Oddity`] if the shape has not what is odd.
+    pub fn chassis_of(
+        &self,
+        shape: Shape,
+        wiring: Wiring,
+        period: impl Fn(&str) -> Tick,
+    ) -> Result<Chassis, BuildError> {
+        let sound = Chassis::new(shape, wiring, period);
+        if self.oddities.is_empty() {
+            return Ok(sound);
+        }
+        let variant = self.variant(&sound)?;
+        Ok(sound.with_variant(&variant)?)
+    }
+
+    fn variant(&self, sound: &Chassis) -> Result<Variant, SpecError> {
+        oddity::variant(sound, &self.oddities).map_err(|(key, value)| SpecError::BadValue {
+            key: key.name,
+            value: value.clone(),
+            accepted: key.accepts.to_owned(),
+        })
     }
 
     /// Sockets, cores and threads.
@@ -185,6 +224,8 @@ fn unknown(name: &str) -> SpecError {
 
 #[cfg(test)]
 mod tests {
+    use pericore_registers::{AccessError, Address, Bdf, RegisterSpace, Width};
+
     use super::MachineSpec;
 
     #[test]
@@ -202,6 +243,53 @@ mod tests {
             message("e5-2600:sockets=2,sockets=4"),
             "sockets is given twice, the second time as \"4\": keep one of them"
         );
+    }
+
+    #[test]
+    fn a_name_says_what_is_odd() {
+        let (hidden, stuck) = (Address::Msr { cpu: 0, msr: 0xd56 }, Address::Msr { cpu: 8, msr: 0xd37 });
+        let spec = MachineSpec::parse("e5-2600:rules=strict,hidden=0/cbo2,stuck=1/cbo1/ctr1,all-ones=imc,sockets=2");
+        let mut machine = spec.unwrap().chassis().unwrap();
+        assert_eq!(machine.read(hidden, Width::B8), Err(AccessError::GeneralProtection { address: hidden }));
+        let other = Address::Msr { cpu: 8, msr: 0xd56 };
+        assert_eq!(machine.read(other, Width::B8), Ok(0), "the other socket has it");
+        let channel = Address::Pci { bdf: Bdf::new(0xff, 16, 1), offset: 0xa0 };
+        assert_eq!(machine.read(channel, Width::B4), Ok(0xffff_ffff));
+        // Clocks on both counters of CBo 1, and a reserved bit.
+        let control = |counter: u32| Address::Msr { cpu: 8, msr: 0xd30 + counter };
+        for counter in [0, 1] {
+            machine.write(control(counter), Width::B8, 0x40_0000).unwrap();
+        }
+        assert!(machine.write(control(2), Width::B8, 1 << 21).is_err());
+        machine.set_now(1 << 20);
+        assert_eq!(machine.read(stuck, Width::B8), Ok(0));
+        assert_ne!(machine.read(Address::Msr { cpu: 8, msr: 0xd36 }, Width::B8), Ok(0));
+    }
+
+    #[test]
+    fn what_a_machine_has_not_cannot_be_odd() {
+        for (text, needle) in [
+            ("e5-2600:hidden=cha", "hidden=cha: give blocks of this machine"),
+            ("e5-2600:hidden=1/cbo0", "hidden=1/cbo0"),
+            ("e5-2600:stuck=cbo0/ctl0", "stuck=cbo0/ctl0: give counters"),
+            ("e5-2600:discovery=absent", "on a machine with discovery tables"),
+            ("8592+:discovery=truncated", "truncated:N"),
+            ("8592+:discovery=zeros:1", "truncated:N"),
+            ("8592+:rules=none", "rules=none: give documented, strict or lenient"),
+            ("8592+:hostile=x", "hostile=x: give a number"),
+        ] {
+            let message = MachineSpec::parse(text).unwrap_err().to_string();
+            assert!(message.contains(needle), "{text}: {message}");
+        }
+    }
+
+    #[test]
+    fn a_hostile_machine_is_built_from_its_number() {
+        for seed in 0..20 {
+            for family in ["nehalem", "e5-2600", "emerald-rapids"] {
+                MachineSpec::parse(&format!("{family}:hostile={seed}")).unwrap().chassis().unwrap();
+            }
+        }
     }
 
     /// An 8592+ has 64 cores of two threads, however many sockets stand beside each other; the model takes two of them.

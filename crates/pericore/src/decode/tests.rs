@@ -33,6 +33,8 @@ fn places_are_found_by_name_and_address() {
     assert_eq!(name("0xd31").as_deref(), Ok("cbo1.ctl1"));
     assert_eq!(name("cbo1.ctl1").as_deref(), Ok("cbo1.ctl1"));
     assert_eq!(name("cbo[1].ctl1").as_deref(), Ok("cbo1.ctl1"));
+    assert_eq!(name("cbo1/ctl1").as_deref(), Ok("cbo1.ctl1"));
+    assert_eq!(name("0/cbo1/ctl1").as_deref(), Ok("cbo1.ctl1"));
     assert_eq!(name("C1_MSR_PMON_CTL1").as_deref(), Ok("cbo1.ctl1"));
     assert_eq!(name("pci:10.5+0xdc").as_deref(), Ok("imc3.ctl1"));
     assert_eq!(name("imc.unit_ctl").as_deref(), Ok("imc.unit_ctl"));

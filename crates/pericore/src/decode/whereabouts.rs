@@ -7,6 +7,7 @@ use pericore_catalog::encode::parse_number;
 use super::place_name;
 use crate::explain::address;
 use crate::failure::Failure;
+use crate::target;
 
 /// A register of a family.
 #[derive(Debug, Clone, Copy)]
@@ -57,7 +58,8 @@ fn by_address(families: &[&'static Family], text: &str) -> Result<Vec<Located>, 
 }
 
 fn by_name(families: &[&'static Family], text: &str) -> Result<Vec<Located>, Failure> {
-    let tried: Vec<_> = families.iter().map(|family| (*family, parse_name(family, text))).collect();
+    let name = target::register_name(text);
+    let tried: Vec<_> = families.iter().map(|family| (*family, parse_name(family, &name))).collect();
     let found: Vec<Located> =
         tried.iter().filter_map(|(family, place)| Some(Located { family, place: *place.as_ref().ok()? })).collect();
     let errors = tried.into_iter().filter_map(|(_, place)| place.err());

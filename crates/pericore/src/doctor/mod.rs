@@ -9,8 +9,6 @@ use std::io::{self, Write};
 
 use clap::Args;
 use pericore_machine::MachineSpec;
-use pericore_machine::chassis::Chassis;
-use pericore_machine::signal::Wiring;
 use pericore_observe::discover::Cpu;
 use pericore_observe::linux::{Host, Processor};
 use pericore_registers::RegisterSpace;
@@ -111,8 +109,7 @@ fn software(machine: &str) -> Result<Vec<Finding>, Failure> {
     let shape = spec.shape().map_err(Failure::usage)?;
     let package = |number| shape.socket_of_cpu(number).map(|package| Cpu { number, package });
     let cpus: Vec<Cpu> = (0..shape.cpus()).filter_map(package).collect();
-    let wiring = Wiring::new(spec.family(), shape.sockets);
-    let mut chassis = Chassis::new(shape, wiring, |_| 1);
+    let mut chassis = spec.chassis().map_err(Failure::usage)?;
     let answers = Processor::read(|leaf| chassis.cpuid(0, leaf, 0));
     Ok(emulated(&mut chassis, &answers, &cpus))
 }

@@ -3,8 +3,6 @@
 use std::fs;
 use std::path::Path;
 
-use pericore_machine::chassis::{DiscoveryFault, Faults, Shape, Variant};
-
 use pericore_observe::linux::Root;
 
 use super::*;
@@ -27,14 +25,7 @@ fn whole_software_machines_have_no_problem() {
 
 #[test]
 fn a_bad_table_is_a_problem_with_a_remedy() {
-    let family = pericore_catalog::family("emerald-rapids").unwrap();
-    let faults = Faults { discovery: DiscoveryFault::AllOnes, ..Faults::default() };
-    let shape = Shape::new(family, 1, 4, 2).unwrap();
-    let chassis = Chassis::new(shape, Wiring::new(family, 1), |_| 1);
-    let mut chassis = chassis.with_variant(&Variant { faults, ..Variant::default() }).unwrap();
-    let answers = Processor::read(|leaf| chassis.cpuid(0, leaf, 0));
-    let cpus: Vec<Cpu> = (0..8).map(|number| Cpu { number, package: 0 }).collect();
-    let findings = emulated(&mut chassis, &answers, &cpus);
+    let findings = software("emerald-rapids:discovery=all-ones").unwrap();
     assert_eq!((state(&findings, "table"), state(&findings, "cha")), (vec!["problem"], vec!["ok"]));
     let table = findings.iter().find(|finding| finding.key().0 == "table").unwrap();
     assert!(table.words().contains("all ones") && table.words().contains("firmware"), "{}", table.words());

@@ -52,7 +52,7 @@ pub fn run(args: &EncodeArgs) -> Result<(), Failure> {
     }
     let mut out = io::BufWriter::new(io::stdout().lock());
     let printer = Printer { json: args.json, paint: args.color.paint() };
-    if args.what.contains('/') {
+    if is_event_list(&args.what) {
         if let Some(setting) = args.settings.first() {
             return Err(Failure::usage(format!("write {setting:?} between the slashes: unit/EVENT,{setting}/")));
         }
@@ -67,6 +67,11 @@ pub fn run(args: &EncodeArgs) -> Result<(), Failure> {
         printer.register(&mut out, family, &place, value.map_err(Failure::usage)?)?;
     }
     out.flush().map_err(Failure::from)
+}
+
+/// Events end with a slash; a name with none at its end is a register's, also if one stands within it.
+fn is_event_list(text: &str) -> bool {
+    text.ends_with('/') || (text.contains('/') && text.contains([',', '{', '=']))
 }
 
 /// The events in the only family that knows them.
@@ -96,6 +101,7 @@ fn select(families: &[&'static Family], text: &str) -> Result<Selection, Failure
 
 /// The register in the only family that has it. Members of an array are alike: the first stands for all.
 fn register_named(families: &[&'static Family], text: &str) -> Result<(&'static Family, Place), Failure> {
+    let text = &target::register_name(text);
     let mut known = Vec::new();
     let mut errors = Vec::new();
     for family in families.iter().copied() {

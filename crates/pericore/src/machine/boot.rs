@@ -67,7 +67,8 @@ pub fn run(args: &BootArgs) -> Result<ExitCode, Failure> {
     boot.all_cpus = args.all_cpus;
     boot.check_qemu().map_err(Failure::failed)?;
 
-    let mut hardware = Hardware::new(machine.chassis(), traffic, machine.ticks_per_second());
+    let ticks_per_second = machine.ticks_per_second();
+    let mut hardware = Hardware::new(machine.into_chassis(), traffic, ticks_per_second);
     if let Some(log) = &args.log {
         hardware.log_to(log).map_err(Failure::failed)?;
     }

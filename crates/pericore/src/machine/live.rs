@@ -39,8 +39,7 @@ impl LiveArgs {
             let (machine, steady) = live.map_err(Failure::usage)?;
             return Ok((machine, Box::new(steady.replay())));
         }
-        let sockets = spec.shape().map_err(Failure::usage)?.sockets;
-        let mut machine = LiveMachine::new(spec.family(), sockets).map_err(Failure::usage)?;
+        let mut machine = LiveMachine::new(&spec).map_err(Failure::usage)?;
         let mut traffic = ConstantRates::new(machine.ticks_per_second());
         for text in &self.inject {
             inject(text, spec.family(), &mut machine, &mut traffic)?;

@@ -41,15 +41,20 @@ pub fn show(machine: &mut Chassis) -> Result<(), Failure> {
         )?;
     }
     let places: Vec<RegisterPlace> = machine.registers().collect();
-    let mut changed = 0;
+    let (mut changed, mut silent) = (0, 0);
     for place in &places {
-        let value = machine.peek(place).map_err(Failure::failed)?;
-        if value != place.register.reset {
-            changed += 1;
-            writeln!(out, "  {:<22} {value:#x}", place.name())?;
+        match machine.peek(place) {
+            Ok(value) if value == place.register.reset => {}
+            Ok(value) => {
+                changed += 1;
+                writeln!(out, "  {:<22} {value:#x}", place.name())?;
+            }
+            // Of a block that is hidden.
+            Err(_) => silent += 1,
         }
     }
-    writeln!(out, "{} registers, {changed} not as after reset", places.len())?;
+    let silent = if silent == 0 { String::new() } else { format!(", {silent} do not answer") };
+    writeln!(out, "{} registers, {changed} not as after reset{silent}", places.len())?;
     Ok(out.flush()?)
 }
 
@@ -100,7 +105,8 @@ pub fn poke(machine: &mut Chassis, writes: &[String]) -> Result<(), Failure> {
 }
 
 fn find(machine: &Chassis, name: &str) -> Result<Vec<RegisterPlace>, Failure> {
-    let places = machine.find_registers(name);
+    // `decode` and `list` write cbo0.ctl1.
+    let places = machine.find_registers(&name.replacen('.', "/", 1));
     if places.is_empty() {
         let family = machine.shape().family.name;
         let all: Vec<String> = machine.registers().map(|place| place.name()).collect();

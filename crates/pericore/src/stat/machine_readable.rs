@@ -86,14 +86,10 @@ pub fn json(out: &mut impl Write, report: &Report, emulated: Option<&str>) -> io
     Ok(())
 }
 
-<<<<<<< HEAD
 /// perf's `-x`: value, unit, event, run time, share of time, metric value, metric unit; then validity, with `truth` also truth and error, each
-/// empty where there is none. Every line has the same number of fields: one that has the separator in it stands in quotation marks.
+/// empty where there is none, and where the counters stood for a part of the run time, a word on it. Every line of a run has the same number of
+/// fields: one that has the separator in it stands in quotation marks.
 pub fn separated(out: &mut impl Write, report: &Report, separator: &str, with_truth: bool) -> io::Result<()> {
-=======
-/// perf's `-x`: value, unit, event, run time, share of time, metric value, metric unit; then validity, truth and error, or a word on the run time.
-pub fn separated(out: &mut impl Write, report: &Report, separator: &str) -> io::Result<()> {
->>>>>>> mends
     for row in &report.rows {
         let (value, truth, error) = in_symbol(row);
         let validity = row.value.validity();
@@ -111,18 +107,12 @@ pub fn separated(out: &mut impl Write, report: &Report, separator: &str) -> io::
             // Where perf has it: behind the event.
             fields.push(row.spread.map_or_else(String::new, |spread| format!("{:.2}%", spread * 100.0)));
         }
-<<<<<<< HEAD
         fields.extend([runtime.to_string(), share, metric, symbol, validity.grade().name().to_owned()]);
         if with_truth {
             fields.extend([truth, error].map(|number| number.map_or_else(String::new, |number| number.to_string())));
         }
-        let fields: Vec<_> = fields.iter().map(|field| quoted(field, separator)).collect();
-=======
-        fields.push(validity.grade().name().to_owned());
-        fields.extend(truth.map(|truth| truth.to_string()));
-        fields.extend(error.map(|error| error.to_string()));
         fields.extend(report.stood.then(|| AT_MOST.to_owned()));
->>>>>>> mends
+        let fields: Vec<_> = fields.iter().map(|field| quoted(field, separator)).collect();
         writeln!(out, "{}", fields.join(separator))?;
     }
     Ok(())

@@ -1,0 +1,100 @@
+//! How a machine differs from the documented one, as its name on the command line says it: `e5-2600:rules=strict,hidden=cbo3`.
+//!
+//! Delayed writes and intruders are not among the keys: a traffic model asks what is listened to only between its steps.
+
+use crate::chassis::{Block, Chassis, DiscoveryFault, Faults, Rules, Variant};
+
+/// A key, and what may stand behind it.
+#[derive(Debug, Clone, Copy)]
+pub struct Key {
+    pub name: &'static str,
+    /// What it accepts, for who wrote something else.
+    pub accepts: &'static str,
+    /// Adds what the value says; `None` if it says nothing of that kind.
+    apply: fn(&Chassis, &str, &mut Variant) -> Option<()>,
+}
+
+/// All keys.
+pub const KEYS: &[Key] = &[
+    Key { name: "rules", accepts: "documented, strict or lenient", apply: rules },
+    Key { name: "hidden", accepts: "blocks of this machine as [SOCKET/]UNIT[N], such as 0/imc1", apply: hidden },
+    Key { name: "all-ones", accepts: "blocks of this machine as [SOCKET/]UNIT[N], such as 0/imc1", apply: all_ones },
+    Key {
+        name: "stuck",
+        accepts: "counters of this machine as [SOCKET/]UNIT[N]/ctr[M], such as 0/imc1/ctr0",
+        apply: stuck,
+    },
+    Key { name: "discovery", accepts: DISCOVERY, apply: discovery },
+    Key { name: "hostile", accepts: "a number: all faults that follow from it", apply: hostile },
+];
+
+const DISCOVERY: &str =
+    "absent, all-ones, zeros, no-stride, wrong-blocks, truncated:N or count:N, on a machine with discovery tables";
+
+/// A key with a value, as it was given.
+pub type Oddity = (Key, String);
+
+/// What a machine's oddities make of it. It is asked for its blocks, and is sound itself.
+///
+/// # Errors
+/// The first oddity that this machine cannot have.
+pub fn variant<'a>(sound: &Chassis, oddities: &'a [Oddity]) -> Result<Variant, &'a Oddity> {
+    let mut variant = Variant::default();
+    for oddity in oddities {
+        (oddity.0.apply)(sound, &oddity.1, &mut variant).ok_or(oddity)?;
+    }
+    Ok(variant)
+}
+
+fn rules(_: &Chassis, value: &str, variant: &mut Variant) -> Option<()> {
+    variant.rules = Rules::named(value)?;
+    Some(())
+}
+
+fn hidden(sound: &Chassis, value: &str, variant: &mut Variant) -> Option<()> {
+    variant.faults.hidden.extend(blocks(sound, value)?);
+    Some(())
+}
+
+fn all_ones(sound: &Chassis, value: &str, variant: &mut Variant) -> Option<()> {
+    variant.faults.all_ones.extend(blocks(sound, value)?);
+    Some(())
+}
+
+/// The blocks of a name, one at least.
+fn blocks(sound: &Chassis, name: &str) -> Option<Vec<Block>> {
+    Some(sound.find_blocks(name)).filter(|blocks| !blocks.is_empty())
+}
+
+fn stuck(sound: &Chassis, value: &str, variant: &mut Variant) -> Option<()> {
+    let counters = sound.find_counters(value);
+    variant.faults.stuck.extend_from_slice(&counters);
+    (!counters.is_empty()).then_some(())
+}
+
+fn discovery(sound: &Chassis, value: &str, variant: &mut Variant) -> Option<()> {
+    let number = |digits: Option<&str>| digits?.parse().ok();
+    let (kind, digits) = value.split_once(':').map_or((value, None), |(kind, digits)| (kind, Some(digits)));
+    variant.faults.discovery = match (kind, digits) {
+        ("absent", None) => DiscoveryFault::Absent,
+        ("all-ones", None) => DiscoveryFault::AllOnes,
+        ("zeros", None) => DiscoveryFault::Zeros,
+        ("no-stride", None) => DiscoveryFault::NoStride,
+        ("wrong-blocks", None) => DiscoveryFault::WrongBlocks,
+        ("truncated", digits) => DiscoveryFault::Truncated(number(digits)?),
+        ("count", digits) => DiscoveryFault::WrongCount(number(digits)?),
+        _ => return None,
+    };
+    sound.has_discovery().then_some(())
+}
+
+fn hostile(sound: &Chassis, value: &str, variant: &mut Variant) -> Option<()> {
+    let Faults { all_ones, hidden, stuck, discovery, .. } =
+        Variant::hostile(sound.wiring(), value.parse().ok()?).faults;
+    let faults = &mut variant.faults;
+    faults.all_ones.extend(all_ones);
+    faults.hidden.extend(hidden);
+    faults.stuck.extend(stuck);
+    faults.discovery = discovery;
+    Some(())
+}

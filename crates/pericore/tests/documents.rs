@@ -1,0 +1,47 @@
+//! The commands that README and documents show: whoever copies one gets what is promised there.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The commands of a document's code blocks, as they stand there but for the comments.
+fn commands(document: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(root().join(document)).expect("the document is there");
+    let blocks = text.split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next());
+    let lines = blocks.flat_map(str::lines).map(|line| line.split(" #").next().unwrap_or(line).trim());
+    // The first command builds the program as well; what it runs then is what counts here.
+    let of_ours = lines.filter_map(|line| {
+        line.strip_prefix("pericore ").or_else(|| line.split_once(" --bin pericore -- ").map(|(_, ours)| ours))
+    });
+    of_ours.map(str::to_owned).collect()
+}
+
+/// Commands that need more than this program: a Xeon, a file of the user's, other people's tools. `programs.rs`, `this_machine.rs` and
+/// the tests of the doors run their like.
+fn needs_more(command: &str) -> bool {
+    let placeholder = |word: &str| matches!(word, "EVENT" | "FILE.json" | "NAME" | "FOLDER");
+    let on_software = command.contains("--machine") || command.starts_with("explain") || command.starts_with("doctor");
+    !on_software
+        || ["machine run", "machine boot"].iter().any(|door| command.starts_with(door))
+        || command.contains(" -- ")
+        || command.split(' ').any(placeholder)
+}
+
+#[test]
+fn the_commands_that_documents_show_run() {
+    let mut runs = 0;
+    for document in ["README.md", "docs/interop.md"] {
+        for command in commands(document).iter().filter(|command| !needs_more(command)) {
+            let mut ours = Command::new(env!("CARGO_BIN_EXE_pericore"));
+            let output = ours.current_dir(root()).args(command.split_whitespace()).output().expect("it starts");
+            let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+            assert!(output.status.success(), "{document}: pericore {command}: {said}");
+            assert!(!said.trim().is_empty(), "{document}: pericore {command} says nothing");
+            runs += 1;
+        }
+    }
+    assert!(runs >= 10, "only {runs} commands were found");
+}
