@@ -1,5 +1,6 @@
 //! What the host can be told early. Most of what an event looks at first has been thrown out of the host's nearest caches since it was last
-//! looked at, and the event before it takes about as long as bringing it back.
+//! looked at, and the event before it takes about as long as bringing it back. What lies in the furthest, and in pages of which the host has
+//! forgotten where they are, takes longer: it is asked for when the request sets out.
 
 use super::Model;
 use super::event::Event;
@@ -13,11 +14,6 @@ impl Model {
     pub(super) fn foresee(&self, packed: u32) {
         let (event, subject) = Event::unpack(packed);
         match event {
-            Event::Arrive => {
-                let Request { socket, cha, class, .. } = self.pool[subject];
-                self.agents[usize::from(self.agent_number(socket, cha))].prefetch();
-                self.account.ledger.prefetch_arrival(socket.into(), cha.into(), class);
-            }
             Event::Data => {
                 let request = &self.pool[subject];
                 self.foresee_end(request);
@@ -30,6 +26,16 @@ impl Model {
             }
             _ => {}
         }
+    }
+
+    /// A request sets out for its agent.
+    #[inline]
+    pub(super) fn foresee_arrival(&self, request: &Request) {
+        let Request { socket, cha, class, line, .. } = *request;
+        let number = self.agent_number(socket, cha);
+        self.slices.prefetch(number, line);
+        self.agents[usize::from(number)].prefetch();
+        self.account.ledger.prefetch_arrival(socket.into(), cha.into(), class);
     }
 
     /// A request gives its entry back.

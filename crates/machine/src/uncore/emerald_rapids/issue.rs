@@ -170,6 +170,7 @@ impl Model {
         let mut request = Request::new(kind, socket, cha, home, core, line, target);
         request.thread = thread;
         request.partial = kind == Kind::StreamPart;
+        self.foresee_arrival(&request);
         let request = self.pool.add(request);
         let from = self.core_tile(core);
         let to = self.places.cha[usize::from(cha)];
