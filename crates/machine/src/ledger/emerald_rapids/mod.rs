@@ -393,16 +393,15 @@ impl Ledger {
         self.cells.links[usize::from(link)].way(received).credits += 1;
     }
 
-    /// A message of a ring and agent went over a socket's mesh from tile to tile and waited nowhere; it held its credit for so many
-    /// cycles, or needed none.
+    /// A message of a ring and agent went over a socket's mesh from tile to tile; it held its credit for so many cycles, or needed none.
     #[inline(always)]
-    pub fn went_straight(&mut self, socket: u16, lane: (Ring, u8), ends: (u8, u8), held: u64) {
+    pub fn went(&mut self, socket: u16, lane: (Ring, u8), ends: (u8, u8), held: u64) {
         self.cells.traffic[usize::from(socket)].count(lane, ends, held);
     }
 
-    /// A message went over a socket's mesh.
-    pub fn message(&mut self, socket: u16, message: &Message) {
-        self.cells.traffic[usize::from(socket)].add(message);
+    /// A message that went over a socket's mesh waited there.
+    pub fn waited(&mut self, socket: u16, message: &Message) {
+        self.cells.traffic[usize::from(socket)].wait(message);
     }
 
     /// The account as of `now`.

@@ -116,8 +116,6 @@ impl Waiting {
 /// Where messages wait to be sent: each leaves after those that came before it.
 #[derive(Debug, Clone, Default)]
 pub struct Egress {
-    /// When the next message may leave.
-    pub next: u64,
     /// When the last messages that waited left, the latest first.
     left: [u64; ROOM as usize],
 }
@@ -255,11 +253,11 @@ mod tests {
         /// Messages that leave in the order in which they came, against the count of every cycle.
         #[test]
         fn an_egress_is_a_queue_in_order(steps in prop::collection::vec((0u64..6, 0u64..5), 1..200)) {
-            let (mut egress, mut waiting, mut now) = (Egress::default(), Waiting::default(), 0);
+            let (mut egress, mut waiting, mut now, mut next) = (Egress::default(), Waiting::default(), 0, 0);
             for (later, longer) in steps {
                 now += later;
-                let left = now.max(egress.next) + longer;
-                egress.next = left + 1;
+                let left = now.max(next) + longer;
+                next = left + 1;
                 prop_assert_eq!(egress.wait(now, left), waiting.wait(now, left, now));
             }
         }
