@@ -120,15 +120,16 @@ impl Mesh {
     ) -> Tick {
         let way = self.ways.between(from, to);
         let put = self.uclk.cycles(now + self.uclk.ticks() - 1);
-        let heard = self.heard[usize::from(socket)].meets(&way);
+        let heard = self.heard[usize::from(socket)];
+        let heard = heard.is_anything() && heard.meets(&self.ways.between(from, to));
         let net = &mut self.nets[usize::from(socket)];
         let Passage { taken, held, whole } = net.carry::<CREDITED>(lane, (from, to), &way, put, heard);
         account.ledger.went(socket, (lane.ring, lane.agent), (from, to), held);
         self.waited = false;
         if let Some(message) = &whole {
-            let stays = net.stays(message, &way);
+            let stays = net.stays(message, way.source.column, way.column.down);
             if heard {
-                let stride = account.stride;
+                let (stride, way) = (account.stride, self.ways.between(from, to));
                 self.tell(message, &way, &stays, &mut |line: Line, index: u16, count: u32| {
                     sink.pulse(line.wire(stride, socket, index), line.tag(), now, count);
                 });

@@ -259,9 +259,9 @@ impl Net {
         self.sweep = now + SWEEP;
     }
 
-    /// How a message stays in each of its queues.
+    /// How a message that goes up or down a column stays in each of its queues.
     #[inline(never)]
-    pub fn stays(&mut self, message: &Message, way: &Way<'_>) -> Stays {
+    pub fn stays(&mut self, message: &Message, column: u8, down: bool) -> Stays {
         if !message.waits() {
             return Stays::default();
         }
@@ -271,8 +271,8 @@ impl Net {
         let egress = &mut self.sources[place(message.from)].waiting[r][usize::from(message.agent) % 2];
         let egress = egress.wait(put, message.left);
         let bridge = message.bridged.map_or_else(Stay::default, |Bridged { came, went }| {
-            let column = &mut self.columns[usize::from(way.source.column) % MOST_COLUMNS];
-            column.bridges[r][usize::from(way.column.down)].waiting.wait(came, went, put)
+            let column = &mut self.columns[usize::from(column) % MOST_COLUMNS];
+            column.bridges[r][usize::from(down)].waiting.wait(came, went, put)
         });
         let turn = place(message.turn);
         let turning = self.turns[turn].waiting[r].wait(message.reached, message.turned, put);

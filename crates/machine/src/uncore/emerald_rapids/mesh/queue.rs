@@ -163,13 +163,10 @@ impl Port {
     /// more.
     #[inline]
     pub fn pass(&mut self, cycle: u64, length: u32, now: u64) -> u64 {
+        self.forget(now);
         // Where there is no jam, all that is planned is near.
-        let end = cycle + u64::from(length);
-        if end > self.from + NEAR {
-            self.forget(now);
-        }
-        if end <= self.from + NEAR && self.beyond <= now {
-            let wanted = ((1 << length) - 1) << (cycle - self.from);
+        if cycle + u64::from(length) <= now + NEAR && self.beyond <= now {
+            let wanted = ((1 << length) - 1) << (cycle - now);
             if self.taken as u64 & wanted == 0 {
                 self.taken |= u128::from(wanted);
                 return cycle;
@@ -188,7 +185,6 @@ impl Port {
 
     #[inline(never)]
     fn squeeze(&mut self, cycle: u64, length: u32, now: u64) -> u64 {
-        self.forget(now);
         let end = |first: u64| first + u64::from(length);
         let mut first = cycle;
         // In a jam that goes further than is remembered, first come is first served.
