@@ -25,7 +25,7 @@ pub use cells::{Gauge, Stay};
 pub use kind::{Class, Found, Kind, Lookup, Queue, Target};
 pub use link_messages::{LinkClass, LinkCodes, LinkMessage};
 pub use mesh::{Bridged, HALF_FULL, Message, PATIENCE, ROOM, Ring, Tile, Traffic};
-pub use places::Spot;
+pub use places::{LevelSpot, Spot};
 pub use rejects::Reason;
 pub use shape::{Clocks, Shape};
 pub use snapshot::Snapshot;
@@ -35,7 +35,7 @@ use crate::engine::Period;
 use crate::host::prefetch;
 use crate::signal::Tick;
 use changes::Changes;
-use deeds::{DEEDS, Deed, LEVELS, LevelId};
+use deeds::{DEEDS, Deed, LEVELS, LevelId, OfDeeds, OfLevels};
 use places::{Place, Places, places};
 
 /// The queue of cores' requests in a caching and home agent.
@@ -129,9 +129,9 @@ pub struct Ledger {
     clocks: Clocks,
     shape: Shape,
     agents_of_socket: u16,
-    deed_places: Vec<Place>,
+    deed_places: OfDeeds<Place>,
     /// Of each level: where its totals lie, its clock, and its capacity.
-    level_places: Vec<(Place, Period, u64)>,
+    level_places: OfLevels<(Place, Period, u64)>,
     cells: Cells,
     log: Option<Vec<(u16, crate::ledger::CommandRecord)>>,
     changes: Option<Changes>,
@@ -151,7 +151,7 @@ impl Ledger {
             };
             (place, clocks.of_unit(unit), room)
         });
-        let level_places = level_places.collect();
+        let (deed_places, level_places) = (deeds::table(deed_places), deeds::table(level_places.collect()));
         let agents = shape.instances("cha") * shape.sockets;
         let channels = shape.instances("imc") * shape.sockets;
         let agent = AgentCells {
@@ -202,36 +202,48 @@ impl Ledger {
         }
     }
 
+    /// A level of an instance.
+    #[inline]
+    pub fn level(&self, level: LevelId, socket: u16, index: u16) -> LevelSpot {
+        let place = self.level_places[usize::from(level)].0.of(socket, index) as u32;
+        LevelSpot { level, socket, index, place }
+    }
+
+    /// How many levels all instances have together.
+    pub fn levels(&self) -> usize {
+        self.cells.levels.len()
+    }
+
     /// Something that lasts has begun at `tick`. Gives how many there are now.
     #[inline]
-    pub fn enter(&mut self, level: LevelId, socket: u16, index: u16, tick: Tick) -> u64 {
-        let (place, clock, room) = self.level_places[usize::from(level)];
-        let (cycle, gauge) = (clock.cycles(tick), &mut self.cells.levels[place.of(socket, index)]);
+    pub fn enter(&mut self, spot: LevelSpot, tick: Tick) -> u64 {
+        let (_, clock, room) = self.level_places[usize::from(spot.level)];
+        let (cycle, gauge) = (clock.cycles(tick), &mut self.cells.levels[spot.place as usize]);
         gauge.enter(cycle, room);
         let live = gauge.live;
         if self.changes.is_some() {
-            self.ingress_changes(level, socket, index, cycle, 1);
+            self.ingress_changes(spot, cycle, 1);
         }
         live
     }
 
     /// Something that lasted has ended at `tick`. Gives how many there are now.
     #[inline]
-    pub fn leave(&mut self, level: LevelId, socket: u16, index: u16, tick: Tick) -> u64 {
-        let (place, clock, room) = self.level_places[usize::from(level)];
-        let (cycle, gauge) = (clock.cycles(tick), &mut self.cells.levels[place.of(socket, index)]);
+    pub fn leave(&mut self, spot: LevelSpot, tick: Tick) -> u64 {
+        let (_, clock, room) = self.level_places[usize::from(spot.level)];
+        let (cycle, gauge) = (clock.cycles(tick), &mut self.cells.levels[spot.place as usize]);
         gauge.leave(cycle, room);
         let live = gauge.live;
         if self.changes.is_some() {
-            self.ingress_changes(level, socket, index, cycle, -1);
+            self.ingress_changes(spot, cycle, -1);
         }
         live
     }
 
     #[cold]
-    fn ingress_changes(&mut self, level: LevelId, socket: u16, index: u16, cycle: u64, by: i8) {
-        if let Some(changes) = self.changes.as_mut().filter(|_| level == INGRESS) {
-            changes.ingress(socket * self.agents_of_socket + index, cycle, by);
+    fn ingress_changes(&mut self, spot: LevelSpot, cycle: u64, by: i8) {
+        if let Some(changes) = self.changes.as_mut().filter(|_| spot.level == INGRESS) {
+            changes.ingress(spot.socket * self.agents_of_socket + spot.index, cycle, by);
         }
     }
 
@@ -381,29 +393,28 @@ impl Ledger {
         self.cells.links[usize::from(link)].way(received).credits += 1;
     }
 
-    /// A message of a ring and agent went over a socket's mesh from tile to tile and waited nowhere; it held its credit for so many
-    /// cycles, or needed none.
+    /// A message of a ring and agent went over a socket's mesh from tile to tile; it held its credit for so many cycles, or needed none.
     #[inline(always)]
-    pub fn went_straight(&mut self, socket: u16, lane: (Ring, u8), ends: (u8, u8), held: u64) {
+    pub fn went(&mut self, socket: u16, lane: (Ring, u8), ends: (u8, u8), held: u64) {
         self.cells.traffic[usize::from(socket)].count(lane, ends, held);
     }
 
-    /// A message went over a socket's mesh.
-    pub fn message(&mut self, socket: u16, message: &Message) {
-        self.cells.traffic[usize::from(socket)].add(message);
+    /// A message that went over a socket's mesh waited there.
+    pub fn waited(&mut self, socket: u16, message: &Message) {
+        self.cells.traffic[usize::from(socket)].wait(message);
     }
 
     /// The account as of `now`.
     pub fn snapshot(&self, now: Tick) -> Snapshot {
         let mut cells = self.cells.clone();
-        for &(place, clock, room) in &self.level_places {
+        for &(place, clock, room) in self.level_places.iter() {
             for instance in 0..place.per_socket * self.shape.sockets {
                 let gauge = &mut cells.levels[place.of(0, instance)];
                 *gauge = gauge.at(clock.cycles(now), room);
             }
         }
         let places = Places {
-            deeds: self.deed_places.clone(),
+            deeds: self.deed_places.to_vec(),
             levels: self.level_places.iter().map(|&(place, _, _)| place).collect(),
         };
         Snapshot { now, clocks: self.clocks, shape: self.shape.clone(), places, cells }

@@ -1,5 +1,6 @@
 //! Where the totals of deeds and levels lie: those of an instance side by side, since much of what it does happens together.
 
+use super::deeds::LevelId;
 use super::{Shape, deeds};
 
 /// Where the totals of deeds and levels lie.
@@ -43,6 +44,19 @@ pub struct Spot {
     pub index: u16,
     /// How far its totals are from those of the first instance.
     pub(super) distance: u32,
+}
+
+/// A level of an instance of its unit, found once for everybody who keeps something of it.
+#[derive(Debug, Clone, Copy)]
+pub struct LevelSpot {
+    /// The level.
+    pub level: LevelId,
+    /// Socket of the instance.
+    pub socket: u16,
+    /// Its number in its socket.
+    pub index: u16,
+    /// A number of its own among the levels of all instances: where its totals are.
+    pub place: u32,
 }
 
 /// The places of a table's rows, and how many totals there are.

@@ -4,9 +4,9 @@ use super::binding::{Line, bind, bind_signal, link_codes};
 use super::level_lines::LevelLines;
 use super::reject_lines::RejectLines;
 use super::request_tags::RequestLines;
-use super::standing::{Hearing, TABLE};
-use crate::ledger::emerald_rapids::deeds::{DEEDS, Deed, LEVELS, LevelId};
-use crate::ledger::emerald_rapids::{Class, Found, Ledger, LinkMessage, Queue, Reason, Spot, Victim};
+use super::standing::Hearing;
+use crate::ledger::emerald_rapids::deeds::{DEEDS, Deed, LEVELS, LevelId, OfDeeds, table};
+use crate::ledger::emerald_rapids::{Class, Found, Ledger, LevelSpot, LinkMessage, Queue, Reason, Spot, Victim};
 use crate::signal::{SignalSink, Stride, Tick, Wiring, WiringError};
 use pericore_catalog::BitRange;
 
@@ -73,7 +73,7 @@ pub struct Account {
     answers: AnswerLines,
     pub ledger: Ledger,
     pub(super) stride: Stride,
-    deeds: Vec<Line>,
+    deeds: OfDeeds<Line>,
     pub(super) levels: Vec<LevelLines>,
     pub(super) requests: RequestLines,
     rejects: RejectLines,
@@ -85,7 +85,7 @@ pub struct Account {
 impl Account {
     /// Binds everything that the model tells.
     pub fn new(wiring: &mut Wiring, ledger: Ledger, opcode: impl Fn(&str) -> Option<u64>) -> Result<Self, WiringError> {
-        let deeds = DEEDS.iter().map(|entry| bind(wiring, entry)).collect::<Result<_, _>>()?;
+        let deeds = table(DEEDS.iter().map(|entry| bind(wiring, entry)).collect::<Result<_, _>>()?);
         let levels = LEVELS.iter().map(|entry| LevelLines::bind(wiring, entry)).collect::<Result<_, _>>()?;
         let kind = wiring.attribute("imc", "cas", "kind")?;
         let pseudo = wiring.attribute("imc", "cas", "pch")?;
@@ -106,7 +106,7 @@ impl Account {
             result: wiring.attribute("irp", "snoop_responses", "result")?,
             snoop: wiring.attribute("irp", "snoop_responses", "snoop")?,
         };
-        let hearing = Hearing::new(wiring);
+        let hearing = Hearing::new(wiring, ledger.levels());
         Ok(Self { links, answers, ledger, stride, deeds, levels, requests, rejects, commands, channels, hearing })
     }
 
@@ -185,37 +185,32 @@ impl Account {
 
     /// Something that lasts begins.
     pub fn enter<S: SignalSink>(&mut self, level: LevelId, socket: u16, index: u16, tick: Tick, sink: &mut S) {
-        let live = self.ledger.enter(level, socket, index, tick);
-        if self.hearing.hears_level(level, socket, index) {
-            self.tell::<true, S>(level, live, (socket, index), tick, sink);
+        let spot = self.ledger.level(level, socket, index);
+        let live = self.ledger.enter(spot, tick);
+        if self.hearing.hears_level(spot) {
+            self.tell::<true, S>(spot, live, tick, sink);
         }
     }
 
     /// Something that lasted ends.
     pub fn leave<S: SignalSink>(&mut self, level: LevelId, socket: u16, index: u16, tick: Tick, sink: &mut S) {
-        let live = self.ledger.leave(level, socket, index, tick);
-        if self.hearing.hears_level(level, socket, index) {
-            self.tell::<false, S>(level, live + 1, (socket, index), tick, sink);
+        let spot = self.ledger.level(level, socket, index);
+        let live = self.ledger.leave(spot, tick);
+        if self.hearing.hears_level(spot) {
+            self.tell::<false, S>(spot, live + 1, tick, sink);
         }
     }
 
     /// Says that a level has come to `most` entries, or goes down from there.
     #[inline(never)]
-    fn tell<const COMES: bool, S: SignalSink>(
-        &self,
-        level: LevelId,
-        most: u64,
-        (socket, index): (u16, u16),
-        tick: Tick,
-        sink: &mut S,
-    ) {
-        let LevelLines { each, full, nonempty } = &self.levels[usize::from(level)];
+    fn tell<const COMES: bool, S: SignalSink>(&self, spot: LevelSpot, most: u64, tick: Tick, sink: &mut S) {
+        let LevelLines { each, full, nonempty } = &self.levels[usize::from(spot.level)];
         let mut say = |line: &Line| {
-            let wire = line.wire(self.stride, socket, index);
+            let wire = line.wire(self.stride, spot.socket, spot.index);
             if COMES { sink.enter(wire, line.tag(), tick) } else { sink.leave(wire, line.tag(), tick) }
         };
         each.iter().flatten().for_each(&mut say);
-        full.iter().filter(|_| most == self.ledger.room(level)).for_each(&mut say);
+        full.iter().filter(|_| most == self.ledger.room(spot.level)).for_each(&mut say);
         nonempty.iter().filter(|_| most == 1).for_each(&mut say);
     }
 
@@ -238,7 +233,7 @@ impl Account {
 
     /// A request takes an entry of the table of requests.
     pub fn tor_in<S: SignalSink>(&mut self, socket: u16, cha: u16, class: Class, tick: Tick, sink: &mut S) {
-        if self.hearing.hears_level(TABLE, socket, cha) {
+        if self.hearing.hears_table(socket, cha) {
             let tag = self.requests.tor_tag(class);
             sink.enter(self.requests.tor.wire(self.stride, socket, cha), tag, tick);
         }
@@ -247,7 +242,7 @@ impl Account {
 
     /// A request gives its entry back.
     pub fn tor_out<S: SignalSink>(&mut self, socket: u16, cha: u16, class: Class, tick: Tick, sink: &mut S) {
-        if self.hearing.hears_level(TABLE, socket, cha) {
+        if self.hearing.hears_table(socket, cha) {
             let tag = self.requests.tor_tag(class);
             sink.leave(self.requests.tor.wire(self.stride, socket, cha), tag, tick);
         }

@@ -205,6 +205,7 @@ impl Model {
         let cha = self.map.agent(line);
         let mut request = Request::new(kind, socket, cha, home, stack, line, target);
         request.thread = device;
+        self.foresee_arrival(&request);
         let request = self.pool.add(request);
         self.account.deed(deed!("m2pcie/TxC_INSERTS_AD.AGT_0"), at, stack, self.now, sink);
         self.account.deed(deed!("m2pcie/TxC_CREDITS.PRQ"), at, stack, self.now, sink);

@@ -1,49 +1,39 @@
 //! What the host can be told early. Most of what an event looks at first has been thrown out of the host's nearest caches since it was last
-//! looked at, and the event before it takes about as long as bringing it back.
+//! looked at, and some of it lies in pages of which the host has forgotten where they are: so it is asked for when the message that brings
+//! the event is about to be sent, and comes while that is worked out.
 
 use super::Model;
-use super::event::Event;
 use super::request::Request;
 use crate::host::prefetch;
 use crate::ledger::emerald_rapids::Queue;
 
 impl Model {
-    /// Tells the host what an event that comes soon looks at.
+    /// A request sets out for its agent.
     #[inline]
-    pub(super) fn foresee(&self, packed: u32) {
-        let (event, subject) = Event::unpack(packed);
-        match event {
-            Event::Arrive => {
-                let Request { socket, cha, class, .. } = self.pool[subject];
-                self.agents[usize::from(self.agent_number(socket, cha))].prefetch();
-                self.account.ledger.prefetch_arrival(socket.into(), cha.into(), class);
-            }
-            Event::Data => {
-                let request = &self.pool[subject];
-                self.foresee_end(request);
-                self.foresee_data(request);
-            }
-            Event::Release => self.foresee_end(&self.pool[subject]),
-            Event::Answer => {
-                let Request { socket, line, .. } = self.pool[subject];
-                self.directories[usize::from(socket)].prefetch(line);
-            }
-            _ => {}
+    pub(super) fn foresee_arrival(&self, request: &Request) {
+        let Request { socket, cha, class, line, .. } = *request;
+        let number = self.agent_number(socket, cha);
+        self.slices.prefetch(number, line);
+        self.agents[usize::from(number)].prefetch();
+        self.account.ledger.prefetch_arrival(socket.into(), cha.into(), class);
+    }
+
+    /// A thread's next access is about to become a request, and what its core gave up for the last one too. Each looks for its slice's set:
+    /// so the host finds both pages in the time of one.
+    #[inline]
+    pub(super) fn foresee_next(&self, thread: u16) {
+        let Some(thread) = self.threads.get(usize::from(thread)) else { return };
+        if let Some((_, line)) = thread.held.or(thread.coming) {
+            self.slices.prefetch(self.agent_number(self.socket_of(thread.core), self.map.agent(line)), line);
         }
     }
 
-    /// A request gives its entry back.
+    /// Memory has answered: a request's data goes to its core, and the thread that waits for it goes on; its entry is given back.
     #[inline]
-    fn foresee_end(&self, request: &Request) {
-        let Request { socket, cha, class, .. } = *request;
+    pub(super) fn foresee_end(&self, request: &Request) {
+        let Request { socket, cha, class, origin, thread, line, .. } = *request;
         self.agents[usize::from(self.agent_number(socket, cha))].prefetch();
         self.account.ledger.prefetch_end(socket.into(), cha.into(), class);
-    }
-
-    /// Its data comes to its core, and the thread that waits for it goes on.
-    #[inline]
-    fn foresee_data(&self, request: &Request) {
-        let Request { class, origin, thread, line, .. } = *request;
         if class.kind.queue() == Queue::Core {
             self.cores[usize::from(origin)].prefetch();
             self.l2s.prefetch(origin, line);

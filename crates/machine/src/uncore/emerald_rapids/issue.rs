@@ -170,6 +170,7 @@ impl Model {
         let mut request = Request::new(kind, socket, cha, home, core, line, target);
         request.thread = thread;
         request.partial = kind == Kind::StreamPart;
+        self.foresee_arrival(&request);
         let request = self.pool.add(request);
         let from = self.core_tile(core);
         let to = self.places.cha[usize::from(cha)];
@@ -228,6 +229,9 @@ impl Model {
         self.cores[usize::from(origin)].give_buffer(line);
         let fills = grant != 0 && !matches!(kind.lookup(), Lookup::Flush | Lookup::Write | Lookup::None);
         let given_up = if fills && !kind.is_llc_prefetch() { self.l2s.at(origin).fill(line, grant) } else { None };
+        if given_up.is_some() {
+            self.foresee_next(thread);
+        }
         self.write_back(origin, given_up, sink);
         if thread != u16::MAX {
             self.done += 1;

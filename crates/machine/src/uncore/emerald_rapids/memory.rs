@@ -307,6 +307,7 @@ impl Model {
         let agent = self.places.cha[usize::from(cha)];
         // Each channel has a port to the mesh.
         let port = half as u8;
+        self.foresee_end(&self.pool[request]);
         if writes {
             self.account.leave(if partial { NONPOSTED[half] } else { POSTED[half] }, at, unit, now, sink);
             self.write_is_done(request, here, port, sink);

@@ -184,9 +184,6 @@ impl Model {
             self.now = next;
             self.wheel.advance(next);
             while let Some(packed) = self.wheel.pop() {
-                if let Some(next) = self.wheel.peek() {
-                    self.foresee(next);
-                }
                 self.dispatch(packed, sink);
             }
             self.step_channels(sink);

@@ -12,7 +12,7 @@ use crate::signal::{SignalSink, Tick};
 impl Model {
     /// A request arrives in its agent's ingress queue.
     pub(super) fn arrive<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
-        let Request { socket, cha, line, class, .. } = self.pool[request];
+        let Request { socket, cha, class, .. } = self.pool[request];
         match queued(class.kind.queue()) {
             Some(queue) => self.account.enter(queue, socket.into(), cha.into(), self.now, sink),
             None => self.account.deed(deed!("cha/RxC_INSERTS.PRQ"), socket.into(), cha.into(), self.now, sink),
@@ -20,7 +20,6 @@ impl Model {
         let ready = self.now + self.times.ingress_latency;
         self.pool[request].ready = ready;
         let number = self.agent_number(socket, cha);
-        self.slices.prefetch(number, line);
         self.agents[usize::from(number)].queue(class.kind.queue()).push_back(request, &mut self.pool);
         self.wake_pipeline(socket, cha, ready);
     }

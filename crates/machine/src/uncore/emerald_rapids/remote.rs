@@ -147,6 +147,7 @@ impl Model {
         child.partial = partial;
         child.writes = writes;
         child.grant = grant;
+        self.foresee_arrival(&child);
         let child = self.pool.add(child);
         let from = self.places.cha[usize::from(cha)];
         let to = self.places.cha[usize::from(cha)];

@@ -151,13 +151,18 @@ impl Model {
     }
 
     /// Lets the first of those try again whose credit is there. Called again when that one has been looked at: it may not need the
-    /// credit any more.
+    /// credit any more. Nearly always nobody waits.
+    #[inline]
     pub(super) fn wake_waiters<S: SignalSink>(&mut self, socket: u8, cha: u8, sink: &mut S) {
+        if self.agent(socket, cha).links.waiters > 0 {
+            self.wake_waiter(socket, cha, sink);
+        }
+    }
+
+    #[inline(never)]
+    fn wake_waiter<S: SignalSink>(&mut self, socket: u8, cha: u8, sink: &mut S) {
         let number = self.agent_number(socket, cha);
         let agent = &mut self.agents[usize::from(number)];
-        if agent.links.waiters == 0 {
-            return;
-        }
         let ready = |&&of: &&Reason| !agent.links.is_short(of) && !agent.unsent.waiting[of as usize].is_empty();
         let Some(&of) = Reason::ALL.iter().find(ready) else { return };
         let Some(request) = agent.unsent.waiting[of as usize].pop_front(&mut self.pool) else { return };
@@ -176,10 +181,17 @@ impl Model {
         self.agents[usize::from(number)].queue(queue).push_front(request, &mut self.pool);
     }
 
-    /// Starts the next line that must go to memory, if there is an entry for it, and room on its way.
+    /// Starts the next line that must go to memory, if one waits, there is an entry for it, and room on its way.
+    #[inline]
     pub(super) fn next_victim<S: SignalSink>(&mut self, socket: u8, cha: u8, sink: &mut S) {
-        let Some(victim) = self.agent(socket, cha).victims.front() else { return };
-        let Request { line, home, turned_away, .. } = self.pool[victim];
+        if let Some(victim) = self.agent(socket, cha).victims.front() {
+            self.try_victim(victim, sink);
+        }
+    }
+
+    #[inline(never)]
+    fn try_victim<S: SignalSink>(&mut self, victim: RequestId, sink: &mut S) {
+        let Request { socket, cha, line, home, turned_away, .. } = self.pool[victim];
         let agent = self.agent(socket, cha);
         if !agent.can_start(line) {
             return;

@@ -6,28 +6,25 @@
 use super::account::Account;
 use super::binding::Line;
 use super::level_lines::LevelLines;
+use crate::ledger::emerald_rapids::LevelSpot;
 use crate::ledger::emerald_rapids::deeds::{LEVELS, LevelId, unit_of};
 use crate::signal::{SignalSink, Tick, Wiring};
 use crate::uncore::levels::Standing;
 
-/// The table of requests, as a level beside the others.
-pub const TABLE: LevelId = LEVELS.len() as LevelId;
-/// Its unit.
+/// The unit of the table of requests, which is the level behind all others.
 const TABLE_UNIT: &str = "cha";
-
-const WORDS: usize = LEVELS.len() / 64 + 1;
 
 /// What counters listen to.
 #[derive(Debug)]
 pub struct Hearing {
     /// By machine-wide number of the instance: anything at all.
     any: Vec<bool>,
-    /// By the same: levels, one bit each.
-    levels: Vec<[u64; WORDS]>,
-    /// By level: the first instance that has it.
-    first: Vec<u16>,
-    /// Instances of a socket.
-    per_socket: u16,
+    /// By place of the level.
+    levels: Vec<bool>,
+    /// By number of the agent over the machine: its table of requests.
+    tables: Vec<bool>,
+    /// Agents of a socket.
+    agents: u16,
     /// By instance: socket, unit, number in the socket.
     places: Vec<(u16, usize, u16)>,
     /// By unit: its levels.
@@ -35,23 +32,24 @@ pub struct Hearing {
 }
 
 impl Hearing {
-    /// Everything is heard, until somebody asks.
-    pub fn new(wiring: &Wiring) -> Self {
-        let units = wiring.family().units;
-        let mut hearing = Self {
-            any: vec![true; wiring.instances().into()],
-            levels: vec![[u64::MAX; WORDS]; wiring.instances().into()],
-            first: Vec::with_capacity(LEVELS.len() + 1),
-            per_socket: wiring.instances() / wiring.sockets(),
-            places: (0..wiring.instances()).map(|number| wiring.locate(number)).collect(),
-            of_units: vec![Vec::new(); units.len()],
-        };
+    /// Everything is heard, until somebody asks. All instances have so many levels together.
+    pub fn new(wiring: &Wiring, levels: usize) -> Self {
+        let family = wiring.family();
+        let agents = family.unit(TABLE_UNIT).map_or(0, |unit| unit.instances);
+        let mut of_units = vec![Vec::new(); family.units.len()];
         for (level, name) in (0..).zip(LEVELS.iter().map(|name| unit_of(name)).chain([TABLE_UNIT])) {
-            let unit = units.iter().position(|unit| unit.name == name).unwrap_or_default();
-            hearing.of_units[unit].push(level);
-            hearing.first.push(wiring.instance(0, unit, 0));
+            if let Some(unit) = family.unit_index(name) {
+                of_units[unit].push(level);
+            }
         }
-        hearing
+        Self {
+            any: vec![true; wiring.instances().into()],
+            levels: vec![true; levels],
+            tables: vec![true; (agents * wiring.sockets()).into()],
+            agents,
+            places: (0..wiring.instances()).map(|number| wiring.locate(number)).collect(),
+            of_units,
+        }
     }
 
     /// True if what an instance has to say need be said, but for levels.
@@ -60,11 +58,16 @@ impl Hearing {
         self.any[usize::from(instance)]
     }
 
-    /// True if that holds for a level of an instance of its unit.
+    /// True if that holds for a level.
     #[inline]
-    pub fn hears_level(&self, level: LevelId, socket: u16, index: u16) -> bool {
-        let instance = self.first[usize::from(level)] + socket * self.per_socket + index;
-        self.levels[usize::from(instance)][usize::from(level) / 64] >> (level % 64) & 1 == 1
+    pub fn hears_level(&self, spot: LevelSpot) -> bool {
+        self.levels[spot.place as usize]
+    }
+
+    /// True if it holds for an agent's table of requests.
+    #[inline]
+    pub fn hears_table(&self, socket: u16, cha: u16) -> bool {
+        self.tables[usize::from(socket * self.agents + cha)]
     }
 }
 
@@ -72,29 +75,31 @@ impl Account {
     /// Asks where counters listen; to be done whenever counters may have been programmed.
     pub fn listen<S: SignalSink>(&mut self, now: Tick, sink: &mut S) {
         for instance in 0..self.hearing.any.len() as u16 {
-            let number = usize::from(instance);
-            self.hearing.any[number] = sink.hears_any(instance);
-            let heard = if self.hearing.any[number] { self.heard_levels(instance, sink) } else { [0; WORDS] };
-            let before = std::mem::replace(&mut self.hearing.levels[number], heard);
-            if heard.iter().zip(before).any(|(heard, before)| heard & !before != 0) {
+            self.hearing.any[usize::from(instance)] = sink.hears_any(instance);
+            if self.listen_to_levels(instance, sink) {
                 self.stands(instance, now, sink);
             }
         }
     }
 
-    /// The levels of an instance that a sink hears.
-    fn heard_levels<S: SignalSink>(&self, instance: u16, sink: &S) -> [u64; WORDS] {
-        let (socket, unit, index) = self.hearing.places[usize::from(instance)];
+    /// Asks which levels of an instance a sink hears; true if it has not heard all of them before.
+    fn listen_to_levels<S: SignalSink>(&mut self, instance: u16, sink: &S) -> bool {
+        let Hearing { any, levels, tables, agents, places, of_units } = &mut self.hearing;
+        let (any, (socket, unit, index)) = (any[usize::from(instance)], places[usize::from(instance)]);
         let hears = |line: Line| sink.hears(line.wire(self.stride, socket, index));
-        let mut heard = [0; WORDS];
-        for &level in &self.hearing.of_units[unit] {
-            let here = match self.levels.get(usize::from(level)) {
-                Some(lines) => lines.all().any(hears),
-                None => hears(self.requests.tor),
+        let mut anew = false;
+        for &level in &of_units[unit] {
+            let (heard, lines_heard) = match self.levels.get(usize::from(level)) {
+                Some(lines) => {
+                    let place = self.ledger.level(level, socket, index).place as usize;
+                    (&mut levels[place], any && lines.all().any(hears))
+                }
+                None => (&mut tables[usize::from(socket * *agents + index)], any && hears(self.requests.tor)),
             };
-            heard[usize::from(level) / 64] |= u64::from(here) << (level % 64);
+            anew |= lines_heard && !*heard;
+            *heard = lines_heard;
         }
-        heard
+        anew
     }
 
     /// Says what stands on the wires of an instance, as far as it may have been left unsaid.

@@ -3,7 +3,7 @@
 
 use super::account::Account;
 use super::address;
-use crate::engine::{Period, Ring};
+use crate::engine::{NEVER, Period, Ring};
 use crate::ledger::emerald_rapids::compiled::{deed, level};
 use crate::ledger::emerald_rapids::{Ledger, Spot};
 use crate::ledger::{Command, MajorMode, MemoryState, Pending};
@@ -32,6 +32,8 @@ pub struct Subchannel {
     latency: u64,
     /// When the data that is on its way will have come in.
     buffered: Ring<u64, 32>,
+    /// The tick at which that is so of the oldest.
+    next_data: Tick,
     /// The tick of the next action.
     next: Tick,
 }
@@ -49,6 +51,7 @@ impl Subchannel {
             channel: of_banks,
             latency: timing.cl + timing.burst,
             buffered: Ring::new(0),
+            next_data: NEVER,
         }
     }
 
@@ -63,9 +66,10 @@ impl Subchannel {
         self.next
     }
 
-    /// When the oldest data in the buffer will have come in.
-    fn next_data(&self) -> Tick {
-        self.buffered.front().map_or(Tick::MAX, |done| done * self.clock.ticks())
+    /// Looks when the oldest data in the buffer will have come in.
+    #[inline]
+    fn watch_data(&mut self) {
+        self.next_data = self.buffered.front().map_or(NEVER, |done| done * self.clock.ticks());
     }
 
     /// The last cycle for which an arrival has been announced; the next must come later.
@@ -109,15 +113,19 @@ impl Subchannel {
     pub fn step<S: SignalSink>(&mut self, account: &mut Account, sink: &mut S, out: &mut Vec<Outcome>) {
         let now = self.next;
         let Place { spot, half, .. } = self.place;
-        while self.next_data() <= now {
+        while self.next_data <= now {
             self.buffered.pop();
+            self.watch_data();
             account.leave(BUFFER[half], spot.socket, spot.index, now, sink);
         }
         if self.channel.next_tick() == now {
             let (channel, mut witness) = self.watched(account, sink);
             channel.step(&mut witness, out);
+            if self.next_data == NEVER {
+                self.watch_data();
+            }
         }
-        self.next = self.channel.next_tick().min(self.next_data());
+        self.next = self.channel.next_tick().min(self.next_data);
     }
 }
 

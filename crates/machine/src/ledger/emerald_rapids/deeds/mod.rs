@@ -66,6 +66,19 @@ pub const LEVELS: &[&str] = &joined::<
     { home::LEVELS.len() + devices::LEVELS.len() + links::LEVELS.len() + platform::LEVELS.len() },
 >(&[home::LEVELS, devices::LEVELS, links::LEVELS, platform::LEVELS]);
 
+/// A value for each deed. With their number in the type, the place of one that is known needs no check.
+pub type OfDeeds<T> = Box<[T; DEEDS.len()]>;
+/// A value for each level.
+pub type OfLevels<T> = Box<[T; LEVELS.len()]>;
+
+/// Such a table, of its rows.
+///
+/// # Panics
+/// If they are not as many as it has.
+pub fn table<T, const N: usize>(rows: Vec<T>) -> Box<[T; N]> {
+    rows.try_into().unwrap_or_else(|rows: Vec<T>| panic!("{} rows of {N}", rows.len()))
+}
+
 /// The rows of all parts.
 const fn joined<const N: usize>(parts: &[&[&'static str]]) -> [&'static str; N] {
     let mut all = [""; N];

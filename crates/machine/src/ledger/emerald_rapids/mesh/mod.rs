@@ -27,6 +27,12 @@ pub enum Ring {
 impl Ring {
     /// How many there are.
     pub const COUNT: usize = 5;
+
+    /// True if its messages need a credit: addresses and data do (guide 2.1.1).
+    #[inline]
+    pub const fn is_credited(self) -> bool {
+        matches!(self, Self::Address | Self::Block)
+    }
 }
 
 /// A mesh stop.
@@ -96,10 +102,10 @@ pub struct Message {
 }
 
 impl Message {
-    /// True if it needs a credit: addresses and data do (guide 2.1.1).
+    /// True if it needs a credit.
     #[inline]
     pub const fn is_credited(&self) -> bool {
-        matches!(self.ring, Ring::Address | Ring::Block)
+        self.ring.is_credited()
     }
 
     /// True if it waits anywhere. What else holds a message back makes it wait where it is put, or where it turns.
@@ -124,15 +130,16 @@ struct Sent {
 /// Messages of a socket.
 #[derive(Debug, Clone)]
 pub struct Traffic {
-    /// Row and column of each tile.
-    places: Vec<(u8, u8)>,
+    /// Row and column of each tile, and how many tiles and columns there are.
+    places: [(u8, u8); MOST_TILES],
+    tiles: usize,
     columns: usize,
     /// By ring and agent, row of the destination, source.
-    sent: Vec<Sent>,
+    sent: Vec<[[Sent; MOST_TILES]; MOST_ROWS]>,
     /// The same: cycles that messages waited for a credit.
-    missed: Vec<u64>,
+    missed: Vec<[[u64; MOST_TILES]; MOST_ROWS]>,
     /// By ring, column of the source, destination: messages. No stop asks for more of both ends than one table or the other has.
-    came: Vec<u64>,
+    came: [[[u64; MOST_TILES]; MOST_COLUMNS]; Ring::COUNT],
     /// By ring and agent, source.
     egress: Vec<Waits<1>>,
     /// By ring, tile.
@@ -148,20 +155,38 @@ pub struct Traffic {
 }
 
 const LANES: usize = Ring::COUNT * 2;
+/// Powers of two, so that a place in a table is found without a check.
+const MOST_TILES: usize = 128;
 const MOST_ROWS: usize = 16;
+const MOST_COLUMNS: usize = 8;
+
+/// A ring and one of the agents that send on it.
+#[inline]
+const fn lane(ring: Ring, agent: u8) -> usize {
+    ring as usize * 2 + agent as usize % 2
+}
 
 impl Traffic {
     /// A quiet mesh.
+    ///
+    /// # Panics
+    /// If it is larger than any that is known.
     pub fn new(tiles: &[Tile]) -> Self {
         let columns = tiles.iter().map(|tile| usize::from(tile.column) + 1).max().unwrap_or(0);
-        let places: Vec<_> = tiles.iter().map(|tile| (tile.row, tile.column)).collect();
+        let rows = tiles.iter().map(|tile| usize::from(tile.row) + 1).max().unwrap_or(0);
+        assert!(tiles.len() <= MOST_TILES && rows <= MOST_ROWS && columns <= MOST_COLUMNS, "a mesh of {rows} rows");
+        let mut places = [(0, 0); MOST_TILES];
+        for (place, tile) in places.iter_mut().zip(tiles) {
+            *place = (tile.row, tile.column);
+        }
         let tiles = tiles.len();
         Self {
             places,
+            tiles,
             columns,
-            sent: vec![Sent::default(); LANES * MOST_ROWS * tiles],
-            missed: vec![0; LANES * MOST_ROWS * tiles],
-            came: vec![0; Ring::COUNT * columns * tiles],
+            sent: vec![[[Sent::default(); MOST_TILES]; MOST_ROWS]; LANES],
+            missed: vec![[[0; MOST_TILES]; MOST_ROWS]; LANES],
+            came: [[[0; MOST_TILES]; MOST_COLUMNS]; Ring::COUNT],
             egress: Waits::many(LANES * tiles),
             turns: Waits::many(Ring::COUNT * tiles),
             ingress: Waits::many(Ring::COUNT * tiles),
@@ -171,46 +196,37 @@ impl Traffic {
         }
     }
 
-    /// Where it is kept what a tile's agent sent to a row.
+    /// Row and column of a tile.
     #[inline]
-    fn sent(&self, ring: Ring, agent: u8, row: u8, tile: usize) -> usize {
-        ((ring as usize * 2 + usize::from(agent)) * MOST_ROWS + usize::from(row)) * self.places.len() + tile
+    const fn place(&self, tile: u8) -> (usize, usize) {
+        let (row, column) = self.places[tile as usize % MOST_TILES];
+        (row as usize % MOST_ROWS, column as usize % MOST_COLUMNS)
     }
 
     /// Counts a message of a ring and agent between two of the tiles, which held its credit for so many cycles, or needed none.
     #[inline(always)]
     pub fn count(&mut self, (ring, agent): (Ring, u8), (from, to): (u8, u8), held: u64) {
-        let ((_, column), (row, _)) = (self.places[usize::from(from)], self.places[usize::from(to)]);
-        let sent = self.sent(ring, agent, row, from.into());
-        let sent = &mut self.sent[sent];
+        let ((_, column), (row, _)) = (self.place(from), self.place(to));
+        let sent = &mut self.sent[lane(ring, agent)][row][usize::from(from) % MOST_TILES];
         sent.messages += 1;
         sent.held += held;
-        let came = ring as usize * self.columns + usize::from(column);
-        self.came[came * self.places.len() + usize::from(to)] += 1;
+        self.came[ring as usize][column][usize::from(to) % MOST_TILES] += 1;
     }
 
-    /// Adds a message between two of the tiles.
-    pub fn add(&mut self, message: &Message) {
-        let held = if message.is_credited() { message.returned - message.left } else { 0 };
-        self.count((message.ring, message.agent), (message.from, message.to), held);
-        if message.waits() {
-            self.add_waits(message);
-        }
-    }
-
-    fn add_waits(&mut self, message: &Message) {
-        let (source, goal) = (self.places[usize::from(message.from)], self.places[usize::from(message.to)]);
-        let (ring, now, tiles) = (message.ring as usize, message.put, self.places.len());
-        let lane = (ring * 2 + usize::from(message.agent)) * tiles + usize::from(message.from);
+    /// Adds the waits of a message between two of the tiles.
+    #[inline(never)]
+    pub fn wait(&mut self, message: &Message) {
+        let (source, goal) = (self.place(message.from), self.place(message.to));
+        let (ring, now, tiles) = (message.ring as usize, message.put, self.tiles);
+        let (lane, from) = (lane(message.ring, message.agent), usize::from(message.from));
         let down = usize::from(goal.0 > source.0);
-        self.egress[lane].add(0, message.put, message.left, now);
-        self.throttled[usize::from(message.from)] += message.released - message.first;
-        if message.credited > message.released {
-            let place = self.sent(message.ring, message.agent, goal.0, message.from.into());
-            self.missed[place] += message.credited - message.released;
+        if message.left > message.put {
+            self.egress[lane * tiles + from].add(0, message.put, message.left, now);
+            self.throttled[from] += message.released - message.first;
+            self.missed[lane][goal.0][from] += message.credited - message.released;
         }
         if let Some(Bridged { came, went }) = message.bridged {
-            self.bridges[(ring * self.columns + usize::from(source.1)) * 2 + down].add(0, came, went, now);
+            self.bridges[(ring * self.columns + source.1) * 2 + down].add(0, came, went, now);
         }
         let along_row = source.1 != goal.1;
         if along_row {
@@ -224,40 +240,38 @@ impl Traffic {
     /// Messages of a ring and agent that a condition on source and row of the destination chooses.
     pub fn sent_by(&self, ring: Ring, agent: Option<u8>, chosen: impl Fn(usize, u8) -> bool) -> u64 {
         let agents = (0..2).filter(|&a| agent.is_none_or(|agent| agent == a));
-        let places = agents.flat_map(|agent| (0..MOST_ROWS as u8).map(move |row| (agent, row)));
-        let of_row = |(agent, row)| {
-            let start = self.sent(ring, agent, row, 0);
-            let sent = self.sent[start..start + self.places.len()].iter().enumerate();
+        let rows = agents.flat_map(|agent| (0..).zip(&self.sent[lane(ring, agent)]));
+        let of_row = |(row, sent): (u8, &[Sent; MOST_TILES])| {
+            let sent = sent[..self.tiles].iter().enumerate();
             sent.filter(|&(from, _)| chosen(from, row)).map(|(_, sent)| sent.messages).sum::<u64>()
         };
-        places.map(of_row).sum()
+        rows.map(of_row).sum()
     }
 
     /// Messages of a ring that a condition on the source's column and on the destination chooses.
     pub fn come_to(&self, ring: Ring, chosen: impl Fn(u8, usize) -> bool) -> u64 {
-        let of_column = |column: usize| {
-            let start = (ring as usize * self.columns + column) * self.places.len();
-            let came = self.came[start..start + self.places.len()].iter().enumerate();
-            came.filter(|&(to, _)| chosen(column as u8, to)).map(|(_, messages)| messages).sum::<u64>()
+        let of_column = |(column, came): (u8, &[u64; MOST_TILES])| {
+            let came = came[..self.tiles].iter().enumerate();
+            came.filter(|&(to, _)| chosen(column, to)).map(|(_, messages)| messages).sum::<u64>()
         };
-        (0..self.columns).map(of_column).sum()
+        (0..).zip(&self.came[ring as usize][..self.columns]).map(of_column).sum()
     }
 
     /// The egress queue of a tile's agent.
     pub fn egress(&self, ring: Ring, agent: u8, tile: usize) -> &Queue {
-        let [queue] = self.egress[(ring as usize * 2 + usize::from(agent)) * self.places.len() + tile].totals();
+        let [queue] = self.egress[lane(ring, agent) * self.tiles + tile].totals();
         queue
     }
 
     /// The queue of a tile for messages that turn into its row.
     pub fn turning(&self, ring: Ring, tile: usize) -> &Queue {
-        let [queue] = self.turns[ring as usize * self.places.len() + tile].totals();
+        let [queue] = self.turns[ring as usize * self.tiles + tile].totals();
         queue
     }
 
     /// What a tile's ingress did with messages that came down or up its column, and with those that came along its row.
     pub fn ingress(&self, ring: Ring, tile: usize) -> &[Queue; 2] {
-        self.ingress[ring as usize * self.places.len() + tile].totals()
+        self.ingress[ring as usize * self.tiles + tile].totals()
     }
 
     /// The fabric's buffer of a column for messages that go up or down.
@@ -268,12 +282,12 @@ impl Traffic {
 
     /// Cycles that an agent's credits for a row were in use, added up.
     pub fn held(&self, ring: Ring, agent: u8, tile: usize, row: u8) -> u64 {
-        self.sent[self.sent(ring, agent, row, tile)].held
+        self.sent[lane(ring, agent)][usize::from(row)][tile].held
     }
 
     /// Cycles that an agent's messages waited for a credit for a row.
     pub fn missed(&self, ring: Ring, agent: u8, tile: usize, row: u8) -> u64 {
-        self.missed[self.sent(ring, agent, row, tile)]
+        self.missed[lane(ring, agent)][usize::from(row)][tile]
     }
 
     /// Cycles that distress held a tile's messages back.

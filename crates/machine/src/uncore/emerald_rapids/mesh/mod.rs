@@ -16,7 +16,7 @@ use super::account::Account;
 use super::binding::Line;
 use super::layout::COLUMNS;
 use crate::engine::Period;
-use crate::ledger::emerald_rapids::{Message, Ring, Tile};
+use crate::ledger::emerald_rapids::{Ring, Tile};
 use crate::signal::{SignalSink, Tick, Wiring, WiringError};
 use lines::{FabricLines, RINGS, StopLines, UNITS};
 use net::{Lane, Net, Pace, Passage};
@@ -87,6 +87,7 @@ impl Mesh {
 
     /// Sends a message at `now`, and gives the tick at which it has arrived.
     #[expect(clippy::too_many_arguments, reason = "a message is its parts")]
+    #[inline]
     pub fn send<S: SignalSink>(
         &mut self,
         account: &mut Account,
@@ -98,45 +99,44 @@ impl Mesh {
         now: Tick,
         sink: &mut S,
     ) -> Tick {
-        let way = self.ways.between(from, to);
-        let put = self.uclk.cycles(now + self.uclk.ticks() - 1);
-        let heard = self.heard[usize::from(socket)].meets(&way);
         let lane = Lane { ring, agent };
-        let taken = match self.nets[usize::from(socket)].carry(lane, (from, to), &way, put, heard) {
-            Passage::Straight { taken, held } => {
-                self.waited = false;
-                account.ledger.went_straight(socket, (ring, agent), (from, to), held);
-                taken
-            }
-            Passage::Whole(message) => {
-                self.waited = message.left > put;
-                let taken = message.taken;
-                self.note(account, socket, message, heard, now, sink);
-                taken
-            }
-        };
-        (taken + self.half_base) * self.uclk.ticks()
+        if ring.is_credited() {
+            self.send_on::<true, S>(account, socket, lane, (from, to), now, sink)
+        } else {
+            self.send_on::<false, S>(account, socket, lane, (from, to), now, sink)
+        }
     }
 
-    /// Brings a message to everybody's account.
+    /// The same, on a ring whose messages need credits or on another.
     #[inline(never)]
-    fn note<S: SignalSink>(
+    fn send_on<const CREDITED: bool, S: SignalSink>(
         &mut self,
         account: &mut Account,
         socket: u16,
-        message: Message,
-        heard: bool,
+        lane: Lane,
+        (from, to): (u8, u8),
         now: Tick,
         sink: &mut S,
-    ) {
-        let way = self.ways.between(message.from, message.to);
-        let stays = self.nets[usize::from(socket)].stays(&message, &way);
-        if heard {
-            let stride = account.stride;
-            self.tell(&message, &way, &stays, &mut |line: Line, index: u16, count: u32| {
-                sink.pulse(line.wire(stride, socket, index), line.tag(), now, count);
-            });
+    ) -> Tick {
+        let way = self.ways.between(from, to);
+        let put = self.uclk.cycles(now + self.uclk.ticks() - 1);
+        let heard = self.heard[usize::from(socket)];
+        let heard = heard.is_anything() && heard.meets(&self.ways.between(from, to));
+        let net = &mut self.nets[usize::from(socket)];
+        let Passage { taken, held, whole } = net.carry::<CREDITED>(lane, (from, to), &way, put, heard);
+        account.ledger.went(socket, (lane.ring, lane.agent), (from, to), held);
+        self.waited = false;
+        if let Some(message) = &whole {
+            let stays = net.stays(message, way.source.column, way.column.down);
+            if heard {
+                let (stride, way) = (account.stride, self.ways.between(from, to));
+                self.tell(message, &way, &stays, &mut |line: Line, index: u16, count: u32| {
+                    sink.pulse(line.wire(stride, socket, index), line.tag(), now, count);
+                });
+            }
+            account.ledger.waited(socket, message);
+            self.waited = message.left > put;
         }
-        account.ledger.message(socket, &message);
+        (taken + self.half_base) * self.uclk.ticks()
     }
 }

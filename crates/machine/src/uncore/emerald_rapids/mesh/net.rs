@@ -58,24 +58,6 @@ pub struct Lane {
     pub agent: u8,
 }
 
-impl Lane {
-    /// Address or data, of messages that need a credit.
-    #[inline]
-    const fn path(self) -> Option<usize> {
-        match self.ring {
-            Ring::Address => Some(0),
-            Ring::Block => Some(1),
-            _ => None,
-        }
-    }
-
-    /// Slots that a message takes: a line takes the data ring's width of half a line twice.
-    #[inline]
-    const fn length(self) -> u32 {
-        if matches!(self.ring, Ring::Block) { 2 } else { 1 }
-    }
-}
-
 /// How a message stays in each of its queues.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Stays {
@@ -87,29 +69,45 @@ pub struct Stays {
 
 /// What became of a message.
 #[derive(Debug)]
-pub enum Passage {
-    /// It waited nowhere: when it was taken off, and for how long it held its credit, if it had one.
-    Straight { taken: u64, held: u64 },
-    /// All of it, of one that waited, or that somebody wants to hear of.
-    Whole(Message),
+pub struct Passage {
+    /// When it was taken off.
+    pub taken: u64,
+    /// For how long it held its credit, if it needed one.
+    pub held: u64,
+    /// All of it, if it waited, or if somebody wants to hear of it.
+    pub whole: Option<Message>,
 }
 
-/// What a stop remembers.
+/// What a stop remembers of what is sent there. When agents may send comes first, in one line of the host's cache but for invalidations.
 #[derive(Debug, Clone, Default)]
-struct Stop {
+#[repr(C, align(64))]
+struct Source {
     /// Its agents send no addresses before this cycle: the queue into the row is full.
     distress: u64,
-    /// When the last acknowledgement came to turn here, and when it turned.
-    acknowledged: (u64, u64),
-    /// By ring and agent.
-    egress: [[Egress; 2]; Ring::COUNT],
-    /// By ring: where messages are taken off.
-    ports: [Port; Ring::COUNT],
+    /// By ring and agent: when the next message may leave.
+    next: [[u64; 2]; Ring::COUNT],
     /// By agent, address or data, row.
     credits: [[[Credits; MOST_ROWS]; 2]; 2],
-    /// By ring: who waits to turn into the row, and who waits to be taken off.
-    turning: [Waiting; Ring::COUNT],
-    ingress: [Waiting; Ring::COUNT],
+    /// By ring and agent: who waits.
+    waiting: [[Egress; 2]; Ring::COUNT],
+}
+
+/// What a stop remembers of messages that turn there into its row.
+#[derive(Debug, Clone, Default)]
+struct Turn {
+    /// When the last acknowledgement came, and when it turned.
+    acknowledged: (u64, u64),
+    /// By ring: who waits.
+    waiting: [Waiting; Ring::COUNT],
+}
+
+/// What a stop remembers of messages that are taken off there.
+#[derive(Debug, Clone, Default)]
+struct Sink {
+    /// By ring: when one may be.
+    ports: [Port; Ring::COUNT],
+    /// By ring: who waits.
+    waiting: [Waiting; Ring::COUNT],
 }
 
 /// What a column remembers.
@@ -125,7 +123,9 @@ struct Column {
 #[derive(Debug)]
 pub struct Net {
     pace: Pace,
-    stops: Box<[Stop; MOST_TILES]>,
+    sources: Box<[Source; MOST_TILES]>,
+    turns: Box<[Turn; MOST_TILES]>,
+    sinks: Box<[Sink; MOST_TILES]>,
     columns: Box<[Column; MOST_COLUMNS]>,
     /// By row, ring, leg.
     rows: Box<[[[Rail; 2]; Ring::COUNT]; MOST_ROWS]>,
@@ -149,43 +149,43 @@ fn board(rail: &mut Rail, leg: &Leg, cycle: u64, length: u32) -> u64 {
 impl Net {
     /// A quiet mesh.
     pub fn new(pace: Pace) -> Self {
-        Self { pace, stops: table(), columns: table(), rows: table(), sweep: SWEEP }
+        let (sources, turns, sinks) = (table(), table(), table());
+        Self { pace, sources, turns, sinks, columns: table(), rows: table(), sweep: SWEEP }
     }
 
-    #[inline]
-    fn stop(&mut self, tile: u8) -> &mut Stop {
-        &mut self.stops[usize::from(tile) % MOST_TILES]
-    }
-
-    #[inline]
-    fn column(&mut self, way: &Way<'_>) -> &mut Column {
-        &mut self.columns[usize::from(way.source.column) % MOST_COLUMNS]
-    }
-
-    /// When a message that is put at `put` is where. Most wait nowhere, and are not put together in memory unless somebody `hears` them.
+    /// When a message that is put at `put` is where. `CREDITED` says whether it is of a ring whose messages need credits: there is a copy of
+    /// this for those, and one for the others. Most messages wait nowhere, and are not put together in memory unless somebody `hears` them.
     #[inline(always)]
-    pub fn carry(&mut self, lane: Lane, (from, to): (u8, u8), way: &Way<'_>, put: u64, hears: bool) -> Passage {
+    pub fn carry<const CREDITED: bool>(
+        &mut self,
+        lane: Lane,
+        (from, to): (u8, u8),
+        way: &Way<'_>,
+        put: u64,
+        hears: bool,
+    ) -> Passage {
         if put >= self.sweep {
             self.sweep(put);
         }
         let Lane { ring, agent } = lane;
         let Pace { half_base, crossing, bridge } = self.pace;
-        let (length, climb, turn) = (lane.length(), way.column, way.turn());
-        let (r, row) = (ring as usize, usize::from(way.goal.row) % MOST_ROWS);
-        let source = &mut self.stops[usize::from(from) % MOST_TILES];
-        let egress = &mut source.egress[r][usize::from(agent) % 2];
-        let path = lane.path();
-        let first = put.max(egress.next);
-        let released = if ring == Ring::Address { first.max(source.distress) } else { first };
-        let free = path.map(|path| source.credits[usize::from(agent) % 2][path][row].free());
-        let credited = free.map_or(released, |free| free.max(released));
+        let (r, a, row) = (ring as usize, usize::from(agent) % 2, usize::from(way.goal.row) % MOST_ROWS);
+        let (climb, turn) = (way.column, way.turn());
+        let is_data = CREDITED && ring == Ring::Block;
+        // A line takes the data ring's width of half a line twice.
+        let length = if is_data { 2 } else { 1 };
+        let source = &mut self.sources[usize::from(from) % MOST_TILES];
+        let first = put.max(source.next[r][a]);
+        let released = if CREDITED && !is_data { first.max(source.distress) } else { first };
+        let credits = &mut source.credits[a][usize::from(is_data)][row];
+        let credited = if CREDITED { credits.free().max(released) } else { released };
         let column = &mut self.columns[usize::from(way.source.column) % MOST_COLUMNS];
         let rails = &mut column.rails[r];
         let mut left = credited;
         if !climb.near.is_empty() {
             left = board(&mut rails[usize::from(climb.near.rail) % 4], &climb.near, credited, length);
         }
-        egress.next = left + u64::from(length);
+        source.next[r][a] = left + u64::from(length);
         let mut reached = left + half_base + u64::from(climb.near.cycles);
         let mut bridged = None;
         if climb.crosses {
@@ -202,29 +202,27 @@ impl Net {
         let (mut ordered, mut turned) = (reached, reached);
         if along_row {
             let rail = &mut self.rows[row][r][usize::from(way.row.rail) % 2];
-            let acknowledged = &mut self.stops[usize::from(turn) % MOST_TILES].acknowledged;
+            let acknowledged = &mut self.turns[usize::from(turn) % MOST_TILES].acknowledged;
             // An invalidation does not overtake the acknowledgement that came before it.
-            if ring == Ring::Invalidate && acknowledged.0 <= reached {
+            if !CREDITED && ring == Ring::Invalidate && acknowledged.0 <= reached {
                 ordered = reached.max(acknowledged.1);
             }
             turned = board(rail, way.row, ordered, length);
-            if ring == Ring::Acknowledge {
+            if !CREDITED && ring == Ring::Acknowledge {
                 *acknowledged = (reached, turned);
             }
         }
         let arrived = turned + u64::from(way.row.cycles);
-        let taken = self.stop(to).ports[r].pass(arrived, length, put);
+        let taken = self.sinks[usize::from(to) % MOST_TILES].ports[r].pass(arrived, length, put);
         let freed = if along_row { turned } else { taken };
         let returned = freed + u64::from(climb.back) + 1;
-        if let Some(path) = path {
-            self.stop(from).credits[usize::from(agent) % 2][path][row].take(returned);
+        if CREDITED {
+            credits.take(returned);
         }
+        let held = if CREDITED { returned - left } else { 0 };
         let at_bridge = bridged.is_some_and(|Bridged { came, went }| went > came);
         let waits = left > put || turned > reached || taken > arrived || at_bridge;
-        if !waits && !hears {
-            return Passage::Straight { taken, held: if path.is_some() { returned - left } else { 0 } };
-        }
-        Passage::Whole(Message {
+        let whole = (waits || hears).then(|| Message {
             ring,
             agent,
             from,
@@ -242,7 +240,8 @@ impl Net {
             arrived,
             taken,
             returned,
-        })
+        });
+        Passage { taken, held, whole }
     }
 
     #[cold]
@@ -260,23 +259,28 @@ impl Net {
         self.sweep = now + SWEEP;
     }
 
-    /// How a message stays in each of its queues.
-    pub fn stays(&mut self, message: &Message, way: &Way<'_>) -> Stays {
+    /// How a message that goes up or down a column stays in each of its queues.
+    #[inline(never)]
+    pub fn stays(&mut self, message: &Message, column: u8, down: bool) -> Stays {
         if !message.waits() {
             return Stays::default();
         }
         let &Message { ring, put, .. } = message;
         let r = ring as usize;
-        let egress = self.stop(message.from).egress[r][usize::from(message.agent) % 2].wait(put, message.left);
+        let place = |tile: u8| usize::from(tile) % MOST_TILES;
+        let egress = &mut self.sources[place(message.from)].waiting[r][usize::from(message.agent) % 2];
+        let egress = egress.wait(put, message.left);
         let bridge = message.bridged.map_or_else(Stay::default, |Bridged { came, went }| {
-            self.column(way).bridges[r][usize::from(way.column.down)].waiting.wait(came, went, put)
+            let column = &mut self.columns[usize::from(column) % MOST_COLUMNS];
+            column.bridges[r][usize::from(down)].waiting.wait(came, went, put)
         });
-        let turn = self.stop(message.turn);
-        let turning = turn.turning[r].wait(message.reached, message.turned, put);
+        let turn = place(message.turn);
+        let turning = self.turns[turn].waiting[r].wait(message.reached, message.turned, put);
         if ring == Ring::Address && turning.full > 0 {
-            turn.distress = message.turned.max(turn.distress);
+            let distress = &mut self.sources[turn].distress;
+            *distress = message.turned.max(*distress);
         }
-        let ingress = self.stop(message.to).ingress[r].wait(message.arrived, message.taken, put);
+        let ingress = self.sinks[place(message.to)].waiting[r].wait(message.arrived, message.taken, put);
         Stays { egress, bridge, turning, ingress }
     }
 }

@@ -116,8 +116,6 @@ impl Waiting {
 /// Where messages wait to be sent: each leaves after those that came before it.
 #[derive(Debug, Clone, Default)]
 pub struct Egress {
-    /// When the next message may leave.
-    pub next: u64,
     /// When the last messages that waited left, the latest first.
     left: [u64; ROOM as usize],
 }
@@ -165,13 +163,10 @@ impl Port {
     /// more.
     #[inline]
     pub fn pass(&mut self, cycle: u64, length: u32, now: u64) -> u64 {
+        self.forget(now);
         // Where there is no jam, all that is planned is near.
-        let end = cycle + u64::from(length);
-        if end > self.from + NEAR {
-            self.forget(now);
-        }
-        if end <= self.from + NEAR && self.beyond <= now {
-            let wanted = ((1 << length) - 1) << (cycle - self.from);
+        if cycle + u64::from(length) <= now + NEAR && self.beyond <= now {
+            let wanted = ((1 << length) - 1) << (cycle - now);
             if self.taken as u64 & wanted == 0 {
                 self.taken |= u128::from(wanted);
                 return cycle;
@@ -190,7 +185,6 @@ impl Port {
 
     #[inline(never)]
     fn squeeze(&mut self, cycle: u64, length: u32, now: u64) -> u64 {
-        self.forget(now);
         let end = |first: u64| first + u64::from(length);
         let mut first = cycle;
         // In a jam that goes further than is remembered, first come is first served.
@@ -255,11 +249,11 @@ mod tests {
         /// Messages that leave in the order in which they came, against the count of every cycle.
         #[test]
         fn an_egress_is_a_queue_in_order(steps in prop::collection::vec((0u64..6, 0u64..5), 1..200)) {
-            let (mut egress, mut waiting, mut now) = (Egress::default(), Waiting::default(), 0);
+            let (mut egress, mut waiting, mut now, mut next) = (Egress::default(), Waiting::default(), 0, 0);
             for (later, longer) in steps {
                 now += later;
-                let left = now.max(egress.next) + longer;
-                egress.next = left + 1;
+                let left = now.max(next) + longer;
+                next = left + 1;
                 prop_assert_eq!(egress.wait(now, left), waiting.wait(now, left, now));
             }
         }

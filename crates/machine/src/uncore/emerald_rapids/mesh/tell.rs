@@ -27,10 +27,15 @@ impl Seen {
         self.0 |= 1 << bit;
     }
 
-    /// True if a message comes past any of them.
+    /// True if there is anything at all.
     #[inline]
+    pub fn is_anything(self) -> bool {
+        self != Self::NOTHING
+    }
+
+    /// True if a message comes past any of them.
     pub fn meets(self, way: &Way<'_>) -> bool {
-        self != Self::NOTHING && self.0 & Self::of(way).0 != 0
+        self.0 & Self::of(way).0 != 0
     }
 
     /// What sees a message.
