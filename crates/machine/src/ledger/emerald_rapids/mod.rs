@@ -9,6 +9,7 @@ mod changes;
 pub mod compiled;
 pub mod deeds;
 mod device_names;
+mod early;
 mod kind;
 mod link_messages;
 mod link_names;
@@ -32,7 +33,6 @@ pub use snapshot::Snapshot;
 
 use super::{Question, Shaped};
 use crate::engine::Period;
-use crate::host::prefetch;
 use crate::signal::Tick;
 use changes::Changes;
 use deeds::{DEEDS, Deed, LEVELS, LevelId, OfDeeds, OfLevels};
@@ -40,8 +40,6 @@ use places::{Place, Places, places};
 
 /// The queue of cores' requests in a caching and home agent.
 const INGRESS: LevelId = deeds::level("cha/RxC_INSERTS.IRQ");
-/// An entry of an agent's table is free again.
-const ENTRY_FREED: Deed = deeds::deed("cha/DIRECT_GO.HA_TOR_DEALLOC");
 
 /// A victim of an LLC fill: what left, for whom, and where its home is.
 #[derive(Debug, Clone, Copy)]
@@ -268,23 +266,6 @@ impl Ledger {
     fn agent(&mut self, socket: u16, cha: u16) -> &mut AgentCells {
         let index = socket * self.agents_of_socket + cha;
         &mut self.cells.agents[usize::from(index)]
-    }
-
-    /// Tells the host that a request is about to come to its agent.
-    #[inline]
-    pub fn prefetch_arrival(&self, socket: u16, cha: u16, class: Class) {
-        let agent = &self.cells.agents[usize::from(socket * self.agents_of_socket + cha)];
-        prefetch(&self.cells.levels[self.level_places[usize::from(INGRESS)].0.of(socket, cha)]);
-        prefetch(&agent.tor[class.index()]);
-        agent.lookups[class.kind as usize].as_chunks::<{ Found::COUNT / 2 }>().0.iter().for_each(prefetch);
-    }
-
-    /// Tells the host that it is about to end there.
-    #[inline]
-    pub fn prefetch_end(&self, socket: u16, cha: u16, class: Class) {
-        let agent = &self.cells.agents[usize::from(socket * self.agents_of_socket + cha)];
-        prefetch(&agent.tor[class.index()]);
-        prefetch(&self.cells.deeds[self.deed_places[usize::from(ENTRY_FREED)].of(socket, cha)]);
     }
 
     /// A request was looked up.

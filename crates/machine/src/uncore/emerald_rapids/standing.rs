@@ -89,15 +89,15 @@ impl Account {
         let hears = |line: Line| sink.hears(line.wire(self.stride, socket, index));
         let mut anew = false;
         for &level in &of_units[unit] {
-            let (heard, lines_heard) = match self.levels.get(usize::from(level)) {
+            let (before, heard) = match self.levels.get(usize::from(level)) {
                 Some(lines) => {
                     let place = self.ledger.level(level, socket, index).place as usize;
                     (&mut levels[place], any && lines.all().any(hears))
                 }
                 None => (&mut tables[usize::from(socket * *agents + index)], any && hears(self.requests.tor)),
             };
-            anew |= lines_heard && !*heard;
-            *heard = lines_heard;
+            anew |= heard && !*before;
+            *before = heard;
         }
         anew
     }

@@ -187,11 +187,11 @@ impl Net {
         }
         source.next[r][a] = left + u64::from(length);
         let mut reached = left + half_base + u64::from(climb.near.cycles);
-        let mut bridged = None;
+        let (mut bridged, mut at_bridge) = (None, 0);
         if climb.crosses {
             let came = reached;
             let went = column.bridges[r][usize::from(climb.down)].port.pass(came, bridge * length, put);
-            bridged = Some(Bridged { came, went });
+            (bridged, at_bridge) = (Some(Bridged { came, went }), went - came);
             reached = went + crossing;
             if !climb.far.is_empty() {
                 reached = board(&mut rails[usize::from(climb.far.rail) % 4], &climb.far, reached, length)
@@ -220,27 +220,31 @@ impl Net {
             credits.take(returned);
         }
         let held = if CREDITED { returned - left } else { 0 };
-        let at_bridge = bridged.is_some_and(|Bridged { came, went }| went > came);
-        let waits = left > put || turned > reached || taken > arrived || at_bridge;
-        let whole = (waits || hears).then(|| Message {
-            ring,
-            agent,
-            from,
-            to,
-            turn,
-            put,
-            first,
-            released,
-            credited,
-            left,
-            bridged,
-            reached,
-            ordered,
-            turned,
-            arrived,
-            taken,
-            returned,
-        });
+        // In all places together: one branch for them all.
+        let waited = (left - put) | at_bridge | (turned - reached) | (taken - arrived);
+        let whole = if waited > 0 || hears {
+            Some(Message {
+                ring,
+                agent,
+                from,
+                to,
+                turn,
+                put,
+                first,
+                released,
+                credited,
+                left,
+                bridged,
+                reached,
+                ordered,
+                turned,
+                arrived,
+                taken,
+                returned,
+            })
+        } else {
+            None
+        };
         Passage { taken, held, whole }
     }
 
