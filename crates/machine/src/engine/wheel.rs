@@ -222,29 +222,6 @@ impl Wheel {
         None
     }
 
-    /// The event that comes next unless another is put before it, where that takes no search: for those who get ready for it.
-    #[inline]
-    pub fn peek(&self) -> Option<u32> {
-        let at = self.now as usize % SLOTS;
-        let slot = &self.slots[at].events;
-        if self.given < slot[0] {
-            return Some(slot[(self.given as usize + 1) % PLACES]);
-        }
-        if slot[0] == FULL && self.chains[at].head != NONE {
-            return None;
-        }
-        let of_marks = |at: usize| self.marked + self.marks[at].trailing_zeros();
-        if self.marks[at] != 0 {
-            return Some(of_marks(at));
-        }
-        let later = self.occupied[at / 64] >> (at % 64) >> 1;
-        (later != 0).then(|| {
-            let at = (at + 1 + later.trailing_zeros() as usize) % SLOTS;
-            let slot = &self.slots[at].events;
-            if slot[0] == 0 { of_marks(at) } else { slot[1] }
-        })
-    }
-
     #[cold]
     fn pop_chain(&mut self, index: usize) -> u32 {
         let taken = self.chains[index].head;
