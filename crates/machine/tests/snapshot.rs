@@ -158,9 +158,55 @@ fn bad_text_is_refused_with_its_line() {
         };
         assert_eq!((line, told), (text.lines().count(), expected));
     }
+    for (line, expected) in [
+        ("  hold stuck=0x100000000", "a number in range"),
+        ("  counter 0 level=0x4000000000000000", "a number in range"),
+        ("  counter 0 pending=0xffffffffffffffff", "a number in range"),
+        ("  live ingress 0 0x80000000", "a number in range"),
+    ] {
+        assert_eq!(refused(&format!("{good}block 0/cbo0\n{line}\n")), (line.to_owned(), expected));
+    }
     let mut machine = Chassis::load(&good).expect("it is good");
     let place = machine.find_registers("cbo3/ctl1")[0];
     machine.poke(&place, 0x0040_0334).expect("it is there");
     let again = Chassis::load(&machine.dump()).map(|mut machine| machine.read(place.address, place.width));
     assert_eq!(again.expect("it loads"), Ok(0x0040_0334));
+}
+
+/// The line that keeps a text from being a snapshot, and what should stand there.
+fn refused(text: &str) -> (String, &'static str) {
+    match Chassis::load(text) {
+        Err(SnapshotError::Line { text, expected, .. }) => (text, expected),
+        other => panic!("{text}: {:?}", other.map(|machine| machine.now())),
+    }
+}
+
+#[test]
+fn clocks_that_share_no_grid_are_refused_and_all_others_do() {
+    let good = fresh("emerald-rapids", 1).dump();
+    // Of a clock that is there twice, the first line holds.
+    let with = |lines: &str| good.replacen("clock", &format!("{lines}\nclock"), 1);
+    for line in ["clock uclk 0", "clock dclk 256", "clock hclk 0xffffffffffffffff", "core-clock 0", "core-clock 1000"] {
+        assert_eq!(refused(&with(line)), (line.to_owned(), "a clock's period of 1 to 255 ticks"));
+    }
+    let line = "now 0x8000000000000000";
+    assert_eq!(refused(&with(line)), (line.to_owned(), "a number in range"));
+    // Seven clocks without a common divisor.
+    let periods = [255, 254, 253, 251, 247, 241, 239];
+    let clocks = ["uclk", "dclk", "hclk", "ioclk", "upiclk", "pclk", "cxlclk"];
+    let lines: Vec<String> =
+        clocks.iter().zip(periods).map(|(clock, period)| format!("clock {clock} {period}")).collect();
+    let mut machine = Chassis::load(&with(&lines.join("\n"))).expect("sound periods");
+    let grid = machine.clock_grid();
+    assert!(clocks.iter().zip(periods).all(|(clock, period)| {
+        machine.clock_period(clock).is_none_or(|ticks| ticks == period && grid.is_multiple_of(period))
+    }));
+    machine.set_now(grid);
+    assert_eq!(Chassis::load(&machine.dump()).expect("what was dumped loads").now(), grid);
+}
+
+#[test]
+fn the_fuzzers_seed_is_a_snapshot() {
+    let seed = include_str!("../../../fuzz/seeds/snapshot/e5-2600");
+    assert_eq!(Chassis::load(seed).expect("it loads").dump(), seed);
 }

@@ -17,6 +17,7 @@ use std::fmt::Write;
 use std::str::FromStr;
 
 use super::{Chassis, Rules, Shape, ShapeError, Variant};
+use crate::engine::Period;
 use crate::pmon::{CounterState, InstanceState, Interrupt};
 use crate::signal::{Tick, Wiring, WiringError};
 
@@ -24,6 +25,11 @@ use crate::signal::{Tick, Wiring, WiringError};
 pub const VERSION: u32 = 1;
 
 const HEADING: &str = "pericore-machine";
+
+/// The latest time of a machine that is loaded: as much time again is left to it, which is years.
+const LATEST: Tick = Tick::MAX >> 1;
+/// The most that a counter can hold besides its register: far beyond any machine's, and sums of a few stay numbers of 64 bits.
+const MOST: u64 = u64::MAX >> 2;
 
 /// Text that is no snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -140,9 +146,9 @@ impl Chassis {
         let mut now: Tick = 0;
         while let Some(line) = lines.next_if(|line| line.is("clock") || line.is("core-clock") || line.is("now")) {
             match line.words().as_slice() {
-                ["clock", name, period] => clocks.push(((*name).to_owned(), line.number::<Tick>(period)?.max(1))),
-                ["core-clock", period] => core_clock = line.number::<Tick>(period)?.max(1),
-                ["now", tick] => now = line.number(tick)?,
+                ["clock", name, period] => clocks.push(((*name).to_owned(), line.period(period)?)),
+                ["core-clock", period] => core_clock = line.period(period)?,
+                ["now", tick] => now = line.up_to(tick, LATEST)?,
                 _ => return Err(line.error("clock NAME TICKS, core-clock TICKS or now TICK")),
             }
         }
@@ -204,13 +210,13 @@ impl Chassis {
                 if usize::from(counter) >= layout.counters() {
                     return Err(line.error("a counter of the block"));
                 }
-                let fact = |name| line.fact(facts, name);
+                let fact = |name| line.fact::<u64>(facts, name).and_then(|value| line.bounded(value, MOST));
                 let flag = |name| fact(name).map(|value| value != 0);
                 let asserted = (flag("asserted")?, flag("open")?);
                 state.counters.push((
                     counter,
                     CounterState {
-                        value: fact("value")?,
+                        value: line.fact(facts, "value")?,
                         level: fact("level")?,
                         gate: fact("gate")?,
                         pending: fact("pending")?,
@@ -221,8 +227,8 @@ impl Chassis {
                 ));
             }
             ["hold", facts @ ..] => {
-                let fact = |name| line.fact(facts, name);
-                state.hold = (fact("frozen")? != 0, fact("down")? != 0, fact("stuck")? as u32);
+                let fact = |name| line.fact::<u32>(facts, name);
+                state.hold = (fact("frozen")? != 0, fact("down")? != 0, fact("stuck")?);
             }
             ["live", signal, tag, count] => {
                 let signals = layout.unit().signals;
@@ -230,7 +236,9 @@ impl Chassis {
                     .iter()
                     .position(|s| s.name == *signal)
                     .ok_or_else(|| line.error("a signal of the block"))?;
-                state.live.push((index as u16, line.number(tag)?, line.number(count)?));
+                // More entries may come.
+                let count = line.up_to(count, u64::from(u32::MAX >> 1))? as u32;
+                state.live.push((index as u16, line.number(tag)?, count));
             }
             _ => return Err(line.error("REGISTER = VALUE, counter, hold or live")),
         }
@@ -286,10 +294,26 @@ impl<'t> Line<'t> {
         value.ok().and_then(|value| T::try_from(value).ok()).ok_or_else(|| self.error("a number in range"))
     }
 
+    /// A number that is no greater than `most`.
+    fn up_to(&self, word: &str, most: u64) -> Result<u64, SnapshotError> {
+        self.number(word).and_then(|value| self.bounded(value, most))
+    }
+
+    fn bounded(&self, value: u64, most: u64) -> Result<u64, SnapshotError> {
+        if value <= most { Ok(value) } else { Err(self.error("a number in range")) }
+    }
+
+    /// Ticks of a cycle. The bounds are those of the models' clocks: the clocks of any family have a common multiple then.
+    fn period(&self, word: &str) -> Result<Tick, SnapshotError> {
+        let ticks = self.number(word)?;
+        let sound = (1..=Period::LONGEST).contains(&ticks);
+        if sound { Ok(ticks) } else { Err(self.error("a clock's period of 1 to 255 ticks")) }
+    }
+
     /// The value of `name=value` among words; 0 if it is not there.
-    fn fact(&self, words: &[&str], name: &str) -> Result<u64, SnapshotError> {
+    fn fact<T: TryFrom<u64> + Default>(&self, words: &[&str], name: &str) -> Result<T, SnapshotError> {
         let found = words.iter().find_map(|word| word.split_once('=').filter(|(key, _)| *key == name));
-        found.map_or(Ok(0), |(_, value)| self.number(value))
+        found.map_or_else(|| Ok(T::default()), |(_, value)| self.number(value))
     }
 
     /// `machine FAMILY sockets=…`.
@@ -299,9 +323,7 @@ impl<'t> Line<'t> {
             return Err(self.error("machine FAMILY sockets=…"));
         };
         let family = pericore_catalog::family(name).ok_or_else(|| SnapshotError::Family((*name).to_owned()))?;
-        let fact = |name| {
-            self.fact(facts, name).and_then(|value| u16::try_from(value).map_err(|_| self.error("a small number")))
-        };
+        let fact = |name| self.fact(facts, name);
         let shape =
             Shape::new(family, fact("sockets")?, fact("cores")?, fact("threads")?)?.with_slices(fact("slices")?)?;
         let rules = facts.iter().find_map(|word| word.strip_prefix("rules="));

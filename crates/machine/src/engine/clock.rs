@@ -14,9 +14,12 @@ pub struct Period {
 }
 
 impl Period {
-    /// A period of 2 to 255 ticks; the bounds keep [`Period::cycles`] exact up to [`HORIZON`].
+    /// The longest period, in ticks: it keeps [`Period::cycles`] exact up to [`HORIZON`].
+    pub const LONGEST: u64 = 255;
+
+    /// A period of 2 to [`Period::LONGEST`] ticks.
     pub const fn new(ticks: u64) -> Self {
-        assert!(ticks >= 2 && ticks <= 255);
+        assert!(ticks >= 2 && ticks <= Self::LONGEST);
         Self { ticks, reciprocal: u64::MAX / ticks + 1 }
     }
 

@@ -1,6 +1,7 @@
 //! Things under way, by small numbers that are used again.
 
-/// Live items with 16-bit numbers. The pool grows to what is under way at most, once, and then takes no more memory.
+/// Live items with 16-bit numbers. The pool grows to what is under way at most, once, and then takes no more memory. The last number is
+/// no item's: it can stand for none.
 #[derive(Debug)]
 pub struct Pool<T> {
     slots: Vec<T>,
@@ -19,6 +20,10 @@ impl<T> Pool<T> {
     }
 
     /// Adds an item and gives its number.
+    ///
+    /// # Panics
+    /// If there are more items than numbers: the model's buffers and credits must not let that happen, and two items of one number would be
+    /// counted as one.
     pub fn add(&mut self, item: T) -> u16 {
         match self.free.pop() {
             Some(number) => {
@@ -27,9 +32,11 @@ impl<T> Pool<T> {
                 number
             }
             None => {
+                let number = self.slots.len();
+                assert!(number < usize::from(u16::MAX), "more than {number} items are under way");
                 self.slots.push(item);
                 self.live.push(true);
-                (self.slots.len() - 1) as u16
+                number as u16
             }
         }
     }
@@ -81,5 +88,13 @@ mod tests {
         pool.remove(a);
         pool.remove(b);
         assert!(pool.is_empty());
+    }
+
+    #[test]
+    #[should_panic(expected = "more than 65535 items")]
+    fn no_two_items_have_one_number() {
+        let mut pool = Pool::new(1 << 16);
+        (0..u16::MAX).for_each(|number| assert_eq!(pool.add(()), number));
+        pool.add(());
     }
 }

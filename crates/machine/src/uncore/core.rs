@@ -2,6 +2,7 @@
 
 use super::address::LINE_BYTES;
 use super::cache::{Cache, Evicted, Right};
+use super::parameters::MOST_FILL_BUFFERS;
 use super::program::Pause;
 use super::request::RequestId;
 use super::search::matches;
@@ -13,7 +14,7 @@ const L1_SETS: usize = 64;
 /// Sets of the L2: 256 KB in 8 ways (same).
 const L2_SETS: usize = 512;
 const FREE: u32 = u32::MAX;
-const MOST_BUFFERS: usize = 16;
+const MOST_BUFFERS: usize = MOST_FILL_BUFFERS as usize;
 
 /// Why a thread does not issue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -302,7 +302,7 @@ impl Model {
             && (self.course.is_over() || self.course.is_last_and_open())
             && self.done == self.total
             && self.pool.is_empty()
-            && self.links.packets.records().next().is_none()
+            && self.links.packets.is_empty()
             && self.links.is_idle()
             && self.slices.iter().all(Slice::is_idle)
             && self.channels.iter().all(Channel::is_idle)
@@ -326,8 +326,8 @@ impl Model {
 
     /// The account as of now, requests under way counted with their part so far.
     pub fn snapshot(&self) -> Snapshot {
-        self.ledger.snapshot(self.now, self.pool.records(), self.links.packets.records(), |channel, queue| {
-            self.channels[channel].entries(queue)
-        })
+        let packets = self.links.packets.iter().map(|packet| &packet.record);
+        self.ledger
+            .snapshot(self.now, self.pool.records(), packets, |channel, queue| self.channels[channel].entries(queue))
     }
 }

@@ -62,6 +62,12 @@ pub const REPERTOIRE: Repertoire = Repertoire {
 
 /// Sockets that a model has at most: the data structures and the node numbers in the tags have room for so many.
 pub const MOST_SOCKETS: u64 = 4;
+/// Cores of a socket at most: the slices' core-valid bits are so many.
+pub const MOST_CORES: u64 = 8;
+/// Line-fill buffers of a core at most.
+pub const MOST_FILL_BUFFERS: u64 = 16;
+/// Writebacks of a core at most that keep it from issuing.
+pub const MOST_WRITEBACK_BUFFERS: u64 = 16;
 /// Regions of a home agent's target address decoder (guide Tables 2-50 and 2-51 count requests to regions 0 to 11).
 pub const MOST_REGIONS: usize = 12;
 
@@ -257,10 +263,10 @@ impl Parameters {
             range(name, value, value.next_power_of_two(), most)
         };
         power("sockets", self.sockets.into(), MOST_SOCKETS)?;
-        power("cores", self.cores.into(), 8)?;
+        power("cores", self.cores.into(), MOST_CORES)?;
         range("threads_per_core", self.threads_per_core.into(), 1, 2)?;
-        range("fill_buffers", self.fill_buffers.into(), 1, 16)?;
-        range("writeback_buffers", self.writeback_buffers.into(), 1, 16)?;
+        range("fill_buffers", self.fill_buffers.into(), 1, MOST_FILL_BUFFERS)?;
+        range("writeback_buffers", self.writeback_buffers.into(), 1, MOST_WRITEBACK_BUFFERS)?;
         range("ring_stops", self.ring_stops.into(), 9, 64)?;
         range("ingress_entries", self.ingress_entries.into(), 1, 20)?;
         range("tor_entries", self.tor_entries.into(), 1, 20)?;

@@ -1,6 +1,7 @@
 //! The state of an LLC slice and its caching agent.
 
 use super::llc::Llc;
+use super::parameters::{MOST_CORES, MOST_FILL_BUFFERS, MOST_WRITEBACK_BUFFERS};
 use super::request::RequestId;
 use super::search::matches;
 use super::waiting::Waiting;
@@ -16,6 +17,16 @@ const FREE: u32 = u32::MAX;
 /// Messages that wait for a ring stop at which the slice takes nothing new (assumption: the egress queues are short).
 const EGRESS_FULL: usize = 6;
 
+/// Requests of the cores that can wait for one slice.
+const STALLED: usize = 512;
+
+// Each core has a request for each of its line-fill buffers. It issues until it has all its writebacks but one, and then what is under way
+// drives out two lines for each buffer: one of the L2, and one that the L1's gives way to there.
+const _: () = assert!(
+    MOST_CORES * (MOST_FILL_BUFFERS + MOST_WRITEBACK_BUFFERS - 1 + 2 * MOST_FILL_BUFFERS) <= STALLED as u64,
+    "all requests of a socket's cores may wait for one slice"
+);
+
 /// A slice: tags, request queue, table of requests, egress.
 #[derive(Debug)]
 pub struct Slice {
@@ -28,7 +39,7 @@ pub struct Slice {
     /// Free entries of the request queue, as the cores know it.
     pub credits: u8,
     /// Requests that wait in the cores for such an entry.
-    pub stalled: Ring<RequestId, 256>,
+    pub stalled: Ring<RequestId, STALLED>,
     lines: [u32; ROOM],
     owners: [RequestId; ROOM],
     used: u32,

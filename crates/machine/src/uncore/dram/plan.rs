@@ -49,8 +49,8 @@ pub enum Action {
     Look,
 }
 
-// A key is the action (from bit 41 on), age and bank. A packed candidate has the cycles from now above its age and bank; the parameters
-// keep all waits below 2^20 cycles.
+// A key is the action, age and bank. A packed candidate has the cycles from now in the action's place: the parameters keep all waits below
+// 2^20 cycles.
 
 impl Action {
     /// What goes before what among commands of one cycle: action, age, bank.

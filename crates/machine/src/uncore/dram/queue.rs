@@ -115,6 +115,8 @@ impl PendingQueue {
         let (index, bank) = (usize::from(slot), bank % Layout::BANKS);
         let slots = &mut *self.slots;
         slots.lines.as_flattened_mut()[index] = line;
+        // After 2^35 requests of the channel, minutes of virtual time at the least, ages begin again: what waits just then, 64 entries at
+        // most, goes after younger requests for other banks. Those for one bank are chained in their order all the same.
         let age = sequence << BANK_BITS & ((1 << AGE_BITS) - 1) | bank as u64;
         slots.entries[index] = Entry { age, entered: cycle, row, owner, next: NONE };
         let chain = &mut slots.chains[bank];

@@ -8,6 +8,7 @@ use super::Model;
 use super::device::{DEVICE, LINE_DWS, PORTS, THROUGH};
 use super::event::Event;
 use super::link::{Packet, Taker};
+use crate::engine::Pool;
 use crate::ledger::emerald_rapids::LinkMessage;
 use crate::ledger::emerald_rapids::compiled::{deed, level};
 use crate::signal::SignalSink;
@@ -80,8 +81,7 @@ struct Source {
 /// Lines under way between devices.
 #[derive(Debug)]
 pub struct Peers {
-    lines: Vec<Peer>,
-    free: Vec<u16>,
+    lines: Pool<Peer>,
     /// By socket and stack.
     sources: Vec<Source>,
 }
@@ -94,20 +94,7 @@ impl Peers {
             shared: SHARED.map(|count| [count; 2]),
             kept: [[KEPT; 2 * STACKS as usize]; 2],
         };
-        Self { lines: Vec::new(), free: Vec::new(), sources: (0..sockets * STACKS).map(source).collect() }
-    }
-
-    fn add(&mut self, peer: Peer) -> u16 {
-        match self.free.pop() {
-            Some(id) => {
-                self.lines[usize::from(id)] = peer;
-                id
-            }
-            None => {
-                self.lines.push(peer);
-                (self.lines.len() - 1) as u16
-            }
-        }
+        Self { lines: Pool::new(0), sources: (0..sockets * STACKS).map(source).collect() }
     }
 
     fn source(&mut self, peer: &Peer) -> &mut Source {
@@ -163,7 +150,7 @@ impl Model {
             account.deed(what, socket, index, now, sink);
             let place = deed!("irp/P2P_TRANSACTIONS.LOC") + u16::from(far);
             account.deed(place, socket, index, now, sink);
-            let id = self.peers.add(peer);
+            let id = self.peers.lines.add(peer);
             self.peers.source(&peer).waiting.push_back(id);
         }
         self.send_peers(socket as u8, stack, sink);
@@ -174,7 +161,7 @@ impl Model {
         let (at, index, now) = (u16::from(socket), u16::from(stack), self.now);
         let number = usize::from(socket * STACKS + stack);
         while let Some(&id) = self.peers.sources[number].waiting.front() {
-            let peer = self.peers.lines[usize::from(id)];
+            let peer = self.peers.lines[id];
             let wait = match peer.link {
                 None => level!("m2pcie/LOCAL_SHAR_P2P_CRD_WAIT_0.M2IOSF0_NCB"),
                 Some(_) => level!("m2pcie/REMOTE_SHAR_P2P_CRD_WAIT_0.UPI0_NCB"),
@@ -184,13 +171,13 @@ impl Model {
             }
             let Some(shared) = self.peers.take(&peer) else {
                 // The first in line waits for a credit, the others for it.
-                if !std::mem::replace(&mut self.peers.lines[usize::from(id)].waits, true) {
+                if !std::mem::replace(&mut self.peers.lines[id].waits, true) {
                     self.account.enter(wait, at, index, now, sink);
                 }
                 return;
             };
             self.peers.sources[number].waiting.pop_front();
-            self.peers.lines[usize::from(id)].shared = shared;
+            self.peers.lines[id].shared = shared;
             let account = &mut self.account;
             if peer.waits {
                 account.leave(wait, at, index, now, sink);
@@ -235,7 +222,7 @@ impl Model {
 
     /// A line, or the request for one, has come to the other stack.
     pub(super) fn peer_arrives<S: SignalSink>(&mut self, id: u16, sink: &mut S) {
-        let peer = self.peers.lines[usize::from(id)];
+        let peer = self.peers.lines[id];
         let (at, index, now) = (u16::from(peer.to_socket()), u16::from(peer.to), self.now);
         let account = &mut self.account;
         account.enter(level!("m2pcie/RxC_INSERTS.IIO_NCB") + peer.row(), at, index, now, sink);
@@ -252,7 +239,7 @@ impl Model {
 
     /// The other stack has taken a line, or has the data that was asked for.
     pub(super) fn peer_taken<S: SignalSink>(&mut self, id: u16, sink: &mut S) {
-        let peer = self.peers.lines[usize::from(id)];
+        let peer = self.peers.lines[id];
         let (at, index, now) = (u16::from(peer.to_socket()), u16::from(peer.to), self.now);
         let account = &mut self.account;
         account.leave(level!("m2pcie/RxC_INSERTS.IIO_NCB") + peer.row(), at, index, now, sink);
@@ -279,10 +266,10 @@ impl Model {
 
     /// A line's credit is back where it came from.
     pub(super) fn peer_back<S: SignalSink>(&mut self, id: u16, sink: &mut S) {
-        let peer = self.peers.lines[usize::from(id)];
+        let peer = self.peers.lines[id];
         let (at, index, now) = (u16::from(peer.socket), u16::from(peer.stack), self.now);
         self.peers.give_back(&peer);
-        self.peers.free.push(id);
+        self.peers.lines.remove(id);
         let received = if peer.shared {
             deed!("m2pcie/P2P_SHAR_RECEIVED.LOCAL_NCB")
         } else {

@@ -14,7 +14,7 @@ mod wires;
 
 use super::Parameters;
 use super::request::RequestId;
-use crate::engine::NEVER;
+use crate::engine::{NEVER, Pool};
 use crate::ledger::PacketRecord;
 use crate::signal::Tick;
 use far::FarAccesses;
@@ -63,52 +63,6 @@ pub struct Packet {
     pub action: Action,
     /// Comes from a home agent's egress.
     pub from_home: bool,
-    live: bool,
-}
-
-/// All packets of a machine. Slots are reused.
-#[derive(Debug, Default)]
-pub struct Packets {
-    slots: Vec<Packet>,
-    free: Vec<PacketId>,
-}
-
-impl Packets {
-    /// A packet that has not gone anywhere yet.
-    pub fn add(&mut self, record: PacketRecord, request: RequestId, action: Action, from_home: bool) -> PacketId {
-        let packet = Packet { record, request, action, from_home, live: true };
-        if let Some(id) = self.free.pop() {
-            self.slots[usize::from(id)] = packet;
-            return id;
-        }
-        self.slots.push(packet);
-        (self.slots.len() - 1) as PacketId
-    }
-
-    /// Gives a packet's slot back.
-    pub fn remove(&mut self, id: PacketId) {
-        self[id].live = false;
-        self.free.push(id);
-    }
-
-    /// The records of all packets under way.
-    pub fn records(&self) -> impl Iterator<Item = &PacketRecord> {
-        self.slots.iter().filter(|packet| packet.live).map(|packet| &packet.record)
-    }
-}
-
-impl std::ops::Index<PacketId> for Packets {
-    type Output = Packet;
-
-    fn index(&self, id: PacketId) -> &Packet {
-        &self.slots[usize::from(id)]
-    }
-}
-
-impl std::ops::IndexMut<PacketId> for Packets {
-    fn index_mut(&mut self, id: PacketId) -> &mut Packet {
-        &mut self.slots[usize::from(id)]
-    }
 }
 
 /// The links of a machine; none with one socket.
@@ -116,7 +70,7 @@ impl std::ops::IndexMut<PacketId> for Packets {
 pub struct Links {
     pub ports: Vec<Port>,
     pub wires: Vec<LinkWires>,
-    pub packets: Packets,
+    pub packets: Pool<Packet>,
     pub far: FarAccesses,
     pub passages: Passages,
     pub savings: Savings,
@@ -145,9 +99,9 @@ impl Links {
         Self {
             ports,
             wires,
-            packets: Packets::default(),
+            packets: Pool::new(0),
             far: FarAccesses::default(),
-            passages: Passages::default(),
+            passages: Passages::new(),
             savings: Savings::default(),
             error_every: 0,
             next: NEVER,

@@ -2,6 +2,7 @@
 //! of R3QPI), and what finds it taken waits.
 
 use super::far::FarId;
+use crate::engine::Pool;
 use crate::ledger::IoClass;
 use crate::signal::{SignalSink, Tick};
 use crate::uncore::Model;
@@ -31,31 +32,31 @@ struct Passage {
     waiting: Waiting,
 }
 
-/// The packets on their way from links to input-output. Slots are reused.
-#[derive(Debug, Default)]
-pub struct Passages {
-    slots: Vec<Passage>,
-    free: Vec<PassageId>,
-}
+/// The packets on their way from links to input-output.
+#[derive(Debug)]
+pub struct Passages(Pool<Passage>);
 
 impl Passages {
+    /// None.
+    pub fn new() -> Self {
+        Self(Pool::new(0))
+    }
+
     fn add(&mut self, passage: Passage) -> PassageId {
-        if let Some(id) = self.free.pop() {
-            self.slots[usize::from(id)] = passage;
-            return id;
-        }
-        self.slots.push(passage);
-        (self.slots.len() - 1) as PassageId
+        let id = self.0.add(passage);
+        // Devices have so many requests under way at most, and a core has one.
+        assert!(id & FROM_LINK == 0, "passage {id} has the mark of all passages for a part of its number");
+        id
     }
 
     fn remove(&mut self, id: PassageId) -> Passage {
-        self.free.push(id);
-        self.slots[usize::from(id)]
+        self.0.remove(id);
+        self.0[id]
     }
 
     /// True if there are none.
     pub const fn is_empty(&self) -> bool {
-        self.free.len() == self.slots.len()
+        self.0.is_empty()
     }
 }
 
@@ -97,7 +98,7 @@ impl Model {
 
     /// A packet from a link comes to the input-output stop.
     pub(in crate::uncore) fn passage_arrives<S: SignalSink>(&mut self, passage: PassageId, sink: &mut S) {
-        let Passage { link, class, .. } = self.links.passages.slots[usize::from(passage)];
+        let Passage { link, class, .. } = self.links.passages.0[passage];
         self.device_packet(usize::from(link / super::PORTS), class, FROM_LINK | passage, sink);
     }
 

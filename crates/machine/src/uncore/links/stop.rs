@@ -1,6 +1,6 @@
 //! The ring stop of a link: message queues, credits, and what happens to packets that come out of the link.
 
-use super::{Action, PacketId, Waiting};
+use super::{Action, Packet, PacketId, Waiting};
 use crate::engine::NEVER;
 use crate::ledger::{Class, Credit, HomeQueue, IoClass, LinkQueue, PacketKind, PacketRecord, RequestKind, RingKind};
 use crate::signal::{SignalSink, Tick};
@@ -52,7 +52,7 @@ impl Model {
         let port = &mut self.links.ports[usize::from(sender)];
         let record = PacketRecord::new(kind, sender, port.peer, to, requester);
         let class = kind.class() as usize;
-        let packet = self.links.packets.add(record, request, action, origin == Origin::Home);
+        let packet = self.links.packets.add(Packet { record, request, action, from_home: origin == Origin::Home });
         if port.entries[class] == 0 {
             port.outside[class].push_back(packet);
             if origin == Origin::Home {

@@ -9,6 +9,8 @@ mod issue;
 mod prefetch;
 
 use super::address::LINE_BYTES;
+use crate::engine::Period;
+use crate::engine::clock::HORIZON;
 use crate::signal::Tick;
 use crate::workload::{Nodes, Pages, ProgramKind, ProgramSettings, ProgramSource};
 pub(super) use issue::{Cores, Pause, Reached, Want};
@@ -17,6 +19,9 @@ use std::collections::VecDeque;
 
 /// Accesses that are read ahead for all threads together.
 const AHEAD: usize = 4096;
+/// Core cycles that the instructions of a hardware thread take altogether: half a day, and with the longest cycle half of the time that
+/// there is. Only a trace that no program has written says more; its instructions take no time from then on.
+const MOST_CYCLES: Tick = HORIZON / 2 / Period::LONGEST;
 
 /// An access that waits for its turn on a hardware thread.
 #[derive(Debug, Clone, Copy)]
@@ -37,6 +42,8 @@ struct Slot {
     queue: VecDeque<Waiting>,
     /// Thousandths of a core cycle that instructions have taken beyond whole cycles.
     thousandths: u64,
+    /// Whole cycles that they have taken.
+    cycles: Tick,
     starving: bool,
 }
 
@@ -144,9 +151,12 @@ impl Program {
     pub(super) fn cycles(&mut self, slot: usize) -> Tick {
         let slot = &mut self.slots[slot];
         let Some(front) = slot.queue.front_mut() else { return 0 };
-        let thousandths = slot.thousandths + std::mem::take(&mut front.instructions) * self.settings.cycles;
+        let taken = std::mem::take(&mut front.instructions).saturating_mul(self.settings.cycles);
+        let thousandths = taken.saturating_add(slot.thousandths);
         slot.thousandths = thousandths % 1000;
-        thousandths / 1000
+        let cycles = (thousandths / 1000).min(MOST_CYCLES - slot.cycles);
+        slot.cycles += cycles;
+        cycles
     }
 
     /// The front access has had its turn.
@@ -188,5 +198,52 @@ impl Program {
         if std::mem::take(&mut slot.starving) {
             self.woken.push(number as u16);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST_CYCLES, Program};
+    use crate::workload::{Nodes, ProgramAccess, ProgramKind, ProgramSettings, ProgramSource};
+
+    /// Threads that say they have begun so many instructions.
+    #[derive(Debug)]
+    struct Threads(std::vec::IntoIter<(u32, u64)>);
+
+    impl ProgramSource for Threads {
+        fn next_access(&mut self) -> Option<ProgramAccess> {
+            let (thread, instructions) = self.0.next()?;
+            let kind = ProgramKind::Progress;
+            Some(ProgramAccess { address: 0, size: 0, instructions, thread, process: 0, forked_from: None, kind })
+        }
+    }
+
+    /// The cycles between the accesses of the only hardware thread.
+    fn cycles<const N: usize>(settings: &str, said: [(u32, u64); N]) -> Vec<u64> {
+        let source = Box::new(Threads(Vec::from(said).into_iter()));
+        let settings = ProgramSettings::parse(settings).unwrap();
+        let nodes = Nodes { count: 1, bytes: 1 << 30, span: 1 << 30 };
+        let mut program = Program::new(source, settings, [0].into_iter(), 1, nodes);
+        let mut cycles = Vec::new();
+        while program.front(0).is_some() {
+            cycles.push(program.cycles(0));
+            program.pop(0);
+        }
+        cycles
+    }
+
+    #[test]
+    fn instructions_take_their_cycles() {
+        assert_eq!(cycles("cpi=0.7", [(0, 1), (0, 2), (0, 3), (0, 3), (1, 10)]), [0, 1, 1, 0, 7]);
+    }
+
+    #[test]
+    fn a_trace_of_more_instructions_than_there_is_time_for_does_not_turn_it_back() {
+        let all = [(0, u64::MAX), (0, 5), (1, 1 << 63), (2, 1000)];
+        for settings in ["cpi=100", ""] {
+            assert_eq!(cycles(settings, all), [MOST_CYCLES, 0, 0, 0], "{settings}");
+        }
+        let half = MOST_CYCLES / 2 + 1;
+        assert_eq!(cycles("cpi=1", [(0, half), (0, 2 * half), (0, 3 * half)]), [half, MOST_CYCLES - half, 0]);
     }
 }

@@ -102,3 +102,17 @@ fn errands_end_with_their_phase() {
         + of(&window, "ubox", "PHOLD_CYCLES.ACK_TO_DEASSERT", 0..4);
     assert!(hold > 0);
 }
+
+#[test]
+fn an_open_phase_ends_with_its_work_however_often_its_errands_come() {
+    // More than the stop can take, so that it is never idle: what still waits there then is taken afterwards.
+    let [from, to] =
+        run_all("\nphase open\nworkload dma-read:threads=16,footprint=1M,requests=2000\ndevice-read every 100ns\n");
+    let window = Window::between(&from, &to);
+    assert_eq!(of(&window, "r2pcie", "IIO_CREDITS_ACQUIRED.DRS", 0..1), 2000);
+    assert!(of(&window, "r2pcie", "IIO_CREDITS_ACQUIRED.NCS", 0..1) > 50);
+    // Accesses to other sockets' devices are always under way, too.
+    let [from, to] = run_all("2 \nphase open\nworkload chase:requests=100\nremote-device-read every 100ns\n");
+    let window = Window::between(&from, &to);
+    assert!(of(&window, "qpi", "TxL_FLITS_G2.NCS", 0..4) > 50);
+}

@@ -39,9 +39,11 @@ impl Course {
         Some(content)
     }
 
-    /// True if nothing comes after the phase that runs, and it ends by itself.
+    /// True if nothing comes after the phase that runs, and it ends by itself. Errands do not: with more of them something might always
+    /// be under way, so that they must end with the phase.
     pub fn is_last_and_open(&self) -> bool {
-        self.current + 1 >= self.phases.len() && self.deadline == Tick::MAX
+        let recurs = self.phases.get(self.current).is_some_and(|phase| !phase.conditions.errands.is_empty());
+        self.current + 1 >= self.phases.len() && self.deadline == Tick::MAX && !recurs
     }
 
     /// True if the last phase is over.
@@ -100,6 +102,17 @@ mod tests {
         assert!(course.begin(16_000).is_some());
         assert_eq!((course.next_look(35_000, false), course.is_last_and_open()), (36_000, false));
         assert!(course.ends(false, true) && course.is_over() && course.begin(40_000).is_none());
+    }
+
+    #[test]
+    fn a_phase_with_errands_does_not_end_by_itself() {
+        for (errands, open) in [("", true), ("msi every 1us\n", false)] {
+            let text = format!("phase a\nworkload chase\n{errands}");
+            let mut course = Course::new(Scenario::parse(&text, &Limits::of_tests()).unwrap(), 10_000_000_000);
+            assert!(course.begin(0).is_some());
+            assert_eq!(course.is_last_and_open(), open);
+            assert!(course.ends(false, true) && course.is_over());
+        }
     }
 
     #[test]

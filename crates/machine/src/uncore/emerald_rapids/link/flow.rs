@@ -95,7 +95,7 @@ impl Model {
     /// A message of a flit arrives at the link layer.
     pub(super) fn receive<S: SignalSink>(&mut self, number: u16, id: u16, sink: &mut S) {
         let ((socket, link), now) = (place(number), self.now);
-        let packet = self.links.packet(id);
+        let packet = self.links.packets[id];
         let (lane, slot) = (packet.lane(), packet.slot);
         let seen = match (lane, slot) {
             (Lane::Address, slot) => u16::from(slot) + deed!("m3upi/MULTI_SLOT_RCVD.AD_SLOT0"),
@@ -136,7 +136,7 @@ impl Model {
     /// A message leaves the link layer for its flow queue, or goes past it.
     fn fill_flow<S: SignalSink>(&mut self, number: u16, id: u16, sink: &mut S) {
         let ((socket, link), now) = (place(number), self.now);
-        let packet = self.links.packet(id);
+        let packet = self.links.packets[id];
         let lane = packet.lane();
         self.free_credits(number, &packet, sink);
         let flow = &mut self.links.flows[usize::from(number)];
@@ -198,7 +198,7 @@ impl Model {
             for network in [first, 1 - first] {
                 let flow = &mut self.links.flows[usize::from(number)];
                 let Some(&id) = flow.queues[lane as usize][usize::from(network)].front() else { continue };
-                let packet = self.links.packets[usize::from(id)];
+                let packet = self.links.packets[id];
                 if sent || !flow.can_send(&packet) {
                     let class = packet.order() as u16;
                     let lost = match lane {
@@ -233,7 +233,7 @@ impl Model {
         let ((socket, link), now) = (place(number), self.now);
         for slot in 0..3 {
             while let Some(&id) = self.links.flows[usize::from(number)].received[slot].front() {
-                let packet = self.links.packet(id);
+                let packet = self.links.packets[id];
                 let flow = &mut self.links.flows[usize::from(number)];
                 if !flow.has_room(packet.lane()) {
                     let why = deed!("upi/M3_RXQ_BLOCKED.FLOWQ_AD_VNA_LE2") + packet.lane() as u16;
@@ -253,7 +253,7 @@ impl Model {
     /// A message goes from the link over this socket's mesh.
     fn onto_other_mesh<S: SignalSink>(&mut self, number: u16, id: u16, sink: &mut S) {
         let ((socket, link), now) = (place(number), self.now);
-        let packet = self.links.packet(id);
+        let packet = self.links.packets[id];
         if packet.message.class() == LinkClass::Data && packet.taker.is_none() {
             self.account.deed(deed!("m3upi/D2C_SENT"), socket, link, now, sink);
             self.account.deed(deed!("upi/DIRECT_ATTEMPTS.D2C"), socket, link, now, sink);
@@ -274,6 +274,6 @@ impl Model {
             let subject = number + 2 * u16::from(super::LINKS) * kind as u16;
             self.wheel.schedule(back, Event::AgentCredit.of(subject));
         }
-        self.links.remove(id);
+        self.links.packets.remove(id);
     }
 }

@@ -108,7 +108,7 @@ fn free_slot(taken: [bool; SLOTS], packet: &Packet) -> Option<u8> {
 impl Model {
     /// A message comes off the mesh and waits for the link, or goes straight into a flit of its own if the link is idle.
     pub(in super::super) fn linked<S: SignalSink>(&mut self, id: u16, sink: &mut S) {
-        let packet = self.links.packet(id);
+        let packet = self.links.packets[id];
         let number = u16::from(packet.from * super::LINKS + packet.link);
         let ((socket, link), now) = (place(number), self.now);
         let (network, class) = (usize::from(packet.network), packet.order());
@@ -209,7 +209,7 @@ impl Model {
             let gate = &self.links.gates[usize::from(number)];
             let fits = |class: &usize| {
                 let head = gate.queues[network][*class].front();
-                head.is_some_and(|&id| free_slot(taken, &self.links.packet(id)).is_some())
+                head.is_some_and(|&id| free_slot(taken, &self.links.packets[id]).is_some())
             };
             let Some(class) = ADDRESS.filter(|_| gate.shared > 0).find(fits) else { break };
             self.take(number, (network, class), Paid::Shared, &mut flit, &mut taken, sink);
@@ -238,7 +238,7 @@ impl Model {
         gate.waiting -= 1;
         let ingress = by_network(level!("m3upi/RxC_INSERTS_VN0.AD_REQ"), network, class);
         self.account.leave(ingress, socket, link, self.now, sink);
-        let packet = &mut self.links.packets[usize::from(id)];
+        let packet = &mut self.links.packets[id];
         // The first class of a flit always finds its slot; further ones were chosen for one.
         let slot = free_slot(*taken, packet).unwrap_or(0);
         packet.slot = slot;
@@ -251,7 +251,7 @@ impl Model {
     /// A message takes its credit.
     fn pay<S: SignalSink>(&mut self, number: u16, id: u16, paid: Paid, sink: &mut S) {
         let ((socket, link), now) = (place(number), self.now);
-        let packet = &mut self.links.packets[usize::from(id)];
+        let packet = &mut self.links.packets[id];
         packet.paid = paid;
         let packet = *packet;
         let gate = &mut self.links.gates[usize::from(number)];
@@ -289,7 +289,7 @@ impl Model {
         let wakes = self.wake_link(number, sink);
         let mut lines = 0;
         for &id in &flit.ids[..flit.count] {
-            lines += Tick::from(self.links.packet(id).message.has_line());
+            lines += Tick::from(self.links.packets[id].message.has_line());
         }
         let gate = &mut self.links.gates[usize::from(number)];
         let account = &mut self.account;

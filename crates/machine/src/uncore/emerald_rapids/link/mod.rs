@@ -12,6 +12,7 @@ mod power;
 
 use super::Model;
 use super::event::Event;
+use crate::engine::Pool;
 use crate::ledger::emerald_rapids::compiled::{deed, level};
 use crate::ledger::emerald_rapids::{LinkMessage, Reason, Ring};
 use crate::signal::{SignalSink, Tick};
@@ -86,7 +87,6 @@ pub struct Packet {
     taker: Option<Taker>,
     /// What happens when it has arrived.
     then: u32,
-    next: u16,
 }
 
 impl Packet {
@@ -104,7 +104,6 @@ impl Packet {
             to: 0,
             taker: None,
             then: 0,
-            next: u16::MAX,
         }
     }
 
@@ -178,8 +177,7 @@ struct Flit {
 /// Messages under way between sockets. Gates and flow queues are numbered over the machine.
 #[derive(Debug)]
 pub struct Links {
-    packets: Vec<Packet>,
-    free: u16,
+    packets: Pool<Packet>,
     gates: Vec<Gate>,
     flows: Vec<Flow>,
     power: PowerStates,
@@ -190,32 +188,11 @@ impl Links {
     pub fn new(sockets: u8) -> Self {
         let links = if sockets > 1 { usize::from(sockets * LINKS) } else { 0 };
         Self {
-            packets: Vec::with_capacity(links * 512),
-            free: u16::MAX,
+            packets: Pool::new(links * 512),
             gates: (0..links).map(|_| Gate::new()).collect(),
             flows: (0..links).map(|_| Flow::new()).collect(),
             power: PowerStates::new(links),
         }
-    }
-
-    fn add(&mut self, packet: Packet) -> u16 {
-        if self.free == u16::MAX {
-            self.packets.push(packet);
-            return (self.packets.len() - 1) as u16;
-        }
-        let id = self.free;
-        self.free = self.packets[usize::from(id)].next;
-        self.packets[usize::from(id)] = packet;
-        id
-    }
-
-    fn remove(&mut self, id: u16) {
-        self.packets[usize::from(id)].next = self.free;
-        self.free = id;
-    }
-
-    fn packet(&self, id: u16) -> Packet {
-        self.packets[usize::from(id)]
     }
 }
 
@@ -247,7 +224,7 @@ impl Model {
         let (link, network) = (cha % LINKS, cha / LINKS % 2);
         let gate = self.places.m3upi[usize::from(link)];
         let at = self.mesh_send(socket, packet.ring(), 0, from, gate, sink) + wait;
-        let id = self.links.add(Packet { from: socket, link, cha, network, to, then, ..packet });
+        let id = self.links.packets.add(Packet { from: socket, link, cha, network, to, then, ..packet });
         self.wheel.schedule(at, Event::Linked.of(id));
     }
 
@@ -261,7 +238,7 @@ impl Model {
             account.leave(level!("upi/TxL_INSERTS"), socket, link, now, sink);
         }
         for &id in &flit.ids[..flit.count] {
-            let Packet { message, slot, .. } = self.links.packet(id);
+            let Packet { message, slot, .. } = self.links.packets[id];
             self.account.flits(socket, link, (message, slot), false, now, sink);
             self.account.deed(deed!("upi/TxL_ANY_FLITS.PROTHDR"), socket, link, now, sink);
             if message.has_line() {
@@ -279,7 +256,7 @@ impl Model {
         let (here, now) = (peer(number), self.now);
         let (socket, link) = place(here);
         for &id in &flit.ids[..flit.count] {
-            let packet = self.links.packet(id);
+            let packet = self.links.packets[id];
             self.account.flits(socket, link, (packet.message, packet.slot), true, now, sink);
             let consumed = match (packet.paid, packet.network) {
                 (Paid::Shared, _) => deed!("upi/RxL_CREDITS_CONSUMED_VNA"),
