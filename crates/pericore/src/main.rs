@@ -76,8 +76,7 @@ fn main() -> ExitCode {
 /// Help or version, which are results like any other, or what is wrong with the command line.
 fn told(refusal: &clap::Error) -> Result<ExitCode, Failure> {
     if refusal.kind() == ErrorKind::InvalidUtf8 {
-        notice::say(no_text(std::env::args_os()));
-        return Ok(ExitCode::from(USAGE));
+        return Err(Failure::usage(no_text(std::env::args_os())));
     }
     let printed = refusal.print();
     if refusal.use_stderr() {

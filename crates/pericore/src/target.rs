@@ -1,7 +1,7 @@
 //! The machine to observe, and the families and units that the command line names.
 
 use pericore_catalog::Family;
-use pericore_machine::MachineSpec;
+use pericore_machine::{MachineSpec, SpecError};
 use pericore_observe::linux::{Host, Processor, Root};
 
 use crate::failure::Failure;
@@ -19,8 +19,13 @@ pub fn host() -> Result<Host, Failure> {
 /// # Errors
 /// An unknown name, with the nearest known one.
 pub fn family(name: &str) -> Result<&'static Family, Failure> {
-    let of_machine = || MachineSpec::parse(name).ok().map(|machine| machine.family());
-    pericore_catalog::family(name).or_else(of_machine).ok_or_else(|| {
+    if let Some(family) = pericore_catalog::family(name) {
+        return Ok(family);
+    }
+    MachineSpec::parse(name).map(|machine| machine.family()).map_err(|error| {
+        if !matches!(error, SpecError::Unknown { .. }) {
+            return Failure::usage(error);
+        }
         let names: Vec<&str> = pericore_catalog::families().iter().map(|family| family.name).collect();
         let all = pericore_catalog::families().iter().flat_map(|f| f.aliases.iter().copied().chain([f.name]));
         Failure::usage(format!("no processor family {name:?}{}; known: {}", did_you_mean(name, all), names.join(", ")))

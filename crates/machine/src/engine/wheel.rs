@@ -18,6 +18,9 @@ const NONE: u16 = u16::MAX;
 /// Events beyond those that slots hold themselves, at one time: far more than a machine has under way.
 const NODES: usize = 16384;
 
+/// Marks of a cycle, one bit each.
+pub const MARKS: usize = u32::BITS as usize;
+
 /// The events of a cycle: those that it holds itself come first, then the chain.
 #[derive(Clone, Copy)]
 struct Slot {
@@ -91,20 +94,20 @@ impl Wheel {
         }
     }
 
-    /// The same queue, whose marks stand for this event and the 31 numbers after it.
+    /// The same queue, whose marks stand for this event and the numbers after it.
     pub fn with_marks(self, marked: u32) -> Self {
         Self { marked, ..self }
     }
 
-    /// Marks one of the 32 events, which come once in a cycle, in the order of their numbers, and after all others. `tick` is an edge, and not in the past. Gives that tick,
-    /// or the last within reach.
+    /// Marks one of the [`MARKS`] events, which come once in a cycle, in the order of their numbers, and after all others. `tick` is an edge,
+    /// and not in the past. Gives that tick, or the last within reach.
     #[inline]
     pub fn mark(&mut self, tick: Tick, number: u8) -> Tick {
         let cycle = self.clock.cycles(tick).min(self.now + SLOTS as u64 - 1);
-        debug_assert!(cycle >= self.now, "mark {number} at {tick}, now {}", self.now);
+        debug_assert!(cycle >= self.now && usize::from(number) < MARKS, "mark {number} at {tick}, now {}", self.now);
         self.next = self.next.min(cycle);
         let index = cycle as usize % SLOTS;
-        self.marks[index] |= 1 << (number % 32);
+        self.marks[index] |= 1 << (usize::from(number) % MARKS);
         self.occupied[index / 64] |= 1 << (index % 64);
         cycle * self.clock.ticks()
     }

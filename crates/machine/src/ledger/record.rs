@@ -224,7 +224,7 @@ pub const NO_THREAD: u8 = 0xF;
 pub const IO_THREAD: u8 = 0x1E;
 
 /// The life of one transaction: when it was where, and what was decided. Stamps are cycles of the uncore's clock, and [`NEVER`] until they
-/// happen, but for the first.
+/// happen, but for `ingress_in`.
 #[derive(Debug, Clone)]
 pub struct Record {
     /// What it is.

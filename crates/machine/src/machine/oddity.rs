@@ -8,6 +8,8 @@ use crate::chassis::{Block, Chassis, DiscoveryFault, Faults, Rules, Variant};
 #[derive(Debug, Clone, Copy)]
 pub struct Key {
     pub name: &'static str,
+    /// It may come more than once: each adds to the others.
+    pub adds: bool,
     /// What it accepts, for who wrote something else.
     pub accepts: &'static str,
     /// Adds what the value says; `None` if it says nothing of that kind.
@@ -16,18 +18,15 @@ pub struct Key {
 
 /// All keys.
 pub const KEYS: &[Key] = &[
-    Key { name: "rules", accepts: "documented, strict or lenient", apply: rules },
-    Key { name: "hidden", accepts: "blocks of this machine as [SOCKET/]UNIT[N], such as 0/imc1", apply: hidden },
-    Key { name: "all-ones", accepts: "blocks of this machine as [SOCKET/]UNIT[N], such as 0/imc1", apply: all_ones },
-    Key {
-        name: "stuck",
-        accepts: "counters of this machine as [SOCKET/]UNIT[N]/ctr[M], such as 0/imc1/ctr0",
-        apply: stuck,
-    },
-    Key { name: "discovery", accepts: DISCOVERY, apply: discovery },
-    Key { name: "hostile", accepts: "a number: all faults that follow from it", apply: hostile },
+    Key { name: "rules", adds: false, accepts: "documented, strict or lenient", apply: rules },
+    Key { name: "hidden", adds: true, accepts: BLOCKS, apply: hidden },
+    Key { name: "all-ones", adds: true, accepts: BLOCKS, apply: all_ones },
+    Key { name: "stuck", adds: true, accepts: "counters of this machine as [SOCKET/]UNIT[N]/ctr[M]", apply: stuck },
+    Key { name: "discovery", adds: false, accepts: DISCOVERY, apply: discovery },
+    Key { name: "hostile", adds: false, accepts: "a number: all faults that follow from it", apply: hostile },
 ];
 
+const BLOCKS: &str = "blocks of this machine as [SOCKET/]UNIT[N]";
 const DISCOVERY: &str =
     "absent, all-ones, zeros, no-stride, wrong-blocks, truncated:N or count:N, on a machine with discovery tables";
 
@@ -95,6 +94,9 @@ fn hostile(sound: &Chassis, value: &str, variant: &mut Variant) -> Option<()> {
     faults.all_ones.extend(all_ones);
     faults.hidden.extend(hidden);
     faults.stuck.extend(stuck);
-    faults.discovery = discovery;
+    // What was asked for by name stays.
+    if faults.discovery == DiscoveryFault::default() {
+        faults.discovery = discovery;
+    }
     Some(())
 }

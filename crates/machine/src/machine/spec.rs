@@ -56,7 +56,7 @@ pub enum SpecError {
         /// The second value.
         value: String,
     },
-    /// A value that is no number in range.
+    /// A value that the key does not take.
     #[error("{key}={value}: give {accepted}")]
     BadValue {
         /// Key.
@@ -94,6 +94,9 @@ impl MachineSpec {
         for option in options.split(',').filter(|option| !option.is_empty()) {
             let (key, value) = option.split_once('=').unwrap_or((option, ""));
             if let Some(&oddity) = oddity::KEYS.iter().find(|oddity| oddity.name == key) {
+                if !oddity.adds && spec.oddities.iter().any(|(known, _)| known.name == key) {
+                    return Err(SpecError::Repeated { key: oddity.name, value: value.to_owned() });
+                }
                 spec.oddities.push((oddity, value.to_owned()));
                 continue;
             }
@@ -169,9 +172,9 @@ impl MachineSpec {
     /// [`BuildError`] if the size does not allow it.
     pub fn chassis(&self) -> Result<Chassis, BuildError> {
         let clocks = self.parameters().ok().map(|parameters| parameters.clocks()).transpose()?;
-        // Without a model nothing moves time on: any grid will do.
         let shape = self.shape()?;
         let wiring = Wiring::new(shape.family, shape.sockets);
+        // Without a model nothing moves time on: any grid will do.
         self.chassis_of(shape, wiring, |clock| clocks.as_ref().map_or(1, |clocks| clocks.period(clock)))
     }
 
@@ -275,6 +278,7 @@ mod tests {
             ("e5-2600:discovery=absent", "on a machine with discovery tables"),
             ("8592+:discovery=truncated", "truncated:N"),
             ("8592+:discovery=zeros:1", "truncated:N"),
+            ("8592+:rules=strict,rules=lenient", "rules is given twice"),
             ("8592+:rules=none", "rules=none: give documented, strict or lenient"),
             ("8592+:hostile=x", "hostile=x: give a number"),
         ] {

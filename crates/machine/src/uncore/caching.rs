@@ -5,10 +5,14 @@
 
 use super::Model;
 use super::event::Event;
+use super::parameters::{MOST_CORES, MOST_SOCKETS};
 use super::request::{NO_REQUEST, RequestId};
 use crate::engine::NEVER;
+use crate::engine::wheel::MARKS;
 use crate::ledger::{IngressQueue, LineState, Message, Refusal, RequestKind, SliceState};
 use crate::signal::{SignalSink, Tick};
+
+const _: () = assert!(MOST_SOCKETS * MOST_CORES <= MARKS as u64, "every slice has a mark in the event queue");
 
 /// The numbers of the bits that are set.
 pub(super) fn bits(mut mask: u8) -> impl Iterator<Item = usize> {
@@ -230,8 +234,7 @@ impl Model {
     fn filled<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let entry = &self.pool[request];
         let (slice, core) = (entry.record.slice, self.map.within(entry.core.into()));
-        // Fill and data are separate steps.
-        if entry.open > 1 {
+        if entry.data_is_on_its_way() {
             self.cores[usize::from(entry.core)].give(entry.line);
         }
         if entry.record.direct_to_core {

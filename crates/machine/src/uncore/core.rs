@@ -282,7 +282,7 @@ impl Core {
         let coming = self.coming(line);
         self.lost |= coming;
         let (l1, l2) = (self.l1.remove(line), self.l2.remove(line));
-        self.will_be_written(coming) || l1 == Some(Right::Modified) || l2 == Some(Right::Modified)
+        self.hand_over_write(coming) || l1 == Some(Right::Modified) || l2 == Some(Right::Modified)
     }
 
     /// Leaves a line for reading only; true if it was modified.
@@ -290,11 +290,11 @@ impl Core {
         let coming = self.coming(line);
         self.lowered |= coming;
         let (l1, l2) = (self.l1.share(line), self.l2.share(line));
-        self.will_be_written(coming) || l1 == Some(Right::Modified) || l2 == Some(Right::Modified)
+        self.hand_over_write(coming) || l1 == Some(Right::Modified) || l2 == Some(Right::Modified)
     }
 
-    /// True if a buffer's line comes to be written, as the LLC is to know once.
-    const fn will_be_written(&mut self, buffer: u32) -> bool {
+    /// True if a buffer's line comes to be written: the LLC is told once.
+    const fn hand_over_write(&mut self, buffer: u32) -> bool {
         let written = self.writable & buffer != 0;
         self.writable &= !buffer;
         written

@@ -21,7 +21,7 @@ const OUTSTANDING: u8 = 16;
 /// Uncore cycles between two requests of a device: 64 bytes at the 16 GB/s of sixteen lanes of the third generation.
 const INTERVAL: u64 = 11;
 /// Uncore cycles after which a refused request is tried again (assumption).
-const TRY_AGAIN: u64 = 4;
+pub const TRY_AGAIN: u64 = 4;
 /// Uncore cycles in which the IIO takes a packet, by class: a line at the lanes' rate, accesses to registers of a device in about 150 ns
 /// (assumption).
 const TAKE: [u64; IoClass::COUNT] = [11, 400, 400];
@@ -136,9 +136,9 @@ impl Device {
             && self.taking.iter().all(Ring::is_empty)
     }
 
-    /// True if cores may send another packet of a class: while very many wait for the IIO, they wait, too.
-    pub fn takes(&self, class: IoClass) -> bool {
-        self.ingress[class as usize].len() < WAITING
+    /// True if cores may send another packet: while very many wait for the IIO, they wait, too.
+    pub fn takes_more(&self) -> bool {
+        self.ingress.iter().all(|queue| queue.len() < WAITING)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::agent::Outgoing;
 use super::core::{Thread, ThreadKind, ThreadState};
-use super::device::NO_DEVICE;
+use super::device::{NO_DEVICE, TRY_AGAIN};
 use super::dram::Conditions as ChannelConditions;
 use super::event::Event;
 use super::links::Savings;
@@ -105,17 +105,21 @@ impl Model {
     pub(super) fn step_agent<S: SignalSink>(&mut self, socket: u16, sink: &mut S) {
         let index = usize::from(socket);
         if self.agents[index].next_tick() <= self.now {
+            if !self.devices[index].takes_more() {
+                self.wheel.schedule(self.now + TRY_AGAIN * self.latency.uclk, Event::Agent.of(socket));
+                return;
+            }
             let outgoing = self.agents[index].step(self.now, sink, &mut self.ledger);
             // The cores take turns.
             let turn = self.agents[index].turn();
             match outgoing {
-                Some(Outgoing::Device(class)) if self.devices[index].takes(class) => {
+                Some(Outgoing::Device(class)) => {
                     let from = turn % self.parameters.cores;
                     self.travel(socket as u8, RingKind::Block, from, self.rings.io(), sink);
                     self.device_packet(index, class, NO_DEVICE, sink);
                 }
                 Some(Outgoing::Far(kind)) => self.far_begins(socket as u8, kind, turn, sink),
-                Some(Outgoing::Device(_)) | None => {}
+                None => {}
             }
             let next = self.agents[index].next_tick();
             if next != Tick::MAX {

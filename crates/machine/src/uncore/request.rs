@@ -89,6 +89,11 @@ impl Request {
         self.record.miss && matches!(self.record.kind, RequestKind::DataRead)
     }
 
+    /// Of a read that is being filled: the core waits for its data yet. Fill and data are separate steps.
+    pub const fn data_is_on_its_way(&self) -> bool {
+        self.open > 1
+    }
+
     /// Other sockets keep the line that is granted.
     pub const fn granted_shared(&self) -> bool {
         self.shared && self.record.kind.only_reads()

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 /// Arguments that name a live machine.
 #[derive(Debug, Args)]
 pub struct LiveArgs {
-    /// Family or preset
+    /// Family or preset, `NAME[:key=value,…]`
     #[arg(long, value_name = "MACHINE")]
     machine: String,
     /// Sockets

@@ -69,7 +69,7 @@ enum MachineCommand {
 /// The machine that a command is about.
 #[derive(Debug, Args)]
 struct Target {
-    /// Family, preset or snapshot file, `NAME[:sockets=N]`
+    /// Family, preset or snapshot file, `NAME[:key=value,…]`
     #[arg(long, value_name = "MACHINE")]
     machine: String,
 }

@@ -108,6 +108,7 @@ fn wrong_command_lines_get_one_clear_message() {
     refused(&stat(&["-I", "0"]), 129, &["-I"]);
     refused(&["stat", "--machine", "e5-2699"], 129, &["e5-2699", "e5-2600"]);
     refused(&["stat", "--machine", "e5-2600:sockets=99"], 129, &["sockets", "99"]);
+    refused(&["list", "--machine", "e5-2600:sockets=99"], 129, &["sockets", "99"]);
     refused(&["list", "--machine", "e5-2600", "--unit", "cb"], 129, &["cb", "cbo"]);
     refused(&["stat", "--no-such-option"], 129, &["--no-such-option"]);
     refused(&["stat"], 255, &["--machine"]);
@@ -117,14 +118,14 @@ fn wrong_command_lines_get_one_clear_message() {
 /// Help that nobody gets is no success; a reader who has seen enough is no error worth a word.
 #[test]
 fn help_is_a_result_like_any_other() {
-    let help = |to: &str| {
-        let script = format!("{} stat --help {to}", env!("CARGO_BIN_EXE_pericore"));
-        Command::new("sh").args(["-c", &script]).output().expect("sh runs")
+    let help = |script: &str| {
+        let mut shell = Command::new("bash");
+        shell.args(["-c", script]).env("P", env!("CARGO_BIN_EXE_pericore")).output().expect("bash runs")
     };
-    let lost = help(">/dev/full");
+    let lost = help(r#""$P" stat --help >/dev/full"#);
     assert!(lost.status.code() == Some(255) && stderr(&lost).contains("cannot write"), "{}", stderr(&lost));
-    let cut = help("| head -1");
-    assert!(cut.status.success() && stdout(&cut).lines().count() == 1 && stderr(&cut).is_empty(), "{}", stderr(&cut));
+    let cut = help(r#""$P" stat --help | head -1; exit ${PIPESTATUS[0]}"#);
+    assert!(stdout(&cut).lines().count() == 1 && stderr(&cut).is_empty(), "{}", stderr(&cut));
 }
 
 /// Bare `pericore` shows three commands, and they run.

@@ -253,7 +253,7 @@ impl Model {
         let number = self.subchannel(socket, place);
         let clock = self.clocks.dclk;
         let subchannel = &mut self.subchannels[number];
-        let earliest = clock.cycles(self.now + self.times.mesh_to_memory + clock.ticks() - 1);
+        let earliest = clock.next_cycle(self.now + self.times.mesh_to_memory);
         let cycle = subchannel.last_arrival().map_or(earliest, |last| earliest.max(last + 1));
         let Place { bank, row, .. } = place;
         let queue = if writes { Pending::Writes } else { Pending::Reads };

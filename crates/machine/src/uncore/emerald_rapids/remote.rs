@@ -295,7 +295,6 @@ impl Model {
         self.send_packet(socket, cha, packet, from, to, wait, Event::Data.of(parent), sink);
     }
 
-    /// A snoop of the line's home.
     /// Snoops do not wait: a line that this socket has given to a core and that has not come yet is used once there, and not kept. True if it
     /// will be written.
     fn take_on_its_way(&mut self, socket: u8, cha: u8, line: u32) -> bool {
@@ -310,6 +309,7 @@ impl Model {
         request.class.hit && granted == MODIFIED
     }
 
+    /// A snoop of the line's home.
     fn serve_snoop<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let Request { socket, cha, line, class, found, parent, .. } = self.pool[request];
         let (at, at_cha, now) = (u16::from(socket), u16::from(cha), self.now);

@@ -45,13 +45,14 @@ impl Passages {
     fn add(&mut self, passage: Passage) -> PassageId {
         let id = self.0.add(passage);
         // Devices have so many requests under way at most, and a core has one.
-        assert!(id & FROM_LINK == 0, "passage {id} has the mark of all passages for a part of its number");
+        assert!(id < !FROM_LINK, "{id} packets are on their way to devices: more than have a number");
         id
     }
 
     fn remove(&mut self, id: PassageId) -> Passage {
+        let passage = self.0[id];
         self.0.remove(id);
-        self.0[id]
+        passage
     }
 
     /// True if there are none.

@@ -119,8 +119,9 @@ impl Mesh {
         sink: &mut S,
     ) -> Tick {
         let way = self.ways.between(from, to);
-        let put = self.uclk.cycles(now + self.uclk.ticks() - 1);
+        let put = self.uclk.next_cycle(now);
         let heard = self.heard[usize::from(socket)];
+        // Ways are looked up anew where they are seldom used, so that the one above stays out of memory.
         let heard = heard.is_anything() && heard.meets(&self.ways.between(from, to));
         let net = &mut self.nets[usize::from(socket)];
         let Passage { taken, held, whole } = net.carry::<CREDITED>(lane, (from, to), &way, put, heard);
