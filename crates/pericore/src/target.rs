@@ -1,6 +1,7 @@
 //! The machine to observe, and the families and units that the command line names.
 
 use pericore_catalog::Family;
+use pericore_catalog::search::hint;
 use pericore_machine::{MachineSpec, SpecError};
 use pericore_observe::linux::{Host, Processor, Root};
 
@@ -28,7 +29,7 @@ pub fn family(name: &str) -> Result<&'static Family, Failure> {
         }
         let names: Vec<&str> = pericore_catalog::families().iter().map(|family| family.name).collect();
         let all = pericore_catalog::families().iter().flat_map(|f| f.aliases.iter().copied().chain([f.name]));
-        Failure::usage(format!("no processor family {name:?}{}; known: {}", did_you_mean(name, all), names.join(", ")))
+        Failure::usage(format!("no processor family {name:?}{}; known: {}", hint(name, all), names.join(", ")))
     })
 }
 
@@ -53,6 +54,11 @@ pub fn register_name(text: &str) -> String {
     text.replacen('/', ".", 1)
 }
 
+/// The other way round: the name of a place, `cbo0/ctl1`, where it came as `decode` and `list` write it.
+pub fn place_name(text: &str) -> String {
+    text.replacen('.', "/", 1)
+}
+
 /// Checks that one of the families has a unit.
 ///
 /// # Errors
@@ -62,16 +68,8 @@ pub fn check_unit(families: &[&'static Family], name: &str) -> Result<(), Failur
         return Ok(());
     }
     let known: Vec<&str> = families.iter().flat_map(|family| family.units.iter().map(|unit| unit.name)).collect();
-    let near = did_you_mean(name, known.iter().copied());
+    let near = hint(name, known.iter().copied());
     Err(Failure::usage(format!("no unit {name:?}{near}; known: {}", known.join(", "))))
-}
-
-/// `: did you mean "x"?`, or nothing.
-pub fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
-    let lower = name.to_ascii_lowercase();
-    let scored = known.map(|candidate| (strsim::jaro_winkler(&lower, &candidate.to_ascii_lowercase()), candidate));
-    let best = scored.filter(|&(score, _)| score > 0.8).max_by(|a, b| a.0.total_cmp(&b.0));
-    best.map_or_else(String::new, |(_, candidate)| format!(": did you mean {candidate:?}?"))
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use pericore_catalog::search::hint;
 use pericore_machine::chassis::{Chassis, RegisterPlace};
 
 use crate::failure::Failure;
+use crate::target;
 
 /// Prints shape and blocks, and the registers whose value is not the reset value.
 ///
@@ -105,8 +106,7 @@ pub fn poke(machine: &mut Chassis, writes: &[String]) -> Result<(), Failure> {
 }
 
 fn find(machine: &Chassis, name: &str) -> Result<Vec<RegisterPlace>, Failure> {
-    // `decode` and `list` write cbo0.ctl1.
-    let places = machine.find_registers(&name.replacen('.', "/", 1));
+    let places = machine.find_registers(&target::place_name(name));
     if places.is_empty() {
         let family = machine.shape().family.name;
         let all: Vec<String> = machine.registers().map(|place| place.name()).collect();

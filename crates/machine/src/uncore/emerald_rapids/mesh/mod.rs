@@ -135,7 +135,9 @@ impl Mesh {
                     sink.pulse(line.wire(stride, socket, index), line.tag(), now, count);
                 });
             }
-            account.ledger.waited(socket, message);
+            if message.waits() {
+                account.ledger.waited(socket, message);
+            }
             self.waited = message.left > put;
         }
         (taken + self.half_base) * self.uclk.ticks()
