@@ -11,8 +11,8 @@ use pericore_doors::guest::{self, Boot, GuestError, Hardware, Output, Prepared};
 
 use super::live::LiveArgs;
 use crate::failure::Failure;
+use crate::measure::STANDS_IN;
 use crate::notice;
-use crate::stat::STANDS_IN;
 
 /// Exit status of a run that took too long: what timeout(1) uses.
 const TIMED_OUT: u8 = 124;

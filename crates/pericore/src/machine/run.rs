@@ -10,7 +10,7 @@ use pericore_doors::{Command, Options, run_machine};
 
 use super::live::LiveArgs;
 use crate::failure::Failure;
-use crate::stat::STANDS_IN;
+use crate::measure::STANDS_IN;
 
 /// Arguments of `pericore machine run`.
 #[derive(Debug, Args)]

@@ -1,6 +1,6 @@
 //! What is said of a program when its measurement is over.
 
-use std::io::{self, Write};
+use std::fmt::{self, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{ExitCode, ExitStatus};
 
@@ -9,7 +9,7 @@ use pericore_machine::workload::ProgramKind;
 use pericore_tracer::Summary;
 
 use crate::notice;
-use crate::stat::thousands;
+use crate::results::table::thousands;
 
 /// What shells add to a signal's number.
 const KILLED: i32 = 128;
@@ -39,7 +39,7 @@ impl Said {
     }
 
     /// The lines under a table.
-    pub fn print(&self, out: &mut dyn Write, counts: &ProgramCounts) -> io::Result<()> {
+    pub fn print(&self, out: &mut dyn Write, counts: &ProgramCounts) -> fmt::Result {
         if let Some(summary) = &self.summary {
             let total = summary.total;
             let plural = |number: u32, one: &'static str, more: &'static str| if number == 1 { one } else { more };

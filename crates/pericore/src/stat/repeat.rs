@@ -2,7 +2,7 @@
 
 use pericore_metrics::{Validity, Value};
 
-use super::report::{Report, Row};
+use crate::results::{Report, Row};
 
 /// The reports of all runs so far.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ impl Runs {
     }
 
     /// One report of all runs that came about; nothing if they were printed already.
-    pub fn finish(self) -> Option<Report> {
+    pub fn finish(&self) -> Option<Report> {
         let first = self.reports.first()?;
         let runs = self.reports.len();
         let seconds = mean(self.reports.iter().map(|report| report.seconds), runs);

@@ -7,19 +7,11 @@ use pericore_machine::chassis::Chassis;
 use pericore_observe::discover::{Topology, discover};
 use pericore_observe::plan::Plan;
 
-use super::{StatArgs, emulated, forecast, preparation};
+use super::forecast;
 use crate::explain::sheet_of;
 use crate::machine::opened;
+use crate::measure::{Task, emulated, preparation};
 use crate::{Cli, Command};
-
-/// The arguments of `pericore stat` that these words are.
-pub fn parsed(words: &[&str]) -> Box<StatArgs> {
-    let line = ["pericore", "stat"].iter().chain(words);
-    match Cli::try_parse_from(line).unwrap_or_else(|error| panic!("{words:?}: {error}")).command {
-        Some(Command::Stat(args)) => args,
-        other => panic!("{words:?}: {other:?}"),
-    }
-}
 
 /// The words of a command line: single quotes are the only ones that `explain` uses.
 fn words(line: &str) -> Vec<String> {
@@ -56,11 +48,13 @@ impl Hardware {
             other => return Err(format!("no pericore stat: {other:?}")),
         };
         let family = self.chassis.shape().family;
-        if args.machine.as_deref() != Some(family.name) {
-            return Err(format!("another machine: {:?}", args.machine));
+        if args.measure.machine.as_deref() != Some(family.name) {
+            return Err(format!("another machine: {:?}", args.measure.machine));
         }
-        let selection = args.selection(family).map_err(|failure| failure.to_string())?;
-        let plan = preparation::plan_on(&args, &mut self.chassis, &self.topology, selection)
+        let selection = args.measure.wanted.selection(family).map_err(|failure| failure.to_string())?;
+        let course = args.course();
+        let task = Task { args: &args.measure, course: &course };
+        let plan = preparation::plan_on(task, &mut self.chassis, &self.topology, selection)
             .map_err(|failure| failure.to_string())?;
         let mut printed = Vec::new();
         forecast::operations(&plan, &mut printed).map_err(|error| error.to_string())?;

@@ -1,5 +1,10 @@
 //! What a measurement came to: rows ready for any output form.
 
+mod machine_readable;
+pub mod output;
+pub mod rows;
+pub mod table;
+
 use pericore_metrics::{UnitOfMeasure, Value};
 
 /// A measurement, or one interval of it.

@@ -1,17 +1,17 @@
 //! Measuring this machine: its own registers, wall time, and a program as a child, or everything until the end is asked for.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
 use pericore_observe::linux::{Host, LinuxSpace, Stopwatch};
 use pericore_observe::plan::Plan;
+use pericore_observe::selection::Selection;
 use pericore_observe::session::{Entrance, Guard, JournalFile, Neighbourhood, Options, Sample, Session};
 
 use super::child::Measured;
 use super::interrupt::Interrupt;
-use super::repeat::Runs;
 use super::wakeup::Wakeup;
-use super::{StatArgs, preparation, rows, say_nothing_was_measured};
+use super::{Receiver, Subject, Taken, Task, preparation, say_nothing_was_measured};
 use crate::failure::Failure;
 use crate::notice;
 use crate::{restore, target};
@@ -31,18 +31,30 @@ fn stand_in() -> Option<String> {
     std::env::var(STANDS_IN).ok().filter(|name| !name.is_empty())
 }
 
-/// Runs `pericore stat` without `--machine`.
+/// Measures the machine that this runs on.
 ///
 /// # Errors
 /// A machine whose uncore is not known or not reachable, a command line that cannot be carried out, or a run that failed.
-pub fn run(args: &StatArgs) -> Result<ExitCode, Failure> {
-    on(args, &target::host()?)
+pub fn run(task: Task<'_>, receiver: &mut dyn Receiver) -> Result<ExitCode, Failure> {
+    on(task, &target::host()?, receiver)
 }
 
-/// The same on a host that is known.
-fn on(args: &StatArgs, host: &Host) -> Result<ExitCode, Failure> {
+/// What measuring it would do.
+///
+/// # Errors
+/// As [`run`].
+pub fn plan(task: Task<'_>) -> Result<Plan, Failure> {
+    let host = target::host()?;
+    let selection = wanted(task, &host)?;
+    let plan = preparation::plan(task, &mut host.space(), &host.cpus, selection);
+    plan.map_err(|failure| elsewhere(failure, &host))
+}
+
+/// What to count on a host, if the command line makes sense there.
+fn wanted(task: Task<'_>, host: &Host) -> Result<Selection, Failure> {
+    let Task { args, course } = task;
     let family = host.family().map_err(Failure::failed)?;
-    if args.repeat > 1 && args.program.words().is_empty() && args.timeout.is_none() {
+    if course.repeat > 1 && args.program.words().is_empty() && args.timeout.is_none() {
         return Err(Failure::usage("-r repeats a program: name one, or give each run an end with --timeout"));
     }
     if let Some(what) = args.only_for_software() {
@@ -51,59 +63,55 @@ fn on(args: &StatArgs, host: &Host) -> Result<ExitCode, Failure> {
             family.name
         )));
     }
-    let selection = args.selection(family)?;
+    args.wanted.selection(family)
+}
+
+/// A failure on a host, with where else to look.
+fn elsewhere(failure: Failure, host: &Host) -> Failure {
+    let Ok(family) = host.family() else { return failure };
+    failure.with_advice(&format!(
+        "`pericore doctor` says what else is missing; --machine {} counts on a software machine instead",
+        family.name
+    ))
+}
+
+/// The same on a host that is known.
+fn on(task: Task<'_>, host: &Host, receiver: &mut dyn Receiver) -> Result<ExitCode, Failure> {
+    let selection = wanted(task, host)?;
+    receiver.open()?;
     let mut space = host.space();
-    let elsewhere = |failure: Failure| {
-        failure.with_advice(&format!(
-            "`pericore doctor` says what else is missing; --machine {} counts on a software machine instead",
-            family.name
-        ))
-    };
-    if args.is_forecast() {
-        let plan = preparation::plan(args, &mut space, &host.cpus, selection).map_err(elsewhere)?;
-        preparation::forecast(args, &plan)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let mut out = args.open_output()?;
-    let mut runs = Runs::new(args.repeat);
     let mut watching: Option<(Interrupt, Wakeup)> = None;
     let mut status = ExitCode::SUCCESS;
-    for run in 0..args.repeat {
+    for run in 0..task.course.repeat {
         let neighbourhood = restore::neighbourhood()?;
-        let (plan, entrance) =
-            preparation::plan_among(args, &mut space, &host.cpus, &selection, &neighbourhood).map_err(elsewhere)?;
+        let (plan, entrance) = preparation::plan_among(task, &mut space, &host.cpus, &selection, &neighbourhood)
+            .map_err(|failure| elsewhere(failure, host))?;
         if run == 0 {
-            preparation::warn_of_wraps(args, &plan);
+            preparation::warn_of_wraps(task, &plan);
+            receiver.begin(&Subject { title: title(task, host, &plan), emulated: stand_in(), plan: &plan })?;
         }
         // Before the first write to a register: from here on signals end the measurement, and everything is put back.
         let (interrupt, wakeup) = match &mut watching {
             Some(watching) => watching,
             None => watching.insert((Interrupt::watch()?, Wakeup::new()?)),
         };
-        if run == 0 && !args.json && args.separator.is_none() {
-            writeln!(out, "\n {}", title(args, host, &plan))?;
-        }
-        let mut measurement = Measurement { args, watch: Stopwatch::default(), interrupt, wakeup, runs: &mut runs };
-        let place = (neighbourhood, entrance);
-        status = measurement.measure(host.space(), plan, place, elsewhere, &mut out)?;
+        let mut measurement = Measurement { task, host, watch: Stopwatch::default(), interrupt, wakeup, receiver };
+        status = measurement.measure(plan, neighbourhood, entrance)?;
         if interrupt.signal().is_some() {
             break;
         }
     }
-    if let Some(report) = runs.finish() {
-        args.print(&mut out, &report, stand_in().as_deref())?;
-    }
-    out.flush()?;
+    receiver.finish()?;
     Ok(watching.map_or(status, |(interrupt, _)| interrupt.exit(status)))
 }
 
 /// What is measured, above the table.
-fn title(args: &StatArgs, host: &Host, plan: &Plan) -> String {
+fn title(task: Task<'_>, host: &Host, plan: &Plan) -> String {
     let processor = &host.processor.brand;
     let name = if processor.is_empty() { plan.selection.family.name } else { processor.as_str() };
     let sockets = plan.sockets.len();
     let plural = if sockets == 1 { "" } else { "s" };
-    let words: Vec<_> = args.program.words().iter().map(|word| word.to_string_lossy()).collect();
+    let words: Vec<_> = task.args.program.words().iter().map(|word| word.to_string_lossy()).collect();
     let what = if words.is_empty() { "system wide".to_owned() } else { words.join(" ") };
     let emulated = stand_in().map_or_else(String::new, |machine| format!("EMULATED {machine}: "));
     format!("{emulated}{name}, {sockets} socket{plural}: {what}")
@@ -111,36 +119,32 @@ fn title(args: &StatArgs, host: &Host, plan: &Plan) -> String {
 
 /// One run of the command.
 struct Measurement<'a> {
-    args: &'a StatArgs,
+    task: Task<'a>,
+    host: &'a Host,
     watch: Stopwatch,
     interrupt: &'a Interrupt,
     wakeup: &'a mut Wakeup,
-    runs: &'a mut Runs,
+    receiver: &'a mut dyn Receiver,
 }
 
 impl Measurement<'_> {
-    fn measure(
-        &mut self,
-        space: LinuxSpace,
-        plan: Plan,
-        (neighbourhood, entrance): (Neighbourhood, Entrance),
-        elsewhere: impl Fn(Failure) -> Failure,
-        out: &mut dyn Write,
-    ) -> Result<ExitCode, Failure> {
+    /// Nobody else may enter until the session has started.
+    fn measure(&mut self, plan: Plan, neighbourhood: Neighbourhood, entrance: Entrance) -> Result<ExitCode, Failure> {
+        let Task { args, course } = self.task;
         let takes_turns = plan.rounds() > 1;
-        let guard = if self.args.guard { Guard::All } else { Guard::InTurn };
-        let path = match &self.args.journal {
+        let guard = if args.guard { Guard::All } else { Guard::InTurn };
+        let path = match &args.journal {
             Some(path) => path.clone(),
             None => restore::journal_of_this_process()?,
         };
         let journal = JournalFile { path, boot: restore::boot()?, machine: restore::LOCAL.to_owned() };
-        let take_over = self.args.take_over;
+        let take_over = args.take_over;
         let options = Options { take_over, guard, journal: Some(journal), neighbourhood: Some(neighbourhood) };
         let watch = self.watch;
-        let mut session =
-            Session::start(space, plan, options, |_| watch.moment()).map_err(Failure::failed).map_err(elsewhere)?;
+        let mut session = Session::start(self.host.space(), plan, options, |_| watch.moment())
+            .map_err(|error| elsewhere(Failure::failed(error), self.host))?;
         drop(entrance);
-        let program = Measured::start(self.args.program.words());
+        let program = Measured::start(args.program.words());
         let mut program = match program {
             Ok(program) => program,
             Err(failure) => {
@@ -148,10 +152,10 @@ impl Measurement<'_> {
                 return Err(failure);
             }
         };
-        if program.is_none() && self.args.timeout.is_none() && io::stderr().is_terminal() {
+        if program.is_none() && args.timeout.is_none() && io::stderr().is_terminal() {
             notice::say("counting until Ctrl-C");
         }
-        if let Some(delay) = self.args.delay
+        if let Some(delay) = args.delay
             && !self.sit_out(delay, &mut session, program.as_mut())?
         {
             say_nothing_was_measured(delay);
@@ -160,13 +164,13 @@ impl Measurement<'_> {
         }
         let start = watch.moment().seconds;
         let seconds = |milliseconds: Option<f64>| milliseconds.map(|milliseconds| milliseconds / 1e3);
-        let interval = seconds(self.args.interval);
-        let deadline = seconds(self.args.timeout);
-        let turn = takes_turns.then(|| seconds(self.args.rotate).unwrap_or(TURN));
+        let interval = seconds(course.interval);
+        let deadline = seconds(args.timeout);
+        let turn = takes_turns.then(|| seconds(args.rotate).unwrap_or(TURN));
         let (mut next_print, mut next_turn) = (interval, turn);
         loop {
             let now = watch.moment().seconds - start;
-            let look = self.args.period.map(|_| now + POLL);
+            let look = course.period.map(|_| now + POLL);
             let next = [next_print, next_turn, deadline, look].into_iter().flatten().reduce(f64::min);
             self.wakeup.sleep(next.map(|next| next - now))?;
             let now = watch.moment().seconds - start;
@@ -177,15 +181,15 @@ impl Measurement<'_> {
                 next_turn = after(now, next_turn, turn);
             }
             if let Some(sample) = session.sample_on_overflow(|_| watch.moment()) {
-                self.print(&session, &sample, Some(watch.moment().seconds - start), out)?;
+                self.pass_on(&session, &sample, Some(watch.moment().seconds - start))?;
             }
             if over || next_print.is_some_and(|next| now >= next) {
                 if over {
                     session.check_controls();
                 }
                 let sample = session.sample(|_| watch.moment());
-                let goes_on = interval.is_some() || self.args.period.is_some();
-                self.print(&session, &sample, goes_on.then(|| watch.moment().seconds - start), out)?;
+                let goes_on = interval.is_some() || course.period.is_some();
+                self.pass_on(&session, &sample, goes_on.then(|| watch.moment().seconds - start))?;
                 next_print = after(now, next_print, interval);
             }
             if over {
@@ -219,18 +223,8 @@ impl Measurement<'_> {
         }
     }
 
-    fn print(
-        &mut self,
-        session: &Session<LinuxSpace>,
-        sample: &Sample,
-        interval_end: Option<f64>,
-        out: &mut dyn Write,
-    ) -> Result<(), Failure> {
-        let report = rows::report(session.plan(), sample, None, self.args.scope(), interval_end);
-        match self.runs.take(report) {
-            Some(report) => self.args.print(out, &report, stand_in().as_deref()),
-            None => Ok(()),
-        }
+    fn pass_on(&mut self, session: &Session<LinuxSpace>, sample: &Sample, end: Option<f64>) -> Result<(), Failure> {
+        self.receiver.take(Taken { plan: session.plan(), sample, truth: None, end })
     }
 }
 
@@ -245,11 +239,43 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
+    use clap::Parser;
     use pericore_observe::linux::{Processor, Root};
 
     use super::*;
     use crate::failure::FAILED;
-    use crate::stat::tests::parsed;
+    use crate::measure::{Course, MeasureArgs};
+
+    #[derive(Parser)]
+    struct Parsed {
+        #[command(flatten)]
+        args: MeasureArgs,
+    }
+
+    /// Nothing gets as far as to be taken.
+    struct Nobody;
+
+    impl Receiver for Nobody {
+        fn open(&mut self) -> Result<(), Failure> {
+            Ok(())
+        }
+
+        fn begin(&mut self, subject: &Subject<'_>) -> Result<(), Failure> {
+            panic!("it begins: {subject:?}")
+        }
+
+        fn take(&mut self, taken: Taken<'_>) -> Result<(), Failure> {
+            panic!("a sample: {taken:?}")
+        }
+
+        fn remark(&mut self, words: &str) -> Result<(), Failure> {
+            panic!("{words}")
+        }
+
+        fn finish(&mut self) -> Result<(), Failure> {
+            Ok(())
+        }
+    }
 
     /// What running on a machine of this processor comes to, whose files are in `folder`.
     fn refusal(folder: &Path, model: u16, line: &[&str]) -> Failure {
@@ -262,7 +288,9 @@ mod tests {
         put("sys/devices/system/cpu/cpu0/topology/physical_package_id", "0\n");
         let processor = Processor { vendor: "GenuineIntel".to_owned(), family: 6, model, ..Processor::default() };
         let host = Host::new(Root::at(folder), processor).unwrap();
-        on(&parsed(line), &host).unwrap_err()
+        let args = Parsed::try_parse_from([&["measure"], line].concat()).unwrap().args;
+        let course = Course { interval: None, period: None, repeat: 1, truth: false };
+        on(Task { args: &args, course: &course }, &host, &mut Nobody).unwrap_err()
     }
 
     /// Model 45 is the E5-2600; nothing of its registers can be reached here.

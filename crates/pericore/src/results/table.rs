@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::report::{Report, Row};
+use super::{Report, Row};
 
 /// Widths of the columns of numbers; the name gets the rest of 80 columns.
 const VALUE: usize = 18;

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::report::{Report, Row};
+use super::{Report, Row};
 
 /// What is said of a run time that is too long.
 const AT_MOST: &str = "at most";

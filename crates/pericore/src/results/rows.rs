@@ -5,7 +5,7 @@ use pericore_observe::plan::Plan;
 use pericore_observe::results::{Part, Scope, event_totals, metric_totals};
 use pericore_observe::session::Sample;
 
-use super::report::{Place, Report, Row};
+use super::{Place, Report, Row};
 
 /// The rows that the user asked for; `truth` is the same sample with the model's figures.
 pub fn report(plan: &Plan, sample: &Sample, truth: Option<&Sample>, scope: Scope, interval_end: Option<f64>) -> Report {

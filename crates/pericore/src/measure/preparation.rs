@@ -1,14 +1,12 @@
 //! From a selection to a plan for the machine at hand: find what answers, leave alone what others use.
 
-use std::io::Write;
-
 use pericore_observe::discover::{Cpu, Topology, discover};
 use pericore_observe::plan::{Freeze, Plan, Trigger, freezes_sockets};
 use pericore_observe::selection::Selection;
 use pericore_observe::session::{Entrance, Manners, Neighbourhood, Refusal, prepare};
 use pericore_registers::RegisterSpace;
 
-use super::{StatArgs, forecast};
+use super::Task;
 use crate::failure::Failure;
 use crate::notice;
 
@@ -17,23 +15,23 @@ use crate::notice;
 /// # Errors
 /// Registers that cannot be reached, or events that cannot be counted here.
 pub fn plan(
-    args: &StatArgs,
+    task: Task<'_>,
     space: &mut impl RegisterSpace,
     cpus: &[Cpu],
     selection: Selection,
 ) -> Result<Plan, Failure> {
-    let topology = topology(args, space, cpus, &selection)?;
-    plan_on(args, space, &topology, selection)
+    let topology = topology(task, space, cpus, &selection)?;
+    plan_on(task, space, &topology, selection)
 }
 
 /// What there is of the units that the selection needs; of all units where a socket can be frozen at once, so that nobody is frozen unseen.
 fn topology(
-    args: &StatArgs,
+    task: Task<'_>,
     space: &mut impl RegisterSpace,
     cpus: &[Cpu],
     selection: &Selection,
 ) -> Result<Topology, Failure> {
-    let whole = !args.no_freeze && freezes_sockets(selection.family);
+    let whole = !task.args.no_freeze && freezes_sockets(selection.family);
     discover(space, selection.family, cpus, |unit| whole || selection.uses(unit)).map_err(Failure::failed)
 }
 
@@ -42,17 +40,17 @@ fn topology(
 /// # Errors
 /// As [`plan`].
 pub fn plan_on(
-    args: &StatArgs,
+    task: Task<'_>,
     space: &mut impl RegisterSpace,
     topology: &Topology,
     selection: Selection,
 ) -> Result<Plan, Failure> {
-    sampled(args, topology, prepare(space, topology, selection, manners(args), None).map_err(failure)?)
+    sampled(task, topology, prepare(space, topology, selection, manners(task), None).map_err(failure)?)
 }
 
 /// With `-c`, the plan with samples at the overflows of the first event.
-fn sampled(args: &StatArgs, topology: &Topology, plan: Plan) -> Result<Plan, Failure> {
-    match (args.period, plan.sockets.first().map(|part| part.socket)) {
+fn sampled(task: Task<'_>, topology: &Topology, plan: Plan) -> Result<Plan, Failure> {
+    match (task.course.period, plan.sockets.first().map(|part| part.socket)) {
         (Some(period), Some(socket)) => {
             plan.sampled(topology, Trigger { socket, event: 0, period }).map_err(Failure::usage)
         }
@@ -65,18 +63,18 @@ fn sampled(args: &StatArgs, topology: &Topology, plan: Plan) -> Result<Plan, Fai
 /// # Errors
 /// As [`plan`], and if other sessions are in the way.
 pub fn plan_among(
-    args: &StatArgs,
+    task: Task<'_>,
     space: &mut impl RegisterSpace,
     cpus: &[Cpu],
     selection: &Selection,
     neighbourhood: &Neighbourhood,
 ) -> Result<(Plan, Entrance), Failure> {
-    let topology = topology(args, space, cpus, selection)?;
+    let topology = topology(task, space, cpus, selection)?;
     loop {
         let entrance = neighbourhood.enter().map_err(Failure::failed)?;
-        match prepare(space, &topology, selection.clone(), manners(args), Some(neighbourhood)) {
-            Ok(plan) => return Ok((sampled(args, &topology, plan)?, entrance)),
-            Err(Refusal::Busy { neighbours, .. }) if args.wait => {
+        match prepare(space, &topology, selection.clone(), manners(task), Some(neighbourhood)) {
+            Ok(plan) => return Ok((sampled(task, &topology, plan)?, entrance)),
+            Err(Refusal::Busy { neighbours, .. }) if task.args.wait => {
                 drop(entrance);
                 for neighbour in neighbours {
                     notice::say(format!("waiting for process {} to end", neighbour.pid));
@@ -88,9 +86,9 @@ pub fn plan_among(
     }
 }
 
-const fn manners(args: &StatArgs) -> Manners {
-    let freeze = if args.no_freeze { Freeze::Never } else { Freeze::Cheapest };
-    Manners { freeze, take_over: args.take_over }
+const fn manners(task: Task<'_>) -> Manners {
+    let freeze = if task.args.no_freeze { Freeze::Never } else { Freeze::Cheapest };
+    Manners { freeze, take_over: task.args.take_over }
 }
 
 fn failure(refusal: Refusal) -> Failure {
@@ -100,27 +98,9 @@ fn failure(refusal: Refusal) -> Failure {
     }
 }
 
-/// Prints what a run would do or cost, if that is asked for instead of the run; true if it was.
-///
-/// # Errors
-/// An output that cannot be written.
-pub fn forecast(args: &StatArgs, plan: &Plan) -> Result<bool, Failure> {
-    if !args.is_forecast() {
-        return Ok(false);
-    }
-    let mut out = args.open_output()?;
-    if args.dry_run {
-        forecast::operations(plan, &mut out)?;
-    } else {
-        forecast::cost(plan, &mut out)?;
-    }
-    out.flush()?;
-    Ok(true)
-}
-
 /// Warns if counters may wrap twice between two lines.
-pub fn warn_of_wraps(args: &StatArgs, plan: &Plan) {
-    if let Some(interval) = args.interval.filter(|interval| interval / 1e3 > plan.safe_interval()) {
+pub fn warn_of_wraps(task: Task<'_>, plan: &Plan) {
+    if let Some(interval) = task.course.interval.filter(|interval| interval / 1e3 > plan.safe_interval()) {
         notice::say(format!(
             "-I {interval}: a counter may wrap twice within {:.0} s: such counts will not be shown; choose a shorter interval",
             plan.safe_interval()

@@ -1,7 +1,7 @@
 //! Measuring a software machine: discovery, plan and session as on a real one, with virtual time in between.
 
 use std::cell::RefCell;
-use std::io::Write;
+use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use std::rc::Rc;
@@ -17,12 +17,12 @@ use pericore_registers::{Address, Operation, Outcome, RegisterSpace, Width};
 
 use super::interrupt::Interrupt;
 use super::progress::ProgressLine;
-use super::repeat::Runs;
-use super::{StatArgs, preparation, rows, say_nothing_was_measured, table, truth};
+use super::{Receiver, Subject, Taken, Task, preparation, say_nothing_was_measured, truth};
 use crate::failure::Failure;
 use crate::machine::opened;
 use crate::program::Program;
 use crate::restore;
+use crate::results::table;
 
 /// Between two looks at signals, progress and the end of the workload lies a slice: this part of the time that the sample has taken so far.
 /// What is measured ends at the first look after the end of the workload, so rates are too low by at most one slice.
@@ -59,32 +59,29 @@ fn reseeded(scenario: &Scenario, run: u32) -> Scenario {
     scenario
 }
 
-/// Runs `pericore stat --machine`.
+/// Measures a software machine.
 ///
 /// # Errors
 /// A command line that cannot be carried out, or a run that failed.
-pub fn run(args: &StatArgs, machine: &str) -> Result<ExitCode, Failure> {
-    if args.is_forecast() {
-        return forecast(args, machine);
-    }
-    let spec = MachineSpec::parse(machine).map_err(|error| {
-        if Path::new(machine).is_file() {
+pub fn run(task: Task<'_>, machine_name: &str, receiver: &mut dyn Receiver) -> Result<ExitCode, Failure> {
+    let args = task.args;
+    let spec = MachineSpec::parse(machine_name).map_err(|error| {
+        if Path::new(machine_name).is_file() {
             return Failure::usage(format!(
-                "{machine} is a file: on a snapshot no workload can run, only --dry-run and --cost look at it; name a family or preset"
+                "{machine_name} is a file: on a snapshot no workload can run, only `stat` with --dry-run or --cost looks at it; name a \
+                 family or preset"
             ));
         }
-        args.files.on_unknown_family(Failure::usage(error))
+        args.wanted.files.on_unknown_family(Failure::usage(error))
     })?;
-    let workload_text = args.workload.as_deref().unwrap_or("stream");
+    let workload = args.workload.as_deref().unwrap_or("stream");
     let limits = spec.limits().map_err(Failure::usage)?;
-    let scenario = load(workload_text, &limits)?;
-    let selection = args.selection(spec.family())?;
-    let machine_name = machine;
-    let mut out = args.open_output()?;
-    let mut runs = Runs::new(args.repeat);
+    let scenario = load(workload, &limits)?;
+    let selection = args.wanted.selection(spec.family())?;
+    receiver.open()?;
     let mut interrupt: Option<Interrupt> = None;
     let mut status = ExitCode::SUCCESS;
-    for run in 0..args.repeat {
+    for run in 0..task.course.repeat {
         let program = Program::of(&args.program, &spec)?;
         let machine = match &program {
             Some(program) => Machine::for_program(&spec, program.source(), program.settings()),
@@ -92,50 +89,51 @@ pub fn run(args: &StatArgs, machine: &str) -> Result<ExitCode, Failure> {
         };
         let machine = Shared(Rc::new(RefCell::new(machine.map_err(Failure::usage)?)));
         let cpus = cpus(machine.0.borrow().chassis().shape());
-        let plan = preparation::plan(args, &mut machine.clone(), &cpus, selection.clone())?;
+        let plan = preparation::plan(task, &mut machine.clone(), &cpus, selection.clone())?;
         if run == 0 {
-            preparation::warn_of_wraps(args, &plan);
+            preparation::warn_of_wraps(task, &plan);
         }
         // A program that runs gets the signals: this comes after, and so finds them taken.
         let watched = match &interrupt {
             Some(watched) => watched.clone(),
             None => interrupt.insert(Interrupt::watch()?).clone(),
         };
-        let workload_text = match &program {
+        let workload = match &program {
             Some(program) => program.start().map(|()| program.title())?,
-            None => workload_text.to_owned(),
+            None => workload.to_owned(),
         };
-        if run == 0 && !args.json && args.separator.is_none() {
-            let sockets = machine.0.borrow().chassis().shape().sockets;
-            let plural = if sockets == 1 { "" } else { "s" };
-            writeln!(
-                out,
-                "\n EMULATED {} ({}), {sockets} socket{plural}: {workload_text}",
-                spec.family().name,
-                spec.preset()
-            )?;
+        if run == 0 {
+            let title = title(&spec, machine.0.borrow().chassis().shape().sockets, &workload);
+            receiver.begin(&Subject { title, emulated: Some(spec.preset().to_owned()), plan: &plan })?;
         }
         let started = Instant::now();
-        let mut measurement = Measurement {
-            args,
-            machine,
-            machine_name,
-            spec: &spec,
-            started,
-            interrupt: watched,
-            program,
-            runs: &mut runs,
-        };
-        status = measurement.measure(plan, &mut out)?;
+        let mut measurement =
+            Measurement { task, machine, machine_name, started, interrupt: watched, program, receiver };
+        status = measurement.measure(plan)?;
         if interrupt.as_ref().is_some_and(|interrupt| interrupt.signal().is_some()) {
             break;
         }
     }
-    if let Some(report) = runs.finish() {
-        args.print(&mut out, &report, Some(spec.preset()))?;
-    }
-    out.flush()?;
+    receiver.finish()?;
     Ok(interrupt.map_or(status, |interrupt| interrupt.exit(status)))
+}
+
+/// What is measured, above the table.
+fn title(spec: &MachineSpec, sockets: u16, workload: &str) -> String {
+    let plural = if sockets == 1 { "" } else { "s" };
+    format!("EMULATED {} ({}), {sockets} socket{plural}: {workload}", spec.family().name, spec.preset())
+}
+
+/// What a run would do: for that the hardware is enough, so that families without a model, and snapshots, will do.
+///
+/// # Errors
+/// A machine that is not known, or events that cannot be counted on it.
+pub fn plan(task: Task<'_>, machine: &str) -> Result<Plan, Failure> {
+    let wanted = &task.args.wanted;
+    let mut chassis = opened::machine(machine).map_err(|refusal| wanted.files.on_unknown_family(refusal))?;
+    let selection = wanted.selection(chassis.shape().family)?;
+    let cpus = cpus(chassis.shape());
+    preparation::plan(task, &mut chassis, &cpus, selection)
 }
 
 /// The machine, shared by the session that reads its registers and the loop that runs its workload.
@@ -164,16 +162,7 @@ impl Shared {
     }
 }
 
-/// What a run would do or cost: for that the hardware is enough, so that families without a model, and snapshots, will do.
-fn forecast(args: &StatArgs, machine: &str) -> Result<ExitCode, Failure> {
-    let mut chassis = opened::machine(machine).map_err(|refusal| args.files.on_unknown_family(refusal))?;
-    let selection = args.selection(chassis.shape().family)?;
-    let cpus = cpus(chassis.shape());
-    let plan = preparation::plan(args, &mut chassis, &cpus, selection)?;
-    preparation::forecast(args, &plan)?;
-    Ok(ExitCode::SUCCESS)
-}
-
+/// The logical processors of a software machine.
 pub fn cpus(shape: &Shape) -> Vec<Cpu> {
     let package = |number| shape.socket_of_cpu(number).map(|package| Cpu { number, package });
     (0..shape.cpus()).filter_map(package).collect()
@@ -181,51 +170,50 @@ pub fn cpus(shape: &Shape) -> Vec<Cpu> {
 
 /// One run of the command.
 struct Measurement<'a> {
-    args: &'a StatArgs,
+    task: Task<'a>,
     machine: Shared,
     /// As the user wrote it.
     machine_name: &'a str,
-    spec: &'a MachineSpec,
     started: Instant,
     interrupt: Interrupt,
     program: Option<Program>,
-    runs: &'a mut Runs,
+    receiver: &'a mut dyn Receiver,
 }
 
 impl Measurement<'_> {
-    fn measure(&mut self, plan: Plan, out: &mut dyn Write) -> Result<ExitCode, Failure> {
+    fn measure(&mut self, plan: Plan) -> Result<ExitCode, Failure> {
+        let Task { args, course } = self.task;
         let ticks = |seconds: f64| {
             let per_second = self.machine.0.borrow().clocks().ticks_per_second() as f64;
             ((seconds * per_second) as u64).max(1)
         };
         let (longest, shortest) = (ticks(LONGEST), ticks(SHORTEST));
-        let poll = self.args.period.map(|_| ticks(POLL));
-        let interval = self.args.interval.map(|milliseconds| ticks(milliseconds / 1e3));
-        let deadline = self.args.timeout.map(|milliseconds| ticks(milliseconds / 1e3));
-        let rotation =
-            (plan.rounds() > 1).then(|| ticks(self.args.rotate.map_or(TURN, |milliseconds| milliseconds / 1e3)));
-        let guard = if self.args.guard { Guard::All } else { Guard::InTurn };
-        let journal = match &self.args.journal {
+        let poll = course.period.map(|_| ticks(POLL));
+        let interval = course.interval.map(|milliseconds| ticks(milliseconds / 1e3));
+        let deadline = args.timeout.map(|milliseconds| ticks(milliseconds / 1e3));
+        let rotation = (plan.rounds() > 1).then(|| ticks(args.rotate.map_or(TURN, |milliseconds| milliseconds / 1e3)));
+        let guard = if args.guard { Guard::All } else { Guard::InTurn };
+        let journal = match &args.journal {
             Some(path) => {
                 Some(JournalFile { path: path.clone(), boot: restore::boot()?, machine: self.machine_name.to_owned() })
             }
             None => None,
         };
-        let options = Options { take_over: self.args.take_over, guard, journal, neighbourhood: None };
+        let options = Options { take_over: args.take_over, guard, journal, neighbourhood: None };
         let mut session =
             Session::start(self.machine.clone(), plan, options, |space| space.moment()).map_err(Failure::failed)?;
         let mut progress = ProgressLine::new();
-        if let Some(delay) = self.args.delay
+        if let Some(delay) = args.delay
             && !self.sit_out(ticks(delay / 1e3), longest, &mut session, &mut progress)?
         {
             progress.clear();
             say_nothing_was_measured(delay);
             session.stop().map_err(Failure::failed)?;
-            return self.footer(out);
+            return self.remark();
         }
         let start = self.machine.0.borrow().now();
         let mut before = self.machine.0.borrow().snapshot();
-        let (mut next_print, mut next_round, mut printed) = (interval, rotation, false);
+        let (mut next_print, mut next_round, mut passed_on) = (interval, rotation, false);
         let mut sample_began = 0;
         loop {
             let now = self.machine.0.borrow().now() - start;
@@ -236,7 +224,7 @@ impl Measurement<'_> {
             if let Some(sample) = session.sample_on_overflow(|space| space.moment()) {
                 progress.clear();
                 let end = self.machine.0.borrow().clocks().seconds(0, until);
-                before = self.print(&session, &sample, &before, Some(end), out)?;
+                before = self.pass_on(&session, &sample, &before, Some(end))?;
             }
             let over = done || deadline.is_some_and(|deadline| until >= deadline);
             if next_round == Some(until) && !over {
@@ -245,14 +233,14 @@ impl Measurement<'_> {
             }
             if next_print == Some(until) || over {
                 progress.clear();
-                let goes_on = interval.is_some() || self.args.period.is_some();
+                let goes_on = interval.is_some() || course.period.is_some();
                 let end = goes_on.then(|| self.machine.0.borrow().clocks().seconds(0, until));
                 if over {
                     session.check_controls();
                 }
                 let sample = session.sample(|space| space.moment());
-                before = self.print(&session, &sample, &before, end, out)?;
-                printed = true;
+                before = self.pass_on(&session, &sample, &before, end)?;
+                passed_on = true;
                 next_print = interval.map(|interval| until + interval);
                 sample_began = until;
             }
@@ -260,8 +248,8 @@ impl Measurement<'_> {
                 break;
             }
         }
-        debug_assert!(printed, "the last look prints");
-        let status = self.footer(out)?;
+        debug_assert!(passed_on, "the last look passes a sample on");
+        let status = self.remark()?;
         session.stop().map_err(Failure::failed)?;
         Ok(status)
     }
@@ -297,46 +285,44 @@ impl Measurement<'_> {
         Ok(machine.finished() || self.interrupt.signal().is_some())
     }
 
-    /// Prints a sample; returns the snapshot at its end.
-    fn print(
+    /// Passes a sample on; returns the snapshot at its end.
+    fn pass_on(
         &mut self,
         session: &Session<Shared>,
         sample: &Sample,
         before: &Snapshot,
-        interval_end: Option<f64>,
-        out: &mut dyn Write,
+        end: Option<f64>,
     ) -> Result<Snapshot, Failure> {
         let after = self.machine.0.borrow().snapshot();
         let plan = session.plan();
-        let true_sample =
-            self.args.truth.then(|| truth::sample(&plan.selection, sample, &Window::between(before, &after)));
-        let report = rows::report(plan, sample, true_sample.as_ref(), self.args.scope(), interval_end);
-        if let Some(report) = self.runs.take(report) {
-            self.args.print(out, &report, Some(self.spec.preset()))?;
-        }
+        let truth = self.task.course.truth;
+        let truth = truth.then(|| truth::sample(&plan.selection, sample, &Window::between(before, &after)));
+        self.receiver.take(Taken { plan, sample, truth: truth.as_ref(), end })?;
         Ok(after)
     }
 
-    fn footer(&self, out: &mut dyn Write) -> Result<ExitCode, Failure> {
+    /// What is to be said of the run at its end; the status to end with.
+    fn remark(&mut self) -> Result<ExitCode, Failure> {
         let said = self.program.as_ref().map(Program::end);
         let status = said.as_ref().map_or(ExitCode::SUCCESS, |said| said.exit());
         if let Some(said) = &said {
             said.warn();
-        }
-        if self.args.json || self.args.separator.is_some() || self.runs.are_several() {
-            return Ok(status);
         }
         let machine = self.machine.0.borrow();
         let seconds = machine.clocks().seconds(0, machine.now());
         let real = self.started.elapsed().as_secs_f64();
         let progress = machine.progress();
         let slower = real / seconds.max(1e-12);
-        match (&said, machine.program()) {
-            (Some(said), Some(counts)) => said.print(out, &counts)?,
-            _ => writeln!(out, " accesses: {} of {}", progress.done, progress.total)?,
-        }
+        let mut words = String::new();
+        // A text takes whatever is written to it.
+        let _ = match (&said, machine.program()) {
+            (Some(said), Some(counts)) => said.print(&mut words, &counts),
+            _ => writeln!(words, " accesses: {} of {}", progress.done, progress.total),
+        };
         let time = table::seconds(seconds);
-        writeln!(out, " virtual time: {time} s; real time: {real:.2} s, {slower:.0} times as long")?;
+        let _ = writeln!(words, " virtual time: {time} s; real time: {real:.2} s, {slower:.0} times as long");
+        drop(machine);
+        self.receiver.remark(&words)?;
         Ok(status)
     }
 }

@@ -1,0 +1,255 @@
+//! Measuring: from the command line's words to samples, on this machine or on a software one. What becomes of the samples is the
+//! receiver's matter.
+
+mod child;
+pub mod emulated;
+mod interrupt;
+mod local;
+pub mod preparation;
+mod progress;
+mod truth;
+mod wakeup;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use pericore_catalog::Family;
+use pericore_observe::plan::Plan;
+use pericore_observe::selection::{Selection, SelectionError};
+use pericore_observe::session::Sample;
+
+use crate::event_files::EventFilesArg;
+use crate::failure::Failure;
+use crate::notice;
+use crate::program::ProgramArgs;
+pub use local::STANDS_IN;
+
+/// A year: longer intervals are a slip.
+const MOST_MILLISECONDS: f64 = 365.0 * 86_400e3;
+
+/// What to measure, where, and with what manners.
+#[derive(Debug, Args)]
+pub struct MeasureArgs {
+    /// Measure a software machine instead of this one: family or preset, `NAME[:key=value,…]`
+    #[arg(long, value_name = "MACHINE")]
+    pub machine: Option<String>,
+    /// What the software machine runs: `NAME[:key=value,…]` (stream copy triad random chase mixed ntstore dma-read dma-write idle), or a FILE.scenario
+    #[arg(long, value_name = "WORKLOAD")]
+    workload: Option<String>,
+    #[command(flatten)]
+    pub wanted: SelectionArgs,
+    /// Count everywhere; the uncore knows no programs, so this is always so
+    #[arg(short = 'a', long)]
+    all_cpus: bool,
+    /// End after so many milliseconds (virtual ones on a software machine)
+    #[arg(long, value_name = "MS", allow_negative_numbers = true)]
+    timeout: Option<f64>,
+    /// Measure nothing in the first so many milliseconds of the program or workload (virtual ones on a software machine): -I and --timeout count
+    /// from there
+    #[arg(short = 'D', long, value_name = "MS", allow_negative_numbers = true)]
+    delay: Option<f64>,
+    /// Change rounds every so many milliseconds, where events have to take turns: 10 unless given (on a software machine virtual
+    /// ones, and 0.002 unless given: its registers cost no virtual time)
+    #[arg(long, value_name = "MS", allow_negative_numbers = true)]
+    rotate: Option<f64>,
+    /// Read all controls in use again with each sample, to notice changes by others at once
+    #[arg(long)]
+    guard: bool,
+    /// Journal what is overwritten in this file until everything is put back; `pericore restore` undoes a killed run. Without it a file
+    /// in $XDG_STATE_HOME/pericore (~/.local/state/pericore); none for a software machine, which ends with us
+    #[arg(long, value_name = "FILE")]
+    journal: Option<PathBuf>,
+    /// Use counters even if someone else has them running
+    #[arg(long)]
+    take_over: bool,
+    /// Never stop counters for reading: they are read one after the other while they run, and a second such run can share units
+    #[arg(long)]
+    no_freeze: bool,
+    /// If another run of pericore is in the way, begin when it has ended
+    #[arg(long)]
+    wait: bool,
+    #[command(flatten)]
+    program: ProgramArgs,
+}
+
+/// Events and metrics to count.
+#[derive(Debug, Args)]
+pub struct SelectionArgs {
+    /// Events: `unit/EVENT.SUBEVENT,key=value/`, Intel's or perf's names; commas between, `{}` around groups
+    #[arg(short = 'e', long = "event", value_name = "EVENTS")]
+    events: Vec<String>,
+    #[command(flatten)]
+    pub files: EventFilesArg,
+    /// Metrics: `METRIC` or `unit/METRIC`, commas between
+    #[arg(short = 'M', long = "metrics", value_name = "METRICS")]
+    metrics: Vec<String>,
+}
+
+/// When samples are taken.
+#[derive(Debug, Clone, Copy)]
+pub struct Course {
+    /// Milliseconds between two samples (virtual ones on a software machine); none for one sample at the end.
+    pub interval: Option<f64>,
+    /// A sample each time when the first event has been counted so often.
+    pub period: Option<u64>,
+    /// Runs of the whole: at least 1.
+    pub repeat: u32,
+    /// The model's own figures go with each sample.
+    pub truth: bool,
+}
+
+/// What to do: the words of the command line, and when samples are taken.
+#[derive(Debug, Clone, Copy)]
+pub struct Task<'a> {
+    /// What to measure.
+    pub args: &'a MeasureArgs,
+    /// When.
+    pub course: &'a Course,
+}
+
+/// What is measured.
+#[derive(Debug)]
+pub struct Subject<'a> {
+    /// Machine and program or workload, in words; an emulated machine says so.
+    pub title: String,
+    /// The software machine's preset, if it is one.
+    pub emulated: Option<String>,
+    /// What is counted where.
+    pub plan: &'a Plan,
+}
+
+/// A sample on its way to the receiver.
+#[derive(Debug, Clone, Copy)]
+pub struct Taken<'a> {
+    /// What was counted where.
+    pub plan: &'a Plan,
+    /// The counts.
+    pub sample: &'a Sample,
+    /// The same with the model's figures, if they were asked for.
+    pub truth: Option<&'a Sample>,
+    /// Seconds from the start of the measurement to the end of the sample, if it is one of several.
+    pub end: Option<f64>,
+}
+
+/// Whoever takes the samples.
+pub trait Receiver {
+    /// Nothing is started or written yet: whoever cannot take results should say so now.
+    ///
+    /// # Errors
+    /// What the receiver needs is not to be had.
+    fn open(&mut self) -> Result<(), Failure>;
+
+    /// The measurement begins. Called once, however many runs there are, before anything counts.
+    ///
+    /// # Errors
+    /// As [`Receiver::take`].
+    fn begin(&mut self, subject: &Subject<'_>) -> Result<(), Failure>;
+
+    /// A sample.
+    ///
+    /// # Errors
+    /// It cannot be passed on: the measurement ends.
+    fn take(&mut self, taken: Taken<'_>) -> Result<(), Failure>;
+
+    /// What a software machine has to say of a run at its end, in lines for people.
+    ///
+    /// # Errors
+    /// As [`Receiver::take`].
+    fn remark(&mut self, words: &str) -> Result<(), Failure>;
+
+    /// All runs are over.
+    ///
+    /// # Errors
+    /// As [`Receiver::take`].
+    fn finish(&mut self) -> Result<(), Failure>;
+}
+
+impl Task<'_> {
+    /// Measures. The exit status is the program's, if there is one.
+    ///
+    /// # Errors
+    /// A command line that cannot be carried out, or a run that failed.
+    pub fn run(self, receiver: &mut dyn Receiver) -> Result<ExitCode, Failure> {
+        self.check_times()?;
+        match &self.args.machine {
+            Some(machine) => emulated::run(self, machine, receiver),
+            None => local::run(self, receiver),
+        }
+    }
+
+    /// What a run would do: nothing is written to any register.
+    ///
+    /// # Errors
+    /// As [`Task::run`].
+    pub fn plan(self) -> Result<Plan, Failure> {
+        self.check_times()?;
+        match &self.args.machine {
+            Some(machine) => emulated::plan(self, machine),
+            None => local::plan(self),
+        }
+    }
+
+    fn check_times(self) -> Result<(), Failure> {
+        let Self { args, course } = self;
+        for (name, value) in
+            [("-I", course.interval), ("--timeout", args.timeout), ("--delay", args.delay), ("--rotate", args.rotate)]
+        {
+            if value.is_some_and(|value| !(0.0..=MOST_MILLISECONDS).contains(&value) || value == 0.0) {
+                return Err(Failure::usage(format!(
+                    "{name}: give a number of milliseconds above 0, {MOST_MILLISECONDS} at the most"
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Says why there are no numbers: the end came before the delay was over.
+fn say_nothing_was_measured(delay: f64) {
+    notice::say(format!("nothing was measured: the end came within the delay of {delay} ms; choose a shorter one"));
+}
+
+/// The error, with the place in the user's text.
+fn pointed(error: &SelectionError) -> Failure {
+    Failure::usage(format!("{error}\n{}", error.caret()))
+}
+
+impl MeasureArgs {
+    /// An option that only makes sense on a software machine, if one is given.
+    fn only_for_software(&self) -> Option<&'static str> {
+        if self.workload.is_some() { Some("--workload") } else { self.program.only_for_software() }
+    }
+}
+
+impl SelectionArgs {
+    /// What to count: what the user named, else the family's defaults.
+    ///
+    /// # Errors
+    /// A name that is not known, or an event file that cannot be used.
+    pub fn selection(&self, family: &'static Family) -> Result<Selection, Failure> {
+        let mut selection = self.named(self.files.extend(family)?.family)?;
+        if self.events.is_empty() && self.metrics.is_empty() {
+            let family = selection.family;
+            if family.default_metrics.is_empty() {
+                return Err(Failure::usage(format!("{} has no default metrics; name some with -e or -M", family.name)));
+            }
+            for metric in family.default_metrics {
+                selection.add_metrics(metric).map_err(Failure::failed)?;
+            }
+        }
+        Ok(selection)
+    }
+
+    /// What the user named, and nothing else.
+    fn named(&self, family: &'static Family) -> Result<Selection, Failure> {
+        let mut selection = Selection::new(family);
+        for events in &self.events {
+            selection.add_events(events).map_err(|error| pointed(&error))?;
+        }
+        for metrics in &self.metrics {
+            selection.add_metrics(metrics).map_err(|error| pointed(&error))?;
+        }
+        Ok(selection)
+    }
+}

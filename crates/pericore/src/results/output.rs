@@ -1,0 +1,93 @@
+//! In what form results are printed, and where to.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use pericore_observe::results::Scope;
+
+use super::{Report, machine_readable, table};
+use crate::failure::Failure;
+
+/// The form, the place, and what is added up.
+#[derive(Debug, Args)]
+pub struct OutputArgs {
+    /// Print JSON lines
+    #[arg(short = 'j', long = "json-output", conflicts_with = "separator")]
+    json: bool,
+    /// Print fields with this separator between (`\t` is a tab); one that has it inside stands in quotation marks
+    #[arg(short = 'x', long = "field-separator", value_name = "SEP", value_parser = separator)]
+    separator: Option<String>,
+    /// Write to this file instead of standard error
+    #[arg(short = 'o', long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// A line for each socket
+    #[arg(long)]
+    per_socket: bool,
+    /// A line for each unit instance
+    #[arg(short = 'A', long, visible_aliases = ["no-aggr", "no-merge"], conflicts_with = "per_socket")]
+    per_unit: bool,
+}
+
+/// What stands between fields. As perf has it: shells make a tab a nuisance to type.
+fn separator(text: &str) -> Result<String, String> {
+    match text {
+        "" => Err("give what is to stand between the fields, such as -x,".to_owned()),
+        "\\t" => Ok("\t".to_owned()),
+        _ => Ok(text.to_owned()),
+    }
+}
+
+impl OutputArgs {
+    /// True for tables, false for what programs read.
+    pub const fn is_for_people(&self) -> bool {
+        !self.json && self.separator.is_none()
+    }
+
+    /// Where results go: standard error unless a file is named.
+    ///
+    /// # Errors
+    /// The file cannot be created.
+    pub fn open(&self) -> Result<Box<dyn Write>, Failure> {
+        Ok(match &self.output {
+            None => Box::new(io::stderr()),
+            Some(path) => {
+                let refuse = |error| Failure::failed(format!("cannot create {}: {error}", path.display()));
+                Box::new(File::create(path).map_err(refuse)?)
+            }
+        })
+    }
+
+    /// What numbers are added up over.
+    pub const fn scope(&self) -> Scope {
+        if self.per_unit {
+            Scope::Instance
+        } else if self.per_socket {
+            Scope::Socket
+        } else {
+            Scope::System
+        }
+    }
+
+    /// Prints a report. With `truth`, the model's figures stand beside the numbers; `emulated` names the software machine, if it was one.
+    ///
+    /// # Errors
+    /// An output that cannot be written.
+    pub fn print(
+        &self,
+        out: &mut dyn Write,
+        report: &Report,
+        truth: bool,
+        emulated: Option<&str>,
+    ) -> Result<(), Failure> {
+        let mut text = Vec::new();
+        match (&self.separator, self.json) {
+            (Some(separator), _) => machine_readable::separated(&mut text, report, separator, truth),
+            (None, true) => machine_readable::json(&mut text, report, emulated),
+            (None, false) => table::print(&mut text, report, truth),
+        }?;
+        out.write_all(&text)?;
+        Ok(out.flush()?)
+    }
+}

@@ -1,0 +1,71 @@
+//! Samples as `stat` prints them.
+
+use std::io::Write;
+
+use super::StatArgs;
+use super::repeat::Runs;
+use crate::failure::Failure;
+use crate::measure::{Receiver, Subject, Taken};
+use crate::results::{Report, rows};
+
+/// Prints each sample, or the mean of all runs at the end.
+pub struct Printer<'a> {
+    args: &'a StatArgs,
+    out: Option<Box<dyn Write>>,
+    runs: Runs,
+    /// The software machine, if it is one.
+    emulated: Option<String>,
+}
+
+impl<'a> Printer<'a> {
+    /// Nothing is opened before the measurement begins.
+    pub fn new(args: &'a StatArgs) -> Self {
+        Self { args, out: None, runs: Runs::new(args.repeat), emulated: None }
+    }
+
+    fn print(&mut self, report: &Report) -> Result<(), Failure> {
+        match &mut self.out {
+            Some(out) => self.args.output.print(out, report, self.args.truth, self.emulated.as_deref()),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Receiver for Printer<'_> {
+    fn open(&mut self) -> Result<(), Failure> {
+        self.out = Some(self.args.output.open()?);
+        Ok(())
+    }
+
+    fn begin(&mut self, subject: &Subject<'_>) -> Result<(), Failure> {
+        self.emulated.clone_from(&subject.emulated);
+        match &mut self.out {
+            Some(out) if self.args.output.is_for_people() => Ok(writeln!(out, "\n {}", subject.title)?),
+            _ => Ok(()),
+        }
+    }
+
+    fn take(&mut self, taken: Taken<'_>) -> Result<(), Failure> {
+        let report = rows::report(taken.plan, taken.sample, taken.truth, self.args.output.scope(), taken.end);
+        match self.runs.take(report) {
+            Some(report) => self.print(&report),
+            None => Ok(()),
+        }
+    }
+
+    fn remark(&mut self, words: &str) -> Result<(), Failure> {
+        match &mut self.out {
+            Some(out) if self.args.output.is_for_people() && !self.runs.are_several() => {
+                Ok(out.write_all(words.as_bytes())?)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn finish(&mut self) -> Result<(), Failure> {
+        if let Some(report) = self.runs.finish() {
+            self.print(&report)?;
+        }
+        Ok(self.out.as_mut().map_or(Ok(()), Write::flush)?)
+    }
+}
