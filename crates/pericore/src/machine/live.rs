@@ -28,6 +28,12 @@ pub struct LiveArgs {
 }
 
 impl LiveArgs {
+    /// A machine with a workload, without more.
+    pub fn named(machine: &str, workload: Option<&str>) -> Self {
+        let workload = workload.map(str::to_owned);
+        Self { machine: machine.to_owned(), sockets: None, workload, inject: Vec::new() }
+    }
+
     /// The machine, not yet running, and its traffic.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ mod boot;
 mod live;
 pub mod opened;
 mod registers;
-mod run;
+pub mod run;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -31,25 +31,54 @@ pub struct RunArgs {
     program: Vec<OsString>,
 }
 
+/// Set for a command that was started again on a live machine: there `--machine` is fulfilled already.
+const WITHIN: &str = "PERICORE_WITHIN";
+
 /// Runs the program; its exit status is ours.
 ///
 /// # Errors
 /// A machine or signal that cannot be, a host that lacks something, accesses that are not as expected.
 pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
-    let (machine, traffic) = args.live.open()?;
-    let mut words = args.program.iter().cloned();
-    let command = Command {
-        program: words.next().unwrap_or_default(),
-        arguments: words.collect(),
-        environment: vec![(STANDS_IN.into(), args.live.spec()?.preset().into())],
-        ..Command::default()
-    };
     let options = Options {
         log: args.log.clone(),
         expect: args.expect.clone(),
         timeout: args.timeout.map(Duration::from_secs),
         ..Options::default()
     };
-    let finished = run_machine(machine, traffic, command, &options).map_err(Failure::failed)?;
+    on(&args.live, args.program.clone(), &[], &options)
+}
+
+/// True if this command was started by [`again`].
+pub fn is_within() -> bool {
+    std::env::var_os(WITHIN).is_some()
+}
+
+/// Runs this very command line again on a live software machine, whose time is that of the wall: there it finds registers as on a Xeon.
+///
+/// # Errors
+/// As [`run`].
+pub fn again(machine: &str, workload: Option<&str>) -> Result<ExitCode, Failure> {
+    let program = std::env::current_exe()
+        .map_err(|error| Failure::failed(format!("cannot tell where this program is: {error}")))?;
+    let words = std::iter::once(program.into_os_string()).chain(std::env::args_os().skip(1));
+    on(&LiveArgs::named(machine, workload), words.collect(), &[(WITHIN.into(), "1".into())], &Options::default())
+}
+
+fn on(
+    live: &LiveArgs,
+    words: Vec<OsString>,
+    environment: &[(OsString, OsString)],
+    options: &Options,
+) -> Result<ExitCode, Failure> {
+    let (machine, traffic) = live.open()?;
+    let stands_in = (STANDS_IN.into(), live.spec()?.preset().into());
+    let mut words = words.into_iter();
+    let command = Command {
+        program: words.next().unwrap_or_default(),
+        arguments: words.collect(),
+        environment: environment.iter().cloned().chain([stands_in]).collect(),
+        ..Command::default()
+    };
+    let finished = run_machine(machine, traffic, command, options).map_err(Failure::failed)?;
     Ok(ExitCode::from(finished.outcome.shell_status() as u8))
 }

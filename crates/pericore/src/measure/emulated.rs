@@ -17,7 +17,7 @@ use pericore_registers::{Address, Operation, Outcome, RegisterSpace, Width};
 
 use super::interrupt::Interrupt;
 use super::progress::ProgressLine;
-use super::{Receiver, Subject, Taken, Task, preparation, say_nothing_was_measured, truth};
+use super::{Ender, Receiver, Subject, Taken, Task, preparation, say_nothing_was_measured, truth};
 use crate::failure::Failure;
 use crate::machine::opened;
 use crate::program::Program;
@@ -79,6 +79,7 @@ pub fn run(task: Task<'_>, machine_name: &str, receiver: &mut dyn Receiver) -> R
     let scenario = load(workload, &limits)?;
     let selection = args.wanted.selection(spec.family())?;
     receiver.open()?;
+    let ender = Ender::default();
     let mut interrupt: Option<Interrupt> = None;
     let mut status = ExitCode::SUCCESS;
     for run in 0..task.course.repeat {
@@ -104,13 +105,26 @@ pub fn run(task: Task<'_>, machine_name: &str, receiver: &mut dyn Receiver) -> R
         };
         if run == 0 {
             let title = title(&spec, machine.0.borrow().chassis().shape().sockets, &workload);
-            receiver.begin(&Subject { title, emulated: Some(spec.preset().to_owned()), plan: &plan })?;
+            receiver.begin(&Subject {
+                title,
+                emulated: Some(spec.preset().to_owned()),
+                plan: &plan,
+                ender: ender.clone(),
+            })?;
         }
         let started = Instant::now();
-        let mut measurement =
-            Measurement { task, machine, machine_name, started, interrupt: watched, program, receiver };
+        let mut measurement = Measurement {
+            task,
+            machine,
+            machine_name,
+            started,
+            interrupt: watched,
+            ender: ender.clone(),
+            program,
+            receiver,
+        };
         status = measurement.measure(plan)?;
-        if interrupt.as_ref().is_some_and(|interrupt| interrupt.signal().is_some()) {
+        if interrupt.as_ref().is_some_and(|interrupt| interrupt.signal().is_some()) || ender.is_asked() {
             break;
         }
     }
@@ -176,6 +190,7 @@ struct Measurement<'a> {
     machine_name: &'a str,
     started: Instant,
     interrupt: Interrupt,
+    ender: Ender,
     program: Option<Program>,
     receiver: &'a mut dyn Receiver,
 }
@@ -282,7 +297,7 @@ impl Measurement<'_> {
             Some(program) => program.check()?,
             None => progress.show(machine.progress().done, machine.progress().total),
         }
-        Ok(machine.finished() || self.interrupt.signal().is_some())
+        Ok(machine.finished() || self.interrupt.signal().is_some() || self.ender.is_asked())
     }
 
     /// Passes a sample on; returns the snapshot at its end.

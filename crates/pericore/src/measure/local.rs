@@ -86,18 +86,19 @@ fn on(task: Task<'_>, host: &Host, receiver: &mut dyn Receiver) -> Result<ExitCo
         let neighbourhood = restore::neighbourhood()?;
         let (plan, entrance) = preparation::plan_among(task, &mut space, &host.cpus, &selection, &neighbourhood)
             .map_err(|failure| elsewhere(failure, host))?;
-        if run == 0 {
-            preparation::warn_of_wraps(task, &plan);
-            receiver.begin(&Subject { title: title(task, host, &plan), emulated: stand_in(), plan: &plan })?;
-        }
         // Before the first write to a register: from here on signals end the measurement, and everything is put back.
         let (interrupt, wakeup) = match &mut watching {
             Some(watching) => watching,
             None => watching.insert((Interrupt::watch()?, Wakeup::new()?)),
         };
+        if run == 0 {
+            preparation::warn_of_wraps(task, &plan);
+            let (title, ender) = (title(task, host, &plan), wakeup.ender().clone());
+            receiver.begin(&Subject { title, emulated: stand_in(), plan: &plan, ender })?;
+        }
         let mut measurement = Measurement { task, host, watch: Stopwatch::default(), interrupt, wakeup, receiver };
         status = measurement.measure(plan, neighbourhood, entrance)?;
-        if interrupt.signal().is_some() {
+        if interrupt.signal().is_some() || wakeup.ender().is_asked() {
             break;
         }
     }
@@ -175,7 +176,7 @@ impl Measurement<'_> {
             self.wakeup.sleep(next.map(|next| next - now))?;
             let now = watch.moment().seconds - start;
             let has_ended = program.as_mut().map_or(Ok(false), Measured::has_ended)?;
-            let over = has_ended || self.interrupt.signal().is_some() || deadline.is_some_and(|end| now >= end);
+            let over = has_ended || self.is_ended() || deadline.is_some_and(|end| now >= end);
             if !over && next_turn.is_some_and(|next| now >= next) {
                 session.rotate(|_| watch.moment());
                 next_turn = after(now, next_turn, turn);
@@ -211,7 +212,7 @@ impl Measurement<'_> {
         let watch = self.watch;
         let end = watch.moment().seconds + delay / 1e3;
         loop {
-            if program.as_mut().map_or(Ok(false), |program| program.has_ended())? || self.interrupt.signal().is_some() {
+            if program.as_mut().map_or(Ok(false), |program| program.has_ended())? || self.is_ended() {
                 return Ok(false);
             }
             let left = end - watch.moment().seconds;
@@ -221,6 +222,10 @@ impl Measurement<'_> {
             }
             self.wakeup.sleep(Some(left))?;
         }
+    }
+
+    fn is_ended(&self) -> bool {
+        self.interrupt.signal().is_some() || self.wakeup.ender().is_asked()
     }
 
     fn pass_on(&mut self, session: &Session<LinuxSpace>, sample: &Sample, end: Option<f64>) -> Result<(), Failure> {

@@ -3,6 +3,7 @@
 
 mod child;
 pub mod emulated;
+mod ender;
 mod interrupt;
 mod local;
 pub mod preparation;
@@ -21,8 +22,10 @@ use pericore_observe::session::Sample;
 
 use crate::event_files::EventFilesArg;
 use crate::failure::Failure;
+use crate::machine::run::{again, is_within};
 use crate::notice;
 use crate::program::ProgramArgs;
+pub use ender::Ender;
 pub use local::STANDS_IN;
 
 /// A year: longer intervals are a slip.
@@ -117,6 +120,8 @@ pub struct Subject<'a> {
     pub emulated: Option<String>,
     /// What is counted where.
     pub plan: &'a Plan,
+    /// Ends the measurement.
+    pub ender: Ender,
 }
 
 /// A sample on its way to the receiver.
@@ -178,6 +183,23 @@ impl Task<'_> {
         }
     }
 
+    /// Measures in real time: with `--machine` on a live machine, on which this command runs once more.
+    ///
+    /// # Errors
+    /// As [`Task::run`].
+    pub fn run_live(self, receiver: &mut dyn Receiver) -> Result<ExitCode, Failure> {
+        self.check_times()?;
+        let Some(machine) = self.args.machine.as_deref().filter(|_| !is_within()) else {
+            return local::run(self, receiver);
+        };
+        if let Some(what) = self.args.program.for_virtual_time() {
+            return Err(Failure::usage(format!(
+                "{what}: a program's accesses run in virtual time, which `pericore stat` and `record` measure; name a --workload"
+            )));
+        }
+        again(machine, self.args.workload.as_deref())
+    }
+
     /// What a run would do: nothing is written to any register.
     ///
     /// # Errors
@@ -218,7 +240,9 @@ fn pointed(error: &SelectionError) -> Failure {
 impl MeasureArgs {
     /// An option that only makes sense on a software machine, if one is given.
     fn only_for_software(&self) -> Option<&'static str> {
-        if self.workload.is_some() { Some("--workload") } else { self.program.only_for_software() }
+        // A command that was started again on a live machine has been understood already.
+        let workload = self.workload.is_some() && !is_within();
+        if workload { Some("--workload") } else { self.program.only_for_software() }
     }
 }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 use signal_hook::low_level::pipe;
 
+use super::ender::Ender;
 use crate::failure::Failure;
 
 /// The longest sleep, where there is nothing to wake up for.
@@ -15,7 +16,10 @@ const FOREVER: Duration = Duration::from_secs(3600);
 
 /// A sleep that signals end: each writes a byte to a socket at which the sleeper waits.
 #[derive(Debug)]
-pub struct Wakeup(UnixStream);
+pub struct Wakeup {
+    reader: UnixStream,
+    ender: Ender,
+}
 
 impl Wakeup {
     /// From now on every signal that asks for an end, and every child that ends, wakes the sleeper.
@@ -26,10 +30,16 @@ impl Wakeup {
         let refuse = |error| Failure::failed(format!("cannot watch for signals: {error}"));
         let (reader, writer) = UnixStream::pair().map_err(refuse)?;
         reader.set_nonblocking(true).map_err(refuse)?;
+        writer.set_nonblocking(true).map_err(refuse)?;
         for signal in [SIGINT, SIGTERM, SIGHUP, SIGCHLD] {
             pipe::register(signal, writer.try_clone().map_err(refuse)?).map_err(refuse)?;
         }
-        Ok(Self(reader))
+        Ok(Self { reader, ender: Ender::waking(writer) })
+    }
+
+    /// Ends a measurement that sleeps here.
+    pub const fn ender(&self) -> &Ender {
+        &self.ender
     }
 
     /// Sleeps for `at_most` seconds, or until something happens.
@@ -47,7 +57,7 @@ impl Wakeup {
             tv_sec: wait.as_secs().try_into().unwrap_or(libc::time_t::MAX),
             tv_nsec: wait.subsec_nanos().into(),
         };
-        let mut poll = libc::pollfd { fd: self.0.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        let mut poll = libc::pollfd { fd: self.reader.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         // A socket's own time limit counts in the kernel's ticks, too coarse for short intervals.
         // SAFETY: one valid entry, a valid time, and no signal mask.
         let ready = unsafe { libc::ppoll(&raw mut poll, 1, &raw const limit, std::ptr::null()) };
@@ -57,7 +67,7 @@ impl Wakeup {
         }
         // How many signals came does not matter: whoever sleeps looks at everything.
         let mut bytes = [0; 64];
-        match self.0.read(&mut bytes) {
+        match self.reader.read(&mut bytes) {
             Ok(_) => Ok(()),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
             Err(error) => Err(fail(error)),

@@ -44,6 +44,14 @@ impl ProgramArgs {
         &self.command
     }
 
+    /// What a software machine in real time cannot run, if it is given.
+    pub fn for_virtual_time(&self) -> Option<&'static str> {
+        let named =
+            [(self.trace.is_some(), "--trace"), (self.core.is_some(), "--core"), (self.numa.is_some(), "--numa")];
+        let named = named.into_iter().find_map(|(is_given, option)| is_given.then_some(option));
+        named.or_else(|| (!self.command.is_empty()).then_some("PROGRAM"))
+    }
+
     /// An option that only makes sense on a software machine, if one is given.
     pub fn only_for_software(&self) -> Option<&'static str> {
         // The other options say by themselves that they need --machine.
