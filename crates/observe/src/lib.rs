@@ -18,9 +18,6 @@ pub mod plan;
 pub mod results;
 pub mod selection;
 pub mod session;
-mod suggest;
 
 #[cfg(test)]
 mod testing;
-
-pub use suggest::nearest;

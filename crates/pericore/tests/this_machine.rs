@@ -241,3 +241,16 @@ fn two_runs_share_a_unit() {
     assert_eq!((selected(0xd10), selected(0xd11)), (vec![0x40_0000], vec![0x140_0000]));
     assert!(left.is_empty(), "{left:?}");
 }
+
+/// The second of three runs is ended by Ctrl-C: the means are those of the first, and that is said.
+#[test]
+fn a_run_that_is_cut_short_is_left_out_of_the_means() {
+    let program =
+        "if [ -e $XDG_STATE_HOME/ran ]; then kill -INT $PPID; sleep 9; else : >$XDG_STATE_HOME/ran; sleep 0.1; fi";
+    let rig = Rig::default();
+    let (run, _) = script(&rig, &format!(r#""$P" stat -r 3 -e imc/CLOCKTICKS/ -- sh -c '{program}'"#));
+    assert_eq!(run.outcome, Outcome::Exited(128 + 2), "{}", run.stderr);
+    for words in ["cut short is left out of the means", "in the only run", "imc/CLOCKTICKS/"] {
+        assert!(run.stderr.contains(words), "no {words:?} in {}", run.stderr);
+    }
+}

@@ -10,4 +10,4 @@ mod similar;
 
 pub use query::Query;
 pub use resolve::{FieldHome, Found, Topic, known_names, resolve};
-pub use similar::{hint, nearest};
+pub use similar::{did_you_mean, hint, nearest};

@@ -1,5 +1,6 @@
 //! How alike two words are.
 
+use std::borrow::Borrow;
 use std::collections::HashSet;
 
 /// Likeness below which two words have nothing to do with each other.
@@ -30,7 +31,11 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<
 
 /// `; did you mean A or B?`, or nothing.
 pub fn hint<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    let near = nearest(name, known);
+    did_you_mean(&nearest(name, known))
+}
+
+/// The same of names that were found before.
+pub fn did_you_mean<T: Borrow<str>>(near: &[T]) -> String {
     if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) }
 }
 

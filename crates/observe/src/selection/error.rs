@@ -1,8 +1,7 @@
 //! What can be wrong with a request, each with the place in the user's text.
 
+use pericore_catalog::search::did_you_mean;
 use pericore_metrics::{ParseError, Spot};
-
-use crate::suggest::hint;
 
 /// A request that cannot be understood.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -37,7 +36,7 @@ pub enum Problem {
         found: String,
     },
     /// No such unit.
-    #[error("{family} has no unit {name:?}{}; its units are {units}", hint(.nearest))]
+    #[error("{family} has no unit {name:?}{}; its units are {units}", did_you_mean(.nearest))]
     UnknownUnit {
         /// Family.
         family: &'static str,
@@ -59,7 +58,7 @@ pub enum Problem {
         nearest: Vec<String>,
     },
     /// No such subevent.
-    #[error("{event} has no subevent {name:?}{}; it has {subevents}", hint(.nearest))]
+    #[error("{event} has no subevent {name:?}{}; it has {subevents}", did_you_mean(.nearest))]
     UnknownSubevent {
         /// Event.
         event: &'static str,
@@ -95,7 +94,7 @@ pub enum Problem {
     #[error("one event is chosen already; write a second one apart, separated by a comma after the \"/\"")]
     SecondEvent,
     /// No such key.
-    #[error("{unit} has no field or filter {key:?}{}; its keys are {keys}", hint(.nearest))]
+    #[error("{unit} has no field or filter {key:?}{}; its keys are {keys}", did_you_mean(.nearest))]
     UnknownKey {
         /// Unit.
         unit: &'static str,
@@ -133,7 +132,7 @@ pub enum Problem {
         example: String,
     },
     /// The value is neither a number nor a name that the field knows.
-    #[error("{field} has no value {value:?}{}; write a number{names}", hint(.nearest))]
+    #[error("{field} has no value {value:?}{}; write a number{names}", did_you_mean(.nearest))]
     UnknownValue {
         /// Field.
         field: String,
@@ -228,7 +227,7 @@ pub enum Problem {
 }
 
 fn hint_or(nearest: &[String], list: &str) -> String {
-    if nearest.is_empty() { format!("; `{list}` shows all") } else { hint(nearest) }
+    if nearest.is_empty() { format!("; `{list}` shows all") } else { did_you_mean(nearest) }
 }
 
 /// A metric takes what its events lack in braces behind its own name.

@@ -4,9 +4,10 @@ use pericore_catalog::{Measure, Metric, Unit};
 use pericore_metrics::{Expression, MAX_DEPTH, Reference, SettingValue, Spot, UnitOfMeasure};
 
 use super::error::{Problem, SelectionError};
+use super::names::nearest;
 use super::programming::{self, Setting};
 use super::settings::Given;
-use super::{SelectedEvent, Selection, names, nearest};
+use super::{SelectedEvent, Selection, names};
 
 /// The deepest chain of metrics that refer to metrics.
 const MAX_LEVELS: usize = 16;

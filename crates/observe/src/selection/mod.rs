@@ -11,7 +11,6 @@ mod resolve;
 mod settings;
 mod syntax;
 
-use crate::suggest::nearest;
 pub use error::{Problem, SelectionError};
 pub use metric::SelectedMetric;
 use pericore_catalog::{Event, Family, Field, Measure, Register, Role, Subevent, Unit};

@@ -1,9 +1,14 @@
 //! Names of units, events and counters, in the catalogue's words, Intel's and perf's.
 
+use pericore_catalog::search;
 use pericore_catalog::{Event, Family, Register, Role, Subevent, Unit};
 
 use super::error::Problem;
-use super::nearest;
+
+/// Known names that look like a mistyped one.
+pub(super) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    search::nearest(name, known).into_iter().map(str::to_owned).collect()
+}
 
 /// What a name stands for within a unit.
 #[derive(Debug, Clone, Copy)]

@@ -2,8 +2,9 @@
 
 use pericore_catalog::{Event, Field, FieldAccess, FieldSet, Register, Role, Unit};
 
+use super::FilterSetting;
 use super::error::Problem;
-use super::{FilterSetting, nearest};
+use super::names::nearest;
 
 /// Control fields that the session sets, and users must not.
 const SESSION_FIELDS: [&str; 5] = ["en", "rst", "frz_ovf", "pmi_en", "occ_ctr_rst"];

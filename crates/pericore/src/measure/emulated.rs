@@ -40,10 +40,21 @@ const POLL: f64 = 1e-6;
 /// Virtual seconds of a round, unless the user says: workloads often end within a virtual millisecond.
 const TURN: f64 = 2e-6;
 
+/// What names of scenario files end with: so they are told from workloads.
+const SCENARIO: &str = ".scenario";
+
 /// A named workload, or the scenario in a file.
 fn load(text: &str, limits: &Limits) -> Result<Scenario, Failure> {
-    if !text.ends_with(".scenario") {
-        return Scenario::of(text, limits).map_err(Failure::usage);
+    if !text.ends_with(SCENARIO) {
+        return Scenario::of(text, limits).map_err(|error| {
+            let failure = Failure::usage(error);
+            if !Path::new(text).is_file() {
+                return failure;
+            }
+            failure.with_advice(&format!(
+                "{text} is a file: if it is a scenario, give it a name that ends with {SCENARIO}"
+            ))
+        });
     }
     let read = std::fs::read_to_string(text);
     let contents = read.map_err(|error| Failure::usage(format!("cannot read the scenario {text}: {error}")))?;
@@ -297,7 +308,11 @@ impl Measurement<'_> {
             Some(program) => program.check()?,
             None => progress.show(machine.progress().done, machine.progress().total),
         }
-        Ok(machine.finished() || self.interrupt.signal().is_some() || self.ender.is_asked())
+        Ok(machine.finished() || self.is_ended())
+    }
+
+    fn is_ended(&self) -> bool {
+        self.interrupt.signal().is_some() || self.ender.is_asked()
     }
 
     /// Passes a sample on; returns the snapshot at its end.
@@ -312,7 +327,8 @@ impl Measurement<'_> {
         let plan = session.plan();
         let truth = self.task.course.truth;
         let truth = truth.then(|| truth::sample(&plan.selection, sample, &Window::between(before, &after)));
-        self.receiver.take(Taken { plan, sample, truth: truth.as_ref(), end })?;
+        let cut = self.is_ended();
+        self.receiver.take(Taken { plan, sample, truth: truth.as_ref(), end, cut })?;
         Ok(after)
     }
 

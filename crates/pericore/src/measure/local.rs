@@ -12,7 +12,7 @@ use super::child::Measured;
 use super::interrupt::Interrupt;
 use super::wakeup::Wakeup;
 use super::{Receiver, Subject, Taken, Task, preparation, say_nothing_was_measured};
-use crate::failure::Failure;
+use crate::failure::{Failure, USAGE};
 use crate::notice;
 use crate::{restore, target};
 
@@ -66,9 +66,9 @@ fn wanted(task: Task<'_>, host: &Host) -> Result<Selection, Failure> {
     args.wanted.selection(family)
 }
 
-/// A failure on a host, with where else to look.
+/// A failure on a host, with where else to look; but what no machine can do stays as it is.
 fn elsewhere(failure: Failure, host: &Host) -> Failure {
-    let Ok(family) = host.family() else { return failure };
+    let Some(family) = host.family().ok().filter(|_| failure.status() != USAGE) else { return failure };
     failure.with_advice(&format!(
         "`pericore doctor` says what else is missing; --machine {} counts on a software machine instead",
         family.name
@@ -229,7 +229,8 @@ impl Measurement<'_> {
     }
 
     fn pass_on(&mut self, session: &Session<LinuxSpace>, sample: &Sample, end: Option<f64>) -> Result<(), Failure> {
-        self.receiver.take(Taken { plan: session.plan(), sample, truth: None, end })
+        let cut = self.is_ended();
+        self.receiver.take(Taken { plan: session.plan(), sample, truth: None, end, cut })
     }
 }
 

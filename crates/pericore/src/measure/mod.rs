@@ -135,6 +135,8 @@ pub struct Taken<'a> {
     pub truth: Option<&'a Sample>,
     /// Seconds from the start of the measurement to the end of the sample, if it is one of several.
     pub end: Option<f64>,
+    /// The user ended the measurement before its time.
+    pub cut: bool,
 }
 
 /// Whoever takes the samples.

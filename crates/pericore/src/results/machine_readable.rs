@@ -97,7 +97,11 @@ pub fn separated(out: &mut impl Write, report: &Report, separator: &str, with_tr
         let share = format!("{:.2}", validity.duty() * 100.0);
         let mut fields = Vec::new();
         fields.extend(report.interval_end.map(|end| format!("{end:.9}")));
-        fields.extend(row.place.as_ref().map(ToString::to_string));
+        if let Some(place) = &row.place {
+            fields.push(place.to_string());
+            // As perf has it: how many are added up, where some are.
+            fields.extend(place.instance.is_none().then(|| place.instances.to_string()));
+        }
         let (count, metric, symbol) = match row.unit_of_measure {
             None => (value, String::new(), String::new()),
             Some(unit) => (String::new(), value, unit.symbol().to_owned()),

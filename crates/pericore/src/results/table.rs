@@ -87,7 +87,11 @@ fn texts(row: &Row) -> (String, String, String) {
 /// How far the numbers can be trusted: one line if all are plainly measured, else a line for each that is not.
 fn validity(out: &mut impl Write, report: &Report) -> io::Result<()> {
     let doubtful: Vec<&Row> = report.rows.iter().filter(|row| !row.value.validity().concerns().is_empty()).collect();
-    let runs = report.runs.map_or_else(String::new, |runs| format!(" in each of {runs} runs"));
+    let runs = match report.runs {
+        None => String::new(),
+        Some(1) => " in the only run".to_owned(),
+        Some(runs) => format!(" in each of {runs} runs"),
+    };
     if doubtful.is_empty() {
         return writeln!(out, " validity: all measured, over {}{runs}", length(report));
     }

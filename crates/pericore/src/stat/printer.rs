@@ -6,6 +6,7 @@ use super::StatArgs;
 use super::repeat::Runs;
 use crate::failure::Failure;
 use crate::measure::{Receiver, Subject, Taken};
+use crate::notice;
 use crate::results::{Report, rows};
 
 /// Prints each sample, or the mean of all runs at the end.
@@ -47,6 +48,10 @@ impl Receiver for Printer<'_> {
 
     fn take(&mut self, taken: Taken<'_>) -> Result<(), Failure> {
         let report = rows::report(taken.plan, taken.sample, taken.truth, self.args.output.scope(), taken.end);
+        if taken.cut && self.runs.have_any() {
+            notice::say("the run that was cut short is left out of the means");
+            return Ok(());
+        }
         match self.runs.take(report) {
             Some(report) => self.print(&report),
             None => Ok(()),

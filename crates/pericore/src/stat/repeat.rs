@@ -22,6 +22,11 @@ impl Runs {
         self.wanted > 1
     }
 
+    /// True if a run has been kept already.
+    pub const fn have_any(&self) -> bool {
+        !self.reports.is_empty()
+    }
+
     /// Takes a run's report; gives it back at once if it is to be printed for itself.
     pub fn take(&mut self, report: Report) -> Option<Report> {
         if !self.are_several() {

@@ -168,3 +168,12 @@ fn rates_are_suspect_where_the_counters_stood() {
     let text = stat(&[]);
     assert!(text.contains("s, the last at most 0.0") && text.contains("measured, over at most 0.0"), "{text}");
 }
+
+/// A scenario without the ending that tells it from a workload's name.
+#[test]
+fn a_file_that_could_be_a_scenario_is_told_how_to_be_one() {
+    let file = folder("scenario").join("day.txt");
+    std::fs::write(&file, "phase 1us\n").expect("written");
+    let path = file.to_str().expect("UTF-8");
+    refused(&["stat", "--machine", "e5-2600", "--workload", path], 129, &[path, "ends with .scenario"]);
+}

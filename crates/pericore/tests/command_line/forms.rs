@@ -78,6 +78,10 @@ fn places_are_shown_when_asked_for() {
         stderr(&output)
     };
     assert!(run("--per-socket").contains("S0 cbo/CLOCKTICKS/"));
+    let separated = |option| stderr(&measured(&["-e", "cbo/CLOCKTICKS/", "-x,", option]));
+    // As perf: the socket, how many are added up, the count. An instance is one.
+    assert!(separated("--per-socket").starts_with("S0,8,"), "{}", separated("--per-socket"));
+    assert!(separated("-A").starts_with("S0 cbo0,") && !separated("-A").contains(",1,"), "{}", separated("-A"));
     for option in ["--per-unit", "-A"] {
         let table = run(option);
         for slice in 0..8 {
