@@ -4,6 +4,7 @@
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 mod completions;
+mod config;
 mod decode;
 mod doctor;
 mod encode;
@@ -26,7 +27,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use failure::{Failure, USAGE};
 
 /// Observes the uncore of Intel Xeon servers, and can stand in for one.
@@ -60,10 +61,10 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let outcome = match Cli::try_parse() {
-        Ok(cli) => run(cli.command),
+    let outcome = command_line().and_then(|command| match command.try_get_matches() {
+        Ok(matches) => Cli::from_arg_matches(&matches).map_or_else(|refusal| told(&refusal), |cli| run(cli.command)),
         Err(refusal) => told(&refusal),
-    };
+    });
     match outcome {
         Ok(status) => status,
         Err(failure) => {
@@ -72,6 +73,17 @@ fn main() -> ExitCode {
             }
             ExitCode::from(failure.status())
         }
+    }
+}
+
+/// What the program takes, with the user's defaults. A mistake in these is no reason to leave registers as they are.
+fn command_line() -> Result<clap::Command, Failure> {
+    match config::with_defaults(Cli::command()) {
+        Err(failure) if std::env::args_os().nth(1).is_some_and(|word| word == "restore") => {
+            notice::say(&failure);
+            Ok(Cli::command())
+        }
+        command => command,
     }
 }
 

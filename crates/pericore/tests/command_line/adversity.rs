@@ -177,3 +177,28 @@ fn a_file_that_could_be_a_scenario_is_told_how_to_be_one() {
     let path = file.to_str().expect("UTF-8");
     refused(&["stat", "--machine", "e5-2600", "--workload", path], 129, &[path, "ends with .scenario"]);
 }
+
+/// Defaults from the user's file; a mistake in it is told with its place, and keeps nobody from putting registers back.
+#[test]
+fn the_users_defaults_are_taken_and_their_mistakes_told() {
+    let folder = folder("config");
+    std::fs::create_dir(folder.join("pericore")).expect("a folder");
+    let file = folder.join("pericore/config.toml");
+    let run = |line: &[&str], config: &str| {
+        std::fs::write(&file, config).expect("written");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_pericore"));
+        let command = command.args(line).env_remove("PERICORE_CONFIG").env("XDG_CONFIG_HOME", &folder);
+        command.env("XDG_STATE_HOME", &folder).output().expect("the program starts")
+    };
+    let stat = ["stat", "--machine", "e5-2600", "--workload", SMALL];
+    let output = run(&stat, "[stat]\nevent = \"ha/REQUESTS.READS/\"\njson-output = true\n");
+    let text = stderr(&output);
+    assert!(text.starts_with('{') && text.contains("ha/REQUESTS.READS/") && text.lines().count() == 1, "{text}");
+    let broken = "[stat]\n\nintervl-print = 5\n";
+    let output = run(&stat, broken);
+    assert_eq!(output.status.code(), Some(129));
+    let said = stderr(&output);
+    assert!(said.contains("config.toml:3: ") && said.contains("did you mean interval-print?"), "{said}");
+    let restored = run(&["restore"], broken);
+    assert!(restored.status.success() && stdout(&restored).contains("no session"), "{}", stderr(&restored));
+}
