@@ -72,7 +72,7 @@ fn value_row(value: &NamedValue) -> String {
 fn unit_row(family: &Family, unit: &Unit) -> String {
     let instances = unit.placements.first().map_or(0, |placement| placement.locations.len());
     format!(
-        "Unit {{ name: {:?}, title: {:?}, description: {:?}, source: {:?}, intel_unit: {:?}, intel_prefix: {:?}, perf_pmu: {:?}, \
+        "Unit {{ name: {:?}, title: {:?}, description: {:?}, source: {:?}, intel_unit: {:?}, intel_prefix: {:?}, perf_pmu: {:?}, perf_events: &{:?}, \
          clock: {:?}, instances: {instances}, discovery_type: {:?}, isolated: &{:?}, counters: {}, counter_width: {}, placements: {}, registers: {}, \
          field_sets: {}, signals: {}, events: {}, metrics: {}, caveats: &{:?} }}",
         unit.name,
@@ -82,6 +82,7 @@ fn unit_row(family: &Family, unit: &Unit) -> String {
         unit.intel_unit,
         unit.intel_prefix,
         unit.perf_pmu,
+        unit.perf_events,
         unit.clock,
         unit.discovery_type,
         unit.isolated,

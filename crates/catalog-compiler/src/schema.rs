@@ -60,6 +60,8 @@ pub struct Unit {
     pub intel_unit: Option<String>,
     pub intel_prefix: Option<String>,
     pub perf_pmu: Option<String>,
+    /// Names that Linux perf has for events of the unit, and what they stand for.
+    pub perf_events: Vec<(String, String)>,
     pub clock: String,
     pub counters: u8,
     pub counter_width: u8,

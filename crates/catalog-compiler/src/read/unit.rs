@@ -16,6 +16,7 @@ pub fn read(row: &mut Row<'_, '_>) -> Unit {
         intel_unit: row.optional_string("intel_unit"),
         intel_prefix: row.optional_string("intel_prefix"),
         perf_pmu: row.optional_string("perf_pmu"),
+        perf_events: row.tables("perf_event", None, |row| (row.string("name"), row.string("means"))),
         clock: row.string("clock"),
         counters: row.number("counters"),
         counter_width: row.number("counter_width"),

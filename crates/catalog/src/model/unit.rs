@@ -21,6 +21,8 @@ pub struct Unit {
     pub intel_prefix: Option<&'static str>,
     /// PMU name of Linux perf without the instance suffix, for example `uncore_cbox`.
     pub perf_pmu: Option<&'static str>,
+    /// Names that Linux perf has for events of that PMU, and what they stand for: `EVENT.SUBEVENT`, then settings, commas between.
+    pub perf_events: &'static [(&'static str, &'static str)],
     /// Name of the clock domain.
     pub clock: &'static str,
     /// Number of PMON instances in a socket at most; 0 if the unit has no PMON block with a fixed place.

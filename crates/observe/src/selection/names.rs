@@ -46,6 +46,17 @@ pub(super) fn unit(family: &'static Family, name: &str) -> Result<(&'static Unit
     }
 }
 
+/// The catalogue's name and settings of an event that Linux perf has a name for; other names as they are.
+pub(super) fn without_alias<'n>(
+    unit: Option<&'static Unit>,
+    name: &'n str,
+) -> (&'n str, impl Iterator<Item = (&'static str, &'static str)>) {
+    let aliases = unit.map_or(&[][..], |unit| unit.perf_events);
+    let means = aliases.iter().find_map(|(alias, means)| alias.eq_ignore_ascii_case(name).then_some(*means));
+    let (meant, settings) = means.map_or((name, ""), |means| means.split_once(',').unwrap_or((means, "")));
+    (meant, settings.split(',').filter_map(|setting| setting.split_once('=')))
+}
+
 /// What a name stands for, in `unit` or, without one, in the only unit that has it.
 pub(super) fn event(
     family: &'static Family,
@@ -123,7 +134,7 @@ fn strip_intel_prefix<'n>(unit: &Unit, name: &'n str) -> &'n str {
 /// Names to suggest from: whole ones if the wanted one has a dot.
 fn known_names(unit: &'static Unit, wanted: &str) -> Vec<String> {
     let with_subevents = wanted.contains('.');
-    let mut names = Vec::new();
+    let mut names: Vec<String> = unit.perf_events.iter().map(|(alias, _)| (*alias).to_owned()).collect();
     for event in unit.events {
         names.push(event.name.to_owned());
         if with_subevents {

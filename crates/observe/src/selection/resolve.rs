@@ -62,8 +62,11 @@ fn sort<'s>(family: &'static Family, text: &str, written: &Written<'s>) -> Resul
             }
             None if pieces.named.is_some() => return Err(term.key.refuse(text, Problem::SecondEvent)),
             None => {
-                let named = names::event(family, place, key);
+                let (name, settings) = names::without_alias(place, key);
+                let named = names::event(family, place, name);
                 pieces.named = Some(named.map_err(|problem| term.key.refuse(text, problem))?);
+                let given = |(key, value)| (*term, Setting { key, given: Given::Text(value) });
+                pieces.settings.extend(settings.map(given));
             }
         }
     }

@@ -230,3 +230,37 @@ fn metrics_take_the_filters_that_their_events_need() {
     assert_eq!(refusal("MEM_BW_READS{").0, 13);
     assert!(refusal("MEM_BW_READS}x").1.contains("no metric"));
 }
+
+/// The values that Linux's driver has behind its names (`uncore_snbep.c`, `uncore_snb.c`, in `event=…,umask=…`).
+#[test]
+fn names_of_the_linux_driver_count_what_they_count_there() {
+    let control = |family: &str, text: &str| {
+        let mut selection = Selection::new(pericore_catalog::family(family).unwrap());
+        selection.add_events(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        selection.events[0].programming().unwrap().control
+    };
+    for (family, text, value) in [
+        ("e5-2600", "uncore_imc_0/cas_count_read/", 0x0304),
+        ("e5-2600", "imc/cas_count_write/", 0x0c04),
+        ("e5-2600", "uncore_qpi_1/txl_flits_active/", 0x0600),
+        ("e5-2600", "uncore_qpi/drs_data,edge=1/", 1 << 21 | 1 << 18 | 0x0802),
+        ("e5-2600", "uncore_qpi/ncb_data/", 1 << 21 | 0x0403),
+        ("nehalem", "uncore/qmc_normal_reads_any/", 0x0f2c),
+        ("nehalem", "uncore/qmc_writes_full_any/", 0x0f2f),
+        ("nehalem", "uncore/qhl_request_remote_writes/", 0x0820),
+        ("emerald-rapids", "uncore_imc_3/CAS_COUNT_READ/", 0xcf05),
+        ("emerald-rapids", "uncore_imc/cas_count_write/", 0xf005),
+    ] {
+        assert_eq!(control(family, text), value, "{family} {text}");
+    }
+    let mut aliases = 0;
+    for family in pericore_catalog::families() {
+        for unit in family.units {
+            for (alias, _) in unit.perf_events {
+                control(family.name, &format!("{}/{alias}/", unit.name));
+                aliases += 1;
+            }
+        }
+    }
+    assert_eq!(aliases, 15);
+}
