@@ -36,7 +36,7 @@ pub fn unit_sheet(family: &'static Family, unit: &'static Unit) -> Sheet {
     let known: Vec<String> = names.iter().filter_map(|(whose, name)| Some(format!("{whose}: {}", (*name)?))).collect();
     sheet.list("Also called", "other_names", if known.is_empty() { None } else { Some(known.join(", ")) });
     let aliases = unit.perf_events.iter().map(|(alias, means)| ((*alias).to_owned(), (*means).to_owned()));
-    sheet.table("perf's names", "perf_events", aliases.collect());
+    sheet.table("In perf", "perf_events", aliases.collect());
     let register = |register: &Register| (array_name(register), register.description.to_owned());
     sheet.table("Registers", "registers", unit.registers.iter().map(register).collect());
     let subevents: usize = unit.events.iter().map(|event| event.subevents.len()).sum();
