@@ -111,13 +111,7 @@ pub(super) fn take(plan: &Plan, state: &mut State, last: Moment, moment: Moment)
     for (socket, part) in plan.sockets.iter().enumerate() {
         for (index, instance) in part.instances.iter().enumerate() {
             let instance_state = state.instance_mut(socket, index);
-            let mut events: Vec<usize> = Vec::new();
-            for event in instance.counters.iter().flat_map(|counter| &counter.events) {
-                if !events.contains(event) {
-                    events.push(*event);
-                }
-            }
-            for event in events {
+            for event in instance.events() {
                 counts.push(count(part.socket, instance, instance_state, event, seconds));
             }
             for number in 0..instance.counters.len() {

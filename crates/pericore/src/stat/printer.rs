@@ -46,7 +46,7 @@ impl Receiver for Printer<'_> {
     }
 
     fn take(&mut self, taken: Taken<'_>) -> Result<(), Failure> {
-        let report = rows::report(taken.plan, taken.sample, taken.truth, self.args.output.scope(), taken.end);
+        let report = rows::report(&taken.plan.layout(), taken.sample, taken.truth, self.args.output.scope(), taken.end);
         match self.runs.take(report) {
             Some(report) => self.print(&report),
             None => Ok(()),
