@@ -6,7 +6,7 @@ use pericore_metrics::{Expression, MAX_DEPTH, Reference, SettingValue, Spot, Uni
 use super::error::{Problem, SelectionError};
 use super::programming::{self, Setting};
 use super::settings::Given;
-use super::{SelectedEvent, Selection, names, nearest};
+use super::{Asked, SelectedEvent, Selection, names, nearest};
 
 /// The deepest chain of metrics that refer to metrics.
 const MAX_LEVELS: usize = 16;
@@ -55,6 +55,7 @@ impl Selection {
             };
             grown.add_row(unit, row, &settings).map_err(refuse)?;
         }
+        grown.asked.push(Asked::Metrics(text.to_owned()));
         *self = grown;
         Ok(())
     }

@@ -49,6 +49,17 @@ pub struct Count {
 }
 
 impl Sample {
+    /// The same with other counts, which are known for certain, in the same order; where there is none, there is no number.
+    #[must_use]
+    pub fn with_truth(&self, truths: impl IntoIterator<Item = Option<u64>>) -> Self {
+        let counts = self.counts.iter().zip(truths).map(|(count, truth)| {
+            let validity =
+                truth.map_or_else(|| Validity::not_defined("its truth is not known"), |_| Validity::MEASURED);
+            Count { count: truth, validity, slices: Slices::default(), standard_error: None, ..count.clone() }
+        });
+        Self { counts: counts.collect(), ..self.clone() }
+    }
+
     /// Adds a later interval of the same plan.
     pub fn add(&mut self, other: &Self) {
         self.seconds += other.seconds;

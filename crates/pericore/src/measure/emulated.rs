@@ -114,6 +114,9 @@ pub fn run(task: Task<'_>, machine_name: &str, receiver: &mut dyn Receiver) -> R
             break;
         }
     }
+    if let Some(signal) = interrupt.as_ref().and_then(Interrupt::signal) {
+        receiver.interrupted(signal);
+    }
     receiver.finish()?;
     Ok(interrupt.map_or(status, |interrupt| interrupt.exit(status)))
 }

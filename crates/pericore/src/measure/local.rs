@@ -101,6 +101,9 @@ fn on(task: Task<'_>, host: &Host, receiver: &mut dyn Receiver) -> Result<ExitCo
             break;
         }
     }
+    if let Some(signal) = watching.as_ref().and_then(|(interrupt, _)| interrupt.signal()) {
+        receiver.interrupted(signal);
+    }
     receiver.finish()?;
     Ok(watching.map_or(status, |(interrupt, _)| interrupt.exit(status)))
 }
