@@ -5,6 +5,7 @@ use pericore_metrics::{Grade, UnitOfMeasure};
 use super::metrics::possible;
 use super::*;
 use crate::discover::discover;
+use crate::plan::Plan;
 use crate::selection::Selection;
 use crate::testing::{CPUS, Fake, e5_2600};
 
