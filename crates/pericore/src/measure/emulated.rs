@@ -17,7 +17,7 @@ use pericore_registers::{Address, Operation, Outcome, RegisterSpace, Width};
 
 use super::interrupt::Interrupt;
 use super::progress::ProgressLine;
-use super::{Receiver, Subject, Taken, Task, preparation, say_nothing_was_measured, truth};
+use super::{MeasureArgs, Receiver, Subject, Taken, Task, preparation, say_nothing_was_measured, truth};
 use crate::failure::Failure;
 use crate::machine::opened;
 use crate::program::Program;
@@ -39,6 +39,11 @@ const POLL: f64 = 1e-6;
 
 /// Virtual seconds of a round, unless the user says: workloads often end within a virtual millisecond.
 const TURN: f64 = 2e-6;
+
+/// Virtual seconds of a round.
+fn turn(args: &MeasureArgs) -> f64 {
+    args.rotate.map_or(TURN, |milliseconds| milliseconds / 1e3)
+}
 
 /// A named workload, or the scenario in a file.
 fn load(text: &str, limits: &Limits) -> Result<Scenario, Failure> {
@@ -92,6 +97,7 @@ pub fn run(task: Task<'_>, machine_name: &str, receiver: &mut dyn Receiver) -> R
         let plan = preparation::plan(task, &mut machine.clone(), &cpus, selection.clone())?;
         if run == 0 {
             preparation::warn_of_wraps(task, &plan);
+            preparation::warn_of_turns(task, &plan, turn(args));
         }
         // A program that runs gets the signals: this comes after, and so finds them taken.
         let watched = match &interrupt {
@@ -194,7 +200,7 @@ impl Measurement<'_> {
         let poll = course.period.map(|_| ticks(POLL));
         let interval = course.interval.map(|milliseconds| ticks(milliseconds / 1e3));
         let deadline = args.timeout.map(|milliseconds| ticks(milliseconds / 1e3));
-        let rotation = (plan.rounds() > 1).then(|| ticks(args.rotate.map_or(TURN, |milliseconds| milliseconds / 1e3)));
+        let rotation = (plan.rounds() > 1).then(|| ticks(turn(args)));
         let guard = if args.guard { Guard::All } else { Guard::InTurn };
         let journal = match &args.journal {
             Some(path) => {
