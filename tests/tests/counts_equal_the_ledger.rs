@@ -197,7 +197,7 @@ fn metrics_agree_with_physical_quantities() {
                 .metrics
                 .iter()
                 .map(|metric| {
-                    let totals = metric_totals(&measured.plan, &measured.sample, metric, Scope::System);
+                    let totals = metric_totals(&measured.plan.layout(), &measured.sample, metric, Scope::System);
                     totals[0]
                         .value
                         .number()

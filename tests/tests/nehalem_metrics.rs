@@ -90,7 +90,7 @@ fn evaluate(name: &str, (machine, workload): (&str, &str)) -> (Option<f64>, Opti
     });
     let true_sample = Sample { counts: counts.collect(), ..sample.clone() };
     let value = |sample: &Sample| {
-        let totals = metric_totals(&kept, sample, &kept.selection.metrics[0], Scope::System);
+        let totals = metric_totals(&kept.layout(), sample, &kept.selection.metrics[0], Scope::System);
         totals[0].value.number()
     };
     (value(&sample), value(&true_sample))

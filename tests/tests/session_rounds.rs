@@ -84,7 +84,9 @@ fn scaled_counts_agree_with_what_was_injected() {
         assert!(off.abs() < 3.0 * error, "off by {off}, standard error {error}");
         assert!(error < 0.05 * truth as f64, "and the error is small: {error}");
     }
-    let [metric] = &metric_totals(&kept, &sample, &kept.selection.metrics[0], Scope::System)[..] else { panic!("one") };
+    let [metric] = &metric_totals(&kept.layout(), &sample, &kept.selection.metrics[0], Scope::System)[..] else {
+        panic!("one")
+    };
     let (ratio, error) = (metric.value.number().expect("a number"), metric.standard_error.expect("many turns"));
     assert!((ratio - misses as f64 / reads as f64).abs() < 3.0 * error, "{ratio} with {error}");
     let [clock] = &event_totals(&sample, 0, Scope::Instance)[..1] else { panic!("eight") };

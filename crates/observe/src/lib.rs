@@ -8,6 +8,8 @@
 //! 4. [`session`] carries the plan out, and puts everything back: a [`Session`](session::Session).
 //! 5. [`results`] adds counts up and evaluates metrics.
 //!
+//! [`record`] keeps samples in a file, to be evaluated later.
+//!
 //! No event code, mask or address stands in this crate: all come from the catalogue, by the field names and roles that
 //! it fixes.
 
@@ -15,6 +17,7 @@ pub mod discover;
 #[cfg(target_os = "linux")]
 pub mod linux;
 pub mod plan;
+pub mod record;
 pub mod results;
 pub mod selection;
 pub mod session;

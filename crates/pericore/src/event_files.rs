@@ -40,6 +40,11 @@ impl EventFilesArg {
         self.files.is_empty()
     }
 
+    /// The files as the user named them.
+    pub fn names(&self) -> Vec<String> {
+        self.files.iter().map(|path| path.display().to_string()).collect()
+    }
+
     /// The refusal of an unknown family, with a word on what a file cannot do.
     pub fn on_unknown_family(&self, refusal: Failure) -> Failure {
         if self.is_empty() {

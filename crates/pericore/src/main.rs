@@ -16,6 +16,8 @@ mod machine;
 mod measure;
 mod notice;
 mod program;
+mod record;
+mod report;
 mod restore;
 mod results;
 mod stat;
@@ -42,6 +44,10 @@ struct Cli {
 enum Command {
     /// Count events and evaluate metrics
     Stat(Box<stat::StatArgs>),
+    /// Measure into a file, sample by sample
+    Record(Box<record::RecordArgs>),
+    /// Show a recording
+    Report(report::ReportArgs),
     /// Put back what a killed session left behind
     Restore(restore::RestoreArgs),
     /// List events, registers or metrics
@@ -124,6 +130,8 @@ fn run(command: Option<Command>) -> Result<ExitCode, Failure> {
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::Stat(args)) => stat::run(&args),
+        Some(Command::Record(args)) => record::run(&args),
+        Some(Command::Report(args)) => report::run(&args).map(|()| ExitCode::SUCCESS),
         Some(Command::Restore(args)) => restore::run(&args).map(|()| ExitCode::SUCCESS),
         Some(Command::List(args)) => list::run(&args).map(|()| ExitCode::SUCCESS),
         Some(Command::Explain(args)) => explain::run(&args).map(|()| ExitCode::SUCCESS),

@@ -96,7 +96,7 @@ impl Book {
         let mut rows = BTreeMap::new();
         for ((unit, metric), selected) in wanted.iter().zip(&run.plan.selection.metrics) {
             let name = self.name(unit, metric);
-            let value = |sample| metric_totals(&run.plan, sample, selected, Scope::System)[0].value.number();
+            let value = |sample| metric_totals(&run.plan.layout(), sample, selected, Scope::System)[0].value.number();
             let (counters, ledger) = (value(&run.sample), value(&in_truth));
             let something = |value: &f64| *value != 0.0;
             let Some(counters) = counters.filter(something) else {

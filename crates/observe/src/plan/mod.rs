@@ -122,7 +122,18 @@ impl InstancePlan {
 
     /// Unit and number: `cbo3`; a unit with one instance goes by its name.
     pub fn name(&self) -> String {
-        if self.unit.instances > 1 { format!("{}{}", self.unit.name, self.number) } else { self.unit.name.to_owned() }
+        instance_name(self.unit, self.number)
+    }
+
+    /// The events that are counted here, each once, as indexes in [`Selection::events`]: counts of a sample come in this order.
+    pub fn events(&self) -> Vec<usize> {
+        let mut events: Vec<usize> = Vec::new();
+        for event in self.counters.iter().flat_map(|counter| &counter.events) {
+            if !events.contains(event) {
+                events.push(*event);
+            }
+        }
+        events
     }
 }
 
@@ -216,6 +227,11 @@ impl Plan {
     pub fn accesses_per_sample(&self) -> usize {
         self.cost().accesses()
     }
+}
+
+/// Unit and number: `cbo3`; a unit with one instance goes by its name.
+pub fn instance_name(unit: &Unit, number: u16) -> String {
+    if unit.instances > 1 { format!("{}{number}", unit.name) } else { unit.name.to_owned() }
 }
 
 /// The index of a unit's first instance, which is added without counters if it is not in use.

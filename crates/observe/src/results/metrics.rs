@@ -2,8 +2,7 @@
 
 use pericore_metrics::{Reference, Resolver, UnitOfMeasure, Validity, Value, evaluate};
 
-use super::{EventTotal, Part, Scope, event_totals, parts_of_unit};
-use crate::plan::Plan;
+use super::{EventTotal, Layout, Part, Scope, event_totals};
 use crate::selection::SelectedMetric;
 use crate::session::Sample;
 
@@ -20,20 +19,20 @@ pub struct MetricTotal {
     pub standard_error: Option<f64>,
 }
 
-/// A metric of the plan's selection, evaluated over the counts of each part: first added up, then computed.
-pub fn metric_totals(plan: &Plan, sample: &Sample, metric: &SelectedMetric, scope: Scope) -> Vec<MetricTotal> {
-    let mut parts = parts_of_unit(plan, metric.unit, scope);
+/// A metric of the layout's selection, evaluated over the counts of each part: first added up, then computed.
+pub fn metric_totals(layout: &Layout<'_>, sample: &Sample, metric: &SelectedMetric, scope: Scope) -> Vec<MetricTotal> {
+    let mut parts = layout.parts_of(metric.unit, scope);
     if parts.is_empty() {
         // Every event of the metric belongs to other units.
-        let others = metric.inputs.iter().map(|(_, event)| plan.selection.events[*event].unit);
-        parts = others.flat_map(|unit| parts_of_unit(plan, unit, scope)).collect();
+        let others = metric.inputs.iter().map(|(_, event)| layout.selection.events[*event].unit);
+        parts = others.flat_map(|unit| layout.parts_of(unit, scope)).collect();
         parts.sort_by_key(|(part, _)| *part);
         parts.dedup_by_key(|(part, _)| *part);
     }
     parts
         .into_iter()
         .map(|(part, instances)| {
-            let counts = Counts { plan, sample, metric, scope, part, instances, shifted: None };
+            let counts = Counts { layout, sample, metric, scope, part, instances, shifted: None };
             let value = evaluate(&metric.expression, &counts);
             let standard_error = value.number().and_then(|number| counts.standard_error(number));
             MetricTotal { part, value: possible(value, metric.unit_of_measure), instances, standard_error }
@@ -60,7 +59,7 @@ pub(super) fn possible(value: Value, unit: UnitOfMeasure) -> Value {
 
 /// The values of a metric's references in one part of the machine.
 struct Counts<'a> {
-    plan: &'a Plan,
+    layout: &'a Layout<'a>,
     sample: &'a Sample,
     metric: &'a SelectedMetric,
     scope: Scope,
@@ -76,9 +75,9 @@ impl Counts<'_> {
         match self.part.socket {
             Some(_) => 1,
             None => {
-                let mut sockets: Vec<_> = parts_of_unit(self.plan, self.metric.unit, Scope::Socket);
+                let mut sockets: Vec<_> = self.layout.parts_of(self.metric.unit, Scope::Socket);
                 if sockets.is_empty() {
-                    return self.plan.sockets.len();
+                    return self.layout.sockets();
                 }
                 sockets.dedup_by_key(|(part, _)| *part);
                 sockets.len()
@@ -129,7 +128,7 @@ impl Resolver for Counts<'_> {
         let Some((_, event)) = self.metric.inputs.iter().find(|(known, _)| known == reference) else {
             return missing(format!("{reference} is not counted"));
         };
-        let unit = self.plan.selection.events[*event].unit;
+        let unit = self.layout.selection.events[*event].unit;
         if self.scope == Scope::Instance && !std::ptr::eq(unit, self.metric.unit) {
             return missing(format!("{reference} is counted in other instances; ask for sockets or the system"));
         }

@@ -1,12 +1,13 @@
 //! Counts added up, and metrics evaluated, by instance, socket or system.
 
+mod layout;
 mod metrics;
 
 use pericore_metrics::{Validity, Value};
 
+pub use layout::{Instance, Layout};
 pub use metrics::{MetricTotal, metric_totals};
 
-use crate::plan::Plan;
 use crate::session::{Count, Sample, Slices};
 
 /// What to add up over.
@@ -133,22 +134,6 @@ impl Errors {
         }
         self.sums.iter().map(|sum| sum.standard_error(seconds)).sum()
     }
-}
-
-/// The parts of the machine in which a plan uses a unit, in ascending order, each with its number of instances.
-fn parts_of_unit(plan: &Plan, unit: &pericore_catalog::Unit, scope: Scope) -> Vec<(Part, usize)> {
-    let mut parts: Vec<(Part, usize)> = Vec::new();
-    for socket in &plan.sockets {
-        for instance in socket.instances.iter().filter(|instance| std::ptr::eq(instance.unit, unit)) {
-            let part = scope.part(socket.socket, instance.number);
-            match parts.iter_mut().find(|(known, _)| *known == part) {
-                Some((_, instances)) => *instances += 1,
-                None => parts.push((part, 1)),
-            }
-        }
-    }
-    parts.sort_by_key(|(part, _)| *part);
-    parts
 }
 
 #[cfg(test)]

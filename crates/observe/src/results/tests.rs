@@ -5,6 +5,7 @@ use pericore_metrics::{Grade, UnitOfMeasure};
 use super::metrics::possible;
 use super::*;
 use crate::discover::discover;
+use crate::plan::Plan;
 use crate::selection::Selection;
 use crate::testing::{CPUS, Fake, e5_2600};
 
@@ -39,7 +40,7 @@ fn sample(plan: &Plan) -> Sample {
 }
 
 fn numbers(plan: &Plan, sample: &Sample, metric: usize, scope: Scope) -> Vec<Option<f64>> {
-    metric_totals(plan, sample, &plan.selection.metrics[metric], scope)
+    metric_totals(&plan.layout(), sample, &plan.selection.metrics[metric], scope)
         .iter()
         .map(|total| total.value.number())
         .collect()
@@ -78,7 +79,7 @@ fn metrics_over_several_units_need_a_socket() {
     let plan = planned("MEM_READ_BANDWIDTH");
     let sample = sample(&plan);
     assert_eq!(numbers(&plan, &sample, 1, Scope::Socket), [Some(100.0 + 400.0), Some(1000.0 + 4000.0)]);
-    let alone = metric_totals(&plan, &sample, &plan.selection.metrics[1], Scope::Instance);
+    let alone = metric_totals(&plan.layout(), &sample, &plan.selection.metrics[1], Scope::Instance);
     assert!(alone.iter().all(|total| total.value.validity().to_string().contains("ask for sockets")));
 }
 
@@ -91,7 +92,7 @@ fn one_unreadable_instance_spoils_its_aggregates_and_no_others() {
     broken.count = None;
     broken.validity = Validity::unreadable("imc0 in socket 0", "reads as all ones");
     assert_eq!(numbers(&plan, &sample, 0, Scope::Socket), [None, Some(4000.0 * 128.0)]);
-    let system = metric_totals(&plan, &sample, &plan.selection.metrics[0], Scope::System);
+    let system = metric_totals(&plan.layout(), &sample, &plan.selection.metrics[0], Scope::System);
     assert_eq!(system[0].value.validity().grade(), Grade::Unreadable);
     assert!(system[0].value.validity().to_string().contains("imc0 in socket 0"));
 }
@@ -102,7 +103,7 @@ fn a_share_that_cannot_be_is_suspect() {
     let plan = planned("PCT_REQUESTS_PAGE_HIT");
     let possible = sample(&plan);
     let metric = &plan.selection.metrics[0];
-    let of = |sample: &Sample| metric_totals(&plan, sample, metric, Scope::System)[0].value.clone();
+    let of = |sample: &Sample| metric_totals(&plan.layout(), sample, metric, Scope::System)[0].value.clone();
     let opened = plan.selection.events.iter().position(|event| event.label.contains("ACT_COUNT")).unwrap();
     let mut torn = possible.clone();
     torn.counts.iter_mut().filter(|count| count.event == opened).for_each(|count| count.count = Some(100_000));
@@ -135,7 +136,10 @@ fn a_rate_over_time_in_which_the_counters_stood_is_suspect() {
     let plan = planned("MEM_READ_BANDWIDTH,PCT_REQUESTS_PAGE_HIT");
     let sample = Sample { stood_before_reading: true, ..sample(&plan) };
     let grade = |metric: usize| {
-        metric_totals(&plan, &sample, &plan.selection.metrics[metric], Scope::System)[0].value.validity().grade()
+        metric_totals(&plan.layout(), &sample, &plan.selection.metrics[metric], Scope::System)[0]
+            .value
+            .validity()
+            .grade()
     };
     assert_eq!([grade(0), grade(1)], [Grade::Suspect, Grade::Measured]);
 }

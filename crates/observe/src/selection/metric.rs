@@ -7,7 +7,7 @@ use super::error::{Problem, SelectionError};
 use super::names::nearest;
 use super::programming::{self, Setting};
 use super::settings::Given;
-use super::{SelectedEvent, Selection, names};
+use super::{Asked, SelectedEvent, Selection, names};
 
 /// The deepest chain of metrics that refer to metrics.
 const MAX_LEVELS: usize = 16;
@@ -56,6 +56,7 @@ impl Selection {
             };
             grown.add_row(unit, row, &settings).map_err(refuse)?;
         }
+        grown.asked.push(Asked::Metrics(text.to_owned()));
         *self = grown;
         Ok(())
     }

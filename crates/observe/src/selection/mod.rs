@@ -26,6 +26,17 @@ pub struct Selection {
     pub listed: Vec<Listed>,
     /// The metrics that the user named, in that order.
     pub metrics: Vec<SelectedMetric>,
+    /// The texts that all this came from, in the order of adding: [`Selection::again`] makes the same of them.
+    pub asked: Vec<Asked>,
+}
+
+/// A text that was added to a selection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Asked {
+    /// By [`Selection::add_events`].
+    Events(String),
+    /// By [`Selection::add_metrics`].
+    Metrics(String),
 }
 
 /// An event as the user named it.
@@ -149,7 +160,22 @@ impl Programming {
 impl Selection {
     /// Nothing yet.
     pub const fn new(family: &'static Family) -> Self {
-        Self { family, events: Vec::new(), listed: Vec::new(), metrics: Vec::new() }
+        Self { family, events: Vec::new(), listed: Vec::new(), metrics: Vec::new(), asked: Vec::new() }
+    }
+
+    /// What the texts of another selection come to in this family.
+    ///
+    /// # Errors
+    /// [`SelectionError`], if the family does not know what they name.
+    pub fn again(family: &'static Family, asked: &[Asked]) -> Result<Self, SelectionError> {
+        let mut selection = Self::new(family);
+        for asked in asked {
+            match asked {
+                Asked::Events(text) => selection.add_events(text)?,
+                Asked::Metrics(text) => selection.add_metrics(text)?,
+            }
+        }
+        Ok(selection)
     }
 
     /// Adds events: `unit/EVENT.SUBEVENT,key=value/`, `unit3/…/` for one instance, `{…}` groups, bare `EVENT.SUBEVENT`,
@@ -187,6 +213,7 @@ impl Selection {
             let label = name.unwrap_or_else(|| event.whole.text.to_owned());
             grown.listed.push(Listed { label, event: index, group: group.map(|group| first_group + group) });
         }
+        grown.asked.push(Asked::Events(text.to_owned()));
         *self = grown;
         Ok(())
     }

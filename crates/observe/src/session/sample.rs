@@ -49,6 +49,17 @@ pub struct Count {
 }
 
 impl Sample {
+    /// The same with other counts, which are known for certain, in the same order; where there is none, there is no number.
+    #[must_use]
+    pub fn with_truth(&self, truths: impl IntoIterator<Item = Option<u64>>) -> Self {
+        let counts = self.counts.iter().zip(truths).map(|(count, truth)| {
+            let validity =
+                truth.map_or_else(|| Validity::not_defined("its truth is not known"), |_| Validity::MEASURED);
+            Count { count: truth, validity, slices: Slices::default(), standard_error: None, ..count.clone() }
+        });
+        Self { counts: counts.collect(), ..self.clone() }
+    }
+
     /// Adds a later interval of the same plan.
     pub fn add(&mut self, other: &Self) {
         self.seconds += other.seconds;
@@ -111,13 +122,7 @@ pub(super) fn take(plan: &Plan, state: &mut State, last: Moment, moment: Moment)
     for (socket, part) in plan.sockets.iter().enumerate() {
         for (index, instance) in part.instances.iter().enumerate() {
             let instance_state = state.instance_mut(socket, index);
-            let mut events: Vec<usize> = Vec::new();
-            for event in instance.counters.iter().flat_map(|counter| &counter.events) {
-                if !events.contains(event) {
-                    events.push(*event);
-                }
-            }
-            for event in events {
+            for event in instance.events() {
                 counts.push(count(part.socket, instance, instance_state, event, seconds));
             }
             for number in 0..instance.counters.len() {

@@ -27,6 +27,11 @@ impl Slices {
         other.parts.iter().for_each(|&(seconds, count)| self.push(seconds, count));
     }
 
+    /// The parts: seconds and count of each.
+    pub fn parts(&self) -> &[(f64, u64)] {
+        &self.parts
+    }
+
     /// True if nothing was counted.
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()

@@ -17,7 +17,7 @@ use pericore_registers::{Address, Operation, Outcome, RegisterSpace, Width};
 
 use super::interrupt::Interrupt;
 use super::progress::ProgressLine;
-use super::{Ender, Receiver, Subject, Taken, Task, preparation, say_nothing_was_measured, truth};
+use super::{Ender, MeasureArgs, Receiver, Subject, Taken, Task, preparation, say_nothing_was_measured, truth};
 use crate::failure::Failure;
 use crate::machine::opened;
 use crate::program::Program;
@@ -42,6 +42,11 @@ const TURN: f64 = 2e-6;
 
 /// What names of scenario files end with: so they are told from workloads.
 const SCENARIO: &str = ".scenario";
+
+/// Virtual seconds of a round.
+fn turn(args: &MeasureArgs) -> f64 {
+    args.rotate.map_or(TURN, |milliseconds| milliseconds / 1e3)
+}
 
 /// A named workload, or the scenario in a file.
 fn load(text: &str, limits: &Limits) -> Result<Scenario, Failure> {
@@ -104,6 +109,7 @@ pub fn run(task: Task<'_>, machine_name: &str, receiver: &mut dyn Receiver) -> R
         let plan = preparation::plan(task, &mut machine.clone(), &cpus, selection.clone())?;
         if run == 0 {
             preparation::warn_of_wraps(task, &plan);
+            preparation::warn_of_turns(task, &plan, turn(args));
         }
         // A program that runs gets the signals: this comes after, and so finds them taken.
         let watched = match &interrupt {
@@ -138,6 +144,9 @@ pub fn run(task: Task<'_>, machine_name: &str, receiver: &mut dyn Receiver) -> R
         if interrupt.as_ref().is_some_and(|interrupt| interrupt.signal().is_some()) || ender.is_asked() {
             break;
         }
+    }
+    if let Some(signal) = interrupt.as_ref().and_then(Interrupt::signal) {
+        receiver.interrupted(signal);
     }
     receiver.finish()?;
     Ok(interrupt.map_or(status, |interrupt| interrupt.exit(status)))
@@ -217,7 +226,7 @@ impl Measurement<'_> {
         let poll = course.period.map(|_| ticks(POLL));
         let interval = course.interval.map(|milliseconds| ticks(milliseconds / 1e3));
         let deadline = args.timeout.map(|milliseconds| ticks(milliseconds / 1e3));
-        let rotation = (plan.rounds() > 1).then(|| ticks(args.rotate.map_or(TURN, |milliseconds| milliseconds / 1e3)));
+        let rotation = (plan.rounds() > 1).then(|| ticks(turn(args)));
         let guard = if args.guard { Guard::All } else { Guard::InTurn };
         let journal = match &args.journal {
             Some(path) => {

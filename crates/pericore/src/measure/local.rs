@@ -11,7 +11,7 @@ use pericore_observe::session::{Entrance, Guard, JournalFile, Neighbourhood, Opt
 use super::child::Measured;
 use super::interrupt::Interrupt;
 use super::wakeup::Wakeup;
-use super::{Receiver, Subject, Taken, Task, preparation, say_nothing_was_measured};
+use super::{MeasureArgs, Receiver, Subject, Taken, Task, preparation, say_nothing_was_measured};
 use crate::failure::{Failure, USAGE};
 use crate::notice;
 use crate::{restore, target};
@@ -21,6 +21,11 @@ const TURN: f64 = 10e-3;
 
 /// Seconds between two looks for an overflow: the counters stand until then.
 const POLL: f64 = 1e-3;
+
+/// Seconds of a round.
+fn turn(args: &MeasureArgs) -> f64 {
+    args.rotate.map_or(TURN, |milliseconds| milliseconds / 1e3)
+}
 
 /// Names the software machine to the programs that `pericore machine run` and `machine boot` start. To us its registers are like a Xeon's: only
 /// this tells.
@@ -93,6 +98,7 @@ fn on(task: Task<'_>, host: &Host, receiver: &mut dyn Receiver) -> Result<ExitCo
         };
         if run == 0 {
             preparation::warn_of_wraps(task, &plan);
+            preparation::warn_of_turns(task, &plan, turn(task.args));
             let (title, ender) = (title(task, host, &plan), wakeup.ender().clone());
             receiver.begin(&Subject { title, emulated: stand_in(), plan: &plan, ender })?;
         }
@@ -101,6 +107,9 @@ fn on(task: Task<'_>, host: &Host, receiver: &mut dyn Receiver) -> Result<ExitCo
         if interrupt.signal().is_some() || wakeup.ender().is_asked() {
             break;
         }
+    }
+    if let Some(signal) = watching.as_ref().and_then(|(interrupt, _)| interrupt.signal()) {
+        receiver.interrupted(signal);
     }
     receiver.finish()?;
     Ok(watching.map_or(status, |(interrupt, _)| interrupt.exit(status)))
@@ -167,7 +176,7 @@ impl Measurement<'_> {
         let seconds = |milliseconds: Option<f64>| milliseconds.map(|milliseconds| milliseconds / 1e3);
         let interval = seconds(course.interval);
         let deadline = seconds(args.timeout);
-        let turn = takes_turns.then(|| seconds(args.rotate).unwrap_or(TURN));
+        let turn = takes_turns.then(|| turn(args));
         let (mut next_print, mut next_turn) = (interval, turn);
         loop {
             let now = watch.moment().seconds - start;
@@ -250,7 +259,7 @@ mod tests {
 
     use super::*;
     use crate::failure::FAILED;
-    use crate::measure::{Course, MeasureArgs};
+    use crate::measure::Course;
 
     #[derive(Parser)]
     struct Parsed {

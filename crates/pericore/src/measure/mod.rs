@@ -165,6 +165,9 @@ pub trait Receiver {
     /// As [`Receiver::take`].
     fn remark(&mut self, words: &str) -> Result<(), Failure>;
 
+    /// A signal has ended the measurement before its time. Comes before [`Receiver::finish`].
+    fn interrupted(&mut self, _signal: i32) {}
+
     /// All runs are over.
     ///
     /// # Errors
@@ -249,13 +252,18 @@ impl MeasureArgs {
 }
 
 impl SelectionArgs {
+    /// True if the user named neither events nor metrics.
+    pub const fn is_empty(&self) -> bool {
+        self.events.is_empty() && self.metrics.is_empty()
+    }
+
     /// What to count: what the user named, else the family's defaults.
     ///
     /// # Errors
     /// A name that is not known, or an event file that cannot be used.
     pub fn selection(&self, family: &'static Family) -> Result<Selection, Failure> {
         let mut selection = self.named(self.files.extend(family)?.family)?;
-        if self.events.is_empty() && self.metrics.is_empty() {
+        if self.is_empty() {
             let family = selection.family;
             if family.default_metrics.is_empty() {
                 return Err(Failure::usage(format!("{} has no default metrics; name some with -e or -M", family.name)));

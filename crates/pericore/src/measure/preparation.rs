@@ -98,6 +98,18 @@ fn failure(refusal: Refusal) -> Failure {
     }
 }
 
+/// Warns if an interval ends before all events that take turns have had theirs, each of so many seconds.
+pub fn warn_of_turns(task: Task<'_>, plan: &Plan, turn: f64) {
+    let needed = plan.rounds() as f64 * turn * 1e3;
+    if let Some(interval) = task.course.interval.filter(|interval| plan.rounds() > 1 && *interval < needed) {
+        notice::say(format!(
+            "-I {interval}: the events take turns, {} rounds in {needed} ms: those whose turn does not come in an interval have no number \
+             there; choose a longer interval, or fewer events",
+            plan.rounds()
+        ));
+    }
+}
+
 /// Warns if counters may wrap twice between two lines.
 pub fn warn_of_wraps(task: Task<'_>, plan: &Plan) {
     if let Some(interval) = task.course.interval.filter(|interval| interval / 1e3 > plan.safe_interval()) {

@@ -3,19 +3,13 @@
 use pericore_catalog::Role;
 use pericore_machine::Window;
 use pericore_machine::ledger::Question;
-use pericore_metrics::Validity;
 use pericore_observe::selection::{EventSource, SelectedEvent, Selection};
-use pericore_observe::session::{Count, Sample, Slices};
+use pericore_observe::session::{Count, Sample};
 
 /// `sample` with every count replaced by the truth; without a number where the ledger has none.
 pub fn sample(selection: &Selection, sample: &Sample, window: &Window<'_>) -> Sample {
-    let counts = sample.counts.iter().map(|count| {
-        let truth = of(&selection.events[count.event], (count.socket, count.instance), window);
-        let validity =
-            truth.map_or_else(|| Validity::not_defined("the ledger has no truth for it"), |_| Validity::MEASURED);
-        Count { count: truth, validity, slices: Slices::default(), standard_error: None, ..count.clone() }
-    });
-    Sample { counts: counts.collect(), ..sample.clone() }
+    let truth = |count: &Count| of(&selection.events[count.event], (count.socket, count.instance), window);
+    sample.with_truth(sample.counts.iter().map(truth))
 }
 
 fn of(event: &SelectedEvent, (socket, instance): (u16, u16), window: &Window<'_>) -> Option<u64> {

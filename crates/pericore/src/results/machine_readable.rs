@@ -123,7 +123,7 @@ pub fn separated(out: &mut impl Write, report: &Report, separator: &str, with_tr
 }
 
 /// A field as readers of separated values take it (RFC 4180): as it is, unless it has the separator or quotation marks in it.
-fn quoted<'a>(field: &'a str, separator: &str) -> Cow<'a, str> {
+pub fn quoted<'a>(field: &'a str, separator: &str) -> Cow<'a, str> {
     if field.contains(separator) || field.contains(['"', '\n']) {
         Cow::Owned(format!("\"{}\"", field.replace('"', "\"\"")))
     } else {

@@ -5,6 +5,7 @@ pub mod output;
 pub mod rows;
 pub mod table;
 
+pub use machine_readable::quoted;
 use pericore_metrics::{UnitOfMeasure, Value};
 
 /// A measurement, or one interval of it.

@@ -19,7 +19,7 @@ pub struct OutputArgs {
     /// Print fields with this separator between (`\t` is a tab); one that has it inside stands in quotation marks
     #[arg(short = 'x', long = "field-separator", value_name = "SEP", value_parser = separator)]
     separator: Option<String>,
-    /// Write to this file instead of standard error
+    /// Write to this file; without it `stat` writes to standard error, `report` to standard output
     #[arg(short = 'o', long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// A line for each socket
@@ -39,10 +39,30 @@ fn separator(text: &str) -> Result<String, String> {
     }
 }
 
+/// A form of results.
+#[derive(Debug, Clone, Copy)]
+pub enum Form<'a> {
+    /// A table for people.
+    Table,
+    /// JSON lines.
+    Json,
+    /// Fields with this between.
+    Separated(&'a str),
+}
+
 impl OutputArgs {
+    /// The form to print in.
+    pub fn form(&self) -> Form<'_> {
+        match &self.separator {
+            Some(separator) => Form::Separated(separator),
+            None if self.json => Form::Json,
+            None => Form::Table,
+        }
+    }
+
     /// True for tables, false for what programs read.
-    pub const fn is_for_people(&self) -> bool {
-        !self.json && self.separator.is_none()
+    pub fn is_for_people(&self) -> bool {
+        matches!(self.form(), Form::Table)
     }
 
     /// Where results go: standard error unless a file is named.
@@ -50,8 +70,16 @@ impl OutputArgs {
     /// # Errors
     /// The file cannot be created.
     pub fn open(&self) -> Result<Box<dyn Write>, Failure> {
+        self.open_or(io::stderr())
+    }
+
+    /// Where results go: to `otherwise` unless a file is named.
+    ///
+    /// # Errors
+    /// The file cannot be created.
+    pub fn open_or(&self, otherwise: impl Write + 'static) -> Result<Box<dyn Write>, Failure> {
         Ok(match &self.output {
-            None => Box::new(io::stderr()),
+            None => Box::new(otherwise),
             Some(path) => {
                 let refuse = |error| Failure::failed(format!("cannot create {}: {error}", path.display()));
                 Box::new(File::create(path).map_err(refuse)?)
@@ -82,10 +110,10 @@ impl OutputArgs {
         emulated: Option<&str>,
     ) -> Result<(), Failure> {
         let mut text = Vec::new();
-        match (&self.separator, self.json) {
-            (Some(separator), _) => machine_readable::separated(&mut text, report, separator, truth),
-            (None, true) => machine_readable::json(&mut text, report, emulated),
-            (None, false) => table::print(&mut text, report, truth),
+        match self.form() {
+            Form::Separated(separator) => machine_readable::separated(&mut text, report, separator, truth),
+            Form::Json => machine_readable::json(&mut text, report, emulated),
+            Form::Table => table::print(&mut text, report, truth),
         }?;
         out.write_all(&text)?;
         Ok(out.flush()?)

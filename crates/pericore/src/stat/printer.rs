@@ -47,11 +47,11 @@ impl Receiver for Printer<'_> {
     }
 
     fn take(&mut self, taken: Taken<'_>) -> Result<(), Failure> {
-        let report = rows::report(taken.plan, taken.sample, taken.truth, self.args.output.scope(), taken.end);
         if taken.cut && self.runs.have_any() {
             notice::say("the run that was cut short is left out of the means");
             return Ok(());
         }
+        let report = rows::report(&taken.plan.layout(), taken.sample, taken.truth, self.args.output.scope(), taken.end);
         match self.runs.take(report) {
             Some(report) => self.print(&report),
             None => Ok(()),

@@ -1,0 +1,50 @@
+//! `pericore record`: samples into a file, for `pericore report`.
+
+mod file;
+mod recorder;
+mod time;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+
+use crate::failure::Failure;
+use crate::measure::{Course, MeasureArgs, Task};
+use recorder::Recorder;
+
+/// Where recordings are, unless the user says.
+pub const FILE: &str = "pericore.rec";
+
+/// Milliseconds between two samples, unless the user says: on a real machine, and in virtual time.
+const INTERVALS: (f64, f64) = (1000.0, 0.01);
+
+/// Arguments of `pericore record`.
+#[derive(Debug, Args)]
+pub struct RecordArgs {
+    #[command(flatten)]
+    measure: MeasureArgs,
+    /// Write to this file; one that is there already becomes FILE.old
+    #[arg(short = 'o', long, value_name = "FILE", default_value = FILE)]
+    output: PathBuf,
+    /// Take a sample every so many milliseconds: 1000 unless given (on a software machine virtual ones, and 0.01 unless given: workloads
+    /// often end within a virtual millisecond)
+    #[arg(short = 'I', long, value_name = "MS", allow_negative_numbers = true)]
+    interval: Option<f64>,
+    /// Record what the model knows beside each number
+    #[arg(long, requires = "machine")]
+    truth: bool,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// A command line that cannot be carried out, a run that failed, or a file that takes no more.
+pub fn run(args: &RecordArgs) -> Result<ExitCode, Failure> {
+    let unless_given = if args.measure.machine.is_some() { INTERVALS.1 } else { INTERVALS.0 };
+    let interval = Some(args.interval.unwrap_or(unless_given));
+    let course = Course { interval, period: None, repeat: 1, truth: args.truth };
+    let mut recorder = Recorder::new(args);
+    let status = Task { args: &args.measure, course: &course }.run(&mut recorder);
+    status.map_err(|failure| recorder.fail(failure))
+}

@@ -1,0 +1,99 @@
+//! Samples on their way into a file.
+
+use std::io;
+use std::time::SystemTime;
+
+use pericore_observe::record::{About, Ending, Header, Writer};
+
+use super::RecordArgs;
+use super::file::RecordFile;
+use super::time::rfc3339;
+use crate::failure::Failure;
+use crate::measure::{Receiver, Subject, Taken};
+use crate::notice;
+use crate::results::table::thousands;
+
+/// Writes each sample as it comes.
+pub struct Recorder<'a> {
+    args: &'a RecordArgs,
+    /// Opened, and nothing written yet.
+    opened: Option<RecordFile>,
+    writer: Option<Writer<RecordFile>>,
+    signal: Option<i32>,
+}
+
+impl<'a> Recorder<'a> {
+    /// Nothing is opened before the measurement begins.
+    pub const fn new(args: &'a RecordArgs) -> Self {
+        Self { args, opened: None, writer: None, signal: None }
+    }
+
+    /// The run failed: says so in the file, and in the failure what there is of it.
+    pub fn fail(mut self, failure: Failure) -> Failure {
+        let Some(writer) = &mut self.writer else { return failure };
+        writer.output().cut(writer.bytes());
+        if writer.end(&Ending::Failed { why: failure.to_string() }).is_err() {
+            writer.output().cut(writer.bytes());
+        }
+        let path = writer.output().path().display();
+        failure.with_advice(&format!("the {} samples before that are in {path}", writer.samples()))
+    }
+
+    /// What a write came to.
+    fn written<T>(&self, outcome: io::Result<T>) -> Result<T, Failure> {
+        outcome.map_err(|error| match error.kind() {
+            io::ErrorKind::BrokenPipe => error.into(),
+            _ => Failure::failed(format!("cannot write {}: {error}", self.args.output.display())),
+        })
+    }
+}
+
+impl Receiver for Recorder<'_> {
+    fn open(&mut self) -> Result<(), Failure> {
+        self.opened = Some(RecordFile::create(&self.args.output)?);
+        Ok(())
+    }
+
+    fn begin(&mut self, subject: &Subject<'_>) -> Result<(), Failure> {
+        let Some(file) = self.opened.take() else { return Ok(()) };
+        let is_virtual = self.args.measure.machine.is_some();
+        let about = About {
+            pericore: env!("CARGO_PKG_VERSION").to_owned(),
+            title: subject.title.clone(),
+            emulated: subject.emulated.clone(),
+            started: (!is_virtual).then(|| rfc3339(SystemTime::now())),
+            event_files: self.args.measure.wanted.files.names(),
+            truth: self.args.truth,
+        };
+        let begun = Writer::begin(file, &Header::new(about, subject.plan));
+        self.writer = Some(self.written(begun)?);
+        Ok(())
+    }
+
+    fn take(&mut self, taken: Taken<'_>) -> Result<(), Failure> {
+        let Some(writer) = &mut self.writer else { return Ok(()) };
+        let end = taken.end.unwrap_or(taken.sample.seconds);
+        let outcome = writer.sample(end, taken.sample, taken.truth);
+        self.written(outcome)
+    }
+
+    fn remark(&mut self, _words: &str) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn interrupted(&mut self, signal: i32) {
+        self.signal = Some(signal);
+    }
+
+    fn finish(&mut self) -> Result<(), Failure> {
+        let Some(writer) = &mut self.writer else { return Ok(()) };
+        let signal = self.signal.and_then(|signal| u64::try_from(signal).ok());
+        let outcome = writer.end(&signal.map_or(Ending::Whole, |signal| Ending::Interrupted { signal }));
+        let (samples, bytes) = (writer.samples(), thousands(writer.bytes() as f64));
+        let path = writer.output().path().display().to_string();
+        self.written(outcome)?;
+        let plural = if samples == 1 { "" } else { "s" };
+        notice::say(format!("{samples} sample{plural}, {bytes} bytes, in {path}: `pericore report {path}` shows them"));
+        Ok(())
+    }
+}

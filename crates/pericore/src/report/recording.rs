@@ -1,0 +1,158 @@
+//! A recording, opened to be seen with a selection's eyes.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use pericore_observe::record::{About, Ending, Reader, RecordError, View};
+use pericore_observe::results::Layout;
+use pericore_observe::selection::Selection;
+use pericore_observe::session::Sample;
+
+use super::Span;
+use crate::failure::Failure;
+use crate::measure::SelectionArgs;
+use crate::notice;
+
+/// A recording that is being read.
+#[derive(Debug)]
+pub struct Recording {
+    path: PathBuf,
+    reader: Reader<BufReader<File>>,
+    view: View,
+    span: Span,
+    /// Samples read, and those of them in the span.
+    read: u64,
+    taken: u64,
+    /// When the last sample read ended.
+    last: f64,
+}
+
+/// An interval of a recording, or the whole.
+#[derive(Debug)]
+pub struct Interval {
+    /// Seconds from the start of the measurement to its end; none for the whole.
+    pub end: Option<f64>,
+    /// Its counts.
+    pub sample: Sample,
+    /// The same with the model's counts, if they were recorded.
+    pub truth: Option<Sample>,
+}
+
+impl Recording {
+    /// Reads what was measured, and finds in it what is wanted: what was asked for when recording, unless the user names something.
+    ///
+    /// # Errors
+    /// A file that is no recording, or has not what is wanted.
+    pub fn open(path: &Path, wanted: &SelectionArgs, span: Span) -> Result<Self, Failure> {
+        let opened = File::open(path);
+        let file = opened.map_err(|error| Failure::failed(format!("cannot read {}: {error}", path.display())))?;
+        let reader = Reader::open(BufReader::new(file)).map_err(|error| damaged(path, &error))?;
+        let header = reader.header();
+        let family = pericore_catalog::family(&header.family).ok_or_else(|| {
+            let (path, family, version) = (path.display(), &header.family, &header.about.pericore);
+            Failure::failed(format!(
+                "{path}: recorded on a family {family:?} that is not known here; read it with pericore {version}, which wrote it"
+            ))
+        })?;
+        let selection = if wanted.is_empty() {
+            let family = wanted.files.extend(family)?.family;
+            Selection::again(family, &header.asked).map_err(|error| unknown(path, &header.about, &error.to_string()))?
+        } else {
+            wanted.selection(family)?
+        };
+        let view =
+            View::new(header, selection).map_err(|error| Failure::failed(format!("{}: {error}", path.display())))?;
+        Ok(Self { path: path.to_owned(), reader, view, span, read: 0, taken: 0, last: 0.0 })
+    }
+
+    /// What the recording says of itself.
+    pub const fn about(&self) -> &About {
+        &self.reader.header().about
+    }
+
+    /// What is counted where.
+    pub fn layout(&self) -> Layout<'_> {
+        self.view.layout()
+    }
+
+    /// The next interval in the span.
+    ///
+    /// # Errors
+    /// A damaged line.
+    pub fn next(&mut self) -> Result<Option<Interval>, Failure> {
+        for recorded in self.reader.by_ref() {
+            let recorded = recorded.map_err(|error| damaged(&self.path, &error))?;
+            self.read += 1;
+            self.last = recorded.end;
+            if self.span.has(recorded.end, recorded.sample.seconds) {
+                self.taken += 1;
+                let truth = recorded.truth.as_ref().map(|truth| self.view.of(truth));
+                let sample = self.view.of(&recorded.sample);
+                return Ok(Some(Interval { end: Some(recorded.end), sample, truth }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// All intervals in the span, added up.
+    ///
+    /// # Errors
+    /// A damaged line, or no interval at all.
+    pub fn whole(&mut self) -> Result<Interval, Failure> {
+        let mut whole = Interval { end: None, sample: Sample::default(), truth: None };
+        while let Some(interval) = self.next()? {
+            whole.sample.add(&interval.sample);
+            if let Some(truth) = &interval.truth {
+                whole.truth.get_or_insert_default().add(truth);
+            }
+        }
+        self.finish()?;
+        Ok(whole)
+    }
+
+    /// Says what is to be said at its end.
+    ///
+    /// # Errors
+    /// There was no interval in the span.
+    pub fn finish(&self) -> Result<(), Failure> {
+        let (path, read) = (self.path.display(), self.read);
+        match self.reader.ending() {
+            Some(Ending::Failed { why }) => {
+                notice::say(format!("{path}: the measurement failed after {read} samples: {why}"));
+            }
+            Some(Ending::Cut { half }) => {
+                let half = half.map_or_else(String::new, |line| {
+                    format!("; line {line} was written in part only, and is left out")
+                });
+                notice::say(format!(
+                    "{path}: cut after {read} samples: the line that says how it ended is missing{half}"
+                ));
+            }
+            _ => {}
+        }
+        match (self.taken, self.read) {
+            (0, 0) => Err(Failure::failed(format!("{path}: no sample in it: it ended before the first; record again"))),
+            (0, _) => Err(Failure::failed(format!(
+                "{path}: no sample between --from and --to; it goes from 0 to {} s",
+                self.last
+            ))),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn damaged(path: &Path, error: &RecordError) -> Failure {
+    Failure::failed(format!("{}: {error}", path.display()))
+}
+
+/// What was asked for when recording is not known here.
+fn unknown(path: &Path, about: &About, error: &str) -> Failure {
+    let path = path.display();
+    let advice = if about.event_files.is_empty() {
+        format!("it was written by pericore {}: read it with that, or name with -e and -M what to show", about.pericore)
+    } else {
+        format!("it was recorded with event files: give --events {}", about.event_files.join(" --events "))
+    };
+    Failure::failed(format!("{path}: {error}\n{advice}"))
+}
