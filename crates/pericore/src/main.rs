@@ -20,6 +20,7 @@ mod results;
 mod stat;
 mod target;
 mod terminal;
+mod top;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -41,6 +42,8 @@ struct Cli {
 enum Command {
     /// Count events and evaluate metrics
     Stat(Box<stat::StatArgs>),
+    /// Watch the uncore live: now, mean, most, and the last samples of each row
+    Top(Box<top::TopArgs>),
     /// Put back what a killed session left behind
     Restore(restore::RestoreArgs),
     /// List events, registers or metrics
@@ -112,6 +115,7 @@ fn run(command: Option<Command>) -> Result<ExitCode, Failure> {
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::Stat(args)) => stat::run(&args),
+        Some(Command::Top(args)) => top::run(&args),
         Some(Command::Restore(args)) => restore::run(&args).map(|()| ExitCode::SUCCESS),
         Some(Command::List(args)) => list::run(&args).map(|()| ExitCode::SUCCESS),
         Some(Command::Explain(args)) => explain::run(&args).map(|()| ExitCode::SUCCESS),
