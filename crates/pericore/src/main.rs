@@ -23,6 +23,7 @@ mod results;
 mod stat;
 mod target;
 mod terminal;
+mod top;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -48,6 +49,8 @@ enum Command {
     Record(Box<record::RecordArgs>),
     /// Show a recording
     Report(report::ReportArgs),
+    /// Watch the uncore live: now, mean, most, and the last samples of each row
+    Top(Box<top::TopArgs>),
     /// Put back what a killed session left behind
     Restore(restore::RestoreArgs),
     /// List events, registers or metrics
@@ -132,6 +135,7 @@ fn run(command: Option<Command>) -> Result<ExitCode, Failure> {
         Some(Command::Stat(args)) => stat::run(&args),
         Some(Command::Record(args)) => record::run(&args),
         Some(Command::Report(args)) => report::run(&args).map(|()| ExitCode::SUCCESS),
+        Some(Command::Top(args)) => top::run(&args),
         Some(Command::Restore(args)) => restore::run(&args).map(|()| ExitCode::SUCCESS),
         Some(Command::List(args)) => list::run(&args).map(|()| ExitCode::SUCCESS),
         Some(Command::Explain(args)) => explain::run(&args).map(|()| ExitCode::SUCCESS),

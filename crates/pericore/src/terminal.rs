@@ -49,6 +49,9 @@ pub struct Paint {
 }
 
 impl Paint {
+    /// No colours.
+    pub const OFF: Self = Self { on: false };
+
     /// A heading or a name.
     pub fn strong(self, text: &str) -> String {
         self.with("1", text)
@@ -67,6 +70,13 @@ impl Paint {
     fn with(self, code: &str, text: &str) -> String {
         if self.on { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
+}
+
+/// True if the user's locale is one of UTF-8, as POSIX finds out what that is.
+pub fn is_unicode() -> bool {
+    let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set).unwrap_or_default().to_lowercase();
+    locale.contains("utf-8") || locale.contains("utf8")
 }
 
 /// `text` in lines of at most `width` characters, broken at spaces; a word that is longer is broken too.

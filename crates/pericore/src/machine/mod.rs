@@ -4,6 +4,7 @@ mod boot;
 mod live;
 pub mod opened;
 mod registers;
+mod relay;
 pub mod run;
 
 use std::path::PathBuf;

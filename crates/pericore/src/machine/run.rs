@@ -6,11 +6,12 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use pericore_doors::{Command, Options, run_machine};
+use pericore_doors::{Command, LiveMachine, Options, Traffic, run_machine};
 
 use super::live::LiveArgs;
+use super::relay::{self, Relay};
 use crate::failure::Failure;
-use crate::measure::STANDS_IN;
+use crate::measure::{Ender, STANDS_IN};
 
 /// Arguments of `pericore machine run`.
 #[derive(Debug, Args)]
@@ -31,7 +32,7 @@ pub struct RunArgs {
     program: Vec<OsString>,
 }
 
-/// Set for a command that was started again on a live machine: there `--machine` is fulfilled already.
+/// Set for a command that was started again on a live machine: there `--machine` is fulfilled already. It says where to hear of the end.
 const WITHIN: &str = "PERICORE_WITHIN";
 
 /// Runs the program; its exit status is ours.
@@ -45,12 +46,20 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
         timeout: args.timeout.map(Duration::from_secs),
         ..Options::default()
     };
-    on(&args.live, args.program.clone(), &[], &options)
+    start(args.live.open()?, &args.live, args.program.clone(), &[], &options)
 }
 
 /// True if this command was started by [`again`].
 pub fn is_within() -> bool {
     std::env::var_os(WITHIN).is_some()
+}
+
+/// Ends the measurement of a command that was started by [`again`] when that is asked to end.
+///
+/// # Errors
+/// The system refuses a thread.
+pub fn end_with_keeper(ender: &Ender) -> Result<(), Failure> {
+    std::env::var(WITHIN).map_or(Ok(()), |address| relay::listen(&address, ender))
 }
 
 /// Runs this very command line again on a live software machine, whose time is that of the wall: there it finds registers as on a Xeon.
@@ -61,16 +70,22 @@ pub fn again(machine: &str, workload: Option<&str>) -> Result<ExitCode, Failure>
     let program = std::env::current_exe()
         .map_err(|error| Failure::failed(format!("cannot tell where this program is: {error}")))?;
     let words = std::iter::once(program.into_os_string()).chain(std::env::args_os().skip(1));
-    on(&LiveArgs::named(machine, workload), words.collect(), &[(WITHIN.into(), "1".into())], &Options::default())
+    let live = LiveArgs::named(machine, workload);
+    let opened = live.open()?;
+    // Not before: until here a signal may well end us at once.
+    let relay = Relay::begin()?;
+    let environment = [(WITHIN.into(), relay.address().into())];
+    let status = start(opened, &live, words.collect(), &environment, &Options::default())?;
+    Ok(relay.exit(status))
 }
 
-fn on(
+fn start(
+    (machine, traffic): (LiveMachine, Box<dyn Traffic>),
     live: &LiveArgs,
     words: Vec<OsString>,
     environment: &[(OsString, OsString)],
     options: &Options,
 ) -> Result<ExitCode, Failure> {
-    let (machine, traffic) = live.open()?;
     let stands_in = (STANDS_IN.into(), live.spec()?.preset().into());
     let mut words = words.into_iter();
     let command = Command {

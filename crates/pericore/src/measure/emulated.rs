@@ -90,7 +90,7 @@ pub fn run(task: Task<'_>, machine_name: &str, receiver: &mut dyn Receiver) -> R
         }
         args.wanted.files.on_unknown_family(Failure::usage(error))
     })?;
-    let workload = args.workload.as_deref().unwrap_or("stream");
+    let workload = args.workload.as_deref().unwrap_or(super::USUAL_WORKLOAD);
     let limits = spec.limits().map_err(Failure::usage)?;
     let scenario = load(workload, &limits)?;
     let selection = args.wanted.selection(spec.family())?;

@@ -13,6 +13,7 @@ use super::interrupt::Interrupt;
 use super::wakeup::Wakeup;
 use super::{MeasureArgs, Receiver, Subject, Taken, Task, preparation, say_nothing_was_measured};
 use crate::failure::{Failure, USAGE};
+use crate::machine::run::end_with_keeper;
 use crate::notice;
 use crate::{restore, target};
 
@@ -100,6 +101,7 @@ fn on(task: Task<'_>, host: &Host, receiver: &mut dyn Receiver) -> Result<ExitCo
             preparation::warn_of_wraps(task, &plan);
             preparation::warn_of_turns(task, &plan, turn(task.args));
             let (title, ender) = (title(task, host, &plan), wakeup.ender().clone());
+            end_with_keeper(&ender)?;
             receiver.begin(&Subject { title, emulated: stand_in(), plan: &plan, ender })?;
         }
         let mut measurement = Measurement { task, host, watch: Stopwatch::default(), interrupt, wakeup, receiver };
@@ -162,7 +164,7 @@ impl Measurement<'_> {
                 return Err(failure);
             }
         };
-        if program.is_none() && args.timeout.is_none() && io::stderr().is_terminal() {
+        if program.is_none() && args.timeout.is_none() && !self.receiver.is_seen() && io::stderr().is_terminal() {
             notice::say("counting until Ctrl-C");
         }
         if let Some(delay) = args.delay

@@ -16,6 +16,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use pericore_catalog::Family;
+use pericore_machine::MachineSpec;
 use pericore_observe::plan::Plan;
 use pericore_observe::selection::{Selection, SelectionError};
 use pericore_observe::session::Sample;
@@ -26,10 +27,14 @@ use crate::machine::run::{again, is_within};
 use crate::notice;
 use crate::program::ProgramArgs;
 pub use ender::Ender;
+pub use interrupt::Interrupt;
 pub use local::STANDS_IN;
 
 /// A year: longer intervals are a slip.
 const MOST_MILLISECONDS: f64 = 365.0 * 86_400e3;
+
+/// What a software machine runs, unless the user says.
+const USUAL_WORKLOAD: &str = "stream";
 
 /// What to measure, where, and with what manners.
 #[derive(Debug, Args)]
@@ -159,6 +164,11 @@ pub trait Receiver {
     /// It cannot be passed on: the measurement ends.
     fn take(&mut self, taken: Taken<'_>) -> Result<(), Failure>;
 
+    /// True if the user sees that it goes on, and what ends it, without a word from us.
+    fn is_seen(&self) -> bool {
+        false
+    }
+
     /// What a software machine has to say of a run at its end, in lines for people.
     ///
     /// # Errors
@@ -202,7 +212,11 @@ impl Task<'_> {
                 "{what}: a program's accesses run in virtual time, which `pericore stat` and `record` measure; name a --workload"
             )));
         }
-        again(machine, self.args.workload.as_deref())
+        // What is wrong is said before a machine is set going.
+        let spec = MachineSpec::parse(machine)
+            .map_err(|error| self.args.wanted.files.on_unknown_family(Failure::usage(error)))?;
+        self.args.wanted.selection(spec.family())?;
+        again(machine, Some(self.args.workload.as_deref().unwrap_or(USUAL_WORKLOAD)))
     }
 
     /// What a run would do: nothing is written to any register.

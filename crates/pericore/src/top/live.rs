@@ -1,0 +1,285 @@
+//! What goes on beside the measurement: one thread hears keys, another draws. A terminal that is slow delays neither samples nor keys: frames
+//! that it has no time for are left out.
+
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGWINCH};
+use signal_hook::low_level::pipe;
+
+use super::frame::{frame, room};
+use super::keys::{Key, keys};
+use super::screen::{Screen, Waited};
+use super::state::{State, Wish};
+use crate::failure::Failure;
+use crate::measure::Ender;
+
+/// Between two frames at least: eyes do not follow faster.
+const LEAST_GAP: Duration = Duration::from_millis(30);
+/// How long the rest of a key's bytes may take.
+const REST_OF_KEY: Duration = Duration::from_millis(300);
+/// How long the threads may take to end: one may be writing to a terminal that takes nothing.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// After a stop, how long a signal that ended it together may take to be heard.
+const AFTER_STOP: Duration = Duration::from_millis(50);
+
+/// What the threads share.
+#[derive(Debug)]
+struct Shared {
+    board: Mutex<Board>,
+    changed: Condvar,
+    is_over: AtomicBool,
+    /// A thread has failed.
+    is_broken: AtomicBool,
+}
+
+/// What is to be drawn.
+#[derive(Debug)]
+struct Board {
+    state: State,
+    /// It is another than what stands on the screen.
+    is_stale: bool,
+}
+
+/// A terminal with somebody in front of it.
+#[derive(Debug)]
+pub struct Live {
+    shared: Arc<Shared>,
+    screen: Arc<Screen>,
+    call: UnixStream,
+    /// Nothing is ever sent: it closes when all threads are through.
+    threads: Receiver<()>,
+}
+
+impl Live {
+    /// Takes the terminal over and starts the threads. `ender` ends the measurement.
+    ///
+    /// # Errors
+    /// The system refuses a thread or a handler, or the terminal does not do as it is told.
+    pub fn start(state: State, screen: Arc<Screen>, ender: &Ender) -> Result<Self, Failure> {
+        Self::begin(state, screen, ender).map_err(|error| Failure::failed(format!("cannot use the terminal: {error}")))
+    }
+
+    fn begin(state: State, screen: Arc<Screen>, ender: &Ender) -> io::Result<Self> {
+        let (listener, call) = UnixStream::pair()?;
+        listener.set_nonblocking(true)?;
+        call.set_nonblocking(true)?;
+        let [continued, told_to_end] = [&[SIGCONT][..], &[SIGHUP, SIGINT, SIGTERM]].map(|signals| {
+            let flag = Arc::new(AtomicBool::new(false));
+            let register = |&signal| signal_hook::flag::register(signal, Arc::clone(&flag)).map(|_| ());
+            signals.iter().try_for_each(register).map(|()| flag)
+        });
+        // The size is another, or a stop is over.
+        for signal in [SIGWINCH, SIGCONT] {
+            pipe::register(signal, call.try_clone()?)?;
+        }
+        let shared = Arc::new(Shared {
+            board: Mutex::new(Board { state, is_stale: true }),
+            changed: Condvar::new(),
+            is_over: AtomicBool::new(false),
+            is_broken: AtomicBool::new(false),
+        });
+        give_back_on_panic(&screen);
+        let (alive, threads) = channel();
+        let live = Self { shared: Arc::clone(&shared), screen: Arc::clone(&screen), call, threads };
+        screen.enter()?;
+        let at_end = || AtEnd { shared: Arc::clone(&shared), ender: ender.clone(), _alive: alive.clone() };
+        let (hearing, drawing) = (at_end(), at_end());
+        let ears = Ears {
+            shared: Arc::clone(&shared),
+            screen: Arc::clone(&screen),
+            listener,
+            continued: continued?,
+            told_to_end: told_to_end?,
+            ender: ender.clone(),
+        };
+        thread::Builder::new().name("keys".to_owned()).spawn(move || {
+            let _at_end = hearing;
+            ears.listen();
+        })?;
+        thread::Builder::new().name("frames".to_owned()).spawn(move || {
+            let _at_end = drawing;
+            shared.draw(&screen);
+        })?;
+        Ok(live)
+    }
+
+    /// Changes what is shown.
+    pub fn change(&self, change: impl FnOnce(&mut State)) {
+        self.shared.change(change);
+    }
+
+    /// Gives the terminal back.
+    ///
+    /// # Errors
+    /// The display failed, and said why on its way.
+    pub fn end(self) -> Result<(), Failure> {
+        let shared = Arc::clone(&self.shared);
+        drop(self);
+        if shared.is_broken.load(Ordering::SeqCst) {
+            return Err(Failure::failed("the display failed; `pericore top -b` does without"));
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        self.shared.is_over.store(true, Ordering::SeqCst);
+        self.shared.change(|_| ());
+        // A socket that is full calls, too.
+        let _ = self.call.write(&[0]);
+        let _ = self.threads.recv_timeout(PATIENCE);
+        self.screen.leave();
+    }
+}
+
+/// A thread's last deed, however it ends: without it there is nothing to look at, so the measurement ends too.
+struct AtEnd {
+    shared: Arc<Shared>,
+    ender: Ender,
+    _alive: Sender<()>,
+}
+
+impl Drop for AtEnd {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.shared.is_broken.store(true, Ordering::SeqCst);
+        }
+        self.ender.end();
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Board> {
+        self.board.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+        let mut board = self.lock();
+        let result = change(&mut board.state);
+        board.is_stale = true;
+        self.changed.notify_all();
+        result
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::SeqCst)
+    }
+
+    /// Draws until all is over, or the terminal is gone.
+    fn draw(&self, screen: &Screen) {
+        loop {
+            let stale = self.changed.wait_while(self.lock(), |board| !board.is_stale);
+            let mut board = stale.unwrap_or_else(PoisonError::into_inner);
+            if self.is_over() {
+                return;
+            }
+            board.is_stale = false;
+            let (width, height) = screen.size();
+            board.state.page = room(&board.state, width, height);
+            let lines = frame(&board.state, width, height);
+            drop(board);
+            if screen.draw(lines, (width, height)).is_err() {
+                return;
+            }
+            thread::sleep(LEAST_GAP);
+        }
+    }
+}
+
+/// The thread that hears keys.
+struct Ears {
+    shared: Arc<Shared>,
+    screen: Arc<Screen>,
+    /// Something to read means: look at everything.
+    listener: UnixStream,
+    /// A stop is over.
+    continued: Arc<AtomicBool>,
+    /// A signal asked for the end.
+    told_to_end: Arc<AtomicBool>,
+    ender: Ender,
+}
+
+impl Ears {
+    /// Listens until all is over, or the terminal is gone.
+    fn listen(mut self) {
+        let mut bytes = Vec::new();
+        loop {
+            let at_most = (!bytes.is_empty()).then_some(REST_OF_KEY);
+            let waited = self.screen.wait(&self.listener, at_most, &mut bytes);
+            if self.shared.is_over() {
+                return;
+            }
+            let mut pressed = match waited {
+                Err(_) => return,
+                Ok(Waited::Called) => {
+                    self.look_around();
+                    continue;
+                }
+                Ok(Waited::Keys) => Vec::new(),
+                // The rest did not come: a lone escape is a key.
+                Ok(Waited::InVain) if std::mem::take(&mut bytes).len() == 1 => vec![Key::Escape],
+                Ok(Waited::InVain) => Vec::new(),
+            };
+            let (more, rest) = keys(&bytes);
+            bytes.drain(..bytes.len() - rest);
+            pressed.extend(more);
+            for key in pressed {
+                match self.shared.change(|state| state.press(key)) {
+                    Wish::Nothing => {}
+                    Wish::End => self.ender.end(),
+                    Wish::Suspend => self.stop(),
+                }
+            }
+        }
+    }
+
+    /// After a signal: another size, or the end of a stop.
+    fn look_around(&mut self) {
+        let mut calls = [0; 64];
+        // How many called does not matter.
+        let _ = self.listener.read(&mut calls);
+        if self.continued.load(Ordering::SeqCst) {
+            self.go_on();
+        }
+        self.shared.change(|_| ());
+    }
+
+    /// Stops as Ctrl-Z stops other programs: all of the process group, so that the shell notices.
+    fn stop(&self) {
+        self.screen.leave();
+        // SAFETY: no memory is involved. The second stops this very thread before it goes on, if the first has not.
+        unsafe {
+            libc::kill(0, libc::SIGTSTP);
+            libc::raise(libc::SIGTSTP);
+        }
+        self.go_on();
+    }
+
+    /// Takes the terminal over again, unless the end was asked for meanwhile: whoever ends a stopped job keeps the terminal.
+    fn go_on(&self) {
+        thread::sleep(AFTER_STOP);
+        self.continued.store(false, Ordering::SeqCst);
+        if self.told_to_end.load(Ordering::SeqCst) || self.shared.is_over() {
+            return;
+        }
+        // A terminal that is gone shows when it is read.
+        let _ = self.screen.enter();
+        self.shared.change(|_| ());
+    }
+}
+
+/// A panic's message belongs on the terminal as it was.
+fn give_back_on_panic(screen: &Arc<Screen>) {
+    let (screen, before) = (Arc::clone(screen), std::panic::take_hook());
+    std::panic::set_hook(Box::new(move |panic| {
+        screen.leave();
+        before(panic);
+    }));
+}

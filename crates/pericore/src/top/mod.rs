@@ -1,0 +1,77 @@
+//! `pericore top`: the uncore live, on a terminal.
+
+mod clock;
+mod columns;
+mod figures;
+mod frame;
+mod keys;
+mod line;
+mod live;
+mod screen;
+mod spark;
+mod state;
+#[cfg(test)]
+mod tests;
+mod track;
+mod watch;
+
+use std::process::ExitCode;
+
+use clap::Args;
+use pericore_observe::results::Scope;
+
+use crate::failure::Failure;
+use crate::measure::{Course, MeasureArgs, Task};
+use crate::terminal::{self, ColorArg};
+use screen::Screen;
+use state::{Look, State};
+use watch::Watch;
+
+/// Arguments of `pericore top`.
+#[derive(Debug, Args)]
+pub struct TopArgs {
+    #[command(flatten)]
+    measure: MeasureArgs,
+    /// Milliseconds between two samples
+    #[arg(short = 'I', long = "interval", value_name = "MS", default_value_t = 1000.0, allow_negative_numbers = true)]
+    interval: f64,
+    /// End after so many samples
+    #[arg(short = 'n', long = "samples", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    samples: Option<u64>,
+    /// Print frames as plain text, one below the other: so it is without a terminal, too
+    #[arg(short = 'b', long)]
+    batch: bool,
+    /// Begin with a row for each socket: so it is on several sockets, too
+    #[arg(long)]
+    per_socket: bool,
+    /// Begin with a row for each unit instance
+    #[arg(short = 'A', long, conflicts_with = "per_socket")]
+    per_unit: bool,
+    #[command(flatten)]
+    color: ColorArg,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// A command line that cannot be carried out, or a run that failed.
+pub fn run(args: &TopArgs) -> Result<ExitCode, Failure> {
+    let fail = |error| Failure::failed(format!("cannot use the terminal: {error}"));
+    let screen = if args.batch { None } else { Screen::of_this_process().map_err(fail)? };
+    let look = Look { unicode: terminal::is_unicode(), paint: args.color.paint() };
+    let state = State::new(args.interval / 1e3, look, args.scope());
+    let course = Course { interval: Some(args.interval), period: None, repeat: 1, truth: false };
+    let task = Task { args: &args.measure, course: &course };
+    task.run_live(&mut Watch::new(state, screen, args.samples))
+}
+
+impl TopArgs {
+    /// What to add up over at first, if the user said it.
+    const fn scope(&self) -> Option<Scope> {
+        match (self.per_unit, self.per_socket) {
+            (true, _) => Some(Scope::Instance),
+            (false, true) => Some(Scope::Socket),
+            (false, false) => None,
+        }
+    }
+}
