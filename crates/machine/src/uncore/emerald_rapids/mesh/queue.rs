@@ -150,8 +150,8 @@ const NEAR: u64 = u64::BITS as u64;
 /// A place that messages go through one after the other.
 #[derive(Debug, Clone, Default)]
 pub struct Port {
-    /// Cycles that are taken.
-    taken: u128,
+    /// Cycles that are taken: the near ones, and those behind them.
+    taken: [u64; 2],
     /// The cycle of the first bit.
     from: u64,
     /// The first free cycle after a jam that went further than is remembered.
@@ -163,41 +163,41 @@ impl Port {
     /// more.
     #[inline]
     pub fn pass(&mut self, cycle: u64, length: u32, now: u64) -> u64 {
-        self.forget(now);
+        let (gone, ahead) = (now - self.from, cycle - now);
         // Where there is no jam, all that is planned is near.
-        if cycle + u64::from(length) <= now + NEAR && self.beyond <= now {
-            let wanted = ((1 << length) - 1) << (cycle - now);
-            if self.taken as u64 & wanted == 0 {
-                self.taken |= u128::from(wanted);
+        if self.taken[1] == 0 && self.beyond <= now && ahead + u64::from(length) <= NEAR {
+            let near = if gone < NEAR { self.taken[0] >> gone } else { 0 };
+            let wanted = ((1 << length) - 1) << ahead;
+            if near & wanted == 0 {
+                (self.taken[0], self.from) = (near | wanted, now);
                 return cycle;
             }
         }
         self.squeeze(cycle, length, now)
     }
 
-    /// Forgets the cycles before `now`.
-    #[inline]
-    const fn forget(&mut self, now: u64) {
-        let gone = now - self.from;
-        self.taken = if gone < AHEAD { self.taken >> gone } else { 0 };
-        self.from = now;
-    }
-
     #[inline(never)]
     fn squeeze(&mut self, cycle: u64, length: u32, now: u64) -> u64 {
         let end = |first: u64| first + u64::from(length);
+        let gone = now - self.from;
+        let known = u128::from(self.taken[1]) << NEAR | u128::from(self.taken[0]);
+        let mut taken = if gone < AHEAD { known >> gone } else { 0 };
         let mut first = cycle;
         // In a jam that goes further than is remembered, first come is first served.
         while self.beyond <= now && end(first) <= now + AHEAD {
-            let busy = self.taken >> (first - now) & ((1 << length) - 1);
+            let wanted = (1 << length) - 1;
+            let busy = taken >> (first - now) & wanted;
             if busy == 0 {
-                self.taken |= ((1 << length) - 1) << (first - now);
-                return first;
+                taken |= wanted << (first - now);
+                break;
             }
             first += AHEAD - u64::from(busy.leading_zeros());
         }
-        let first = first.max(self.beyond);
-        self.beyond = end(first);
+        (self.taken, self.from) = ([taken as u64, (taken >> NEAR) as u64], now);
+        if self.beyond > now || end(first) > now + AHEAD {
+            first = first.max(self.beyond);
+            self.beyond = end(first);
+        }
         first
     }
 }
