@@ -124,35 +124,29 @@ impl Mesh {
         let held = if L::CREDITED { message.returned - message.left } else { 0 };
         account.ledger.went(socket, (message.ring, agent), (from, to), held);
         self.waited = message.left > put;
-        if self.heard[usize::from(socket)].is_anything() || message.waits() {
+        let waits = message.waits();
+        if waits || self.heard[usize::from(socket)].is_anything() {
             // Only now is it put together in memory: most messages wait nowhere.
             let whole = message;
-            self.say_more(account, socket, &whole, now, sink);
+            if waits {
+                account.ledger.waited(socket, &whole);
+            }
+            self.finish(account, socket, &whole, now, sink);
         }
         (message.taken + self.half_base) * self.uclk.ticks()
     }
 
-    /// Says what there is to say of a message that waited, or that somebody may hear.
+    /// Keeps how a message waited for those after it, and says what somebody hears of it.
     #[inline(never)]
-    fn say_more<S: SignalSink>(
-        &mut self,
-        account: &mut Account,
-        socket: u16,
-        message: &Message,
-        now: Tick,
-        sink: &mut S,
-    ) {
-        let way = self.ways.between(message.from, message.to);
-        let stays = self.nets[usize::from(socket)].stays(message, &way);
+    fn finish<S: SignalSink>(&mut self, account: &Account, socket: u16, message: &Message, now: Tick, sink: &mut S) {
         let heard = self.heard[usize::from(socket)];
-        if heard.is_anything() && heard.meets(&way) {
-            let stride = account.stride;
+        let heard = heard.is_anything() && heard.meets(&self.ways.between(message.from, message.to));
+        let stays = self.nets[usize::from(socket)].stays(message, heard);
+        if heard {
+            let (stride, way) = (account.stride, self.ways.between(message.from, message.to));
             self.tell(message, &way, &stays, &mut |line: Line, index: u16, count: u32| {
                 sink.pulse(line.wire(stride, socket, index), line.tag(), now, count);
             });
-        }
-        if message.waits() {
-            account.ledger.waited(socket, message);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What a socket's mesh remembers of the messages that were sent, and when the next one is where.
 
+use super::super::layout::COLUMNS;
 use super::queue::{Egress, Port, Stay, Waiting};
 use super::rail::{Rail, SWEEP};
 use super::way::{Leg, MOST_COLUMNS, MOST_ROWS, MOST_TILES, Way};
@@ -262,25 +263,37 @@ impl Net {
         self.sweep = now + SWEEP;
     }
 
-    /// How a message stays in each of its queues.
+    /// How a message stays in each of its queues. In its source's that is worked out only if it is `heard`.
     #[inline]
-    pub fn stays(&mut self, message: &Message, way: &Way<'_>) -> Stays {
+    pub fn stays(&mut self, message: &Message, heard: bool) -> Stays {
         let &Message { ring, put, .. } = message;
-        let r = ring as usize;
-        let place = |tile: u8| usize::from(tile) % MOST_TILES;
-        let egress = &mut self.sources[place(message.from)].waiting[r][usize::from(message.agent) % 2];
-        let egress = egress.wait(put, message.left);
-        let bridge = message.bridged.map_or_else(Stay::default, |Bridged { came, went }| {
-            let column = &mut self.columns[usize::from(way.source.column) % MOST_COLUMNS];
-            column.bridges[r][usize::from(way.column.down)].waiting.wait(came, went, put)
-        });
-        let turn = place(message.turn);
-        let turning = self.turns[turn].waiting[r].wait(message.reached, message.turned, put);
-        if ring == Ring::Address && turning.full > 0 {
-            let distress = &mut self.sources[turn].distress;
-            *distress = message.turned.max(*distress);
+        let (r, place) = (ring as usize, |tile: u8| usize::from(tile) % MOST_TILES);
+        let mut stays = Stays::default();
+        if message.left > put {
+            let egress = &mut self.sources[place(message.from)].waiting[r][usize::from(message.agent) % 2];
+            if heard {
+                stays.egress = egress.stay(put, message.left);
+            }
+            egress.wait(message.left);
         }
-        let ingress = self.sinks[place(message.to)].waiting[r].wait(message.arrived, message.taken, put);
-        Stays { egress, bridge, turning, ingress }
+        if let Some(Bridged { came, went }) = message.bridged
+            && went > came
+        {
+            let (column, down) = (usize::from(message.from % COLUMNS), message.to > message.from);
+            let bridge = &mut self.columns[column % MOST_COLUMNS].bridges[r][usize::from(down)];
+            stays.bridge = bridge.waiting.wait(came, went, put);
+        }
+        if message.turned > message.reached {
+            let turn = place(message.turn);
+            stays.turning = self.turns[turn].waiting[r].wait(message.reached, message.turned, put);
+            if ring == Ring::Address && stays.turning.full > 0 {
+                let distress = &mut self.sources[turn].distress;
+                *distress = message.turned.max(*distress);
+            }
+        }
+        if message.taken > message.arrived {
+            stays.ingress = self.sinks[place(message.to)].waiting[r].wait(message.arrived, message.taken, put);
+        }
+        stays
     }
 }

@@ -70,15 +70,18 @@ impl Waiting {
 
     #[inline(never)]
     fn add(&mut self, came: u64, went: u64, now: u64) -> Stay {
-        self.move_on(now / CYCLES);
+        if self.first < now / CYCLES {
+            self.move_on(now / CYCLES);
+        }
         let mut stay = Stay { waited: (went - came) as u32, ..Stay::default() };
         let (first, last) = (came / CYCLES, (went - 1) / CYCLES);
-        stay.refused = self.block(first).is_full(came);
         let (from, to) = (u64::MAX << (came % CYCLES), u64::MAX >> (CYCLES - 1 - (went - 1) % CYCLES));
+        let block = self.block(first);
+        stay.refused = block.is_full(came);
         if first == last {
-            self.block(first).add(from & to, &mut stay);
+            block.add(from & to, &mut stay);
         } else {
-            self.block(first).add(from, &mut stay);
+            block.add(from, &mut stay);
             (first + 1..last).for_each(|between| self.block(between).add(u64::MAX, &mut stay));
             self.block(last).add(to, &mut stay);
         }
@@ -86,7 +89,6 @@ impl Waiting {
     }
 
     /// Forgets the blocks before one.
-    #[inline]
     fn move_on(&mut self, block: u64) {
         while self.first < block {
             if self.first + 2 + self.far.len() as u64 <= block {
@@ -121,24 +123,28 @@ pub struct Egress {
 }
 
 impl Egress {
-    /// A message that comes at `put` leaves at `left`.
-    pub fn wait(&mut self, put: u64, left: u64) -> Stay {
+    /// How a message stays that comes at `put` and leaves at `left`.
+    pub fn stay(&self, put: u64, left: u64) -> Stay {
         if put == left {
             return Stay::default();
         }
         // As they leave in the order in which they came, `depth` of them and this one are there until the one that left `depth` before
         // this one leaves.
         let leaves = |depth: u32| if depth == 0 { left } else { self.left[depth as usize - 1].max(put) };
-        let stay = Stay {
+        Stay {
             waited: (left - put) as u32,
             nonempty: (leaves(0) - leaves(1)) as u32,
             half: (leaves(HALF_FULL - 1) - leaves(HALF_FULL)) as u32,
             full: (leaves(ROOM - 1) - leaves(ROOM)) as u32,
             refused: leaves(ROOM) > put,
-        };
+        }
+    }
+
+    /// A message that waited leaves at `left`.
+    #[inline]
+    pub fn wait(&mut self, left: u64) {
         let [first, second, third, _] = self.left;
         self.left = [left, first, second, third];
-        stay
     }
 }
 
@@ -254,7 +260,10 @@ mod tests {
                 now += later;
                 let left = now.max(next) + longer;
                 next = left + 1;
-                prop_assert_eq!(egress.wait(now, left), waiting.wait(now, left, now));
+                prop_assert_eq!(egress.stay(now, left), waiting.wait(now, left, now));
+                if left > now {
+                    egress.wait(left);
+                }
             }
         }
     }
