@@ -38,8 +38,9 @@ use changes::Changes;
 use deeds::{DEEDS, Deed, LEVELS, LevelId, OfDeeds, OfLevels};
 use places::{Place, Places, places};
 
-/// The queue of cores' requests in a caching and home agent.
-const INGRESS: LevelId = deeds::level("cha/RxC_INSERTS.IRQ");
+/// The queue of cores' requests in a caching and home agent. Its entries are told when they leave it; those that are there are the model's to
+/// name when it is asked for the account.
+pub const INGRESS: LevelId = deeds::level("cha/RxC_INSERTS.IRQ");
 
 /// A victim of an LLC fill: what left, for whom, and where its home is.
 #[derive(Debug, Clone, Copy)]
@@ -218,11 +219,7 @@ impl Ledger {
         let (_, clock, room) = self.level_places[usize::from(spot.level)];
         let (cycle, gauge) = (clock.cycles(tick), &mut self.cells.levels[spot.place as usize]);
         gauge.enter(cycle, room);
-        let live = gauge.live;
-        if self.changes.is_some() {
-            self.ingress_changes(spot, cycle, 1);
-        }
-        live
+        gauge.live
     }
 
     /// Something that lasted has ended at `tick`. Gives how many there are now.
@@ -231,17 +228,31 @@ impl Ledger {
         let (_, clock, room) = self.level_places[usize::from(spot.level)];
         let (cycle, gauge) = (clock.cycles(tick), &mut self.cells.levels[spot.place as usize]);
         gauge.leave(cycle, room);
-        let live = gauge.live;
-        if self.changes.is_some() {
-            self.ingress_changes(spot, cycle, -1);
-        }
-        live
+        gauge.live
     }
 
-    #[cold]
-    fn ingress_changes(&mut self, spot: LevelSpot, cycle: u64, by: i8) {
-        if let Some(changes) = self.changes.as_mut().filter(|_| spot.level == INGRESS) {
-            changes.ingress(spot.socket * self.agents_of_socket + spot.index, cycle, by);
+    /// True if every change of the agents' queues and tables is to be told when it happens.
+    #[inline]
+    pub const fn keeps_changes(&self) -> bool {
+        self.changes.is_some()
+    }
+
+    /// A core's request has come to its agent's ingress queue. Of interest only if changes are kept.
+    pub fn comes_to_ingress(&mut self, spot: LevelSpot, tick: Tick) {
+        if let Some(changes) = &mut self.changes {
+            changes.ingress(spot.socket * self.agents_of_socket + spot.index, self.clocks.uclk.cycles(tick), 1);
+        }
+    }
+
+    /// A core's request that `came` to its agent's ingress queue has left it.
+    #[inline]
+    pub fn left_ingress(&mut self, spot: LevelSpot, came: Tick, tick: Tick) {
+        let (from, to) = (self.clocks.uclk.cycles(came), self.clocks.uclk.cycles(tick));
+        let gauge = &mut self.cells.levels[spot.place as usize];
+        gauge.entries += 1;
+        gauge.occupied += to - from;
+        if let Some(changes) = &mut self.changes {
+            changes.ingress(spot.socket * self.agents_of_socket + spot.index, to, -1);
         }
     }
 
@@ -385,9 +396,13 @@ impl Ledger {
         self.cells.traffic[usize::from(socket)].wait(message);
     }
 
-    /// The account as of `now`.
-    pub fn snapshot(&self, now: Tick) -> Snapshot {
+    /// The account as of `now`. `in_ingress` are cores' requests in ingress queues: socket and agent, and when they came.
+    pub fn snapshot(&self, now: Tick, in_ingress: impl Iterator<Item = (u16, u16, Tick)>) -> Snapshot {
         let mut cells = self.cells.clone();
+        for (socket, cha, came) in in_ingress {
+            let (place, clock, room) = self.level_places[usize::from(INGRESS)];
+            cells.levels[place.of(socket, cha)].enter(clock.cycles(came), room);
+        }
         for &(place, clock, room) in self.level_places.iter() {
             for instance in 0..place.per_socket * self.shape.sockets {
                 let gauge = &mut cells.levels[place.of(0, instance)];

@@ -3,10 +3,13 @@
 use super::binding::{Line, bind, bind_signal, link_codes};
 use super::level_lines::LevelLines;
 use super::reject_lines::RejectLines;
+use super::request::Pool;
 use super::request_tags::RequestLines;
 use super::standing::Hearing;
 use crate::ledger::emerald_rapids::deeds::{DEEDS, Deed, LEVELS, LevelId, OfDeeds, table};
-use crate::ledger::emerald_rapids::{Class, Found, Ledger, LevelSpot, LinkMessage, Queue, Reason, Spot, Victim};
+use crate::ledger::emerald_rapids::{
+    Class, Found, INGRESS, Ledger, LevelSpot, LinkMessage, Queue, Reason, Snapshot, Spot, Victim,
+};
 use crate::signal::{SignalSink, Stride, Tick, Wiring, WiringError};
 use pericore_catalog::BitRange;
 
@@ -199,6 +202,37 @@ impl Account {
         if self.hearing.hears_level(spot) {
             self.tell::<false, S>(spot, live + 1, tick, sink);
         }
+    }
+
+    /// True if it must be said at once that a core's request comes to its agent, not only when it leaves the ingress queue.
+    #[inline]
+    pub fn hears_ingress(&self, socket: u16, cha: u16) -> bool {
+        self.hearing.hears_level(self.ledger.level(INGRESS, socket, cha)) || self.ledger.keeps_changes()
+    }
+
+    /// A core's request comes to its agent's ingress queue, of which somebody hears.
+    pub fn enter_ingress<S: SignalSink>(&mut self, socket: u16, cha: u16, tick: Tick, sink: &mut S) {
+        let spot = self.ledger.level(INGRESS, socket, cha);
+        self.ledger.comes_to_ingress(spot, tick);
+        if self.hearing.hears_level(spot) {
+            self.tell::<true, S>(spot, 0, tick, sink);
+        }
+    }
+
+    /// A core's request leaves the ingress queue, to which it `came`.
+    #[inline]
+    pub fn leave_ingress<S: SignalSink>(&mut self, socket: u16, cha: u16, came: Tick, tick: Tick, sink: &mut S) {
+        let spot = self.ledger.level(INGRESS, socket, cha);
+        self.ledger.left_ingress(spot, came, tick);
+        if self.hearing.hears_level(spot) {
+            self.tell::<false, S>(spot, 0, tick, sink);
+        }
+    }
+
+    /// The ledger as of now.
+    pub fn snapshot(&self, now: Tick, pool: &Pool) -> Snapshot {
+        let waiting = pool.in_ingress(now).map(|request| (request.socket.into(), request.cha.into(), request.came));
+        self.ledger.snapshot(now, waiting)
     }
 
     /// Says that a level has come to `most` entries, or goes down from there.

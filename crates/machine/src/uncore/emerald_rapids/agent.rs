@@ -34,7 +34,7 @@ pub struct Agent {
     pub(super) pipeline_free: Tick,
     /// Tick of the pipeline event that counts; others are stale.
     pub(super) pump_at: Tick,
-    /// Requests of this socket in order of arrival. What was turned away because its line was busy comes back to the front; it has
+    /// Requests of this socket in order of arrival, cores' from when they are sent. What was turned away because its line was busy comes back to the front; it has
     /// counted as queued all the while.
     pub(super) ingress: RequestQueue,
     /// Requests and snoops of the other socket.
@@ -87,10 +87,10 @@ impl Agent {
         if matches!(queue, Queue::Core | Queue::Io) { &mut self.ingress } else { &mut self.outside }
     }
 
-    /// From when on one of its queues may have a request for the pipeline.
+    /// When the first request came that waits for the pipeline, or will come.
     #[inline]
-    pub(super) fn next_ready(&self, pool: &Pool) -> Option<Tick> {
-        [self.outside, self.ingress].into_iter().filter_map(RequestQueue::front).map(|front| pool[front].ready).min()
+    pub(super) fn first_came(&self, pool: &Pool) -> Option<Tick> {
+        [self.outside, self.ingress].into_iter().filter_map(RequestQueue::front).map(|front| pool[front].came).min()
     }
 
     /// True if there are more free entries than `kept` for others.
@@ -152,12 +152,12 @@ impl Agent {
 pub const KEPT: u8 = 4;
 pub const KEPT_BY_REMOTE: u8 = 2;
 
-/// The level of a queue's entries. Of the queue of I/O stacks only the arrivals are counted.
+/// The level of a queue's entries, if each is said when it comes. Cores' requests have their places before they come, and of the queue of
+/// I/O stacks only the arrivals are counted.
 #[inline]
 pub const fn queued(queue: Queue) -> Option<u16> {
     match queue {
-        Queue::Core | Queue::Evict => Some(level!("cha/RxC_INSERTS.IRQ")),
-        Queue::Io => None,
+        Queue::Core | Queue::Io | Queue::Evict => None,
         Queue::Snoop => Some(level!("cha/RxC_INSERTS.IPQ")),
         Queue::Remote => Some(level!("cha/RxC_INSERTS.RRQ")),
         Queue::RemoteWriteback => Some(level!("cha/RxC_INSERTS.WBQ")),

@@ -76,8 +76,7 @@ impl Model {
             places,
             now: 0,
             wheel: Wheel::new(clocks.uclk),
-            // What the buffers of the cores and the tables of the agents hold at most, and a little.
-            pool: Pool::new(usize::from(sockets) * 4096),
+            pool: Pool::new(),
             threads: Vec::new(),
             cores: (0..all * cores).map(core).collect(),
             l2s: AllL2s::new(usize::from(all * cores)),

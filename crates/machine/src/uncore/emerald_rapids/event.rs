@@ -6,8 +6,10 @@
 pub enum Event {
     /// A thread goes on issuing accesses.
     Issue,
-    /// A request arrives in its agent's ingress queue.
+    /// A request of a device or of the other socket arrives in its agent's ingress queue.
     Arrive,
+    /// A core's request does, and somebody hears of it.
+    Heard,
     /// An agent's pipeline may take its next request.
     Pump,
     /// A request arrives where mesh and memory meet.
@@ -77,6 +79,7 @@ impl Event {
     const ALL: &[Self] = &[
         Self::Issue,
         Self::Arrive,
+        Self::Heard,
         Self::Pump,
         Self::AtMemory,
         Self::Answer,

@@ -178,7 +178,7 @@ impl Model {
         if matches!(kind, Kind::WritebackModified | Kind::WritebackClean) {
             at = at.max(self.mesh_send(socket, Ring::Block, 1, from, to, sink) + self.times.miss_to_mesh);
         }
-        self.wheel.schedule(at, Event::Arrive.of(request));
+        self.send_at(request, at);
         request
     }
 

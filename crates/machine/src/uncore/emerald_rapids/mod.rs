@@ -155,13 +155,20 @@ impl Model {
 
     /// Says what stands in the queues of a PMON instance, whose counters may begin to listen.
     pub fn stands<S: SignalSink>(&self, instance: u16, sink: &mut S) {
-        self.account.stands(instance, self.now, sink);
+        self.account.stands(instance, self.now, &self.pool, sink);
+    }
+
+    /// Asks where counters listen; to be done whenever counters may have been programmed.
+    fn listen<S: SignalSink>(&mut self, sink: &mut S) {
+        if self.account.listen(self.now, &self.pool, sink) {
+            self.announce_arrivals();
+        }
+        self.mesh.listen(&self.account, sink);
     }
 
     /// Runs everything that happens before `until`; afterwards it is `until`.
     pub fn run_until<S: SignalSink>(&mut self, until: Tick, sink: &mut S) {
-        self.account.listen(self.now, sink);
-        self.mesh.listen(&self.account, sink);
+        self.listen(sink);
         if !self.started {
             self.started = true;
             for subchannel in &mut self.subchannels {
@@ -177,14 +184,19 @@ impl Model {
             self.begin_phase(sink);
         }
         loop {
-            let next = self.channel_next.tick().min(self.wheel.next_tick());
-            if next >= until {
+            let (next, memory) = (self.wheel.next_tick(), self.channel_next.tick());
+            if next.min(memory) >= until {
                 break;
             }
-            self.now = next;
-            self.wheel.advance(next);
-            while let Some(packed) = self.wheel.pop() {
-                self.dispatch(packed, sink);
+            if next <= memory {
+                self.now = next;
+                self.wheel.advance_to_next();
+                while let Some(packed) = self.wheel.pop() {
+                    self.dispatch(packed, sink);
+                }
+            } else {
+                self.now = memory;
+                self.wheel.advance(memory);
             }
             self.step_channels(sink);
         }
@@ -231,6 +243,7 @@ impl Model {
         match event {
             Event::Issue => self.issue(subject, sink),
             Event::Arrive => self.arrive(subject, sink),
+            Event::Heard => self.arrival_is_heard(subject, sink),
             Event::Pump => self.pump(subject, sink),
             Event::AtMemory => self.at_memory(subject, sink),
             Event::Answer => self.answer(subject, sink),
@@ -369,6 +382,7 @@ impl Model {
     /// Keeps every change of the agents' levels in the ledger from now on, for the truth of shaped counts.
     pub fn keep_changes(&mut self) {
         self.account.ledger.keep_changes();
+        self.announce_arrivals();
     }
 
     /// The running account. [`Model::snapshot`] is what to ask for figures.
@@ -378,6 +392,6 @@ impl Model {
 
     /// The account as of now.
     pub fn snapshot(&self) -> Snapshot {
-        self.account.ledger.snapshot(self.now)
+        self.account.snapshot(self.now, &self.pool)
     }
 }

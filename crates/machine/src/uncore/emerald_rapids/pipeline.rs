@@ -10,18 +10,56 @@ use crate::ledger::emerald_rapids::{Found, Kind, Lookup, Queue, Reason, Ring};
 use crate::signal::{SignalSink, Tick};
 
 impl Model {
-    /// A request arrives in its agent's ingress queue.
+    /// A core's request is sent to its agent, in whose ingress queue it will be at `at`. It gets its place there now, in the order of
+    /// arrival, and its arrival is an event only if somebody hears of it.
+    pub(super) fn send_at(&mut self, request: RequestId, at: Tick) {
+        let Request { socket, cha, .. } = self.pool[request];
+        if self.account.hears_ingress(socket.into(), cha.into()) {
+            self.announce_arrival(request, at);
+        }
+        self.queue_up(request, at);
+    }
+
+    /// A request takes its place among those that come to its agent.
+    #[inline]
+    fn queue_up(&mut self, request: RequestId, at: Tick) {
+        self.pool[request].came = at;
+        let Request { socket, cha, class, .. } = self.pool[request];
+        let number = self.agent_number(socket, cha);
+        self.agents[usize::from(number)].queue(class.kind.queue()).insert(request, &mut self.pool);
+        self.wake_pipeline(socket, cha, at + self.times.ingress_latency);
+    }
+
+    /// Somebody will hear that a core's request arrives.
+    #[cold]
+    fn announce_arrival(&mut self, request: RequestId, at: Tick) {
+        self.pool[request].announced = true;
+        self.wheel.schedule(at, Event::Heard.of(request));
+    }
+
+    /// The arrivals to come are announced wherever somebody has begun to hear them.
+    pub(super) fn announce_arrivals(&mut self) {
+        let heard = |request: &Request| self.account.hears_ingress(request.socket.into(), request.cha.into());
+        let to_come = |request: &Request| request.came >= self.now && !request.announced && heard(request);
+        let to_come = self.pool.waiting().filter(|(_, request)| to_come(request));
+        let to_come: Vec<_> = to_come.map(|(id, request)| (id, request.came)).collect();
+        to_come.into_iter().for_each(|(request, at)| self.announce_arrival(request, at));
+    }
+
+    /// A core's request arrives in its agent's ingress queue, of which somebody hears.
+    pub(super) fn arrival_is_heard<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+        let Request { socket, cha, .. } = self.pool[request];
+        self.account.enter_ingress(socket.into(), cha.into(), self.now, sink);
+    }
+
+    /// A request of a device or of the other socket arrives in its agent's ingress queue.
     pub(super) fn arrive<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let Request { socket, cha, class, .. } = self.pool[request];
         match queued(class.kind.queue()) {
             Some(queue) => self.account.enter(queue, socket.into(), cha.into(), self.now, sink),
             None => self.account.deed(deed!("cha/RxC_INSERTS.PRQ"), socket.into(), cha.into(), self.now, sink),
         }
-        let ready = self.now + self.times.ingress_latency;
-        self.pool[request].ready = ready;
-        let number = self.agent_number(socket, cha);
-        self.agents[usize::from(number)].queue(class.kind.queue()).push_back(request, &mut self.pool);
-        self.wake_pipeline(socket, cha, ready);
+        self.queue_up(request, self.now);
     }
 
     #[inline]
@@ -45,9 +83,9 @@ impl Model {
         }
         agent.pump_at = NEVER;
         let kept = if self.sockets > 1 { KEPT } else { 0 };
-        let pool = &self.pool;
+        let (pool, latency) = (&self.pool, self.times.ingress_latency);
         let may_go = |&request: &RequestId| {
-            pool[request].ready <= now
+            pool[request].came + latency <= now
                 && agent.has_entry(match pool[request].kind().queue() {
                     Queue::Remote => KEPT_BY_REMOTE,
                     Queue::Snoop | Queue::RemoteWriteback => 0,
@@ -73,7 +111,7 @@ impl Model {
             let (socket, cha) = self.agent_of(number);
             self.wake_waiters(socket, cha, sink);
         }
-        let next = self.agents[usize::from(number)].next_ready(&self.pool);
+        let next = self.agents[usize::from(number)].first_came(&self.pool).map(|came| came + latency);
         // Without a request to take there is nothing to do before the next arrives or an entry is free.
         let next = if request.is_some() { next } else { next.filter(|&ready| ready > now) };
         if let Some(ready) = next {
@@ -96,7 +134,10 @@ impl Model {
     pub(super) fn accept<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let Request { socket, cha, line, class, .. } = self.pool[request];
         let (at_socket, at_cha) = (u16::from(socket), u16::from(cha));
-        if let Some(queue) = queued(class.kind.queue()) {
+        let came = std::mem::replace(&mut self.pool[request].came, NEVER);
+        if class.kind.queue() == Queue::Core {
+            self.account.leave_ingress(at_socket, at_cha, came, self.now, sink);
+        } else if let Some(queue) = queued(class.kind.queue()) {
             self.account.leave(queue, at_socket, at_cha, self.now, sink);
         }
         let found = self.look_up(socket, cha, line);
@@ -163,8 +204,8 @@ impl Model {
         }
         self.next_victim(socket, cha, sink);
         let number = self.agent_number(socket, cha);
-        if let Some(ready) = self.agents[usize::from(number)].next_ready(&self.pool) {
-            self.wake_pipeline(socket, cha, ready);
+        if let Some(came) = self.agents[usize::from(number)].first_came(&self.pool) {
+            self.wake_pipeline(socket, cha, came + self.times.ingress_latency);
         }
     }
 

@@ -1,7 +1,8 @@
 //! Requests under way, in a pool.
 
 use super::address::Place;
-use crate::ledger::emerald_rapids::{Class, Found, Kind, Target};
+use crate::engine::NEVER;
+use crate::ledger::emerald_rapids::{Class, Found, Kind, Queue, Target};
 use crate::signal::Tick;
 
 /// Index of a request in the pool.
@@ -41,8 +42,10 @@ pub struct Request {
     pub turned_away: bool,
     /// A memory prefetch runs ahead of it.
     pub prefetched: bool,
-    /// From when on its agent's pipeline may take it.
-    pub ready: Tick,
+    /// When it comes to its agent's queue, or came, for as long as it waits for its look-up.
+    pub came: Tick,
+    /// Its arrival is an event, for those who hear of it.
+    pub announced: bool,
     /// Next in its queue or in the chain of requests that wait for the same line; free requests are chained too.
     pub next: RequestId,
     /// The request of the other socket that this one serves.
@@ -69,7 +72,8 @@ impl Request {
             writes: false,
             turned_away: false,
             prefetched: false,
-            ready: 0,
+            came: NEVER,
+            announced: false,
             next: NO_REQUEST,
             parent: NO_REQUEST,
         }
@@ -117,6 +121,32 @@ impl RequestQueue {
         self.last = request;
     }
 
+    /// Adds a request behind all that come no later.
+    #[inline]
+    pub fn insert(&mut self, request: RequestId, pool: &mut Pool) {
+        if self.is_empty() || pool[self.last].came <= pool[request].came {
+            self.push_back(request, pool);
+        } else {
+            self.squeeze_in(request, pool);
+        }
+    }
+
+    /// The same before the last one.
+    #[inline(never)]
+    fn squeeze_in(&mut self, request: RequestId, pool: &mut Pool) {
+        let (came, mut after) = (pool[request].came, self.first);
+        let mut before = NO_REQUEST;
+        while pool[after].came <= came {
+            (before, after) = (after, pool[after].next);
+        }
+        pool[request].next = after;
+        if before == NO_REQUEST {
+            self.first = request;
+        } else {
+            pool[before].next = request;
+        }
+    }
+
     /// Adds a request before all others.
     pub fn push_front(&mut self, request: RequestId, pool: &mut Pool) {
         debug_assert!(pool[request].next == NO_REQUEST, "request {request} waits twice");
@@ -136,18 +166,27 @@ impl RequestQueue {
     }
 }
 
-/// All requests of a machine. Slots are reused; the pool grows to the machine's bound once and then no more.
+/// Slots of a pool: one for each identifier, so that a request is found without a check.
+const SLOTS: usize = 1 << RequestId::BITS;
+
+/// All requests of a machine. Slots are reused: those of low identifiers stay in the host's caches.
 #[derive(Debug)]
 pub struct Pool {
-    slots: Vec<Request>,
+    slots: Box<[Request; SLOTS]>,
+    /// The first identifier that has never been given.
+    fresh: RequestId,
     free: RequestId,
     live: usize,
 }
 
 impl Pool {
-    /// An empty pool with room for `capacity` requests.
-    pub fn new(capacity: usize) -> Self {
-        Self { slots: Vec::with_capacity(capacity), free: NO_REQUEST, live: 0 }
+    /// An empty pool.
+    pub fn new() -> Self {
+        let nobodys = Request::new(Kind::DataRead, 0, 0, 0, 0, 0, Target::Ddr);
+        // Made where it stays: it is too large for the stack.
+        let slots: Box<[Request]> = vec![nobodys; SLOTS].into();
+        let slots = slots.try_into().unwrap_or_else(|_| unreachable!("it has a slot for each identifier"));
+        Self { slots, fresh: 0, free: NO_REQUEST, live: 0 }
     }
 
     /// Takes a request in.
@@ -157,13 +196,15 @@ impl Pool {
     #[inline]
     pub fn add(&mut self, request: Request) -> RequestId {
         self.live += 1;
-        if self.free == NO_REQUEST {
-            assert!(self.slots.len() < usize::from(NO_REQUEST), "more requests than identifiers");
-            self.slots.push(request);
-            return (self.slots.len() - 1) as RequestId;
-        }
-        let id = self.free;
-        self.free = self[id].next;
+        let id = if self.free == NO_REQUEST {
+            assert!(self.fresh < NO_REQUEST, "more requests than identifiers");
+            self.fresh += 1;
+            self.fresh - 1
+        } else {
+            let free = self.free;
+            self.free = self[free].next;
+            free
+        };
         self[id] = request;
         id
     }
@@ -174,6 +215,17 @@ impl Pool {
         self[id].next = self.free;
         self.free = id;
         self.live -= 1;
+    }
+
+    /// Cores' requests that wait for their look-up, those on their way to it too.
+    pub fn waiting(&self) -> impl Iterator<Item = (RequestId, &Request)> {
+        let given = &self.slots[..usize::from(self.fresh)];
+        (0..).zip(given).filter(|(_, request)| request.came != NEVER && request.kind().queue() == Queue::Core)
+    }
+
+    /// Those of them that have come to their agents before `now`.
+    pub fn in_ingress(&self, now: Tick) -> impl Iterator<Item = &Request> {
+        self.waiting().map(|(_, request)| request).filter(move |request| request.came < now)
     }
 
     /// True if none is under way.
@@ -205,7 +257,7 @@ mod tests {
 
     #[test]
     fn requests_leave_a_queue_in_order() {
-        let mut pool = Pool::new(4);
+        let mut pool = Pool::new();
         let [a, b, c, d] =
             std::array::from_fn(|n| pool.add(Request::new(Kind::DataRead, 0, 0, 0, 0, n as u32, Target::Ddr)));
         let (mut queue, mut other) = (RequestQueue::EMPTY, RequestQueue::EMPTY);

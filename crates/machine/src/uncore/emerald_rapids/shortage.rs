@@ -176,7 +176,6 @@ impl Model {
         let Request { socket, cha, class, .. } = self.pool[request];
         let queue = class.kind.queue();
         self.account.retry(socket.into(), cha.into(), queue, reason, self.now, sink);
-        self.pool[request].ready = 0;
         let number = self.agent_number(socket, cha);
         self.agents[usize::from(number)].queue(queue).push_front(request, &mut self.pool);
     }

@@ -1,13 +1,15 @@
 //! Who listens, and what stands in the queues of an instance when somebody begins to.
 //!
 //! What stands is what the ledger keeps: the entries of each level, and of the table of requests by class. It is no second account: that it
-//! agrees with the arrivals and departures that were said one by one is for a test to show (`tests/levels.rs`).
+//! agrees with the arrivals and departures that were said one by one is for a test to show (`tests/levels.rs`). Only what cores have sent to
+//! an ingress queue is in the requests themselves.
 
 use super::account::Account;
 use super::binding::Line;
 use super::level_lines::LevelLines;
-use crate::ledger::emerald_rapids::LevelSpot;
+use super::request::{Pool, Request};
 use crate::ledger::emerald_rapids::deeds::{LEVELS, LevelId, unit_of};
+use crate::ledger::emerald_rapids::{INGRESS, LevelSpot};
 use crate::signal::{SignalSink, Tick, Wiring};
 use crate::uncore::levels::Standing;
 
@@ -73,13 +75,17 @@ impl Hearing {
 
 impl Account {
     /// Asks where counters listen; to be done whenever counters may have been programmed.
-    pub fn listen<S: SignalSink>(&mut self, now: Tick, sink: &mut S) {
+    /// True if somebody hears levels that nobody has heard before.
+    pub fn listen<S: SignalSink>(&mut self, now: Tick, pool: &Pool, sink: &mut S) -> bool {
+        let mut anew = false;
         for instance in 0..self.hearing.any.len() as u16 {
             self.hearing.any[usize::from(instance)] = sink.hears_any(instance);
             if self.listen_to_levels(instance, sink) {
-                self.stands(instance, now, sink);
+                anew = true;
+                self.stands(instance, now, pool, sink);
             }
         }
+        anew
     }
 
     /// Asks which levels of an instance a sink hears; true if it has not heard all of them before.
@@ -103,7 +109,7 @@ impl Account {
     }
 
     /// Says what stands on the wires of an instance, as far as it may have been left unsaid.
-    pub fn stands<S: SignalSink>(&self, instance: u16, now: Tick, sink: &mut S) {
+    pub fn stands<S: SignalSink>(&self, instance: u16, now: Tick, pool: &Pool, sink: &mut S) {
         let (socket, unit, index) = self.hearing.places[usize::from(instance)];
         let mut standing = Standing::default();
         let mut add = |line: Line, tag: u64, count: u64| {
@@ -116,7 +122,12 @@ impl Account {
                 }
                 continue;
             };
-            let live = self.ledger.live(level, socket, index);
+            let live = if level == INGRESS {
+                let here = |request: &&Request| (request.socket.into(), request.cha.into()) == (socket, index);
+                pool.in_ingress(now).filter(here).count() as u64
+            } else {
+                self.ledger.live(level, socket, index)
+            };
             each.iter().flatten().for_each(|line| add(*line, line.tag(), live));
             full.iter().for_each(|line| add(*line, line.tag(), (live >= self.ledger.room(level)).into()));
             nonempty.iter().for_each(|line| add(*line, line.tag(), (live > 0).into()));

@@ -112,10 +112,11 @@ impl Message {
     #[inline]
     pub const fn waits(&self) -> bool {
         let at_bridge = match self.bridged {
-            Some(Bridged { came, went }) => went > came,
-            None => false,
+            Some(Bridged { came, went }) => went - came,
+            None => 0,
         };
-        self.left > self.put || self.turned > self.reached || self.taken > self.arrived || at_bridge
+        // In all places together: one branch for them all.
+        (self.left - self.put) | at_bridge | (self.turned - self.reached) | (self.taken - self.arrived) > 0
     }
 }
 
@@ -216,25 +217,30 @@ impl Traffic {
     /// Adds the waits of a message between two of the tiles.
     #[inline(never)]
     pub fn wait(&mut self, message: &Message) {
-        let (source, goal) = (self.place(message.from), self.place(message.to));
         let (ring, now, tiles) = (message.ring as usize, message.put, self.tiles);
-        let (lane, from) = (lane(message.ring, message.agent), usize::from(message.from));
-        let down = usize::from(goal.0 > source.0);
+        let ((from_row, column), (to_row, _)) = (self.place(message.from), self.place(message.to));
+        let down = usize::from(to_row > from_row);
         if message.left > message.put {
+            let (lane, from) = (lane(message.ring, message.agent), usize::from(message.from));
             self.egress[lane * tiles + from].add(0, message.put, message.left, now);
             self.throttled[from] += message.released - message.first;
-            self.missed[lane][goal.0][from] += message.credited - message.released;
+            self.missed[lane][to_row][from] += message.credited - message.released;
         }
-        if let Some(Bridged { came, went }) = message.bridged {
-            self.bridges[(ring * self.columns + source.1) * 2 + down].add(0, came, went, now);
+        if let Some(Bridged { came, went }) = message.bridged
+            && went > came
+        {
+            self.bridges[(ring * self.columns + column) * 2 + down].add(0, came, went, now);
         }
-        let along_row = source.1 != goal.1;
-        if along_row {
-            self.turns[ring * tiles + usize::from(message.turn)].add(0, message.reached, message.turned, now);
-            self.ordered[usize::from(message.turn)][down] += message.ordered - message.reached;
+        if message.turned > message.reached {
+            let turn = usize::from(message.turn);
+            self.turns[ring * tiles + turn].add(0, message.reached, message.turned, now);
+            self.ordered[turn][down] += message.ordered - message.reached;
         }
-        let to = ring * tiles + usize::from(message.to);
-        self.ingress[to].add(usize::from(along_row), message.arrived, message.taken, now);
+        if message.taken > message.arrived {
+            let along_row = message.turn != message.to;
+            let to = ring * tiles + usize::from(message.to);
+            self.ingress[to].add(usize::from(along_row), message.arrived, message.taken, now);
+        }
     }
 
     /// Messages of a ring and agent that a condition on source and row of the destination chooses.

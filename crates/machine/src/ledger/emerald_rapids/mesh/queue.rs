@@ -33,23 +33,20 @@ struct Reached {
 }
 
 impl Depth {
-    /// A message waits from `came` to `went`. Nobody asks about what was before `now`.
+    /// A message waits from `came` to `went`, where nobody else does from `now` on.
+    #[inline]
+    fn add_alone(&mut self, came: u64, went: u64) {
+        (self.first, self.emptied) = ((came, went), went);
+        self.stretches.clear();
+    }
+
+    /// A message waits from `came` to `went`, where others do. Nobody asks about what was before `now`.
     fn add(&mut self, came: u64, went: u64, now: u64) -> Reached {
-        if self.emptied <= now {
-            // Nobody else waits.
-            (self.first, self.emptied) = ((came, went), went);
-            self.stretches.clear();
-            return Reached { one: went - came, ..Reached::default() };
-        }
         self.emptied = self.emptied.max(went);
         if self.stretches.is_empty() {
             let (came, went) = self.first;
             self.stretches.extend([(came, 1), (went, 0)]);
         }
-        self.add_to_others(came, went, now)
-    }
-
-    fn add_to_others(&mut self, came: u64, went: u64, now: u64) -> Reached {
         let gone = self.stretches.partition_point(|&(start, _)| start <= now);
         // The stretch that holds now is the last before it.
         self.stretches.drain(..gone.saturating_sub(1));
@@ -107,22 +104,35 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// A message that waited makes the queue reach a depth.
-    fn add(&mut self, waited: u64, reached: Reached) {
-        let starved = waited.saturating_sub(PATIENCE.into());
+    /// A message waited.
+    #[inline]
+    fn add(&mut self, waited: u64) {
         self.entries += 1;
         self.occupied += waited;
+        let starved = starved(waited);
+        if starved > 0 {
+            self.starving += 1;
+            self.starved += starved;
+        }
+    }
+
+    /// It made the queue reach a depth.
+    fn reach(&mut self, waited: u64, reached: Reached) {
         self.nonempty += reached.one;
         self.half += reached.half;
         self.full += reached.full;
-        self.starving += u64::from(starved > 0);
-        self.starved += starved;
         if reached.found >= ROOM {
             self.refused += 1;
             self.refused_for += waited;
-            self.starved_outside += starved;
+            self.starved_outside += starved(waited);
         }
     }
+}
+
+/// For how long a message that waited was starved.
+#[inline]
+const fn starved(waited: u64) -> u64 {
+    waited.saturating_sub(PATIENCE as u64)
 }
 
 /// What waits in a queue that counts `KINDS` kinds of messages apart.
@@ -144,18 +154,22 @@ impl<const KINDS: usize> Waits<KINDS> {
         (0..count).map(|_| Self::default()).collect()
     }
 
-    /// A message of a kind waits from `came` to `went`. Most go on at once.
+    /// A message of a kind waits from `came` to `went`. Most wait alone.
     #[inline]
     pub fn add(&mut self, kind: usize, came: u64, went: u64, now: u64) {
-        if went > came {
-            self.wait(kind, came, went, now);
+        self.totals[kind].add(went - came);
+        if self.depth.emptied <= now {
+            self.depth.add_alone(came, went);
+            self.totals[kind].nonempty += went - came;
+        } else {
+            self.add_to_others(kind, came, went, now);
         }
     }
 
     #[inline(never)]
-    fn wait(&mut self, kind: usize, came: u64, went: u64, now: u64) {
+    fn add_to_others(&mut self, kind: usize, came: u64, went: u64, now: u64) {
         let reached = self.depth.add(came, went, now);
-        self.totals[kind].add(went - came, reached);
+        self.totals[kind].reach(went - came, reached);
     }
 
     /// The totals of each kind.
@@ -171,7 +185,7 @@ mod tests {
     #[test]
     fn depths_are_those_of_stays_that_overlap() {
         let mut waits = Waits::<1>::default();
-        for (came, went) in [(10, 14), (12, 16), (13, 14), (13, 15), (11, 11)] {
+        for (came, went) in [(10, 14), (12, 16), (13, 14), (13, 15)] {
             waits.add(0, came, went, 10);
         }
         let [queue] = waits.totals();

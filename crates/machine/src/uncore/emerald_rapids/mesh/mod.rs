@@ -16,10 +16,10 @@ use super::account::Account;
 use super::binding::Line;
 use super::layout::COLUMNS;
 use crate::engine::Period;
-use crate::ledger::emerald_rapids::{Ring, Tile};
+use crate::ledger::emerald_rapids::{Message, Ring, Tile};
 use crate::signal::{SignalSink, Tick, Wiring, WiringError};
 use lines::{FabricLines, RINGS, StopLines, UNITS};
-use net::{Lane, Net, Pace, Passage};
+use net::{Addresses, Blocks, Free, Lane, Net, Pace};
 use tell::Seen;
 use way::Ways;
 
@@ -99,47 +99,54 @@ impl Mesh {
         now: Tick,
         sink: &mut S,
     ) -> Tick {
-        let lane = Lane { ring, agent };
-        if ring.is_credited() {
-            self.send_on::<true, S>(account, socket, lane, (from, to), now, sink)
-        } else {
-            self.send_on::<false, S>(account, socket, lane, (from, to), now, sink)
+        match ring {
+            Ring::Address => self.send_on::<Addresses, S>(account, socket, (ring, agent), (from, to), now, sink),
+            Ring::Block => self.send_on::<Blocks, S>(account, socket, (ring, agent), (from, to), now, sink),
+            _ => self.send_on::<Free, S>(account, socket, (ring, agent), (from, to), now, sink),
         }
     }
 
-    /// The same, on a ring whose messages need credits or on another.
+    /// The same, on a ring of a kind.
     #[inline(never)]
-    fn send_on<const CREDITED: bool, S: SignalSink>(
+    fn send_on<L: Lane, S: SignalSink>(
         &mut self,
         account: &mut Account,
         socket: u16,
-        lane: Lane,
+        (ring, agent): (Ring, u8),
         (from, to): (u8, u8),
         now: Tick,
         sink: &mut S,
     ) -> Tick {
         let way = self.ways.between(from, to);
         let put = self.uclk.next_cycle(now);
-        let heard = self.heard[usize::from(socket)];
-        // Ways are looked up anew where they are seldom used, so that the one above stays out of memory.
-        let heard = heard.is_anything() && heard.meets(&self.ways.between(from, to));
         let net = &mut self.nets[usize::from(socket)];
-        let Passage { taken, held, whole } = net.carry::<CREDITED>(lane, (from, to), &way, put, heard);
-        account.ledger.went(socket, (lane.ring, lane.agent), (from, to), held);
-        self.waited = false;
-        if let Some(message) = &whole {
-            let stays = net.stays(message, way.source.column, way.column.down);
-            if heard {
-                let (stride, way) = (account.stride, self.ways.between(from, to));
-                self.tell(message, &way, &stays, &mut |line: Line, index: u16, count: u32| {
-                    sink.pulse(line.wire(stride, socket, index), line.tag(), now, count);
-                });
+        let message = net.carry::<L>((ring, agent), (from, to), &way, put);
+        let held = if L::CREDITED { message.returned - message.left } else { 0 };
+        account.ledger.went(socket, (message.ring, agent), (from, to), held);
+        self.waited = message.left > put;
+        let waits = message.waits();
+        if waits || self.heard[usize::from(socket)].is_anything() {
+            // Only now is it put together in memory: most messages wait nowhere.
+            let whole = message;
+            if waits {
+                account.ledger.waited(socket, &whole);
             }
-            if message.waits() {
-                account.ledger.waited(socket, message);
-            }
-            self.waited = message.left > put;
+            self.finish(account, socket, &whole, now, sink);
         }
-        (taken + self.half_base) * self.uclk.ticks()
+        (message.taken + self.half_base) * self.uclk.ticks()
+    }
+
+    /// Keeps how a message waited for those after it, and says what somebody hears of it.
+    #[inline(never)]
+    fn finish<S: SignalSink>(&mut self, account: &Account, socket: u16, message: &Message, now: Tick, sink: &mut S) {
+        let heard = self.heard[usize::from(socket)];
+        let heard = heard.is_anything() && heard.meets(&self.ways.between(message.from, message.to));
+        let stays = self.nets[usize::from(socket)].stays(message, heard);
+        if heard {
+            let (stride, way) = (account.stride, self.ways.between(message.from, message.to));
+            self.tell(message, &way, &stays, &mut |line: Line, index: u16, count: u32| {
+                sink.pulse(line.wire(stride, socket, index), line.tag(), now, count);
+            });
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! What a socket's mesh remembers of the messages that were sent, and when the next one is where.
 
+use super::super::layout::COLUMNS;
 use super::queue::{Egress, Port, Stay, Waiting};
 use super::rail::{Rail, SWEEP};
 use super::way::{Leg, MOST_COLUMNS, MOST_ROWS, MOST_TILES, Way};
@@ -51,11 +52,33 @@ pub struct Pace {
     pub bridge: u32,
 }
 
-/// Ring and agent of a message.
-#[derive(Debug, Clone, Copy)]
-pub struct Lane {
-    pub ring: Ring,
-    pub agent: u8,
+/// What is known of a message from its ring's kind: there is a copy of all that it goes through for each kind.
+pub trait Lane {
+    /// The ring, if the kind has one only.
+    const RING: Option<Ring>;
+    /// Its messages need credits.
+    const CREDITED: bool = Self::RING.is_some();
+    /// Slots of a message: a line takes the data ring's width of half a line twice.
+    const LENGTH: u32 = if matches!(Self::RING, Some(Ring::Block)) { 2 } else { 1 };
+}
+
+/// Addresses.
+pub struct Addresses;
+/// Data.
+pub struct Blocks;
+/// Messages that need no credits.
+pub struct Free;
+
+impl Lane for Addresses {
+    const RING: Option<Ring> = Some(Ring::Address);
+}
+
+impl Lane for Blocks {
+    const RING: Option<Ring> = Some(Ring::Block);
+}
+
+impl Lane for Free {
+    const RING: Option<Ring> = None;
 }
 
 /// How a message stays in each of its queues.
@@ -65,17 +88,6 @@ pub struct Stays {
     pub bridge: Stay,
     pub turning: Stay,
     pub ingress: Stay,
-}
-
-/// What became of a message.
-#[derive(Debug)]
-pub struct Passage {
-    /// When it was taken off.
-    pub taken: u64,
-    /// For how long it held its credit, if it needed one.
-    pub held: u64,
-    /// All of it, if it waited, or if somebody wants to hear of it.
-    pub whole: Option<Message>,
 }
 
 /// What a stop remembers of what is sent there. When agents may send comes first, in one line of the host's cache but for invalidations.
@@ -141,9 +153,9 @@ fn table<T: Clone + Default, const N: usize>() -> Box<[T; N]> {
 
 /// The cycle from which on a message finds free slots along a leg.
 #[inline]
-fn board(rail: &mut Rail, leg: &Leg, cycle: u64, length: u32) -> u64 {
+fn board(rail: &mut Rail, leg: &Leg, cycle: u64, length: u64) -> u64 {
     let lead = u64::from(leg.lead);
-    rail.board(cycle + lead, leg.links, length.into()) - lead
+    rail.board(cycle + lead, leg.links, length) - lead
 }
 
 impl Net {
@@ -153,45 +165,41 @@ impl Net {
         Self { pace, sources, turns, sinks, columns: table(), rows: table(), sweep: SWEEP }
     }
 
-    /// When a message that is put at `put` is where. `CREDITED` says whether it is of a ring whose messages need credits: there is a copy of
-    /// this for those, and one for the others. Most messages wait nowhere, and are not put together in memory unless somebody `hears` them.
+    /// When a message that is put at `put` is where.
     #[inline(always)]
-    pub fn carry<const CREDITED: bool>(
+    pub fn carry<L: Lane>(
         &mut self,
-        lane: Lane,
+        (ring, agent): (Ring, u8),
         (from, to): (u8, u8),
         way: &Way<'_>,
         put: u64,
-        hears: bool,
-    ) -> Passage {
+    ) -> Message {
         if put >= self.sweep {
             self.sweep(put);
         }
-        let Lane { ring, agent } = lane;
+        let ring = L::RING.unwrap_or(ring);
         let Pace { half_base, crossing, bridge } = self.pace;
         let (r, a, row) = (ring as usize, usize::from(agent) % 2, usize::from(way.goal.row) % MOST_ROWS);
         let (climb, turn) = (way.column, way.turn());
-        let is_data = CREDITED && ring == Ring::Block;
-        // A line takes the data ring's width of half a line twice.
-        let length = if is_data { 2 } else { 1 };
+        let length = u64::from(L::LENGTH);
         let source = &mut self.sources[usize::from(from) % MOST_TILES];
         let first = put.max(source.next[r][a]);
-        let released = if CREDITED && !is_data { first.max(source.distress) } else { first };
-        let credits = &mut source.credits[a][usize::from(is_data)][row];
-        let credited = if CREDITED { credits.free().max(released) } else { released };
+        let released = if matches!(L::RING, Some(Ring::Address)) { first.max(source.distress) } else { first };
+        let credits = &mut source.credits[a][usize::from(ring == Ring::Block)][row];
+        let credited = if L::CREDITED { credits.free().max(released) } else { released };
         let column = &mut self.columns[usize::from(way.source.column) % MOST_COLUMNS];
         let rails = &mut column.rails[r];
         let mut left = credited;
         if !climb.near.is_empty() {
             left = board(&mut rails[usize::from(climb.near.rail) % 4], &climb.near, credited, length);
         }
-        source.next[r][a] = left + u64::from(length);
+        source.next[r][a] = left + length;
         let mut reached = left + half_base + u64::from(climb.near.cycles);
-        let (mut bridged, mut at_bridge) = (None, 0);
+        let mut bridged = None;
         if climb.crosses {
             let came = reached;
-            let went = column.bridges[r][usize::from(climb.down)].port.pass(came, bridge * length, put);
-            (bridged, at_bridge) = (Some(Bridged { came, went }), went - came);
+            let went = column.bridges[r][usize::from(climb.down)].port.pass(came, bridge * L::LENGTH, put);
+            bridged = Some(Bridged { came, went });
             reached = went + crossing;
             if !climb.far.is_empty() {
                 reached = board(&mut rails[usize::from(climb.far.rail) % 4], &climb.far, reached, length)
@@ -204,48 +212,40 @@ impl Net {
             let rail = &mut self.rows[row][r][usize::from(way.row.rail) % 2];
             let acknowledged = &mut self.turns[usize::from(turn) % MOST_TILES].acknowledged;
             // An invalidation does not overtake the acknowledgement that came before it.
-            if !CREDITED && ring == Ring::Invalidate && acknowledged.0 <= reached {
+            if ring == Ring::Invalidate && acknowledged.0 <= reached {
                 ordered = reached.max(acknowledged.1);
             }
             turned = board(rail, way.row, ordered, length);
-            if !CREDITED && ring == Ring::Acknowledge {
+            if ring == Ring::Acknowledge {
                 *acknowledged = (reached, turned);
             }
         }
         let arrived = turned + u64::from(way.row.cycles);
-        let taken = self.sinks[usize::from(to) % MOST_TILES].ports[r].pass(arrived, length, put);
+        let taken = self.sinks[usize::from(to) % MOST_TILES].ports[r].pass(arrived, L::LENGTH, put);
         let freed = if along_row { turned } else { taken };
         let returned = freed + u64::from(climb.back) + 1;
-        if CREDITED {
+        if L::CREDITED {
             credits.take(returned);
         }
-        let held = if CREDITED { returned - left } else { 0 };
-        // In all places together: one branch for them all.
-        let waited = (left - put) | at_bridge | (turned - reached) | (taken - arrived);
-        let whole = if waited > 0 || hears {
-            Some(Message {
-                ring,
-                agent,
-                from,
-                to,
-                turn,
-                put,
-                first,
-                released,
-                credited,
-                left,
-                bridged,
-                reached,
-                ordered,
-                turned,
-                arrived,
-                taken,
-                returned,
-            })
-        } else {
-            None
-        };
-        Passage { taken, held, whole }
+        Message {
+            ring,
+            agent,
+            from,
+            to,
+            turn,
+            put,
+            first,
+            released,
+            credited,
+            left,
+            bridged,
+            reached,
+            ordered,
+            turned,
+            arrived,
+            taken,
+            returned,
+        }
     }
 
     #[cold]
@@ -263,28 +263,37 @@ impl Net {
         self.sweep = now + SWEEP;
     }
 
-    /// How a message that goes up or down a column stays in each of its queues.
-    #[inline(never)]
-    pub fn stays(&mut self, message: &Message, column: u8, down: bool) -> Stays {
-        if !message.waits() {
-            return Stays::default();
-        }
+    /// How a message stays in each of its queues. In its source's that is worked out only if it is `heard`.
+    #[inline]
+    pub fn stays(&mut self, message: &Message, heard: bool) -> Stays {
         let &Message { ring, put, .. } = message;
-        let r = ring as usize;
-        let place = |tile: u8| usize::from(tile) % MOST_TILES;
-        let egress = &mut self.sources[place(message.from)].waiting[r][usize::from(message.agent) % 2];
-        let egress = egress.wait(put, message.left);
-        let bridge = message.bridged.map_or_else(Stay::default, |Bridged { came, went }| {
-            let column = &mut self.columns[usize::from(column) % MOST_COLUMNS];
-            column.bridges[r][usize::from(down)].waiting.wait(came, went, put)
-        });
-        let turn = place(message.turn);
-        let turning = self.turns[turn].waiting[r].wait(message.reached, message.turned, put);
-        if ring == Ring::Address && turning.full > 0 {
-            let distress = &mut self.sources[turn].distress;
-            *distress = message.turned.max(*distress);
+        let (r, place) = (ring as usize, |tile: u8| usize::from(tile) % MOST_TILES);
+        let mut stays = Stays::default();
+        if message.left > put {
+            let egress = &mut self.sources[place(message.from)].waiting[r][usize::from(message.agent) % 2];
+            if heard {
+                stays.egress = egress.stay(put, message.left);
+            }
+            egress.wait(message.left);
         }
-        let ingress = self.sinks[place(message.to)].waiting[r].wait(message.arrived, message.taken, put);
-        Stays { egress, bridge, turning, ingress }
+        if let Some(Bridged { came, went }) = message.bridged
+            && went > came
+        {
+            let (column, down) = (usize::from(message.from % COLUMNS), message.to > message.from);
+            let bridge = &mut self.columns[column % MOST_COLUMNS].bridges[r][usize::from(down)];
+            stays.bridge = bridge.waiting.wait(came, went, put);
+        }
+        if message.turned > message.reached {
+            let turn = place(message.turn);
+            stays.turning = self.turns[turn].waiting[r].wait(message.reached, message.turned, put);
+            if ring == Ring::Address && stays.turning.full > 0 {
+                let distress = &mut self.sources[turn].distress;
+                *distress = message.turned.max(*distress);
+            }
+        }
+        if message.taken > message.arrived {
+            stays.ingress = self.sinks[place(message.to)].waiting[r].wait(message.arrived, message.taken, put);
+        }
+        stays
     }
 }

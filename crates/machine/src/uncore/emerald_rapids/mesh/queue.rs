@@ -70,15 +70,18 @@ impl Waiting {
 
     #[inline(never)]
     fn add(&mut self, came: u64, went: u64, now: u64) -> Stay {
-        self.move_on(now / CYCLES);
+        if self.first < now / CYCLES {
+            self.move_on(now / CYCLES);
+        }
         let mut stay = Stay { waited: (went - came) as u32, ..Stay::default() };
         let (first, last) = (came / CYCLES, (went - 1) / CYCLES);
-        stay.refused = self.block(first).is_full(came);
         let (from, to) = (u64::MAX << (came % CYCLES), u64::MAX >> (CYCLES - 1 - (went - 1) % CYCLES));
+        let block = self.block(first);
+        stay.refused = block.is_full(came);
         if first == last {
-            self.block(first).add(from & to, &mut stay);
+            block.add(from & to, &mut stay);
         } else {
-            self.block(first).add(from, &mut stay);
+            block.add(from, &mut stay);
             (first + 1..last).for_each(|between| self.block(between).add(u64::MAX, &mut stay));
             self.block(last).add(to, &mut stay);
         }
@@ -86,7 +89,6 @@ impl Waiting {
     }
 
     /// Forgets the blocks before one.
-    #[inline]
     fn move_on(&mut self, block: u64) {
         while self.first < block {
             if self.first + 2 + self.far.len() as u64 <= block {
@@ -121,24 +123,28 @@ pub struct Egress {
 }
 
 impl Egress {
-    /// A message that comes at `put` leaves at `left`.
-    pub fn wait(&mut self, put: u64, left: u64) -> Stay {
+    /// How a message stays that comes at `put` and leaves at `left`.
+    pub fn stay(&self, put: u64, left: u64) -> Stay {
         if put == left {
             return Stay::default();
         }
         // As they leave in the order in which they came, `depth` of them and this one are there until the one that left `depth` before
         // this one leaves.
         let leaves = |depth: u32| if depth == 0 { left } else { self.left[depth as usize - 1].max(put) };
-        let stay = Stay {
+        Stay {
             waited: (left - put) as u32,
             nonempty: (leaves(0) - leaves(1)) as u32,
             half: (leaves(HALF_FULL - 1) - leaves(HALF_FULL)) as u32,
             full: (leaves(ROOM - 1) - leaves(ROOM)) as u32,
             refused: leaves(ROOM) > put,
-        };
+        }
+    }
+
+    /// A message that waited leaves at `left`.
+    #[inline]
+    pub fn wait(&mut self, left: u64) {
         let [first, second, third, _] = self.left;
         self.left = [left, first, second, third];
-        stay
     }
 }
 
@@ -150,8 +156,8 @@ const NEAR: u64 = u64::BITS as u64;
 /// A place that messages go through one after the other.
 #[derive(Debug, Clone, Default)]
 pub struct Port {
-    /// Cycles that are taken.
-    taken: u128,
+    /// Cycles that are taken: the near ones, and those behind them.
+    taken: [u64; 2],
     /// The cycle of the first bit.
     from: u64,
     /// The first free cycle after a jam that went further than is remembered.
@@ -163,41 +169,41 @@ impl Port {
     /// more.
     #[inline]
     pub fn pass(&mut self, cycle: u64, length: u32, now: u64) -> u64 {
-        self.forget(now);
+        let (gone, ahead) = (now - self.from, cycle - now);
         // Where there is no jam, all that is planned is near.
-        if cycle + u64::from(length) <= now + NEAR && self.beyond <= now {
-            let wanted = ((1 << length) - 1) << (cycle - now);
-            if self.taken as u64 & wanted == 0 {
-                self.taken |= u128::from(wanted);
+        if self.taken[1] == 0 && self.beyond <= now && ahead + u64::from(length) <= NEAR {
+            let near = if gone < NEAR { self.taken[0] >> gone } else { 0 };
+            let wanted = ((1 << length) - 1) << ahead;
+            if near & wanted == 0 {
+                (self.taken[0], self.from) = (near | wanted, now);
                 return cycle;
             }
         }
         self.squeeze(cycle, length, now)
     }
 
-    /// Forgets the cycles before `now`.
-    #[inline]
-    const fn forget(&mut self, now: u64) {
-        let gone = now - self.from;
-        self.taken = if gone < AHEAD { self.taken >> gone } else { 0 };
-        self.from = now;
-    }
-
     #[inline(never)]
     fn squeeze(&mut self, cycle: u64, length: u32, now: u64) -> u64 {
         let end = |first: u64| first + u64::from(length);
+        let gone = now - self.from;
+        let known = u128::from(self.taken[1]) << NEAR | u128::from(self.taken[0]);
+        let mut taken = if gone < AHEAD { known >> gone } else { 0 };
         let mut first = cycle;
         // In a jam that goes further than is remembered, first come is first served.
         while self.beyond <= now && end(first) <= now + AHEAD {
-            let busy = self.taken >> (first - now) & ((1 << length) - 1);
+            let wanted = (1 << length) - 1;
+            let busy = taken >> (first - now) & wanted;
             if busy == 0 {
-                self.taken |= ((1 << length) - 1) << (first - now);
-                return first;
+                taken |= wanted << (first - now);
+                break;
             }
             first += AHEAD - u64::from(busy.leading_zeros());
         }
-        let first = first.max(self.beyond);
-        self.beyond = end(first);
+        (self.taken, self.from) = ([taken as u64, (taken >> NEAR) as u64], now);
+        if self.beyond > now || end(first) > now + AHEAD {
+            first = first.max(self.beyond);
+            self.beyond = end(first);
+        }
         first
     }
 }
@@ -254,7 +260,10 @@ mod tests {
                 now += later;
                 let left = now.max(next) + longer;
                 next = left + 1;
-                prop_assert_eq!(egress.wait(now, left), waiting.wait(now, left, now));
+                prop_assert_eq!(egress.stay(now, left), waiting.wait(now, left, now));
+                if left > now {
+                    egress.wait(left);
+                }
             }
         }
     }

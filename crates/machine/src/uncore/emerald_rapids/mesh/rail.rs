@@ -34,36 +34,32 @@ impl Rail {
         let two = length > 1;
         let mut first = slot;
         loop {
-            if two && self.is_taken(first + 1, path) {
+            let (taken, next) = (self.links(first), if two { self.links(first + 1) } else { 0 });
+            if next & path != 0 {
                 first += 2;
-            } else if self.is_taken(first, path) {
+            } else if taken & path != 0 {
                 first += 1;
             } else {
-                break;
+                self.take(first, taken | path);
+                if two {
+                    self.take(first + 1, next | path);
+                }
+                return first;
             }
         }
-        self.take(first, path);
-        if two {
-            self.take(first + 1, path);
-        }
-        first
     }
 
+    /// The links on which a slot is taken.
     #[inline]
-    const fn is_taken(&self, slot: u64, path: u8) -> bool {
+    const fn links(&self, slot: u64) -> u8 {
         let links = self.slots[slot as usize % SLOTS] ^ Self::empty(slot);
         // Another slot's number leaves more than links.
-        links < 1 << LINKS && links & path as u32 != 0
+        if links < 1 << LINKS { links as u8 } else { 0 }
     }
 
     #[inline]
-    const fn take(&mut self, slot: u64, path: u8) {
-        let entry = &mut self.slots[slot as usize % SLOTS];
-        let empty = Self::empty(slot);
-        if (*entry ^ empty) >> LINKS != 0 {
-            *entry = empty;
-        }
-        *entry |= path as u32;
+    const fn take(&mut self, slot: u64, links: u8) {
+        self.slots[slot as usize % SLOTS] = Self::empty(slot) | links as u32;
     }
 
     /// The entry of a slot that is taken nowhere.
