@@ -164,8 +164,7 @@ impl Model {
         state.ready = self.now + INTERVAL * self.latency.uclk;
         let (ready, first) = (state.ready, self.map.first_stop(socket as u8));
         // Devices read and write the memory of their own socket.
-        let access = state.placement.place(access);
-        let line = (access.address / LINE_BYTES) as u32;
+        let line = (state.placement.place(access.address) / LINE_BYTES) as u32;
         let kind = match (access.store, access.whole) {
             (false, _) => RequestKind::IoRead,
             (true, true) => RequestKind::IoWrite,
