@@ -182,11 +182,11 @@ impl Model {
         let wires = &self.wires.homes[index];
         let asks = entry.record.kind == RequestKind::IoWrite;
         if !asks {
-            let (wire, tags) = if read { wires.reads } else { wires.writes };
+            let (wire, tags) = if read { &wires.reads } else { &wires.writes };
             wire.say(tags[from], self.now, sink);
         }
-        let (wire, tag) = wires.regions[usize::from(region)];
-        wire.say(tag, self.now, sink);
+        let (wire, tag) = &wires.regions[usize::from(region)];
+        wire.say(*tag, self.now, sink);
         wires.tracker.0.enter(wires.tracker.1[from], self.now, sink);
         if asks {
             // Memory has nothing to do: the line is about to be written.
@@ -205,10 +205,10 @@ impl Model {
         record.note(Rare::SnoopWritten);
         record.region = region;
         let wires = &self.wires.homes[usize::from(record.nid)];
-        let (wire, tags) = wires.writes;
+        let (wire, tags) = &wires.writes;
         wire.say(tags[usize::from(record.remote)], self.now, sink);
-        let (wire, tag) = wires.regions[usize::from(region)];
-        wire.say(tag, self.now, sink);
+        let (wire, tag) = &wires.regions[usize::from(region)];
+        wire.say(*tag, self.now, sink);
         self.go_to_memory(snoop, sink);
     }
 }
