@@ -348,6 +348,7 @@ impl Model {
     }
 
     /// A device's request is answered: a line has come for a read, an acknowledgement for a write.
+    #[inline(never)]
     pub(super) fn device_answer<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let entry = &self.pool[request];
         let (kind, slice, thread) = (entry.record.kind, entry.record.slice, entry.thread);

@@ -138,6 +138,7 @@ impl Model {
     }
 
     /// Sends a request to the home agent of another socket; its packets come to the ring stop of their link at a tick.
+    #[inline(never)]
     fn send_to_other_socket<S: SignalSink>(&mut self, request: RequestId, at: Tick, sink: &mut S) {
         let record = &self.pool[request].record;
         let here = self.map.socket(record.slice);
