@@ -311,19 +311,21 @@ impl Cells {
     }
 
     /// Adds what has happened to a request before the cycle `now`.
-    // Its hot caller says that nothing is under way: inlined, most comparisons go.
-    #[inline(always)]
     pub fn fold(&mut self, record: &Record, now: u64) {
-        self.slices[usize::from(record.slice)].fold(record, now);
-        if record.has_more() {
-            self.fold_more(record, now);
-        }
+        self.fold_stay(record, now);
+        self.fold_more(record, now);
     }
 
-    /// Adds what happens to some requests only.
-    // Kept apart: a hit needs none of it, nor the registers for it.
-    #[inline(never)]
-    fn fold_more(&mut self, record: &Record, now: u64) {
+    /// Adds its stay in its slice.
+    // Its hot caller says that nothing is under way: inlined, most comparisons go.
+    #[inline(always)]
+    pub fn fold_stay(&mut self, record: &Record, now: u64) {
+        self.slices[usize::from(record.slice)].fold(record, now);
+    }
+
+    /// Adds what happens to some requests only: see [`Record::has_more`].
+    #[inline(always)]
+    pub fn fold_more(&mut self, record: &Record, now: u64) {
         if let Some(state) = record.victim {
             self.slices[usize::from(record.slice)].fold_victim(record.nid, state);
         }

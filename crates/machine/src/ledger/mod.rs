@@ -224,9 +224,19 @@ impl Ledger {
     }
 
     /// A request has ended.
+    ///
+    /// What a hit has none of is called last, and by one call: so the short way saves no registers.
     #[inline]
     pub fn close(&mut self, record: &Record) {
-        self.cells.fold(record, crate::engine::NEVER);
+        self.cells.fold_stay(record, crate::engine::NEVER);
+        if record.has_more() || self.stays.is_some() {
+            self.close_more(record);
+        }
+    }
+
+    #[inline(never)]
+    fn close_more(&mut self, record: &Record) {
+        self.cells.fold_more(record, crate::engine::NEVER);
         if let Some(stays) = &mut self.stays {
             stays.add(record);
         }

@@ -94,6 +94,7 @@ impl Model {
     }
 
     /// Answers a request of another socket.
+    #[inline(never)]
     fn answer_remote<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let entry = &self.pool[request];
         let (home, kind) = (entry.record.nid, entry.record.kind);

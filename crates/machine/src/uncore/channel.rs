@@ -111,15 +111,15 @@ impl<S: SignalSink> ChannelWitness<'_, S> {
 
 impl<S: SignalSink> Witness for ChannelWitness<'_, S> {
     fn begins(&mut self, ranks: u8) {
-        let (wire, tags) = self.wires.mode;
+        let (wire, tags) = &self.wires.mode;
         wire.enter(tags[MajorMode::Read as usize], 0, self.sink);
         (0..ranks).for_each(|rank| self.state(MemoryState::ClockOn(rank), true, 0));
     }
 
     #[inline]
     fn command(&mut self, sent: &Sent) {
-        let (wire, tag) = self.wires.commands[sent.record.command as usize];
-        wire.say(tag, sent.record.cycle * self.clock.ticks(), self.sink);
+        let (wire, tag) = &self.wires.commands[sent.record.command as usize];
+        wire.say(*tag, sent.record.cycle * self.clock.ticks(), self.sink);
         self.ledger.command(self.number, sent.record);
     }
 
@@ -154,7 +154,7 @@ impl<S: SignalSink> Witness for ChannelWitness<'_, S> {
     }
 
     fn changes_mode(&mut self, from: MajorMode, to: MajorMode, cycle: u64) {
-        let ((wire, tags), tick) = (self.wires.mode, cycle * self.clock.ticks());
+        let ((wire, tags), tick) = (&self.wires.mode, cycle * self.clock.ticks());
         wire.leave(tags[from as usize], tick, self.sink);
         wire.enter(tags[to as usize], tick, self.sink);
         self.ledger.mode(self.number, to, cycle);

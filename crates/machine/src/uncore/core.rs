@@ -100,8 +100,9 @@ impl Thread {
     #[inline(always)]
     pub fn next_access(&mut self) -> Option<&mut Wanted> {
         if self.held.is_none() {
-            let Access { address, store, whole, blocking } = self.placement.place(self.generator.next_access()?);
-            self.held = Some(Wanted { line: (address / LINE_BYTES) as u32, store, whole, blocking, misses: false });
+            let Access { address, store, whole, blocking } = self.generator.next_access()?;
+            let line = (self.placement.place(address) / LINE_BYTES) as u32;
+            self.held = Some(Wanted { line, store, whole, blocking, misses: false });
         }
         self.held.as_mut()
     }

@@ -164,8 +164,7 @@ impl Model {
         state.ready = self.now + INTERVAL * self.latency.uclk;
         let (ready, first) = (state.ready, self.map.first_stop(socket as u8));
         // Devices read and write the memory of their own socket.
-        let access = state.placement.place(access);
-        let line = (access.address / LINE_BYTES) as u32;
+        let line = (state.placement.place(access.address) / LINE_BYTES) as u32;
         let kind = match (access.store, access.whole) {
             (false, _) => RequestKind::IoRead,
             (true, true) => RequestKind::IoWrite,
@@ -349,6 +348,7 @@ impl Model {
     }
 
     /// A device's request is answered: a line has come for a read, an acknowledgement for a write.
+    #[inline(never)]
     pub(super) fn device_answer<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let entry = &self.pool[request];
         let (kind, slice, thread) = (entry.record.kind, entry.record.slice, entry.thread);

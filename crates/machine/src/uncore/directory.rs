@@ -43,6 +43,7 @@ impl Model {
     }
 
     /// The directory bit of a line that a core reads has come with the line.
+    #[inline(never)]
     pub(super) fn look_up_directory<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let entry = &mut self.pool[request];
         let (line, home) = (entry.line, entry.record.nid);
@@ -60,6 +61,7 @@ impl Model {
     }
 
     /// A request of a core or a device is answered: its line is somewhere else from now on, or nowhere else any more.
+    #[inline(never)]
     pub(super) fn update_directory<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let entry = &self.pool[request];
         let (line, home, kind, remote) = (entry.line, entry.record.nid, entry.record.kind, entry.record.remote);

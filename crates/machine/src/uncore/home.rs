@@ -138,6 +138,7 @@ impl Model {
     }
 
     /// Sends a request to the home agent of another socket; its packets come to the ring stop of their link at a tick.
+    #[inline(never)]
     fn send_to_other_socket<S: SignalSink>(&mut self, request: RequestId, at: Tick, sink: &mut S) {
         let record = &self.pool[request].record;
         let here = self.map.socket(record.slice);
@@ -182,11 +183,11 @@ impl Model {
         let wires = &self.wires.homes[index];
         let asks = entry.record.kind == RequestKind::IoWrite;
         if !asks {
-            let (wire, tags) = if read { wires.reads } else { wires.writes };
+            let (wire, tags) = if read { &wires.reads } else { &wires.writes };
             wire.say(tags[from], self.now, sink);
         }
-        let (wire, tag) = wires.regions[usize::from(region)];
-        wire.say(tag, self.now, sink);
+        let (wire, tag) = &wires.regions[usize::from(region)];
+        wire.say(*tag, self.now, sink);
         wires.tracker.0.enter(wires.tracker.1[from], self.now, sink);
         if asks {
             // Memory has nothing to do: the line is about to be written.
@@ -205,10 +206,10 @@ impl Model {
         record.note(Rare::SnoopWritten);
         record.region = region;
         let wires = &self.wires.homes[usize::from(record.nid)];
-        let (wire, tags) = wires.writes;
+        let (wire, tags) = &wires.writes;
         wire.say(tags[usize::from(record.remote)], self.now, sink);
-        let (wire, tag) = wires.regions[usize::from(region)];
-        wire.say(tag, self.now, sink);
+        let (wire, tag) = &wires.regions[usize::from(region)];
+        wire.say(*tag, self.now, sink);
         self.go_to_memory(snoop, sink);
     }
 }

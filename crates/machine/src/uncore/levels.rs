@@ -3,6 +3,8 @@
 use crate::signal::{SignalSink, Tick, Wire};
 
 /// A wire of a level that says nothing while no counter listens: who has one knows what stands on it, and says so before one begins to.
+///
+/// It is used where it lies: what nobody hears costs one look at it, not a copy.
 #[derive(Debug, Clone, Copy)]
 pub struct Levels {
     wire: Wire,
@@ -28,18 +30,18 @@ impl Levels {
     }
 
     /// The instance that the wire belongs to.
-    pub const fn instance(self) -> u16 {
+    pub const fn instance(&self) -> u16 {
         self.wire.instance
     }
 
     /// True if some counter listens.
-    pub const fn is_heard(self) -> bool {
+    pub const fn is_heard(&self) -> bool {
         self.heard
     }
 
     /// An entry arrives.
     #[inline]
-    pub fn enter<S: SignalSink>(self, tag: u64, now: Tick, sink: &mut S) {
+    pub fn enter<S: SignalSink>(&self, tag: u64, now: Tick, sink: &mut S) {
         if self.heard {
             self.tell::<true, S>(tag, now, sink);
         }
@@ -47,7 +49,7 @@ impl Levels {
 
     /// An entry leaves.
     #[inline]
-    pub fn leave<S: SignalSink>(self, tag: u64, now: Tick, sink: &mut S) {
+    pub fn leave<S: SignalSink>(&self, tag: u64, now: Tick, sink: &mut S) {
         if self.heard {
             self.tell::<false, S>(tag, now, sink);
         }
@@ -55,17 +57,17 @@ impl Levels {
 
     /// Something begins to hold, or ends.
     #[inline]
-    pub fn switch<S: SignalSink>(self, tag: u64, on: bool, now: Tick, sink: &mut S) {
+    pub fn switch<S: SignalSink>(&self, tag: u64, on: bool, now: Tick, sink: &mut S) {
         if on { self.enter(tag, now, sink) } else { self.leave(tag, now, sink) }
     }
 
     #[cold]
-    fn tell<const COMES: bool, S: SignalSink>(self, tag: u64, now: Tick, sink: &mut S) {
+    fn tell<const COMES: bool, S: SignalSink>(&self, tag: u64, now: Tick, sink: &mut S) {
         if COMES { sink.enter(self.wire, tag, now) } else { sink.leave(self.wire, tag, now) }
     }
 
     /// Says what stands on the wire.
-    pub fn stand<S: SignalSink>(self, entries: &[(u64, u32)], now: Tick, sink: &mut S) {
+    pub fn stand<S: SignalSink>(&self, entries: &[(u64, u32)], now: Tick, sink: &mut S) {
         sink.standing(self.wire, entries, now);
     }
 

@@ -95,7 +95,7 @@ impl Model {
     #[cold]
     pub(super) fn unreject<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let record = &self.pool[request].record;
-        let wire = self.slices[usize::from(record.slice)].wires.ingress;
+        let wire = &self.slices[usize::from(record.slice)].wires.ingress;
         wire.leave(self.wires.tags.rejected(record.tid), self.now, sink);
     }
 
@@ -111,7 +111,7 @@ impl Model {
 
     #[cold]
     fn change_slice_state<S: SignalSink>(&mut self, slice: u16, state: SliceState, on: bool, sink: &mut S) {
-        let (wire, tags) = self.slices[usize::from(slice)].wires.pressure.states;
+        let (wire, tags) = &self.slices[usize::from(slice)].wires.pressure.states;
         wire.switch(tags[state as usize], on, self.now, sink);
         self.ledger.slice_state(slice, state, on, self.wheel.cycle());
     }

@@ -3,7 +3,7 @@
 use super::wires::Tagged;
 use crate::signal::{SignalSink, Tick, Wire};
 
-/// A wire of pulses that says nothing while no counter listens.
+/// A wire of pulses that says nothing while no counter listens. It is used where it lies, as [`Levels`](super::levels::Levels) is.
 #[derive(Debug, Clone, Copy)]
 pub struct Pulses {
     wire: Wire,
@@ -29,7 +29,7 @@ impl Pulses {
 
     /// One increment.
     #[inline]
-    pub fn say<S: SignalSink>(self, tag: u64, now: Tick, sink: &mut S) {
+    pub fn say<S: SignalSink>(&self, tag: u64, now: Tick, sink: &mut S) {
         if self.heard {
             self.tell(tag, now, sink);
         }
@@ -37,12 +37,12 @@ impl Pulses {
 
     // Calls of the sink are kept out of what is done for every request.
     #[cold]
-    fn tell<S: SignalSink>(self, tag: u64, now: Tick, sink: &mut S) {
+    fn tell<S: SignalSink>(&self, tag: u64, now: Tick, sink: &mut S) {
         sink.pulse(self.wire, tag, now, 1);
     }
 
     /// True if some counter listens.
-    pub const fn is_heard(self) -> bool {
+    pub const fn is_heard(&self) -> bool {
         self.heard
     }
 

@@ -54,6 +54,7 @@ impl Finding {
 
 impl Model {
     /// The home agent begins with a read: if no other request for the line is in hand, it snoops. False if it must wait.
+    #[inline(never)]
     pub(super) fn begin_read<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) -> bool {
         let (line, home) = (self.pool[request].line, self.pool[request].record.nid);
         // The data that comes and the line that is filled are separate steps, and may come before the home agent is through.
@@ -167,6 +168,7 @@ impl Model {
     }
 
     /// Takes the next snoop in a slice; false if none can be taken.
+    #[inline(never)]
     pub(super) fn take_snoop<S: SignalSink>(&mut self, slice: u16, sink: &mut S) -> bool {
         let ready = self.slices[usize::from(slice)].waiting.next_snoop().is_some_and(|ready| ready <= self.now);
         if !ready || !self.slices[usize::from(slice)].has_snoop_entry() {
@@ -261,6 +263,7 @@ impl Model {
     }
 
     /// A snoop has what it needs: sends the answer and the data.
+    #[inline(never)]
     pub(super) fn answer_snoop<S: SignalSink>(&mut self, snoop: RequestId, sink: &mut S) {
         let entry = &self.pool[snoop];
         let (slice, home, parent, finding) = (entry.record.slice, entry.record.nid, entry.parent, entry.finding);
@@ -328,6 +331,7 @@ impl Model {
     }
 
     /// The home agent is through with a read: the next request for the line may go on.
+    #[inline(never)]
     pub(super) fn end_in_hand<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let entry = &mut self.pool[request];
         entry.granted = true;

@@ -15,6 +15,7 @@ use crate::signal::SignalSink;
 
 impl Model {
     /// Lets a thread issue streaming stores until it must wait.
+    #[inline(never)]
     pub(super) fn issue_streaming<S: SignalSink>(&mut self, thread: u16, sink: &mut S) {
         let index = usize::from(thread);
         loop {
@@ -62,6 +63,7 @@ impl Model {
     }
 
     /// A request that leaves the cores' caches alone has been looked up and has its entry in the table of requests.
+    #[inline(never)]
     pub(super) fn pass_through<S: SignalSink>(
         &mut self,
         slice: u16,
@@ -123,6 +125,7 @@ impl Model {
     }
 
     /// The next step of such a request: its snoops are answered, or the home agent has.
+    #[inline(never)]
     pub(super) fn step_through<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
         let record = &self.pool[request].record;
         let (kind, slice, at_home) = (record.kind, record.slice, record.tracker_out != NEVER);

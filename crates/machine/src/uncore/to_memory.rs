@@ -25,7 +25,7 @@ impl Model {
             // No document says when the short way is open: with nothing else pending in the channel (assumption). It saves no time here.
             let idle = *credits == self.parameters.dram.reads;
             entry.record.bypass = Some(idle);
-            let (wire, tags) = wires.bypass;
+            let (wire, tags) = &wires.bypass;
             wire.say(tags[usize::from(idle)], self.now, sink);
         }
         if *credits == 0 {
@@ -34,7 +34,7 @@ impl Model {
         }
         *credits -= 1;
         if *credits == 0 {
-            let (wire, tags) = wires.no_credits[pending as usize];
+            let (wire, tags) = &wires.no_credits[pending as usize];
             wire.enter(tags[channel], self.now, sink);
         }
         self.ledger.home_enter(home, HomeQueue::Credits(pending, channel), self.now);
@@ -53,7 +53,7 @@ impl Model {
             Pending::Writes => &mut agent.write_credits[channel],
         };
         if *credits == 0 {
-            let (wire, tags) = self.wires.homes[home].no_credits[queue as usize];
+            let (wire, tags) = &self.wires.homes[home].no_credits[queue as usize];
             wire.leave(tags[channel], self.now, sink);
         }
         *credits += 1;
@@ -78,8 +78,8 @@ impl Model {
         record.written = self.wheel.cycle();
         let wires = &self.wires.homes[usize::from(record.nid)];
         let part = record.kind == RequestKind::StreamPart && !record.completed;
-        let (wire, tag) = if part { wires.written_part } else { wires.written };
-        wire.say(tag, self.now, sink);
+        let (wire, tag) = if part { &wires.written_part } else { &wires.written };
+        wire.say(*tag, self.now, sink);
         self.request_memory(request, self.now);
     }
 

@@ -1,6 +1,6 @@
 //! On which node each access of a generated workload lies.
 
-use super::{Access, Workload};
+use super::Workload;
 use crate::engine::Random;
 use crate::workload::Kind;
 
@@ -38,18 +38,18 @@ impl Placement {
         }
     }
 
-    /// The access on its node.
+    /// Where on its node an access lies whose address in the first node's memory is given.
     #[inline]
-    pub fn place(&mut self, access: Access) -> Access {
-        if self.nodes == 1 { access } else { self.place_among_nodes(access) }
+    pub fn place(&mut self, address: u64) -> u64 {
+        if self.nodes == 1 { address } else { self.place_among_nodes(address) }
     }
 
-    fn place_among_nodes(&mut self, access: Access) -> Access {
+    fn place_among_nodes(&mut self, address: u64) -> u64 {
         let mut node = self.own;
         if self.remote > 0 {
             let mut draw = || self.random.per_cent(self.remote).then(|| self.random.below(self.nodes - 1));
             let other = if self.by_page {
-                let mut page = Random::new(self.seed, 1 << 33 | access.address >> PAGE_BITS);
+                let mut page = Random::new(self.seed, 1 << 33 | address >> PAGE_BITS);
                 page.per_cent(self.remote).then(|| page.below(self.nodes - 1))
             } else {
                 draw()
@@ -58,7 +58,7 @@ impl Placement {
                 node = (self.own + 1 + other) % self.nodes;
             }
         }
-        Access { address: access.address + node * self.span, ..access }
+        address + node * self.span
     }
 }
 
@@ -73,7 +73,7 @@ mod tests {
         let mut placement = Placement::new(workload, 1, socket, 4, 1 << 35);
         let mut counts = [0; 4];
         while let Some(access) = generator.next_access() {
-            counts[(placement.place(access).address >> 35) as usize] += 1;
+            counts[(placement.place(access.address) >> 35) as usize] += 1;
         }
         counts
     }
@@ -108,7 +108,7 @@ mod tests {
         let mut generator = Generator::new(&workload, 0);
         let mut placement = Placement::new(&workload, 0, 0, 2, 1 << 36);
         let nodes: Vec<u64> = std::iter::from_fn(|| generator.next_access())
-            .map(|access| placement.place(access).address >> 36)
+            .map(|access| placement.place(access.address) >> 36)
             .collect();
         assert!(nodes.chunks(64).all(|page| page.iter().all(|&node| node == page[0])));
         assert!(nodes.contains(&0) && nodes.contains(&1));

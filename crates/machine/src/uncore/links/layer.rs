@@ -47,6 +47,7 @@ impl Model {
     }
 
     /// Lets every link layer work whose time has come.
+    #[inline(never)]
     pub(in crate::uncore) fn step_links<S: SignalSink>(&mut self, sink: &mut S) {
         for index in 0..self.links.ports.len() {
             if self.links.ports[index].power.next == self.now {

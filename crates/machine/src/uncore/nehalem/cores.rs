@@ -9,6 +9,7 @@ use crate::signal::SignalSink;
 use crate::uncore::cache::{Evicted, Right};
 use crate::uncore::core::{Buffer, Level, ThreadState};
 use crate::uncore::program::Cores;
+use crate::workload::Access;
 
 /// Accesses that a thread may run ahead on hits before other events get their turn.
 const RUN_AHEAD: u32 = 64;
@@ -23,7 +24,10 @@ impl Model {
         let index = usize::from(thread);
         for _ in 0..RUN_AHEAD {
             let state = &mut self.threads[index];
-            let fresh = |state: &mut Thread| Some(state.placement.place(state.generator.next_access()?));
+            let fresh = |state: &mut Thread| {
+                let access = state.generator.next_access()?;
+                Some(Access { address: state.placement.place(access.address), ..access })
+            };
             let Some(access) = state.held.take().or_else(|| fresh(state)) else {
                 state.state = ThreadState::Finished;
                 return;

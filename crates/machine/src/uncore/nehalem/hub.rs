@@ -69,7 +69,7 @@ impl Model {
             state.finished = true;
             return;
         };
-        let access = state.placement.place(access);
+        let address = state.placement.place(access.address);
         let within = state.lines % TRANSFER;
         state.lines += 1;
         state.under_way += 1;
@@ -88,7 +88,7 @@ impl Model {
             (false, true) => Kind::DeviceRead(if last { Priority::Critical } else { Priority::High }),
             (false, false) => Kind::DeviceRead(Priority::Normal),
         };
-        let line = (access.address / super::LINE_BYTES) as u32;
+        let line = (address / super::LINE_BYTES) as u32;
         let request = self.new_request(kind, 0, device as u8, line);
         self.take_number(request, sink);
         if last {
