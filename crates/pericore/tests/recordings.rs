@@ -76,8 +76,8 @@ fn a_report_is_what_stat_would_have_printed() {
     let turns = ["-M", "LLC_DRD_MISS_PCT", "-e", "cbo/LLC_LOOKUP.WRITE/"];
     let sockets = ["--machine", "e5-2600:sockets=2", "--workload", "copy:requests=20k,footprint=16M"];
     let emr = ["--machine", "8592+", "--workload", "random:requests=4k,footprint=64M"];
-    // The same span, as a whole and by intervals; where events take turns, whole intervals only, since a turn that an interval cuts in two
-    // is scaled up twice.
+    // The same span, as a whole and by intervals; where events take turns, one interval, since one that cuts a turn in two tells more of the
+    // standard error.
     for (case, machine, asked, when, by_interval) in [
         ("spans", &E5[..], &asked[..], &["--timeout", "0.025"][..], false),
         ("intervals", &E5[..], &asked[..], &[][..], true),
@@ -106,6 +106,28 @@ fn a_report_is_what_stat_would_have_printed() {
                 }
             }
         }
+    }
+}
+
+/// Where events take turns, the sum of the intervals is scaled up from the parts of all of them, also from those of an interval that was too
+/// short for a turn: the numbers of a single long interval.
+#[test]
+fn turns_are_scaled_up_over_the_whole() {
+    let folder = Folder::new("turns");
+    let asked = ["-M", "LLC_DRD_MISS_PCT", "-e", "cbo/LLC_LOOKUP.WRITE/,cbo/LLC_VICTIMS.M_STATE/"];
+    let rows = |text: String| {
+        let rows = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"));
+        rows.map(|row| {
+            ["event", "counter-value", "metric-value", "pcnt-running", "validity"].map(|key| row[key].clone())
+        })
+        .collect::<Vec<_>>()
+    };
+    let stat = rows(folder.shown(&[&["stat", "-j", "-o", "/dev/stdout", "--timeout", "0.025"], &E5, &asked]));
+    assert!(stat.iter().all(|row| row[4] == "scaled"), "{stat:?}");
+    for interval in ["0.01", "0.007", "0.0015"] {
+        let run = folder.run(&[&["record", "--timeout", "0.025", "-I", interval], &E5, &asked]);
+        assert_eq!(said(&run).contains("take turns"), interval == "0.0015", "{}", said(&run));
+        assert_eq!(rows(folder.shown(&[&["report", "-j"]])), stat, "{interval}");
     }
 }
 
