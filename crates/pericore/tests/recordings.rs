@@ -195,6 +195,64 @@ fn a_recording_is_shown_in_parts_and_over_time() {
     assert_eq!(fields.trim_end().split(',').count(), 11, "{fields}");
 }
 
+/// Twice the requests are twice the reads. What cannot be compared says so.
+#[test]
+fn two_recordings_are_compared() {
+    let folder = Folder::new("diff");
+    let record = |file: &str, workload: &str| {
+        folder.shown(&[&[
+            "record",
+            "-o",
+            file,
+            "--machine",
+            "e5-2600",
+            "-e",
+            "imc/CAS_COUNT.RD/,imc/CAS_COUNT.WR/",
+            "--workload",
+            workload,
+        ]]);
+    };
+    record("one.rec", "stream:requests=20k,footprint=64M");
+    record("two.rec", "stream:requests=10k,footprint=64M");
+    folder.shown(&[
+        &["record", "-o", "three.rec", "--machine", "e5-2600:sockets=2", "-e", "imc/CAS_COUNT.RD/"],
+        &E5[2..],
+    ]);
+    folder.shown(&[&["record", "-o", "four.rec", "--machine", "nehalem", "--workload", "idle", "--timeout", "0.02"]]);
+    let diff = |arguments: &[&str]| folder.run(&[&["report", "one.rec", "--diff"], arguments]);
+    let rows = |output: &Output| {
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect::<Vec<serde_json::Value>>()
+    };
+    let same = rows(&diff(&["one.rec", "-j"]));
+    assert!(same.iter().all(|row| row["change"] == 0.0 && row["first"] == row["second"]), "{same:?}");
+    let halved = rows(&diff(&["two.rec", "-j"]));
+    let reads = &halved[0];
+    let number = |key: &str| reads[key].as_f64().unwrap_or_else(|| panic!("no {key}: {reads}"));
+    assert_eq!(number("change"), (number("second") - number("first")) / number("first"));
+    assert!((-0.55..-0.45).contains(&number("change")) && reads["may-be-chance"] == false, "{reads}");
+    assert_eq!((&reads["first-emulated"], &reads["event"]), (&"e5-2680".into(), &"imc/CAS_COUNT.RD/".into()));
+    let table = String::from_utf8(diff(&["two.rec"]).stdout).expect("UTF-8");
+    assert!(
+        table.contains("the recordings differ in length") && table.lines().all(|line| line.chars().count() <= 80),
+        "{table}"
+    );
+    let fields = diff(&["two.rec", "-x", ";", "-e", "imc/CAS_COUNT.RD/", "-A"]);
+    let fields = String::from_utf8(fields.stdout).expect("UTF-8");
+    assert_eq!(fields.lines().map(|line| line.split(';').count()).collect::<Vec<_>>(), [10; 4], "{fields}");
+    for (arguments, words) in [
+        (&["three.rec"][..], "three.rec: imc/CAS_COUNT.WR/ was not recorded"),
+        (&["four.rec"], "four.rec: it was recorded on nehalem"),
+        (&["five.rec"], "cannot read five.rec"),
+        (&["two.rec", "--over-time"], "cannot be used with"),
+    ] {
+        let output = diff(arguments);
+        assert!(!output.status.success() && said(&output).contains(words), "{arguments:?}: {}", said(&output));
+    }
+    let sockets = diff(&["three.rec", "-e", "imc/CAS_COUNT.RD/", "-A"]);
+    assert!(String::from_utf8_lossy(&sockets.stdout).contains("left out: 0 rows of the first alone, 4 of the second"));
+}
+
 /// SIGKILL in the middle: what was measured until then is there, and that it was cut is said.
 #[test]
 fn what_kills_the_run_leaves_what_was_measured() {
