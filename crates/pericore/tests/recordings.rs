@@ -76,8 +76,8 @@ fn a_report_is_what_stat_would_have_printed() {
     let turns = ["-M", "LLC_DRD_MISS_PCT", "-e", "cbo/LLC_LOOKUP.WRITE/"];
     let sockets = ["--machine", "e5-2600:sockets=2", "--workload", "copy:requests=20k,footprint=16M"];
     let emr = ["--machine", "8592+", "--workload", "random:requests=4k,footprint=64M"];
-    // The same span, as a whole and by intervals; where events take turns, whole intervals only, since a turn that an interval cuts in two
-    // is scaled up twice.
+    // The same span, as a whole and by intervals; where events take turns, one interval, since one that cuts a turn in two tells more of the
+    // standard error.
     for (case, machine, asked, when, by_interval) in [
         ("spans", &E5[..], &asked[..], &["--timeout", "0.025"][..], false),
         ("intervals", &E5[..], &asked[..], &[][..], true),
@@ -106,6 +106,28 @@ fn a_report_is_what_stat_would_have_printed() {
                 }
             }
         }
+    }
+}
+
+/// Where events take turns, the sum of the intervals is scaled up from the parts of all of them, also from those of an interval that was too
+/// short for a turn: the numbers of a single long interval.
+#[test]
+fn turns_are_scaled_up_over_the_whole() {
+    let folder = Folder::new("turns");
+    let asked = ["-M", "LLC_DRD_MISS_PCT", "-e", "cbo/LLC_LOOKUP.WRITE/,cbo/LLC_VICTIMS.M_STATE/"];
+    let rows = |text: String| {
+        let rows = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"));
+        rows.map(|row| {
+            ["event", "counter-value", "metric-value", "pcnt-running", "validity"].map(|key| row[key].clone())
+        })
+        .collect::<Vec<_>>()
+    };
+    let stat = rows(folder.shown(&[&["stat", "-j", "-o", "/dev/stdout", "--timeout", "0.025"], &E5, &asked]));
+    assert!(stat.iter().all(|row| row[4] == "scaled"), "{stat:?}");
+    for interval in ["0.01", "0.007", "0.0015"] {
+        let run = folder.run(&[&["record", "--timeout", "0.025", "-I", interval], &E5, &asked]);
+        assert_eq!(said(&run).contains("take turns"), interval == "0.0015", "{}", said(&run));
+        assert_eq!(rows(folder.shown(&[&["report", "-j"]])), stat, "{interval}");
     }
 }
 
@@ -171,6 +193,64 @@ fn a_recording_is_shown_in_parts_and_over_time() {
     assert!((1e-5..4e-5).contains(&number("most-at")) && row["intervals"] == 4, "{line}");
     let fields = folder.shown(&[&["report", "--over-time", "-x", ","]]);
     assert_eq!(fields.trim_end().split(',').count(), 11, "{fields}");
+}
+
+/// Twice the requests are twice the reads. What cannot be compared says so.
+#[test]
+fn two_recordings_are_compared() {
+    let folder = Folder::new("diff");
+    let record = |file: &str, workload: &str| {
+        folder.shown(&[&[
+            "record",
+            "-o",
+            file,
+            "--machine",
+            "e5-2600",
+            "-e",
+            "imc/CAS_COUNT.RD/,imc/CAS_COUNT.WR/",
+            "--workload",
+            workload,
+        ]]);
+    };
+    record("one.rec", "stream:requests=20k,footprint=64M");
+    record("two.rec", "stream:requests=10k,footprint=64M");
+    folder.shown(&[
+        &["record", "-o", "three.rec", "--machine", "e5-2600:sockets=2", "-e", "imc/CAS_COUNT.RD/"],
+        &E5[2..],
+    ]);
+    folder.shown(&[&["record", "-o", "four.rec", "--machine", "nehalem", "--workload", "idle", "--timeout", "0.02"]]);
+    let diff = |arguments: &[&str]| folder.run(&[&["report", "one.rec", "--diff"], arguments]);
+    let rows = |output: &Output| {
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect::<Vec<serde_json::Value>>()
+    };
+    let same = rows(&diff(&["one.rec", "-j"]));
+    assert!(same.iter().all(|row| row["change"] == 0.0 && row["first"] == row["second"]), "{same:?}");
+    let halved = rows(&diff(&["two.rec", "-j"]));
+    let reads = &halved[0];
+    let number = |key: &str| reads[key].as_f64().unwrap_or_else(|| panic!("no {key}: {reads}"));
+    assert_eq!(number("change"), (number("second") - number("first")) / number("first"));
+    assert!((-0.55..-0.45).contains(&number("change")) && reads["may-be-chance"] == false, "{reads}");
+    assert_eq!((&reads["first-emulated"], &reads["event"]), (&"e5-2680".into(), &"imc/CAS_COUNT.RD/".into()));
+    let table = String::from_utf8(diff(&["two.rec"]).stdout).expect("UTF-8");
+    assert!(
+        table.contains("the recordings differ in length") && table.lines().all(|line| line.chars().count() <= 80),
+        "{table}"
+    );
+    let fields = diff(&["two.rec", "-x", ";", "-e", "imc/CAS_COUNT.RD/", "-A"]);
+    let fields = String::from_utf8(fields.stdout).expect("UTF-8");
+    assert_eq!(fields.lines().map(|line| line.split(';').count()).collect::<Vec<_>>(), [10; 4], "{fields}");
+    for (arguments, words) in [
+        (&["three.rec"][..], "three.rec: imc/CAS_COUNT.WR/ was not recorded"),
+        (&["four.rec"], "four.rec: it was recorded on nehalem"),
+        (&["five.rec"], "cannot read five.rec"),
+        (&["two.rec", "--over-time"], "cannot be used with"),
+    ] {
+        let output = diff(arguments);
+        assert!(!output.status.success() && said(&output).contains(words), "{arguments:?}: {}", said(&output));
+    }
+    let sockets = diff(&["three.rec", "-e", "imc/CAS_COUNT.RD/", "-A"]);
+    assert!(String::from_utf8_lossy(&sockets.stdout).contains("left out: 0 rows of the first alone, 4 of the second"));
 }
 
 /// SIGKILL in the middle: what was measured until then is there, and that it was cut is said.

@@ -5,7 +5,9 @@
 //! [`Reader`] trusts nothing in the file, and holds one line of it at a time. [`View`] finds a selection's events among those recorded.
 
 mod error;
+mod first_line;
 mod header;
+mod lines;
 mod read;
 mod spot;
 mod view;

@@ -1,23 +1,20 @@
 //! Reading, line by line, without trust in the file.
 
-use std::collections::{BTreeMap, HashSet};
-use std::io::{BufRead, Read as _};
+use std::io::BufRead;
 
 use pericore_metrics::{Grade, Validity};
-use serde_json::Value;
 
-use super::header::{About, Counted, Header, Place, Source};
+use super::first_line::header_of;
+use super::header::Header;
+use super::lines::{Line, Lines};
 use super::spot::Spot;
-use super::{Ending, FORMAT, KEY, LARGEST_ERROR, LONGEST_LINE, LONGEST_SECONDS, RecordError};
-use crate::selection::Asked;
+use super::{Ending, FORMAT, KEY, LARGEST_ERROR, LONGEST_SECONDS, RecordError};
 use crate::session::{Count, Sample, Slices};
 
 /// Reads a recording: its header at once, then one sample after the other, as an iterator. After an error there are no more.
 #[derive(Debug)]
 pub struct Reader<R> {
-    input: R,
-    buffer: Vec<u8>,
-    line: usize,
+    lines: Lines<R>,
     header: Header,
     samples: u64,
     end: f64,
@@ -36,32 +33,16 @@ pub struct Recorded {
     pub truth: Option<Sample>,
 }
 
-/// What a line turned out to be.
-enum Line {
-    Whole(Value),
-    Half,
-    None,
-}
-
 impl<R: BufRead> Reader<R> {
     /// Reads the first line.
     ///
     /// # Errors
     /// It is none of a recording, or one of a version that is not known.
     pub fn open(input: R) -> Result<Self, RecordError> {
-        let header = Header {
-            about: About::default(),
-            family: String::new(),
-            asked: Vec::new(),
-            events: Vec::new(),
-            instances: Vec::new(),
-            counts: Vec::new(),
-        };
-        let buffer = Vec::new();
-        let mut reader = Self { input, buffer, line: 0, header, samples: 0, end: 0.0, ending: None, failed: false };
-        let first = match reader.next_line() {
+        let mut lines = Lines::new(input);
+        let first = match lines.next() {
             Ok(Line::Whole(first)) => first,
-            Ok(Line::Half | Line::None) => return Err(reader.beginning()),
+            Ok(Line::Half | Line::None) => return Err(beginning(lines.text())),
             Err(RecordError::Damaged { what, .. }) => return Err(RecordError::Foreign { what }),
             Err(error) => return Err(error),
         };
@@ -73,8 +54,8 @@ impl<R: BufRead> Reader<R> {
             }
             Some(_) => {}
         }
-        reader.header = header_of(&Spot::whole(1, &first))?;
-        Ok(reader)
+        let header = header_of(&Spot::whole(1, &first))?;
+        Ok(Self { lines, header, samples: 0, end: 0.0, ending: None, failed: false })
     }
 
     /// What was measured.
@@ -87,48 +68,16 @@ impl<R: BufRead> Reader<R> {
         self.ending.as_ref()
     }
 
-    /// Why there is no first line.
-    fn beginning(&self) -> RecordError {
-        // What begins as a recording was cut; a text of another kind is none.
-        let begins: &[u8] = b"{\"pericore-recording\":";
-        let length = begins.len().min(self.buffer.len());
-        if self.buffer[..length] == begins[..length] {
-            return RecordError::Nothing;
-        }
-        RecordError::Foreign { what: "it does not begin as one".to_owned() }
-    }
-
-    fn next_line(&mut self) -> Result<Line, RecordError> {
-        self.buffer.clear();
-        self.line += 1;
-        let line = self.line;
-        let limit = LONGEST_LINE as u64 + 1;
-        let read = (&mut self.input).take(limit).read_until(b'\n', &mut self.buffer);
-        read.map_err(|error| RecordError::Io { line, message: error.to_string() })?;
-        let damaged = |what: String| RecordError::Damaged { line, field: None, what };
-        if self.buffer.is_empty() {
-            return Ok(Line::None);
-        }
-        if self.buffer.len() > LONGEST_LINE {
-            return Err(damaged(format!("it is longer than {} MB", LONGEST_LINE >> 20)));
-        }
-        if self.buffer.last() != Some(&b'\n') {
-            return Ok(Line::Half);
-        }
-        let parsed = serde_json::from_slice(&self.buffer);
-        parsed.map(Line::Whole).map_err(|error| damaged(format!("it is no JSON (column {})", error.column())))
-    }
-
     fn next_sample(&mut self) -> Result<Option<Recorded>, RecordError> {
-        let value = match self.next_line()? {
+        let value = match self.lines.next()? {
             Line::Whole(value) => value,
             half => {
-                let half = matches!(half, Line::Half).then_some(self.line);
+                let half = matches!(half, Line::Half).then_some(self.lines.number());
                 self.ending = Some(Ending::Cut { half });
                 return Ok(None);
             }
         };
-        let spot = Spot::whole(self.line, &value);
+        let spot = Spot::whole(self.lines.number(), &value);
         if spot.optional("ended")?.is_none() {
             let recorded = self.sample_of(&spot)?;
             self.samples += 1;
@@ -136,9 +85,9 @@ impl<R: BufRead> Reader<R> {
             return Ok(Some(recorded));
         }
         let ending = self.ending_of(&spot)?;
-        if !matches!(self.next_line()?, Line::None) {
+        if !matches!(self.lines.next()?, Line::None) {
             let what = "there is a line behind the last one".to_owned();
-            return Err(RecordError::Damaged { line: self.line, field: None, what });
+            return Err(RecordError::Damaged { line: self.lines.number(), field: None, what });
         }
         self.ending = Some(ending);
         Ok(None)
@@ -232,6 +181,16 @@ impl<R: BufRead> Iterator for Reader<R> {
     }
 }
 
+/// Why there is no first line: what begins as a recording was cut, and a text of another kind is none.
+fn beginning(text: &[u8]) -> RecordError {
+    let begins = format!("{{\"{KEY}\":").into_bytes();
+    let length = begins.len().min(text.len());
+    if text[..length] == begins[..length] {
+        return RecordError::Nothing;
+    }
+    RecordError::Foreign { what: "it does not begin as one".to_owned() }
+}
+
 /// What is to be said of a count that is not plainly measured.
 fn qualify(count: &mut Count, item: &Spot<'_>) -> Result<(), RecordError> {
     let concerns = item.field("concerns")?;
@@ -277,98 +236,4 @@ fn concern_of(spot: &Spot<'_>) -> Result<Validity, RecordError> {
     } else {
         Err(grade.refuse(format!("{name:?} is no grade that needs a word")))
     }
-}
-
-fn header_of(spot: &Spot<'_>) -> Result<Header, RecordError> {
-    let text = |name: &str| Ok::<String, RecordError>(spot.field(name)?.text()?.to_owned());
-    let optional = |name: &str| spot.optional(name)?.map(|found| found.text().map(str::to_owned)).transpose();
-    let list = spot.field("event-files")?;
-    let event_files = list.items()?.map(|file| file.text().map(str::to_owned)).collect::<Result<_, _>>()?;
-    let about = About {
-        pericore: text("pericore")?,
-        title: text("title")?,
-        emulated: optional("emulated")?,
-        started: optional("started")?,
-        event_files,
-        truth: spot.field("truth")?.flag()?,
-    };
-    if about.emulated.is_some() && !about.title.starts_with("EMULATED") {
-        return Err(spot.field("title")?.refuse("it does not begin with EMULATED, as that of a software machine"));
-    }
-    let list = spot.field("selection")?;
-    let asked = list.items()?.map(|item| asked_of(&item)).collect::<Result<_, _>>()?;
-    let list = spot.field("events")?;
-    let events = list.items()?.map(|item| event_of(&item)).collect::<Result<Vec<_>, _>>()?;
-    for item in list.items()? {
-        if let Some(companion) = item.optional("companion")?
-            && companion.whole_number::<usize>()? >= events.len()
-        {
-            return Err(companion.refuse("there is no such event"));
-        }
-    }
-    let list = spot.field("instances")?;
-    let mut seen = HashSet::new();
-    let mut instances = Vec::new();
-    for item in list.items()? {
-        let place = Place {
-            socket: item.field("socket")?.whole_number()?,
-            unit: item.field("unit")?.text()?.to_owned(),
-            number: item.field("number")?.whole_number()?,
-        };
-        if !seen.insert(place.clone()) {
-            return Err(item.refuse("it is there twice"));
-        }
-        instances.push(place);
-    }
-    let list = spot.field("counts")?;
-    let mut seen = HashSet::new();
-    let mut counts: Vec<(usize, usize)> = Vec::new();
-    for item in list.items()? {
-        let [event, instance] = item.pair()?;
-        let pair = (event.whole_number()?, instance.whole_number()?);
-        let counted: &Counted = events.get(pair.0).ok_or_else(|| event.refuse("there is no such event"))?;
-        let place: &Place = instances.get(pair.1).ok_or_else(|| instance.refuse("there is no such instance"))?;
-        if counted.unit != place.unit || counted.instance.is_some_and(|only| only != place.number) {
-            return Err(item.refuse("the event is not one of this instance"));
-        }
-        if !seen.insert(pair) {
-            return Err(item.refuse("it is there twice"));
-        }
-        counts.push(pair);
-    }
-    Ok(Header { about, family: text("family")?, asked, events, instances, counts })
-}
-
-fn asked_of(spot: &Spot<'_>) -> Result<Asked, RecordError> {
-    match (spot.optional("events")?, spot.optional("metrics")?) {
-        (Some(events), None) => Ok(Asked::Events(events.text()?.to_owned())),
-        (None, Some(metrics)) => Ok(Asked::Metrics(metrics.text()?.to_owned())),
-        _ => Err(spot.refuse("it has neither \"events\" nor \"metrics\", or both")),
-    }
-}
-
-fn event_of(spot: &Spot<'_>) -> Result<Counted, RecordError> {
-    let source = match (spot.optional("control")?, spot.optional("fixed")?, spot.optional("free-running")?) {
-        (Some(control), None, None) => {
-            let mut filters = BTreeMap::new();
-            if let Some(object) = spot.optional("filters")? {
-                for (name, value) in object.fields()? {
-                    filters.insert(name.to_owned(), value.hex()?);
-                }
-            }
-            let companion = spot.optional("companion")?.map(|index| index.whole_number()).transpose()?;
-            Source::Programmed { control: control.hex()?, filters, companion }
-        }
-        (None, Some(register), None) => Source::Fixed { register: register.text()?.to_owned() },
-        (None, None, Some(register)) => {
-            Source::FreeRunning { register: register.text()?.to_owned(), member: spot.field("member")?.whole_number()? }
-        }
-        _ => return Err(spot.refuse("it has none of \"control\", \"fixed\" and \"free-running\", or several")),
-    };
-    Ok(Counted {
-        label: spot.field("label")?.text()?.to_owned(),
-        unit: spot.field("unit")?.text()?.to_owned(),
-        instance: spot.optional("instance")?.map(|number| number.whole_number()).transpose()?,
-        source,
-    })
 }

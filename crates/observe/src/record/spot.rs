@@ -54,6 +54,9 @@ impl<'s> Spot<'s> {
     /// All fields of an object.
     pub(super) fn fields(&'s self) -> Result<impl Iterator<Item = (&'s str, Self)>, RecordError> {
         let Value::Object(fields) = self.value else { return Err(self.refuse("it is no object {…}")) };
+        if fields.keys().any(|name| name.contains(char::is_control)) {
+            return Err(self.refuse("a control character is in the name of a field"));
+        }
         let spot = move |(name, value): (&'s String, &'s Value)| {
             (name.as_str(), Self { line: self.line, value, above: Some((self, Step::Field(name))) })
         };

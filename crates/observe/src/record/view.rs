@@ -20,7 +20,9 @@ pub struct View {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ViewError {
     /// The recording is of another family.
-    #[error("it was recorded on {recorded}, and the events are those of {asked}")]
+    #[error(
+        "it was recorded on {recorded}, and what is asked for are events of {asked}; name a recording of that family"
+    )]
     OtherFamily {
         /// Family of the recording.
         recorded: String,

@@ -17,6 +17,7 @@ mod sample;
 mod slices;
 mod state;
 mod stuck;
+mod sum;
 mod survey;
 mod watch;
 

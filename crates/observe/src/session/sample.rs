@@ -54,35 +54,10 @@ impl Sample {
     pub fn with_truth(&self, truths: impl IntoIterator<Item = Option<u64>>) -> Self {
         let counts = self.counts.iter().zip(truths).map(|(count, truth)| {
             let validity =
-                truth.map_or_else(|| Validity::not_defined("its truth is not known"), |_| Validity::MEASURED);
+                truth.map_or_else(|| Validity::unreadable("the truth", "nobody knows it"), |_| Validity::MEASURED);
             Count { count: truth, validity, slices: Slices::default(), standard_error: None, ..count.clone() }
         });
         Self { counts: counts.collect(), ..self.clone() }
-    }
-
-    /// Adds a later interval of the same plan.
-    pub fn add(&mut self, other: &Self) {
-        self.seconds += other.seconds;
-        self.tsc_cycles = self.tsc_cycles.saturating_add(other.tsc_cycles);
-        self.stood_before_reading |= other.stood_before_reading;
-        if self.counts.is_empty() {
-            self.counts.clone_from(&other.counts);
-            return;
-        }
-        for (count, later) in self.counts.iter_mut().zip(&other.counts) {
-            debug_assert_eq!((count.event, count.socket, count.instance), (later.event, later.socket, later.instance));
-            count.count = count.count.zip(later.count).map(|(a, b)| a.saturating_add(b));
-            count.standard_error = match (count.slices.is_empty(), later.slices.is_empty()) {
-                (true, true) => None,
-                // Intervals err apart from each other.
-                _ => {
-                    let error = |of: &Count| if of.slices.is_empty() { Some(0.0) } else { of.standard_error };
-                    error(count).zip(error(later)).map(|(a, b)| a.hypot(b))
-                }
-            };
-            count.slices.extend(&later.slices);
-            count.validity = std::mem::take(&mut count.validity).and(&later.validity);
-        }
     }
 }
 
@@ -178,13 +153,7 @@ fn count(socket: u16, instance: &InstancePlan, state: &mut InstanceState, event:
         let why = format!("its turn among {} rounds did not come; measure longer", instance.rounds);
         return nothing(validity.and(&Validity::not_defined(why)));
     }
-    #[expect(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "an estimate"
-    )]
-    let scaled = (counted as f64 / duty).round() as u64;
+    let scaled = slices.scaled_up(seconds);
     let standard_error = slices.standard_error(seconds);
     let validity = Validity::scaled(duty).and(&validity);
     Count { count: Some(scaled), slices, standard_error, ..nothing(validity) }

@@ -47,6 +47,17 @@ impl Slices {
         self.parts.iter().fold(0, |sum, (_, count)| sum.saturating_add(*count))
     }
 
+    /// The count that `whole` seconds would have had at the same rate.
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "an estimate"
+    )]
+    pub fn scaled_up(&self, whole: f64) -> u64 {
+        (self.count() as f64 / (self.seconds() / whole)).round() as u64
+    }
+
     /// The sum over two counters that ran at the same times; nothing if they did not.
     pub fn beside(&self, other: &Self) -> Option<Self> {
         let together = self.parts.iter().zip(&other.parts).all(|(a, b)| (a.0 - b.0).abs() <= 1e-3 * a.0.max(b.0));

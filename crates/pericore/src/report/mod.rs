@@ -1,5 +1,6 @@
 //! `pericore report`: what a recording has, as `stat` would have printed it, and over time.
 
+mod diff;
 mod over_time;
 mod recording;
 
@@ -35,6 +36,9 @@ pub struct ReportArgs {
     /// Print for each event (a second) and metric how it went over all intervals: mean, least, median, 95th percentile, most, and when that was
     #[arg(long, conflicts_with_all = ["intervals", "truth"])]
     over_time: bool,
+    /// Compare with another recording: both values, how far the intervals lie apart in each, and the change from FILE to OTHER
+    #[arg(long, value_name = "OTHER", conflicts_with_all = ["intervals", "over_time", "truth"])]
+    diff: Option<PathBuf>,
     /// Print what the model knew, and the difference, beside each number
     #[arg(long)]
     truth: bool,
@@ -63,6 +67,10 @@ pub fn run(args: &ReportArgs) -> Result<(), Failure> {
             "{}: recorded without --truth; record again with it, or leave it out",
             args.file.display()
         )));
+    }
+    if let Some(other) = &args.diff {
+        let other = recording.open_like(other)?;
+        return diff::run(args, recording, other);
     }
     let emulated = recording.about().emulated.clone();
     let mut out = args.output.open_or(io::stdout())?;

@@ -67,6 +67,11 @@ impl OverTime {
         }
     }
 
+    /// How far the intervals lie apart, for each row: the standard error of the mean that follows from it, as a share of the mean.
+    pub fn spreads(&self) -> Vec<Option<f64>> {
+        self.series.iter().map(Series::spread).collect()
+    }
+
     /// Prints a line for each row.
     ///
     /// # Errors
@@ -216,6 +221,17 @@ impl Series {
         Some(Course { mean, least, median, p95, most, most_at: highest.end })
     }
 
+    /// The standard error of the mean as a share of it; nothing for a single interval or a mean of 0. Short intervals vary more, and weigh less.
+    fn spread(&self) -> Option<f64> {
+        let mean = self.course()?.mean;
+        let whole: f64 = self.points.iter().map(|point| point.seconds).sum();
+        if self.points.len() < 2 || mean == 0.0 || whole <= 0.0 {
+            return None;
+        }
+        let squares: f64 = self.points.iter().map(|point| point.seconds * (point.number - mean).powi(2)).sum();
+        Some((squares / (self.points.len() - 1) as f64 / whole).sqrt() / mean.abs())
+    }
+
     /// The table's numbers, all in one symbol, so that they compare.
     fn figures(&self) -> (String, &'static str) {
         let Some(course) = self.course() else {
@@ -288,6 +304,9 @@ mod tests {
         }
         let course = over_time.series[0].course().unwrap();
         assert_eq!(course, Course { mean: 112.5, least: 50.0, median: 100.0, p95: 150.0, most: 150.0, most_at: 4.0 });
+        // Residuals -12.5, -62.5 and 37.5: squares by length 156.25 + 3906.25 + 2812.5, over 2 degrees of freedom and 4 s.
+        let spread = over_time.series[0].spread().unwrap();
+        assert!((spread - (6875.0_f64 / 2.0 / 4.0).sqrt() / 112.5).abs() < 1e-12, "{spread}");
         let shares = over_time.series[1].course().unwrap();
         assert_eq!((shares.median, shares.most, shares.most_at), (0.3, 0.5, 1.0), "the first of two");
         let mut table = Vec::new();

@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-use pericore_observe::record::{About, Ending, Reader, RecordError, View};
+use pericore_catalog::Family;
+use pericore_observe::record::{About, Ending, Header, Reader, RecordError, View};
 use pericore_observe::results::Layout;
 use pericore_observe::selection::Selection;
 use pericore_observe::session::Sample;
@@ -29,7 +30,7 @@ pub struct Recording {
 }
 
 /// An interval of a recording, or the whole.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Interval {
     /// Seconds from the start of the measurement to its end; none for the whole.
     pub end: Option<f64>,
@@ -39,31 +40,57 @@ pub struct Interval {
     pub truth: Option<Sample>,
 }
 
+impl Interval {
+    /// Adds a later one to a whole.
+    pub fn add(&mut self, later: &Self) {
+        self.sample.add(&later.sample);
+        if let Some(truth) = &later.truth {
+            self.truth.get_or_insert_default().add(truth);
+        }
+    }
+}
+
 impl Recording {
     /// Reads what was measured, and finds in it what is wanted: what was asked for when recording, unless the user names something.
     ///
     /// # Errors
     /// A file that is no recording, or has not what is wanted.
     pub fn open(path: &Path, wanted: &SelectionArgs, span: Span) -> Result<Self, Failure> {
+        Self::with(path, span, |header| {
+            let family = family(path, header)?;
+            if !wanted.is_empty() {
+                return wanted.selection(family);
+            }
+            let family = wanted.files.extend(family)?.family;
+            Selection::again(family, &header.asked).map_err(|error| unknown(path, &header.about, &error.to_string()))
+        })
+    }
+
+    /// The same, with what another recording is seen with.
+    ///
+    /// # Errors
+    /// As [`Recording::open`].
+    pub fn open_like(&self, path: &Path) -> Result<Self, Failure> {
+        Self::with(path, self.span, |_| Ok(self.view.layout().selection.clone()))
+    }
+
+    fn with(
+        path: &Path,
+        span: Span,
+        selection: impl FnOnce(&Header) -> Result<Selection, Failure>,
+    ) -> Result<Self, Failure> {
         let opened = File::open(path);
         let file = opened.map_err(|error| Failure::failed(format!("cannot read {}: {error}", path.display())))?;
         let reader = Reader::open(BufReader::new(file)).map_err(|error| damaged(path, &error))?;
         let header = reader.header();
-        let family = pericore_catalog::family(&header.family).ok_or_else(|| {
-            let (path, family, version) = (path.display(), &header.family, &header.about.pericore);
-            Failure::failed(format!(
-                "{path}: recorded on a family {family:?} that is not known here; read it with pericore {version}, which wrote it"
-            ))
-        })?;
-        let selection = if wanted.is_empty() {
-            let family = wanted.files.extend(family)?.family;
-            Selection::again(family, &header.asked).map_err(|error| unknown(path, &header.about, &error.to_string()))?
-        } else {
-            wanted.selection(family)?
-        };
-        let view =
-            View::new(header, selection).map_err(|error| Failure::failed(format!("{}: {error}", path.display())))?;
+        let view = View::new(header, selection(header)?)
+            .map_err(|error| Failure::failed(format!("{}: {error}", path.display())))?;
         Ok(Self { path: path.to_owned(), reader, view, span, read: 0, taken: 0, last: 0.0 })
+    }
+
+    /// The file, as the user named it.
+    pub fn name(&self) -> String {
+        self.path.display().to_string()
     }
 
     /// What the recording says of itself.
@@ -100,12 +127,9 @@ impl Recording {
     /// # Errors
     /// A damaged line, or no interval at all.
     pub fn whole(&mut self) -> Result<Interval, Failure> {
-        let mut whole = Interval { end: None, sample: Sample::default(), truth: None };
+        let mut whole = Interval::default();
         while let Some(interval) = self.next()? {
-            whole.sample.add(&interval.sample);
-            if let Some(truth) = &interval.truth {
-                whole.truth.get_or_insert_default().add(truth);
-            }
+            whole.add(&interval);
         }
         self.finish()?;
         Ok(whole)
@@ -140,6 +164,15 @@ impl Recording {
             _ => Ok(()),
         }
     }
+}
+
+fn family(path: &Path, header: &Header) -> Result<&'static Family, Failure> {
+    pericore_catalog::family(&header.family).ok_or_else(|| {
+        let (path, family, version) = (path.display(), &header.family, &header.about.pericore);
+        Failure::failed(format!(
+            "{path}: recorded on a family {family:?} that is not known here; read it with pericore {version}, which wrote it"
+        ))
+    })
 }
 
 fn damaged(path: &Path, error: &RecordError) -> Failure {

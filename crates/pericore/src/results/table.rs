@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use pericore_metrics::UnitOfMeasure;
+
 use super::{Report, Row};
 
 /// Widths of the columns of numbers; the name gets the rest of 80 columns.
@@ -56,21 +58,24 @@ pub fn print(out: &mut impl Write, report: &Report, truth: bool) -> io::Result<(
     validity(out, report)
 }
 
+/// A number as the table shows it: a count, or in a unit of measure.
+fn shown(number: f64, unit_of_measure: Option<UnitOfMeasure>) -> String {
+    let Some(unit) = unit_of_measure else { return thousands(number) };
+    let (scaled, symbol) = unit.scaled(number);
+    let text = if scaled.abs() >= 1000.0 && scaled.fract() == 0.0 { thousands(scaled) } else { format!("{scaled:.3}") };
+    format!("{text} {symbol}").trim_end().to_owned()
+}
+
+/// A row's value, or what stands for it.
+pub fn value(row: &Row) -> String {
+    let number = row.value.number().map(|number| shown(number, row.unit_of_measure));
+    number.unwrap_or_else(|| row.placeholder().to_owned())
+}
+
 /// Value, truth and error as texts.
 fn texts(row: &Row) -> (String, String, String) {
-    let show = |number: f64| match row.unit_of_measure {
-        None => thousands(number),
-        Some(unit) => {
-            let (scaled, symbol) = unit.scaled(number);
-            let text = if scaled.abs() >= 1000.0 && scaled.fract() == 0.0 {
-                thousands(scaled)
-            } else {
-                format!("{scaled:.3}")
-            };
-            format!("{text} {symbol}").trim_end().to_owned()
-        }
-    };
-    let value = row.value.number().map_or_else(|| row.placeholder().to_owned(), show);
+    let show = |number: f64| shown(number, row.unit_of_measure);
+    let value = value(row);
     let truth = row.truth.map_or_else(|| "-".to_owned(), show);
     let error = match (row.error(), row.unit_of_measure) {
         (None, _) => "-".to_owned(),

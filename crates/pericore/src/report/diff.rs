@@ -1,0 +1,250 @@
+//! Two recordings beside each other.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::ReportArgs;
+use super::over_time::OverTime;
+use super::recording::{Interval, Recording};
+use crate::failure::Failure;
+use crate::results::output::Form;
+use crate::results::table::{self, seconds};
+use crate::results::{Place, Report, Row, quoted};
+
+/// Widths of the columns; the name gets the rest of 80.
+const VALUE: usize = 17;
+const SPREAD: usize = 9;
+const CHANGE: usize = 11;
+const NAME: usize = 80 - 2 * (VALUE + SPREAD) - CHANGE - 2;
+
+/// Changes up to so many standard errors may be chance.
+const CHANCE: f64 = 2.0;
+
+/// Lengths are alike if they differ by no more than this share.
+const ALIKE: f64 = 0.01;
+
+/// A recording as a whole, and how far its intervals lie apart.
+struct Side {
+    title: String,
+    emulated: Option<String>,
+    whole: Report,
+    spreads: Vec<Option<f64>>,
+    intervals: usize,
+}
+
+/// A row of both.
+struct Pair<'a> {
+    name: &'a str,
+    place: Option<&'a Place>,
+    one: (&'a Row, Option<f64>),
+    other: (&'a Row, Option<f64>),
+}
+
+/// Prints the rows of both, and how they changed.
+///
+/// # Errors
+/// A recording that cannot be read, recordings that cannot be compared, or an output that cannot be written.
+pub fn run(args: &ReportArgs, one: Recording, other: Recording) -> Result<(), Failure> {
+    let names = (one.name(), other.name());
+    let (one, other) = (Side::of(args, one)?, Side::of(args, other)?);
+    let pairs = pairs(&one, &other);
+    if pairs.is_empty() {
+        return Err(Failure::failed(format!(
+            "{} and {} have no row in common: leave out --per-socket and -A",
+            names.0, names.1
+        )));
+    }
+    let mut out = args.output.open_or(io::stdout())?;
+    match args.output.form() {
+        Form::Table => {
+            for (which, name, side) in [("first", &names.0, &one), ("second", &names.1, &other)] {
+                let plural = if side.intervals == 1 { "" } else { "s" };
+                let (title, length) = (&side.title, seconds(side.whole.seconds));
+                writeln!(out, "\n {which}: {name}, {} interval{plural}, {length} s\n   {title}", side.intervals)?;
+            }
+            print(&mut out, &pairs, &one, &other)?;
+        }
+        Form::Json => json(&mut out, &pairs, &one, &other)?,
+        Form::Separated(separator) => separated(&mut out, &pairs, separator)?,
+    }
+    Ok(out.flush()?)
+}
+
+impl Side {
+    fn of(args: &ReportArgs, mut recording: Recording) -> Result<Self, Failure> {
+        let mut over_time = OverTime::default();
+        let mut whole = Interval::default();
+        let mut intervals = 0;
+        while let Some(interval) = recording.next()? {
+            over_time.add(&args.report(&recording, &interval));
+            whole.add(&interval);
+            intervals += 1;
+        }
+        recording.finish()?;
+        let (title, emulated) = (recording.about().title.clone(), recording.about().emulated.clone());
+        Ok(Self { title, emulated, whole: args.report(&recording, &whole), spreads: over_time.spreads(), intervals })
+    }
+
+    fn rows(&self) -> impl Iterator<Item = (&Row, Option<f64>)> {
+        self.whole.rows.iter().zip(self.spreads.iter().copied())
+    }
+}
+
+/// The rows of the same name and place, in the order of the first.
+fn pairs<'a>(one: &'a Side, other: &'a Side) -> Vec<Pair<'a>> {
+    let place = |row: &Row| row.place.as_ref().map(ToString::to_string);
+    // A name may be there twice, as an event and a metric, or asked for twice: then by the order.
+    let mut left: Vec<(&Row, Option<f64>)> = other.rows().collect();
+    let pair = |one: (&'a Row, Option<f64>)| {
+        let is_same = |row: &Row| row.name == one.0.name && place(row) == place(one.0);
+        let at = left.iter().position(|(row, _)| is_same(row))?;
+        Some(Pair { name: &one.0.name, place: one.0.place.as_ref(), one, other: left.remove(at) })
+    };
+    one.rows().filter_map(pair).collect()
+}
+
+impl Pair<'_> {
+    /// The change as a share of the first; nothing without numbers, or from 0.
+    fn change(&self) -> Option<f64> {
+        let (one, other) = (self.one.0.value.number()?, self.other.0.value.number()?);
+        if one == other {
+            return Some(0.0);
+        }
+        (one != 0.0).then(|| (other - one) / one.abs())
+    }
+
+    /// True if the change is no larger than what the intervals within each recording let expect; nothing if these say nothing.
+    fn may_be_chance(&self) -> Option<bool> {
+        let (one, other) = (self.one.0.value.number()?, self.other.0.value.number()?);
+        let error = (self.one.1? * one).hypot(self.other.1? * other);
+        Some((other - one).abs() <= CHANCE * error)
+    }
+}
+
+fn share(share: f64) -> String {
+    format!("{:.2} %", share * 100.0)
+}
+
+fn print(out: &mut impl Write, pairs: &[Pair<'_>], one: &Side, other: &Side) -> io::Result<()> {
+    writeln!(out, "\n{:>VALUE$}{:>SPREAD$}{:>VALUE$}{:>SPREAD$}{:>CHANGE$}", "first", "+-", "second", "+-", "change")?;
+    let mut chances = false;
+    for pair in pairs {
+        let side = |(row, spread): (&Row, Option<f64>)| {
+            let spread = spread.map_or_else(|| "-".to_owned(), share);
+            format!("{:>VALUE$}{spread:>SPREAD$}", table::value(row))
+        };
+        let chance = pair.may_be_chance() == Some(true);
+        chances |= chance;
+        let change = match pair.change() {
+            Some(change) => format!("{}{:+.2} %", if chance { "~" } else { "" }, change * 100.0),
+            None => "-".to_owned(),
+        };
+        let figures = format!("{}{}{change:>CHANGE$}", side(pair.one), side(pair.other));
+        let place = pair.place.map_or_else(String::new, |place| format!("{place} "));
+        let name = format!("{place}{}", pair.name);
+        if name.chars().count() <= NAME {
+            writeln!(out, "{figures}  {name}")?;
+        } else {
+            writeln!(out, "  {name}\n{figures}")?;
+        }
+    }
+    writeln!(out)?;
+    if chances {
+        writeln!(out, " ~ may be chance: no more than {CHANCE} times what the intervals lie apart (+-)")?;
+    }
+    let (a, b) = (one.whole.seconds, other.whole.seconds);
+    if (a - b).abs() > ALIKE * a.max(b) && pairs.iter().any(|pair| pair.one.0.unit_of_measure.is_none()) {
+        writeln!(out, " the recordings differ in length: counts are those of the whole, not of a second")?;
+    }
+    let alone = |rows: usize| rows - pairs.len();
+    let (only_one, only_other) = (alone(one.whole.rows.len()), alone(other.whole.rows.len()));
+    if only_one + only_other > 0 {
+        writeln!(out, " left out: {only_one} rows of the first alone, {only_other} of the second")?;
+    }
+    let mut doubts: Vec<String> = Vec::new();
+    for (which, rows) in [
+        ("first", pairs.iter().map(|p| p.one.0).collect::<Vec<_>>()),
+        ("second", pairs.iter().map(|p| p.other.0).collect()),
+    ] {
+        let doubtful = rows.into_iter().filter(|row| !row.value.validity().concerns().is_empty());
+        doubts.extend(doubtful.map(|row| format!("   {}, {which}: {}", row.name, row.value.validity())));
+    }
+    if doubts.is_empty() {
+        return writeln!(out, " validity: all measured");
+    }
+    writeln!(out, " validity: {} of {} measured", 2 * pairs.len() - doubts.len(), 2 * pairs.len())?;
+    doubts.iter().try_for_each(|doubt| writeln!(out, "{doubt}"))
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct JsonPair<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    socket: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instance: Option<&'a str>,
+    event: &'a str,
+    unit: &'a str,
+    first: Option<f64>,
+    first_spread: Option<f64>,
+    first_validity: &'a str,
+    second: Option<f64>,
+    second_spread: Option<f64>,
+    second_validity: &'a str,
+    change: Option<f64>,
+    may_be_chance: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_emulated: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    second_emulated: Option<&'a str>,
+}
+
+/// A row's number in its unit's symbol.
+fn number(row: &Row) -> Option<f64> {
+    let number = row.value.number()?;
+    Some(row.unit_of_measure.map_or(number, |unit| unit.in_symbol(number)))
+}
+
+fn json(out: &mut impl Write, pairs: &[Pair<'_>], one: &Side, other: &Side) -> io::Result<()> {
+    for pair in pairs {
+        let line = JsonPair {
+            socket: pair.place.map(|place| format!("S{}", place.socket)),
+            instance: pair.place.and_then(|place| place.instance.as_deref()),
+            event: pair.name,
+            unit: pair.one.0.unit_of_measure.map_or("", |unit| unit.symbol()),
+            first: number(pair.one.0),
+            first_spread: pair.one.1,
+            first_validity: pair.one.0.value.validity().grade().name(),
+            second: number(pair.other.0),
+            second_spread: pair.other.1,
+            second_validity: pair.other.0.value.validity().grade().name(),
+            change: pair.change(),
+            may_be_chance: pair.may_be_chance(),
+            first_emulated: one.emulated.as_deref(),
+            second_emulated: other.emulated.as_deref(),
+        };
+        serde_json::to_writer(&mut *out, &line)?;
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+/// Place if there is one; value, spread and validity of the first and of the second; change, unit, name. Shares are in per cent.
+fn separated(out: &mut impl Write, pairs: &[Pair<'_>], separator: &str) -> io::Result<()> {
+    for pair in pairs {
+        let mut fields: Vec<String> = pair.place.iter().map(ToString::to_string).collect();
+        let percent = |share: Option<f64>| share.map_or_else(String::new, |share| format!("{:.2}%", share * 100.0));
+        for (row, spread) in [pair.one, pair.other] {
+            fields.push(number(row).map_or_else(|| row.placeholder().to_owned(), |number| format!("{number:.6}")));
+            fields.push(percent(spread));
+            fields.push(row.value.validity().grade().name().to_owned());
+        }
+        fields.push(percent(pair.change()));
+        fields.push(pair.one.0.unit_of_measure.map_or("", |unit| unit.symbol()).to_owned());
+        fields.push(pair.name.to_owned());
+        let fields: Vec<_> = fields.iter().map(|field| quoted(field, separator)).collect();
+        writeln!(out, "{}", fields.join(separator))?;
+    }
+    Ok(())
+}
