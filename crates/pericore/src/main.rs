@@ -17,6 +17,7 @@ mod notice;
 mod program;
 mod restore;
 mod results;
+mod serve;
 mod stat;
 mod target;
 mod terminal;
@@ -41,6 +42,8 @@ struct Cli {
 enum Command {
     /// Count events and evaluate metrics
     Stat(Box<stat::StatArgs>),
+    /// Measure all the time, and hand the numbers to Prometheus
+    Serve(Box<serve::ServeArgs>),
     /// Put back what a killed session left behind
     Restore(restore::RestoreArgs),
     /// List events, registers or metrics
@@ -112,6 +115,7 @@ fn run(command: Option<Command>) -> Result<ExitCode, Failure> {
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::Stat(args)) => stat::run(&args),
+        Some(Command::Serve(args)) => serve::run(&args),
         Some(Command::Restore(args)) => restore::run(&args).map(|()| ExitCode::SUCCESS),
         Some(Command::List(args)) => list::run(&args).map(|()| ExitCode::SUCCESS),
         Some(Command::Explain(args)) => explain::run(&args).map(|()| ExitCode::SUCCESS),

@@ -92,7 +92,9 @@ fn on(task: Task<'_>, host: &Host, receiver: &mut dyn Receiver) -> Result<ExitCo
             None => watching.insert((Interrupt::watch()?, Wakeup::new()?)),
         };
         if run == 0 {
-            preparation::warn_of_wraps(task, &plan);
+            if !receiver.needs_every_sample() {
+                preparation::warn_of_wraps(task, &plan);
+            }
             let (title, ender) = (title(task, host, &plan), wakeup.ender().clone());
             receiver.begin(&Subject { title, emulated: stand_in(), plan: &plan, ender })?;
         }
@@ -165,7 +167,10 @@ impl Measurement<'_> {
         }
         let start = watch.moment().seconds;
         let seconds = |milliseconds: Option<f64>| milliseconds.map(|milliseconds| milliseconds / 1e3);
-        let interval = seconds(course.interval);
+        let interval = seconds(course.interval).map(|asked| match self.receiver.needs_every_sample() {
+            true => preparation::without_wraps(asked, session.plan()),
+            false => asked,
+        });
         let deadline = seconds(args.timeout);
         let turn = takes_turns.then(|| seconds(args.rotate).unwrap_or(TURN));
         let (mut next_print, mut next_turn) = (interval, turn);

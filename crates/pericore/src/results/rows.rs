@@ -47,7 +47,8 @@ fn find(totals: &[pericore_observe::results::EventTotal], part: Part) -> Option<
     totals.iter().find(|total| total.part == part).map(|total| total.value()).as_ref().and_then(Value::number)
 }
 
-fn place(plan: &Plan, part: Part, instances: usize, unit: &pericore_catalog::Unit) -> Option<Place> {
+/// What a part of the machine is called; nothing for the whole.
+pub fn place(plan: &Plan, part: Part, instances: usize, unit: &pericore_catalog::Unit) -> Option<Place> {
     let socket = part.socket?;
     let name = |number: u16| {
         let known = plan.sockets.iter().flat_map(|socket| &socket.instances);
