@@ -20,6 +20,7 @@ mod record;
 mod report;
 mod restore;
 mod results;
+mod serve;
 mod stat;
 mod target;
 mod terminal;
@@ -51,6 +52,8 @@ enum Command {
     Report(report::ReportArgs),
     /// Watch the uncore live: now, mean, most, and the last samples of each row
     Top(Box<top::TopArgs>),
+    /// Measure all the time, and hand the numbers to Prometheus
+    Serve(Box<serve::ServeArgs>),
     /// Put back what a killed session left behind
     Restore(restore::RestoreArgs),
     /// List events, registers or metrics
@@ -136,6 +139,7 @@ fn run(command: Option<Command>) -> Result<ExitCode, Failure> {
         Some(Command::Record(args)) => record::run(&args),
         Some(Command::Report(args)) => report::run(&args).map(|()| ExitCode::SUCCESS),
         Some(Command::Top(args)) => top::run(&args),
+        Some(Command::Serve(args)) => serve::run(&args),
         Some(Command::Restore(args)) => restore::run(&args).map(|()| ExitCode::SUCCESS),
         Some(Command::List(args)) => list::run(&args).map(|()| ExitCode::SUCCESS),
         Some(Command::Explain(args)) => explain::run(&args).map(|()| ExitCode::SUCCESS),

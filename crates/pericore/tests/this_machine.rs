@@ -1,36 +1,16 @@
 //! `pericore stat` on what it takes for this machine: the emulated hardware behind /dev/cpu, /proc/bus/pci, sysfs and /dev/mem, with
 //! traffic at constant rates. Nothing but Linux's own ways lead to the registers. Needs root or user namespaces, and /dev/fuse.
 
-#[path = "../../../tests/tests/doors/rig.rs"]
-#[allow(dead_code, reason = "other tests use the rest of the rig")]
-mod rig;
+#[path = "live/mod.rs"]
+mod live;
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
 
+use live::rig::{Access, Rig, Run, Source, assert_counted, config, msr, ticks};
+use live::{running, script};
 use pericore_doors::Outcome;
 use pericore_doors::log::Kind;
 use pericore_registers::Address;
-use rig::{Access, Rig, Run, Source, assert_counted, config, msr, scratch, ticks};
-
-const PERICORE: &str = env!("CARGO_BIN_EXE_pericore");
-
-/// Runs a shell script on the machine, with a state directory of its own; `$P` is the program. What is left in the directory
-/// comes back too.
-fn script(rig: &Rig, script: &str) -> (Run, Vec<PathBuf>) {
-    let state = scratch("state");
-    let text = format!("XDG_STATE_HOME=$1 P=$2; export XDG_STATE_HOME P\n{script}");
-    let run = rig.run("sh", &["-c", &text, "sh", state.to_str().expect("UTF-8"), PERICORE]);
-    let left = files(&state);
-    let _ = fs::remove_dir_all(state);
-    (run, left)
-}
-
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.flat_map(|entry| if entry.path().is_dir() { files(&entry.path()) } else { vec![entry.path()] }).collect()
-}
 
 /// Counter values by instance and event, from JSON lines.
 fn counts(run: &Run) -> BTreeMap<(String, String), u64> {
@@ -157,20 +137,6 @@ fn a_delay_is_not_counted() {
         "{}",
         run.stderr
     );
-}
-
-/// When channel 0 counted, from a start to the stop after it: it stands while it is read.
-fn running(run: &Run) -> Vec<(u64, u64)> {
-    let mut spans = Vec::new();
-    let mut began = None;
-    for access in run.all(config(0xff, 16, 0, 0xf4)) {
-        match access.entry.kind {
-            Kind::Write(0x10000) => began = began.or(Some(access.at)),
-            Kind::Write(0x10100) => spans.extend(began.take().map(|began| (began, access.at))),
-            _ => {}
-        }
-    }
-    spans
 }
 
 /// SIGKILL leaves counters running and a journal; `restore` puts everything back, and says that there is nothing to do for a session

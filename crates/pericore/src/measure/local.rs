@@ -98,7 +98,9 @@ fn on(task: Task<'_>, host: &Host, receiver: &mut dyn Receiver) -> Result<ExitCo
             None => watching.insert((Interrupt::watch()?, Wakeup::new()?)),
         };
         if run == 0 {
-            preparation::warn_of_wraps(task, &plan);
+            if !receiver.needs_every_sample() {
+                preparation::warn_of_wraps(task, &plan);
+            }
             preparation::warn_of_turns(task, &plan, turn(task.args));
             let (title, ender) = (title(task, host, &plan), wakeup.ender().clone());
             end_with_keeper(&ender)?;
@@ -176,7 +178,10 @@ impl Measurement<'_> {
         }
         let start = watch.moment().seconds;
         let seconds = |milliseconds: Option<f64>| milliseconds.map(|milliseconds| milliseconds / 1e3);
-        let interval = seconds(course.interval);
+        let interval = seconds(course.interval).map(|asked| match self.receiver.needs_every_sample() {
+            true => preparation::without_wraps(asked, session.plan()),
+            false => asked,
+        });
         let deadline = seconds(args.timeout);
         let turn = takes_turns.then(|| turn(args));
         let (mut next_print, mut next_turn) = (interval, turn);

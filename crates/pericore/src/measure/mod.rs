@@ -183,6 +183,12 @@ pub trait Receiver {
     /// # Errors
     /// As [`Receiver::take`].
     fn finish(&mut self) -> Result<(), Failure>;
+
+    /// True if a sample without a number would be missed later, as where counts are added up. Then samples in real time come more often than was
+    /// asked for, if a counter could wrap twice in between.
+    fn needs_every_sample(&self) -> bool {
+        false
+    }
 }
 
 impl Task<'_> {

@@ -110,6 +110,14 @@ pub fn warn_of_turns(task: Task<'_>, plan: &Plan, turn: f64) {
     }
 }
 
+/// A timer may come late: samples that must have numbers are taken within this part of the time in which a counter cannot wrap twice.
+const IN_TIME: f64 = 0.5;
+
+/// Seconds between two samples, not more than `asked`, with which no counter can wrap twice in between.
+pub fn without_wraps(asked: f64, plan: &Plan) -> f64 {
+    asked.min(plan.safe_interval() * IN_TIME)
+}
+
 /// Warns if counters may wrap twice between two lines.
 pub fn warn_of_wraps(task: Task<'_>, plan: &Plan) {
     if let Some(interval) = task.course.interval.filter(|interval| interval / 1e3 > plan.safe_interval()) {

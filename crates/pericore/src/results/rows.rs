@@ -54,7 +54,8 @@ fn find(totals: &[pericore_observe::results::EventTotal], part: Part) -> Option<
     totals.iter().find(|total| total.part == part).map(|total| total.value()).as_ref().and_then(Value::number)
 }
 
-fn place(part: Part, instances: usize, unit: &pericore_catalog::Unit) -> Option<Place> {
+/// What a part of the machine is called; nothing for the whole.
+pub fn place(part: Part, instances: usize, unit: &pericore_catalog::Unit) -> Option<Place> {
     let instance = part.instance.map(|number| instance_name(unit, number));
     Some(Place { socket: part.socket?, instance, instances })
 }

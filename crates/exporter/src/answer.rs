@@ -1,0 +1,226 @@
+//! From the bytes of a request to a response. Pure: the same bytes give the same answer.
+
+use std::sync::Arc;
+
+use httparse::{Error, Request, Status};
+
+use crate::accept;
+use crate::board::Pages;
+use crate::text::Format;
+
+/// Bytes of a request's head at most.
+pub const MOST_BYTES: usize = 8192;
+
+/// Header fields of a request at most.
+const MOST_FIELDS: usize = 64;
+
+/// Seconds until a client that was put off should ask again.
+const RETRY: u8 = 5;
+
+/// A whole response, after which the connection is closed.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// Status code.
+    pub status: u16,
+    /// Status line and header fields, with the empty line.
+    pub head: String,
+    /// What follows.
+    pub body: Body,
+}
+
+/// A response's body.
+#[derive(Debug, Clone)]
+pub enum Body {
+    /// None, as to HEAD.
+    Nothing,
+    /// A word on what is wrong.
+    Word(String),
+    /// A page, which is shared with whoever else reads it.
+    Page(Arc<Pages>, Page),
+}
+
+/// Which page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Page {
+    /// The one for people.
+    Front,
+    /// The metrics.
+    Metrics(Format),
+}
+
+impl Body {
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Nothing => &[],
+            Self::Word(word) => word.as_bytes(),
+            Self::Page(pages, Page::Front) => &pages.front,
+            Self::Page(pages, Page::Metrics(Format::Prometheus)) => &pages.prometheus,
+            Self::Page(pages, Page::Metrics(Format::OpenMetrics)) => &pages.open_metrics,
+        }
+    }
+}
+
+/// The answer to the bytes of a request that have come so far, or nothing if more have to come. `pages` are the newest, if there are any.
+pub fn answer(bytes: &[u8], pages: Option<Arc<Pages>>) -> Option<Answer> {
+    let mut fields = [httparse::EMPTY_HEADER; MOST_FIELDS];
+    let mut request = Request::new(&mut fields);
+    let too_large = || refusal(431, "Request Header Fields Too Large", "", "the head of the request is too large");
+    let considered = &bytes[..bytes.len().min(MOST_BYTES)];
+    match request.parse(considered) {
+        Ok(Status::Complete(_)) => Some(responded(&request, pages)),
+        Ok(Status::Partial) if considered.len() < MOST_BYTES => None,
+        Ok(Status::Partial) | Err(Error::TooManyHeaders) => Some(too_large()),
+        Err(Error::Version) => {
+            Some(refusal(505, "HTTP Version Not Supported", "", "this server speaks HTTP/1.0 and 1.1"))
+        }
+        Err(error) => Some(refusal(400, "Bad Request", "", &format!("this is no request: {error}"))),
+    }
+}
+
+/// What a client is told that takes too long to ask.
+pub fn time_out() -> Answer {
+    refusal(408, "Request Timeout", "", "the request did not come in time")
+}
+
+/// What a client is told when too many others are being served.
+pub fn too_many() -> Answer {
+    put_off("too many connections")
+}
+
+fn put_off(why: &str) -> Answer {
+    refusal(503, "Service Unavailable", &format!("Retry-After: {RETRY}\r\n"), why)
+}
+
+fn responded(request: &Request<'_, '_>, pages: Option<Arc<Pages>>) -> Answer {
+    let named = |name: &'static str| {
+        request.headers.iter().filter(move |field| field.name.eq_ignore_ascii_case(name)).map(|field| field.value)
+    };
+    // RFC 9112, 3.2: whoever speaks 1.1 says once whom it means.
+    if request.version == Some(1) && named("host").count() != 1 {
+        return refusal(400, "Bad Request", "", "a request in HTTP/1.1 has one field Host");
+    }
+    let with_body = match request.method {
+        Some("GET") => true,
+        Some("HEAD") => false,
+        _ => return refusal(405, "Method Not Allowed", "Allow: GET, HEAD\r\n", "only GET and HEAD are known here"),
+    };
+    let page = match path(request.path.unwrap_or_default()) {
+        "/" => Page::Front,
+        "/metrics" => Page::Metrics(accept::format(named("accept"))),
+        _ => return without(refusal(404, "Not Found", "", "there are only / and /metrics here"), with_body),
+    };
+    let Some(pages) = pages else {
+        return without(put_off("nothing has been measured yet: the first interval goes on"), with_body);
+    };
+    let kind = match page {
+        Page::Front => "text/plain; charset=utf-8",
+        Page::Metrics(Format::Prometheus) => "text/plain; version=0.0.4; charset=utf-8",
+        Page::Metrics(Format::OpenMetrics) => "application/openmetrics-text; version=1.0.0; charset=utf-8",
+    };
+    let body = Body::Page(pages, page);
+    let head = head(200, "OK", kind, "Vary: Accept\r\nCache-Control: no-store\r\n", body.bytes().len());
+    without(Answer { status: 200, head, body }, with_body)
+}
+
+/// The path of a request's target, which may be a whole address, without the query.
+fn path(target: &str) -> &str {
+    let target = target.split(['?', '#']).next().unwrap_or_default();
+    if target.starts_with('/') {
+        return target;
+    }
+    match target.split_once("://") {
+        Some((_, rest)) => rest.find('/').map_or("/", |start| &rest[start..]),
+        None => target,
+    }
+}
+
+fn refusal(status: u16, phrase: &str, fields: &str, why: &str) -> Answer {
+    let word = format!("{why}\n");
+    let head = head(status, phrase, "text/plain; charset=utf-8", fields, word.len());
+    Answer { status, head, body: Body::Word(word) }
+}
+
+fn head(status: u16, phrase: &str, kind: &str, fields: &str, length: usize) -> String {
+    format!(
+        "HTTP/1.1 {status} {phrase}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n\
+         X-Content-Type-Options: nosniff\r\n{fields}Connection: close\r\n\r\n"
+    )
+}
+
+/// The same without a body, if none is wanted: its length is said all the same.
+fn without(answer: Answer, with_body: bool) -> Answer {
+    if with_body { answer } else { Answer { body: Body::Nothing, ..answer } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pages() -> Option<Arc<Pages>> {
+        let text = |text: &str| text.as_bytes().to_vec();
+        Some(Arc::new(Pages { prometheus: text("p 1\n"), open_metrics: text("o 1\n# EOF\n"), front: text("hello\n") }))
+    }
+
+    fn ask(request: &str) -> Answer {
+        answer(request.as_bytes(), pages()).expect("a whole request")
+    }
+
+    #[test]
+    fn pages_are_found_by_path_and_format() {
+        let get = |path: &str, accept: &str| {
+            let answer = ask(&format!("GET {path} HTTP/1.1\r\nHost: x\r\n{accept}\r\n"));
+            assert_eq!(answer.status, 200, "{path}");
+            (String::from_utf8(answer.body.bytes().to_vec()).unwrap(), answer.head)
+        };
+        let open = "aCCept: application/openmetrics-text; version=1.0.0\r\n";
+        for path in ["/metrics", "/metrics?a=b", "http://example.org:9/metrics"] {
+            let (body, head) = get(path, "");
+            assert_eq!(body, "p 1\n");
+            assert!(head.contains("Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n"), "{head}");
+            assert!(head.contains("Content-Length: 4\r\n") && head.ends_with("Connection: close\r\n\r\n"), "{head}");
+            let (body, head) = get(path, open);
+            assert_eq!(body, "o 1\n# EOF\n");
+            assert!(head.contains("application/openmetrics-text; version=1.0.0; charset=utf-8\r\n"), "{head}");
+        }
+        for path in ["/", "/?", "http://example.org"] {
+            assert_eq!(get(path, open).0, "hello\n");
+        }
+        let head = ask("HEAD /metrics HTTP/1.0\r\n\r\n");
+        assert!(head.status == 200 && head.body.bytes().is_empty() && head.head.contains("Content-Length: 4"));
+    }
+
+    #[test]
+    fn what_is_wrong_has_its_status() {
+        let long = format!("GET / HTTP/1.1\r\nHost: x\r\nA: {}\r\n\r\n", "a".repeat(MOST_BYTES));
+        let many = format!("GET / HTTP/1.1\r\nHost: x\r\n{}\r\n", "A: a\r\n".repeat(MOST_FIELDS));
+        for (request, status) in [
+            ("GET /metric HTTP/1.1\r\nHost: x\r\n\r\n", 404),
+            ("GET metrics HTTP/1.1\r\nHost: x\r\n\r\n", 404),
+            ("OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n", 405),
+            ("POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc", 405),
+            ("GET / HTTP/1.1\r\n\r\n", 400),
+            ("GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", 400),
+            ("GET /\r\n\r\n", 400),
+            ("\x16\x03\x01\x02\x00", 400),
+            ("GET / HTTP/2.0\r\n\r\n", 505),
+            (&long, 431),
+            (&many, 431),
+        ] {
+            assert_eq!(ask(request).status, status, "{request:?}");
+        }
+        assert!(ask("DELETE / HTTP/1.1\r\nHost: x\r\n\r\n").head.contains("Allow: GET, HEAD\r\n"));
+        let early = answer(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", None).unwrap();
+        assert!(early.status == 503 && early.head.contains("Retry-After: "), "{}", early.head);
+    }
+
+    /// However the bytes come, nothing is said before the request is whole.
+    #[test]
+    fn a_part_of_a_request_waits_for_the_rest() {
+        let request = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nAccept: */*\r\n\r\n";
+        for end in 0..request.len() {
+            assert!(answer(&request[..end], pages()).is_none(), "{end} bytes");
+        }
+        assert_eq!(answer(request, pages()).unwrap().status, 200);
+    }
+}

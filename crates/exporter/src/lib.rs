@@ -1,0 +1,16 @@
+//! Numbers as text in Prometheus' and OpenMetrics' formats, and a small HTTP server that hands the text out.
+//!
+//! It knows nothing of counters: [`text`] writes families of samples, [`answer`] turns the bytes of a request into a response, [`Server`] does that
+//! on a TCP port or a Unix socket. What is handed out is made by somebody else, at times of their choosing, and put on a [`Board`].
+
+mod accept;
+mod answer;
+mod board;
+mod listen;
+mod server;
+pub mod text;
+
+pub use answer::{Answer, Body, MOST_BYTES, answer, time_out, too_many};
+pub use board::{Board, Pages};
+pub use listen::{Listen, ListenError, Listener, SocketFile};
+pub use server::{Limits, Server};

@@ -1,0 +1,248 @@
+//! Where to listen: a TCP port, or a Unix socket that only its user and group can reach.
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// What a Unix socket's user and group may do, and nobody else: read and write.
+const MODE: u32 = 0o660;
+
+/// A place to listen at, as it is written: `ADDR:PORT`, `:PORT` for all addresses, `unix:/path`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Listen {
+    /// A TCP port; port 0 is one that is free.
+    Tcp(SocketAddr),
+    /// A Unix socket.
+    Unix(PathBuf),
+}
+
+/// Why nobody can listen there.
+#[derive(Debug, thiserror::Error)]
+pub enum ListenError {
+    /// The text names no place.
+    #[error(
+        "{0:?}: give ADDR:PORT such as 127.0.0.1:9988 or [::1]:9988, :PORT for all addresses, or unix:/path/to/socket"
+    )]
+    Place(String),
+    /// Somebody listens there already.
+    #[error("{0} is in use: another server listens there; end it, or listen elsewhere with --listen")]
+    InUse(Listen),
+    /// There is a file, and no socket.
+    #[error("{} exists and is no socket; name another path with --listen", .0.display())]
+    NoSocket(PathBuf),
+    /// The system refuses.
+    #[error("cannot listen at {place}: {error}")]
+    System {
+        /// Where.
+        place: Listen,
+        /// The system's message.
+        error: io::Error,
+    },
+}
+
+impl FromStr for Listen {
+    type Err = ListenError;
+
+    fn from_str(text: &str) -> Result<Self, ListenError> {
+        let wrong = || ListenError::Place(text.to_owned());
+        if let Some(path) = text.strip_prefix("unix:") {
+            return if path.is_empty() { Err(wrong()) } else { Ok(Self::Unix(path.into())) };
+        }
+        let whole = match text.strip_prefix(':') {
+            Some(port) => format!("[::]:{port}"),
+            None => text.replace("localhost:", "127.0.0.1:"),
+        };
+        whole.parse().map(Self::Tcp).map_err(|_| wrong())
+    }
+}
+
+impl fmt::Display for Listen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(address) => write!(f, "http://{address}"),
+            Self::Unix(path) => write!(f, "unix:{}", path.display()),
+        }
+    }
+}
+
+/// A place that is listened at.
+#[derive(Debug)]
+pub struct Listener {
+    pub(crate) socket: Socket,
+    place: Listen,
+    file: Option<SocketFile>,
+}
+
+#[derive(Debug)]
+pub(crate) enum Socket {
+    Tcp(TcpListener),
+    Unix(UnixListener),
+}
+
+impl Listener {
+    /// Listens. A Unix socket that nobody listens at any more is replaced.
+    ///
+    /// # Errors
+    /// [`ListenError`] if somebody else does, or if the system refuses.
+    pub fn open(place: &Listen) -> Result<Self, ListenError> {
+        let refuse = |error: io::Error| match error.kind() {
+            io::ErrorKind::AddrInUse => ListenError::InUse(place.clone()),
+            _ => ListenError::System { place: place.clone(), error },
+        };
+        match place {
+            Listen::Tcp(address) => {
+                let socket = TcpListener::bind(address).map_err(refuse)?;
+                let place = Listen::Tcp(socket.local_addr().map_err(refuse)?);
+                Ok(Self { socket: Socket::Tcp(socket), place, file: None })
+            }
+            Listen::Unix(path) => {
+                make_room(path, refuse)?;
+                let socket = bound(path).map_err(refuse)?;
+                let file = SocketFile::of(path).map_err(refuse)?;
+                Ok(Self { socket: Socket::Unix(socket), place: place.clone(), file: Some(file) })
+            }
+        }
+    }
+
+    /// Where it listens, with the port that the system chose if it had the choice.
+    pub const fn place(&self) -> &Listen {
+        &self.place
+    }
+
+    /// The file of a Unix socket, for whoever outlives the listener: it is removed when this is dropped.
+    pub const fn take_file(&mut self) -> Option<SocketFile> {
+        self.file.take()
+    }
+}
+
+/// Makes sure that the path may be taken: nothing is there, or a socket at which nobody listens.
+fn make_room(path: &Path, refuse: impl Fn(io::Error) -> ListenError) -> Result<(), ListenError> {
+    let kind = match fs::symlink_metadata(path) {
+        Ok(data) => data.file_type(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(refuse(error)),
+    };
+    if !kind.is_socket() {
+        return Err(ListenError::NoSocket(path.to_owned()));
+    }
+    match UnixStream::connect(path) {
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(()),
+        Ok(_) => Err(ListenError::InUse(Listen::Unix(path.to_owned()))),
+        Err(error) => Err(refuse(error)),
+    }
+}
+
+/// A socket that appears at the path with its mode, in place of a stale one: nobody can reach it before it has the mode.
+fn bound(path: &Path) -> io::Result<UnixListener> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}", std::process::id()));
+    let aside = path.with_file_name(name);
+    let socket = UnixListener::bind(&aside)?;
+    let placed = fs::set_permissions(&aside, fs::Permissions::from_mode(MODE)).and_then(|()| fs::rename(&aside, path));
+    if placed.is_err() {
+        let _ = fs::remove_file(&aside);
+    }
+    placed.map(|()| socket)
+}
+
+/// The file of a socket, removed when it is dropped unless another socket has taken its place.
+#[derive(Debug)]
+pub struct SocketFile {
+    path: PathBuf,
+    identity: (u64, u64),
+}
+
+impl SocketFile {
+    fn of(path: &Path) -> io::Result<Self> {
+        // Whoever changes the folder before the end still has it removed.
+        let path = std::path::absolute(path)?;
+        let identity = identity(&path)?;
+        Ok(Self { path, identity })
+    }
+}
+
+fn identity(path: &Path) -> io::Result<(u64, u64)> {
+    fs::symlink_metadata(path).map(|data| (data.dev(), data.ino()))
+}
+
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        if identity(&self.path).is_ok_and(|identity| identity == self.identity) {
+            // A socket that stays is stale, and the next server replaces it.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scratch(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("pericore-listen-{}-{name}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        folder
+    }
+
+    #[test]
+    fn places_are_read_as_they_are_written() {
+        for (text, shown) in [
+            ("127.0.0.1:9988", "http://127.0.0.1:9988"),
+            ("localhost:1", "http://127.0.0.1:1"),
+            (":80", "http://[::]:80"),
+            ("[::1]:80", "http://[::1]:80"),
+            ("unix:/run/x", "unix:/run/x"),
+        ] {
+            assert_eq!(text.parse::<Listen>().unwrap().to_string(), shown);
+        }
+        for text in ["", "9988", "127.0.0.1", "127.0.0.1:99999", "unix:", "example.org:80"] {
+            assert!(text.parse::<Listen>().is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_port_in_use_is_refused() {
+        let first = Listener::open(&"127.0.0.1:0".parse().unwrap()).unwrap();
+        assert!(!first.place().to_string().ends_with(":0"), "{}", first.place());
+        let error = Listener::open(first.place()).unwrap_err();
+        assert!(matches!(&error, ListenError::InUse(place) if place == first.place()), "{error}");
+    }
+
+    #[test]
+    fn a_stale_socket_is_replaced_and_a_living_one_is_not() {
+        let folder = scratch("stale");
+        let path = folder.join("socket");
+        let place = Listen::Unix(path.clone());
+        // Its listener is gone, its file is not.
+        drop(UnixListener::bind(&path).unwrap());
+        let living = Listener::open(&place).unwrap();
+        let mode = fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, MODE);
+        UnixStream::connect(&path).unwrap();
+        assert!(matches!(Listener::open(&place), Err(ListenError::InUse(_))));
+        drop(living);
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0, "nothing is left behind");
+        fs::write(&path, "a letter").unwrap();
+        assert!(matches!(Listener::open(&place), Err(ListenError::NoSocket(_))));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "a letter");
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_socket_that_took_our_place_stays() {
+        let folder = scratch("replaced");
+        let path = folder.join("socket");
+        let ours = Listener::open(&Listen::Unix(path.clone())).unwrap();
+        // Kept beside, so that its inode is not given out again.
+        fs::rename(&path, folder.join("aside")).unwrap();
+        let _theirs = UnixListener::bind(&path).unwrap();
+        drop(ours);
+        assert!(path.exists());
+        fs::remove_dir_all(folder).unwrap();
+    }
+}

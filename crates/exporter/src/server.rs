@@ -1,0 +1,257 @@
+//! Answers on connections, each in a thread of its own, with a limit on everything that a client can take.
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::answer::{Answer, MOST_BYTES, answer, time_out, too_many};
+use crate::board::Board;
+use crate::listen::{Listener, Socket};
+
+/// Bytes of a connection's thread's stack: a request's head, its fields, and what the system's library takes.
+const STACK: usize = 256 * 1024;
+
+/// Seconds to wait after the system had no connection to give, such as for want of file descriptors.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Bytes that are read after the answer so that the client reads it to its end: more is cut off.
+const MOST_AFTER: usize = 64 * 1024;
+
+/// What a client can take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Time from the connection to the end of the request, and from there to the end of the answer.
+    pub time: Duration,
+    /// Connections at the same time; whoever comes then is put off at once.
+    pub connections: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { time: Duration::from_secs(5), connections: 32 }
+    }
+}
+
+/// Hands out what is on a board.
+#[derive(Debug, Clone)]
+pub struct Server {
+    board: Board,
+    limits: Limits,
+    open: Arc<AtomicUsize>,
+}
+
+impl Server {
+    /// A server of what is on the board.
+    pub fn new(board: Board, limits: Limits) -> Self {
+        Self { board, limits, open: Arc::default() }
+    }
+
+    /// Serves for as long as the process lives. Threads that it starts have the rights of this one.
+    pub fn run(&self, listener: &Listener) -> ! {
+        loop {
+            let connection: io::Result<Box<dyn Connection>> = match &listener.socket {
+                Socket::Tcp(socket) => socket.accept().map(|(stream, _)| Box::new(stream) as Box<_>),
+                Socket::Unix(socket) => socket.accept().map(|(stream, _)| Box::new(stream) as Box<_>),
+            };
+            match connection {
+                Ok(connection) => self.take(connection),
+                Err(error) if matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted) => {
+                }
+                Err(_) => thread::sleep(PAUSE),
+            }
+        }
+    }
+
+    /// Serves a connection in a thread of its own, unless there are too many.
+    fn take(&self, mut connection: Box<dyn Connection>) {
+        let place = Place::of(&self.open);
+        if place.number > self.limits.connections {
+            // At once and from here: whatever does not fit into the socket's buffer is lost.
+            let _ = connection.set_time(Duration::from_millis(1));
+            let _ = connection.write(&bytes(&too_many()));
+            return;
+        }
+        let (board, time) = (self.board.clone(), self.limits.time);
+        let serve = move || {
+            // A client that has gone is no matter of ours.
+            let _ = converse(&mut *connection, &board, time);
+            drop(place);
+        };
+        // Without a thread the connection is closed: the client will come again.
+        let _ = thread::Builder::new().name("connection".to_owned()).stack_size(STACK).spawn(serve);
+    }
+}
+
+/// A place among the connections, given back when it is dropped.
+struct Place {
+    open: Arc<AtomicUsize>,
+    number: usize,
+}
+
+impl Place {
+    fn of(open: &Arc<AtomicUsize>) -> Self {
+        Self { number: open.fetch_add(1, Ordering::Relaxed) + 1, open: Arc::clone(open) }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.open.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A stream with time limits.
+trait Connection: Read + Write + Send {
+    /// Limits how long the next reads and writes wait, each.
+    fn set_time(&self, time: Duration) -> io::Result<()>;
+    /// Nothing more will be sent.
+    fn end_sending(&self) -> io::Result<()>;
+}
+
+macro_rules! connection {
+    ($stream:ty) => {
+        impl Connection for $stream {
+            fn set_time(&self, time: Duration) -> io::Result<()> {
+                self.set_read_timeout(Some(time))?;
+                self.set_write_timeout(Some(time))
+            }
+
+            fn end_sending(&self) -> io::Result<()> {
+                self.shutdown(Shutdown::Write)
+            }
+        }
+    };
+}
+
+connection!(TcpStream);
+connection!(UnixStream);
+
+/// Reads a request and answers it.
+fn converse(connection: &mut dyn Connection, board: &Board, time: Duration) -> io::Result<()> {
+    let deadline = Instant::now() + time;
+    let mut request = [0; MOST_BYTES];
+    let mut length = 0;
+    let reply = loop {
+        if let Some(reply) = answer(&request[..length], board.pages()) {
+            break reply;
+        }
+        match left(deadline)
+            .and_then(|left| connection.set_time(left))
+            .and_then(|()| connection.read(&mut request[length..]))
+        {
+            Ok(0) => return Ok(()),
+            Ok(count) => length += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) if is_late(&error) => break time_out(),
+            Err(error) => return Err(error),
+        }
+    };
+    let deadline = Instant::now() + time;
+    for part in [reply.head.as_bytes(), reply.body.bytes()] {
+        send(connection, part, deadline)?;
+    }
+    connection.end_sending()?;
+    // A connection that is closed while something is unread is reset, and the client may lose the answer.
+    let mut after = 0;
+    while after < MOST_AFTER {
+        connection.set_time(left(deadline)?)?;
+        match connection.read(&mut request)? {
+            0 => break,
+            count => after += count,
+        }
+    }
+    Ok(())
+}
+
+fn send(connection: &mut dyn Connection, mut bytes: &[u8], deadline: Instant) -> io::Result<()> {
+    while !bytes.is_empty() {
+        connection.set_time(left(deadline)?)?;
+        match connection.write(bytes) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(count) => bytes = &bytes[count..],
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// The time that is left, above 0.
+fn left(deadline: Instant) -> io::Result<Duration> {
+    let left = deadline.saturating_duration_since(Instant::now());
+    if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
+}
+
+/// True if the time was over: the system calls it one or the other.
+fn is_late(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock)
+}
+
+fn bytes(answer: &Answer) -> Vec<u8> {
+    [answer.head.as_bytes(), answer.body.bytes()].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::Pages;
+    use crate::listen::Listen;
+
+    /// A server that runs until the tests end, and where.
+    fn serve(limits: Limits) -> (std::net::SocketAddr, Board) {
+        let board = Board::default();
+        let listener = Listener::open(&"127.0.0.1:0".parse().unwrap()).unwrap();
+        let Listen::Tcp(address) = *listener.place() else { panic!("a port was asked for") };
+        let server = Server::new(board.clone(), limits);
+        thread::spawn(move || server.run(&listener));
+        (address, board)
+    }
+
+    fn ask(address: std::net::SocketAddr, request: &[u8]) -> String {
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.write_all(request).unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        text
+    }
+
+    const REQUEST: &[u8] = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";
+
+    #[test]
+    fn what_is_on_the_board_is_handed_out() {
+        let (address, board) = serve(Limits::default());
+        assert!(ask(address, REQUEST).starts_with("HTTP/1.1 503 "), "nothing is there yet");
+        // More than a socket's buffer holds.
+        let large = vec![b'x'; 4 << 20];
+        board.put(Pages { prometheus: large.clone(), ..Pages::default() });
+        let text = ask(address, REQUEST);
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        assert!(head.starts_with("HTTP/1.1 200 OK\r\n"), "{head}");
+        assert!(body.as_bytes() == large);
+        // The answer arrives though the request is longer than anybody reads.
+        let long = [b"GET / HTTP/1.1\r\nA: ".as_slice(), &[b'a'; 40_000]].concat();
+        assert!(ask(address, &long).starts_with("HTTP/1.1 431 "));
+    }
+
+    /// The first client says nothing and keeps its place until its time is over; who comes meanwhile is put off.
+    #[test]
+    fn slow_clients_keep_nobody_for_long() {
+        let (address, board) = serve(Limits { time: Duration::from_millis(300), connections: 1 });
+        board.put(Pages::default());
+        let mut slow = TcpStream::connect(address).unwrap();
+        slow.write_all(b"GET").unwrap();
+        // Both in one order: the connections are taken as they came.
+        assert!(ask(address, b"").starts_with("HTTP/1.1 503 "));
+        let mut text = String::new();
+        slow.read_to_string(&mut text).unwrap();
+        assert!(text.starts_with("HTTP/1.1 408 "), "{text}");
+        drop(slow);
+        while !ask(address, REQUEST).starts_with("HTTP/1.1 200 ") {
+            thread::yield_now();
+        }
+    }
+}

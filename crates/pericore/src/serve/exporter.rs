@@ -1,0 +1,136 @@
+//! Takes samples, adds them up, and puts the text on the board from which it is handed out.
+
+use std::fmt::Write;
+use std::thread::{self, JoinHandle};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use pericore_exporter::text::{self, Format};
+use pericore_exporter::{Board, Limits, Listener, Pages, Server, SocketFile};
+
+use super::ServeArgs;
+use super::exposition::{Circumstances, Exposition, exposition};
+use super::tally::{Named, Tally, names};
+use crate::failure::Failure;
+use crate::measure::{Ender, Receiver, Subject, Taken, preparation};
+use crate::notice;
+
+/// The receiver of `pericore serve`.
+pub struct Exporter<'a> {
+    args: &'a ServeArgs,
+    board: Board,
+    listener: Option<Listener>,
+    /// The Unix socket's file; it goes at the end.
+    file: Option<SocketFile>,
+    server: Option<JoinHandle<()>>,
+    tally: Tally,
+    names: Vec<Named>,
+    title: String,
+    circumstances: Circumstances,
+}
+
+impl<'a> Exporter<'a> {
+    /// Nothing is opened before the measurement begins.
+    pub fn new(args: &'a ServeArgs) -> Self {
+        Self {
+            args,
+            board: Board::default(),
+            listener: None,
+            file: None,
+            server: None,
+            tally: Tally::new(args.scope()),
+            names: Vec::new(),
+            title: String::new(),
+            circumstances: Circumstances { emulated: None, started: 0.0, taken: 0.0 },
+        }
+    }
+}
+
+impl Receiver for Exporter<'_> {
+    fn open(&mut self) -> Result<(), Failure> {
+        let mut listener = Listener::open(&self.args.listen).map_err(Failure::failed)?;
+        self.file = listener.take_file();
+        self.listener = Some(listener);
+        Ok(())
+    }
+
+    fn begin(&mut self, subject: &Subject<'_>) -> Result<(), Failure> {
+        self.names = names(&subject.plan.selection).map_err(|name| {
+            Failure::usage(format!("two events are called {name}: give each a name= of its own, or leave it out"))
+        })?;
+        self.title.clone_from(&subject.title);
+        self.circumstances.emulated.clone_from(&subject.emulated);
+        self.circumstances.started = since_epoch();
+        let Some(listener) = self.listener.take() else { return Ok(()) };
+        let asked = self.args.interval / 1e3;
+        let interval = preparation::without_wraps(asked, subject.plan);
+        let why = if interval < asked { ", since a counter could wrap in a longer time" } else { "" };
+        notice::say(format!("{}: {}, a sample every {interval:.3} s{why}", listener.place(), subject.title));
+        let server = Server::new(self.board.clone(), Limits::default());
+        let end = EndWith(subject.ender.clone());
+        let serve = move || {
+            let _end = end;
+            server.run(&listener)
+        };
+        let started = thread::Builder::new().name("server".to_owned()).spawn(serve);
+        self.server =
+            Some(started.map_err(|error| Failure::failed(format!("cannot start the server's thread: {error}")))?);
+        Ok(())
+    }
+
+    fn take(&mut self, taken: Taken<'_>) -> Result<(), Failure> {
+        self.circumstances.taken = since_epoch();
+        self.tally.add(taken.plan, taken.sample);
+        let Exposition { families, remarks } =
+            exposition(&self.circumstances, (taken.plan, &self.names), &self.tally, (taken.sample, self.args.scope()));
+        let mut front = format!(
+            "pericore {}\n{}\n\n/metrics has the numbers, for Prometheus.\n\nsample {}, of the last {:.3} s\n",
+            env!("CARGO_PKG_VERSION"),
+            self.title,
+            self.tally.samples,
+            taken.sample.seconds
+        );
+        for remark in &remarks {
+            // A string takes whatever is written to it.
+            let _ = writeln!(front, "{}: {}", remark.what, remark.why);
+        }
+        self.board.put(Pages {
+            prometheus: text::exposition(&families, Format::Prometheus).into_bytes(),
+            open_metrics: text::exposition(&families, Format::OpenMetrics).into_bytes(),
+            front: front.into_bytes(),
+        });
+        Ok(())
+    }
+
+    fn remark(&mut self, _words: &str) -> Result<(), Failure> {
+        // Only machines in virtual time have any to make.
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), Failure> {
+        self.file = None;
+        match &self.server {
+            Some(server) if server.is_finished() => {
+                Err(Failure::failed("the server has failed: nobody could be served any more"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn needs_every_sample(&self) -> bool {
+        true
+    }
+}
+
+/// Ends the measurement when it is dropped: a server runs for as long as its process, unless it fails.
+struct EndWith(Ender);
+
+impl Drop for EndWith {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}
+
+/// Seconds since the epoch.
+fn since_epoch() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
+}

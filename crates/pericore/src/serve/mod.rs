@@ -1,0 +1,57 @@
+//! `pericore serve`: measures all the time, and hands the numbers to whoever scrapes them.
+//!
+//! Samples are taken by the clock, never by a scrape: however many ask, and however often, no register is read for it, and nobody gets other numbers
+//! because of others.
+
+mod exporter;
+mod exposition;
+mod tally;
+#[cfg(test)]
+mod tests;
+
+use std::process::ExitCode;
+
+use clap::Args;
+use pericore_exporter::Listen;
+use pericore_observe::results::Scope;
+
+use crate::failure::Failure;
+use crate::measure::{Course, MeasureArgs, Task};
+use exporter::Exporter;
+
+/// Arguments of `pericore serve`.
+#[derive(Debug, Args)]
+pub struct ServeArgs {
+    #[command(flatten)]
+    measure: MeasureArgs,
+    /// Where to listen: `ADDR:PORT`, `:PORT` for all addresses, or `unix:/path` for a socket of mode 0660
+    #[arg(long, value_name = "PLACE", default_value = "127.0.0.1:9988")]
+    listen: Listen,
+    /// Take a sample every so many milliseconds, or more often if a counter could wrap in between
+    #[arg(short = 'I', long, value_name = "MS", default_value_t = 10_000.0, allow_negative_numbers = true)]
+    interval: f64,
+    /// Numbers for each unit instance instead of each socket
+    #[arg(short = 'A', long)]
+    per_unit: bool,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// A command line that cannot be carried out, a place where others listen, or a run that failed.
+pub fn run(args: &ServeArgs) -> Result<ExitCode, Failure> {
+    let course = args.course();
+    Task { args: &args.measure, course: &course }.run_live(&mut Exporter::new(args))
+}
+
+impl ServeArgs {
+    /// When samples are taken.
+    const fn course(&self) -> Course {
+        Course { interval: Some(self.interval), period: None, repeat: 1, truth: false }
+    }
+
+    /// What numbers are added up over.
+    const fn scope(&self) -> Scope {
+        if self.per_unit { Scope::Instance } else { Scope::Socket }
+    }
+}

@@ -1,0 +1,99 @@
+//! Counts added up since the start.
+
+use std::collections::BTreeMap;
+
+use pericore_metrics::{Grade, Validity};
+use pericore_observe::plan::Plan;
+use pericore_observe::results::{Part, Scope, event_totals};
+use pericore_observe::selection::Selection;
+use pericore_observe::session::Sample;
+
+/// An event under the name that it goes by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Named {
+    /// The user's name for it, or what the user wrote, or what a metric needs.
+    pub name: String,
+    /// Index in the selection's events.
+    pub event: usize,
+}
+
+/// Every event of a selection: the listed ones under each of their names, then those that only metrics need.
+///
+/// # Errors
+/// A name that the user gave to two events.
+pub fn names(selection: &Selection) -> Result<Vec<Named>, String> {
+    let mut all: Vec<Named> = Vec::new();
+    let listed = selection.listed.iter().map(|listed| Named { name: listed.label.clone(), event: listed.event });
+    let unlisted = (0..selection.events.len())
+        .filter(|event| selection.listed.iter().all(|listed| listed.event != *event))
+        .map(|event| Named { name: selection.events[event].label.clone(), event });
+    for named in listed.chain(unlisted) {
+        match all.iter().find(|known| known.name == named.name) {
+            Some(known) if known.event == named.event => {}
+            Some(_) => return Err(named.name),
+            None => all.push(named),
+        }
+    }
+    Ok(all)
+}
+
+/// A count since the start, in a part of the machine.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Running {
+    /// All increments of the intervals that have a number.
+    pub count: u128,
+    /// Seconds of intervals that have none.
+    pub missing: f64,
+    /// Seconds of intervals whose number is in doubt.
+    pub doubtful: f64,
+    /// What is to be said of the last interval.
+    pub validity: Validity,
+    /// Instances in it.
+    pub instances: usize,
+}
+
+/// All counts since the start.
+#[derive(Debug)]
+pub struct Tally {
+    scope: Scope,
+    /// By event and part of the machine.
+    running: BTreeMap<(usize, Part), Running>,
+    /// Samples so far.
+    pub samples: u64,
+    /// Their seconds.
+    pub seconds: f64,
+}
+
+impl Tally {
+    /// Nothing yet.
+    pub const fn new(scope: Scope) -> Self {
+        Self { scope, running: BTreeMap::new(), samples: 0, seconds: 0.0 }
+    }
+
+    /// Adds a sample. An interval without a number adds nothing, so that a count never goes back and never jumps: what it lacks is said in seconds.
+    pub fn add(&mut self, plan: &Plan, sample: &Sample) {
+        self.samples += 1;
+        self.seconds += sample.seconds;
+        for event in 0..plan.selection.events.len() {
+            for total in event_totals(sample, event, self.scope) {
+                let nothing =
+                    || Running { count: 0, missing: 0.0, doubtful: 0.0, validity: Validity::MEASURED, instances: 0 };
+                let running = self.running.entry((event, total.part)).or_insert_with(nothing);
+                match total.count {
+                    Some(count) => running.count += u128::from(count),
+                    None => running.missing += sample.seconds,
+                }
+                if total.validity.grade() == Grade::Suspect {
+                    running.doubtful += sample.seconds;
+                }
+                (running.validity, running.instances) = (total.validity, total.instances);
+            }
+        }
+    }
+
+    /// The counts of an event, by part of the machine.
+    pub fn of(&self, event: usize) -> impl Iterator<Item = (Part, &Running)> {
+        let same = self.running.iter().filter(move |((known, _), _)| *known == event);
+        same.map(|((_, part), running)| (*part, running))
+    }
+}
