@@ -36,7 +36,11 @@ impl Scratch {
     }
 
     fn at_home(&self, mut command: Command) -> Command {
-        command.env("P", PERICORE).env("XDG_STATE_HOME", self.0.join("state")).env("LC_ALL", "C.UTF-8");
+        command
+            .env("P", PERICORE)
+            .env("XDG_STATE_HOME", self.0.join("state"))
+            .env("TMPDIR", &self.0)
+            .env("LC_ALL", "C.UTF-8");
         command.env_remove("NO_COLOR");
         command
     }
@@ -52,6 +56,15 @@ impl Scratch {
             assert!(writes.len() >= 2 && writes[0].contains("CAS_COUNT"), "{control} was used: {writes:?}");
             assert!(writes.last().is_some_and(|write| write.contains("<- 0x0 ")), "{control}: {writes:?}");
         }
+    }
+}
+
+impl Scratch {
+    /// Not even the folder for the journal is left.
+    #[track_caller]
+    fn is_empty(&self) {
+        let left: Vec<_> = std::fs::read_dir(&self.0).expect("a folder").flatten().map(|entry| entry.path()).collect();
+        assert!(left.is_empty(), "{left:?}, with {:?}", files(&self.0));
     }
 }
 
@@ -183,8 +196,7 @@ fn it_stops_and_goes_on_as_a_shell_wants_it() {
     assert!(!terminal.screen.is_other, "{}", terminal.screen.text());
     terminal.press("exit\n");
     terminal.status();
-    let left = files(&scratch.0);
-    assert!(left.is_empty(), "{left:?}");
+    scratch.is_empty();
 }
 
 /// The window is closed: counters are put back, and nothing stays behind.
@@ -198,8 +210,7 @@ fn a_terminal_that_goes_away_ends_it_in_order() {
     assert_eq!(files(&scratch.0).len(), 1, "a journal");
     terminal.hang_up();
     assert_eq!(terminal.status().signal(), Some(libc::SIGHUP));
-    let left = files(&scratch.0);
-    assert!(left.is_empty(), "{left:?}");
+    scratch.is_empty();
 }
 
 /// What a user starts is a keeper and, on its machine, the measurement. A signal to the keeper puts everything back first.
@@ -216,7 +227,6 @@ fn a_signal_to_the_keeper_ends_the_measurement_in_order() {
         assert_eq!(terminal.status().signal(), Some(signal), "{}", terminal.screen.text());
         assert!(!terminal.screen.is_other && !terminal.screen.is_cursor_hidden);
         assert_eq!(terminal.settings(), before);
-        let left = files(&scratch.0);
-        assert!(left.is_empty(), "{left:?}");
+        scratch.is_empty();
     }
 }
