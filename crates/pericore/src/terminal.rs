@@ -49,9 +49,6 @@ pub struct Paint {
 }
 
 impl Paint {
-    /// No colours.
-    pub const OFF: Self = Self { on: false };
-
     /// A heading or a name.
     pub fn strong(self, text: &str) -> String {
         self.with("1", text)

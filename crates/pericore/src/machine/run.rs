@@ -1,9 +1,11 @@
 //! `pericore machine run`: an unmodified program on a live software machine.
 
 use std::ffi::OsString;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use pericore_doors::{Command, LiveMachine, Options, Traffic, run_machine};
@@ -74,9 +76,31 @@ pub fn again(machine: &str, workload: Option<&str>) -> Result<ExitCode, Failure>
     let opened = live.open()?;
     // Not before: until here a signal may well end us at once.
     let relay = Relay::begin()?;
-    let environment = [(WITHIN.into(), relay.address().into())];
-    let status = start(opened, &live, words.collect(), &environment, &Options::default())?;
-    Ok(relay.exit(status))
+    let state = Folder::new()?;
+    let environment = [(WITHIN.into(), relay.address().into()), ("XDG_STATE_HOME".into(), state.0.clone().into())];
+    let status = start(opened, &live, words.collect(), &environment, &Options::default());
+    drop(state);
+    Ok(relay.exit(status?))
+}
+
+/// A folder for the journal: the machine is the command's own, which has neither to spare others on this host nor to be restored after it.
+/// Removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Result<Self, Failure> {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+        let path = std::env::temp_dir().join(format!("pericore-{}-{since}", std::process::id()));
+        let made = DirBuilder::new().mode(0o700).create(&path);
+        made.map_err(|error| Failure::failed(format!("cannot make the folder {}: {error}", path.display())))?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
 }
 
 fn start(

@@ -263,6 +263,11 @@ fn pointed(error: &SelectionError) -> Failure {
 }
 
 impl MeasureArgs {
+    /// True if a program is to run while counting goes on.
+    pub fn has_program(&self) -> bool {
+        !self.program.words().is_empty()
+    }
+
     /// An option that only makes sense on a software machine, if one is given.
     fn only_for_software(&self) -> Option<&'static str> {
         // A command that was started again on a live machine has been understood already.

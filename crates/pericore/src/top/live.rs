@@ -254,9 +254,13 @@ impl Ears {
     /// Stops as Ctrl-Z stops other programs: all of the process group, so that the shell notices.
     fn stop(&self) {
         self.screen.leave();
-        // SAFETY: no memory is involved. The second stops this very thread before it goes on, if the first has not.
+        // The others first. Of our own threads any might take a signal to the group, and this one would go on meanwhile: it stops by a
+        // signal to itself, and so all do.
+        // SAFETY: a signal that is ignored, or does what it does by default, runs no handler; no memory is involved.
         unsafe {
+            libc::signal(libc::SIGTSTP, libc::SIG_IGN);
             libc::kill(0, libc::SIGTSTP);
+            libc::signal(libc::SIGTSTP, libc::SIG_DFL);
             libc::raise(libc::SIGTSTP);
         }
         self.go_on();
@@ -282,4 +286,61 @@ fn give_back_on_panic(screen: &Arc<Screen>) {
         screen.leave();
         before(panic);
     }));
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::os::fd::{AsRawFd, FromRawFd};
+
+    use super::*;
+    use crate::top::state::Look;
+
+    /// Both ends of a pseudo-terminal.
+    fn terminal() -> (File, File) {
+        let (mut master, mut slave) = (0, 0);
+        let (none, no_settings, no_size) = (std::ptr::null_mut(), std::ptr::null(), std::ptr::null());
+        // SAFETY: room for two descriptors.
+        let status = unsafe { libc::openpty(&raw mut master, &raw mut slave, none, no_settings, no_size) };
+        assert_eq!(status, 0, "{}", io::Error::last_os_error());
+        // SAFETY: both are open and nobody else's.
+        unsafe { (File::from_raw_fd(master), File::from_raw_fd(slave)) }
+    }
+
+    fn local_flags(terminal: &File) -> libc::tcflag_t {
+        // SAFETY: a structure of numbers.
+        let mut settings: libc::termios = unsafe { std::mem::zeroed() };
+        // SAFETY: an open descriptor, and a structure valid for writes.
+        assert_eq!(unsafe { libc::tcgetattr(terminal.as_raw_fd(), &raw mut settings) }, 0);
+        settings.c_lflag
+    }
+
+    /// A panic anywhere: before its message comes, the terminal is as it was.
+    #[test]
+    fn a_panic_gives_the_terminal_back() {
+        let (mut master, slave) = terminal();
+        let own = || slave.try_clone().unwrap();
+        let before = local_flags(&slave);
+        let ender = Ender::default();
+        let live =
+            Live::start(State::new(1.0, Look::default(), None), Screen::on(own(), own()).unwrap(), &ender).unwrap();
+        assert_eq!(local_flags(&slave) & (libc::ICANON | libc::ECHO), 0);
+        let shared = Arc::clone(&live.shared);
+        let panicked = thread::spawn(move || shared.change(|_| panic!("on purpose"))).join();
+        assert!(panicked.is_err());
+        assert_eq!(local_flags(&slave), before);
+        live.end().unwrap();
+        // The word behind all that was written.
+        (&slave).write_all(b"!").unwrap();
+        let mut written = Vec::new();
+        while written.last() != Some(&b'!') {
+            let mut bytes = [0; 4096];
+            let count = master.read(&mut bytes).unwrap();
+            written.extend_from_slice(&bytes[..count]);
+        }
+        let written = String::from_utf8(written).unwrap();
+        let [entered, left] = ["\x1b[?1049h", "\x1b[?1049l"].map(|words| written.matches(words).count());
+        assert_eq!((entered, left), (1, 1), "{written:?}");
+        assert!(ender.is_asked());
+    }
 }

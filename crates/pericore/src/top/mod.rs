@@ -58,6 +58,11 @@ pub struct TopArgs {
 pub fn run(args: &TopArgs) -> Result<ExitCode, Failure> {
     let fail = |error| Failure::failed(format!("cannot use the terminal: {error}"));
     let screen = if args.batch { None } else { Screen::of_this_process().map_err(fail)? };
+    if screen.is_some() && args.measure.has_program() {
+        return Err(Failure::usage(
+            "a program would share the terminal with the display: run it in another one; or add -b, or use `pericore stat -I 1000`",
+        ));
+    }
     let look = Look { unicode: terminal::is_unicode(), paint: args.color.paint() };
     let state = State::new(args.interval / 1e3, look, args.scope());
     let course = Course { interval: Some(args.interval), period: None, repeat: 1, truth: false };

@@ -1,0 +1,232 @@
+//! `pericore top` on a terminal, on a live software machine behind the files of a Xeon. Needs /dev/fuse, root or user namespaces.
+
+mod terminal;
+
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use terminal::Terminal;
+
+const PERICORE: &str = env!("CARGO_BIN_EXE_pericore");
+/// Lines read a second by each of the four channels, in millions.
+const RATE: f64 = 3.0;
+const ORDINARY: (u16, u16) = (80, 24);
+
+/// A place for journals and a log, removed at the end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("pericore-top-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        Self(folder)
+    }
+
+    fn log(&self) -> PathBuf {
+        self.0.join("log")
+    }
+
+    /// The shell of a user, on a machine with constant traffic. `$P` is the program.
+    fn shell(&self, script: &str) -> Command {
+        let mut command = Command::new(PERICORE);
+        command.args(["machine", "run", "--machine", "e5-2600", "--inject", "imc/CAS_COUNT.RD_REG=3000000"]);
+        command.arg("--log").arg(self.log()).args(["--", "sh", "-c", script]);
+        self.at_home(command)
+    }
+
+    fn at_home(&self, mut command: Command) -> Command {
+        command
+            .env("P", PERICORE)
+            .env("XDG_STATE_HOME", self.0.join("state"))
+            .env("TMPDIR", &self.0)
+            .env("LC_ALL", "C.UTF-8");
+        command.env_remove("NO_COLOR");
+        command
+    }
+
+    /// Nothing is left to undo, and the last value of each control that was written is the first that was read: 0.
+    #[track_caller]
+    fn is_put_back(&self) {
+        let left = files(&self.0.join("state"));
+        assert!(left.is_empty(), "{left:?}");
+        let log = std::fs::read_to_string(self.log()).expect("a log");
+        for control in ["imc0 ctl0", "imc1 ctl0", "imc2 ctl0", "imc3 ctl0"] {
+            let writes: Vec<&str> = log.lines().filter(|line| line.contains("<-") && line.contains(control)).collect();
+            assert!(writes.len() >= 2 && writes[0].contains("CAS_COUNT"), "{control} was used: {writes:?}");
+            assert!(writes.last().is_some_and(|write| write.contains("<- 0x0 ")), "{control}: {writes:?}");
+        }
+    }
+}
+
+impl Scratch {
+    /// Not even the folder for the journal is left.
+    #[track_caller]
+    fn is_empty(&self) {
+        let left: Vec<_> = std::fs::read_dir(&self.0).expect("a folder").flatten().map(|entry| entry.path()).collect();
+        assert!(left.is_empty(), "{left:?}, with {:?}", files(&self.0));
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.flat_map(|entry| if entry.path().is_dir() { files(&entry.path()) } else { vec![entry.path()] }).collect()
+}
+
+/// The numbers in a line, marks left out.
+fn numbers(line: &str) -> Vec<f64> {
+    line.split([' ', '~', '?']).filter_map(|word| word.parse().ok()).collect()
+}
+
+/// The mean of a row, if it has samples enough for the host's hiccups to even out; more than half of what it should be, and less than
+/// twice that.
+fn agrees(line: &str, rate: f64) -> bool {
+    let [now, mean, most] = numbers(line)[..] else { return false };
+    now <= most && (rate / 2.0..rate * 2.0).contains(&mean)
+}
+
+#[test]
+fn it_shows_what_the_traffic_is_and_leaves_the_terminal_as_it_was() {
+    let scratch = Scratch::new("shows");
+    let script = r#"echo here; "$P" top -I 100 -e imc/CAS_COUNT.RD/; echo status $?"#;
+    let mut terminal = Terminal::start(scratch.shell(script), ORDINARY);
+    let before = terminal.settings();
+    terminal.until("rate of four channels", |screen| {
+        screen.is_other && screen.line("imc/CAS_COUNT.RD/").is_some_and(|line| agrees(line, 4.0 * RATE))
+    });
+    assert_ne!(terminal.settings(), before, "keys come one by one");
+    assert!(terminal.screen.is_cursor_hidden);
+    assert!(terminal.screen.lines[0].starts_with("EMULATED e5-2680"), "{}", terminal.screen.text());
+    terminal.press("ss");
+    terminal.until("instances", |screen| screen.line("S0 imc3 imc/CAS").is_some_and(|line| agrees(line, RATE)));
+    assert!(terminal.screen.line("by instance").is_some(), "{}", terminal.screen.text());
+    terminal.resize(40, 12);
+    terminal.until("narrower frame", |screen| screen.lines[0].chars().count() == 40);
+    terminal.press("q");
+    terminal.until("end", |screen| screen.before.contains("status 0"));
+    assert!(terminal.status().success());
+    assert!(!terminal.screen.is_other && !terminal.screen.is_cursor_hidden);
+    assert_eq!(terminal.settings(), before);
+    let words: Vec<&str> = terminal.screen.before.split_whitespace().collect();
+    assert_eq!(words, ["here", "status", "0"], "nothing else is left behind");
+    scratch.is_put_back();
+}
+
+/// Ctrl-C is a key like q, and so is Escape; an end that was asked for is no failure.
+#[test]
+fn every_key_for_the_end_ends() {
+    let scratch = Scratch::new("keys");
+    let script = r#"for run in 1 2 3; do "$P" top -I 50 -e imc/CAS_COUNT.RD/; echo status $?; done"#;
+    let mut terminal = Terminal::start(scratch.shell(script), ORDINARY);
+    let before = terminal.settings();
+    for (ends, key) in ["\x03", "\x1b", "Q"].into_iter().enumerate() {
+        terminal.until("rows", |screen| screen.is_other && screen.line("imc/CAS_COUNT.RD/").is_some());
+        // An arrow begins like Escape, and does not end.
+        terminal.press("\x1b[B");
+        terminal.until("details", |screen| screen.line("imc/CAS_COUNT.RD/: least").is_some());
+        terminal.press(key);
+        terminal.until("end", |screen| screen.before.matches("status 0").count() == ends + 1);
+    }
+    terminal.status();
+    assert_eq!(terminal.settings(), before);
+    scratch.is_put_back();
+}
+
+/// Without a terminal, or with -b, frames are text: no escape sequences, and as many as were asked for.
+#[test]
+fn frames_are_text_where_there_is_no_terminal() {
+    let scratch = Scratch::new("text");
+    let script = r#""$P" top -b -I 50 -n 3 -e imc/CAS_COUNT.RD/"#;
+    let output = scratch.shell(script).output().expect("it starts");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let frames: Vec<&str> = text.split_terminator("\n\n").collect();
+    assert!(frames.len() == 3 && frames.iter().all(|frame| frame.starts_with("EMULATED e5-2680")), "{text}");
+    let row = frames[2].lines().find(|line| line.contains("imc/CAS_COUNT.RD/")).expect("a row");
+    assert!(agrees(row, 4.0 * RATE), "{row}");
+    assert!(!text.contains('\x1b') && text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    scratch.is_put_back();
+}
+
+/// Nobody reads: counting goes on, all samples are taken, and at the end everything is put back all the same.
+#[test]
+fn a_terminal_that_takes_nothing_holds_nobody_up() {
+    let scratch = Scratch::new("stuck");
+    let script = r#""$P" top -A -I 10 -n 400 -e imc/CAS_COUNT.RD/"#;
+    let mut terminal = Terminal::start(scratch.shell(script), (230, 24));
+    let before = terminal.settings();
+    assert!(terminal.status_unread().success());
+    assert_eq!(terminal.settings(), before);
+    scratch.is_put_back();
+    let log = std::fs::read_to_string(scratch.log()).expect("a log");
+    let reads = log.lines().filter(|line| line.contains("imc0 ctr0") && line.contains("->")).count();
+    assert!(reads >= 400, "{reads} samples");
+}
+
+/// Ctrl-Z gives the terminal back to the shell, `fg` takes it again; a stopped one that is told to end leaves the terminal alone.
+#[test]
+fn it_stops_and_goes_on_as_a_shell_wants_it() {
+    let scratch = Scratch::new("stop");
+    let mut command = Command::new("bash");
+    command.args(["--norc", "--noprofile", "--noediting", "-i"]).env("PS1", "$ ").env_remove("HISTFILE");
+    let mut terminal = Terminal::start(scratch.at_home(command), ORDINARY);
+    terminal.until("prompt", |screen| screen.before.ends_with("$ "));
+    terminal.press("\"$P\" top --machine e5-2600 --workload idle -I 100 -M MEM_BANDWIDTH\n");
+    let shows = |terminal: &mut Terminal| {
+        terminal.until("rows", |screen| screen.is_other && screen.line("imc/MEM_BANDWIDTH").is_some());
+    };
+    shows(&mut terminal);
+    for round in 1..=2 {
+        terminal.press("\x1a");
+        terminal.until("prompt", |screen| !screen.is_other && screen.before.matches("Stopped").count() == round);
+        assert!(!terminal.screen.is_cursor_hidden);
+        terminal.press("fg\n");
+        shows(&mut terminal);
+    }
+    terminal.press("\x1a");
+    terminal.until("prompt", |screen| !screen.is_other && screen.before.matches("Stopped").count() == 3);
+    terminal.press("pid=$(jobs -p); kill %1; while kill -0 $pid; do sleep 0.05; done; jobs\n");
+    terminal.until("end of the job", |screen| screen.before.contains("Terminated"));
+    assert!(!terminal.screen.is_other, "{}", terminal.screen.text());
+    terminal.press("exit\n");
+    terminal.status();
+    scratch.is_empty();
+}
+
+/// The window is closed: counters are put back, and nothing stays behind.
+#[test]
+fn a_terminal_that_goes_away_ends_it_in_order() {
+    let scratch = Scratch::new("gone");
+    let mut command = Command::new(PERICORE);
+    command.args(["top", "--machine", "e5-2600", "--workload", "idle", "-I", "100", "-M", "MEM_BANDWIDTH"]);
+    let mut terminal = Terminal::start(scratch.at_home(command), ORDINARY);
+    terminal.until("rows", |screen| screen.line("imc/MEM_BANDWIDTH").is_some());
+    assert_eq!(files(&scratch.0).len(), 1, "a journal");
+    terminal.hang_up();
+    assert_eq!(terminal.status().signal(), Some(libc::SIGHUP));
+    scratch.is_empty();
+}
+
+/// What a user starts is a keeper and, on its machine, the measurement. A signal to the keeper puts everything back first.
+#[test]
+fn a_signal_to_the_keeper_ends_the_measurement_in_order() {
+    for signal in [libc::SIGTERM, libc::SIGHUP] {
+        let scratch = Scratch::new(&format!("signal-{signal}"));
+        let mut command = Command::new(PERICORE);
+        command.args(["top", "--machine", "e5-2600", "--workload", "idle", "-I", "100", "-M", "MEM_BANDWIDTH"]);
+        let mut terminal = Terminal::start(scratch.at_home(command), ORDINARY);
+        let before = terminal.settings();
+        terminal.until("rows", |screen| screen.line("imc/MEM_BANDWIDTH").is_some());
+        terminal.signal(signal);
+        assert_eq!(terminal.status().signal(), Some(signal), "{}", terminal.screen.text());
+        assert!(!terminal.screen.is_other && !terminal.screen.is_cursor_hidden);
+        assert_eq!(terminal.settings(), before);
+        scratch.is_empty();
+    }
+}

@@ -1,0 +1,223 @@
+//! A terminal with nobody in front of it: a pseudo-terminal, a program on it, and what its screen shows.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus};
+use std::time::{Duration, Instant};
+
+/// Longer than anything takes here, however busy the host is.
+const PATIENCE: Duration = Duration::from_secs(90);
+/// Between two looks.
+const MOMENT: Duration = Duration::from_millis(20);
+
+/// A program on a terminal of its own.
+pub struct Terminal {
+    /// None once it is hung up.
+    master: Option<File>,
+    slave: File,
+    program: Child,
+    pub screen: Screen,
+}
+
+fn check(status: libc::c_int) {
+    assert!(status >= 0, "{}", io::Error::last_os_error());
+}
+
+impl Terminal {
+    /// Starts a program on a terminal of `columns` by `lines`, as the leader of its session.
+    pub fn start(mut command: Command, (columns, lines): (u16, u16)) -> Self {
+        let (mut master, mut slave) = (0, 0);
+        let size = libc::winsize { ws_row: lines, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        let none = std::ptr::null_mut();
+        // SAFETY: room for two descriptors, and a valid size.
+        check(unsafe { libc::openpty(&raw mut master, &raw mut slave, none, std::ptr::null(), &raw const size) });
+        // SAFETY: both are open and nobody else's.
+        let (master, slave) = unsafe { (File::from_raw_fd(master), File::from_raw_fd(slave)) };
+        for file in [&master, &slave] {
+            // SAFETY: the descriptor is open. It would keep the terminal alive in other tests' programs.
+            check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFD, libc::FD_CLOEXEC) });
+        }
+        let end = || slave.try_clone().expect("a descriptor");
+        command.stdin(end()).stdout(end()).stderr(end()).env("TERM", "xterm");
+        // SAFETY: system calls only.
+        unsafe {
+            command.pre_exec(|| {
+                libc::setsid();
+                if libc::ioctl(0, libc::TIOCSCTTY, 0) < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+            });
+        }
+        let program = command.spawn().expect("the program starts");
+        Self { master: Some(master), slave, program, screen: Screen::default() }
+    }
+
+    /// Presses keys.
+    pub fn press(&self, keys: &str) {
+        self.master.as_ref().expect("not hung up").write_all(keys.as_bytes()).expect("it takes keys");
+    }
+
+    /// Waits until the screen shows something. Nobody reads what the program writes but while somebody waits.
+    #[track_caller]
+    pub fn until(&mut self, what: &str, mut shows: impl FnMut(&Screen) -> bool) {
+        let end = Instant::now() + PATIENCE;
+        while !shows(&self.screen) {
+            assert!(Instant::now() < end, "no {what}:\n{}", self.screen.text());
+            self.read();
+        }
+    }
+
+    /// Waits for the program's end.
+    #[track_caller]
+    pub fn status(&mut self) -> ExitStatus {
+        let status = self.status_unread();
+        while self.read() {}
+        status
+    }
+
+    /// The same on a terminal that takes no more than what fits into its buffers.
+    #[track_caller]
+    pub fn status_unread(&mut self) -> ExitStatus {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            if let Some(status) = self.program.try_wait().expect("a child") {
+                return status;
+            }
+            assert!(Instant::now() < end, "it does not end:\n{}", self.screen.text());
+            std::thread::sleep(MOMENT);
+        }
+    }
+
+    /// Takes what was written, after a moment if there is nothing yet. True if there was something.
+    fn read(&mut self) -> bool {
+        let Some(master) = &mut self.master else { return false };
+        let mut entry = libc::pollfd { fd: master.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        // SAFETY: one valid entry.
+        check(unsafe { libc::poll(&raw mut entry, 1, MOMENT.as_millis() as libc::c_int) });
+        let mut bytes = [0; 4096];
+        let count = if entry.revents & libc::POLLIN != 0 { master.read(&mut bytes).expect("output") } else { 0 };
+        self.screen.take(&bytes[..count]);
+        count > 0
+    }
+
+    /// Another size; the program is told.
+    pub fn resize(&self, columns: u16, lines: u16) {
+        let size = libc::winsize { ws_row: lines, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        // SAFETY: an open descriptor and a valid size.
+        check(unsafe { libc::ioctl(self.slave.as_raw_fd(), libc::TIOCSWINSZ, &raw const size) });
+    }
+
+    /// The settings of the line, all that there are.
+    pub fn settings(&self) -> Vec<u32> {
+        // SAFETY: a structure of numbers.
+        let mut settings: libc::termios = unsafe { std::mem::zeroed() };
+        // SAFETY: an open descriptor and a structure valid for writes.
+        check(unsafe { libc::tcgetattr(self.slave.as_raw_fd(), &raw mut settings) });
+        let flags = [settings.c_iflag, settings.c_oflag, settings.c_cflag, settings.c_lflag];
+        flags.into_iter().chain(settings.c_cc.map(u32::from)).collect()
+    }
+
+    /// Sends a signal to the program alone.
+    pub fn signal(&self, signal: libc::c_int) {
+        // SAFETY: no memory is involved, and the child has not been waited for.
+        check(unsafe { libc::kill(self.program.id().cast_signed(), signal) });
+    }
+
+    /// The terminal goes away.
+    pub fn hang_up(&mut self) {
+        self.master = None;
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.program.kill();
+        let _ = self.program.wait();
+    }
+}
+
+/// What a terminal shows, as far as this program asks for.
+#[derive(Default)]
+pub struct Screen {
+    /// The lines of the other screen.
+    pub lines: Vec<String>,
+    /// All that was written to the usual screen.
+    pub before: String,
+    pub is_other: bool,
+    pub is_cursor_hidden: bool,
+    row: usize,
+    rest: Vec<u8>,
+}
+
+impl Screen {
+    fn take(&mut self, bytes: &[u8]) {
+        self.rest.extend_from_slice(bytes);
+        let bytes = std::mem::take(&mut self.rest);
+        let mut text = String::from_utf8_lossy(&bytes).into_owned();
+        // What is cut off is for the next time.
+        if let Err(error) = std::str::from_utf8(&bytes) {
+            let valid = error.valid_up_to();
+            self.rest = bytes[valid..].to_vec();
+            text = String::from_utf8_lossy(&bytes[..valid]).into_owned();
+        }
+        let mut characters = text.chars();
+        while let Some(character) = characters.next() {
+            if character != '\x1b' {
+                self.put(character);
+                continue;
+            }
+            let sequence: String = characters.clone().collect();
+            let Some(end) = sequence.find(|letter: char| letter.is_ascii_alphabetic()) else {
+                self.rest.splice(0..0, format!("\x1b{sequence}").into_bytes());
+                return;
+            };
+            self.obey(&sequence[..=end]);
+            characters = text[text.len() - sequence.len() + end + 1..].chars();
+        }
+    }
+
+    fn put(&mut self, character: char) {
+        if !self.is_other {
+            self.before.push(character);
+            return;
+        }
+        assert!(!character.is_control(), "{character:?} on the screen:\n{}", self.text());
+        if self.lines.len() <= self.row {
+            self.lines.resize(self.row + 1, String::new());
+        }
+        self.lines[self.row].push(character);
+    }
+
+    fn obey(&mut self, sequence: &str) {
+        match sequence {
+            "[?1049h" => (self.is_other, self.lines) = (true, Vec::new()),
+            "[?1049l" => self.is_other = false,
+            "[?25l" => self.is_cursor_hidden = true,
+            "[?25h" => self.is_cursor_hidden = false,
+            "[2J" => self.lines.clear(),
+            "[2K" => {
+                if let Some(line) = self.lines.get_mut(self.row) {
+                    line.clear();
+                }
+            }
+            _ if sequence.ends_with('H') => {
+                let row = sequence[1..].split(';').next().and_then(|row| row.parse::<usize>().ok());
+                self.row = row.expect("a row") - 1;
+            }
+            // Together, and colours.
+            "[?2026h" | "[?2026l" => {}
+            _ if sequence.ends_with('m') => {}
+            _ => panic!("an unknown sequence: {sequence:?}"),
+        }
+    }
+
+    /// All of it, for people.
+    pub fn text(&self) -> String {
+        format!("{}\n--\n{}", self.before, self.lines.join("\n"))
+    }
+
+    /// The first line with these words.
+    pub fn line(&self, words: &str) -> Option<&str> {
+        self.lines.iter().map(String::as_str).find(|line| line.contains(words))
+    }
+}
