@@ -164,6 +164,11 @@ impl SocketFile {
         let identity = identity(&path)?;
         Ok(Self { path, identity })
     }
+
+    /// The folder that it is in.
+    pub fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new("/"))
+    }
 }
 
 fn identity(path: &Path) -> io::Result<(u64, u64)> {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::answer::{Answer, MOST_BYTES, answer, time_out, too_many};
+use crate::answer::{MOST_BYTES, answer, time_out, too_many};
 use crate::board::Board;
 use crate::listen::{Listener, Socket};
 
@@ -26,7 +26,7 @@ const MOST_AFTER: usize = 64 * 1024;
 pub struct Limits {
     /// Time from the connection to the end of the request, and from there to the end of the answer.
     pub time: Duration,
-    /// Connections at the same time; whoever comes then is put off at once.
+    /// Connections at the same time; who comes then is put off at once.
     pub connections: usize,
 }
 
@@ -66,19 +66,18 @@ impl Server {
         }
     }
 
-    /// Serves a connection in a thread of its own, unless there are too many.
+    /// Serves a connection in a thread of its own. When there are too many, as many again are told so; the rest are closed.
     fn take(&self, mut connection: Box<dyn Connection>) {
         let place = Place::of(&self.open);
-        if place.number > self.limits.connections {
-            // At once and from here: whatever does not fit into the socket's buffer is lost.
-            let _ = connection.set_time(Duration::from_millis(1));
-            let _ = connection.write(&bytes(&too_many()));
+        let most = self.limits.connections;
+        if place.number > 2 * most {
             return;
         }
+        let is_late = place.number > most;
         let (board, time) = (self.board.clone(), self.limits.time);
         let serve = move || {
             // A client that has gone is no matter of ours.
-            let _ = converse(&mut *connection, &board, time);
+            let _ = converse(&mut *connection, &board, time, is_late);
             drop(place);
         };
         // Without a thread the connection is closed: the client will come again.
@@ -130,12 +129,15 @@ macro_rules! connection {
 connection!(TcpStream);
 connection!(UnixStream);
 
-/// Reads a request and answers it.
-fn converse(connection: &mut dyn Connection, board: &Board, time: Duration) -> io::Result<()> {
+/// Reads a request and answers it; who `is_late` is put off before it has said anything.
+fn converse(connection: &mut dyn Connection, board: &Board, time: Duration, is_late: bool) -> io::Result<()> {
     let deadline = Instant::now() + time;
     let mut request = [0; MOST_BYTES];
     let mut length = 0;
     let reply = loop {
+        if is_late {
+            break too_many();
+        }
         if let Some(reply) = answer(&request[..length], board.pages()) {
             break reply;
         }
@@ -146,7 +148,7 @@ fn converse(connection: &mut dyn Connection, board: &Board, time: Duration) -> i
             Ok(0) => return Ok(()),
             Ok(count) => length += count,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) if is_late(&error) => break time_out(),
+            Err(error) if is_time_out(&error) => break time_out(),
             Err(error) => return Err(error),
         }
     };
@@ -187,12 +189,8 @@ fn left(deadline: Instant) -> io::Result<Duration> {
 }
 
 /// True if the time was over: the system calls it one or the other.
-fn is_late(error: &io::Error) -> bool {
+fn is_time_out(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock)
-}
-
-fn bytes(answer: &Answer) -> Vec<u8> {
-    [answer.head.as_bytes(), answer.body.bytes()].concat()
 }
 
 #[cfg(test)]
@@ -245,7 +243,7 @@ mod tests {
         let mut slow = TcpStream::connect(address).unwrap();
         slow.write_all(b"GET").unwrap();
         // Both in one order: the connections are taken as they came.
-        assert!(ask(address, b"").starts_with("HTTP/1.1 503 "));
+        assert!(ask(address, REQUEST).starts_with("HTTP/1.1 503 "));
         let mut text = String::new();
         slow.read_to_string(&mut text).unwrap();
         assert!(text.starts_with("HTTP/1.1 408 "), "{text}");

@@ -88,12 +88,15 @@ fn what_is_exported_is_what_the_traffic_was() {
             rm "$S".a.* "$S".b.*
             echo "== open"; get /metrics -H 'Accept: application/openmetrics-text; version=1.0.0'
             echo "== plain"; get /metrics
+            echo "== rights"; cat /proc/$pid/task/*/status 2>/dev/null | sed -n 's/^CapPrm:\t//p' | sort -u
             echo "== end"
             kill -TERM $pid; wait $pid; echo status $?; test -e "$S" && echo socket left"#
         ),
     );
     assert_eq!(run.outcome, Outcome::Exited(1), "{}{}", run.stdout, run.stderr);
     assert!(run.stdout.ends_with("status 143\n") && left.is_empty(), "{} {left:?}", run.stdout);
+
+    assert_eq!(part(&run, "rights"), "0000000000000000\n", "neither who measures nor who serves may do anything");
 
     let mut texts = part(&run, "different").lines();
     assert_eq!(texts.next(), Some("80"), "every scrape brought an exposition");

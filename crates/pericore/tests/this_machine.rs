@@ -220,3 +220,47 @@ fn a_run_that_is_cut_short_is_left_out_of_the_means() {
         assert!(run.stderr.contains(words), "no {words:?} in {}", run.stderr);
     }
 }
+
+/// Waits until process `$1` has given up the capabilities that it can, and prints what is left to each of its threads.
+const RIGHTS: &str = r#"
+rights() { until test "$(sed -n 's/^CapPrm:\t//p' /proc/$1/status)" = $2; do kill -0 $1 || exit 9; sleep 0.02; done
+    cat /proc/$1/task/*/status | grep -E '^Cap(Prm|Eff)' | sort | uniq -c | tr -s ' \t' ' '; }
+"#;
+
+/// Nothing is left to a run that has opened what it needs, but what the end takes; and the end comes about with it. A program has what it would have
+/// had without us. Capabilities as capability.h numbers them: DAC_OVERRIDE is bit 1, KILL bit 5.
+#[test]
+fn rights_are_given_up_once_they_are_used() {
+    const NONE: &str = "0000000000000000";
+    const KILL: &str = "0000000000000020";
+    const DAC_OVERRIDE: &str = "0000000000000002";
+    let (run, left) = script(
+        &Rig::default(),
+        &format!(
+            r#"{RIGHTS}
+            echo "own $(grep CapEff /proc/self/status)"
+            "$P" stat -e cbo0/LLC_LOOKUP.DATA_READ,state=0x1/,cbo0/LLC_LOOKUP.DATA_READ,state=0x1F/ & pid=$!
+            rights $pid {NONE}; kill -TERM $pid; wait $pid; echo status $?
+            "$P" stat -e cbo0/CLOCKTICKS/ -- sh -c 'echo "program $(grep CapEff /proc/self/status)"; kill -STOP $$' & pid=$!
+            rights $pid {KILL}; kill -TERM $pid; for child in $(cat /proc/$pid/task/*/children); do kill -CONT $child; done; wait $pid
+            chmod 555 "$XDG_STATE_HOME/pericore"
+            "$P" stat -e cbo0/CLOCKTICKS/ & pid=$!
+            rights $pid {DAC_OVERRIDE}; kill -TERM $pid; wait $pid; echo status $?
+            "$P" stat -r 2 -e cbo0/CLOCKTICKS/ -- true; echo status $?"#
+        ),
+    );
+    let thread = |capabilities: &str| format!(" 1 CapEff: {capabilities}\n 1 CapPrm: {capabilities}\n");
+    for (capabilities, after) in [(NONE, "status 143\n"), (KILL, ""), (DAC_OVERRIDE, "status 143\nstatus 0\n")] {
+        let expected = thread(capabilities) + after;
+        assert!(run.stdout.contains(&expected), "{expected}: {}{}", run.stdout, run.stderr);
+    }
+    let own = run.stdout.lines().find_map(|line| line.strip_prefix("own ")).expect("the shell says");
+    assert!(run.stdout.contains(&format!("program {own}\n")) && !own.ends_with(NONE), "{}", run.stdout);
+    assert!(!run.stderr.contains("given up"), "{}", run.stderr);
+    assert!(left.is_empty(), "{left:?}");
+    for control in [0xd10, 0xd11, 0xd14] {
+        let writes = run.all(|access| msr(control)(access) && access.entry.kind != Kind::Read);
+        let last = writes.last().map(|access| access.entry.kind);
+        assert!(last.is_none_or(|kind| kind == Kind::Write(0)), "{control:#x} is put back: {last:?}");
+    }
+}

@@ -40,6 +40,10 @@ impl Memory {
         Ok(())
     }
 
+    pub(super) fn hold_open(&mut self, root: &Root, physical: u64, write: bool) {
+        let _ = self.page(root, physical, write);
+    }
+
     fn page(&mut self, root: &Root, physical: u64, write: bool) -> Outcome<&Page> {
         let address = Address::Mmio { physical };
         let number = physical / PAGE;

@@ -6,12 +6,14 @@
 //! | PCI configuration | `/sys/bus/pci/devices/…/config`, else `/proc/bus/pci/…` | CAP_SYS_ADMIN beyond the first 64 bytes; root's file to write |
 //! | MMIO | `/dev/mem`, page by page | CAP_SYS_RAWIO; no kernel lockdown, no CONFIG_STRICT_DEVMEM in the way |
 //!
-//! Files are opened when an access needs them, and for reading only until something is written.
+//! Files are opened when an access needs them, and for reading only until something is written. Once they are open, no access asks for a capability
+//! any more, but for reads below `/proc`: so [`LinuxSpace::hold_open`] and [`privileges`] give up the others.
 
 mod host;
 mod memory;
 mod msr;
 mod pci;
+pub mod privileges;
 mod processor;
 mod refusal;
 mod space;

@@ -40,6 +40,10 @@ impl Msrs {
         open.file.write_all_at(&value.to_le_bytes(), msr.into()).map_err(|error| meaning(address, &error, REMEDY_MSR))
     }
 
+    pub(super) fn hold_open(&mut self, root: &Root, cpu: u32, msr: u32, write: bool) {
+        let _ = self.open(root, cpu, Address::Msr { cpu, msr }, write);
+    }
+
     fn open(&mut self, root: &Root, cpu: u32, address: Address, write: bool) -> Outcome<&Open> {
         let known = self.files.get(&cpu).is_some_and(|open| open.writable || !write);
         if !known {

@@ -27,6 +27,7 @@ struct Open {
     file: File,
     writable: bool,
     size: u64,
+    is_of_proc: bool,
 }
 
 impl Functions {
@@ -71,11 +72,23 @@ impl Functions {
         open.file.write_all_at(bytes, offset.into()).map_err(|error| meaning(address, &error, REMEDY_PCI))
     }
 
+    pub(super) fn hold_open(&mut self, root: &Root, bdf: Bdf, write: bool) {
+        if !self.is_absent(root, bdf) {
+            let _ = self.open(root, bdf, Address::Pci { bdf, offset: 0 }, write);
+        }
+    }
+
+    pub(super) fn reads_through_proc(&self) -> bool {
+        self.files.values().any(|open| open.is_of_proc)
+    }
+
     fn open(&mut self, root: &Root, bdf: Bdf, address: Address, write: bool) -> Outcome<Option<&Open>> {
         let known = self.files.get(&bdf).is_some_and(|open| open.writable || !write);
         if !known {
             let mut outcome = Err(io::Error::from(io::ErrorKind::NotFound));
-            for path in paths(root, bdf) {
+            let mut is_of_proc = false;
+            for (path, lies_in_proc) in paths(root, bdf) {
+                is_of_proc = lies_in_proc;
                 outcome = OpenOptions::new().read(true).write(write).open(path);
                 if !matches!(&outcome, Err(error) if error.kind() == io::ErrorKind::NotFound) {
                     break;
@@ -89,20 +102,20 @@ impl Functions {
             let size = file.metadata().map_or(CONFIG_BYTES, |data| data.len());
             // Files of /proc may not tell their size.
             let size = if size == 0 { CONFIG_BYTES } else { size };
-            self.files.insert(bdf, Open { file, writable: write, size });
+            self.files.insert(bdf, Open { file, writable: write, size, is_of_proc });
         }
         Ok(self.files.get(&bdf))
     }
 }
 
 /// Where the kernel may have a function's configuration space. Sysfs always names the segment; /proc names it only where there
-/// are several.
-fn paths(root: &Root, bdf: Bdf) -> [PathBuf; 3] {
+/// are several. With each path, whether it is /proc's.
+fn paths(root: &Root, bdf: Bdf) -> [(PathBuf, bool); 3] {
     let Bdf { segment, bus, device, function } = bdf;
     [
-        root.join(format!("sys/bus/pci/devices/{bdf}/config")),
-        root.join(format!("proc/bus/pci/{segment:04x}:{bus:02x}/{device:02x}.{function:x}")),
-        root.join(format!("proc/bus/pci/{bus:02x}/{device:02x}.{function:x}")),
+        (root.join(format!("sys/bus/pci/devices/{bdf}/config")), false),
+        (root.join(format!("proc/bus/pci/{segment:04x}:{bus:02x}/{device:02x}.{function:x}")), true),
+        (root.join(format!("proc/bus/pci/{bus:02x}/{device:02x}.{function:x}")), true),
     ]
 }
 

@@ -31,6 +31,23 @@ impl LinuxSpace {
         self.calls
     }
 
+    /// Opens now what these accesses need, so that none of them opens a file later. What cannot be opened says so when it is accessed.
+    pub fn hold_open(&mut self, operations: impl IntoIterator<Item = Operation>) {
+        for operation in operations {
+            let write = matches!(operation, Operation::Write { .. });
+            match operation.address() {
+                Address::Msr { cpu, msr } => self.msrs.hold_open(&self.root, cpu, msr, write),
+                Address::Pci { bdf, .. } => self.functions.hold_open(&self.root, bdf, write),
+                Address::Mmio { physical } => self.memory.hold_open(&self.root, physical, write),
+            }
+        }
+    }
+
+    /// True if some file is open whose reads ask for a capability each time, as those of `/proc` do: sysfs asks when it is opened.
+    pub fn reads_through_proc(&self) -> bool {
+        self.functions.reads_through_proc()
+    }
+
     /// Reads of one PCI function that follow each other without a gap, with one system call.
     fn read_together(&mut self, bdf: Bdf, first: u16, widths: &[Width], outcomes: &mut Vec<Outcome<u64>>) {
         let total: usize = widths.iter().map(|width| usize::from(width.bytes())).sum();

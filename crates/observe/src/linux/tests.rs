@@ -237,3 +237,36 @@ fn cpuid_names_the_family() {
     let host_error = HostError::UnknownProcessor { vendor: "x".into(), family: 25, model: 1, is_virtual: true };
     assert!(host_error.to_string().contains("virtual machine") && host_error.to_string().contains("--machine"));
 }
+
+/// Files that are gone from the folder can still be accessed, and none but those.
+#[test]
+fn what_is_held_open_is_not_opened_again() {
+    const PROC: &str = "proc/bus/pci/ff/10.1";
+    let folder = Folder::new();
+    folder.put("dev/cpu/0/msr", &ramp(64));
+    folder.put("dev/mem", &ramp(2 * 4096));
+    folder.put(IMC, &ramp(256));
+    let read = |address, width| Operation::Read { address, width };
+    let write = |address, width| Operation::Write { address, width, value: 5 };
+    let msr = Address::Msr { cpu: 0, msr: 16 };
+    let other = Address::Msr { cpu: 1, msr: 16 };
+    let memory = Address::Mmio { physical: 4096 };
+    let mut space = folder.space();
+    // Reading comes first, as in a session, and what is not there is no error yet.
+    space.hold_open([read(msr, Width::B8), write(msr, Width::B8), write(imc(8), Width::B4), write(memory, Width::B4)]);
+    space.hold_open([read(other, Width::B8)]);
+    assert!(!space.reads_through_proc());
+    for gone in ["dev", "sys"] {
+        fs::remove_dir_all(folder.0.join(gone)).unwrap();
+    }
+    for (address, width) in [(msr, Width::B8), (imc(8), Width::B4), (memory, Width::B4)] {
+        assert_eq!(space.write(address, width, 5), Ok(()));
+        assert_eq!(space.read(address, width), Ok(5));
+    }
+    assert!(matches!(space.read(other, Width::B8), Err(AccessError::Permission { .. })));
+    // Without sysfs, what /proc has.
+    let mut space = folder.space();
+    folder.put(PROC, &ramp(256));
+    space.hold_open([read(Address::Pci { bdf: Bdf::new(0xff, 0x10, 1), offset: 0 }, Width::B4)]);
+    assert!(space.reads_through_proc());
+}

@@ -17,6 +17,7 @@ mod stands;
 mod step;
 
 use pericore_catalog::{Register, Unit};
+use pericore_registers::Operation;
 
 use crate::discover::{Socket, Topology};
 use crate::selection::Selection;
@@ -221,6 +222,17 @@ impl Plan {
     /// All instances in use.
     pub fn instances(&self) -> impl Iterator<Item = &InstancePlan> {
         self.sockets.iter().flat_map(|socket| &socket.instances)
+    }
+
+    /// Every access that a session may make once it has begun, or undo at its end; some more than once.
+    pub fn operations(&self) -> impl Iterator<Item = Operation> {
+        let of_socket = |part: &'_ SocketPlan| -> Vec<Step> {
+            let switches = part.instances.iter().flat_map(|instance| instance.switch.iter().flatten());
+            let overflow = part.leader.iter().flat_map(|leader| leader.rearm.iter().chain([&leader.poll]));
+            let lists = [&part.inspect, &part.setup, &part.freeze, &part.read, &part.resume];
+            lists.into_iter().flatten().chain(switches).chain(overflow).copied().collect()
+        };
+        self.sockets.iter().flat_map(of_socket).map(|step| step.operation)
     }
 
     /// Register accesses that one sample costs at most.

@@ -313,6 +313,37 @@ fn a_unit_that_somebody_froze_is_named() {
     assert_eq!(of(1), "measured");
 }
 
+/// What opens all files for a plan's operations has opened them for the whole session.
+#[test]
+fn a_session_accesses_nothing_that_its_plan_does_not_list() {
+    let mut space = Fake::two_sockets();
+    let events = "cbo/LLC_LOOKUP.DATA_READ,state=0x1/,cbo/LLC_LOOKUP.DATA_READ,state=0x1F/,imc/CAS_COUNT.RD/";
+    let plan = plan(&mut space, events);
+    assert_eq!(plan.rounds(), 2);
+    let (mut read, mut written) = (Vec::new(), Vec::new());
+    for operation in plan.operations() {
+        match operation {
+            Operation::Read { address, .. } => read.push(address),
+            Operation::Write { address, .. } => written.push(address),
+        }
+    }
+    space.reads.clear();
+    space.writes.clear();
+    let mut session = Session::start(&mut space, plan, Options::default(), at_(0.0)).unwrap();
+    for second in 1..4 {
+        session.rotate(at_(f64::from(second) - 0.5));
+        session.sample(at_(second.into()));
+    }
+    session.check_controls();
+    session.stop().unwrap();
+    // A file that is open to be written can be read.
+    let strange = |address: &&Address| !read.contains(address) && !written.contains(address);
+    assert_eq!(space.reads.iter().filter(strange).collect::<Vec<_>>(), [] as [&Address; 0]);
+    let strange = space.writes.iter().filter(|(address, _)| !written.contains(address));
+    assert_eq!(strange.collect::<Vec<_>>(), [] as [&(Address, u64); 0]);
+    assert!(space.reads.len() > 100 && space.writes.len() > 100);
+}
+
 /// Time as a machine has it on which every access takes a second, and nothing else any.
 fn by_accesses(space: &mut Fake) -> Moment {
     Moment { seconds: (space.reads.len() + space.writes.len()) as f64, tsc: 0 }

@@ -96,7 +96,10 @@ fn capabilities(root: &Root) -> Option<Finding> {
     let (held, missing): (Vec<_>, Vec<_>) = CAPABILITIES.iter().partition(|(bit, _)| effective >> bit & 1 != 0);
     let names = |rows: Vec<&(u32, &'static str)>| rows.iter().map(|(_, name)| *name).collect::<Vec<_>>().join(", ");
     Some(match (held.is_empty(), missing.is_empty()) {
-        (_, true) => Finding::good("rights", format!("this process has {}", names(held))),
+        (_, true) => Finding::good(
+            "rights",
+            format!("this process has {}; measuring gives them up once its files are open", names(held)),
+        ),
         (true, false) => Finding::note("rights", format!("this process lacks {}", names(missing))),
         (false, false) => {
             Finding::note("rights", format!("this process has {}, and lacks {}", names(held), names(missing)))

@@ -1,8 +1,10 @@
 //! Measuring this machine: its own registers, wall time, and a program as a child, or everything until the end is asked for.
 
 use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use pericore_observe::linux::privileges::{self, Needs};
 use pericore_observe::linux::{Host, LinuxSpace, Stopwatch};
 use pericore_observe::plan::Plan;
 use pericore_observe::selection::Selection;
@@ -106,7 +108,9 @@ fn on(task: Task<'_>, host: &Host, receiver: &mut dyn Receiver) -> Result<ExitCo
             end_with_keeper(&ender)?;
             receiver.begin(&Subject { title, emulated: stand_in(), plan: &plan, ender })?;
         }
-        let mut measurement = Measurement { task, host, watch: Stopwatch::default(), interrupt, wakeup, receiver };
+        let is_last = run + 1 == task.course.repeat;
+        let watch = Stopwatch::default();
+        let mut measurement = Measurement { task, host, is_last, watch, interrupt, wakeup, receiver };
         status = measurement.measure(plan, neighbourhood, entrance)?;
         if interrupt.signal().is_some() || wakeup.ender().is_asked() {
             break;
@@ -135,6 +139,8 @@ fn title(task: Task<'_>, host: &Host, plan: &Plan) -> String {
 struct Measurement<'a> {
     task: Task<'a>,
     host: &'a Host,
+    /// No run follows, so that nothing has to be opened any more.
+    is_last: bool,
     watch: Stopwatch,
     interrupt: &'a Interrupt,
     wakeup: &'a mut Wakeup,
@@ -151,6 +157,7 @@ impl Measurement<'_> {
             Some(path) => path.clone(),
             None => restore::journal_of_this_process()?,
         };
+        let mut folders = vec![folder(&path), folder(&restore::journal_of_this_process()?)];
         let journal = JournalFile { path, boot: restore::boot()?, machine: restore::LOCAL.to_owned() };
         let take_over = args.take_over;
         let options = Options { take_over, guard, journal: Some(journal), neighbourhood: Some(neighbourhood) };
@@ -166,6 +173,10 @@ impl Measurement<'_> {
                 return Err(failure);
             }
         };
+        folders.extend(self.receiver.clears_up_in());
+        if self.is_last {
+            give_up_rights(&mut session, program.is_some(), &folders);
+        }
         if program.is_none() && args.timeout.is_none() && !self.receiver.is_seen() && io::stderr().is_terminal() {
             notice::say("counting until Ctrl-C");
         }
@@ -247,6 +258,29 @@ impl Measurement<'_> {
     fn pass_on(&mut self, session: &Session<LinuxSpace>, sample: &Sample, end: Option<f64>) -> Result<(), Failure> {
         let cut = self.is_ended();
         self.receiver.take(Taken { plan: session.plan(), sample, truth: None, end, cut })
+    }
+}
+
+/// The folder that a file is in.
+fn folder(file: &Path) -> PathBuf {
+    match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}
+
+/// Gives up every capability that neither measuring nor putting back takes. The program has been started: what it may do is its own matter.
+fn give_up_rights(session: &mut Session<LinuxSpace>, has_program: bool, folders: &[PathBuf]) {
+    let operations: Vec<_> = session.plan().operations().collect();
+    let space = session.space_mut();
+    space.hold_open(operations);
+    let folders: Vec<&Path> = folders.iter().map(PathBuf::as_path).collect();
+    let needs =
+        Needs { reads_through_proc: space.reads_through_proc(), ends_a_program: has_program, folders: &folders };
+    if let Err(error) = privileges::keep_only(needs) {
+        notice::say(format!(
+            "rights that are not needed any more cannot be given up: {error}; measuring goes on with them"
+        ));
     }
 }
 

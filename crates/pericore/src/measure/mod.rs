@@ -184,6 +184,11 @@ pub trait Receiver {
     /// As [`Receiver::take`].
     fn finish(&mut self) -> Result<(), Failure>;
 
+    /// A folder in which it makes or removes a file after the measurement has begun. On this machine the right to do so is kept for no other.
+    fn clears_up_in(&self) -> Option<PathBuf> {
+        None
+    }
+
     /// True if a sample without a number would be missed later, as where counts are added up. Then samples in real time come more often than was
     /// asked for, if a counter could wrap twice in between.
     fn needs_every_sample(&self) -> bool {

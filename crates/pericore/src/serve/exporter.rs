@@ -1,11 +1,13 @@
 //! Takes samples, adds them up, and puts the text on the board from which it is handed out.
 
 use std::fmt::Write;
+use std::path::PathBuf;
 use std::thread::{self, JoinHandle};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use pericore_exporter::text::{self, Format};
 use pericore_exporter::{Board, Limits, Listener, Pages, Server, SocketFile};
+use pericore_observe::linux::privileges::{self, Needs};
 
 use super::ServeArgs;
 use super::exposition::{Circumstances, Exposition, exposition};
@@ -69,6 +71,10 @@ impl Receiver for Exporter<'_> {
         let end = EndWith(subject.ender.clone());
         let serve = move || {
             let _end = end;
+            // Whoever listens to strangers may do nothing else, and no register is behind it.
+            if let Err(error) = privileges::keep_only(Needs::default()) {
+                notice::say(format!("the server's threads cannot give up their rights: {error}; it serves with them"));
+            }
             server.run(&listener)
         };
         let started = thread::Builder::new().name("server".to_owned()).spawn(serve);
@@ -114,6 +120,10 @@ impl Receiver for Exporter<'_> {
             }
             _ => Ok(()),
         }
+    }
+
+    fn clears_up_in(&self) -> Option<PathBuf> {
+        self.file.as_ref().map(|file| file.folder().to_owned())
     }
 
     fn needs_every_sample(&self) -> bool {
