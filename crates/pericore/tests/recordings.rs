@@ -355,6 +355,20 @@ fn an_older_recording_is_kept_until_there_is_a_new_one() {
     }
 }
 
+/// The workload is over within the delay.
+#[test]
+fn a_recording_without_samples_says_so() {
+    let folder = Folder::new("empty");
+    let output = folder.run(&[&["record", "-D", "1000"], &E5]);
+    assert!(output.status.success() && said(&output).contains("nothing was measured"), "{}", said(&output));
+    assert!(said(&output).contains("no sample: pericore.rec"), "{}", said(&output));
+    for how in [&[][..], &["-I"], &["--over-time"], &["--diff", "pericore.rec"]] {
+        let output = folder.run(&[&["report"], how]);
+        assert_eq!(output.status.code(), Some(255), "{how:?}");
+        assert!(said(&output).contains("no sample in it"), "{how:?}: {}", said(&output));
+    }
+}
+
 /// A pipe is no file to rename; and nobody who stops reading is told so.
 #[test]
 fn recordings_go_through_pipes() {

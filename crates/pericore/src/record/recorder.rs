@@ -35,6 +35,9 @@ impl<'a> Recorder<'a> {
         if writer.end(&Ending::Failed { why: failure.to_string() }).is_err() {
             writer.output().cut(writer.bytes());
         }
+        if writer.samples() == 0 {
+            return failure;
+        }
         let path = writer.output().path().display();
         failure.with_advice(&format!("the {} samples before that are in {path}", writer.samples()))
     }
@@ -92,6 +95,10 @@ impl Receiver for Recorder<'_> {
         let (samples, bytes) = (writer.samples(), thousands(writer.bytes() as f64));
         let path = writer.output().path().display().to_string();
         self.written(outcome)?;
+        if samples == 0 {
+            notice::say(format!("no sample: {path} has nothing but its first line and its last"));
+            return Ok(());
+        }
         let plural = if samples == 1 { "" } else { "s" };
         notice::say(format!("{samples} sample{plural}, {bytes} bytes, in {path}: `pericore report {path}` shows them"));
         Ok(())

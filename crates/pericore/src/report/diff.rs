@@ -12,11 +12,10 @@ use crate::results::output::Form;
 use crate::results::table::{self, seconds};
 use crate::results::{Place, Report, Row, quoted};
 
-/// Widths of the columns; the name gets the rest of 80.
+/// Widths of the columns.
 const VALUE: usize = 17;
 const SPREAD: usize = 9;
 const CHANGE: usize = 11;
-const NAME: usize = 80 - 2 * (VALUE + SPREAD) - CHANGE - 2;
 
 /// Changes up to so many standard errors may be chance.
 const CHANCE: f64 = 2.0;
@@ -86,8 +85,11 @@ impl Side {
         Ok(Self { title, emulated, whole: args.report(&recording, &whole), spreads: over_time.spreads(), intervals })
     }
 
+    /// Each row with its standard error as a share of it: from how far the intervals lie apart, or, where there is one only, from the turns in it.
     fn rows(&self) -> impl Iterator<Item = (&Row, Option<f64>)> {
-        self.whole.rows.iter().zip(self.spreads.iter().copied())
+        let of_turns =
+            |row: &Row| Some(row.standard_error? / row.value.number().filter(|number| *number != 0.0)?.abs());
+        self.whole.rows.iter().zip(&self.spreads).map(move |(row, spread)| (row, spread.or_else(|| of_turns(row))))
     }
 }
 
@@ -114,67 +116,65 @@ impl Pair<'_> {
         (one != 0.0).then(|| (other - one) / one.abs())
     }
 
-    /// True if the change is no larger than what the intervals within each recording let expect; nothing if these say nothing.
+    /// True if there is a change no larger than what the intervals within each recording let expect; nothing if these say nothing.
     fn may_be_chance(&self) -> Option<bool> {
         let (one, other) = (self.one.0.value.number()?, self.other.0.value.number()?);
+        if one == other {
+            return Some(false);
+        }
         let error = (self.one.1? * one).hypot(self.other.1? * other);
         Some((other - one).abs() <= CHANCE * error)
     }
 }
 
-fn share(share: f64) -> String {
-    format!("{:.2} %", share * 100.0)
-}
-
 fn print(out: &mut impl Write, pairs: &[Pair<'_>], one: &Side, other: &Side) -> io::Result<()> {
     writeln!(out, "\n{:>VALUE$}{:>SPREAD$}{:>VALUE$}{:>SPREAD$}{:>CHANGE$}", "first", "+-", "second", "+-", "change")?;
-    let mut chances = false;
     for pair in pairs {
         let side = |(row, spread): (&Row, Option<f64>)| {
-            let spread = spread.map_or_else(|| "-".to_owned(), share);
+            let spread = spread.map_or_else(|| "-".to_owned(), |share| format!("{:.2} %", share * 100.0));
             format!("{:>VALUE$}{spread:>SPREAD$}", table::value(row))
         };
-        let chance = pair.may_be_chance() == Some(true);
-        chances |= chance;
-        let change = match pair.change() {
-            Some(change) => format!("{}{:+.2} %", if chance { "~" } else { "" }, change * 100.0),
-            None => "-".to_owned(),
-        };
+        let mark = if pair.may_be_chance() == Some(true) { "~" } else { "" };
+        let change = pair.change().map_or_else(|| "-".to_owned(), |change| format!("{mark}{:+.2} %", change * 100.0));
         let figures = format!("{}{}{change:>CHANGE$}", side(pair.one), side(pair.other));
-        let place = pair.place.map_or_else(String::new, |place| format!("{place} "));
-        let name = format!("{place}{}", pair.name);
-        if name.chars().count() <= NAME {
-            writeln!(out, "{figures}  {name}")?;
-        } else {
-            writeln!(out, "  {name}\n{figures}")?;
-        }
+        table::line(out, &figures, &table::placed(pair.place, pair.name))?;
     }
     writeln!(out)?;
-    if chances {
+    notes(out, pairs, one, other)?;
+    validity(out, pairs)
+}
+
+/// What is to be known before anything is concluded.
+fn notes(out: &mut impl Write, pairs: &[Pair<'_>], one: &Side, other: &Side) -> io::Result<()> {
+    if one.emulated.is_some() != other.emulated.is_some() {
+        writeln!(out, " one of the two is EMULATED, the other is not")?;
+    }
+    if pairs.iter().any(|pair| pair.may_be_chance() == Some(true)) {
         writeln!(out, " ~ may be chance: no more than {CHANCE} times what the intervals lie apart (+-)")?;
     }
     let (a, b) = (one.whole.seconds, other.whole.seconds);
     if (a - b).abs() > ALIKE * a.max(b) && pairs.iter().any(|pair| pair.one.0.unit_of_measure.is_none()) {
         writeln!(out, " the recordings differ in length: counts are those of the whole, not of a second")?;
     }
-    let alone = |rows: usize| rows - pairs.len();
-    let (only_one, only_other) = (alone(one.whole.rows.len()), alone(other.whole.rows.len()));
-    if only_one + only_other > 0 {
-        writeln!(out, " left out: {only_one} rows of the first alone, {only_other} of the second")?;
+    let alone = |side: &Side| side.whole.rows.len() - pairs.len();
+    if alone(one) + alone(other) > 0 {
+        writeln!(out, " left out: {} rows of the first alone, {} of the second", alone(one), alone(other))?;
     }
-    let mut doubts: Vec<String> = Vec::new();
-    for (which, rows) in [
-        ("first", pairs.iter().map(|p| p.one.0).collect::<Vec<_>>()),
-        ("second", pairs.iter().map(|p| p.other.0).collect()),
-    ] {
-        let doubtful = rows.into_iter().filter(|row| !row.value.validity().concerns().is_empty());
-        doubts.extend(doubtful.map(|row| format!("   {}, {which}: {}", row.name, row.value.validity())));
-    }
-    if doubts.is_empty() {
+    Ok(())
+}
+
+/// How far the numbers of both can be trusted.
+fn validity(out: &mut impl Write, pairs: &[Pair<'_>]) -> io::Result<()> {
+    let sides = pairs.iter().flat_map(|pair| [(pair, "first", pair.one.0), (pair, "second", pair.other.0)]);
+    let doubtful: Vec<_> = sides.filter(|(.., row)| !row.value.validity().concerns().is_empty()).collect();
+    if doubtful.is_empty() {
         return writeln!(out, " validity: all measured");
     }
-    writeln!(out, " validity: {} of {} measured", 2 * pairs.len() - doubts.len(), 2 * pairs.len())?;
-    doubts.iter().try_for_each(|doubt| writeln!(out, "{doubt}"))
+    writeln!(out, " validity: {} of {} measured", 2 * pairs.len() - doubtful.len(), 2 * pairs.len())?;
+    for (pair, which, row) in doubtful {
+        writeln!(out, "   {}, {which}: {}", table::placed(pair.place, pair.name), row.value.validity())?;
+    }
+    Ok(())
 }
 
 #[derive(Serialize)]

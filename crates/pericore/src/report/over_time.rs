@@ -7,13 +7,12 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::results::output::{Form, OutputArgs};
-use crate::results::table::{seconds, thousands};
+use crate::results::table::{line, placed, seconds, thousands};
 use crate::results::{Place, Report, Row, quoted};
 
-/// Widths of the columns of numbers and of the time; the name gets the rest of 80 columns.
+/// Widths of the columns of numbers and of the time.
 const NUMBER: usize = 9;
 const TIME: usize = 13;
-const NAME: usize = 80 - 5 * NUMBER - TIME - 2;
 
 /// The rows of all intervals.
 #[derive(Debug, Default)]
@@ -89,15 +88,9 @@ impl OverTime {
         let heading = ["mean", "least", "median", "95 %", "most"].map(|word| format!("{word:>NUMBER$}")).concat();
         writeln!(out, "\n{heading}{:>TIME$}", "at s")?;
         for series in &self.series {
-            let place = series.place.as_ref().map_or_else(String::new, |place| format!("{place} "));
             let (figures, symbol) = series.figures();
-            let name = format!("{place}{} {symbol}", series.name);
-            let name = name.trim_end();
-            if name.chars().count() <= NAME {
-                writeln!(out, "{figures}  {name}")?;
-            } else {
-                writeln!(out, "  {name}\n{figures}")?;
-            }
+            let name = format!("{} {symbol}", placed(series.place.as_ref(), &series.name));
+            line(out, &figures, name.trim_end())?;
         }
         let plural = if self.intervals == 1 { "" } else { "s" };
         writeln!(out, "\n over {} interval{plural}, {} s", self.intervals, seconds(self.seconds))?;

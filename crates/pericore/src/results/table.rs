@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use pericore_metrics::UnitOfMeasure;
 
-use super::{Report, Row};
+use super::{Place, Report, Row};
 
 /// Widths of the columns of numbers; the name gets the rest of 80 columns.
 const VALUE: usize = 18;
@@ -32,30 +32,33 @@ pub fn print(out: &mut impl Write, report: &Report, truth: bool) -> io::Result<(
     let numbers = |value: &str, truth_text: &str, error: &str| {
         if truth { format!("{value:>VALUE$}{truth_text:>TRUTH$}{error:>ERROR$}") } else { format!("{value:>VALUE$}") }
     };
-    let heading = numbers("measured", "truth", "error");
-    let name_width = LINE - heading.chars().count() - 2;
     if truth {
-        writeln!(out, "{heading}")?;
+        writeln!(out, "{}", numbers("measured", "truth", "error"))?;
     }
     for row in &report.rows {
         let (value, true_value, error) = texts(row);
-        let mut name = row.name.clone();
-        if let Some(place) = &row.place {
-            name = format!("{place} {name}");
-        }
+        let mut name = placed(row.place.as_ref(), &row.name);
         if let Some(spread) = row.spread {
             name = format!("{name} (+- {:.2} %)", spread * 100.0);
         }
-        let figures = numbers(&value, &true_value, &error);
-        if name.chars().count() <= name_width {
-            writeln!(out, "{figures}  {name}")?;
-        } else {
-            // Too long for its column: a line of its own, the figures under it.
-            writeln!(out, "  {name}\n{figures}")?;
-        }
+        line(out, &numbers(&value, &true_value, &error), &name)?;
     }
     writeln!(out)?;
     validity(out, report)
+}
+
+/// A row's name behind its place.
+pub fn placed(place: Option<&Place>, name: &str) -> String {
+    place.map_or_else(|| name.to_owned(), |place| format!("{place} {name}"))
+}
+
+/// A line of figures and a name. A name that is too long for the rest of the line gets one of its own, the figures under it.
+pub fn line(out: &mut impl Write, figures: &str, name: &str) -> io::Result<()> {
+    if figures.chars().count() + 2 + name.chars().count() <= LINE {
+        writeln!(out, "{figures}  {name}")
+    } else {
+        writeln!(out, "  {name}\n{figures}")
+    }
 }
 
 /// A number as the table shows it: a count, or in a unit of measure.
