@@ -15,7 +15,7 @@ use crate::terminal::{Paint, wrapped};
 const HELP: &str = "s: system, socket, instance   Space: pause   r: reset least, mean, most   arrows, PgUp, PgDn: look at a row   q: quit   \
                     ~ scaled   ? suspect   ! no number; bars: 0 to the greatest of those shown; mean: over time";
 
-/// At most so many lines say why numbers are doubtful; a part of the height.
+/// What is said of rows takes this part of the height at most.
 const FOOT: usize = 3;
 
 /// A frame of at most `height` lines of at most `width` characters each.

@@ -111,4 +111,23 @@ mod tests {
         assert_eq!(keys(b"\x1b\x1b[A"), (vec![Key::Escape, Key::Up], 0));
         assert_eq!(keys(b""), (vec![], 0));
     }
+
+    /// However a terminal's bytes are cut up, they are the same keys, and none of them stays behind for ever.
+    #[test]
+    fn bytes_may_come_one_by_one() {
+        const BYTES: [u8; 9] = [ESCAPE, b'[', b'O', b'A', b'5', b'~', 0x03, b'q', 0xff];
+        for number in 0..BYTES.len().pow(4) {
+            let bytes: Vec<u8> = (0..4).map(|place| BYTES[number / BYTES.len().pow(place) % BYTES.len()]).collect();
+            let (at_once, rest) = keys(&bytes);
+            assert!(rest == 0 || bytes[bytes.len() - rest] == ESCAPE, "{bytes:?}");
+            let (mut one_by_one, mut waiting) = (Vec::new(), Vec::new());
+            for byte in &bytes {
+                waiting.push(*byte);
+                let (more, rest) = keys(&waiting);
+                waiting.drain(..waiting.len() - rest);
+                one_by_one.extend(more);
+            }
+            assert_eq!((one_by_one, waiting.len()), (at_once, rest), "{bytes:?}");
+        }
+    }
 }

@@ -256,11 +256,11 @@ impl Ears {
         self.screen.leave();
         // The others first. Of our own threads any might take a signal to the group, and this one would go on meanwhile: it stops by a
         // signal to itself, and so all do.
-        // SAFETY: a signal that is ignored, or does what it does by default, runs no handler; no memory is involved.
+        // SAFETY: what is ignored runs no handler, and what was there before is put back; no memory is involved.
         unsafe {
-            libc::signal(libc::SIGTSTP, libc::SIG_IGN);
+            let before = libc::signal(libc::SIGTSTP, libc::SIG_IGN);
             libc::kill(0, libc::SIGTSTP);
-            libc::signal(libc::SIGTSTP, libc::SIG_DFL);
+            libc::signal(libc::SIGTSTP, before);
             libc::raise(libc::SIGTSTP);
         }
         self.go_on();

@@ -1,5 +1,6 @@
 //! Frames, written by hand.
 
+use clap::Parser;
 use pericore_metrics::{UnitOfMeasure, Validity, Value};
 use pericore_observe::results::Scope;
 
@@ -8,6 +9,7 @@ use super::frame::{frame, room};
 use super::keys::Key;
 use super::state::{Look, State, Wish};
 use crate::results::{Place, Report, Row};
+use crate::terminal::{ColorArg, Paint};
 
 fn row(name: &str, socket: Option<(u16, Option<&str>)>, value: Value, unit: Option<UnitOfMeasure>) -> Row {
     let place = socket.map(|(socket, instance)| Place { socket, instance: instance.map(str::to_owned), instances: 1 });
@@ -279,6 +281,32 @@ fn a_reset_begins_anew() {
     let lines = frame(&state, 80, 24);
     assert!(lines[1].contains("4 samples, least and most since 09:05:04"), "{}", lines[1]);
     assert_eq!(lines[3], " S0 imc/MEM_BANDWIDTH   2.000  GB/s   2.000    2.000                        ▆█▄▃");
+}
+
+/// Colours are not needed to read it, and take no room.
+#[test]
+fn painted_frames_are_the_same_but_for_the_paint() {
+    #[derive(Parser)]
+    struct Parsed {
+        #[command(flatten)]
+        color: ColorArg,
+    }
+    let paint = Parsed::try_parse_from(["top", "--color", "always"]).unwrap().color.paint();
+    let mut state = measured(Some(Scope::System));
+    state.press(Key::Down);
+    for size in [(80, 24), (40, 10), (10, 2)] {
+        state.look.paint = Paint::default();
+        let bare = frame(&state, size.0, size.1);
+        state.look.paint = paint;
+        let painted = frame(&state, size.0, size.1);
+        assert_ne!(painted, bare);
+        let washed = painted.iter().map(|line| {
+            let mut parts = line.split("\x1b[");
+            let first = parts.next().unwrap_or_default().to_owned();
+            parts.fold(first, |line, part| line + part.split_once('m').expect("a colour").1)
+        });
+        assert_eq!(washed.collect::<Vec<_>>(), bare);
+    }
 }
 
 #[test]

@@ -106,6 +106,13 @@ fn wrong_command_lines_get_one_clear_message() {
     refused(&stat(&["--workload", "stream:colour=blue"]), 129, &["colour"]);
     refused(&stat(&["--dry-run", "--cost"]), 129, &["--dry-run", "--cost"]);
     refused(&stat(&["-I", "0"]), 129, &["-I"]);
+    let top = |rest: &[&'static str]| [&["top", "--machine", "e5-2600"], rest].concat();
+    refused(&top(&["-e", "cbo/LLC_VICTIM.M_STATE/"]), 129, &["LLC_VICTIM", "LLC_VICTIMS"]);
+    refused(&top(&["--workload", "strem"]), 129, &["strem", "stream"]);
+    refused(&top(&["-I", "0"]), 129, &["-I"]);
+    refused(&top(&["-n", "0"]), 129, &["--samples"]);
+    refused(&top(&["--", "true"]), 129, &["PROGRAM", "--workload"]);
+    refused(&["top", "--workload", "stream"], 255, &["--machine"]);
     refused(&["stat", "--machine", "e5-2699"], 129, &["e5-2699", "e5-2600"]);
     refused(&["stat", "--machine", "e5-2600:sockets=99"], 129, &["sockets", "99"]);
     refused(&["list", "--machine", "e5-2600:sockets=99"], 129, &["sockets", "99"]);
@@ -224,9 +231,12 @@ fn completions_and_man_pages_come_from_the_command_line() {
     let _ = std::fs::remove_dir_all(&folder);
     let written = pericore(&["completions", "--man", folder.to_str().expect("UTF-8")]);
     assert!(written.status.success(), "{}", stderr(&written));
-    for (page, part) in
-        [("pericore.1", "pericore\\-stat"), ("pericore-stat.1", "per\\-socket"), ("pericore-explain.1", "why\\-not")]
-    {
+    for (page, part) in [
+        ("pericore.1", "pericore\\-stat"),
+        ("pericore-stat.1", "per\\-socket"),
+        ("pericore-top.1", "per\\-unit"),
+        ("pericore-explain.1", "why\\-not"),
+    ] {
         let text = std::fs::read_to_string(folder.join(page)).unwrap_or_else(|error| panic!("{page}: {error}"));
         assert!(text.contains(part), "{page}: {text}");
     }
