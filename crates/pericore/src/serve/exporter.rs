@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 use std::path::PathBuf;
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use pericore_exporter::text::{self, Format};
@@ -23,7 +23,8 @@ pub struct Exporter<'a> {
     listener: Option<Listener>,
     /// The Unix socket's file; it goes at the end.
     file: Option<SocketFile>,
-    server: Option<JoinHandle<()>>,
+    /// Asked for by the server alone, if it fails.
+    end: Ender,
     tally: Tally,
     names: Vec<Named>,
     title: String,
@@ -38,7 +39,7 @@ impl<'a> Exporter<'a> {
             board: Board::default(),
             listener: None,
             file: None,
-            server: None,
+            end: Ender::default(),
             tally: Tally::new(args.scope()),
             names: Vec::new(),
             title: String::new(),
@@ -68,7 +69,8 @@ impl Receiver for Exporter<'_> {
         let why = if interval < asked { ", since a counter could wrap in a longer time" } else { "" };
         notice::say(format!("{}: {}, a sample every {interval:.3} s{why}", listener.place(), subject.title));
         let server = Server::new(self.board.clone(), Limits::default());
-        let end = EndWith(subject.ender.clone());
+        self.end = subject.ender.clone();
+        let end = EndWith(self.end.clone());
         let serve = move || {
             let _end = end;
             // Whoever listens to strangers may do nothing else, and no register is behind it.
@@ -78,8 +80,7 @@ impl Receiver for Exporter<'_> {
             server.run(&listener)
         };
         let started = thread::Builder::new().name("server".to_owned()).spawn(serve);
-        self.server =
-            Some(started.map_err(|error| Failure::failed(format!("cannot start the server's thread: {error}")))?);
+        started.map_err(|error| Failure::failed(format!("cannot start the server's thread: {error}")))?;
         Ok(())
     }
 
@@ -114,12 +115,10 @@ impl Receiver for Exporter<'_> {
 
     fn finish(&mut self) -> Result<(), Failure> {
         self.file = None;
-        match &self.server {
-            Some(server) if server.is_finished() => {
-                Err(Failure::failed("the server has failed: nobody could be served any more"))
-            }
-            _ => Ok(()),
+        if self.end.is_asked() {
+            return Err(Failure::failed("the server has failed: nobody could be served any more"));
         }
+        Ok(())
     }
 
     fn clears_up_in(&self) -> Option<PathBuf> {
