@@ -229,6 +229,12 @@ impl Found {
         Self::Forward,
     ];
 
+    /// True if the LLC has the line.
+    #[inline]
+    pub const fn is_in_slice(self) -> bool {
+        matches!(self, Self::Shared | Self::Exclusive | Self::Modified | Self::Forward)
+    }
+
     /// The state of a number in the tags of a slice.
     pub const fn in_slice(state: u8) -> Self {
         match state {

@@ -34,8 +34,8 @@ pub struct Agent {
     pub(super) pipeline_free: Tick,
     /// Tick of the pipeline event that counts; others are stale.
     pub(super) pump_at: Tick,
-    /// Requests of this socket in order of arrival, cores' from when they are sent. What was turned away because its line was busy comes back to the front; it has
-    /// counted as queued all the while.
+    /// Requests of this socket in order of arrival, cores' from when they are sent. What was turned away because its line was busy comes
+    /// back to the front; it has counted as queued all the while.
     pub(super) ingress: RequestQueue,
     /// Requests and snoops of the other socket.
     pub(super) outside: RequestQueue,

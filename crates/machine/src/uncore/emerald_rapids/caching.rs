@@ -5,6 +5,7 @@ use super::agent::{FILTER_EXCLUSIVE, FILTER_SHARED, Filter, Slice};
 use super::core::{EXCLUSIVE, MODIFIED, SHARED};
 use super::event::Event;
 use super::request::{Request, RequestId};
+use super::tags::Way;
 use crate::ledger::emerald_rapids::compiled::deed;
 use crate::ledger::emerald_rapids::{Found, Kind, Reason, Ring, Target, Victim};
 use crate::signal::{SignalSink, Tick};
@@ -110,14 +111,15 @@ impl Model {
         self.wheel.schedule(at + wait + self.times.llc_quick, Event::Data.of(request));
     }
 
-    /// A core or I/O stack gives a line up.
-    pub(super) fn take_back<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
-        let Request { socket, cha, line, class, origin, .. } = self.pool[request];
+    /// A core or I/O stack gives a line up, which its look-up has found in a way of slice or snoop filter.
+    pub(super) fn take_back<S: SignalSink>(&mut self, request: RequestId, way: Option<Way>, sink: &mut S) {
+        let Request { socket, cha, line, class, origin, found, .. } = self.pool[request];
         let kind = class.kind;
         let from_device = kind == Kind::DmaWriteback;
         let owner = if from_device { u8::MAX } else { self.core_within(origin) };
         let mut filter = self.filter(socket, cha);
-        let entry = filter.find(line).map(|way| (way, filter.get(way)));
+        let in_slice = found.is_in_slice();
+        let entry = if in_slice { filter.find(line) } else { way }.map(|way| (way, filter.get(way)));
         let mut owned = from_device;
         if let Some((way, entry)) = entry {
             if entry.state == FILTER_EXCLUSIVE && entry.owner == owner {
@@ -130,7 +132,11 @@ impl Model {
         }
         if owned && kind != Kind::WritebackShared {
             let state = if kind == Kind::WritebackClean { Found::Exclusive } else { Found::Modified };
-            self.llc_insert(socket, cha, line, state, from_device, sink);
+            if in_slice {
+                self.llc_insert(socket, cha, line, state, from_device, sink);
+            } else {
+                self.llc_add(socket, cha, line, state, from_device, sink);
+            }
             if kind == Kind::WritebackModified {
                 self.account.deed(deed!("cha/WB_PUSH_MTOI.LLC"), socket.into(), cha.into(), self.now, sink);
             }
@@ -159,7 +165,12 @@ impl Model {
             slice.touch(way);
             return;
         }
-        let Some(old) = slice.insert(line, state as u8, 0) else { return };
+        self.llc_add(socket, cha, line, state, for_io, sink);
+    }
+
+    /// The same for a line that is not there.
+    fn llc_add<S: SignalSink>(&mut self, socket: u8, cha: u8, line: u32, state: Found, for_io: bool, sink: &mut S) {
+        let Some(old) = self.slice(socket, cha).insert(line, state as u8, 0) else { return };
         let left = Found::in_slice(old.state);
         let (_, home) = super::address::target(old.line);
         let victim = Victim { state: left, for_io, remote: home != socket };
@@ -179,14 +190,27 @@ impl Model {
         core: u8,
         sink: &mut S,
     ) {
-        let (at_socket, at_cha) = (u16::from(socket), u16::from(cha));
         let mut filter = self.filter(socket, cha);
         if let Some(way) = filter.find(line) {
             filter.set(way, state, core);
             filter.touch(way);
             return;
         }
-        let Some(old) = filter.insert(line, state, core) else { return };
+        self.filter_add(socket, cha, line, state, core, sink);
+    }
+
+    /// The same for a line that it does not have.
+    pub(super) fn filter_add<S: SignalSink>(
+        &mut self,
+        socket: u8,
+        cha: u8,
+        line: u32,
+        state: u8,
+        core: u8,
+        sink: &mut S,
+    ) {
+        let (at_socket, at_cha) = (u16::from(socket), u16::from(cha));
+        let Some(old) = self.filter(socket, cha).insert(line, state, core) else { return };
         if old.state == FILTER_EXCLUSIVE {
             let core = self.core_number(socket, old.owner);
             let had = self.l2s.at(core).snoop(old.line, true);

@@ -92,7 +92,11 @@ impl Model {
                 }
                 let state = if grant == super::core::SHARED { Found::FilterShared } else { Found::FilterExclusive };
                 let core = self.core_within(origin);
-                self.filter_insert(socket, cha, line, state as u8, core, sink);
+                if found == Found::Nothing {
+                    self.filter_add(socket, cha, line, state as u8, core, sink);
+                } else {
+                    self.filter_insert(socket, cha, line, state as u8, core, sink);
+                }
                 self.pool[request].grant = grant;
             }
         }

@@ -4,6 +4,7 @@ use super::Model;
 use super::agent::{FILTER_EXCLUSIVE, KEPT, KEPT_BY_REMOTE, queued};
 use super::event::Event;
 use super::request::{NO_REQUEST, Request, RequestId};
+use super::tags::Way;
 use crate::engine::NEVER;
 use crate::ledger::emerald_rapids::compiled::deed;
 use crate::ledger::emerald_rapids::{Found, Kind, Lookup, Queue, Reason, Ring};
@@ -140,12 +141,11 @@ impl Model {
         } else if let Some(queue) = queued(class.kind.queue()) {
             self.account.leave(queue, at_socket, at_cha, self.now, sink);
         }
-        let found = self.look_up(socket, cha, line);
-        let in_cache = matches!(found, Found::Shared | Found::Exclusive | Found::Modified | Found::Forward);
-        let owned = found == Found::FilterExclusive && self.owner_has(socket, cha, line);
+        let (found, way) = self.look_up(socket, cha, line);
+        let owned = found == Found::FilterExclusive && way.is_some_and(|way| self.owner_has(socket, cha, line, way));
         let entry = &mut self.pool[request];
         entry.found = found;
-        entry.class.hit = in_cache || owned;
+        entry.class.hit = found.is_in_slice() || owned;
         let class = entry.class;
         if class.kind.lookup() != Lookup::None {
             self.account.look_up(at_socket, at_cha, class, found, self.now, sink);
@@ -160,29 +160,32 @@ impl Model {
             Kind::DeviceRead | Kind::DeviceWrite => self.device_access(request, sink),
             Kind::StreamFull | Kind::StreamPart | Kind::Flush | Kind::FlushOpt => self.drive_out(request, sink),
             Kind::Clean => self.clean(request, sink),
-            kind if kind.is_writeback() => self.take_back(request, sink),
-            Kind::DmaWriteback => self.take_back(request, sink),
-            kind if matches!(kind.queue(), Queue::Core | Queue::Io) => self.read(request, sink),
+            kind if kind.is_writeback() => self.take_back(request, way, sink),
+            Kind::DmaWriteback => self.take_back(request, way, sink),
+            kind if matches!(kind.queue(), Queue::Core | Queue::Io) => self.read(request, way, sink),
             _ => self.serve_remote(request, sink),
         }
     }
 
-    pub(super) fn look_up(&mut self, socket: u8, cha: u8, line: u32) -> Found {
+    /// What an agent has of a line, and its way: in the slice, or in the snoop filter if the slice does not have it.
+    pub(super) fn look_up(&mut self, socket: u8, cha: u8, line: u32) -> (Found, Option<Way>) {
         let slice = self.slice(socket, cha);
         if let Some(way) = slice.find(line) {
-            return Found::in_slice(slice.get(way).state);
+            return (Found::in_slice(slice.get(way).state), Some(way));
         }
         let filter = self.filter(socket, cha);
-        match filter.find(line).map(|way| filter.get(way).state) {
+        let way = filter.find(line);
+        let found = match way.map(|way| filter.get(way).state) {
             Some(FILTER_EXCLUSIVE) => Found::FilterExclusive,
             Some(_) => Found::FilterShared,
             None => Found::Nothing,
-        }
+        };
+        (found, way)
     }
 
-    pub(super) fn owner_has(&mut self, socket: u8, cha: u8, line: u32) -> bool {
-        let filter = self.filter(socket, cha);
-        let Some(owner) = filter.find(line).map(|way| filter.get(way).owner) else { return false };
+    /// True if the owner that a way of the snoop filter names still has its line.
+    pub(super) fn owner_has(&mut self, socket: u8, cha: u8, line: u32, way: Way) -> bool {
+        let owner = self.filter(socket, cha).get(way).owner;
         let core = self.core_number(socket, owner);
         self.has_copy(core, line)
     }

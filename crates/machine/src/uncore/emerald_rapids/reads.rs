@@ -5,13 +5,14 @@ use super::agent::{FILTER_EXCLUSIVE, FILTER_SHARED};
 use super::core::{EXCLUSIVE, MODIFIED, SHARED};
 use super::event::Event;
 use super::request::{Request, RequestId};
+use super::tags::Way;
 use crate::ledger::emerald_rapids::compiled::deed;
 use crate::ledger::emerald_rapids::{Found, Kind, Queue, Ring};
 use crate::signal::{SignalSink, Tick};
 
 impl Model {
-    /// A read of this socket's core or I/O stack.
-    pub(super) fn read<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+    /// A read of this socket's core or I/O stack, whose line its look-up has found in a way of slice or snoop filter.
+    pub(super) fn read<S: SignalSink>(&mut self, request: RequestId, way: Option<Way>, sink: &mut S) {
         let Request { socket, cha, line, class, found, origin, .. } = self.pool[request];
         let (at_socket, at_cha) = (u16::from(socket), u16::from(cha));
         let kind = class.kind;
@@ -30,9 +31,8 @@ impl Model {
         match found {
             Found::Shared | Found::Forward if kind.owns() && !keeps_no_copy && self.sockets > 1 => {
                 // The slice has the data; the right to write is its home's to give.
-                let mut slice = self.slice(socket, cha);
-                if let Some(way) = slice.find(line) {
-                    slice.clear(way);
+                if let Some(way) = way {
+                    self.slice(socket, cha).clear(way);
                 }
                 if !kind.needs_no_data() && !self.has_copy(origin, line) {
                     let (from, to) = (self.places.cha[usize::from(cha)], self.requester_tile(request));
@@ -44,9 +44,10 @@ impl Model {
                 let modified = found == Found::Modified;
                 // What an owner gave up to a reader is modified in the slice, and both share it.
                 let sole = matches!(found, Found::Exclusive | Found::Modified);
-                let alone = sole && (kind.owns() || self.filter(socket, cha).find(line).is_none());
+                let unlisted = sole && !kind.owns() && self.filter(socket, cha).find(line).is_none();
+                let alone = unlisted || sole && kind.owns();
                 let mut slice = self.slice(socket, cha);
-                let Some(way) = slice.find(line) else { return };
+                let Some(way) = way else { return };
                 let grant = if kind.owns() || (alone && modified) {
                     MODIFIED
                 } else if alone {
@@ -65,7 +66,11 @@ impl Model {
                 }
                 if !keeps_no_copy {
                     let state = if grant == SHARED { FILTER_SHARED } else { FILTER_EXCLUSIVE };
-                    self.filter_insert(socket, cha, line, state, core, sink);
+                    if unlisted {
+                        self.filter_add(socket, cha, line, state, core, sink);
+                    } else {
+                        self.filter_insert(socket, cha, line, state, core, sink);
+                    }
                 }
                 self.pool[request].grant = if keeps_no_copy { 0 } else { grant };
                 if kind.owns() {

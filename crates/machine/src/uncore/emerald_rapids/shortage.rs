@@ -89,16 +89,17 @@ impl Model {
         let short = |model: &mut Self, of: Reason| model.agent(socket, cha).links.is_short(of).then_some(of);
         match wanted {
             Reason::Request => short(self, wanted).filter(|_| !self.is_served_here(socket, cha, line, kind.owns())),
-            Reason::Data if self.look_up(socket, cha, line) == Found::Nothing => short(self, Reason::Response),
+            Reason::Data if self.look_up(socket, cha, line).0 == Found::Nothing => short(self, Reason::Response),
             _ => short(self, wanted),
         }
     }
 
     /// True if the slice or a core of this socket can give a line away, with the right to write if one `owns` it then.
     fn is_served_here(&mut self, socket: u8, cha: u8, line: u32, owns: bool) -> bool {
-        match self.look_up(socket, cha, line) {
+        let (found, way) = self.look_up(socket, cha, line);
+        match found {
             Found::Nothing | Found::FilterShared | Found::FilterHitme => false,
-            Found::FilterExclusive => self.owner_has(socket, cha, line),
+            Found::FilterExclusive => way.is_some_and(|way| self.owner_has(socket, cha, line, way)),
             Found::Shared | Found::Forward => !owns,
             Found::Exclusive | Found::Modified => true,
         }
