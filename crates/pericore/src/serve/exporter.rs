@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -23,8 +25,8 @@ pub struct Exporter<'a> {
     listener: Option<Listener>,
     /// The Unix socket's file; it goes at the end.
     file: Option<SocketFile>,
-    /// Asked for by the server alone, if it fails.
-    end: Ender,
+    /// Set by the server if it cannot go on.
+    has_failed: Arc<AtomicBool>,
     tally: Tally,
     names: Vec<Named>,
     title: String,
@@ -39,7 +41,7 @@ impl<'a> Exporter<'a> {
             board: Board::default(),
             listener: None,
             file: None,
-            end: Ender::default(),
+            has_failed: Arc::default(),
             tally: Tally::new(args.scope()),
             names: Vec::new(),
             title: String::new(),
@@ -69,8 +71,7 @@ impl Receiver for Exporter<'_> {
         let why = if interval < asked { ", since a counter could wrap in a longer time" } else { "" };
         notice::say(format!("{}: {}, a sample every {interval:.3} s{why}", listener.place(), subject.title));
         let server = Server::new(self.board.clone(), Limits::default());
-        self.end = subject.ender.clone();
-        let end = EndWith(self.end.clone());
+        let end = EndWith { has_failed: Arc::clone(&self.has_failed), ender: subject.ender.clone() };
         let serve = move || {
             let _end = end;
             // Whoever listens to strangers may do nothing else, and no register is behind it.
@@ -115,7 +116,7 @@ impl Receiver for Exporter<'_> {
 
     fn finish(&mut self) -> Result<(), Failure> {
         self.file = None;
-        if self.end.is_asked() {
+        if self.has_failed.load(Ordering::Relaxed) {
             return Err(Failure::failed("the server has failed: nobody could be served any more"));
         }
         Ok(())
@@ -131,11 +132,15 @@ impl Receiver for Exporter<'_> {
 }
 
 /// Ends the measurement when it is dropped: a server runs for as long as its process, unless it fails.
-struct EndWith(Ender);
+struct EndWith {
+    has_failed: Arc<AtomicBool>,
+    ender: Ender,
+}
 
 impl Drop for EndWith {
     fn drop(&mut self) {
-        self.0.end();
+        self.has_failed.store(true, Ordering::Relaxed);
+        self.ender.end();
     }
 }
 

@@ -9,6 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use pericore_observe::linux::privileges::{self, Needs};
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGWINCH};
 use signal_hook::low_level::pipe;
 
@@ -100,10 +101,12 @@ impl Live {
         };
         thread::Builder::new().name("keys".to_owned()).spawn(move || {
             let _at_end = hearing;
+            give_up_rights();
             ears.listen();
         })?;
         thread::Builder::new().name("frames".to_owned()).spawn(move || {
             let _at_end = drawing;
+            give_up_rights();
             shared.draw(&screen);
         })?;
         Ok(live)
@@ -277,6 +280,11 @@ impl Ears {
         let _ = self.screen.enter();
         self.shared.change(|_| ());
     }
+}
+
+/// A terminal takes none. If they cannot be given up, the measurement says so.
+fn give_up_rights() {
+    let _ = privileges::keep_only(Needs::default());
 }
 
 /// A panic's message belongs on the terminal as it was.
