@@ -4,6 +4,7 @@
 mod live;
 
 use std::collections::BTreeMap;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -178,10 +179,14 @@ fn a_software_machine_says_so_in_every_series() {
         assert!(server.try_wait().expect("it is ours").is_none(), "the server ended");
         std::thread::sleep(std::time::Duration::from_millis(50));
     };
-    server.kill().expect("it still runs");
+    // Who is told to end is the keeper of the machine; the server in it ends in order.
+    let told = Command::new("kill").args(["-TERM", &server.id().to_string()]).status().expect("kill runs");
     let output = server.wait_with_output().expect("it is ours");
-    let _ = (std::fs::remove_dir_all(state), std::fs::remove_file(socket));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("EMULATED e5-2680"));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(told.success() && output.status.signal() == Some(15), "{:?}: {said}", output.status);
+    assert!(said.contains("EMULATED e5-2680") && !said.contains("failed"), "{said}");
+    assert!(!socket.exists(), "the socket goes with its server");
+    let _ = std::fs::remove_dir_all(state);
     let samples = parsed("plain", &text);
     assert!(samples.keys().all(|(_, labels)| labels.contains("emulated=e5-2680")), "{text}");
     for socket in ["0", "1"] {
