@@ -46,21 +46,24 @@ impl Columns {
         let mut left = width.saturating_sub(now + 1);
         let name = longest.min((width / 3).max(3)).min(left.saturating_sub(1));
         left = left.saturating_sub(name + 1);
-        let mut take = |width: usize, cost: usize| {
-            let fits = left >= cost;
-            left -= if fits { cost } else { 0 };
-            if fits { width } else { 0 }
+        let take = |left: &mut usize, width: usize, cost: usize| match left.checked_sub(cost) {
+            Some(rest) => {
+                *left = rest;
+                width
+            }
+            None => 0,
         };
-        let symbol = take(symbol, symbol + 1);
-        let most = take(number, number + 2);
-        let bars = take(BARS[0], BARS[0] + 1);
-        let mean = take(number, number + 2);
-        let bars = bars + if bars > 0 { take(BARS[1] - BARS[0], BARS[1] - BARS[0]) } else { 0 };
-        let at = if bars >= BARS[1] { take(TIME, TIME + 1) } else { 0 };
-        let least = if at > 0 { take(number, number + 2) } else { 0 };
-        let more = left.min(longest - name.min(longest));
-        let (name, left) = (name + more, left - more);
-        let bars = if bars > 0 { (bars + left).min(REMEMBERED) } else { 0 };
+        let symbol = take(&mut left, symbol, symbol + 1);
+        let most = take(&mut left, number, number + 2);
+        let bars = take(&mut left, BARS[0], BARS[0] + 1);
+        let mean = take(&mut left, number, number + 2);
+        // A name that can be read is worth more than the rest.
+        let more = left.min(longest - name);
+        let (name, mut left) = (name + more, left - more);
+        let wider = if bars > 0 { take(&mut left, BARS[1] - BARS[0], BARS[1] - BARS[0]) } else { 0 };
+        let at = if wider > 0 { take(&mut left, TIME, TIME + 1) } else { 0 };
+        let least = if at > 0 { take(&mut left, number, number + 2) } else { 0 };
+        let bars = if bars > 0 { (bars + wider + left).min(REMEMBERED) } else { 0 };
         Self { name, now, symbol, mean, least, most, at, bars }
     }
 }
