@@ -26,7 +26,7 @@ use crate::machine::run::{again, is_within};
 use crate::notice;
 use crate::program::ProgramArgs;
 pub use ender::Ender;
-pub use local::STANDS_IN;
+pub use local::{STANDS_IN, stand_in};
 
 /// A year: longer intervals are a slip.
 const MOST_MILLISECONDS: f64 = 365.0 * 86_400e3;
