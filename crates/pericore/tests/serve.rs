@@ -178,9 +178,13 @@ fn a_software_machine_says_so_in_every_series() {
         assert!(server.try_wait().expect("it is ours").is_none(), "the server ended");
         std::thread::sleep(std::time::Duration::from_millis(50));
     };
+    let process = server.id();
     server.kill().expect("it still runs");
     let output = server.wait_with_output().expect("it is ours");
-    let _ = (std::fs::remove_dir_all(state), std::fs::remove_file(socket));
+    // Killed, it could not clear up what is its own.
+    let own = std::env::temp_dir().join(format!("pericore-within-{process}-0"));
+    let _ = (std::fs::remove_file(socket), std::fs::remove_dir_all(own));
+    assert!(!state.exists(), "a machine that is gone leaves no journal where others look");
     assert!(String::from_utf8_lossy(&output.stderr).contains("EMULATED e5-2680"));
     let samples = parsed("plain", &text);
     assert!(samples.keys().all(|(_, labels)| labels.contains("emulated=e5-2680")), "{text}");

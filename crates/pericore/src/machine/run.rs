@@ -1,6 +1,9 @@
 //! `pericore machine run`: an unmodified program on a live software machine.
 
 use std::ffi::OsString;
+use std::fs::DirBuilder;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -61,7 +64,33 @@ pub fn again(machine: &str, workload: Option<&str>) -> Result<ExitCode, Failure>
     let program = std::env::current_exe()
         .map_err(|error| Failure::failed(format!("cannot tell where this program is: {error}")))?;
     let words = std::iter::once(program.into_os_string()).chain(std::env::args_os().skip(1));
-    on(&LiveArgs::named(machine, workload), words.collect(), &[(WITHIN.into(), "1".into())], &Options::default())
+    let state = OwnState::new()?;
+    let environment = [(WITHIN.into(), "1".into()), ("XDG_STATE_HOME".into(), state.0.clone().into_os_string())];
+    on(&LiveArgs::named(machine, workload), words.collect(), &environment, &Options::default())
+}
+
+/// A folder for the journals of a machine that ends with us, so that a run that is killed is in nobody's way. It goes when it is dropped.
+struct OwnState(PathBuf);
+
+impl OwnState {
+    fn new() -> Result<Self, Failure> {
+        // A name of its own each time: one that is there already is somebody else's.
+        for number in 0..1000 {
+            let path = std::env::temp_dir().join(format!("pericore-within-{}-{number}", std::process::id()));
+            match DirBuilder::new().mode(0o700).create(&path) {
+                Ok(()) => return Ok(Self(path)),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(Failure::failed(format!("cannot make {}: {error}", path.display()))),
+            }
+        }
+        Err(Failure::failed("there is no room for a folder of this run's own; name another place with TMPDIR"))
+    }
+}
+
+impl Drop for OwnState {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
 }
 
 fn on(
