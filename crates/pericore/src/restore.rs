@@ -9,10 +9,16 @@ use clap::Args;
 use pericore_observe::session::{Journal, Neighbourhood, Restored};
 
 use crate::failure::Failure;
+use crate::measure::stand_in;
 use crate::{machine, notice, target};
 
-/// What journals call the machine that they were written on.
-pub const LOCAL: &str = "local";
+/// What journals call the machine that they were written on, and how their files' names begin.
+const LOCAL: &str = "local";
+
+/// What journals call the machine that this runs on. A live software machine has its own name: what it held must never be written to a Xeon.
+pub fn this_machine() -> String {
+    stand_in().unwrap_or_else(|| LOCAL.to_owned())
+}
 
 /// What is missing where there is no directory for journals.
 const NO_STATE: &str = "neither XDG_STATE_HOME nor HOME names a folder by an absolute path";
@@ -71,12 +77,13 @@ fn one(args: &RestoreArgs, path: &Path, said: &mut String) -> Result<(), Failure
     let _ = writeln!(said, "{}: {} registers of {}", path.display(), journal.saved.len(), journal.machine);
     let outcome = match &args.machine {
         Some(machine) if *machine != journal.machine => {
-            let named = if journal.machine == LOCAL { "leave out --machine" } else { "name that with --machine" };
+            let named =
+                if journal.machine == this_machine() { "leave out --machine" } else { "name that with --machine" };
             return Err(Failure::usage(format!("the journal is about {}, not {machine}: {named}", journal.machine)));
         }
         // Nothing runs on it: only the registers matter.
         Some(machine) => journal.restore(&mut machine::opened::machine(machine)?, &boot()?),
-        None if journal.machine == LOCAL => journal.restore(&mut target::host()?.space(), &boot()?),
+        None if journal.machine == this_machine() => journal.restore(&mut target::host()?.space(), &boot()?),
         None => {
             for saved in &journal.saved {
                 let _ = writeln!(said, "  {saved}");
@@ -120,7 +127,7 @@ pub fn boot() -> Result<String, Failure> {
 /// # Errors
 /// No directory for state is known, or the system does not tell its boot.
 pub fn neighbourhood() -> Result<Neighbourhood, Failure> {
-    Ok(Neighbourhood::new(needed_state_directory()?, LOCAL, boot()?))
+    Ok(Neighbourhood::new(needed_state_directory()?, this_machine(), boot()?))
 }
 
 /// Where this process keeps its journal. The name tells the process, so that nobody restores what still runs.

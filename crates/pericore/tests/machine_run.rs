@@ -111,3 +111,25 @@ fn an_idle_machine_does_nothing() {
         String::from_utf8_lossy(&output.stderr)
     );
 }
+
+/// A run that is killed with its live machine leaves a journal of that machine, which a Xeon must never get.
+#[test]
+fn what_a_live_machine_held_is_not_put_back_elsewhere() {
+    let state = std::env::temp_dir().join(format!("pericore-machine-killed-{}", std::process::id()));
+    let script = r#""$P" stat -e cbo0/CLOCKTICKS/ & pid=$!
+        until ls "$XDG_STATE_HOME"/pericore/*.journal >/dev/null 2>&1; do sleep 0.01; done; kill -9 $pid"#;
+    let pericore = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_pericore"));
+        command.env("XDG_STATE_HOME", &state).env("P", env!("CARGO_BIN_EXE_pericore"));
+        command
+    };
+    let run = pericore().args(["machine", "run", "--machine", "e5-2600", "--", "sh", "-c", script]).output();
+    assert!(run.expect("the program starts").status.success());
+    let outside = pericore().arg("restore").output().expect("the program starts");
+    let named = pericore().args(["restore", "--machine", "e5-2680"]).output().expect("the program starts");
+    std::fs::remove_dir_all(&state).expect("a folder of ours");
+    let said = |output: &Output| String::from_utf8_lossy(&[&output.stdout[..], &output.stderr].concat()).into_owned();
+    assert_eq!(outside.status.code(), Some(255), "{}", said(&outside));
+    assert!(said(&outside).contains("the registers of e5-2680 are not reachable from here"), "{}", said(&outside));
+    assert!(named.status.success() && said(&named).contains("the journal is removed"), "{}", said(&named));
+}

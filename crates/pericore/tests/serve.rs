@@ -186,7 +186,7 @@ fn a_software_machine_says_so_in_every_series() {
     assert!(told.success() && output.status.signal() == Some(15), "{:?}: {said}", output.status);
     assert!(said.contains("EMULATED e5-2680") && !said.contains("failed"), "{said}");
     assert!(!socket.exists(), "the socket goes with its server");
-    let _ = std::fs::remove_dir_all(state);
+    assert!(!state.exists(), "a machine that is gone leaves no journal where others look");
     let samples = parsed("plain", &text);
     assert!(samples.keys().all(|(_, labels)| labels.contains("emulated=e5-2680")), "{text}");
     for socket in ["0", "1"] {

@@ -35,7 +35,7 @@ fn turn(args: &MeasureArgs) -> f64 {
 pub const STANDS_IN: &str = "PERICORE_EMULATED";
 
 /// The software machine that we are on, if it said so.
-fn stand_in() -> Option<String> {
+pub fn stand_in() -> Option<String> {
     std::env::var(STANDS_IN).ok().filter(|name| !name.is_empty())
 }
 
@@ -158,7 +158,7 @@ impl Measurement<'_> {
             None => restore::journal_of_this_process()?,
         };
         let mut folders = vec![folder(&path), folder(&restore::journal_of_this_process()?)];
-        let journal = JournalFile { path, boot: restore::boot()?, machine: restore::LOCAL.to_owned() };
+        let journal = JournalFile { path, boot: restore::boot()?, machine: restore::this_machine() };
         let take_over = args.take_over;
         let options = Options { take_over, guard, journal: Some(journal), neighbourhood: Some(neighbourhood) };
         let watch = self.watch;

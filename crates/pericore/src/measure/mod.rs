@@ -28,7 +28,7 @@ use crate::notice;
 use crate::program::ProgramArgs;
 pub use ender::Ender;
 pub use interrupt::Interrupt;
-pub use local::STANDS_IN;
+pub use local::{STANDS_IN, stand_in};
 
 /// A year: longer intervals are a slip.
 const MOST_MILLISECONDS: f64 = 365.0 * 86_400e3;
