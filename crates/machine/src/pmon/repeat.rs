@@ -43,12 +43,6 @@ impl Bank {
         (0u16..).zip(&self.instances).filter(|(_, instance)| instance.watched).map(|(number, _)| number).collect()
     }
 
-    /// True if a write to the register reaches counters of other instances.
-    pub(crate) fn reaches_others(&self, number: u16, at: SlotRef) -> bool {
-        let layout = &self.instances[usize::from(number)].layout;
-        layout.global_control.as_ref().is_some_and(|control| control.slot == at.0)
-    }
-
     /// True if the register is a counter: writing it changes nothing but its value.
     pub(crate) fn is_counter(&self, number: u16, at: SlotRef) -> bool {
         matches!(self.instances[usize::from(number)].layout.slots[usize::from(at.0)].kind, Kind::Counter(_))

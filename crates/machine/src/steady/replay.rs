@@ -53,7 +53,9 @@ impl Replay {
         }
         self.advance_armed(bank, to);
         for (number, slot) in touched.into_iter().flatten() {
-            if writes && bank.reaches_others(number, slot) {
+            // Software stops one unit after the other and takes one time for all of them: what the last ones have to catch up must not lie between,
+            // so all do when the first is written to. And a write may reach others by itself.
+            if writes && !bank.is_counter(number, slot) {
                 (0..self.recording.instances()).for_each(|other| self.bring(bank, other, to));
             }
             self.bring(bank, number, to);
