@@ -80,7 +80,7 @@ impl Model {
             threads: Vec::new(),
             cores: (0..all * cores).map(core).collect(),
             l2s: AllL2s::new(usize::from(all * cores)),
-            agents: (0..all * cores).map(|_| Agent::new(parameters.tor_entries)).collect(),
+            agents: Box::new(std::array::from_fn(|_| Agent::new(parameters.tor_entries))),
             slices: AllSlices::new(usize::from(all * cores)),
             mesh,
             credits: subchannels.iter().map(|_| Credits::new(timing.reads, timing.writes)).collect(),

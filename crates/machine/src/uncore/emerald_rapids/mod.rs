@@ -73,6 +73,9 @@ use subchannel::Subchannel;
 use system::System;
 use times::Times;
 
+/// Agents of two sockets: a power of two, so that one is found without a check.
+const MOST_AGENTS: usize = 2 * address::AGENTS as usize;
+const _: () = assert!(MOST_AGENTS.is_power_of_two());
 /// Subchannels of two sockets.
 const MOST_SUBCHANNELS: usize = 2 * address::SUBCHANNELS as usize;
 
@@ -102,7 +105,7 @@ pub struct Model {
     threads: Vec<Thread>,
     cores: Vec<Core>,
     l2s: AllL2s,
-    agents: Vec<Agent>,
+    agents: Box<[Agent; MOST_AGENTS]>,
     slices: AllSlices,
     mesh: Mesh,
     credits: Vec<Credits>,
@@ -238,6 +241,7 @@ impl Model {
         }
     }
 
+    #[inline(always)]
     fn dispatch<S: SignalSink>(&mut self, packed: u32, sink: &mut S) {
         let (event, subject) = Event::unpack(packed);
         match event {
@@ -326,7 +330,7 @@ impl Model {
 
     #[inline]
     fn agent_number(&self, socket: u8, cha: u8) -> u16 {
-        u16::from(socket) * address::AGENTS as u16 + u16::from(cha)
+        (u16::from(socket) * address::AGENTS as u16 + u16::from(cha)) % MOST_AGENTS as u16
     }
 
     #[inline]

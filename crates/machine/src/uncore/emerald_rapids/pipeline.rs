@@ -1,10 +1,10 @@
 //! The agent's pipeline: requests come out of the ingress queues, are looked up, and take an entry of the table of requests.
 
-use super::Model;
 use super::agent::{FILTER_EXCLUSIVE, KEPT, KEPT_BY_REMOTE, queued};
 use super::event::Event;
 use super::request::{NO_REQUEST, Request, RequestId};
 use super::tags::Way;
+use super::{MOST_AGENTS, Model};
 use crate::engine::NEVER;
 use crate::ledger::emerald_rapids::compiled::deed;
 use crate::ledger::emerald_rapids::{Found, Kind, Lookup, Queue, Reason, Ring};
@@ -78,7 +78,7 @@ impl Model {
     /// The pipeline takes its next request.
     pub(super) fn pump<S: SignalSink>(&mut self, number: u16, sink: &mut S) {
         let (now, uclk) = (self.now, self.times.uclk);
-        let agent = &mut self.agents[usize::from(number)];
+        let agent = &mut self.agents[usize::from(number) % MOST_AGENTS];
         if agent.pump_at != now {
             return;
         }
@@ -112,7 +112,7 @@ impl Model {
             let (socket, cha) = self.agent_of(number);
             self.wake_waiters(socket, cha, sink);
         }
-        let next = self.agents[usize::from(number)].first_came(&self.pool).map(|came| came + latency);
+        let next = self.agents[usize::from(number) % MOST_AGENTS].first_came(&self.pool).map(|came| came + latency);
         // Without a request to take there is nothing to do before the next arrives or an entry is free.
         let next = if request.is_some() { next } else { next.filter(|&ready| ready > now) };
         if let Some(ready) = next {
@@ -196,19 +196,26 @@ impl Model {
         let (at_socket, at_cha) = (u16::from(socket), u16::from(cha));
         self.account.tor_out(at_socket, at_cha, class, self.now, sink);
         self.account.deed(deed!("cha/DIRECT_GO.HA_TOR_DEALLOC"), at_socket, at_cha, self.now, sink);
-        let agent = self.agent(socket, cha);
-        agent.give_entry(slot);
-        let mut waiter = next;
-        self.pool[request].next = NO_REQUEST;
-        while waiter != NO_REQUEST {
-            let after = std::mem::replace(&mut self.pool[waiter].next, NO_REQUEST);
-            self.try_again(waiter, Reason::AddressMatch, sink);
-            waiter = after;
+        self.agent(socket, cha).give_entry(slot);
+        if next != NO_REQUEST {
+            self.pool[request].next = NO_REQUEST;
+            self.let_try_again(next, sink);
         }
         self.next_victim(socket, cha, sink);
         let number = self.agent_number(socket, cha);
         if let Some(came) = self.agents[usize::from(number)].first_came(&self.pool) {
             self.wake_pipeline(socket, cha, came + self.times.ingress_latency);
+        }
+    }
+
+    /// A request and those behind it, which waited for one to the same line, try again.
+    #[inline(never)]
+    fn let_try_again<S: SignalSink>(&mut self, first: RequestId, sink: &mut S) {
+        let mut waiter = first;
+        while waiter != NO_REQUEST {
+            let after = std::mem::replace(&mut self.pool[waiter].next, NO_REQUEST);
+            self.try_again(waiter, Reason::AddressMatch, sink);
+            waiter = after;
         }
     }
 

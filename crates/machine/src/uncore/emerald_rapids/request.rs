@@ -272,4 +272,22 @@ mod tests {
         assert_eq!((queue.front(), other.front()), (Some(a), Some(d)));
         assert_eq!([Some(d), Some(c), None], std::array::from_fn(|_| other.pop_front(&mut pool)));
     }
+
+    #[test]
+    fn requests_that_are_sent_wait_in_the_order_in_which_they_come() {
+        let mut pool = Pool::new();
+        let mut queue = RequestQueue::EMPTY;
+        // The last was turned away and came long before.
+        let sent = [20, 30, 10, 25, 30, 5].map(|came| {
+            let request = pool.add(Request::new(Kind::DataRead, 0, 0, 0, 0, 0, Target::Ddr));
+            pool[request].came = came;
+            request
+        });
+        sent[..5].iter().for_each(|&request| queue.insert(request, &mut pool));
+        queue.push_front(sent[5], &mut pool);
+        assert_eq!(pool.in_ingress(21).count(), 3);
+        let order: [_; 6] = std::array::from_fn(|_| queue.pop_front(&mut pool));
+        assert_eq!(order, [5, 2, 0, 3, 1, 4].map(|number| Some(sent[number])));
+        assert!(queue.is_empty());
+    }
 }

@@ -67,14 +67,20 @@ impl Model {
     }
 
     /// The credit that a request would need and its agent does not have.
+    #[inline]
     pub(super) fn shortage(&mut self, request: RequestId) -> Option<Reason> {
-        if self.sockets == 1 {
-            return None;
-        }
-        let Request { socket, cha, home, line, class, .. } = self.pool[request];
+        let Request { socket, home, class, .. } = self.pool[request];
+        let stays = home == socket && matches!(class.kind.queue(), Queue::Core | Queue::Io);
+        if self.sockets == 1 || stays { None } else { self.shortage_away(request) }
+    }
+
+    /// The same for a request that may have something to send to the other socket.
+    #[inline(never)]
+    fn shortage_away(&mut self, request: RequestId) -> Option<Reason> {
+        let Request { socket, cha, line, class, .. } = self.pool[request];
         let kind = class.kind;
         let wanted = match kind.queue() {
-            Queue::Core | Queue::Io if home == socket || kind.is_device() || kind.is_writeback() => return None,
+            Queue::Core | Queue::Io if kind.is_device() || kind.is_writeback() => return None,
             Queue::Core | Queue::Io => match kind {
                 Kind::DmaWriteback => return None,
                 Kind::StreamFull | Kind::StreamPart | Kind::Flush | Kind::FlushOpt | Kind::Clean => Reason::Writeback,
