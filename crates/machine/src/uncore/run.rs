@@ -121,7 +121,16 @@ impl Model {
             Event::Phase => self.step_phase(sink),
             Event::Passage => self.passage_arrives(subject, sink),
             Event::Far => self.far_answers(subject, sink),
-            _ => unreachable!("an event of a core's request"),
+            Event::Issue
+            | Event::Arrive
+            | Event::Pump
+            | Event::Egress
+            | Event::Accept
+            | Event::Write
+            | Event::Answer
+            | Event::Fill
+            | Event::Data
+            | Event::Step => unreachable!("dispatched before"),
         }
     }
 
