@@ -5,7 +5,8 @@ use pericore_registers::{Outcome, RegisterSpace};
 
 use super::lists::{List, placed};
 use super::reading::{Unreadable, readable};
-use super::{Options, Saved, Session, SessionError, in_use};
+use super::span::Span;
+use super::{Moment, Options, Saved, Session, SessionError, in_use};
 use crate::plan::Purpose;
 
 impl<S: RegisterSpace> Session<S> {
@@ -40,9 +41,13 @@ impl<S: RegisterSpace> Session<S> {
         Ok(())
     }
 
-    pub(super) fn set_up(&mut self) -> Result<(), SessionError> {
+    /// Sets everything up, socket by socket, and tells when the first unit and the last one began to count.
+    pub(super) fn set_up(&mut self, now: &mut impl FnMut(&mut S) -> Moment) -> Result<Span, SessionError> {
         self.is_dirty = true;
-        let outcomes = self.carry_out(List::Setup);
+        let steps = placed(&self.plan, &self.state, List::Setup);
+        let first = steps.iter().position(|(_, step)| step.purpose == Purpose::Unfreeze);
+        let first = first.map_or(steps.len(), |first| first + 1);
+        let (outcomes, started) = self.carry_out_timed(List::Setup, first, now);
         self.set_baselines(List::Setup, &outcomes);
         self.note_written(List::Setup);
         let steps = placed(&self.plan, &self.state, List::Setup);
@@ -50,7 +55,7 @@ impl<S: RegisterSpace> Session<S> {
             let error = outcome.as_ref().err().filter(|_| step.counter().is_none())?;
             Some((*socket, *step, error))
         });
-        let Some((socket, step, error)) = refused else { return Ok(()) };
+        let Some((socket, step, error)) = refused else { return Ok(started) };
         let part = &self.plan.sockets[socket];
         Err(SessionError::SetUp {
             socket: part.socket,

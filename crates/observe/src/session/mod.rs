@@ -15,6 +15,7 @@ mod prepare;
 mod reading;
 mod sample;
 mod slices;
+mod span;
 mod state;
 mod stuck;
 mod sum;
@@ -37,6 +38,7 @@ pub use prepare::{Manners, Refusal, prepare};
 use reading::readable;
 pub use sample::{Count, Moment, Sample};
 pub use slices::Slices;
+use span::{Evenness, Span};
 use state::{InstanceState, State};
 pub use survey::{survey, survey_sockets};
 use watch::Watch;
@@ -78,8 +80,13 @@ pub struct Session<S: RegisterSpace> {
     neighbourhood: Option<Neighbourhood>,
     watch: Watch,
     last: Moment,
+    /// How the counters were started that run now.
+    started: Span,
     /// Since when the current rounds run, in seconds.
     turn_began: f64,
+    /// How those were started that take turns, and how evenly they have run since the last sample.
+    turn_started: Span,
+    turns: Evenness,
     stands: Stands,
     /// True from the first write until everything is put back.
     is_dirty: bool,
@@ -97,7 +104,7 @@ impl<S: RegisterSpace> Session<S> {
         space: S,
         plan: Plan,
         options: Options,
-        now: impl FnOnce(&mut S) -> Moment,
+        mut now: impl FnMut(&mut S) -> Moment,
     ) -> Result<Self, SessionError> {
         let state = State::new(&plan);
         let watch = Watch::new(&plan, options.guard);
@@ -112,7 +119,10 @@ impl<S: RegisterSpace> Session<S> {
             neighbourhood: None,
             watch,
             last,
+            started: Span::default(),
             turn_began: 0.0,
+            turn_started: Span::default(),
+            turns: Evenness::default(),
             stands,
             is_dirty: false,
         };
@@ -126,9 +136,10 @@ impl<S: RegisterSpace> Session<S> {
             let file = Journal { pid, boot, machine, saved: session.journal.clone() }.write(&path)?;
             session.on_disk.push((path, file));
         }
-        session.set_up()?;
         // At once: what is read from here on takes time in which the counters run.
-        session.last = now(&mut session.space);
+        session.started = session.set_up(&mut now)?;
+        session.turn_started = session.started;
+        session.last = session.started.middle();
         session.turn_began = session.last.seconds;
         session.look_at(Guard::All, true);
         // Until here the caller holds the entrance.
@@ -162,18 +173,23 @@ impl<S: RegisterSpace> Session<S> {
     /// Counts are those since the last sample, exact across a wrap; those of events that take turns are scaled up. What could
     /// not be read says so in its validity.
     pub fn sample(&mut self, mut now: impl FnMut(&mut S) -> Moment) -> Sample {
-        let frozen = self.carry_out(List::Freeze);
-        let moment = now(&mut self.space);
+        let (frozen, stopped) = self.carry_out_timed(List::Freeze, 1, &mut now);
+        let moment = stopped.middle();
         self.read(List::Read);
         self.look_around();
-        let resumed = self.carry_out(List::Resume);
-        let goes_on = if self.stands.for_reading { now(&mut self.space) } else { moment };
+        let (resumed, started) = self.carry_out_timed(List::Resume, 1, &mut now);
+        let goes_on = if self.stands.for_reading { started.middle() } else { moment };
         self.note_doubts(List::Freeze, &frozen, "could not be frozen for reading");
         let always = (moment.seconds - self.last.seconds).max(0.0);
         let turns = (moment.seconds - self.turn_began).max(0.0);
         sample::close(&self.plan, &mut self.state, Some(always), turns);
         let mut sample = sample::take(&self.plan, &mut self.state, self.last, moment);
         stuck::mark(&self.plan, &mut sample);
+        let mut evenly = Evenness::default();
+        evenly.add(&self.started, &stopped, always);
+        self.turns.add(&self.turn_started, &stopped, turns);
+        span::mark(&mut sample, evenly, std::mem::take(&mut self.turns));
+        (self.started, self.turn_started) = (started, started);
         self.note_doubts(List::Resume, &resumed, "did not resume after an earlier reading");
         self.last = goes_on;
         self.turn_began = goes_on.seconds;
@@ -223,11 +239,12 @@ impl<S: RegisterSpace> Session<S> {
         if self.plan.rounds() == 1 {
             return;
         }
-        let frozen = self.carry_out(List::FreezeTurns);
-        let ended = now(&mut self.space);
+        let (frozen, stopped) = self.carry_out_timed(List::FreezeTurns, 1, &mut now);
+        let ended = stopped.middle();
         self.read(List::ReadTurns);
         self.note_doubts(List::FreezeTurns, &frozen, "could not be frozen for a change of rounds");
         let turns = (ended.seconds - self.turn_began).max(0.0);
+        self.turns.add(&self.turn_started, &stopped, turns);
         sample::close(&self.plan, &mut self.state, None, turns);
         for (socket, part) in self.plan.sockets.iter().enumerate() {
             for (index, instance) in part.instances.iter().enumerate() {
@@ -239,9 +256,10 @@ impl<S: RegisterSpace> Session<S> {
         self.set_baselines(List::Switch, &changed);
         self.note_doubts(List::Switch, &changed, "refused a change of rounds");
         self.note_written(List::Switch);
-        let resumed = self.carry_out(List::ResumeTurns);
+        let (resumed, started) = self.carry_out_timed(List::ResumeTurns, 1, &mut now);
         self.note_doubts(List::ResumeTurns, &resumed, "did not resume after a change of rounds");
-        let goes_on = now(&mut self.space);
+        let goes_on = started.middle();
+        self.turn_started = started;
         self.turn_began = goes_on.seconds;
         if self.stands.for_turns {
             // What does not take turns stood, too.
@@ -323,13 +341,35 @@ impl<S: RegisterSpace> Session<S> {
 
     /// Carries out one list of steps in all sockets, without instances that have failed, as one batch.
     fn carry_out(&mut self, list: List) -> Vec<Outcome<u64>> {
-        let operations: Vec<Operation> =
-            placed(&self.plan, &self.state, list).into_iter().map(|(_, step)| step.operation).collect();
+        let operations = self.operations(list);
         let mut outcomes = Vec::with_capacity(operations.len());
         if !operations.is_empty() {
             self.space.batch(&operations, &mut outcomes);
         }
         outcomes
+    }
+
+    /// The same, and when: the first of its units stands, or runs, after `first` steps, the last one after all.
+    fn carry_out_timed(
+        &mut self,
+        list: List,
+        first: usize,
+        now: &mut impl FnMut(&mut S) -> Moment,
+    ) -> (Vec<Outcome<u64>>, Span) {
+        let operations = self.operations(list);
+        let mut outcomes = Vec::with_capacity(operations.len());
+        let (first, rest) = operations.split_at(first.min(operations.len()));
+        let [first, last] = [first, rest].map(|operations| {
+            if !operations.is_empty() {
+                self.space.batch(operations, &mut outcomes);
+            }
+            now(&mut self.space)
+        });
+        (outcomes, Span { first, last })
+    }
+
+    fn operations(&self, list: List) -> Vec<Operation> {
+        placed(&self.plan, &self.state, list).into_iter().map(|(_, step)| step.operation).collect()
     }
 
     /// Marks instances in which a step of the list was refused.

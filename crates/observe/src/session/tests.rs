@@ -357,9 +357,15 @@ fn time_in_which_the_counters_stand_is_not_measured() {
     let plan = plan(&mut space, "cbo0/LLC_VICTIMS.M_STATE/");
     let options = Options { guard: Guard::All, ..Options::default() };
     let mut session = Session::start(space, plan, options, by_accesses).unwrap();
-    // The control of both slices is read again right after the start, while the counters run.
-    assert_eq!(session.sample(by_accesses).seconds, 2.0 + 2.0);
-    assert_eq!(session.sample(by_accesses).seconds, 2.0);
+    // Six accesses set up the second slice while the first one counts already. Then the control of both is read again, and they are frozen: the
+    // first one has run for 6 + 2 + 1 seconds, the second for 2 + 2. That is a mean of 6.5, of which neither is sure.
+    let sample = session.sample(by_accesses);
+    assert_eq!(sample.seconds, 6.5);
+    let doubt = sample.counts[0].validity.to_string();
+    assert!(doubt.contains("2500.000 ms longer or shorter than the 6500.000 ms"), "{doubt}");
+    // From here on both are let go and frozen in the same order: both run for the same time.
+    let sample = session.sample(by_accesses);
+    assert_eq!((sample.seconds, sample.counts[0].validity.grade()), (2.0, Grade::Measured));
     session.space_mut().reads.extend([Address::Msr { cpu: 0, msr: 0 }; 10]);
     assert_eq!(session.sample(by_accesses).seconds, 2.0 + 10.0);
 }
