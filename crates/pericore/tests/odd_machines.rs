@@ -61,6 +61,20 @@ fn stat_counts_what_is_whole_and_names_what_is_not() {
     );
 }
 
+/// A sum over three channels is no sum over four.
+#[test]
+fn stat_says_of_which_units_there_are_fewer() {
+    let stat = |machine: &str| {
+        let line =
+            ["stat", "--workload", "stream:requests=20k", "-e", "imc/CAS_COUNT.RD/,cbo0/CLOCKTICKS/", "--machine"];
+        text(&pericore(&[&line[..], &[machine]].concat()).stderr).to_owned()
+    };
+    let fewer = "socket 1: 3 imc answer, where such a machine has up to 4";
+    let broken = stat("e5-2600:sockets=2,hidden=1/imc3");
+    assert!(broken.contains(fewer) && !broken.contains("socket 0:") && !broken.contains("cbo answer"), "{broken}");
+    assert!(!stat("e5-2600:sockets=2").contains("answer"));
+}
+
 #[test]
 fn doctor_and_show_find_what_is_broken() {
     let output = pericore(&["doctor", "--machine", "emerald-rapids:discovery=truncated:5"]);

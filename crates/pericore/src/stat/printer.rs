@@ -2,6 +2,8 @@
 
 use std::io::Write;
 
+use pericore_observe::plan::Plan;
+
 use super::StatArgs;
 use super::repeat::Runs;
 use crate::failure::Failure;
@@ -40,10 +42,12 @@ impl Receiver for Printer<'_> {
 
     fn begin(&mut self, subject: &Subject<'_>) -> Result<(), Failure> {
         self.emulated.clone_from(&subject.emulated);
-        match &mut self.out {
-            Some(out) if self.args.output.is_for_people() => Ok(writeln!(out, "\n {}", subject.title)?),
-            _ => Ok(()),
+        let Some(out) = self.out.as_mut().filter(|_| self.args.output.is_for_people()) else { return Ok(()) };
+        writeln!(out, "\n {}", subject.title)?;
+        for words in fewer(subject.plan) {
+            writeln!(out, " {words}")?;
         }
+        Ok(())
     }
 
     fn take(&mut self, taken: Taken<'_>) -> Result<(), Failure> {
@@ -73,4 +77,24 @@ impl Receiver for Printer<'_> {
         }
         Ok(self.out.as_mut().map_or(Ok(()), Write::flush)?)
     }
+}
+
+/// Of which units there are fewer than such a machine can have: a part with fewer has them never, but firmware may hide them, too.
+fn fewer(plan: &Plan) -> Vec<String> {
+    let events = || plan.selection.events.iter().filter(|event| event.instance.is_none());
+    let mut words = Vec::new();
+    for unit in plan.selection.family.units.iter().filter(|unit| events().any(|event| std::ptr::eq(event.unit, **unit)))
+    {
+        for socket in &plan.sockets {
+            let counted = socket.instances.iter().filter(|instance| std::ptr::eq(instance.unit, *unit)).count();
+            if counted < usize::from(unit.instances) {
+                let (name, most) = (unit.name, unit.instances);
+                words.push(format!(
+                    "socket {}: {counted} {name} answer, where such a machine has up to {most}",
+                    socket.socket
+                ));
+            }
+        }
+    }
+    words
 }
