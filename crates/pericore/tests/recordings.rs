@@ -355,13 +355,61 @@ fn an_older_recording_is_kept_until_there_is_a_new_one() {
     }
 }
 
+/// What yields no sample, or not even a whole one, leaves all files as they are, however often it is tried.
+#[test]
+fn only_a_sample_takes_the_place_of_an_older_recording() {
+    let folder = Folder::new("failed");
+    folder.shown(&[&["record"], &E5]);
+    let first = fs::read(folder.file("pericore.rec")).expect("a recording");
+    let is_kept = |what: &str, output: &Output| {
+        assert_eq!(folder.names(), ["pericore.rec"], "{what}: {}", said(output));
+        assert_eq!(fs::read(folder.file("pericore.rec")).expect("a recording"), first, "{what}");
+    };
+    for _ in 0..2 {
+        let output = folder.run(&[&["record", "-D", "1000"], &E5]);
+        assert!(output.status.success() && said(&output).contains("nothing was measured"), "{}", said(&output));
+        assert!(said(&output).contains("no sample: pericore.rec was not written"), "{}", said(&output));
+        is_kept("delay", &output);
+        let output = folder.run(&[&["record"], &E5[..2], &["--", "/no/such/program"]]);
+        assert!(!output.status.success() && said(&output).contains("/no/such/program"), "{}", said(&output));
+        is_kept("no program", &output);
+        // Room for the first line, and for a part of the first sample.
+        let output = folder.shell(&format!(r#"trap '' XFSZ; ulimit -f 3; "$P" record {}"#, E5.join(" ")));
+        assert!(said(&output).contains("cannot write pericore.rec"), "{}", said(&output));
+        assert!(!said(&output).contains("samples before that"), "{}", said(&output));
+        is_kept("full disk", &output);
+    }
+    let inner = [env!("CARGO_BIN_EXE_pericore"), "record", "-e", "imc/CAS_COUNT.RD/", "--", "/no/such/program"];
+    let output = folder.run(&[&["machine", "run", "--machine", "e5-2600", "--"], &inner]);
+    assert!(!output.status.success() && said(&output).contains("/no/such/program"), "{}", said(&output));
+    assert_eq!(fs::read(folder.file("pericore.rec")).expect("a recording"), first, "in real time");
+    assert!(!folder.names().iter().any(|name| name.ends_with(".part") || name.ends_with(".old")));
+}
+
+/// What a shell has opened is written to; it is no name to move other files to.
+#[test]
+fn a_recording_follows_links() {
+    let folder = Folder::new("links");
+    let run = E5.join(" ");
+    let output = folder.shell(&format!(
+        r#"echo before >out; "$P" record {run} -o /dev/stdout >>out; ls -l /dev/stdout | cut -c1; tail -n +2 out >x.rec; "$P" report x.rec -j"#
+    ));
+    let shown = String::from_utf8_lossy(&output.stdout);
+    assert!(shown.starts_with("l\n{") && shown.contains("MEM_READ_BANDWIDTH"), "{shown}{}", said(&output));
+    assert!(fs::read(folder.file("out")).expect("a file").starts_with(b"before\n{\"pericore-recording\""));
+    assert_eq!(folder.names(), ["out", "x.rec"]);
+    std::os::unix::fs::symlink("x.rec", folder.file("link")).expect("a link");
+    folder.shown(&[&["record", "-o", "link"], &E5]);
+    assert_eq!(folder.names(), ["link", "out", "x.rec", "x.rec.old"]);
+    assert!(folder.file("link").is_symlink() && !folder.file("x.rec").is_symlink());
+}
+
 /// The workload is over within the delay.
 #[test]
 fn a_recording_without_samples_says_so() {
     let folder = Folder::new("empty");
-    let output = folder.run(&[&["record", "-D", "1000"], &E5]);
-    assert!(output.status.success() && said(&output).contains("nothing was measured"), "{}", said(&output));
-    assert!(said(&output).contains("no sample: pericore.rec"), "{}", said(&output));
+    let output = folder.shell(&format!(r#""$P" record -D 1000 {} -o /dev/stdout >pericore.rec"#, E5.join(" ")));
+    assert!(said(&output).contains("no sample: /dev/stdout has nothing but"), "{}", said(&output));
     for how in [&[][..], &["-I"], &["--over-time"], &["--diff", "pericore.rec"]] {
         let output = folder.run(&[&["report"], how]);
         assert_eq!(output.status.code(), Some(255), "{how:?}");
