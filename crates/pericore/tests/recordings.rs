@@ -373,8 +373,10 @@ fn only_a_sample_takes_the_place_of_an_older_recording() {
         let output = folder.run(&[&["record"], &E5[..2], &["--", "/no/such/program"]]);
         assert!(!output.status.success() && said(&output).contains("/no/such/program"), "{}", said(&output));
         is_kept("no program", &output);
-        // Room for the first line, and for a part of the first sample.
-        let output = folder.shell(&format!(r#"trap '' XFSZ; ulimit -f 3; "$P" record {}"#, E5.join(" ")));
+        // Room for the first line, whose length the name decides, and for a part of the first sample.
+        let named = format!("imc/CAS_COUNT.RD,name={}/", "x".repeat(460));
+        let script = format!(r#"trap '' XFSZ; ulimit -f 2; "$P" record {} -e {named}"#, E5.join(" "));
+        let output = folder.shell(&script);
         assert!(said(&output).contains("cannot write pericore.rec"), "{}", said(&output));
         assert!(!said(&output).contains("samples before that"), "{}", said(&output));
         is_kept("full disk", &output);
@@ -426,6 +428,47 @@ fn recordings_go_through_pipes() {
     assert!(String::from_utf8_lossy(&output.stdout).contains("MEM_READ_BANDWIDTH"), "{}", said(&output));
     let output = folder.shell(&format!(r#""$P" record {run} -I 0.0001 2>/dev/null; "$P" report -I | head -n 1"#));
     assert!(output.stderr.is_empty(), "{}", said(&output));
+}
+
+#[test]
+fn a_report_never_overwrites_what_it_reads() {
+    let folder = Folder::new("itself");
+    folder.shown(&[&["record", "-o", "x.rec"], &E5]);
+    folder.shown(&[&["record", "-o", "y.rec"], &E5]);
+    let recorded = fs::read(folder.file("x.rec")).expect("a recording");
+    std::os::unix::fs::symlink("x.rec", folder.file("soft")).expect("a link");
+    fs::hard_link(folder.file("x.rec"), folder.file("hard")).expect("a link");
+    for output in ["x.rec", "soft", "hard", "./x.rec"] {
+        for read in [&["x.rec"][..], &["y.rec", "--diff", "x.rec"], &["x.rec", "--diff", "y.rec"], &["-I", "soft"]] {
+            let refused = folder.run(&[&["report", "-o", output], read]);
+            assert!(!refused.status.success(), "{output} {read:?}");
+            assert!(said(&refused).contains("which would be lost; name another file"), "{}", said(&refused));
+            assert_eq!(fs::read(folder.file("x.rec")).expect("a recording"), recorded, "{output} {read:?}");
+        }
+    }
+    folder.shown(&[&["report", "x.rec", "-o", "out"]]);
+    folder.shown(&[&["report", "x.rec", "-o", "out"]]);
+    assert!(fs::read_to_string(folder.file("out")).expect("a table").contains("MEM_READ_BANDWIDTH"));
+}
+
+#[test]
+fn standard_input_is_a_recording_like_another() {
+    let folder = Folder::new("input");
+    folder.shown(&[&["record", "-o", "x.rec"], &E5]);
+    let named = folder.shown(&[&["report", "x.rec"]]);
+    for script in [r#"cat x.rec | "$P" report -"#, r#""$P" report - <x.rec"#] {
+        assert_eq!(String::from_utf8_lossy(&folder.shell(script).stdout), named, "{script}");
+    }
+    let output = folder.shell(r#"cat x.rec | "$P" report x.rec --diff -"#);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("second: standard input"), "{}", said(&output));
+    for (script, words) in [
+        (r#""$P" report - </dev/null"#, "standard input: it ends before its first line does"),
+        (r#""$P" report - --diff - <x.rec"#, "standard input has one recording only"),
+        (r#""$P" report - -o x.rec <x.rec"#, "that is the recording standard input itself"),
+    ] {
+        let output = folder.shell(script);
+        assert!(!output.status.success() && said(&output).contains(words), "{script}: {}", said(&output));
+    }
 }
 
 /// On a machine that stands in for a Xeon: wall time, which is told, and EMULATED all the same. The program's status is ours.
