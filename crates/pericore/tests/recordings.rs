@@ -355,13 +355,63 @@ fn an_older_recording_is_kept_until_there_is_a_new_one() {
     }
 }
 
+/// What yields no sample, or not even a whole one, leaves all files as they are, however often it is tried.
+#[test]
+fn only_a_sample_takes_the_place_of_an_older_recording() {
+    let folder = Folder::new("failed");
+    folder.shown(&[&["record"], &E5]);
+    let first = fs::read(folder.file("pericore.rec")).expect("a recording");
+    let is_kept = |what: &str, output: &Output| {
+        assert_eq!(folder.names(), ["pericore.rec"], "{what}: {}", said(output));
+        assert_eq!(fs::read(folder.file("pericore.rec")).expect("a recording"), first, "{what}");
+    };
+    for _ in 0..2 {
+        let output = folder.run(&[&["record", "-D", "1000"], &E5]);
+        assert!(output.status.success() && said(&output).contains("nothing was measured"), "{}", said(&output));
+        assert!(said(&output).contains("no sample: pericore.rec was not written"), "{}", said(&output));
+        is_kept("delay", &output);
+        let output = folder.run(&[&["record"], &E5[..2], &["--", "/no/such/program"]]);
+        assert!(!output.status.success() && said(&output).contains("/no/such/program"), "{}", said(&output));
+        is_kept("no program", &output);
+        // Room for the first line, whose length the name decides, and for a part of the first sample.
+        let named = format!("imc/CAS_COUNT.RD,name={}/", "x".repeat(460));
+        let script = format!(r#"trap '' XFSZ; ulimit -f 2; "$P" record {} -e {named}"#, E5.join(" "));
+        let output = folder.shell(&script);
+        assert!(said(&output).contains("cannot write pericore.rec"), "{}", said(&output));
+        assert!(!said(&output).contains("samples before that"), "{}", said(&output));
+        is_kept("full disk", &output);
+    }
+    let inner = [env!("CARGO_BIN_EXE_pericore"), "record", "-e", "imc/CAS_COUNT.RD/", "--", "/no/such/program"];
+    let output = folder.run(&[&["machine", "run", "--machine", "e5-2600", "--"], &inner]);
+    assert!(!output.status.success() && said(&output).contains("/no/such/program"), "{}", said(&output));
+    assert_eq!(fs::read(folder.file("pericore.rec")).expect("a recording"), first, "in real time");
+    assert!(!folder.names().iter().any(|name| name.ends_with(".part") || name.ends_with(".old")));
+}
+
+/// What a shell has opened is written to; it is no name to move other files to.
+#[test]
+fn a_recording_follows_links() {
+    let folder = Folder::new("links");
+    let run = E5.join(" ");
+    let output = folder.shell(&format!(
+        r#"echo before >out; "$P" record {run} -o /dev/stdout >>out; ls -l /dev/stdout | cut -c1; tail -n +2 out >x.rec; "$P" report x.rec -j"#
+    ));
+    let shown = String::from_utf8_lossy(&output.stdout);
+    assert!(shown.starts_with("l\n{") && shown.contains("MEM_READ_BANDWIDTH"), "{shown}{}", said(&output));
+    assert!(fs::read(folder.file("out")).expect("a file").starts_with(b"before\n{\"pericore-recording\""));
+    assert_eq!(folder.names(), ["out", "x.rec"]);
+    std::os::unix::fs::symlink("x.rec", folder.file("link")).expect("a link");
+    folder.shown(&[&["record", "-o", "link"], &E5]);
+    assert_eq!(folder.names(), ["link", "out", "x.rec", "x.rec.old"]);
+    assert!(folder.file("link").is_symlink() && !folder.file("x.rec").is_symlink());
+}
+
 /// The workload is over within the delay.
 #[test]
 fn a_recording_without_samples_says_so() {
     let folder = Folder::new("empty");
-    let output = folder.run(&[&["record", "-D", "1000"], &E5]);
-    assert!(output.status.success() && said(&output).contains("nothing was measured"), "{}", said(&output));
-    assert!(said(&output).contains("no sample: pericore.rec"), "{}", said(&output));
+    let output = folder.shell(&format!(r#""$P" record -D 1000 {} -o /dev/stdout >pericore.rec"#, E5.join(" ")));
+    assert!(said(&output).contains("no sample: /dev/stdout has nothing but"), "{}", said(&output));
     for how in [&[][..], &["-I"], &["--over-time"], &["--diff", "pericore.rec"]] {
         let output = folder.run(&[&["report"], how]);
         assert_eq!(output.status.code(), Some(255), "{how:?}");
@@ -378,6 +428,47 @@ fn recordings_go_through_pipes() {
     assert!(String::from_utf8_lossy(&output.stdout).contains("MEM_READ_BANDWIDTH"), "{}", said(&output));
     let output = folder.shell(&format!(r#""$P" record {run} -I 0.0001 2>/dev/null; "$P" report -I | head -n 1"#));
     assert!(output.stderr.is_empty(), "{}", said(&output));
+}
+
+#[test]
+fn a_report_never_overwrites_what_it_reads() {
+    let folder = Folder::new("itself");
+    folder.shown(&[&["record", "-o", "x.rec"], &E5]);
+    folder.shown(&[&["record", "-o", "y.rec"], &E5]);
+    let recorded = fs::read(folder.file("x.rec")).expect("a recording");
+    std::os::unix::fs::symlink("x.rec", folder.file("soft")).expect("a link");
+    fs::hard_link(folder.file("x.rec"), folder.file("hard")).expect("a link");
+    for output in ["x.rec", "soft", "hard", "./x.rec"] {
+        for read in [&["x.rec"][..], &["y.rec", "--diff", "x.rec"], &["x.rec", "--diff", "y.rec"], &["-I", "soft"]] {
+            let refused = folder.run(&[&["report", "-o", output], read]);
+            assert!(!refused.status.success(), "{output} {read:?}");
+            assert!(said(&refused).contains("which would be lost; name another file"), "{}", said(&refused));
+            assert_eq!(fs::read(folder.file("x.rec")).expect("a recording"), recorded, "{output} {read:?}");
+        }
+    }
+    folder.shown(&[&["report", "x.rec", "-o", "out"]]);
+    folder.shown(&[&["report", "x.rec", "-o", "out"]]);
+    assert!(fs::read_to_string(folder.file("out")).expect("a table").contains("MEM_READ_BANDWIDTH"));
+}
+
+#[test]
+fn standard_input_is_a_recording_like_another() {
+    let folder = Folder::new("input");
+    folder.shown(&[&["record", "-o", "x.rec"], &E5]);
+    let named = folder.shown(&[&["report", "x.rec"]]);
+    for script in [r#"cat x.rec | "$P" report -"#, r#""$P" report - <x.rec"#] {
+        assert_eq!(String::from_utf8_lossy(&folder.shell(script).stdout), named, "{script}");
+    }
+    let output = folder.shell(r#"cat x.rec | "$P" report x.rec --diff -"#);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("second: standard input"), "{}", said(&output));
+    for (script, words) in [
+        (r#""$P" report - </dev/null"#, "standard input: it ends before its first line does"),
+        (r#""$P" report - --diff - <x.rec"#, "standard input has one recording only"),
+        (r#""$P" report - -o x.rec <x.rec"#, "that is the recording standard input itself"),
+    ] {
+        let output = folder.shell(script);
+        assert!(!output.status.success() && said(&output).contains(words), "{script}: {}", said(&output));
+    }
 }
 
 /// On a machine that stands in for a Xeon: wall time, which is told, and EMULATED all the same. The program's status is ours.

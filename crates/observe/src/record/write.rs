@@ -80,6 +80,11 @@ impl<W: Write> Writer<W> {
         &self.out
     }
 
+    /// The same, to be changed.
+    pub const fn output_mut(&mut self) -> &mut W {
+        &mut self.out
+    }
+
     fn line(&mut self, line: &impl Serialize) -> io::Result<()> {
         let mut text = serde_json::to_vec(line)?;
         text.push(b'\n');

@@ -1,4 +1,4 @@
-//! The file of a recording. It takes the place of an older one when its first line is written, not before.
+//! The file of a recording. It takes the place of an older one when there is a sample in it, not before.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -7,13 +7,36 @@ use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
 
+/// Symbolic links followed at most, as the system does.
+const MOST_LINKS: usize = 40;
+
 /// A file that is written to at its end.
 #[derive(Debug)]
 pub struct RecordFile {
+    /// As the user named it.
     path: PathBuf,
     file: File,
-    /// Where it is until it is put in its place.
-    part: Option<PathBuf>,
+    /// What was in it before the first byte of ours.
+    before: u64,
+    /// Until it is put in its place.
+    waiting: Option<Waiting>,
+}
+
+/// A file that is not in its place yet.
+#[derive(Debug)]
+struct Waiting {
+    /// Where it is, beside its place.
+    part: PathBuf,
+    /// Its place: no link.
+    place: PathBuf,
+}
+
+/// Where a name leads to.
+enum Target {
+    /// A file, or a name that is free: a new file can take its place.
+    Place(PathBuf),
+    /// A device, a pipe, or what a process has open: only its content is ours.
+    Stream,
 }
 
 impl RecordFile {
@@ -22,53 +45,83 @@ impl RecordFile {
     /// # Errors
     /// It cannot be written.
     pub fn create(path: &Path) -> Result<Self, Failure> {
-        let refuse =
-            |error| Failure::failed(format!("cannot write {}: {error}; name another file with -o", path.display()));
-        match fs::metadata(path) {
-            Ok(known) if known.is_dir() => Err(Failure::failed(format!(
+        if fs::metadata(path).is_ok_and(|known| known.is_dir()) {
+            return Err(Failure::failed(format!(
                 "{} is a folder; name a file, such as -o {}",
                 path.display(),
                 path.join(super::FILE).display()
-            ))),
-            Ok(known) if !known.is_file() => {
-                let file = OpenOptions::new().append(true).open(path).map_err(refuse)?;
-                Ok(Self { path: path.to_owned(), file, part: None })
-            }
-            _ => {
-                let part = beside(path, &format!(".{}.part", std::process::id()));
-                let file = OpenOptions::new().append(true).create_new(true).open(&part).map_err(refuse)?;
-                Ok(Self { path: path.to_owned(), file, part: Some(part) })
-            }
+            )));
         }
+        Self::open(path).map_err(|error| {
+            Failure::failed(format!("cannot write {}: {error}; name another file with -o", path.display()))
+        })
     }
 
-    /// Puts it in its place. What was there becomes FILE.old.
-    fn put_in_place(&mut self) -> io::Result<()> {
-        let Some(part) = &self.part else { return Ok(()) };
-        match fs::rename(&self.path, beside(&self.path, ".old")) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => fs::rename(part, &self.path)?,
+    fn open(path: &Path) -> io::Result<Self> {
+        let (file, waiting) = match target(path)? {
+            Target::Stream => (OpenOptions::new().append(true).open(path)?, None),
+            Target::Place(place) => {
+                may_be_replaced(&place)?;
+                let part = place.with_file_name(format!(".pericore-{}.part", std::process::id()));
+                // A process that had our number was killed before its first sample.
+                match fs::remove_file(&part) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                    _ => {}
+                }
+                let file = OpenOptions::new().append(true).create_new(true).open(&part)?;
+                (file, Some(Waiting { part, place }))
+            }
+        };
+        let before = file.metadata().map_or(0, |known| known.len());
+        Ok(Self { path: path.to_owned(), file, before, waiting })
+    }
+
+    /// Puts it in its place, if it is not there yet. What was there becomes FILE.old.
+    ///
+    /// # Errors
+    /// It cannot: all is as it was.
+    pub fn put_in_place(&mut self) -> io::Result<()> {
+        let Some(Waiting { part, place }) = &self.waiting else { return Ok(()) };
+        let old = old(place);
+        let had_one = match fs::rename(place, &old) {
+            Ok(()) => true,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => false,
+            Err(error) => return Err(error),
+        };
+        if let Err(error) = fs::rename(part, place) {
+            if had_one {
+                let _ = fs::rename(&old, place);
+            }
+            return Err(error);
         }
-        self.part = None;
+        self.waiting = None;
         Ok(())
     }
 
-    /// Its place.
+    /// True if what is written can be read under its name.
+    pub const fn is_in_place(&self) -> bool {
+        self.waiting.is_none()
+    }
+
+    /// The folder in which it is put in its place later on.
+    pub fn folder(&self) -> Option<&Path> {
+        self.waiting.as_ref()?.place.parent()
+    }
+
+    /// Its name.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Cuts off what is behind so many bytes: half a line. A pipe keeps it.
+    /// Cuts off what is behind so many bytes of ours: half a line. A pipe keeps it.
     pub fn cut(&self, bytes: u64) {
-        let _ = self.file.set_len(bytes);
+        let _ = self.file.set_len(self.before + bytes);
     }
 }
 
 impl Write for RecordFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.file.write(bytes)?;
-        self.put_in_place()?;
-        Ok(written)
+        self.file.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -78,15 +131,144 @@ impl Write for RecordFile {
 
 impl Drop for RecordFile {
     fn drop(&mut self) {
-        if let Some(part) = &self.part {
-            let _ = fs::remove_file(part);
+        if let Some(waiting) = &self.waiting {
+            let _ = fs::remove_file(&waiting.part);
         }
     }
 }
 
-/// The same path with something more to its name.
-fn beside(path: &Path, more: &str) -> PathBuf {
-    let mut name = OsString::from(path);
-    name.push(more);
+/// Follows links one by one: a file that is moved takes the place of what they lead to, never that of a link. Below /proc they are no
+/// names of files: /dev/stdout leads there, and what is behind it belongs to whoever opened it.
+fn target(path: &Path) -> io::Result<Target> {
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder = fs::canonicalize(folder)?;
+        if folder.starts_with("/proc") {
+            return Ok(Target::Stream);
+        }
+        let place = folder.join(name);
+        match fs::symlink_metadata(&place) {
+            Ok(known) if known.is_symlink() => path = folder.join(fs::read_link(&place)?),
+            Ok(known) if !known.is_file() => return Ok(Target::Stream),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => return Ok(Target::Place(place)),
+        }
+    }
+    Err(io::Error::other("too many symbolic links"))
+}
+
+/// Refuses early what would fail with the first sample: there is a file, and no room for it beside its place.
+fn may_be_replaced(place: &Path) -> io::Result<()> {
+    if !place.exists() {
+        return Ok(());
+    }
+    let old = old(place);
+    let refuse = |why: &dyn std::fmt::Display| {
+        Err(io::Error::other(format!("the one that is there cannot become {}: {why}", old.display())))
+    };
+    match fs::symlink_metadata(&old) {
+        Ok(known) if known.is_dir() => refuse(&"it is a folder"),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => refuse(&error),
+        _ => Ok(()),
+    }
+}
+
+/// What becomes of the file that was there.
+fn old(place: &Path) -> PathBuf {
+    let mut name = OsString::from(place);
+    name.push(".old");
     name.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder of a test's own.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(test: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("pericore-record-{}-{test}", std::process::id()));
+            fs::create_dir_all(&path).expect("a folder");
+            Self(path)
+        }
+
+        fn has(&self, names: &[&str]) -> bool {
+            let entries = fs::read_dir(&self.0).expect("a folder").map(|entry| entry.expect("an entry").file_name());
+            let mut found: Vec<OsString> = entries.collect();
+            found.sort();
+            found == names
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn what_another_process_of_our_number_left_is_no_hindrance() {
+        let folder = Folder::new("left");
+        let part = format!(".pericore-{}.part", std::process::id());
+        fs::write(folder.0.join(&part), "half a line").expect("written");
+        let mut file = RecordFile::create(&folder.0.join("x.rec")).expect("it is opened");
+        file.write_all(b"whole\n").expect("written");
+        assert!(folder.has(&[&part]) && !file.is_in_place());
+        file.put_in_place().expect("it is put there");
+        assert!(folder.has(&["x.rec"]) && file.is_in_place());
+        assert_eq!(fs::read(folder.0.join("x.rec")).expect("a file"), b"whole\n");
+    }
+
+    /// Names of 255 bytes are the longest that there are.
+    #[test]
+    fn long_names_are_as_good_as_others() {
+        let folder = Folder::new("long");
+        let name = "x".repeat(255);
+        let mut file = RecordFile::create(&folder.0.join(&name)).expect("it is opened");
+        file.put_in_place().expect("it is put there");
+        drop(file);
+        assert!(folder.has(&[&name]));
+        let error = RecordFile::create(&folder.0.join(&name)).expect_err("there is no FILE.old").to_string();
+        assert!(error.contains("the one that is there cannot become"), "{error}");
+        assert!(folder.has(&[&name]));
+        assert!(RecordFile::create(&folder.0.join("x".repeat(256))).is_err());
+    }
+
+    #[test]
+    fn a_link_stays_and_what_it_leads_to_is_replaced() {
+        let folder = Folder::new("link");
+        fs::create_dir(folder.0.join("far")).expect("a folder");
+        std::os::unix::fs::symlink("far/x.rec", folder.0.join("near")).expect("a link");
+        for round in ["one", "two"] {
+            let mut file = RecordFile::create(&folder.0.join("near")).expect("it is opened");
+            file.write_all(round.as_bytes()).expect("written");
+            file.put_in_place().expect("it is put there");
+        }
+        assert!(folder.has(&["far", "near"]) && folder.0.join("near").is_symlink());
+        assert_eq!(fs::read(folder.0.join("near")).expect("a file"), b"two");
+        assert_eq!(fs::read(folder.0.join("far/x.rec.old")).expect("a file"), b"one");
+        std::os::unix::fs::symlink("round", folder.0.join("round")).expect("a link");
+        assert!(RecordFile::create(&folder.0.join("round")).is_err());
+    }
+
+    /// Half a line is cut off, and never what was there before.
+    #[test]
+    fn what_is_open_elsewhere_is_written_at_its_end() {
+        use std::os::fd::AsRawFd as _;
+
+        let folder = Folder::new("open");
+        let path = folder.0.join("x");
+        fs::write(&path, "before\n").expect("written");
+        let open = File::open(&path).expect("a file");
+        let mut file = RecordFile::create(Path::new(&format!("/dev/fd/{}", open.as_raw_fd()))).expect("it is opened");
+        file.write_all(b"line\nhal").expect("written");
+        file.cut(5);
+        file.put_in_place().expect("it is there");
+        assert!(folder.has(&["x"]) && file.folder().is_none());
+        assert_eq!(fs::read(&path).expect("a file"), b"before\nline\n");
+    }
 }

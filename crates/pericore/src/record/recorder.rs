@@ -1,6 +1,7 @@
 //! Samples on their way into a file.
 
 use std::io;
+use std::path::PathBuf;
 use std::time::SystemTime;
 
 use pericore_observe::record::{About, Ending, Header, Writer};
@@ -31,6 +32,9 @@ impl<'a> Recorder<'a> {
     /// The run failed: says so in the file, and in the failure what there is of it.
     pub fn fail(mut self, failure: Failure) -> Failure {
         let Some(writer) = &mut self.writer else { return failure };
+        if !writer.output().is_in_place() {
+            return failure;
+        }
         writer.output().cut(writer.bytes());
         if writer.end(&Ending::Failed { why: failure.to_string() }).is_err() {
             writer.output().cut(writer.bytes());
@@ -76,7 +80,9 @@ impl Receiver for Recorder<'_> {
     fn take(&mut self, taken: Taken<'_>) -> Result<(), Failure> {
         let Some(writer) = &mut self.writer else { return Ok(()) };
         let end = taken.end.unwrap_or(taken.sample.seconds);
-        let outcome = writer.sample(end, taken.sample, taken.truth);
+        // Only what has a sample in it is worth more than an older recording.
+        let written = writer.sample(end, taken.sample, taken.truth);
+        let outcome = written.and_then(|()| writer.output_mut().put_in_place());
         self.written(outcome)
     }
 
@@ -88,15 +94,22 @@ impl Receiver for Recorder<'_> {
         self.signal = Some(signal);
     }
 
+    fn clears_up_in(&self) -> Option<PathBuf> {
+        let waiting = self.writer.as_ref()?.output().folder()?;
+        Some(waiting.to_owned())
+    }
+
     fn finish(&mut self) -> Result<(), Failure> {
         let Some(writer) = &mut self.writer else { return Ok(()) };
         let signal = self.signal.and_then(|signal| u64::try_from(signal).ok());
         let outcome = writer.end(&signal.map_or(Ending::Whole, |signal| Ending::Interrupted { signal }));
         let (samples, bytes) = (writer.samples(), thousands(writer.bytes() as f64));
         let path = writer.output().path().display().to_string();
+        let is_in_place = writer.output().is_in_place();
         self.written(outcome)?;
         if samples == 0 {
-            notice::say(format!("no sample: {path} has nothing but its first line and its last"));
+            let what = if is_in_place { "has nothing but its first line and its last" } else { "was not written" };
+            notice::say(format!("no sample: {path} {what}"));
             return Ok(());
         }
         let plural = if samples == 1 { "" } else { "s" };

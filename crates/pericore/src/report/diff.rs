@@ -45,7 +45,7 @@ struct Pair<'a> {
 /// # Errors
 /// A recording that cannot be read, recordings that cannot be compared, or an output that cannot be written.
 pub fn run(args: &ReportArgs, one: Recording, other: Recording) -> Result<(), Failure> {
-    let names = (one.name(), other.name());
+    let names = (one.name().to_owned(), other.name().to_owned());
     let (one, other) = (Side::of(args, one)?, Side::of(args, other)?);
     let pairs = pairs(&one, &other);
     if pairs.is_empty() {
@@ -87,8 +87,10 @@ impl Side {
 
     /// Each row with its standard error as a share of it: from how far the intervals lie apart, or, where there is one only, from the turns in it.
     fn rows(&self) -> impl Iterator<Item = (&Row, Option<f64>)> {
-        let of_turns =
-            |row: &Row| Some(row.standard_error? / row.value.number().filter(|number| *number != 0.0)?.abs());
+        let of_turns = |row: &Row| {
+            let share = row.standard_error? / row.value.number()?.abs();
+            share.is_finite().then_some(share)
+        };
         self.whole.rows.iter().zip(&self.spreads).map(move |(row, spread)| (row, spread.or_else(|| of_turns(row))))
     }
 }
@@ -113,7 +115,7 @@ impl Pair<'_> {
         if one == other {
             return Some(0.0);
         }
-        (one != 0.0).then(|| (other - one) / one.abs())
+        Some((other - one) / one.abs()).filter(|change| change.is_finite())
     }
 
     /// True if there is a change no larger than what the intervals within each recording let expect; nothing if these say nothing.
@@ -122,8 +124,8 @@ impl Pair<'_> {
         if one == other {
             return Some(false);
         }
-        let error = (self.one.1? * one).hypot(self.other.1? * other);
-        Some((other - one).abs() <= CHANCE * error)
+        let error = CHANCE * (self.one.1? * one).hypot(self.other.1? * other);
+        error.is_finite().then(|| (other - one).abs() <= error)
     }
 }
 

@@ -16,12 +16,12 @@ use crate::record;
 use crate::results::output::OutputArgs;
 use crate::results::{Report, rows};
 use over_time::OverTime;
-use recording::{Interval, Recording};
+use recording::{Interval, Recording, STANDARD_INPUT};
 
 /// Arguments of `pericore report`.
 #[derive(Debug, Args)]
 pub struct ReportArgs {
-    /// The recording
+    /// The recording; - is standard input
     #[arg(value_name = "FILE", default_value = record::FILE)]
     file: PathBuf,
     #[command(flatten)]
@@ -68,8 +68,13 @@ pub fn run(args: &ReportArgs) -> Result<(), Failure> {
             args.file.display()
         )));
     }
+    args.output.must_not_be(recording.name(), recording.file())?;
     if let Some(other) = &args.diff {
+        if [&args.file, other].iter().all(|file| file.as_os_str() == STANDARD_INPUT) {
+            return Err(Failure::usage("standard input has one recording only: name a file for the other"));
+        }
         let other = recording.open_like(other)?;
+        args.output.must_not_be(other.name(), other.file())?;
         return diff::run(args, recording, other);
     }
     let emulated = recording.about().emulated.clone();

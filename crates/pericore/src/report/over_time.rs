@@ -214,7 +214,8 @@ impl Series {
         Some(Course { mean, least, median, p95, most, most_at: highest.end })
     }
 
-    /// The standard error of the mean as a share of it; nothing for a single interval or a mean of 0. Short intervals vary more, and weigh less.
+    /// The standard error of the mean as a share of it; nothing for a single interval or a mean of 0, or if no number can hold it. Short intervals vary more,
+    /// and weigh less.
     fn spread(&self) -> Option<f64> {
         let mean = self.course()?.mean;
         let whole: f64 = self.points.iter().map(|point| point.seconds).sum();
@@ -222,7 +223,9 @@ impl Series {
             return None;
         }
         let squares: f64 = self.points.iter().map(|point| point.seconds * (point.number - mean).powi(2)).sum();
-        Some((squares / (self.points.len() - 1) as f64 / whole).sqrt() / mean.abs())
+        let share = (squares / (self.points.len() - 1) as f64 / whole).sqrt() / mean.abs();
+        // Squares of absurd numbers, or what is divided by next to nothing.
+        share.is_finite().then_some(share)
     }
 
     /// The table's numbers, all in one symbol, so that they compare.
@@ -308,6 +311,16 @@ mod tests {
         assert!(table.contains("    112.5    50.00    100.0    150.0    150.0     4.000000  x /s\n"), "{table}");
         assert!(table.contains("    34.00    10.00    30.00    50.00    50.00     1.000000  y %\n"), "{table}");
         assert!(table.contains("x: 1 without a number; not defined: no turn"), "{table}");
+    }
+
+    /// Their squares are beyond all numbers.
+    #[test]
+    fn a_spread_that_is_no_number_is_none() {
+        let mut over_time = OverTime::default();
+        for share in [1e200, 3e200] {
+            over_time.add(&interval(1.0, 1.0, None, share));
+        }
+        assert_eq!(over_time.spreads(), [None, None]);
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! A recording, opened to be seen with a selection's eyes.
 
-use std::fs::File;
-use std::io::BufReader;
-use std::path::{Path, PathBuf};
+use std::fs::{File, Metadata};
+use std::io::{self, BufReader};
+use std::os::fd::AsFd as _;
+use std::path::Path;
 
 use pericore_catalog::Family;
 use pericore_observe::record::{About, Ending, Header, Reader, RecordError, View};
@@ -15,10 +16,16 @@ use crate::failure::Failure;
 use crate::measure::SelectionArgs;
 use crate::notice;
 
+/// Names standard input in place of a file.
+pub const STANDARD_INPUT: &str = "-";
+
 /// A recording that is being read.
 #[derive(Debug)]
 pub struct Recording {
-    path: PathBuf,
+    /// The file, as the user named it.
+    name: String,
+    /// What the system says of it.
+    file: Metadata,
     reader: Reader<BufReader<File>>,
     view: View,
     span: Span,
@@ -56,13 +63,13 @@ impl Recording {
     /// # Errors
     /// A file that is no recording, or has not what is wanted.
     pub fn open(path: &Path, wanted: &SelectionArgs, span: Span) -> Result<Self, Failure> {
-        Self::with(path, span, |header| {
-            let family = family(path, header)?;
+        Self::with(path, span, |name, header| {
+            let family = family(name, header)?;
             if !wanted.is_empty() {
                 return wanted.selection(family);
             }
             let family = wanted.files.extend(family)?.family;
-            Selection::again(family, &header.asked).map_err(|error| unknown(path, &header.about, &error.to_string()))
+            Selection::again(family, &header.asked).map_err(|error| unknown(name, &header.about, &error.to_string()))
         })
     }
 
@@ -71,26 +78,36 @@ impl Recording {
     /// # Errors
     /// As [`Recording::open`].
     pub fn open_like(&self, path: &Path) -> Result<Self, Failure> {
-        Self::with(path, self.span, |_| Ok(self.view.layout().selection.clone()))
+        Self::with(path, self.span, |_, _| Ok(self.view.layout().selection.clone()))
     }
 
     fn with(
         path: &Path,
         span: Span,
-        selection: impl FnOnce(&Header) -> Result<Selection, Failure>,
+        selection: impl FnOnce(&str, &Header) -> Result<Selection, Failure>,
     ) -> Result<Self, Failure> {
-        let opened = File::open(path);
-        let file = opened.map_err(|error| Failure::failed(format!("cannot read {}: {error}", path.display())))?;
-        let reader = Reader::open(BufReader::new(file)).map_err(|error| damaged(path, &error))?;
+        let is_standard_input = path == Path::new(STANDARD_INPUT);
+        let name = if is_standard_input { "standard input".to_owned() } else { path.display().to_string() };
+        let opened =
+            if is_standard_input { io::stdin().as_fd().try_clone_to_owned().map(File::from) } else { File::open(path) };
+        let refuse = |error| Failure::failed(format!("cannot read {name}: {error}"));
+        let opened = opened.map_err(refuse)?;
+        let file = opened.metadata().map_err(refuse)?;
+        let reader = Reader::open(BufReader::new(opened)).map_err(|error| damaged(&name, &error))?;
         let header = reader.header();
-        let view = View::new(header, selection(header)?)
-            .map_err(|error| Failure::failed(format!("{}: {error}", path.display())))?;
-        Ok(Self { path: path.to_owned(), reader, view, span, read: 0, taken: 0, last: 0.0 })
+        let view = View::new(header, selection(&name, header)?)
+            .map_err(|error| Failure::failed(format!("{name}: {error}")))?;
+        Ok(Self { name, file, reader, view, span, read: 0, taken: 0, last: 0.0 })
     }
 
     /// The file, as the user named it.
-    pub fn name(&self) -> String {
-        self.path.display().to_string()
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What the system says of it.
+    pub const fn file(&self) -> &Metadata {
+        &self.file
     }
 
     /// What the recording says of itself.
@@ -109,7 +126,7 @@ impl Recording {
     /// A damaged line.
     pub fn next(&mut self) -> Result<Option<Interval>, Failure> {
         for recorded in self.reader.by_ref() {
-            let recorded = recorded.map_err(|error| damaged(&self.path, &error))?;
+            let recorded = recorded.map_err(|error| damaged(&self.name, &error))?;
             self.read += 1;
             self.last = recorded.end;
             if self.span.has(recorded.end, recorded.sample.seconds) {
@@ -140,25 +157,25 @@ impl Recording {
     /// # Errors
     /// There was no interval in the span.
     pub fn finish(&self) -> Result<(), Failure> {
-        let (path, read) = (self.path.display(), self.read);
+        let (name, read) = (&self.name, self.read);
         match self.reader.ending() {
             Some(Ending::Failed { why }) => {
-                notice::say(format!("{path}: the measurement failed after {read} samples: {why}"));
+                notice::say(format!("{name}: the measurement failed after {read} samples: {why}"));
             }
             Some(Ending::Cut { half }) => {
                 let half = half.map_or_else(String::new, |line| {
                     format!("; line {line} was written in part only, and is left out")
                 });
                 notice::say(format!(
-                    "{path}: cut after {read} samples: the line that says how it ended is missing{half}"
+                    "{name}: cut after {read} samples: the line that says how it ended is missing{half}"
                 ));
             }
             _ => {}
         }
         match (self.taken, self.read) {
-            (0, 0) => Err(Failure::failed(format!("{path}: no sample in it: it ended before the first; record again"))),
+            (0, 0) => Err(Failure::failed(format!("{name}: no sample in it: it ended before the first; record again"))),
             (0, _) => Err(Failure::failed(format!(
-                "{path}: no sample between --from and --to; it goes from 0 to {} s",
+                "{name}: no sample between --from and --to; it goes from 0 to {} s",
                 self.last
             ))),
             _ => Ok(()),
@@ -166,26 +183,25 @@ impl Recording {
     }
 }
 
-fn family(path: &Path, header: &Header) -> Result<&'static Family, Failure> {
+fn family(name: &str, header: &Header) -> Result<&'static Family, Failure> {
     pericore_catalog::family(&header.family).ok_or_else(|| {
-        let (path, family, version) = (path.display(), &header.family, &header.about.pericore);
+        let (family, version) = (&header.family, &header.about.pericore);
         Failure::failed(format!(
-            "{path}: recorded on a family {family:?} that is not known here; read it with pericore {version}, which wrote it"
+            "{name}: recorded on a family {family:?} that is not known here; read it with pericore {version}, which wrote it"
         ))
     })
 }
 
-fn damaged(path: &Path, error: &RecordError) -> Failure {
-    Failure::failed(format!("{}: {error}", path.display()))
+fn damaged(name: &str, error: &RecordError) -> Failure {
+    Failure::failed(format!("{name}: {error}"))
 }
 
 /// What was asked for when recording is not known here.
-fn unknown(path: &Path, about: &About, error: &str) -> Failure {
-    let path = path.display();
+fn unknown(name: &str, about: &About, error: &str) -> Failure {
     let advice = if about.event_files.is_empty() {
         format!("it was written by pericore {}: read it with that, or name with -e and -M what to show", about.pericore)
     } else {
         format!("it was recorded with event files: give --events {}", about.event_files.join(" --events "))
     };
-    Failure::failed(format!("{path}: {error}\n{advice}"))
+    Failure::failed(format!("{name}: {error}\n{advice}"))
 }

@@ -1,7 +1,8 @@
 //! In what form results are printed, and where to.
 
-use std::fs::File;
+use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -85,6 +86,22 @@ impl OutputArgs {
                 Box::new(File::create(path).map_err(refuse)?)
             }
         })
+    }
+
+    /// Refuses an output that is a file which is read, by this name or another.
+    ///
+    /// # Errors
+    /// It is.
+    pub fn must_not_be(&self, name: &str, read: &Metadata) -> Result<(), Failure> {
+        let Some(path) = self.output.as_ref().filter(|_| read.is_file()) else { return Ok(()) };
+        let is_same = |known: Metadata| (known.dev(), known.ino()) == (read.dev(), read.ino());
+        if !fs::metadata(path).is_ok_and(is_same) {
+            return Ok(());
+        }
+        Err(Failure::usage(format!(
+            "-o {}: that is the recording {name} itself, which would be lost; name another file",
+            path.display()
+        )))
     }
 
     /// What numbers are added up over.
