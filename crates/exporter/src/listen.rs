@@ -3,11 +3,17 @@
 use std::fmt;
 use std::fs;
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6, TcpListener};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, listen, socket_with, sockopt};
+
+/// Connections that may wait to be accepted, as many as the standard library lets wait.
+const BACKLOG: i32 = 128;
 
 /// What a Unix socket's user and group may do, and nobody else: read and write.
 const MODE: u32 = 0o660;
@@ -17,6 +23,8 @@ const MODE: u32 = 0o660;
 pub enum Listen {
     /// A TCP port; port 0 is one that is free.
     Tcp(SocketAddr),
+    /// A TCP port of all addresses, IPv4 and IPv6 as far as the system has them.
+    All(u16),
     /// A Unix socket.
     Unix(PathBuf),
 }
@@ -53,11 +61,10 @@ impl FromStr for Listen {
         if let Some(path) = text.strip_prefix("unix:") {
             return if path.is_empty() { Err(wrong()) } else { Ok(Self::Unix(path.into())) };
         }
-        let whole = match text.strip_prefix(':') {
-            Some(port) => format!("[::]:{port}"),
-            None => text.replace("localhost:", "127.0.0.1:"),
-        };
-        whole.parse().map(Self::Tcp).map_err(|_| wrong())
+        if let Some(port) = text.strip_prefix(':') {
+            return port.parse().map(Self::All).map_err(|_| wrong());
+        }
+        text.replace("localhost:", "127.0.0.1:").parse().map(Self::Tcp).map_err(|_| wrong())
     }
 }
 
@@ -65,6 +72,7 @@ impl fmt::Display for Listen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Tcp(address) => write!(f, "http://{address}"),
+            Self::All(port) => write!(f, "port {port}"),
             Self::Unix(path) => write!(f, "unix:{}", path.display()),
         }
     }
@@ -95,11 +103,8 @@ impl Listener {
             _ => ListenError::System { place: place.clone(), error },
         };
         match place {
-            Listen::Tcp(address) => {
-                let socket = TcpListener::bind(address).map_err(refuse)?;
-                let place = Listen::Tcp(socket.local_addr().map_err(refuse)?);
-                Ok(Self { socket: Socket::Tcp(socket), place, file: None })
-            }
+            Listen::Tcp(address) => TcpListener::bind(address).and_then(Self::tcp).map_err(refuse),
+            Listen::All(port) => all(*port, both).and_then(Self::tcp).map_err(refuse),
             Listen::Unix(path) => {
                 make_room(path, refuse)?;
                 let socket = bound(path).map_err(refuse)?;
@@ -107,6 +112,11 @@ impl Listener {
                 Ok(Self { socket: Socket::Unix(socket), place: place.clone(), file: Some(file) })
             }
         }
+    }
+
+    fn tcp(socket: TcpListener) -> io::Result<Self> {
+        let place = Listen::Tcp(socket.local_addr()?);
+        Ok(Self { socket: Socket::Tcp(socket), place, file: None })
     }
 
     /// Where it listens, with the port that the system chose if it had the choice.
@@ -118,6 +128,25 @@ impl Listener {
     pub const fn take_file(&mut self) -> Option<SocketFile> {
         self.file.take()
     }
+}
+
+/// A port of all addresses: of IPv4 alone where `both` finds no IPv6.
+fn all(port: u16, both: impl Fn(u16) -> Result<TcpListener, Errno>) -> io::Result<TcpListener> {
+    match both(port) {
+        Err(Errno::AFNOSUPPORT | Errno::ADDRNOTAVAIL) => TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)),
+        bound => bound.map_err(io::Error::from),
+    }
+}
+
+/// A port of IPv6 that takes connections by IPv4 as well, even where the system's default is that it does not.
+fn both(port: u16) -> Result<TcpListener, Errno> {
+    let socket = socket_with(AddressFamily::INET6, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+    sockopt::set_ipv6_v6only(&socket, false)?;
+    // As the standard library does: a port whose last connections are still being closed is free.
+    sockopt::set_socket_reuseaddr(&socket, true)?;
+    bind(&socket, &SocketAddrV6::new(Ipv6Addr::UNSPECIFIED, port, 0, 0))?;
+    listen(&socket, BACKLOG)?;
+    Ok(socket.into())
 }
 
 /// Makes sure that the path may be taken: nothing is there, or a socket at which nobody listens.
@@ -186,6 +215,8 @@ impl Drop for SocketFile {
 
 #[cfg(test)]
 mod tests {
+    use std::net::TcpStream;
+
     use super::*;
 
     fn scratch(name: &str) -> PathBuf {
@@ -199,13 +230,13 @@ mod tests {
         for (text, shown) in [
             ("127.0.0.1:9988", "http://127.0.0.1:9988"),
             ("localhost:1", "http://127.0.0.1:1"),
-            (":80", "http://[::]:80"),
+            (":80", "port 80"),
             ("[::1]:80", "http://[::1]:80"),
             ("unix:/run/x", "unix:/run/x"),
         ] {
             assert_eq!(text.parse::<Listen>().unwrap().to_string(), shown);
         }
-        for text in ["", "9988", "127.0.0.1", "127.0.0.1:99999", "unix:", "example.org:80"] {
+        for text in ["", "9988", "127.0.0.1", "127.0.0.1:99999", "unix:", ":", ":x", "example.org:80"] {
             assert!(text.parse::<Listen>().is_err(), "{text:?}");
         }
     }
@@ -216,6 +247,29 @@ mod tests {
         assert!(!first.place().to_string().ends_with(":0"), "{}", first.place());
         let error = Listener::open(first.place()).unwrap_err();
         assert!(matches!(&error, ListenError::InUse(place) if place == first.place()), "{error}");
+    }
+
+    /// A connection to the loopback address of IPv4, at a listener of all addresses.
+    fn reaches(socket: &TcpListener) -> bool {
+        let port = socket.local_addr().unwrap().port();
+        TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok()
+    }
+
+    #[test]
+    fn all_addresses_are_those_of_both_kinds() {
+        for error in [Errno::AFNOSUPPORT, Errno::ADDRNOTAVAIL] {
+            let socket = all(0, |_| Err(error)).unwrap();
+            assert!(socket.local_addr().unwrap().is_ipv4() && reaches(&socket));
+        }
+        assert_eq!(all(0, |_| Err(Errno::ACCESS)).unwrap_err().raw_os_error(), Some(Errno::ACCESS.raw_os_error()));
+        // Here there may be no IPv6.
+        let socket = all(0, both).unwrap();
+        assert!(reaches(&socket));
+        let port = socket.local_addr().unwrap().port();
+        assert!(matches!(Listener::open(&Listen::All(port)), Err(ListenError::InUse(_))));
+        if let Ok(socket) = both(0) {
+            assert!(!sockopt::ipv6_v6only(&socket).unwrap());
+        }
     }
 
     #[test]

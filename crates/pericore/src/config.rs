@@ -1,37 +1,106 @@
 //! The user's defaults for options: `config.toml` in `$XDG_CONFIG_HOME/pericore` (`~/.config/pericore`). Its tables are commands, its keys
 //! their long options.
 
+mod line;
+
 use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, ArgAction, Command};
+use clap::{Arg, ArgAction, ArgMatches, Command, Id};
 use pericore_catalog::search::hint;
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::{DeString, DeTable, DeValue};
 
 use crate::failure::Failure;
 
 /// Names another file; empty, it means none.
 const VARIABLE: &str = "PERICORE_CONFIG";
 
-/// The command with the defaults of the user's file, if there is one.
-///
-/// # Errors
-/// A file that cannot be read, or what no command takes, with file and line.
-pub fn with_defaults(command: Command) -> Result<Command, Failure> {
-    let Some(path) = path() else { return Ok(command) };
-    let text = match fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(command),
-        Err(error) => return Err(Failure::usage(format!("cannot read {}: {error}", path.display()))),
-    };
-    apply(command, &text).map_err(|Mistake { at, what }| {
-        let line = text.as_bytes()[..at.min(text.len())].iter().filter(|&&byte| byte == b'\n').count() + 1;
-        Failure::usage(format!("{}:{line}: {what}", path.display()))
-    })
+/// The user's defaults.
+#[derive(Debug, Default)]
+pub struct Defaults {
+    presets: Vec<Preset>,
+}
+
+/// An option of the file.
+#[derive(Debug)]
+struct Preset {
+    /// The names that lead to its command.
+    way: Vec<String>,
+    option: Id,
+    /// What a command line would have for it.
+    words: Vec<OsString>,
+}
+
+impl Defaults {
+    /// Those of the user's file, if there is one.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or what no command takes, with file and line.
+    pub fn read(command: &Command) -> Result<Self, Failure> {
+        let Some(path) = path() else { return Ok(Self::default()) };
+        let bytes = match fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
+            Err(error) => return Err(Failure::usage(format!("cannot read {}: {error}", path.display()))),
+        };
+        Self::of(command, &bytes).map_err(|Mistake { at, what }| {
+            let line = bytes[..at.min(bytes.len())].iter().filter(|&&byte| byte == b'\n').count() + 1;
+            Failure::usage(format!("{}:{line}: {what}", path.display()))
+        })
+    }
+
+    fn of(command: &Command, bytes: &[u8]) -> Result<Self, Mistake> {
+        let text = std::str::from_utf8(bytes).map_err(|error| Mistake {
+            at: error.valid_up_to(),
+            what: "no text (UTF-8) in this line; save the file as UTF-8".to_owned(),
+        })?;
+        let table = DeTable::parse(text).map_err(|error| Mistake {
+            at: error.span().map_or(0, |span| span.start),
+            what: error.message().to_owned(),
+        })?;
+        let mut defaults = Self::default();
+        defaults.add(command, table.get_ref(), &mut Vec::new())?;
+        Ok(defaults)
+    }
+
+    /// What a command line says with them: what it says itself comes first, and none is taken that does not go with it.
+    ///
+    /// # Errors
+    /// As clap's.
+    pub fn matches(&self, command: &Command, line: &[OsString]) -> Result<ArgMatches, clap::Error> {
+        line::matches(command, &self.presets, line)
+    }
+
+    /// Adds a table's; `way` leads from the program to its command.
+    fn add(&mut self, command: &Command, table: &DeTable<'_>, way: &mut Vec<String>) -> Result<(), Mistake> {
+        let mut here: Vec<(&str, Vec<OsString>)> = Vec::new();
+        for (key, value) in in_order(table) {
+            let name = key.get_ref().as_ref();
+            let wrong = |what: String| Mistake { at: key.span().start, what };
+            let Some(below) = value.get_ref().as_table() else {
+                let option = option(command, name, way).map_err(wrong)?;
+                let words = words(command, option, name, value.get_ref()).map_err(wrong)?;
+                if let Some(other) = rival(command, &here, &words) {
+                    return Err(wrong(format!("--{name} cannot be used with --{other}; keep one of the two")));
+                }
+                here.push((name, words.clone()));
+                self.presets.push(Preset { way: way.clone(), option: option.get_id().clone(), words });
+                continue;
+            };
+            let inner = command.find_subcommand(name).ok_or_else(|| {
+                let near = hint(name, command.get_subcommands().map(Command::get_name));
+                wrong(format!("{} has no command {name:?}{near}", called(way)))
+            })?;
+            way.push(inner.get_name().to_owned());
+            self.add(inner, below, way)?;
+            way.pop();
+        }
+        Ok(())
+    }
 }
 
 fn path() -> Option<PathBuf> {
@@ -51,72 +120,68 @@ struct Mistake {
     what: String,
 }
 
-fn apply(command: Command, text: &str) -> Result<Command, Mistake> {
-    let table = DeTable::parse(text)
-        .map_err(|error| Mistake { at: error.span().map_or(0, |span| span.start), what: error.message().to_owned() })?;
-    of_command(command, table.get_ref(), &mut Vec::new())
-}
-
-/// The command with a table's defaults; `way` leads to it from the program.
-fn of_command(mut command: Command, table: &DeTable<'_>, way: &mut Vec<String>) -> Result<Command, Mistake> {
-    for (key, value) in table {
-        let name = key.get_ref().as_ref();
-        let wrong = |what: String| Mistake { at: key.span().start, what };
-        let Some(below) = value.get_ref().as_table() else {
-            command = of_option(command, name, value, way).map_err(wrong)?;
-            continue;
-        };
-        let inner = command.find_subcommand(name).cloned().ok_or_else(|| {
-            let near = hint(name, command.get_subcommands().map(Command::get_name));
-            wrong(format!("{} has no command {name:?}{near}", called(way)))
-        })?;
-        way.push(name.to_owned());
-        let inner = of_command(inner, below, way)?;
-        way.pop();
-        command = command.mut_subcommand(name, |_| inner);
-    }
-    Ok(command)
+/// A table's entries as they stand in the file.
+fn in_order<'t, 's>(table: &'t DeTable<'s>) -> Vec<(&'t Spanned<DeString<'s>>, &'t Spanned<DeValue<'s>>)> {
+    let mut entries: Vec<_> = table.iter().collect();
+    entries.sort_by_key(|(key, _)| key.span().start);
+    entries
 }
 
 fn called(way: &[String]) -> String {
     std::iter::once("pericore").chain(way.iter().map(String::as_str)).collect::<Vec<_>>().join(" ")
 }
 
-fn of_option(command: Command, name: &str, value: &Spanned<DeValue<'_>>, way: &[String]) -> Result<Command, String> {
-    let Some(option) = command.get_arguments().find(|argument| argument.get_long() == Some(name)).cloned() else {
+fn option<'c>(command: &'c Command, name: &str, way: &[String]) -> Result<&'c Arg, String> {
+    command.get_arguments().find(|argument| argument.get_long() == Some(name)).ok_or_else(|| {
         let near = hint(name, command.get_arguments().filter_map(Arg::get_long));
-        return Err(format!("{} has no option --{name}{near}", called(way)));
-    };
-    let values = words(&option, value.get_ref()).ok_or_else(|| {
-        let takes = if takes_value(&option) { "a text or a number, or several in brackets" } else { "true or false" };
-        format!("{name} takes {takes}")
-    })?;
-    for word in values.iter().filter(|_| takes_value(&option)) {
-        check(&command, name, word)?;
-    }
-    Ok(command.mut_arg(option.get_id(), |argument| argument.default_values(values).required(false)))
+        format!("{} has no option --{name} (only long options can have a default){near}", called(way))
+    })
 }
 
 fn takes_value(option: &Arg) -> bool {
     !matches!(option.get_action(), ArgAction::SetTrue | ArgAction::SetFalse)
 }
 
-/// A value's words as a command line would have them; nothing if the option does not take such a value.
-fn words(option: &Arg, value: &DeValue<'_>) -> Option<Vec<String>> {
-    let word = |value: &DeValue<'_>| match value {
+/// What a command line would have for an option with this value.
+fn words(command: &Command, option: &Arg, name: &str, value: &DeValue<'_>) -> Result<Vec<OsString>, String> {
+    let flag = format!("--{name}");
+    if !takes_value(option) {
+        let is_set = value.as_bool().ok_or_else(|| format!("{name} takes true or false"))?;
+        return Ok(is_set.then(|| flag.into()).into_iter().collect());
+    }
+    let takes_several = matches!(option.get_action(), ArgAction::Append);
+    let several = value.as_array().filter(|_| takes_several);
+    let values: Option<Vec<String>> = several.map_or_else(
+        || Some(vec![word(value)?]),
+        |several| several.iter().map(|value| word(value.get_ref())).collect(),
+    );
+    let values = values.ok_or_else(|| {
+        let more = if takes_several { ", or several in brackets" } else { ", and only one" };
+        format!("{name} takes a text or a number{more}")
+    })?;
+    for value in &values {
+        check(command, name, value)?;
+    }
+    Ok(values.iter().map(|value| format!("{flag}={value}").into()).collect())
+}
+
+fn word(value: &DeValue<'_>) -> Option<String> {
+    match value {
         DeValue::String(text) => Some(text.to_string()),
         DeValue::Integer(number) => Some(number.to_string()),
         DeValue::Float(number) => Some(number.to_string()),
         _ => None,
-    };
-    match value {
-        DeValue::Boolean(is_set) => (!takes_value(option)).then(|| vec![is_set.to_string()]),
-        _ if !takes_value(option) => None,
-        DeValue::Array(several) if matches!(option.get_action(), ArgAction::Append) => {
-            several.iter().map(|value| word(value.get_ref())).collect()
-        }
-        one => Some(vec![word(one)?]),
     }
+}
+
+/// The option among those of a command that these words cannot stand beside.
+fn rival<'o>(command: &Command, others: &[(&'o str, Vec<OsString>)], words: &[OsString]) -> Option<&'o str> {
+    let conflicts = |other: &[OsString]| {
+        let line = [&[OsString::from("pericore")], other, words].concat();
+        let refusal = command.clone().try_get_matches_from(line).err();
+        refusal.is_some_and(|refusal| refusal.kind() == ErrorKind::ArgumentConflict)
+    };
+    others.iter().find(|(_, other)| conflicts(other)).map(|(name, _)| *name)
 }
 
 /// Asks the option itself whether it takes a word: at its place in the file a mistake is easier to find than at a command line without it.
@@ -143,13 +208,17 @@ mod tests {
     use crate::Cli;
 
     fn parsed(config: &str, line: &[&str]) -> String {
-        let command = apply(Cli::command(), config).unwrap();
-        let matches = command.try_get_matches_from([&["pericore"], line].concat()).unwrap();
-        format!("{:?}", Cli::from_arg_matches(&matches).unwrap())
+        let line: Vec<OsString> = ["pericore"].iter().chain(line).map(Into::into).collect();
+        let defaults = Defaults::of(&Cli::command(), config.as_bytes()).unwrap();
+        let matches = defaults.matches(&Cli::command(), &line);
+        matches.map_or_else(
+            |refusal| refusal.to_string(),
+            |matches| format!("{:?}", Cli::from_arg_matches(&matches).unwrap()),
+        )
     }
 
-    fn refusal(config: &str) -> (usize, String) {
-        let mistake = apply(Cli::command(), config).unwrap_err();
+    fn refusal(config: &[u8]) -> (usize, String) {
+        let mistake = Defaults::of(&Cli::command(), config).unwrap_err();
         (mistake.at, mistake.what)
     }
 
@@ -168,13 +237,44 @@ mod tests {
         assert!(parsed(none, &["stat"]).contains("interval: None"));
     }
 
+    /// A line under a file means what the other line means without.
+    #[test]
+    fn a_default_gives_way() {
+        let measured = "[stat]\nper-unit = true\ncount = 5\n[report]\nover-time = true\n[record]\ntruth = true\n";
+        let with_machine =
+            "[stat]\ntruth = true\nmachine = \"nehalem\"\nper-unit = true\n[machine.run]\nmachine = \"nehalem\"\n";
+        for (config, line, same) in [
+            // What it cannot be used with comes from the line, whichever of the two says so.
+            (measured, &["stat", "--per-socket"][..], &["stat", "--per-socket", "--count=5"][..]),
+            (measured, &["stat", "-I", "5"], &["stat", "-I", "5", "-A"]),
+            (measured, &["report", "-I"], &["report", "-I"]),
+            (measured, &["report"], &["report", "--over-time"]),
+            // What it requires is missing, or comes from the line, or from the file behind it.
+            (measured, &["record"], &["record"]),
+            (measured, &["record", "--machine=nehalem"], &["record", "--machine=nehalem", "--truth"]),
+            (with_machine, &["stat"], &["stat", "--truth", "--machine=nehalem", "-A"]),
+            (with_machine, &["stat", "--truth"], &["stat", "--truth", "--machine=nehalem", "-A"]),
+            // What the user forgets stays forgotten.
+            (measured, &["machine", "show"], &["machine", "show"]),
+            (with_machine, &["stat", "--no-such"], &["stat", "--no-such"]),
+            // What the measured program is called with is not ours.
+            (measured, &["stat", "--", "x", "--per-socket"], &["stat", "-A", "--count=5", "--", "x", "--per-socket"]),
+            // A flag that is false is no flag.
+            ("[stat]\nper-unit = false\nper-socket = true\n", &["stat"], &["stat", "--per-socket"]),
+        ] {
+            assert_eq!(parsed(config, line), parsed("", same), "{line:?}");
+        }
+        assert!(parsed(measured, &["machine", "run", "--", "x"]).contains("--machine"), "it is required");
+        assert!(parsed(with_machine, &["machine", "run", "--", "x"]).contains("nehalem"));
+    }
+
     #[test]
     fn mistakes_are_found_where_they_stand() {
         for (config, at, words) in [
             (
                 "[stat]\nintervl-print = 5\n",
                 7,
-                "pericore stat has no option --intervl-print; did you mean interval-print?",
+                "pericore stat has no option --intervl-print (only long options can have a default); did you mean interval-print?",
             ),
             ("[stats]\n", 1, "pericore has no command \"stats\"; did you mean stat?"),
             ("[machine.rnu]\n", 9, "pericore machine has no command \"rnu\""),
@@ -182,10 +282,17 @@ mod tests {
             ("[stat]\nper-socket = 1\n", 7, "true or false"),
             ("[stat]\nmetrics = true\n", 7, "a text or a number"),
             ("[list]\ncolor = \"red\"\n", 7, "known: auto, always, never"),
+            ("[stat]\nmachine = [\"a\", \"b\"]\n", 7, "machine takes a text or a number, and only one"),
+            ("[stat]\ncount = 5\nrepeat = 2\n", 17, "--repeat cannot be used with --count; keep one"),
+            ("[stat]\nrepeat = 2\ncount = 5\n", 18, "--count cannot be used with --repeat; keep one"),
             ("[stat\n", 5, ""),
         ] {
-            let (found, what) = refusal(config);
+            let (found, what) = refusal(config.as_bytes());
             assert!(found == at && what.contains(words), "{config}: {found}: {what}");
         }
+        assert_eq!(
+            refusal(b"[stat]\n# \xff\n"),
+            (9, "no text (UTF-8) in this line; save the file as UTF-8".to_owned())
+        );
     }
 }

@@ -32,6 +32,7 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use config::Defaults;
 use failure::{Failure, USAGE};
 
 /// Observes the uncore of Intel Xeon servers, and can stand in for one.
@@ -73,7 +74,8 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let outcome = command_line().and_then(|command| match command.try_get_matches() {
+    let (command, line) = (Cli::command(), std::env::args_os().collect::<Vec<_>>());
+    let outcome = defaults(&command, &line).and_then(|defaults| match defaults.matches(&command, &line) {
         Ok(matches) => Cli::from_arg_matches(&matches).map_or_else(|refusal| told(&refusal), |cli| run(cli.command)),
         Err(refusal) => told(&refusal),
     });
@@ -88,14 +90,14 @@ fn main() -> ExitCode {
     }
 }
 
-/// What the program takes, with the user's defaults. A mistake in these is no reason to leave registers as they are.
-fn command_line() -> Result<clap::Command, Failure> {
-    match config::with_defaults(Cli::command()) {
-        Err(failure) if std::env::args_os().nth(1).is_some_and(|word| word == "restore") => {
+/// The user's defaults. A mistake in these is no reason to leave registers as they are.
+fn defaults(command: &clap::Command, line: &[OsString]) -> Result<Defaults, Failure> {
+    match Defaults::read(command) {
+        Err(failure) if line.get(1).is_some_and(|word| word == "restore") => {
             notice::say(&failure);
-            Ok(Cli::command())
+            Ok(Defaults::default())
         }
-        command => command,
+        read => read,
     }
 }
 

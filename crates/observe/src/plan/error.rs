@@ -47,7 +47,7 @@ pub enum PlanError {
         left_out: Vec<(String, String)>,
     },
     /// An event that samples cannot be taken by.
-    #[error("{label} cannot be sampled by: {why}")]
+    #[error("samples cannot be taken by {label}: {why}")]
     NoSampling {
         /// The event.
         label: String,

@@ -70,7 +70,8 @@ impl Receiver for Recorder<'_> {
             emulated: subject.emulated.clone(),
             started: (!is_virtual).then(|| rfc3339(SystemTime::now())),
             event_files: self.args.measure.wanted.files.names(),
-            truth: self.args.truth,
+            // Only a model knows it.
+            truth: self.args.truth && is_virtual,
         };
         let begun = Writer::begin(file, &Header::new(about, subject.plan));
         self.writer = Some(self.written(begun)?);

@@ -19,6 +19,9 @@ use crate::failure::Failure;
 use crate::measure::{Course, MeasureArgs, Task};
 use exporter::Exporter;
 
+/// Milliseconds: counters stand while they are read, and in a shorter interval that is much of the time.
+const LEAST_INTERVAL: f64 = 10.0;
+
 /// Arguments of `pericore serve`.
 #[derive(Debug, Args)]
 pub struct ServeArgs {
@@ -27,7 +30,7 @@ pub struct ServeArgs {
     /// Where to listen: `ADDR:PORT`, `:PORT` for all addresses, or `unix:/path` for a socket of mode 0660
     #[arg(long, value_name = "PLACE", default_value = "127.0.0.1:9988")]
     listen: Listen,
-    /// Take a sample every so many milliseconds, or more often if a counter could wrap in between
+    /// Take a sample every so many milliseconds, at least 10, or more often if a counter could wrap in between
     #[arg(short = 'I', long, value_name = "MS", default_value_t = 10_000.0, allow_negative_numbers = true)]
     interval: f64,
     /// Numbers for each unit instance instead of each socket
@@ -40,6 +43,12 @@ pub struct ServeArgs {
 /// # Errors
 /// A command line that cannot be carried out, a place where others listen, or a run that failed.
 pub fn run(args: &ServeArgs) -> Result<ExitCode, Failure> {
+    if args.interval > 0.0 && args.interval < LEAST_INTERVAL {
+        return Err(Failure::usage(format!(
+            "-I {}: reading would take much of so short an interval; give at least {LEAST_INTERVAL} ms, or count with pericore stat -I",
+            args.interval
+        )));
+    }
     let course = args.course();
     Task { args: &args.measure, course: &course }.run_live(&mut Exporter::new(args))
 }

@@ -178,6 +178,12 @@ fn a_file_that_could_be_a_scenario_is_told_how_to_be_one() {
     refused(&["stat", "--machine", "e5-2600", "--workload", path], 129, &[path, "ends with .scenario"]);
 }
 
+/// A server that would read all the time is told what makes sense.
+#[test]
+fn an_interval_that_reading_would_fill_is_refused() {
+    refused(&["serve", "-I", "0.4"], 129, &["-I 0.4", "at least 10 ms"]);
+}
+
 /// Defaults from the user's file; a mistake in it is told with its place, and keeps nobody from putting registers back.
 #[test]
 fn the_users_defaults_are_taken_and_their_mistakes_told() {
@@ -194,6 +200,10 @@ fn the_users_defaults_are_taken_and_their_mistakes_told() {
     let output = run(&stat, "[stat]\nevent = \"ha/REQUESTS.READS/\"\njson-output = true\n");
     let text = stderr(&output);
     assert!(text.starts_with('{') && text.contains("ha/REQUESTS.READS/") && text.lines().count() == 1, "{text}");
+    // What the line says leaves no room for some, and others lack what they need.
+    let line = ["stat", "--machine", "e5-2600", "--workload", SMALL, "-e", "ha/REQUESTS.READS/", "-j"];
+    let output = run(&[&line[..], &["--per-socket"]].concat(), "[stat]\nper-unit = true\n");
+    assert!(stderr(&output).contains("\"socket\"") && !stderr(&output).contains("\"instance\""), "{}", stderr(&output));
     let broken = "[stat]\n\nintervl-print = 5\n";
     let output = run(&stat, broken);
     assert_eq!(output.status.code(), Some(129));
