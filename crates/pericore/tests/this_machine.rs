@@ -158,13 +158,15 @@ fn a_killed_run_is_undone_from_its_default_journal() {
     for part in ["still counts with it", "hold their old values again", "no session has left anything behind"] {
         assert!(run.stdout.contains(part), "{part}: {}{}", run.stdout, run.stderr);
     }
-    let last = |number: u32| {
-        run.all(msr(number)).iter().rev().find_map(|access| match access.entry.kind {
-            Kind::Write(value) => Some(value),
-            Kind::Read => None,
-        })
-    };
-    assert_eq!(last(0xd10), Some(0), "control 0 of CBo 0 holds what it held before");
+    assert_eq!(last_write(&run, 0xd10), Some(0), "control 0 of CBo 0 holds what it held before");
+}
+
+/// What was written to a register at last.
+fn last_write(run: &Run, number: u32) -> Option<u64> {
+    run.all(msr(number)).iter().rev().find_map(|access| match access.entry.kind {
+        Kind::Write(value) => Some(value),
+        Kind::Read => None,
+    })
 }
 
 /// SIGTERM ends the measurement: what was counted is printed, everything is put back, and the signal takes its course.
@@ -178,6 +180,56 @@ fn a_signal_ends_the_measurement_in_order() {
     );
     assert!(run.stdout.contains("status 143"), "{}{}", run.stdout, run.stderr);
     assert!(run.stderr.contains("cbo0/CLOCKTICKS/") && run.stderr.contains("all measured"), "{}", run.stderr);
+    assert!(left.is_empty(), "{left:?}");
+}
+
+/// Who ends a command after a time may send the signal twice at once, to the process and to its group. That is one wish: everything is put
+/// back, of the program that was measured nothing goes on, and the signal takes its course.
+#[test]
+fn a_signal_that_is_doubled_ends_the_measurement_in_order_too() {
+    let rig = Rig::default();
+    let (run, left) = script(
+        &rig,
+        r#""$P" stat -e cbo0/CLOCKTICKS/ & pid=$!
+         until ls "$XDG_STATE_HOME"/pericore/*.journal >/dev/null 2>&1; do sleep 0.01; done
+         kill -TERM $pid; kill -TERM $pid; wait $pid; echo status $?"#,
+    );
+    assert!(run.stdout.contains("status 143"), "{}{}", run.stdout, run.stderr);
+    assert!(run.stderr.contains("cbo0/CLOCKTICKS/") && run.stderr.contains("all measured"), "{}", run.stderr);
+    assert!(left.is_empty(), "{left:?}");
+    assert_eq!(last_write(&run, 0xd10), Some(0), "control 0 of CBo 0 holds what it held before");
+}
+
+/// A sample cannot be written: the run fails, and takes its program along.
+#[test]
+fn an_error_in_between_leaves_no_program_behind() {
+    let (run, left) = script(
+        &Rig::default(),
+        r#"trap '' XFSZ; ulimit -f 8
+         timeout 60 "$P" record -I 1 -o "$XDG_STATE_HOME.rec" -e cbo/CLOCKTICKS/ -- sh -c 'echo $$ >"$XDG_STATE_HOME.pid"; exec sleep 1000'
+         echo status $?; kill -0 "$(cat "$XDG_STATE_HOME.pid")" && echo still there; rm "$XDG_STATE_HOME".*"#,
+    );
+    assert!(run.stdout.contains("status 255") && run.stderr.contains("cannot write"), "{}{}", run.stdout, run.stderr);
+    assert!(!run.stdout.contains("still there"), "{}", run.stdout);
+    assert!(left.is_empty(), "{left:?}");
+}
+
+/// Who waits for another run has no file or socket yet, and goes at the first signal.
+#[test]
+fn a_signal_while_waiting_leaves_nothing_behind() {
+    let (run, left) = script(
+        &Rig::default(),
+        r#"mkdir "$XDG_STATE_HOME.own"; cd "$XDG_STATE_HOME.own"
+         "$P" stat -e cbo0/CLOCKTICKS/ 2>/dev/null & first=$!
+         until ls "$XDG_STATE_HOME"/pericore/*.journal >/dev/null 2>&1; do sleep 0.01; done
+         for command in 'record -o own.rec' "serve --listen unix:$PWD/own.socket"; do
+             "$P" $command --wait -e cbo0/CLOCKTICKS/ 2>said & pid=$!
+             until grep -q 'waiting for process' said; do kill -0 $pid || exit 9; sleep 0.01; done
+             kill -TERM $pid; wait $pid; echo status $?
+         done
+         rm said; echo files $(ls -A) end; kill -TERM $first; wait $first; cd /; rm -r "$XDG_STATE_HOME.own""#,
+    );
+    assert_eq!(run.stdout, "status 143\nstatus 143\nfiles end\n", "{}", run.stderr);
     assert!(left.is_empty(), "{left:?}");
 }
 

@@ -6,6 +6,7 @@ pub mod opened;
 mod registers;
 mod relay;
 pub mod run;
+mod state_folder;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,19 +1,18 @@
 //! `pericore machine run`: an unmodified program on a live software machine.
 
 use std::ffi::OsString;
-use std::fs::DirBuilder;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use clap::Args;
 use pericore_doors::{Command, LiveMachine, Options, Traffic, run_machine};
 
 use super::live::LiveArgs;
 use super::relay::{self, Relay};
+use super::state_folder::StateFolder;
 use crate::failure::Failure;
-use crate::measure::{Ender, STANDS_IN};
+use crate::measure::{Ender, STANDS_IN, WaitLine};
 
 /// Arguments of `pericore machine run`.
 #[derive(Debug, Args)]
@@ -73,34 +72,17 @@ pub fn again(machine: &str, workload: Option<&str>) -> Result<ExitCode, Failure>
         .map_err(|error| Failure::failed(format!("cannot tell where this program is: {error}")))?;
     let words = std::iter::once(program.into_os_string()).chain(std::env::args_os().skip(1));
     let live = LiveArgs::named(machine, workload);
-    let opened = live.open()?;
+    let line = WaitLine::new("preparing the machine…");
+    let opened = live.open();
+    drop(line);
+    let opened = opened?;
     // Not before: until here a signal may well end us at once.
     let relay = Relay::begin()?;
-    let state = Folder::new()?;
-    let environment = [(WITHIN.into(), relay.address().into()), ("XDG_STATE_HOME".into(), state.0.clone().into())];
+    let state = StateFolder::new()?;
+    let environment = [(WITHIN.into(), relay.address().into()), ("XDG_STATE_HOME".into(), state.path().into())];
     let status = start(opened, &live, words.collect(), &environment, &Options::default());
     drop(state);
     Ok(relay.exit(status?))
-}
-
-/// A folder for the journal: the machine is the command's own, which has neither to spare others on this host nor to be restored after it.
-/// Removed at the end.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Result<Self, Failure> {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
-        let path = std::env::temp_dir().join(format!("pericore-{}-{since}", std::process::id()));
-        let made = DirBuilder::new().mode(0o700).create(&path);
-        made.map_err(|error| Failure::failed(format!("cannot make the folder {}: {error}", path.display())))?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
 }
 
 fn start(

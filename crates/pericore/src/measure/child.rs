@@ -14,7 +14,7 @@ const NOT_RUN: u8 = 126;
 /// What shells add to a signal's number.
 const KILLED: i32 = 128;
 
-/// A running program.
+/// A running program. Whoever drops it ends it: no error on our side may leave it behind.
 #[derive(Debug)]
 pub struct Measured {
     child: Child,
@@ -51,6 +51,13 @@ impl Measured {
     /// # Errors
     /// The system does not say.
     pub fn end(mut self) -> Result<ExitCode, Failure> {
+        let status = self.status()?;
+        let number = status.code().unwrap_or(KILLED + status.signal().unwrap_or(0));
+        Ok(ExitCode::from(u8::try_from(number).unwrap_or(u8::MAX)))
+    }
+
+    /// How it ended, if need be after it was asked to.
+    fn status(&mut self) -> Result<ExitStatus, Failure> {
         if !self.has_ended()? {
             ask_to_end(&self.child);
         }
@@ -58,8 +65,14 @@ impl Measured {
             Some(status) => status,
             None => self.child.wait().map_err(lost)?,
         };
-        let number = status.code().unwrap_or(KILLED + status.signal().unwrap_or(0));
-        Ok(ExitCode::from(u8::try_from(number).unwrap_or(u8::MAX)))
+        self.status = Some(status);
+        Ok(status)
+    }
+}
+
+impl Drop for Measured {
+    fn drop(&mut self) {
+        let _ = self.status();
     }
 }
 
@@ -104,5 +117,14 @@ mod tests {
     fn a_program_that_outlives_the_measurement_is_asked_to_end() {
         let program = Measured::start(&words(&["sleep", "1000"])).unwrap().unwrap();
         assert_eq!(format!("{:?}", program.end().unwrap()), format!("{:?}", ExitCode::from(128 + 15)));
+    }
+
+    #[test]
+    fn a_program_that_is_forgotten_is_ended_and_waited_for() {
+        let program = Measured::start(&words(&["sleep", "1000"])).unwrap().unwrap();
+        let place = format!("/proc/{}", program.child.id());
+        assert!(std::path::Path::new(&place).exists());
+        drop(program);
+        assert!(!std::path::Path::new(&place).exists(), "not even a zombie");
     }
 }

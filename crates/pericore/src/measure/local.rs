@@ -86,7 +86,6 @@ fn elsewhere(failure: Failure, host: &Host) -> Failure {
 /// The same on a host that is known.
 fn on(task: Task<'_>, host: &Host, receiver: &mut dyn Receiver) -> Result<ExitCode, Failure> {
     let selection = wanted(task, host)?;
-    receiver.open()?;
     let mut space = host.space();
     let mut watching: Option<(Interrupt, Wakeup)> = None;
     let mut status = ExitCode::SUCCESS;
@@ -100,6 +99,8 @@ fn on(task: Task<'_>, host: &Host, receiver: &mut dyn Receiver) -> Result<ExitCo
             None => watching.insert((Interrupt::watch()?, Wakeup::new()?)),
         };
         if run == 0 {
+            // Not before: whoever waits for others to end has neither a file nor a socket that a signal could leave behind.
+            receiver.open()?;
             if !receiver.needs_every_sample() {
                 preparation::warn_of_wraps(task, &plan);
             }
@@ -162,11 +163,12 @@ impl Measurement<'_> {
         let take_over = args.take_over;
         let options = Options { take_over, guard, journal: Some(journal), neighbourhood: Some(neighbourhood) };
         let watch = self.watch;
+        // Declared first, so dropped last: an error in between puts the registers back before it waits for the program.
+        let mut program;
         let mut session = Session::start(self.host.space(), plan, options, |_| watch.moment())
             .map_err(|error| elsewhere(Failure::failed(error), self.host))?;
         drop(entrance);
-        let program = Measured::start(args.program.words());
-        let mut program = match program {
+        program = match Measured::start(args.program.words()) {
             Ok(program) => program,
             Err(failure) => {
                 session.stop().map_err(Failure::failed)?;

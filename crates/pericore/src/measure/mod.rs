@@ -29,6 +29,7 @@ use crate::program::ProgramArgs;
 pub use ender::Ender;
 pub use interrupt::Interrupt;
 pub use local::{STANDS_IN, stand_in};
+pub use progress::WaitLine;
 
 /// A year: longer intervals are a slip.
 const MOST_MILLISECONDS: f64 = 365.0 * 86_400e3;
@@ -146,7 +147,7 @@ pub struct Taken<'a> {
 
 /// Whoever takes the samples.
 pub trait Receiver {
-    /// Nothing is started or written yet: whoever cannot take results should say so now.
+    /// Nothing is started or written yet, and nobody is in the way any more: whoever cannot take results should say so now.
     ///
     /// # Errors
     /// What the receiver needs is not to be had.

@@ -1,11 +1,18 @@
-//! A line on the terminal for work that takes a while.
+//! Lines on the terminal for work that takes a while.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// Work shorter than this shows nothing.
 const PATIENCE: Duration = Duration::from_secs(2);
 const STEP: Duration = Duration::from_millis(250);
+/// The same for work of which nobody knows how far it has come: without a word it looks as if nothing went on.
+const SILENCE: Duration = Duration::from_secs(1);
+
+/// Back to the begin of the line, and nothing on it.
+const WIPE: &str = "\r\x1b[K";
 
 /// Shows how far the work has come, on a terminal only.
 #[derive(Debug)]
@@ -37,7 +44,80 @@ impl ProgressLine {
     /// Takes the line away.
     pub fn clear(&mut self) {
         if self.shown.take().is_some() {
-            let _ = write!(io::stderr(), "\r\x1b[K");
+            let _ = write!(io::stderr(), "{WIPE}");
         }
+    }
+}
+
+/// Says what goes on, as long as it lives, on a terminal only.
+#[derive(Debug)]
+pub struct WaitLine(Option<(Sender<()>, JoinHandle<()>)>);
+
+impl WaitLine {
+    /// Starts the clock.
+    pub fn new(words: &'static str) -> Self {
+        if io::stderr().is_terminal() { Self::on(io::stderr(), words, SILENCE) } else { Self(None) }
+    }
+
+    /// The same anywhere. Without a thread there is no line.
+    fn on(mut out: impl Write + Send + 'static, words: &'static str, silence: Duration) -> Self {
+        let (end, ended) = mpsc::channel();
+        let show = move || {
+            if ended.recv_timeout(silence) == Err(RecvTimeoutError::Timeout) {
+                let _ = write!(out, "{words}").and_then(|()| out.flush());
+                let _ = ended.recv();
+                let _ = write!(out, "{WIPE}").and_then(|()| out.flush());
+            }
+        };
+        Self(thread::Builder::new().name("line".to_owned()).spawn(show).ok().map(|thread| (end, thread)))
+    }
+}
+
+impl Drop for WaitLine {
+    /// The thread is gone afterwards, too: some of what follows is only allowed to a process with a single one.
+    fn drop(&mut self) {
+        if let Some((end, thread)) = self.0.take() {
+            drop(end);
+            let _ = thread.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Paper(Arc<Mutex<Vec<u8>>>);
+
+    impl Paper {
+        fn text(&self) -> String {
+            String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+        }
+    }
+
+    impl Write for Paper {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn long_work_has_a_line_that_goes_and_short_work_none() {
+        let paper = Paper::default();
+        drop(WaitLine::on(paper.clone(), "still at it", Duration::from_secs(3600)));
+        assert_eq!(paper.text(), "");
+        let line = WaitLine::on(paper.clone(), "still at it", Duration::ZERO);
+        while paper.text() != "still at it" {
+            thread::yield_now();
+        }
+        drop(line);
+        assert_eq!(paper.text(), "still at it\r\x1b[K");
     }
 }
