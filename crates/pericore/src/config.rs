@@ -15,6 +15,7 @@ use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
 use crate::failure::Failure;
+use crate::xdg;
 
 /// Names another file; empty, it means none.
 const VARIABLE: &str = "PERICORE_CONFIG";
@@ -107,10 +108,7 @@ fn path() -> Option<PathBuf> {
     if let Some(named) = std::env::var_os(VARIABLE) {
         return (!named.is_empty()).then(|| named.into());
     }
-    // By the XDG base directory rules a path that is not absolute counts as none.
-    let of = |variable: &str| std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
-    let folder = of("XDG_CONFIG_HOME").or_else(|| Some(of("HOME")?.join(".config")))?;
-    Some(folder.join("pericore/config.toml"))
+    Some(xdg::folder("XDG_CONFIG_HOME", ".config")?.join("config.toml"))
 }
 
 /// What is wrong, and the byte where it stands.

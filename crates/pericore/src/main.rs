@@ -25,6 +25,7 @@ mod stat;
 mod target;
 mod terminal;
 mod top;
+mod xdg;
 
 use std::ffi::OsString;
 use std::io::{self, Write};

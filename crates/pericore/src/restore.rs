@@ -10,7 +10,7 @@ use pericore_observe::session::{Journal, Neighbourhood, Restored};
 
 use crate::failure::Failure;
 use crate::measure::stand_in;
-use crate::{machine, notice, target};
+use crate::{machine, notice, target, xdg};
 
 /// What journals call the machine that they were written on, and how their files' names begin.
 const LOCAL: &str = "local";
@@ -154,12 +154,9 @@ fn start_time(process: u32) -> Option<u64> {
     text.rsplit_once(") ")?.1.split(' ').nth(19)?.parse().ok()
 }
 
-/// Where journals are kept, by the XDG base directory rules: by these a path that is not absolute counts as none. It would be another one
-/// in each folder that a session is started in, and sessions would not know of each other.
+/// Where journals are kept. Sessions must know of each other, wherever they are started.
 fn state_directory() -> Option<PathBuf> {
-    let of = |variable: &str| std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
-    let state = of("XDG_STATE_HOME").or_else(|| Some(of("HOME")?.join(".local/state")));
-    Some(state?.join("pericore"))
+    xdg::folder("XDG_STATE_HOME", ".local/state")
 }
 
 /// The same for a session, which cannot do without: --journal names another place for its own journal only.
