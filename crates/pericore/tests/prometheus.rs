@@ -1,0 +1,173 @@
+//! `pericore serve` scraped by Prometheus itself: it takes the text, its rates are the machine's, and so are those of the formulas that
+//! `docs/serve.md` shows. Needs Debian's package prometheus, of which `tests/run` fetches the programs.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+const DOCUMENT: &str = include_str!("../../../docs/serve.md");
+/// Longer than the slowest host takes for what is waited for.
+const PATIENCE: Duration = Duration::from_secs(120);
+const BANDWIDTH: &str = "pericore_imc_mem_read_bandwidth_bytes_per_second";
+
+/// A program that is told to end when the test does, however it does.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = Command::new("kill").arg(self.0.id().to_string()).status();
+        let _ = self.0.wait();
+    }
+}
+
+impl Running {
+    /// Starts a program; gives what stands behind the mark in what it says.
+    fn start(program: &mut Command, mark: &str) -> (Self, String) {
+        let missing = "apt-get install prometheus, or run tests/run, which fetches it";
+        let spawned = program.stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
+        let mut running = Self(spawned.unwrap_or_else(|error| panic!("{program:?}: {error}; {missing}")));
+        let mut said = String::new();
+        let mut lines = BufReader::new(running.0.stderr.take().expect("it is piped")).lines();
+        while let Some(line) = lines.next() {
+            let line = line.expect("UTF-8");
+            if let Some((_, found)) = line.split_once(mark) {
+                // What it says later must not block it.
+                std::thread::spawn(move || lines.for_each(drop));
+                return (running, found.to_owned());
+            }
+            said += &line;
+            said.push('\n');
+        }
+        panic!("{program:?} never said {mark:?}: {said}");
+    }
+}
+
+/// A server of a streaming software machine, and the address of its metrics.
+fn serve() -> (Running, String) {
+    let line = "serve --machine e5-2600:sockets=2 --workload stream -I 250 --listen 127.0.0.1:0 -M MEM_READ_BANDWIDTH";
+    let mut ours = Command::new(env!("CARGO_BIN_EXE_pericore"));
+    let (server, rest) = Running::start(ours.args(line.split(' ')), "http://");
+    let place = rest.split(": ").next().expect("a host and a port");
+    (server, place.to_owned())
+}
+
+fn get(arguments: &[&str]) -> Option<String> {
+    let got = Command::new("curl").args(["-sf", "--max-time", "20"]).args(arguments).output();
+    let got = got.expect("apt-get install curl");
+    got.status.success().then(|| String::from_utf8(got.stdout).expect("UTF-8"))
+}
+
+/// What comes when it is asked for, as soon as it is there.
+fn awaited<T>(what: &str, ask: impl Fn() -> Option<T>) -> T {
+    let began = Instant::now();
+    loop {
+        if let Some(answer) = ask() {
+            return answer;
+        }
+        assert!(began.elapsed() < PATIENCE, "{what} never came");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+/// The text goes through Prometheus' own checker.
+fn checked(metrics: &str) -> String {
+    let mut tool = Command::new("promtool");
+    tool.args(["check", "metrics"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = tool.spawn().expect("apt-get install prometheus, or run tests/run, which fetches it");
+    child.stdin.take().expect("it is piped").write_all(metrics.as_bytes()).expect("it reads all");
+    let output = child.wait_with_output().expect("it is ours");
+    let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    assert!(output.status.success(), "{said}\n{metrics}");
+    said
+}
+
+/// The blocks of the document in a language.
+fn blocks(language: &str) -> impl Iterator<Item = &'static str> {
+    let start = format!("```{language}\n");
+    let parts: Vec<_> = DOCUMENT.split(&start).skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    parts.into_iter()
+}
+
+struct Prometheus {
+    _running: Running,
+    place: String,
+    folder: PathBuf,
+}
+
+impl Drop for Prometheus {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+impl Prometheus {
+    /// Scrapes as the document's configuration says, but sooner, and from another place.
+    fn of(target: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("pericore-prometheus-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder of ours");
+        let [shown] = blocks("yaml").collect::<Vec<_>>()[..] else { panic!("the document shows one configuration") };
+        let config = shown.replace("scrape_interval: 30s", "scrape_interval: 500ms").replace("localhost:9988", target);
+        assert!(config.contains(target) && config.contains("500ms"), "{config}");
+        let file = folder.join("prometheus.yml");
+        std::fs::write(&file, config).expect("a file of ours");
+        let mut theirs = Command::new("prometheus");
+        theirs.arg(format!("--config.file={}", file.display()));
+        theirs.arg(format!("--storage.tsdb.path={}", folder.join("data").display()));
+        theirs.arg("--web.listen-address=127.0.0.1:0");
+        let (running, place) = Running::start(&mut theirs, "msg=\"Listening on\" address=");
+        Self { _running: running, place, folder }
+    }
+
+    /// The values of a query, by socket.
+    fn query(&self, text: &str) -> Vec<(String, f64)> {
+        let (query, url) = (format!("query={text}"), format!("http://{}/api/v1/query", self.place));
+        let answer = get(&["--data-urlencode", &query, &url]).unwrap_or_else(|| panic!("it refuses {text}"));
+        let answer: Value = serde_json::from_str(&answer).expect("JSON");
+        let results = answer["data"]["result"].as_array().expect("a vector").iter();
+        let mut values: Vec<_> = results
+            .map(|result| {
+                let value = result["value"][1].as_str().and_then(|value| value.parse().ok());
+                (result["metric"]["socket"].as_str().unwrap_or("").to_owned(), value.expect("a number"))
+            })
+            .collect();
+        values.sort_by(|one, other| one.0.cmp(&other.0));
+        values
+    }
+}
+
+/// Both formulas of the document give lines read each second: 64 bytes of the bandwidth that the machine has all the time.
+#[test]
+fn rates_of_prometheus_are_the_machines() {
+    let (_server, target) = serve();
+    let url = format!("http://{target}/metrics");
+    let text = awaited("the first sample", || get(&[&url]));
+    assert_eq!(checked(&text), "", "not even a remark on style");
+
+    let prometheus = Prometheus::of(&target);
+    awaited("ten samples of twenty seconds", || {
+        let seen =
+            prometheus.query("max_over_time(pericore_samples_total[1m]) - min_over_time(pericore_samples_total[1m])");
+        seen.iter().any(|(_, samples)| *samples >= 20.0).then_some(())
+    });
+    let bandwidth = prometheus.query(&format!("avg_over_time({BANDWIDTH}[1m])"));
+    let [first, second] = &bandwidth[..] else { panic!("two sockets: {bandwidth:?}") };
+    assert!(first.0 == "0" && second.0 == "1" && first.1 > 1e9 && second.1 > 1e9, "{bandwidth:?}");
+    let in_text = blocks("promql")
+        .chain(DOCUMENT.split('`').filter(|code| code.starts_with("rate(pericore_events_total[5m]) / on")));
+    let mut formulas = 0;
+    for formula in in_text {
+        formulas += 1;
+        let rates = prometheus.query(&formula.replace("[5m]", "[1m]"));
+        assert_eq!(rates.len(), 2, "{formula}: {rates:?}");
+        for ((socket, bandwidth), (of, rate)) in bandwidth.iter().zip(&rates) {
+            let error = rate * 64.0 / bandwidth - 1.0;
+            assert!(socket == of && error.abs() < 0.02, "{formula}: {rate} lines/s, {bandwidth} bytes/s");
+        }
+    }
+    assert_eq!(formulas, 2, "the document shows two formulas");
+    let age = prometheus.query("time() - pericore_sample_timestamp_seconds");
+    assert!(age.len() == 1 && age[0].1 > -1.0, "{age:?}");
+}
