@@ -151,8 +151,8 @@ fn the_toy_is_right() {
 #[test]
 fn every_defect_is_named_with_file_line_and_fix() {
     let unit = "units/toy/box.toml";
-    let events = "events/toy/box.toml";
-    let cases: [(&str, &str, &str, &[&str]); 17] = [
+    let (events, metrics) = ("events/toy/box.toml", "metrics/toy/box.toml");
+    let cases: [(&str, &str, &str, &[&str]); 20] = [
         (unit, r#"bits = "22", "#, r#"bits = "23", "#, &["units/toy/box.toml:26", "overlaps", "fix:"]),
         (unit, r#"  { name = "rsv",      bits = "21:19", access = "RV" },"#, "", &["0x380000", "rsv"]),
         (unit, "offset = 8", "offset = 1", &["shares msr", "ctl"]),
@@ -168,8 +168,21 @@ fn every_defect_is_named_with_file_line_and_fix() {
         (events, r#"name = "BLUE""#, r#"name = "RED""#, &["subevent \"RED\" exists twice"]),
         (events, "measure = \"clock\"", "signal = \"toys\"", &["no signal \"toys\""]),
         (events, r#"description = "Toys painted red.""#, r#"description = "Red""#, &["only repeats its name"]),
-        ("metrics/toy/box.toml", "TOYS.RED /", "TOYS.RAD /", &["TOYS.RAD", "did you mean TOYS.RED"]),
-        ("metrics/toy/box.toml", "TOYS.RED / seconds", "TOYS.RED / (", &["TOY_RATE"]),
+        (metrics, "TOYS.RED /", "TOYS.RAD /", &["TOYS.RAD", "did you mean TOYS.RED"]),
+        (metrics, "TOYS.RED / seconds", "TOYS.RED / (", &["TOY_RATE"]),
+        (
+            metrics,
+            "\"1.3\"",
+            "\"1.3\"\nlimit = { above = 50, means = \"Many.\" }",
+            &["TOY_RATE is no share", "in % only"],
+        ),
+        (metrics, "\"1.3\"", "\"1.3\"\nlimit = { above = 100, means = \"All.\" }", &["a limit above 100 %", "1 to 99"]),
+        (
+            metrics,
+            "\"1.3\"",
+            "\"1.3\"\nlimit = { above = 5, means = \"Some.\", see = [\"box/X\"] }",
+            &["no metric \"box/X\""],
+        ),
     ];
     for (index, (file, from, to, words)) in cases.into_iter().enumerate() {
         let said = Catalogue::new(&format!("case{index}")).replace(file, from, to).says();

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::schema::{
-    Catalogue, DecodeRow, Event, Family, Field, FilterNeed, FilterUse, Locations, Metric, NamedValue, Operand,
+    Catalogue, DecodeRow, Event, Family, Field, FilterNeed, FilterUse, Limit, Locations, Metric, NamedValue, Operand,
     Placement, Register, Selector, Signal, Subevent, Term, Unit,
 };
 
@@ -281,7 +281,8 @@ fn measure(name: &str) -> &'static str {
 
 fn metric_row(metric: &Metric) -> String {
     format!(
-        "Metric {{ name: {:?}, expression: {:?}, printed: {:?}, unit_of_measure: {:?}, description: {:?}, source: {:?}, caveats: &{:?} }}",
+        "Metric {{ name: {:?}, expression: {:?}, printed: {:?}, unit_of_measure: {:?}, description: {:?}, source: {:?}, caveats: &{:?}, \
+         limit: {} }}",
         metric.name,
         metric.expression,
         metric.printed,
@@ -289,7 +290,12 @@ fn metric_row(metric: &Metric) -> String {
         metric.description,
         metric.source,
         metric.caveats,
+        metric.limit.as_ref().map_or_else(|| "None".to_owned(), limit_row),
     )
+}
+
+fn limit_row(limit: &Limit) -> String {
+    format!("Some(Limit {{ above: {}, means: {:?}, see: &{:?} }})", limit.above, limit.means, limit.see)
 }
 
 fn capitalised(word: &str) -> String {

@@ -305,6 +305,18 @@ pub struct Metric {
     pub description: String,
     pub source: String,
     pub caveats: Vec<String>,
+    pub limit: Option<Limit>,
+}
+
+/// From where on a share says that something limits the machine.
+#[derive(Debug)]
+pub struct Limit {
+    pub place: Place,
+    /// Per cent.
+    pub above: u8,
+    pub means: String,
+    /// Metrics to look at then, as `unit/METRIC`.
+    pub see: Vec<String>,
 }
 
 /// `deviations.toml`: where we differ from a document.

@@ -23,6 +23,8 @@ const BY_HAND: &[ByHand] = &[
     }),
     ("imc", "MEM_BW_TOTAL", |t| 64.0 * lines(t)),
     ("imc", "MEM_BANDWIDTH", |t| 64.0 * lines(t) / t.seconds()),
+    // DDR5's sixteen transfers of half a channel, two in a clock: each of the halves has an eighth of the clocks.
+    ("imc", "PCT_DATA_BUS_USED", |t| lines(t) / (2.0 * memory_cycles(t) / 8.0)),
     ("imc", "PCT_CYCLES_PPD", |t| imc(t, "POWER_CHANNEL_PPD", "") / memory_cycles(t)),
     ("imc", "PCT_WR_REQUESTS", |t| queued(t, "WPQ") / (queued(t, "RPQ") + queued(t, "WPQ"))),
     ("imc", "RPQ_RESIDENCY", |t| {
@@ -33,6 +35,10 @@ const BY_HAND: &[ByHand] = &[
     ("upi", "DRS_WbE_FROM_UPI", |t| 64.0 * t.sum("upi", "RxL_BASIC_HDR_MATCH", "WB_OPC", &[("opc", 2)])),
     // A line is nine slots.
     ("upi", "UPI_DATA_RX_BANDWIDTH", |t| upi(t, "RxL_FLITS", "ALL_DATA") / 9.0 * 64.0 / t.seconds()),
+    // A flit is three slots, and a clock takes one.
+    ("upi", "UPI_TX_UTIL", |t| {
+        (upi(t, "TxL_FLITS", "ALL_DATA") + upi(t, "TxL_FLITS", "NON_DATA")) / 3.0 / upi(t, "CLOCKTICKS", "")
+    }),
     ("upi", "PCT_LINK_SHUTDOWN_CYCLES", |t| upi(t, "L1_POWER_CYCLES", "") / upi(t, "CLOCKTICKS", "")),
     ("upi", "TXQ_RESIDENCY", |t| upi(t, "TxL_OCCUPANCY", "") / upi(t, "TxL_INSERTS", "")),
 ];

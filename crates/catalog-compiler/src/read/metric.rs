@@ -2,7 +2,7 @@
 
 use super::row::Row;
 use crate::Place;
-use crate::schema::Metric;
+use crate::schema::{Limit, Metric};
 
 /// Unit, place of the file, metrics.
 pub fn read(row: &mut Row<'_, '_>) -> (String, Place, Vec<Metric>) {
@@ -16,6 +16,12 @@ pub fn read(row: &mut Row<'_, '_>) -> (String, Place, Vec<Metric>) {
         description: row.string("description"),
         source: row.string("source"),
         caveats: row.strings("caveats"),
+        limit: row.table("limit", |row| Limit {
+            place: row.place(),
+            above: row.number("above"),
+            means: row.string("means"),
+            see: row.strings("see"),
+        }),
     });
     (unit, row.place(), metrics)
 }

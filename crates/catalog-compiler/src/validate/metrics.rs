@@ -4,24 +4,21 @@ use pericore_metrics::{Expression, Reference, UnitOfMeasure};
 
 use crate::Diagnostics;
 use crate::diagnostics::nearest;
-use crate::schema::{Family, Metric, Unit};
+use crate::schema::{Family, Limit, Metric, Unit};
 
 /// Checks every expression of a family, and that its default metrics exist.
 pub fn references(family: &Family, diagnostics: &mut Diagnostics) {
-    for name in &family.default_metrics {
-        let known = name.split_once('/').and_then(|(unit, metric)| {
-            let unit = family.units.iter().find(|row| row.name == unit)?;
-            unit.metrics.iter().find(|row| row.name == metric)
-        });
-        if known.is_none() {
-            diagnostics.report(family.place, format!("no default metric {name:?}"), "name it as unit/METRIC");
-        }
+    for name in family.default_metrics.iter().filter(|name| !is_known(family, name)) {
+        diagnostics.report(family.place, format!("no default metric {name:?}"), "name it as unit/METRIC");
     }
     for unit in &family.units {
         for metric in &unit.metrics {
             if UnitOfMeasure::from_symbol(&metric.unit_of_measure).is_none() {
                 let message = format!("no unit of measure {:?}", metric.unit_of_measure);
                 diagnostics.report(metric.place, message, "use one of catalog/README.md");
+            }
+            if let Some(limit) = &metric.limit {
+                check_limit(family, metric, limit, diagnostics);
             }
             match Expression::parse(&metric.expression) {
                 Err(error) => {
@@ -34,6 +31,33 @@ pub fn references(family: &Family, diagnostics: &mut Diagnostics) {
                 }
             }
         }
+    }
+}
+
+/// True if a family has a metric, named as `unit/METRIC`.
+fn is_known(family: &Family, name: &str) -> bool {
+    let named = name.split_once('/').and_then(|(unit, metric)| {
+        let unit = family.units.iter().find(|row| row.name == unit)?;
+        unit.metrics.iter().find(|row| row.name == metric)
+    });
+    named.is_some()
+}
+
+fn check_limit(family: &Family, metric: &Metric, limit: &Limit, diagnostics: &mut Diagnostics) {
+    let share = UnitOfMeasure::from_symbol(&metric.unit_of_measure) == Some(UnitOfMeasure::Percent);
+    if !share {
+        diagnostics.report(limit.place, format!("{} is no share", metric.name), "give limits to metrics in % only");
+    }
+    if !(1..100).contains(&limit.above) {
+        let message = format!("{}: a limit above {} %", metric.name, limit.above);
+        diagnostics.report(limit.place, message, "give per cent, from 1 to 99");
+    }
+    for name in limit.see.iter().filter(|name| !is_known(family, name)) {
+        diagnostics.report(
+            limit.place,
+            format!("{}: no metric {name:?} to see", metric.name),
+            "name it as unit/METRIC",
+        );
     }
 }
 

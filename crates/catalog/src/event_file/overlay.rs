@@ -95,6 +95,7 @@ pub fn with_metrics(family: &'static Family, metrics: &[FileMetric<'_>], source:
             description: leak(&row.description),
             source,
             caveats: &[],
+            limit: None,
         });
         *unit = Box::leak(Box::new(Unit { metrics: metrics.leak(), ..**unit }));
         result.added += 1;

@@ -17,4 +17,24 @@ pub struct Metric {
     pub source: &'static str,
     /// Things a user must know.
     pub caveats: &'static [&'static str],
+    /// From where on it says that something limits the machine, if it can say so.
+    pub limit: Option<Limit>,
+}
+
+/// From where on a share says that something limits the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limit {
+    /// Per cent, 1 to 99.
+    pub above: u8,
+    /// What it means to be above.
+    pub means: &'static str,
+    /// Metrics to look at then, as `unit/METRIC`.
+    pub see: &'static [&'static str],
+}
+
+impl Limit {
+    /// True if a share, 1 for all, is above.
+    pub fn is_reached(&self, share: f64) -> bool {
+        share * 100.0 > f64::from(self.above)
+    }
 }

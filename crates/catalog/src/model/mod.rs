@@ -11,5 +11,5 @@ pub use decode::{DecodeRole, DecodeRow, Operand, Relation, Selector, Term};
 pub use deviation::{Choice, Deviation};
 pub use event::{Attribute, Event, FilterNeed, FilterUse, Measure, Signal, SignalKind, Subevent};
 pub use family::{ClockDomain, CpuModel, Document, Family, NamedValue, ValueSet};
-pub use metric::Metric;
+pub use metric::{Limit, Metric};
 pub use unit::{Field, FieldAccess, FieldSet, Location, Placement, Register, Role, Unit};

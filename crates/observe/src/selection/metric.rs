@@ -12,6 +12,9 @@ use super::{Asked, SelectedEvent, Selection, names};
 /// The deepest chain of metrics that refer to metrics.
 const MAX_LEVELS: usize = 16;
 
+/// Stands for all metrics of the family that tell a limit.
+pub const LIMITS: &str = "limits";
+
 /// A metric whose references are all known.
 #[derive(Debug, Clone)]
 pub struct SelectedMetric {
@@ -31,14 +34,24 @@ pub struct SelectedMetric {
 
 impl Selection {
     /// Adds metrics by name, `METRIC` or `unit/METRIC`, separated by commas, and the events that they need. `METRIC{key=value}` sets a filter
-    /// in each of its events that takes it.
+    /// in each of its events that takes it. [`LIMITS`] stands for all that tell a limit.
     ///
     /// # Errors
     /// [`SelectionError`], which points at the place. Nothing is added then.
     pub fn add_metrics(&mut self, text: &str) -> Result<(), SelectionError> {
         let mut grown = self.clone();
+        // By name: another version may have more limits.
+        let mut names = Vec::new();
         for (start, whole) in parts(text) {
             let refuse = |problem| SelectionError::new(Spot::new(text, start, whole.len()), problem);
+            if whole.eq_ignore_ascii_case(LIMITS) {
+                for (unit, row) in grown.limits() {
+                    grown.add_row(unit, row, &[]).map_err(refuse)?;
+                    names.push(format!("{}/{}", unit.name, row.name));
+                }
+                continue;
+            }
+            names.push(whole.to_owned());
             let name = whole.find('{').map_or(whole, |brace| &whole[..brace]);
             let (unit, row) = grown.find_metric(name).map_err(refuse)?;
             // The metric language has settings behind names: any name will do to read them.
@@ -56,9 +69,16 @@ impl Selection {
             };
             grown.add_row(unit, row, &settings).map_err(refuse)?;
         }
-        grown.asked.push(Asked::Metrics(text.to_owned()));
+        grown.asked.push(Asked::Metrics(names.join(",")));
         *self = grown;
         Ok(())
+    }
+
+    /// The metrics that tell a limit.
+    fn limits(&self) -> Vec<(&'static Unit, &'static Metric)> {
+        let units = self.family.units.iter().copied();
+        let of_unit = |unit: &'static Unit| unit.metrics.iter().map(move |metric| (unit, metric));
+        units.flat_map(of_unit).filter(|(_, metric)| metric.limit.is_some()).collect()
     }
 
     /// Adds a metric that is not in the catalogue; bare names in it are events and metrics of `unit`.
@@ -98,7 +118,8 @@ impl Selection {
                 let elsewhere = self.family.units.iter().filter(|unit| metric_named(unit, name).is_some());
                 let mut near: Vec<String> = elsewhere.map(|unit| format!("{}/{name}", unit.name)).collect();
                 if near.is_empty() {
-                    near = nearest(name, units().flat_map(|unit| unit.metrics).map(|metric| metric.name));
+                    near =
+                        nearest(name, units().flat_map(|unit| unit.metrics).map(|metric| metric.name).chain([LIMITS]));
                 }
                 let place = place.map_or(self.family.name, |unit| unit.name);
                 Err(Problem::UnknownMetric { place, name: name.to_owned(), nearest: near })

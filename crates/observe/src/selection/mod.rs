@@ -12,7 +12,7 @@ mod settings;
 mod syntax;
 
 pub use error::{Problem, SelectionError};
-pub use metric::SelectedMetric;
+pub use metric::{LIMITS, SelectedMetric};
 use pericore_catalog::{Event, Family, Field, Measure, Register, Role, Subevent, Unit};
 
 /// Events and metrics of a family, ready to be planned.

@@ -181,6 +181,12 @@ pub fn metric_sheet(family: &'static Family, unit: &'static Unit, metric: &'stat
     }
     sheet.text("Unit", "unit_of_measure", metric.unit_of_measure);
     sheet.list("Events", "events", metric_event_texts(unit, metric.expression));
+    if let Some(limit) = metric.limit {
+        sheet.note("Limit", format!("above {} %: {}", limit.above, limit.means));
+        sheet.json("limit", limit.above);
+        sheet.json("limit_means", limit.means);
+        sheet.list("See then", "limit_see", limit.see.iter().copied());
+    }
     sheet.list("Caveats", "caveats", metric.caveats.iter().copied());
     sheet.text("Source", "source", metric.source);
     judgements(&mut sheet, family, unit.name, &[metric.name]);

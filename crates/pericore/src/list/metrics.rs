@@ -20,6 +20,11 @@ struct MetricLine<'a> {
     source: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     printed: Option<&'a str>,
+    /// Per cent, and what it means to be above.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit_means: Option<&'a str>,
 }
 
 /// Prints a family's metrics; gives the number of rows.
@@ -39,6 +44,8 @@ pub fn print(out: &mut impl Write, family: &'static Family, request: &Request<'_
                     description: metric.description,
                     source: metric.source,
                     printed: metric.printed,
+                    limit: metric.limit.map(|limit| limit.above),
+                    limit_means: metric.limit.map(|limit| limit.means),
                 };
                 line(out, &row)?;
                 continue;
@@ -50,6 +57,9 @@ pub fn print(out: &mut impl Write, family: &'static Family, request: &Request<'_
             writeln!(out, "  {} [{}]", request.paint.strong(metric.name), metric.unit_of_measure)?;
             paragraph(out, 6, metric.description)?;
             paragraph(out, 6, &format!("= {}", metric.expression))?;
+            if let Some(limit) = metric.limit {
+                paragraph(out, 6, &format!("Above {} %: {}", limit.above, limit.means))?;
+            }
         }
     }
     Ok(rows)

@@ -90,7 +90,7 @@ pub struct SelectionArgs {
     events: Vec<String>,
     #[command(flatten)]
     pub files: EventFilesArg,
-    /// Metrics: `METRIC` or `unit/METRIC`, commas between
+    /// Metrics: `METRIC` or `unit/METRIC`, commas between; `limits` for those that tell what limits the machine
     #[arg(short = 'M', long = "metrics", value_name = "METRICS")]
     metrics: Vec<String>,
 }

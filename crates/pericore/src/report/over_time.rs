@@ -280,6 +280,7 @@ mod tests {
             standard_error: None,
             spread: None,
             truth: None,
+            limit: None,
         };
         let count = count.map_or_else(|| Value::missing(Validity::not_defined("no turn")), Value::measured);
         let rows = vec![row("x", count, None), row("y", Value::measured(share), Some(UnitOfMeasure::Percent))];

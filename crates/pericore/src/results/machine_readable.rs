@@ -47,6 +47,11 @@ struct JsonRow<'a> {
     truth: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<f64>,
+    /// Per cent: from there on the metric tells a limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit: Option<u8>,
+    #[serde(rename = "limit-reached", skip_serializing_if = "Option::is_none")]
+    limit_reached: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     emulated: Option<&'a str>,
 }
@@ -78,6 +83,8 @@ pub fn json(out: &mut impl Write, report: &Report, emulated: Option<&str>) -> io
                 .map(|error| row.unit_of_measure.map_or(error, |unit| unit.in_symbol(error))),
             truth,
             error,
+            limit: row.limit.map(|limit| limit.above),
+            limit_reached: row.reaches_limit(),
             emulated,
         };
         serde_json::to_writer(&mut *out, &line)?;

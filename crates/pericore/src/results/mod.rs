@@ -1,11 +1,13 @@
 //! What a measurement came to: rows ready for any output form.
 
+mod limits;
 mod machine_readable;
 pub mod output;
 pub mod rows;
 pub mod table;
 
 pub use machine_readable::quoted;
+use pericore_catalog::Limit;
 use pericore_metrics::{UnitOfMeasure, Value};
 
 /// A measurement, or one interval of it.
@@ -40,6 +42,8 @@ pub struct Row {
     pub spread: Option<f64>,
     /// What the model knows, if it was asked for and the model knows it.
     pub truth: Option<f64>,
+    /// Of a metric: from where on it tells a limit.
+    pub limit: Option<Limit>,
 }
 
 /// Where a row's number comes from.
@@ -57,6 +61,11 @@ impl Row {
     /// Difference to the truth in the row's unit of measure; `None` without truth or number.
     pub fn error(&self) -> Option<f64> {
         Some(self.value.number()? - self.truth?)
+    }
+
+    /// True if it tells a limit that is reached; `None` without a limit or number.
+    pub fn reaches_limit(&self) -> Option<bool> {
+        Some(self.limit?.is_reached(self.value.number()?))
     }
 
     /// What is to be said of a scaled number's error: nothing for others.

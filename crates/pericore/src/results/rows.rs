@@ -29,6 +29,7 @@ pub fn report(
                 standard_error: total.standard_error,
                 spread: None,
                 truth: true_totals.as_ref().and_then(same),
+                limit: None,
             });
         }
     }
@@ -44,6 +45,7 @@ pub fn report(
                 standard_error: total.standard_error,
                 spread: None,
                 truth: same.and_then(|total| total.value.number()),
+                limit: metric.row.and_then(|row| row.limit),
             });
         }
     }

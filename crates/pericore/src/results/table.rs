@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use pericore_metrics::UnitOfMeasure;
 
-use super::{Place, Report, Row};
+use super::{Place, Report, Row, limits};
 
 /// Widths of the columns of numbers; the name gets the rest of 80 columns.
 const VALUE: usize = 18;
@@ -44,7 +44,8 @@ pub fn print(out: &mut impl Write, report: &Report, truth: bool) -> io::Result<(
         line(out, &numbers(&value, &true_value, &error), &name)?;
     }
     writeln!(out)?;
-    validity(out, report)
+    validity(out, report)?;
+    limits::print(out, report)
 }
 
 /// A row's name behind its place.

@@ -73,6 +73,7 @@ fn together(first: &Row, rows: &[&Row]) -> Row {
         standard_error: None,
         spread: numbers.as_deref().and_then(spread),
         truth: truths.as_deref().map(average),
+        limit: first.limit,
     }
 }
 

@@ -135,7 +135,16 @@ mod tests {
 
     fn row(count: Value) -> Row {
         let name = "imc/X\x1b[2J/".to_owned();
-        Row { name, place: None, value: count, unit_of_measure: None, standard_error: None, spread: None, truth: None }
+        Row {
+            name,
+            place: None,
+            value: count,
+            unit_of_measure: None,
+            standard_error: None,
+            spread: None,
+            truth: None,
+            limit: None,
+        }
     }
 
     fn at(second: i32) -> TimeOfDay {

@@ -1,0 +1,97 @@
+//! What limits a machine: `-M limits` names it, for traffic that is known to press on one thing.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+fn pericore(line: &[&str]) -> (String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_pericore")).args(line).output().expect("the program starts");
+    let [out, said] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).expect("UTF-8"));
+    assert!(output.status.success(), "{line:?}: {said}");
+    (out, said)
+}
+
+fn stat(machine: &str, workload: &str, more: &[&str]) -> String {
+    pericore(&[&["stat", "--machine", machine, "--workload", workload, "-M", "limits"], more].concat()).1
+}
+
+/// The metrics whose limit is reached.
+fn reached(machine: &str, workload: &str) -> Vec<String> {
+    let text = stat(machine, workload, &["-j"]);
+    let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let told: Vec<Value> = lines.collect();
+    assert!(told.len() >= 5 && told.iter().all(|line| line["limit"].is_u64()), "{text}");
+    let above = told.iter().filter(|line| line["limit-reached"] == true);
+    above.map(|line| line["event"].as_str().expect("a name").to_owned()).collect()
+}
+
+#[test]
+fn each_kind_of_traffic_meets_its_own_limit() {
+    let cases: [(&str, &str, &[&str]); 11] = [
+        ("e5-2600", "stream:requests=200k", &["imc/PCT_DATA_BUS_USED"]),
+        ("e5-2600", "ntstore:requests=200k", &["imc/PCT_DATA_BUS_USED"]),
+        // Rows lie anywhere.
+        ("e5-2600", "random:requests=200k", &["imc/PCT_DATA_BUS_USED", "imc/PCT_REQUESTS_PAGE_MISS"]),
+        // One access after the other presses on nothing, and so does what stays in the caches.
+        ("e5-2600", "chase:requests=20k", &[]),
+        ("e5-2600", "random:requests=200k,footprint=1M,threads=4", &[]),
+        ("e5-2600", "idle", &[]),
+        // All of it over links that carry half of what the channels do: answers wait for them, and so do requests.
+        (
+            "e5-2600:sockets=2",
+            "random:requests=200k,remote=100",
+            &["ha/PCT_UCLK_BL_FULL", "imc/PCT_REQUESTS_PAGE_MISS", "qpi/QPI_TX_UTIL", "r3qpi/PCT_CYCLES_NO_VNA_CREDIT"],
+        ),
+        ("nehalem", "stream:requests=100k", &["uncore/PCT_GQ_READ_TRACKER_FULL"]),
+        ("nehalem", "chase:requests=20k", &[]),
+        ("8592+", "stream:requests=40k,threads=4", &[]),
+        ("8592+:sockets=2", "stream:requests=300k,remote=100,threads=128", &["upi/UPI_TX_UTIL"]),
+    ];
+    for (machine, workload, expected) in cases {
+        let mut reached = reached(machine, workload);
+        // The cores of a busy part are kept to its power budget, whatever they do.
+        reached.retain(|metric| metric != "pcu/PCT_CYC_FREQ_POWER_LTD");
+        assert_eq!(reached, expected, "{machine} {workload}");
+    }
+}
+
+#[test]
+fn people_are_told_what_it_means_and_where() {
+    let text = stat("e5-2600:sockets=2", "random:requests=100k,remote=100", &["--per-socket"]);
+    assert!(text.contains("\n limits: "), "{text}");
+    let (_, said) = text.split_once("qpi/QPI_TX_UTIL 8").expect("the links are reached");
+    assert!(said.contains("(limit 65 %; 2 of 2 above, most S"), "{said}");
+    assert!(said.contains("See qpi/QPI_LINK_UTIL,"), "{said}");
+    assert!(text.lines().skip_while(|line| !line.starts_with(" limits")).all(|line| line.len() <= 80), "{text}");
+
+    let text = stat("e5-2600", "idle", &[]);
+    assert!(text.contains(" limits: none of 13 reached, 1 not known\n"), "pages of no access: {text}");
+    // Without such a metric there is nothing to say.
+    let (_, text) = pericore(&["stat", "--machine", "e5-2600", "--workload", "idle", "-M", "imc/MEM_READ_BANDWIDTH"]);
+    assert!(!text.contains("limit"), "{text}");
+}
+
+#[test]
+fn a_recording_tells_the_same() {
+    let file = std::env::temp_dir().join(format!("pericore-limits-{}.jsonl", std::process::id()));
+    let name = file.to_str().expect("UTF-8");
+    let line = ["--machine", "e5-2600", "--workload", "stream:requests=50k", "-M", "limits"];
+    pericore(&[&["record"], &line[..], &["-o", name]].concat());
+    let (reported, _) = pericore(&["report", name]);
+    let header = std::fs::read_to_string(&file).expect("a recording");
+    std::fs::remove_file(&file).expect("a file of ours");
+    let (_, limits) = reported.split_once(" limits: ").expect("it tells them");
+    assert!(limits.starts_with("1 of 13 reached\n   imc/PCT_DATA_BUS_USED 9"), "{reported}");
+    // By name: a later version may know more limits.
+    assert!(header.contains("imc/PCT_DATA_BUS_USED,") && !header.contains("\"limits\""), "{header}");
+}
+
+#[test]
+fn look_ups_show_limits() {
+    let (text, _) = pericore(&["list", "--machine", "e5-2600", "--metrics", "PCT_DATA_BUS_USED"]);
+    assert!(text.contains("Above 65 %: The memory channels"), "{text}");
+    let (text, _) = pericore(&["explain", "--machine", "e5-2600", "imc/PCT_DATA_BUS_USED", "--json"]);
+    let sheet: Value = serde_json::from_str(text.lines().next().expect("a sheet")).expect("JSON");
+    assert_eq!(sheet["limit"], 65, "{text}");
+    assert_eq!(sheet["limit_see"][2], "imc/PCT_REQUESTS_PAGE_MISS", "{text}");
+}
