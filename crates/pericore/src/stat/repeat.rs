@@ -101,6 +101,7 @@ mod tests {
             standard_error: None,
             spread: None,
             truth: count,
+            limit: None,
         };
         Report { interval_end: None, seconds, stood: false, runs: None, rows: counts.map(row).into() }
     }
