@@ -60,6 +60,9 @@ pub const fn mark(grade: Grade) -> char {
 /// The mark where there is no number.
 pub const NO_NUMBER: char = '!';
 
+/// The mark of a limit that is reached.
+pub const LIMIT: char = '^';
+
 /// What stands in a number's place where there is none.
 pub const NOTHING: &str = "-";
 

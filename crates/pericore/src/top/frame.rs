@@ -4,7 +4,7 @@ use pericore_metrics::Grade;
 use pericore_observe::results::Scope;
 
 use super::columns::Columns;
-use super::figures::{NO_NUMBER, NOTHING, mark};
+use super::figures::{LIMIT, NO_NUMBER, NOTHING, mark};
 use super::line::{Brush, Line, plain, shortened};
 use super::spark;
 use super::state::State;
@@ -13,7 +13,7 @@ use crate::terminal::{Paint, wrapped};
 
 /// What keys and marks mean.
 const HELP: &str = "s: system, socket, instance   Space: pause   r: reset least, mean, most   arrows, PgUp, PgDn: look at a row   q: quit   \
-                    ~ scaled   ? suspect   ! no number; bars: 0 to the greatest of those shown; mean: over time";
+                    ~ scaled   ? suspect   ! no number   ^ a limit; bars: 0 to the greatest of those shown; mean: over time";
 
 /// What is said of rows takes this part of the height at most.
 const FOOT: usize = 3;
@@ -211,7 +211,7 @@ fn foot(state: &State, width: usize) -> Vec<String> {
     let rows = state.rows();
     let words = match state.cursor.and_then(|cursor| rows.get(cursor)) {
         Some(track) => details(track),
-        None => doubts(&rows),
+        None => remarks(&rows),
     };
     lines.extend(words.iter().flat_map(|words| wrapped(words, width)));
     lines
@@ -233,7 +233,10 @@ fn details(track: &Track) -> Vec<String> {
             of(mean)
         );
     }
-    vec![words, format!("{} {}", mark(track.now.validity().grade()), reason(track)).trim_start().to_owned()]
+    let mut words = vec![words];
+    words.extend(track.reached().map(|limit| format!("{LIMIT} {limit}")));
+    words.push(format!("{} {}", mark(track.now.validity().grade()), reason(track)).trim_start().to_owned());
+    words
 }
 
 /// Why the last number is not plainly measured.
@@ -242,23 +245,24 @@ fn reason(track: &Track) -> String {
     format!("{}{precision}", track.now.validity())
 }
 
-/// Each reason for doubt once, with the first row that it is about.
-fn doubts(rows: &[&Track]) -> Vec<String> {
-    let mut doubts: Vec<(char, String, &str, usize)> = Vec::new();
-    for track in rows {
+/// Each limit that is reached, then each reason for doubt, once, with the first row that it is about.
+fn remarks(rows: &[&Track]) -> Vec<String> {
+    let shown = || rows.iter().filter(|track| !track.recent.is_empty());
+    let limits = shown().filter_map(|track| Some((LIMIT, track.reached()?, &track.label)));
+    let doubts = shown().filter_map(|track| {
         let grade = track.now.validity().grade();
-        if grade == Grade::Measured || track.recent.is_empty() {
-            continue;
-        }
-        let why = track.now.validity().to_string();
-        match doubts.iter_mut().find(|(_, known, ..)| *known == why) {
+        (grade != Grade::Measured).then(|| (mark(grade), track.now.validity().to_string(), &track.label))
+    });
+    let mut remarks: Vec<(char, String, &str, usize)> = Vec::new();
+    for (mark, why, label) in limits.chain(doubts) {
+        match remarks.iter_mut().find(|(_, known, ..)| *known == why) {
             Some((.., others)) => *others += 1,
-            None => doubts.push((mark(grade), why, &track.label, 0)),
+            None => remarks.push((mark, why, label, 0)),
         }
     }
     let words = |(mark, why, label, others): (char, String, &str, usize)| match others {
         0 => format!("{mark} {label}: {why}"),
         _ => format!("{mark} {label} and {others} more: {why}"),
     };
-    doubts.into_iter().map(words).collect()
+    remarks.into_iter().map(words).collect()
 }

@@ -126,6 +126,24 @@ every 1 s, whole system, 3 samples, least and most since 09:05:01               
 }
 
 #[test]
+fn a_limit_that_is_reached_is_told() {
+    let mut state = state(Some(Scope::Socket));
+    let mut taken = reports(8e9, Value::measured(3e6));
+    let limit = pericore_catalog::Limit { above: 65, means: "It gives nearly all.", see: &[] };
+    for row in taken.iter_mut().flat_map(|report| &mut report.rows) {
+        row.limit = (row.name == "imc/PAGE_HITS").then_some(limit);
+        row.value = if row.limit.is_some() { Value::measured(0.66) } else { row.value.clone() };
+    }
+    state.take(&taken, at(1));
+    let told = frame(&state, 80, 12);
+    assert_eq!(
+        told.last().map(String::as_str),
+        Some("^ S0 imc/PAGE_HITS and 1 more: above 65 %: It gives nearly all."),
+        "{told:?}"
+    );
+}
+
+#[test]
 fn a_number_that_there_is_not_is_no_zero() {
     let mut state = state(Some(Scope::System));
     let none = Value::missing(Validity::unreadable("cbo3 in socket 1", "reads as all ones"));

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use pericore_catalog::Limit;
 use pericore_metrics::{Grade, UnitOfMeasure, Validity, Value};
 
 use super::clock::TimeOfDay;
@@ -36,6 +37,7 @@ pub struct Track {
     /// Those of them that had a number.
     pub numbers: u64,
     worst: Grade,
+    limit: Option<Limit>,
 }
 
 /// A number further out than all others.
@@ -69,6 +71,7 @@ impl Track {
             samples: 0,
             numbers: 0,
             worst: Grade::Measured,
+            limit: row.limit,
         }
     }
 
@@ -95,6 +98,12 @@ impl Track {
         self.sum += number * seconds;
         self.seconds += seconds;
         self.worst = self.worst.max(grade);
+    }
+
+    /// What it means that the last number is above the row's limit, if it is.
+    pub fn reached(&self) -> Option<String> {
+        let limit = self.limit.filter(|limit| self.now.number().is_some_and(|share| limit.is_reached(share)))?;
+        Some(format!("above {} %: {}", limit.above, limit.means))
     }
 
     /// Forgets least, most and mean; what was shown one by one stays.
