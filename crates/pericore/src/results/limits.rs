@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use pericore_metrics::Grade;
+
 use super::{Report, Row, table};
 use crate::terminal::{WIDTH, wrapped};
 
@@ -39,6 +41,11 @@ impl<'a> Told<'a> {
         let most = reached.iter().copied().max_by(|one, other| number(one).total_cmp(&number(other)))?;
         let limit = most.limit?;
         let mut words = format!("{} {} (limit {} %", most.name, table::value(most), limit.above);
+        // The reason stands above.
+        let grade = most.value.validity().grade();
+        if grade != Grade::Measured {
+            words += &format!("; {}", grade.name());
+        }
         if let Some(place) = &most.place {
             words += &format!("; {} of {} above, most {place}", reached.len(), self.rows.len());
         }
