@@ -1,7 +1,7 @@
 //! Finding families, units, registers, fields and events by name.
 
+use crate::compiled;
 use crate::model::{Event, Family, Field, NamedValue, Register, Role, Signal, Subevent, Unit};
-use crate::{Measure, compiled};
 
 /// All families.
 pub fn families() -> &'static [Family] {
@@ -112,10 +112,5 @@ impl Event {
     /// A subevent by name, in any case.
     pub fn subevent(&self, name: &str) -> Option<&'static Subevent> {
         self.subevents.iter().find(|subevent| subevent.name.eq_ignore_ascii_case(name))
-    }
-
-    /// True if hardware can count the event without any signal of the model.
-    pub const fn needs_no_signal(&self) -> bool {
-        matches!(self.measure, Measure::Clock | Measure::Counter0)
     }
 }

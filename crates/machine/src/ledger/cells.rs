@@ -2,7 +2,7 @@
 
 use super::busy::Busy;
 use super::device::DeviceCells;
-use super::egress::EgressCells;
+use super::home::HomeCells;
 use super::links::LinkCells;
 use super::memory::{Command, MajorMode, MemoryState, Pending};
 use super::packet::PacketRecord;
@@ -10,115 +10,9 @@ use super::power::{AgentCells, PowerCells};
 use super::record::{Rare, Record, RequestKind};
 use super::ring::{MessageCells, RingCells};
 use super::slice::{SliceCells, Stay};
-use super::{HomeQueue, LinkQueue, Shape};
+use super::{LinkQueue, Shape};
 use crate::engine::{Clocks, NEVER};
 use crate::signal::Tick;
-
-/// Regions that the events on a home agent's memory tell apart (Tables 2-50, 2-51).
-pub const REGIONS: usize = 12;
-/// Totals of one home agent.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct HomeCells {
-    /// Of this socket, of others.
-    pub reads: [u64; 2],
-    pub writes: [u64; 2],
-    /// Of the writes, modified lines that snoops found.
-    pub snoop_writes: u64,
-    /// Reads answered from another cache.
-    pub forwards: u64,
-    /// Requests by the region of memory that they are for.
-    pub regions: [u64; REGIONS],
-    pub tracker: Stay,
-    /// Full lines handed to the memory controller.
-    pub written: u64,
-    /// Parts of lines handed to it.
-    pub written_parts: u64,
-    /// Reads answered with data straight to the core.
-    pub to_core: u64,
-    /// Reads answered with data to the slice.
-    pub to_cache: u64,
-    /// Reads answered with data to another socket.
-    pub to_remote: u64,
-    /// Completions without data, within the socket and to another one.
-    pub completions: u64,
-    pub completions_remote: u64,
-    /// Snoops sent, to this socket's slices and to others.
-    pub snoops: u64,
-    /// Reads that found a directory bit clear, and set; bits written, the same.
-    pub directory_lookups: [u64; 2],
-    pub directory_updates: [u64; 2],
-    /// Reads that found their channel idle, and those that did not.
-    pub bypasses: [u64; 2],
-    /// Queues for the address and the data ring.
-    pub egress: [EgressCells; 2],
-    conflicts: Busy,
-    links: [Busy; 4],
-    /// Credits of the read and the write queues that are in use.
-    credits: [[Busy; 4]; 2],
-}
-
-impl HomeCells {
-    /// Adds what has happened before `now` to a request that came to the tracker.
-    #[inline(always)]
-    fn fold(&mut self, record: &Record, now: u64) {
-        let (kind, remote) = (record.kind, record.remote);
-        self.tracker.add(record.tracker_in, record.tracker_out, now);
-        self.regions[usize::from(record.region)] += 1;
-        if let Some(bypassed) = record.bypass {
-            self.bypasses[usize::from(bypassed)] += 1;
-        }
-        let data = if kind.reads_memory() {
-            self.reads[usize::from(remote)] += 1;
-            // Data that a cache has forwarded is not sent again.
-            !record.forwarded
-        } else {
-            self.writes[usize::from(remote)] += u64::from(kind.writes_memory());
-            if record.written != NEVER {
-                let partial = kind == RequestKind::StreamPart && !record.completed;
-                *(if partial { &mut self.written_parts } else { &mut self.written }) += 1;
-            }
-            false
-        };
-        if record.tracker_out == NEVER {
-            return;
-        }
-        self.forwards += u64::from(record.forwarded);
-        match (data, remote) {
-            (true, true) => self.to_remote += 1,
-            (true, false) if record.direct_to_core => {
-                self.to_core += 1;
-                self.completions += 1;
-            }
-            (true, false) => self.to_cache += 1,
-            (false, true) => {}
-            (false, false) => self.completions += 1,
-        }
-    }
-
-    #[inline]
-    pub const fn queue(&mut self, queue: HomeQueue) -> &mut Busy {
-        match queue {
-            HomeQueue::Conflicts => &mut self.conflicts,
-            HomeQueue::Links(index) => &mut self.links[index],
-            HomeQueue::Credits(queue, channel) => &mut self.credits[queue as usize][channel],
-        }
-    }
-
-    /// Cycles with a request that waits for another.
-    pub const fn conflicts(&self) -> u64 {
-        self.conflicts.some()
-    }
-
-    /// Cycles in which a message waited for a link.
-    pub const fn no_link(&self, index: usize) -> u64 {
-        self.links[index].some()
-    }
-
-    /// Cycles without a credit for a queue.
-    pub const fn no_credits(&self, queue: Pending, channel: usize) -> u64 {
-        self.credits[queue as usize][channel].all()
-    }
-}
 
 /// One pending queue of a memory channel.
 #[derive(Debug, Clone, Copy, Default)]
@@ -387,14 +281,7 @@ impl Cells {
             link.power.iter_mut().for_each(|state| state.settle(qclk));
             link.receive_busy.settle(qclk, shared);
         }
-        for home in &mut self.homes {
-            home.conflicts.settle(uclk, u64::MAX);
-            home.egress.iter_mut().for_each(|queue| queue.settle(uclk));
-            home.links.iter_mut().for_each(|busy| busy.settle(uclk, u64::MAX));
-            for (credits, capacity) in home.credits.iter_mut().zip(capacities) {
-                credits.iter_mut().for_each(|busy| busy.settle(uclk, capacity));
-            }
-        }
+        self.homes.iter_mut().for_each(|home| home.settle_busy(uclk, capacities));
     }
 
     /// Brings the running sums of the channels up to the start of DRAM cycle `cycle`.

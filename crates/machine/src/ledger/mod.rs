@@ -11,6 +11,7 @@ mod cells;
 mod device;
 mod egress;
 pub mod emerald_rapids;
+mod home;
 mod links;
 mod memory;
 mod names;
@@ -26,6 +27,7 @@ mod stays;
 mod window;
 
 pub use device::{IoClass, IoQueue};
+pub use home::HomeQueue;
 pub use memory::{Command, CommandRecord, MajorMode, MemoryState, Pending};
 pub use names::NAMES;
 pub use packet::{Class, Credit, LinkState, PacketCodes, PacketKind, PacketRecord};
@@ -89,16 +91,6 @@ pub enum LinkQueue {
     Shared,
 }
 
-/// What a home agent can lack or have in hand for some cycles.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HomeQueue {
-    /// Requests that wait for another to the same line.
-    Conflicts,
-    /// Messages that wait for a link: 0 and 1 by the address ring for either link, 2 and 3 by the data ring.
-    Links(usize),
-    /// Credits in use of a channel's read or write queue.
-    Credits(Pending, usize),
-}
 /// Cycles that a message waits for its ring until its stop counts as starved: the model's assumption, written again.
 const STARVED: u64 = 3;
 

@@ -10,6 +10,7 @@ pub mod compiled;
 pub mod deeds;
 mod device_names;
 mod early;
+mod gauge;
 mod kind;
 mod link_messages;
 mod link_names;
@@ -21,19 +22,23 @@ mod rejects;
 mod requests;
 mod shape;
 mod snapshot;
+mod victim;
 
-pub use cells::{Gauge, Stay};
+pub use cells::COMMAND_KINDS;
+pub use gauge::{Gauge, Stay};
 pub use kind::{Class, Found, Kind, Lookup, Queue, Target};
 pub use link_messages::{LinkClass, LinkCodes, LinkMessage};
-pub use mesh::{Bridged, HALF_FULL, Message, PATIENCE, ROOM, Ring, Tile, Traffic};
+pub use mesh::{Bridged, HALF_FULL, MOST_COLUMNS, MOST_ROWS, MOST_TILES, Message, PATIENCE, ROOM, Ring, Tile, Traffic};
 pub use places::{LevelSpot, Spot};
 pub use rejects::Reason;
 pub use shape::{Clocks, Shape};
 pub use snapshot::Snapshot;
+pub use victim::Victim;
 
 use super::{Question, Shaped};
 use crate::engine::Period;
 use crate::signal::Tick;
+use cells::{AgentCells, Cells};
 use changes::Changes;
 use deeds::{DEEDS, Deed, LEVELS, LevelId, OfDeeds, OfLevels};
 use places::{Place, Places, places};
@@ -41,86 +46,6 @@ use places::{Place, Places, places};
 /// The queue of cores' requests in a caching and home agent. Its entries are told when they leave it; those that are there are the model's to
 /// name when it is asked for the account.
 pub const INGRESS: LevelId = deeds::level("cha/RxC_INSERTS.IRQ");
-
-/// A victim of an LLC fill: what left, for whom, and where its home is.
-#[derive(Debug, Clone, Copy)]
-pub struct Victim {
-    /// State that it left.
-    pub state: Found,
-    /// The fill was for an I/O stack.
-    pub for_io: bool,
-    /// Its home is another socket.
-    pub remote: bool,
-}
-
-impl Victim {
-    /// Bound of [`Victim::index`].
-    pub const COUNT: usize = Found::COUNT * 4;
-
-    /// A number for the victim.
-    pub const fn index(self) -> usize {
-        (self.state as usize * 2 + self.for_io as usize) * 2 + self.remote as usize
-    }
-
-    /// The victim of a number.
-    pub const fn of(index: usize) -> Self {
-        Self { state: Found::ALL[index / 4], for_io: index / 2 % 2 == 1, remote: index % 2 == 1 }
-    }
-}
-
-/// Kinds of column commands and activates that a pseudo channel's totals tell apart.
-pub const COMMAND_KINDS: usize = 6;
-
-/// Totals of the requests of one caching and home agent.
-#[derive(Debug, Clone)]
-struct AgentCells {
-    tor: [Stay; Class::COUNT],
-    /// By kind, state found, remote home.
-    lookups: [[[u64; 2]; Found::COUNT]; Kind::COUNT],
-    victims: [u64; Victim::COUNT],
-    rejects: rejects::Rejects,
-}
-
-/// Totals of one memory channel's commands, by pseudo channel.
-#[derive(Debug, Clone, Default)]
-struct ChannelCells {
-    columns: [[u64; COMMAND_KINDS]; 2],
-    activates: [[u64; COMMAND_KINDS]; 2],
-}
-
-/// What went over a link in one direction: messages by kind, and by the slot of their header; slots with credits.
-#[derive(Debug, Clone, Default)]
-struct WayCells {
-    messages: [u64; LinkMessage::COUNT],
-    slots: [u64; 3],
-    credits: u64,
-}
-
-/// Both directions of a link.
-#[derive(Debug, Clone, Default)]
-struct LinkCells {
-    sent: WayCells,
-    received: WayCells,
-}
-
-impl LinkCells {
-    const fn way(&mut self, received: bool) -> &mut WayCells {
-        if received { &mut self.received } else { &mut self.sent }
-    }
-}
-
-/// All totals.
-#[derive(Debug, Clone)]
-struct Cells {
-    /// Of each stack's port, by result and kind of snoop.
-    answers: Vec<[[u64; 3]; 4]>,
-    links: Vec<LinkCells>,
-    deeds: Vec<u64>,
-    levels: Vec<Gauge>,
-    agents: Vec<AgentCells>,
-    channels: Vec<ChannelCells>,
-    traffic: Vec<Traffic>,
-}
 
 /// The running account.
 #[derive(Debug)]
@@ -151,23 +76,7 @@ impl Ledger {
             (place, clocks.of_unit(unit), room)
         });
         let (deed_places, level_places) = (deeds::table(deed_places), deeds::table(level_places.collect()));
-        let agents = shape.instances("cha") * shape.sockets;
-        let channels = shape.instances("imc") * shape.sockets;
-        let agent = AgentCells {
-            tor: [Stay::default(); Class::COUNT],
-            lookups: [[[0; 2]; Found::COUNT]; Kind::COUNT],
-            victims: [0; Victim::COUNT],
-            rejects: rejects::Rejects::default(),
-        };
-        let cells = Cells {
-            answers: vec![[[0; 3]; 4]; usize::from(shape.instances("irp") * shape.sockets)],
-            links: vec![LinkCells::default(); usize::from(shape.instances("upi") * shape.sockets)],
-            deeds: vec![0; deeds],
-            levels: vec![Gauge::default(); levels],
-            agents: vec![agent; agents.into()],
-            channels: vec![ChannelCells::default(); channels.into()],
-            traffic: (0..shape.sockets).map(|_| Traffic::new(&shape.tiles)).collect(),
-        };
+        let cells = Cells::new(&shape, deeds, levels);
         let agents_of_socket = shape.instances("cha");
         Self { clocks, shape, agents_of_socket, deed_places, level_places, cells, log: None, changes: None }
     }
@@ -178,20 +87,13 @@ impl Ledger {
         self.cells.deeds[self.deed_places[usize::from(deed)].of(socket, index)] += count;
     }
 
-    /// Several things have happened once in an instance of their unit.
-    #[inline]
-    pub fn did_together<const N: usize>(&mut self, deeds: [Deed; N], socket: u16, index: u16) {
-        const { assert!(N > 0) };
-        self.did_at(deeds, self.spot(deeds[0], socket, index));
-    }
-
     /// Where a deed and all others of its unit happen in one of its instances.
     #[inline]
     pub fn spot(&self, deed: Deed, socket: u16, index: u16) -> Spot {
         Spot { socket, index, distance: self.deed_places[usize::from(deed)].distance(socket, index) as u32 }
     }
 
-    /// The same of an instance that has been found before.
+    /// Several things of one unit have happened once where a spot says.
     #[inline]
     pub fn did_at<const N: usize>(&mut self, deeds: [Deed; N], spot: Spot) {
         for &deed in &deeds {

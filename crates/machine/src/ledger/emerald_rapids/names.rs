@@ -1,9 +1,8 @@
 //! What the guide's event names mean, in terms of what happened: written by hand from the event texts of chapter 2 and, where the
 //! guide has no row, from Intel's event file; without the catalogue's masks and decode rows.
 
-use super::cells::Gauge;
 use super::deeds::{DEEDS, LEVELS};
-use super::{Snapshot, device_names, link_names, mesh_names, requests};
+use super::{Gauge, Snapshot, device_names, link_names, mesh_names, requests};
 use crate::ledger::Question;
 
 /// An event's count from the beginning of time up to the snapshot.

@@ -1,7 +1,8 @@
 //! What the names of the events about requests mean: `TOR_INSERTS`, `TOR_OCCUPANCY`, `LLC_LOOKUP`, `LLC_VICTIMS`; an independent
 //! reading of Tables 2-89, 2-90, 2-130 and 2-131 and of Intel's event file, without the catalogue's masks.
 
-use super::{AgentCells, Class, Found, Kind, Lookup, Queue, Target};
+use super::cells::AgentCells;
+use super::{Class, Found, Kind, Lookup, Queue, Target};
 
 /// Which entries of the table of requests a subevent's name means.
 pub fn tor(cells: &AgentCells, cycle: u64, name: &str, opcode: Option<u64>, codes: &[u64]) -> Option<(u64, u64)> {

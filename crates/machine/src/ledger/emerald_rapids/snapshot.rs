@@ -1,8 +1,8 @@
 //! The account at one instant, and what it says about events.
 
-use super::cells::Gauge;
+use super::cells::Cells;
 use super::places::Places;
-use super::{Cells, Clocks, Shape, names};
+use super::{Clocks, Gauge, Shape, names};
 use crate::ledger::Question;
 use crate::signal::Tick;
 

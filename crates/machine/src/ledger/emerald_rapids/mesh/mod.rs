@@ -46,6 +46,13 @@ pub struct Tile {
     pub unit: Option<(&'static str, u16)>,
 }
 
+/// Tiles that tables have room for. Powers of two, as rows and columns are, so that a place in a table is found without a check.
+pub const MOST_TILES: usize = 128;
+/// Rows that tables have room for.
+pub const MOST_ROWS: usize = 16;
+/// Columns that tables have room for.
+pub const MOST_COLUMNS: usize = 8;
+
 /// Messages that fill a queue of a mesh stop or of the fabric (assumption: unpublished).
 pub const ROOM: u32 = 4;
 /// Messages with which the fabric raises distress (assumption: half of the room).
@@ -156,10 +163,6 @@ pub struct Traffic {
 }
 
 const LANES: usize = Ring::COUNT * 2;
-/// Powers of two, so that a place in a table is found without a check.
-const MOST_TILES: usize = 128;
-const MOST_ROWS: usize = 16;
-const MOST_COLUMNS: usize = 8;
 
 /// A ring and one of the agents that send on it.
 #[inline]

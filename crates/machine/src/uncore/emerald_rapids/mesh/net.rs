@@ -3,8 +3,8 @@
 use super::super::layout::COLUMNS;
 use super::queue::{Egress, Port, Stay, Waiting};
 use super::rail::{Rail, SWEEP};
-use super::way::{Leg, MOST_COLUMNS, MOST_ROWS, MOST_TILES, Way};
-use crate::ledger::emerald_rapids::{Bridged, Message, Ring};
+use super::way::{Leg, Way};
+use crate::ledger::emerald_rapids::{Bridged, MOST_COLUMNS, MOST_ROWS, MOST_TILES, Message, Ring};
 
 /// Credits of a stop's agent for each row, address and data apart (assumption: unpublished).
 const CREDITS: u8 = 6;

@@ -1,7 +1,7 @@
 //! Ways over the mesh. They follow from the rows and the columns of their ends, so they are worked out once, when the machine is built.
 
 use super::super::layout::{BOUNDARY, COLUMNS, ROWS};
-use crate::ledger::emerald_rapids::Tile;
+use crate::ledger::emerald_rapids::{MOST_COLUMNS, MOST_ROWS, MOST_TILES, Tile};
 
 /// A stretch along a column of one die, or along a row.
 #[derive(Debug, Clone, Copy, Default)]
@@ -96,11 +96,8 @@ impl Way<'_> {
     }
 }
 
-/// Powers of two, so that a place in a table is found without a check.
-pub const MOST_TILES: usize = 128;
-pub const MOST_ROWS: usize = 16;
-pub const MOST_COLUMNS: usize = 8;
 const _: () = assert!(ROWS as usize <= MOST_ROWS && COLUMNS as usize <= MOST_COLUMNS);
+const _: () = assert!(ROWS as usize * COLUMNS as usize <= MOST_TILES);
 
 /// All ways.
 #[derive(Debug)]
