@@ -13,7 +13,8 @@ use crate::paced::{Paced, Traffic};
 use crate::platform::usable_cpus;
 use crate::run::{Finished, Options, run};
 
-/// Cores of a socket, whatever the host has: CPUID and APIC IDs say so; CPUs beyond the host's are offline.
+/// Cores of a socket, whatever the host has: CPUID and APIC IDs say so; CPUs beyond the host's are offline. Fewer take part if the
+/// machine's name says so.
 const CORES: u16 = 8;
 
 /// A machine of a family in real time, not yet running.
@@ -62,7 +63,8 @@ impl LiveMachine {
 
     fn with_clocks(spec: &MachineSpec, sockets: u16, clocks: &ClockDomains) -> Result<Self, LiveMachineError> {
         let family = spec.family();
-        let shape = Shape::new(family, sockets, CORES, 1)?;
+        let active = spec.active_cores().map_or(CORES, |cores| cores.min(CORES));
+        let shape = Shape::new(family, sockets, CORES, 1)?.with_active_cores(active)?;
         let ticks_per_second = clocks.ticks_per_second();
         // The time-stamp counter runs with the first clock.
         let hertz = ticks_per_second / family.clocks.first().map_or(1, |clock| clocks.period(clock.name));
@@ -137,6 +139,18 @@ pub fn run_machine<T: Traffic + 'static>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cores_that_firmware_leaves_out_are_not_shown() {
+        let shape = |machine: &str| {
+            let live = LiveMachine::new(&MachineSpec::parse(machine).unwrap()).unwrap();
+            let shape = live.into_chassis().shape().clone();
+            (shape.cores, shape.built, shape.cpus())
+        };
+        assert_eq!(shape("e5-2600:sockets=2,cores=3"), (3, 8, 6));
+        assert_eq!(shape("8592+:cores=48"), (8, 8, 8));
+        assert_eq!(shape("x5570"), (8, 8, 8));
+    }
 
     #[test]
     fn a_workload_goes_on_and_idleness_does_nothing() {

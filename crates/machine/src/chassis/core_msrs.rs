@@ -24,6 +24,8 @@ enum Kind {
     Cycles,
     /// Energy in units of 2^-16 J, 32 bits, at this many watts.
     Energy(u64),
+    /// Threads of the socket that take part, and from bit 16 on its cores.
+    Census,
     /// A core counter by its bit in `IA32_PERF_GLOBAL_CTRL`.
     Counter(u8),
 }
@@ -68,6 +70,8 @@ const ROWS: &[Row] = &[
     // Tools write 0, run CPUID and read the microcode's revision: it always shows.
     row(0x17, "IA32_PLATFORM_ID", Scope::Package, Kind::Kept(0), 0, ALL),
     row(0x34, "MSR_SMI_COUNT", Scope::Cpu, Kind::Kept(0), 0, ALL),
+    // What firmware's choice of active cores has left; CPUID goes on telling what there was.
+    row(0x35, "MSR_CORE_THREAD_COUNT", Scope::Package, Kind::Census, 0, ALL),
     row(0x8B, "IA32_BIOS_SIGN_ID", Scope::Cpu, Kind::Kept(0), 0x710 << 32, JKT),
     row(0x8B, "IA32_BIOS_SIGN_ID", Scope::Cpu, Kind::Kept(0), 0x2100_0000 << 32, EMR),
     // Ratio 15:8, most efficient ratio 47:40.
@@ -145,6 +149,8 @@ pub struct CoreMsrs {
     period: u64,
     /// Nominal frequency.
     hertz: u64,
+    /// See [`Kind::Census`].
+    census: u64,
     /// Written values, by socket or CPU and MSR; counters hold their value less the cycles counted since they were enabled.
     values: HashMap<(u32, u32), u64>,
 }
@@ -155,7 +161,8 @@ impl CoreMsrs {
         let ratio = find(shape.family.name, 0xCE).map_or(0, |row| row.reset >> 8 & 0xff);
         // Nehalem's row is missing on purpose: its bus clock is 133 MHz.
         let hertz = if ratio == 0 { 2_930_000_000 } else { ratio * 100_000_000 };
-        Self { family: shape.family.name, period, hertz, values: HashMap::new() }
+        let census = u64::from(shape.cores) << 16 | u64::from(shape.cores * shape.threads);
+        Self { family: shape.family.name, period, hertz, census, values: HashMap::new() }
     }
 
     /// Ticks of a cycle at the nominal frequency.
@@ -188,6 +195,7 @@ impl CoreMsrs {
             Kind::Kept(_) => self.stored(row, cpu, socket),
             Kind::Cycles => self.stored(row, cpu, socket).wrapping_add(cycles),
             Kind::Energy(watts) => energy(watts, cycles, self.hertz),
+            Kind::Census => self.census,
             Kind::Counter(bit) => {
                 let counted = if self.is_counting(cpu, socket, bit) { cycles } else { 0 };
                 self.stored(row, cpu, socket).wrapping_add(counted) & COUNTER_MASK
@@ -217,7 +225,7 @@ impl CoreMsrs {
                 let counted = if self.is_counting(cpu, socket, bit) { cycles } else { 0 };
                 self.values.insert(key(row, cpu, socket), value.wrapping_sub(counted));
             }
-            Kind::Energy(_) => return None,
+            Kind::Energy(_) | Kind::Census => return None,
         }
         Some(())
     }

@@ -80,7 +80,7 @@ const LAST_EXTENDED: u32 = 0x8000_0008;
 
 /// Bits of the APIC ID below the package number.
 fn package_shift(shape: &Shape) -> u32 {
-    THREAD_BITS + u32::from(shape.cores).next_power_of_two().trailing_zeros().max(4)
+    THREAD_BITS + u32::from(shape.built).next_power_of_two().trailing_zeros().max(4)
 }
 
 /// The APIC ID of a logical CPU.
@@ -130,7 +130,7 @@ const fn letters(four: [u8; 4]) -> u32 {
 fn cache_leaf(identity: &Identity, shape: &Shape, subleaf: u32, package_ids: u32) -> Registers {
     let Some(cache) = identity.caches.get(subleaf as usize) else { return [0; 4] };
     let sharing = if cache.shared { package_ids } else { 1 << THREAD_BITS };
-    let cores = u32::from(shape.cores).next_power_of_two().max(1 << 4);
+    let cores = u32::from(shape.built).next_power_of_two().max(1 << 4);
     let inclusive = if cache.shared { 6 } else { 0 };
     [
         // Self-initialising.
@@ -141,11 +141,12 @@ fn cache_leaf(identity: &Identity, shape: &Shape, subleaf: u32, package_ids: u32
     ]
 }
 
+/// The numbers of logical CPUs are those of the part as it was shipped, whatever takes part, and the widths of the IDs too.
 fn topology_leaf(shape: &Shape, subleaf: u32, apic_id: u32) -> Registers {
     let threads = u32::from(shape.threads);
     match subleaf {
         0 => [THREAD_BITS, threads, 1 << 8, apic_id],
-        1 => [package_shift(shape), threads * u32::from(shape.cores), 2 << 8 | 1, apic_id],
+        1 => [package_shift(shape), threads * u32::from(shape.built), 2 << 8 | 1, apic_id],
         _ => [0, 0, subleaf & 0xff, apic_id],
     }
 }
@@ -181,6 +182,26 @@ mod tests {
         assert_eq!(apic_id(&shape, 8), 1 << 5);
         assert_eq!(answer(&shape, 9, 0xB, 1), [5, 8, 0x201, 0x22]);
         assert_eq!(answer(&shape, 9, 1, 0)[1] >> 24, 0x22);
+    }
+
+    /// SDM volume 2, CPUID: leaf 0BH EBX[15:0] is the number as shipped; EAX[4:0] and the IDs do not move either, nor leaf 1 EBX[23:16]
+    /// and leaf 4 EAX[31:26], which are about IDs that there may be.
+    #[test]
+    fn cores_that_are_left_out_have_no_cpus_and_keep_their_room() {
+        let shape = Shape::new(pericore_catalog::family("e5-2600").unwrap(), 2, 8, 2).unwrap();
+        let shape = shape.with_active_cores(4).unwrap();
+        assert_eq!(shape.cpus(), 16);
+        let ids: Vec<u32> = (0..16).map(|cpu| apic_id(&shape, cpu)).collect();
+        assert_eq!(ids, [0, 2, 4, 6, 32, 34, 36, 38, 1, 3, 5, 7, 33, 35, 37, 39]);
+        assert_eq!(answer(&shape, 13, 0xB, 0), [1, 2, 0x100, 35]);
+        assert_eq!(answer(&shape, 13, 0xB, 1), [5, 16, 0x201, 35]);
+        assert_eq!(answer(&shape, 13, 1, 0)[1], 0x2320_0800);
+        // Sixteen core IDs, thirty-two thread IDs share the LLC.
+        assert_eq!(answer(&shape, 13, 4, 3)[0], 15 << 26 | 31 << 14 | 0x163);
+        // An 8592+ of four active cores still has seven bits below the package.
+        let large = Shape::new(pericore_catalog::family("emerald-rapids").unwrap(), 2, 64, 2).unwrap();
+        let large = large.with_active_cores(4).unwrap();
+        assert_eq!((apic_id(&large, 4), answer(&large, 4, 0xB, 1)), (128, [7, 128, 0x201, 128]));
     }
 
     /// 20 MB in 20 ways, as the E5-2680's leaf 4 says in published dumps.

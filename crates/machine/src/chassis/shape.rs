@@ -15,8 +15,10 @@ pub struct Shape {
     pub family: &'static Family,
     /// Sockets, 1 to 8.
     pub sockets: u16,
-    /// Cores of a socket.
+    /// Cores of a socket that take part: all logical CPUs are theirs.
     pub cores: u16,
+    /// Cores that a socket was built with. Firmware may have left out some; the others are the first.
+    pub built: u16,
     /// Hardware threads of a core.
     pub threads: u16,
     /// LLC slices of a socket that are in use: the first so many.
@@ -38,6 +40,14 @@ pub enum ShapeError {
         cores: u16,
         /// Threads of a core.
         threads: u16,
+    },
+    /// More cores that take part than there are, or none.
+    #[error("{active} active cores: a socket of this machine has 1 to {built}")]
+    Active {
+        /// Cores asked for.
+        active: u16,
+        /// Cores that there are.
+        built: u16,
     },
     /// More slices in use than there are, or none.
     #[error("{slices} slices: a socket of {family} has 1 to {most}")]
@@ -65,7 +75,19 @@ impl Shape {
         }
         let placements = family.units.iter().flat_map(|unit| unit.placements);
         let uncore_buses = 1 + placements.map(|placement| u16::from(placement.bus)).max().unwrap_or(0);
-        Ok(Self { family, sockets, cores, threads, slices: most_slices(family), uncore_buses })
+        Ok(Self { family, sockets, cores, built: cores, threads, slices: most_slices(family), uncore_buses })
+    }
+
+    /// The same machine with only the first `active` cores of each socket taking part, as firmware's setting of active cores has it: the
+    /// others have no logical CPUs and no MSRs, but APIC IDs keep room for them. Slices and what monitors them stay.
+    ///
+    /// # Errors
+    /// [`ShapeError`] if there are not so many.
+    pub fn with_active_cores(self, active: u16) -> Result<Self, ShapeError> {
+        if active == 0 || active > self.built {
+            return Err(ShapeError::Active { active, built: self.built });
+        }
+        Ok(Self { cores: active, ..self })
     }
 
     /// The same machine with only the first `slices` LLC slices of each socket in use. On E5-2600 the monitors of the others

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! pericore-machine 1
-//! machine e5-2600 sockets=2 cores=8 threads=2 slices=8 rules=documented
+//! machine e5-2600 sockets=2 cores=6 threads=2 slices=8 rules=documented built=8
 //! clock uclk 8
 //! now 12345
 //! block 0/cbo3
@@ -67,8 +67,13 @@ impl Chassis {
         // Writing to a string cannot fail.
         let _ = writeln!(
             out,
-            "machine {} sockets={} cores={} threads={} slices={} rules={rules}",
-            shape.family.name, shape.sockets, shape.cores, shape.threads, shape.slices
+            "machine {} sockets={} cores={} threads={} slices={} rules={rules}{}",
+            shape.family.name,
+            shape.sockets,
+            shape.cores,
+            shape.threads,
+            shape.slices,
+            if shape.built > shape.cores { format!(" built={}", shape.built) } else { String::new() },
         );
         for clock in shape.family.clocks {
             if let Some(period) = self.period(clock.name) {
@@ -324,8 +329,12 @@ impl<'t> Line<'t> {
         };
         let family = pericore_catalog::family(name).ok_or_else(|| SnapshotError::Family((*name).to_owned()))?;
         let fact = |name| self.fact(facts, name);
-        let shape =
-            Shape::new(family, fact("sockets")?, fact("cores")?, fact("threads")?)?.with_slices(fact("slices")?)?;
+        let (cores, built): (u16, u16) = (fact("cores")?, fact("built")?);
+        // Where all take part nothing is said of how many there are.
+        let built = if built == 0 { cores } else { built };
+        let shape = Shape::new(family, fact("sockets")?, built, fact("threads")?)?
+            .with_active_cores(cores)?
+            .with_slices(fact("slices")?)?;
         let rules = facts.iter().find_map(|word| word.strip_prefix("rules="));
         let rules = rules.map_or(Some(Rules::Documented), Rules::named);
         Ok((shape, rules.ok_or_else(|| self.error("rules=documented, strict or lenient"))?))

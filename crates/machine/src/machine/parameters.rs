@@ -44,7 +44,16 @@ impl Parameters {
         }
     }
 
-    /// Cores of a socket.
+    /// Cores of a socket that take part, of all that it has.
+    pub fn active_cores(&self) -> u16 {
+        match self {
+            Self::E5(parameters) => parameters.active_cores.into(),
+            Self::Nehalem(parameters) => parameters.active_cores.into(),
+            Self::EmeraldRapids(parameters) => parameters.active_cores.into(),
+        }
+    }
+
+    /// Cores of a socket, those that firmware leaves out counted in.
     pub fn cores(&self) -> u16 {
         match self {
             Self::E5(parameters) => parameters.cores.into(),
@@ -99,7 +108,7 @@ impl Parameters {
         match self {
             Self::E5(_) => uncore::SETTINGS.iter().map(|(setting, _)| *setting).collect(),
             Self::EmeraldRapids(_) => emerald_rapids::SETTINGS.iter().map(|(setting, _)| *setting).collect(),
-            Self::Nehalem(_) => Vec::new(),
+            Self::Nehalem(_) => nehalem::SETTINGS.iter().map(|(setting, _)| *setting).collect(),
         }
     }
 
@@ -111,7 +120,7 @@ impl Parameters {
         match &mut self {
             Self::E5(part) => uncore::set(uncore::SETTINGS, &mut **part, key, value)?,
             Self::EmeraldRapids(part) => uncore::set(emerald_rapids::SETTINGS, &mut **part, key, value)?,
-            Self::Nehalem(part) => uncore::set(&[], &mut **part, key, value)?,
+            Self::Nehalem(part) => uncore::set(nehalem::SETTINGS, &mut **part, key, value)?,
         }
         Ok(self)
     }

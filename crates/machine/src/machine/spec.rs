@@ -8,7 +8,7 @@ use super::oddity::{self, Oddity};
 use super::parameters::{PRESETS, Parameters};
 use crate::chassis::{Chassis, Shape, Variant};
 use crate::signal::{Tick, Wiring};
-use crate::uncore::Setting;
+use crate::uncore::{CORES, Setting};
 use crate::workload::Limits;
 
 /// A machine as the command line names it.
@@ -144,18 +144,28 @@ impl MachineSpec {
     /// # Errors
     /// [`BuildError::NoModel`] for a family without a model, [`BuildError::TooManySockets`] for a machine larger than the model.
     pub fn parameters(&self) -> Result<Parameters, BuildError> {
-        let parameters = Parameters::preset(self.preset).ok_or_else(|| {
+        let parameters = self.part()?.ok_or_else(|| {
             let with: Vec<&str> = PRESETS.iter().map(|(preset, _)| *preset).collect();
             BuildError::NoModel { family: self.family.name, with: with.join(", ") }
         })?;
-        let mut settings = self.settings.iter();
-        let parameters =
-            settings.try_fold(parameters, |parameters, &(key, value)| parameters.with_setting(key, value))?;
         let most = parameters.most_sockets();
         if self.sockets > most {
             return Err(BuildError::TooManySockets { family: self.family.name, sockets: self.sockets, most });
         }
         Ok(parameters.with_sockets(self.sockets))
+    }
+
+    /// A socket's parameters with the settings that were given, however many sockets there are; `None` for a family without a model.
+    fn part(&self) -> Result<Option<Parameters>, BuildError> {
+        let preset = Parameters::preset(self.preset);
+        let set =
+            |part: Parameters| self.settings.iter().try_fold(part, |part, &(key, value)| part.with_setting(key, value));
+        Ok(preset.map(set).transpose()?)
+    }
+
+    /// Cores of a socket that take part, if that was said.
+    pub fn active_cores(&self) -> Option<u16> {
+        self.settings.iter().find(|(key, _)| *key == CORES).map(|&(_, cores)| cores as u16)
     }
 
     /// What workloads can ask of the machine.
@@ -210,11 +220,11 @@ impl MachineSpec {
     /// [`BuildError`] if they do not fit together.
     pub fn shape(&self) -> Result<Shape, BuildError> {
         // The part's, also where there are more sockets than the model takes.
-        let (cores, threads) = match Parameters::preset(self.preset) {
-            Some(parameters) => (parameters.cores(), parameters.threads_per_core()),
-            None => (8, 2),
+        let (built, active, threads) = match self.part()? {
+            Some(part) => (part.cores(), part.active_cores(), part.threads_per_core()),
+            None => (8, 8, 2),
         };
-        Ok(Shape::new(self.family, self.sockets, cores, threads)?)
+        Ok(Shape::new(self.family, self.sockets, built, threads)?.with_active_cores(active)?)
     }
 }
 
@@ -238,9 +248,13 @@ mod tests {
         assert_eq!((parameters.sockets, parameters.regions, parameters.dram.ranks), (2, 12, 8));
         let message = |text| MachineSpec::parse(text).unwrap_err().to_string();
         assert_eq!(message("e5-2600:regions=13"), "regions=13: give a number from 1 to 12");
-        assert!(message("nehalem:regions=2").contains("has no key \"regions\"; known: sockets"));
-        assert!(message("e5-2600:cores=4").contains("known: sockets, regions, directory, ranks"));
+        assert!(message("nehalem:regions=2").contains("has no key \"regions\"; known: sockets, cores"));
+        assert!(message("e5-2600:snc=4").contains("known: sockets, cores, regions, directory, ranks"));
         assert!(message("e5-2600:socket=2").contains("did you mean sockets?"));
+        assert!(message("e5-2600:core=2").contains("did you mean cores?"));
+        assert_eq!(message("e5-2600:cores=9"), "cores=9: give a number from 1 to 8");
+        assert_eq!(message("nehalem:cores=0"), "cores=0: give a number from 1 to 4");
+        assert_eq!(message("8592+:cores=65"), "cores=65: give a number from 1 to 64");
         assert!(message("e5-2690").contains("did you mean e5-26"), "{}", message("e5-2690"));
         assert_eq!(
             message("e5-2600:sockets=2,sockets=4"),
@@ -307,9 +321,23 @@ mod tests {
     }
 
     #[test]
+    fn active_cores_are_the_first_of_those_that_were_built() {
+        for (text, cores, built) in
+            [("e5-2600:sockets=2,cores=3", 3, 8), ("x5570:cores=2", 2, 4), ("8592+:cores=20", 20, 64)]
+        {
+            let spec = MachineSpec::parse(text).unwrap();
+            let shape = spec.shape().unwrap();
+            assert_eq!((shape.cores, shape.built, shape.threads), (cores, built, 2), "{text}");
+            assert_eq!(spec.active_cores(), Some(cores));
+            assert_eq!(spec.limits().unwrap().threads, shape.cpus() as u16);
+        }
+        assert_eq!(MachineSpec::parse("e5-2600").unwrap().active_cores(), None);
+    }
+
+    #[test]
     fn a_part_names_its_settings_when_it_is_given_another() {
         let parameters = MachineSpec::parse("e5-2600").unwrap().parameters().unwrap();
         let error = parameters.with_setting("snc", 2).err().map(|error| error.to_string());
-        assert_eq!(error.unwrap(), "this part has no setting \"snc\"; known: regions, directory, ranks");
+        assert_eq!(error.unwrap(), "this part has no setting \"snc\"; known: cores, regions, directory, ranks");
     }
 }

@@ -204,10 +204,10 @@ impl Model {
     /// A buffer of a core is free again, and perhaps a request's line has come: threads that waited for it go on.
     #[inline(always)]
     fn rouse_threads<S: SignalSink>(&mut self, core: u8, arrived: Option<(RequestId, u32)>, sink: &mut S) {
-        let mut next = usize::from(core);
-        while let Some(state) = self.threads.get_mut(next) {
-            let thread = next as u16;
-            next += self.cores.len();
+        let (mut next, step) = self.seats.threads(core.into(), self.map.socket(core.into()));
+        while let Some(state) = self.threads.get_mut(usize::from(next)) {
+            let thread = next;
+            next += step;
             if let (Some(held), Some((_, line))) = (&mut state.held, arrived) {
                 held.misses &= held.line != line;
             }

@@ -43,6 +43,7 @@ mod request;
 mod ring;
 mod run;
 mod search;
+mod seats;
 mod settings;
 mod slice;
 mod standing;
@@ -57,7 +58,7 @@ mod wires;
 pub use channel::{ChannelWires, ChannelWitness};
 pub use parameters::{MOST_SOCKETS, ParameterError, Parameters, REPERTOIRE};
 pub use program::ProgramCounts;
-pub use settings::{SETTINGS, Settable, Setting, UnknownSetting, set};
+pub use settings::{CORES, SETTINGS, Settable, Setting, UnknownSetting, set};
 
 use crate::engine::{Agenda, ClockError, Clocks, Wheel};
 use crate::ledger::{Ledger, LinkShape, Opcodes, Shape, Snapshot};
@@ -77,6 +78,7 @@ use power::PowerUnit;
 use program::Program;
 use request::{Pool, RequestId};
 use ring::Rings;
+use seats::Seats;
 use slice::Slice;
 use std::sync::Arc;
 use wires::Wires;
@@ -111,6 +113,7 @@ pub struct Model {
     clocks: Clocks,
     latency: Latency,
     map: AddressMap,
+    seats: Seats,
     now: Tick,
     wheel: Wheel,
     pool: Pool,
@@ -185,7 +188,7 @@ impl Model {
             writes: timing.writes.into(),
         };
         let ticks_per_second = clocks.ticks_per_second;
-        let power = |(socket, wires)| PowerUnit::new(socket, wires, parameters.cores, ticks_per_second);
+        let power = |(socket, wires)| PowerUnit::new(socket, wires, parameters.active_cores, ticks_per_second);
         let power = (0..).zip(std::mem::take(&mut wires.power)).map(power).collect();
         let seed = scenario.phases.iter().find_map(|phase| phase.workload.as_ref()).map_or(1, |workload| workload.seed);
         let agent = |(socket, wires)| SystemAgent::new(socket, wires, clocks.uclk.ticks(), ticks_per_second, seed);
@@ -236,6 +239,7 @@ impl Model {
             started: false,
             program: None,
             map,
+            seats: Seats::new(sockets, parameters.cores, parameters.active_cores),
             clocks,
             parameters,
         })

@@ -84,6 +84,8 @@ pub struct Parameters {
     pub qclk_mhz: u64,
     /// Cores, and LLC slices: one each at a ring stop.
     pub cores: u8,
+    /// Cores that firmware lets take part: the first so many. The others run nothing; their slices and ring stops stay.
+    pub active_cores: u8,
     /// Hardware threads of a core.
     pub threads_per_core: u8,
     /// Line-fill buffers of a core: misses that it can have under way.
@@ -165,6 +167,7 @@ impl Parameters {
             dclk_mhz: 800,  // DDR3-1600 (published-numbers: 4 channels DDR3-1600)
             qclk_mhz: 1000, // QPI at 8 GT/s (published-numbers); guide 2.7: the clock is an eighth of the rate
             cores: 8,       // guide 2.3.1: up to eight CBos of 2.5 MB
+            active_cores: 8, // all, as servers are delivered
             threads_per_core: 2, // vendor's product data
             fill_buffers: 10, // Intel optimization manual, Sandy Bridge core: 10 line-fill buffers
             writeback_buffers: 8, // assumption: half of the 16-entry super queue of the same manual
@@ -244,7 +247,7 @@ impl Parameters {
 
     /// What workloads can ask of the machine.
     pub const fn limits(&self) -> Limits {
-        let threads = self.sockets as u16 * self.cores as u16 * self.threads_per_core as u16;
+        let threads = self.sockets as u16 * self.active_cores as u16 * self.threads_per_core as u16;
         let sockets = self.sockets as u16;
         Limits { memory: self.memory(), threads, sockets, expander: false, repertoire: &REPERTOIRE }
     }
@@ -264,6 +267,7 @@ impl Parameters {
         };
         power("sockets", self.sockets.into(), MOST_SOCKETS)?;
         power("cores", self.cores.into(), MOST_CORES)?;
+        range("active_cores", self.active_cores.into(), 1, self.cores.into())?;
         range("threads_per_core", self.threads_per_core.into(), 1, 2)?;
         range("fill_buffers", self.fill_buffers.into(), 1, MOST_FILL_BUFFERS)?;
         range("writeback_buffers", self.writeback_buffers.into(), 1, MOST_WRITEBACK_BUFFERS)?;

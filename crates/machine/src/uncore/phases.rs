@@ -1,12 +1,12 @@
 //! Phases of a scenario: what begins and ends with them.
 
+use super::Model;
 use super::agent::Outgoing;
 use super::core::{Thread, ThreadKind, ThreadState};
 use super::device::{NO_DEVICE, TRY_AGAIN};
 use super::dram::Conditions as ChannelConditions;
 use super::event::Event;
 use super::links::Savings;
-use super::{Model, Parameters};
 use crate::engine::NEVER;
 use crate::ledger::RingKind;
 use crate::signal::{SignalSink, Tick};
@@ -114,7 +114,7 @@ impl Model {
             let turn = self.agents[index].turn();
             match outgoing {
                 Some(Outgoing::Device(class)) => {
-                    let from = turn % self.parameters.cores;
+                    let from = self.seats.in_turn(turn.into()) as u8;
                     self.travel(socket as u8, RingKind::Block, from, self.rings.io(), sink);
                     self.device_packet(index, class, NO_DEVICE, sink);
                 }
@@ -149,9 +149,7 @@ impl Model {
 
     /// The hardware threads of a workload, ready to run.
     pub(super) fn make_threads(&self, workload: &Workload) -> Vec<Thread> {
-        let Parameters { sockets, cores, .. } = self.parameters;
-        let cores = u16::from(sockets) * u16::from(cores);
-        let node = self.parameters.node();
+        let (sockets, node) = (self.parameters.sockets, self.parameters.node());
         let kind = match workload.kind {
             Kind::NtStore => ThreadKind::Streaming,
             Kind::DmaRead | Kind::DmaWrite => ThreadKind::Device,
@@ -159,14 +157,15 @@ impl Model {
         };
         let thread = |number: u16| {
             // A device belongs to its core's socket.
-            let core = workload.socket.map_or(number % cores, |socket| {
-                self.map.first_stop(socket) + number % u16::from(self.parameters.cores)
-            });
+            let core = workload.socket.map_or_else(
+                || self.seats.core(number),
+                |socket| self.map.first_stop(socket) + self.seats.in_turn(number),
+            );
             Thread {
                 generator: Generator::new(workload, number),
                 placement: Placement::new(workload, number, self.map.socket(core), sockets, node),
                 core: core as u8,
-                tid: self.map.within(core) * 2 + (number / cores) as u8,
+                tid: self.map.within(core) * 2 + self.seats.place(number) as u8,
                 ready: 0,
                 held: None,
                 state: ThreadState::Running,

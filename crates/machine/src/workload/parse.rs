@@ -84,7 +84,11 @@ fn set(
             workload.requests = number;
         }
         "threads" => {
-            range(1, u64::from(limits.threads), "hardware threads of the machine")?;
+            range(
+                1,
+                u64::from(limits.threads),
+                "hardware threads of the machine: sockets= and cores= in its name tell how many",
+            )?;
             workload.threads = number as u16;
         }
         "footprint" => {

@@ -18,11 +18,12 @@ pub fn show(machine: &mut Chassis) -> Result<(), Failure> {
     let shape = machine.shape().clone();
     writeln!(
         out,
-        "EMULATED {}: {} socket{} of {} cores with {} threads",
+        "EMULATED {}: {} socket{} of {} cores{} with {} threads",
         shape.family.name,
         shape.sockets,
         if shape.sockets == 1 { "" } else { "s" },
         shape.cores,
+        if shape.built > shape.cores { format!(" ({} built)", shape.built) } else { String::new() },
         shape.threads
     )?;
     for socket in 0..shape.sockets {

@@ -184,7 +184,7 @@ impl Model {
             if self.program.is_some() {
                 // Cores wake up when they get their first access.
                 let asleep = vec![0; usize::from(self.sockets)];
-                self.power.start(asleep, self.parameters.cores.into(), &mut self.account, sink);
+                self.power.start(asleep, self.parameters.active_cores.into(), &mut self.account, sink);
             }
             self.begin_phase(sink);
         }
@@ -308,11 +308,11 @@ impl Model {
         u16::from(socket) * u16::from(self.parameters.cores) + u16::from(core)
     }
 
-    /// A core's thread of a turn: threads go round the sockets, then the cores, then the hardware threads.
+    /// A core's thread of a turn: threads go round the sockets, then the cores that take part, then the hardware threads.
     #[inline]
     fn thread_of(&self, core: u16, turn: u16) -> u16 {
-        let (sockets, cores) = (u16::from(self.sockets), u16::from(self.parameters.cores));
-        (turn * cores + u16::from(self.core_within(core))) * sockets + u16::from(self.socket_of(core))
+        let (sockets, active) = (u16::from(self.sockets), u16::from(self.parameters.active_cores));
+        (turn * active + u16::from(self.core_within(core))) * sockets + u16::from(self.socket_of(core))
     }
 
     /// Each core sits beside the slice of its number.

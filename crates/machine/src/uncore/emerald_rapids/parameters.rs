@@ -4,12 +4,14 @@ use super::address;
 use crate::engine::{ClockDomains, Period};
 use crate::ledger::emerald_rapids::Clocks;
 use crate::uncore::dram::Timing;
-use crate::uncore::{ParameterError, Settable, Setting};
+use crate::uncore::{CORES, ParameterError, Settable, Setting};
 use crate::workload::{Limits, MessageKind, PhaseSetting, Repertoire};
 
-/// What the machine's name can set: sub-NUMA clusters of a socket.
-pub const SETTINGS: &[Settable<Parameters>] =
-    &[(Setting::doubles("snc", 4), |part, value| part.clusters = value as u8)];
+/// What the machine's name can set: cores that take part, and sub-NUMA clusters, of a socket.
+pub const SETTINGS: &[Settable<Parameters>] = &[
+    (Setting::range(CORES, 1, address::AGENTS as u64), |part, value| part.active_cores = value as u8),
+    (Setting::doubles("snc", 4), |part, value| part.clusters = value as u8),
+];
 
 /// What the phases of a scenario can set. The frequencies are those of the vendor's product data.
 pub const REPERTOIRE: Repertoire = Repertoire {
@@ -57,6 +59,8 @@ pub struct Parameters {
     pub clusters: u8,
     /// Cores of a socket; each sits beside a slice of the LLC.
     pub cores: u8,
+    /// Cores that firmware lets take part: the first so many. The others run nothing; their slices and mesh stops stay.
+    pub active_cores: u8,
     /// Hardware threads of a core.
     pub threads_per_core: u8,
     /// Bytes of DDR memory of a socket.
@@ -114,6 +118,7 @@ impl Parameters {
             sockets: 1,
             clusters: 1,           // off, as servers are delivered
             cores: 64,             // vendor's product data (published-numbers)
+            active_cores: 64,      // all, as servers are delivered
             threads_per_core: 2,   // same
             memory: 64 << 30,      // sixteen subchannels of 4 GiB; what line numbers of 32 bits allow for two sockets
             core_mhz: 2800, // vendor's product data: 1.9 GHz nominal, 2.9 GHz with all cores busy; on the tick grid
@@ -184,7 +189,7 @@ impl Parameters {
 
     /// What workloads can ask of the machine.
     pub const fn limits(&self) -> Limits {
-        let threads = self.cores as u16 * self.threads_per_core as u16 * self.sockets as u16;
+        let threads = self.active_cores as u16 * self.threads_per_core as u16 * self.sockets as u16;
         let sockets = self.sockets as u16;
         // With clusters, a thread's own memory is its cluster's.
         let memory = self.memory / self.clusters as u64;
@@ -204,6 +209,7 @@ impl Parameters {
         range("clusters", self.clusters.into(), 1, 4)?;
         range("clusters", self.clusters.into(), self.clusters.next_power_of_two().into(), 4)?;
         range("cores", self.cores.into(), 64, 64)?;
+        range("active_cores", self.active_cores.into(), 1, self.cores.into())?;
         range("threads_per_core", self.threads_per_core.into(), 1, 2)?;
         range("memory", self.memory, 1 << 30, 64 << 30)?;
         range("core_mhz", self.core_mhz, 2800, 2800)?;

@@ -31,12 +31,12 @@ impl Model {
 
     /// The hardware threads or devices of a workload begin.
     pub(super) fn set_to_work(&mut self, workload: &Workload) {
-        let (all, cores) = (u16::from(self.sockets), u16::from(self.parameters.cores));
+        let (all, active) = (u16::from(self.sockets), u16::from(self.parameters.active_cores));
         // Threads go round the sockets, unless the workload is one of a socket's devices.
         let (first, around) = workload.socket.map_or((0, all), |socket| (u16::from(socket), 1));
         let thread = |number: u16| Thread {
             generator: Generator::new(workload, number),
-            core: (first + number % around) * cores + number / around % cores,
+            core: self.core_number((first + number % around) as u8, (number / around % active) as u8),
             ready: 0,
             held: None,
             coming: None,
@@ -90,7 +90,7 @@ impl Model {
             core.running += 1;
         }
         if self.now == 0 {
-            self.power.start(woken, self.parameters.cores.into(), &mut self.account, sink);
+            self.power.start(woken, self.parameters.active_cores.into(), &mut self.account, sink);
             return;
         }
         for (socket, cores) in (0..).zip(woken) {

@@ -129,7 +129,7 @@ impl Model {
             return;
         }
         // Devices interrupt, everything else comes from cores; both take turns.
-        let core = (turn % u32::from(self.parameters.cores)) as u8;
+        let core = (turn % u32::from(self.parameters.active_cores)) as u8;
         let from = match kind {
             MessageKind::LegacyWire | MessageKind::Interrupt => {
                 self.places.m2pcie[turn as usize % self.places.m2pcie.len()]

@@ -81,11 +81,11 @@ impl FarAccesses {
 impl Model {
     /// A core begins an access to another socket, unless it still waits for its last one: such accesses are not reordered.
     pub(in crate::uncore) fn far_begins<S: SignalSink>(&mut self, socket: u8, kind: FarKind, turn: u8, sink: &mut S) {
-        let (core, others) = (turn % self.parameters.cores, self.parameters.sockets - 1);
+        let (core, others) = (self.seats.in_turn(turn.into()) as u8, self.parameters.sockets - 1);
         if others == 0 || self.links.far.waits(socket, core) {
             return;
         }
-        let to = (socket + 1 + turn / self.parameters.cores % others) % self.parameters.sockets;
+        let to = (socket + 1 + turn / self.parameters.active_cores % others) % self.parameters.sockets;
         let access = self.links.far.add(Access { kind, way: (socket, to), core, live: true });
         let stop = self.map.first_stop(socket) + u16::from(core);
         self.travel(socket, RingKind::Block, core, self.rings.io(), sink);

@@ -160,8 +160,9 @@ impl Model {
 
     /// A buffer of a core is free again, and perhaps a request's data has come: threads that waited for it go on.
     pub(super) fn resume<S: SignalSink>(&mut self, core: u8, arrived: Option<RequestId>, sink: &mut S) {
-        for hardware_thread in 0..self.parameters.threads_per_core {
-            let thread = u16::from(core) + u16::from(hardware_thread) * self.cores.len() as u16;
+        let (first, step) = self.seats.threads(core.into(), core / CORES as u8);
+        for hardware_thread in 0..u16::from(self.parameters.threads_per_core) {
+            let thread = first + hardware_thread * step;
             let Some(state) = self.threads.get_mut(usize::from(thread)) else { return };
             match state.state {
                 ThreadState::ForBuffer => {}

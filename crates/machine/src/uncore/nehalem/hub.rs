@@ -101,7 +101,7 @@ impl Model {
     fn follow(&mut self, device: u16, socket: usize, line: u32, written: bool) {
         let sockets = if written { 0..self.sockets.len() } else { socket..socket + 1 };
         for socket in sockets {
-            let core = socket * CORES + usize::from(device) % CORES;
+            let core = socket * CORES + usize::from(self.seats.in_turn(device));
             let cache = &mut self.cores[core];
             let (level, evicted) = cache.access(line, !written);
             if level == Level::Miss && cache.take_buffer(line, !written) == Buffer::Taken {

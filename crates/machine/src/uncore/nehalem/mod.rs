@@ -31,11 +31,12 @@ mod wires;
 
 pub use ledger::Snapshot;
 pub use names::NAMES;
-pub use parameters::{CORES, MOST_SOCKETS, Parameters, REPERTOIRE};
+pub use parameters::{CORES, MOST_SOCKETS, Parameters, REPERTOIRE, SETTINGS};
 
 use super::core::{Core, ThreadState};
 use super::dram::{Channel, Outcome};
 use super::program::Program;
+use super::seats::Seats;
 use super::{ModelError, ProgramCounts, Progress};
 use crate::engine::{Clocks, Pool, Wheel};
 use crate::ledger as shared;
@@ -81,6 +82,7 @@ pub struct Model {
     probes: Pool<Probe>,
     threads: Vec<Thread>,
     devices: Vec<Device>,
+    seats: Seats,
     /// Cores of the machine, socket by socket.
     cores: Vec<Core>,
     sockets: Vec<Socket>,
@@ -139,6 +141,7 @@ impl Model {
             requests: Pool::new(room),
             probes: Pool::new(room),
             threads: Vec::new(),
+            seats: Seats::new(sockets, CORES as u8, parameters.active_cores),
             devices: Vec::new(),
             cores: (0..cores).map(|_| Core::new(parameters.fill_buffers)).collect(),
             sockets: (0..sockets).map(|_| Socket::new(&parameters)).collect(),

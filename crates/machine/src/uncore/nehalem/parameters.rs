@@ -3,8 +3,8 @@
 //! "Guide" is Intel's Performance Analysis Guide for the Core i7 and Xeon 5500 processors (Levinthal, 2009).
 
 use crate::engine::{ClockDomains, Clocks, Period};
-use crate::uncore::ParameterError;
 use crate::uncore::dram::Timing;
+use crate::uncore::{CORES as ACTIVE, ParameterError, Settable, Setting};
 use crate::workload::{Limits, Repertoire};
 
 /// Memory channels of a socket.
@@ -13,6 +13,10 @@ pub const CHANNELS: usize = 3;
 pub const CORES: usize = 4;
 /// Sockets at most: each has one link to another socket and one to the I/O hub.
 pub const MOST_SOCKETS: u8 = 2;
+
+/// What the machine's name can set: cores of a socket that take part.
+pub const SETTINGS: &[Settable<Parameters>] =
+    &[(Setting::range(ACTIVE, 1, CORES as u64), |part, value| part.active_cores = value as u8)];
 
 /// What the phases of a scenario can set: nothing but what runs in them.
 pub const REPERTOIRE: Repertoire = Repertoire { family: "nehalem", settings: &[], messages: &[], ratios: [16, 29, 33] };
@@ -35,6 +39,8 @@ pub struct Parameters {
     pub dram_ratio: u64,
     /// Flits a second on a link, over base clock.
     pub flit_ratio: u64,
+    /// Cores of a socket that firmware lets take part: the first so many. The others run nothing.
+    pub active_cores: u8,
     /// Hardware threads of a core.
     pub threads_per_core: u8,
     /// Line-fill buffers of a core.
@@ -98,10 +104,11 @@ impl Parameters {
     pub const fn x5570() -> Self {
         Self {
             sockets: 1,
-            core_ratio: 22,   // 2.93 GHz (vendor's product data)
-            uncore_ratio: 20, // 2.67 GHz (vendor's product data: uncore of the parts with DDR3-1333)
-            dram_ratio: 5,    // DDR3-1333 (vendor's product data)
-            flit_ratio: 12,   // 6.4 GT/s, a flit of 80 bits on 20 lanes takes four transfers
+            core_ratio: 22,            // 2.93 GHz (vendor's product data)
+            uncore_ratio: 20,          // 2.67 GHz (vendor's product data: uncore of the parts with DDR3-1333)
+            dram_ratio: 5,             // DDR3-1333 (vendor's product data)
+            flit_ratio: 12,            // 6.4 GT/s, a flit of 80 bits on 20 lanes takes four transfers
+            active_cores: CORES as u8, // all, as servers are delivered
             threads_per_core: 2,
             fill_buffers: 10,           // Intel optimization manual, Nehalem core: 10 line-fill buffers
             writeback_buffers: 8,       // assumption: half of the 16-entry super queue of the same manual
@@ -174,7 +181,7 @@ impl Parameters {
 
     /// What workloads can ask of the machine.
     pub const fn limits(&self) -> Limits {
-        let threads = self.sockets as u16 * CORES as u16 * self.threads_per_core as u16;
+        let threads = self.sockets as u16 * self.active_cores as u16 * self.threads_per_core as u16;
         let sockets = self.sockets as u16;
         Limits { memory: self.memory(), threads, sockets, expander: false, repertoire: &REPERTOIRE }
     }
@@ -201,6 +208,7 @@ impl Parameters {
         }
         // Memory must act at uncore edges.
         range("uncore_ratio", self.uncore_ratio % self.dram_ratio, 0, 0)?;
+        range("active_cores", self.active_cores.into(), 1, CORES as u64)?;
         range("threads_per_core", self.threads_per_core.into(), 1, 2)?;
         range("fill_buffers", self.fill_buffers.into(), 1, 16)?;
         range("writeback_buffers", self.writeback_buffers.into(), 1, 16)?;

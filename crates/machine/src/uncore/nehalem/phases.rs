@@ -22,10 +22,9 @@ impl Model {
     /// The hardware threads or devices of a workload begin.
     pub(super) fn set_to_work(&mut self, workload: &Workload) {
         let (sockets, node) = (self.parameters.sockets, self.parameters.node());
-        let cores = u16::from(sockets) * CORES as u16;
         let placement = |number, socket| Placement::new(workload, number, socket, sockets, node);
         let thread = |number: u16| {
-            let core = (number % cores) as u8;
+            let core = self.seats.core(number) as u8;
             Thread {
                 generator: Generator::new(workload, number),
                 placement: placement(number, core / CORES as u8),

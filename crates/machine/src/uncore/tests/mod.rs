@@ -52,6 +52,8 @@ const WORKLOADS: &[&str] = &[
     SHARED,
     "regions=12 random:requests=3000,footprint=64G",
     RANKS,
+    "cores=3 mixed:requests=5000,threads=6",
+    "cores=5 2 random:requests=5000,threads=20,remote=50,read=60,footprint=1M",
     "2 random:requests=6000,remote=50,read=90,stride=128k,footprint=24M",
     "2 dma-read:requests=3000,threads=16,remote=60,footprint=1M",
     "directory=1 4 mixed:requests=5000,remote=60,footprint=64k,read=50",

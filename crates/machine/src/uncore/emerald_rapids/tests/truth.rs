@@ -47,9 +47,15 @@ pub fn differences(counters: &Counters, wiring: &Wiring, at: &Snapshot, most: us
     found
 }
 
+/// With some of the cores only.
+const FEWER: [&str; 2] = [
+    "two cores=20 mixed:requests=8000,read=50,threads=80,footprint=16M,remote=40",
+    concat!("cores=20 ", include_str!("../../../../scenarios/day.scenario")),
+];
+
 #[test]
 fn counts_of_the_signals_equal_the_ledger() {
-    for workload in WORKLOADS {
+    for workload in WORKLOADS.iter().copied().chain(FEWER) {
         let (mut model, wiring) = model(workload);
         let clocks = *model.clocks();
         let cases = cases(&wiring, &model.snapshot());

@@ -9,11 +9,12 @@ use super::{Model, Parameters};
 use crate::signal::{SignalSink, Tick, Wiring};
 use crate::workload::{Scenario, Workload};
 
-/// A model that is about to run a workload. What stands before a space: `2` sockets.
+/// A model that is about to run a workload. What stands before a space: `cores=3`, `2` sockets.
 fn model(text: &str) -> (Model, Wiring) {
     let family = pericore_catalog::family("nehalem").unwrap();
+    let (active_cores, text) = text.strip_prefix("cores=3 ").map_or((4, text), |rest| (3, rest));
     let (sockets, workload) = text.strip_prefix("2 ").map_or((1, text), |workload| (2, workload));
-    let parameters = Parameters::x5570().with_sockets(sockets);
+    let parameters = Parameters { active_cores, ..Parameters::x5570() }.with_sockets(sockets);
     let limits = parameters.limits();
     let scenario = if workload.contains('\n') { Scenario::parse(workload, &limits).ok() } else { None };
     let scenario = scenario.unwrap_or_else(|| Workload::parse(workload, &limits).unwrap().into());
@@ -65,5 +66,7 @@ const WORKLOADS: &[&str] = &[
     "2 random:requests=6000,stride=512k,footprint=20M,read=90,threads=16,remote=50",
     "random:requests=4000,stride=192,footprint=1G",
     "stream:requests=4000,stride=1536k,footprint=1G,read=30",
+    "cores=3 2 mixed:requests=6000,remote=40,threads=12,footprint=1M",
+    "cores=3 2 dma-write:requests=3000,footprint=1M,remote=50,threads=8",
     include_str!("../../../../scenarios/day.scenario"),
 ];

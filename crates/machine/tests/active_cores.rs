@@ -1,0 +1,161 @@
+//! Machines on which firmware lets only some cores take part: what is left of CPUs and MSRs, who runs, and that slices and memory go on
+//! as they were.
+
+use pericore_machine::ledger::Question;
+use pericore_machine::workload::{
+    ProgramAccess, ProgramKind, ProgramSettings, ProgramSource, Scenario, Workload, WorkloadError,
+};
+use pericore_machine::{Machine, MachineSpec};
+use pericore_registers::{AccessError, Address, RegisterSpace, Width};
+
+fn spec(machine: &str) -> MachineSpec {
+    MachineSpec::parse(machine).expect("a machine")
+}
+
+fn started(machine: &str, workload: &str) -> Machine {
+    let spec = spec(machine);
+    let scenario = Scenario::of(workload, &spec.limits().expect("a model")).expect("a workload");
+    Machine::for_scenario(&spec, &scenario).expect("a machine")
+}
+
+fn to_its_end(mut machine: Machine) -> Machine {
+    let microsecond = machine.clocks().ticks_per_second() / 1_000_000;
+    while !machine.finished() {
+        machine.run_for(microsecond / 10);
+        assert!(machine.now() < 10_000 * microsecond, "the workload does not end");
+    }
+    machine
+}
+
+fn ran(machine: &str, workload: &str) -> Machine {
+    to_its_end(started(machine, workload))
+}
+
+fn truth(machine: &Machine, socket: u16, (unit, instance): (&str, u16), event: &str, subevent: Option<&str>) -> u64 {
+    machine.snapshot().count(socket, instance, Question::new(unit, event).subevent(subevent)).expect("a truth")
+}
+
+/// Four cores of two threads: CPUs 0 to 7. 0x10 is the time-stamp counter of a CPU, 0x35 counts threads (15:0) and cores (31:16) that are
+/// left, 0xD04 is CBo 0's control.
+#[test]
+fn cpus_of_cores_that_are_left_out_do_not_exist() {
+    let mut machine = spec("e5-2600:cores=4").chassis().expect("a machine");
+    let msr = |cpu, msr| Address::Msr { cpu, msr };
+    for register in [0x10, 0x35, 0xd04] {
+        assert!(machine.read(msr(7, register), Width::B8).is_ok());
+        assert!(
+            matches!(machine.read(msr(8, register), Width::B8), Err(AccessError::Unreachable { .. })),
+            "{register:#x}"
+        );
+        assert!(machine.write(msr(8, register), Width::B8, 0).is_err());
+    }
+    assert_eq!(machine.read(msr(3, 0x35), Width::B8), Ok(4 << 16 | 8));
+    assert!(machine.write(msr(3, 0x35), Width::B8, 0).is_err(), "it is read only");
+    let mut whole = spec("8592+:sockets=2").chassis().expect("a machine");
+    assert_eq!(whole.read(msr(255, 0x35), Width::B8), Ok(64 << 16 | 128));
+    // The CBos are all there, 0x20 apart.
+    for cbo in 0..8 {
+        assert_eq!(machine.read(msr(0, 0xd04 + 0x20 * cbo), Width::B8), Ok(0));
+    }
+}
+
+#[test]
+fn more_threads_than_there_are_left_are_refused() {
+    let limits = spec("e5-2600:cores=4").limits().expect("a model");
+    assert!(Workload::parse("stream:threads=8", &limits).is_ok());
+    let error = Workload::parse("stream:threads=9", &limits).expect_err("too many");
+    assert!(matches!(error, WorkloadError::OutOfRange { key: "threads", most: 8, .. }), "{error}");
+    assert!(error.to_string().contains("cores="), "{error}");
+    // A workload that does not say takes what there is.
+    assert_eq!(
+        Workload::parse("stream", &spec("nehalem:cores=1").limits().expect("a model")).expect("a workload").threads,
+        2
+    );
+}
+
+/// Core cycles of socket 0 in a C-state, and cycles of its power unit.
+fn in_state(machine: &Machine, state: &str) -> (u64, u64) {
+    let (pcu, event) = (("pcu", 0), "POWER_STATE_OCCUPANCY");
+    let cycles = truth(machine, 0, pcu, "CLOCKTICKS", None);
+    match machine.chassis().shape().family.name {
+        "e5-2600" => (truth(machine, 0, pcu, event, Some(&format!("CORES_{state}"))), cycles),
+        _ => (truth(machine, 0, pcu, &format!("{event}_CORES_{state}"), None), cycles),
+    }
+}
+
+/// Three cores of each socket are awake, and no others: their cycles in C0 are three for each of the power unit's.
+#[test]
+fn only_cores_that_take_part_are_awake() {
+    for (name, cores) in [("e5-2600:sockets=2,cores=3", 3), ("8592+:sockets=2,cores=3", 3), ("8592+:sockets=2", 64)] {
+        let threads = 4 * cores;
+        let mut machine = started(name, &format!("random:requests=1M,threads={threads},footprint=1G"));
+        machine.run_for(machine.clocks().ticks_per_second() / 100_000);
+        let (awake, cycles) = in_state(&machine, "C0");
+        assert_eq!((awake, in_state(&machine, "C6").0), (cores * cycles, 0), "{name}");
+    }
+}
+
+/// One core's lines go to every slice, for its number says nothing of where they lie.
+#[test]
+fn all_slices_stay() {
+    for (name, unit, slices, event, subevent) in
+        [("e5-2600:cores=1", "cbo", 8, "TOR_INSERTS", "MISS_ALL"), ("8592+:cores=1", "cha", 64, "TOR_INSERTS", "IA")]
+    {
+        let machine = ran(name, "random:requests=20000,threads=2,footprint=1G");
+        let counts: Vec<u64> =
+            (0..slices).map(|slice| truth(&machine, 0, (unit, slice), event, Some(subevent))).collect();
+        let even = 20_000 / u64::from(slices);
+        assert!(counts.iter().all(|count| (even / 2..2 * even).contains(count)), "{name}: {counts:?}");
+    }
+}
+
+/// Time that chased lines take: with few threads there is nobody to wait for, whoever else could be there.
+#[test]
+fn latency_is_that_of_the_whole_machine() {
+    for (family, cores) in [("e5-2600", 2), ("x5570", 2), ("8592+", 4)] {
+        let time = |machine: &str| ran(machine, "chase:requests=4000,threads=2,footprint=1G").now() as f64;
+        let (whole, part) = (time(family), time(&format!("{family}:cores={cores}")));
+        assert!((part / whole - 1.0).abs() < 0.03, "{family}: {part} ticks instead of {whole}");
+    }
+}
+
+/// Loads of many threads, each of its own lines.
+#[derive(Debug)]
+struct Loads {
+    next: u64,
+}
+
+const THREADS: u64 = 20;
+const LOADS: u64 = 4000;
+
+impl ProgramSource for Loads {
+    fn next_access(&mut self) -> Option<ProgramAccess> {
+        let number = self.next;
+        self.next += 1;
+        let (thread, turn) = (number % THREADS, number / THREADS);
+        (number < LOADS).then_some(ProgramAccess {
+            address: (thread << 20 | turn) * 64,
+            size: 8,
+            instructions: turn * 10,
+            thread: thread as u32,
+            process: 0,
+            forked_from: None,
+            kind: ProgramKind::Load,
+        })
+    }
+}
+
+#[test]
+fn a_programs_threads_share_the_cores_that_are_left() {
+    for (name, cores) in [("e5-2600:sockets=2,cores=3", 3), ("x5570:cores=1", 1), ("8592+:cores=3", 3)] {
+        let settings = ProgramSettings::parse("prefetch=off").expect("settings");
+        let machine = Machine::for_program(&spec(name), Box::new(Loads { next: 0 }), settings).expect("a machine");
+        let machine = to_its_end(machine);
+        assert_eq!(machine.program().expect("a program").of(ProgramKind::Load), LOADS, "{name}");
+        assert_eq!(machine.progress().done, LOADS);
+        if name.starts_with("8592+") {
+            let ((awake, cycles), (asleep, _)) = (in_state(&machine, "C0"), in_state(&machine, "C6"));
+            assert!(awake > 0 && awake + asleep == cores * cycles, "{awake} + {asleep} of {cores} * {cycles}");
+        }
+    }
+}
