@@ -223,6 +223,7 @@ impl Measurement<'_> {
         let deadline = seconds(args.timeout);
         let turn = takes_turns.then(|| turn(args));
         let (mut next_print, mut next_turn) = (interval, turn);
+        let mut intervals = 0;
         loop {
             let now = watch.moment().seconds - start;
             let look = course.period.map(|_| now + POLL);
@@ -230,7 +231,12 @@ impl Measurement<'_> {
             self.wakeup.sleep(next.map(|next| next - now))?;
             let now = watch.moment().seconds - start;
             let has_ended = program.as_mut().map_or(Ok(false), Measured::has_ended)?;
-            let over = has_ended || self.is_ended() || deadline.is_some_and(|end| now >= end);
+            let is_due = next_print.is_some_and(|next| now >= next);
+            intervals += u64::from(is_due);
+            let over = has_ended
+                || self.is_ended()
+                || deadline.is_some_and(|end| now >= end)
+                || course.intervals.is_some_and(|most| intervals >= most);
             if !over && next_turn.is_some_and(|next| now >= next) {
                 session.rotate(|_| watch.moment());
                 next_turn = after(now, next_turn, turn);
@@ -238,7 +244,7 @@ impl Measurement<'_> {
             if let Some(sample) = session.sample_on_overflow(|_| watch.moment()) {
                 self.pass_on(&session, &sample, Some(watch.moment().seconds - start))?;
             }
-            if over || next_print.is_some_and(|next| now >= next) {
+            if over || is_due {
                 if over {
                     session.check_controls();
                 }
@@ -372,7 +378,7 @@ mod tests {
         let processor = Processor { vendor: "GenuineIntel".to_owned(), family: 6, model, ..Processor::default() };
         let host = Host::new(Root::at(folder), processor).unwrap();
         let args = Parsed::try_parse_from([&["measure"], line].concat()).unwrap().args;
-        let course = Course { interval: None, period: None, repeat: 1, truth: false };
+        let course = Course { interval: None, intervals: None, period: None, repeat: 1, truth: false };
         on(Task { args: &args, course: &course }, &host, &mut Nobody).unwrap_err()
     }
 
