@@ -15,6 +15,7 @@ mod list;
 mod machine;
 mod measure;
 mod notice;
+mod perf_options;
 mod program;
 mod record;
 mod report;
@@ -106,6 +107,9 @@ fn defaults(command: &clap::Command, line: &[OsString]) -> Result<Defaults, Fail
 fn told(refusal: &clap::Error) -> Result<ExitCode, Failure> {
     if refusal.kind() == ErrorKind::InvalidUtf8 {
         return Err(Failure::usage(no_text(std::env::args_os())));
+    }
+    if let Some(words) = perf_options::advice(refusal, std::env::args_os().nth(1).as_deref()) {
+        return Err(Failure::usage(words));
     }
     let printed = refusal.print();
     if refusal.use_stderr() {

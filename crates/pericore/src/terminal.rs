@@ -3,6 +3,7 @@
 use std::io::IsTerminal;
 
 use clap::{Args, ValueEnum};
+use unicode_width::UnicodeWidthChar as _;
 
 /// Widest line of human output.
 pub const WIDTH: usize = 80;
@@ -76,36 +77,65 @@ pub fn is_unicode() -> bool {
     locale.contains("utf-8") || locale.contains("utf8")
 }
 
-/// `text` in lines of at most `width` characters, broken at spaces; a word that is longer is broken too.
+/// Columns that a text takes on a terminal: wide characters take two, and marks on others none.
+pub fn columns(text: &str) -> usize {
+    text.chars().map(columns_of).sum()
+}
+
+fn columns_of(character: char) -> usize {
+    character.width().unwrap_or(0)
+}
+
+/// The beginning of a text that takes at most so many columns, with all marks that stand on its last character.
+pub fn beginning(text: &str, width: usize) -> &str {
+    let mut used = 0;
+    let is_behind = |&(_, character): &(usize, char)| {
+        used += columns_of(character);
+        used > width
+    };
+    let end = text.char_indices().find(is_behind).map_or(text.len(), |(at, _)| at);
+    &text[..end]
+}
+
+/// A text with spaces behind it up to a width.
+pub fn padded(text: &str, width: usize) -> String {
+    format!("{text}{}", " ".repeat(width.saturating_sub(columns(text))))
+}
+
+/// `text` in lines of at most `width` columns, broken at spaces; a word that is longer is broken too.
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let width = width.max(1);
     let mut lines = vec![String::new()];
     let mut used = 0;
-    for word in text.split_whitespace() {
-        let mut rest: Vec<char> = word.chars().collect();
+    for mut word in text.split_whitespace() {
         let room = if used == 0 { width } else { width.saturating_sub(used + 1) };
-        if used > 0 && rest.len() > room {
+        if used > 0 && columns(word) > room {
             lines.push(String::new());
             used = 0;
         }
-        while rest.len() > width {
-            let tail = rest.split_off(width);
-            push(&mut lines, &rest, 0);
+        while columns(word) > width {
+            let begins = beginning(word, width);
+            if begins.is_empty() {
+                // A line of one column has no room for a wide character.
+                word = word.trim_start_matches(|character| columns_of(character) > width);
+                continue;
+            }
+            push(&mut lines, begins, 0);
             lines.push(String::new());
-            rest = tail;
+            word = &word[begins.len()..];
         }
-        push(&mut lines, &rest, used);
-        used += rest.len() + usize::from(used > 0);
+        push(&mut lines, word, used);
+        used += columns(word) + usize::from(used > 0);
     }
     lines
 }
 
-fn push(lines: &mut [String], word: &[char], used: usize) {
+fn push(lines: &mut [String], word: &str, used: usize) {
     if let Some(last) = lines.last_mut() {
         if used > 0 {
             last.push(' ');
         }
-        last.extend(word);
+        last.push_str(word);
     }
 }
 
@@ -129,6 +159,8 @@ mod tests {
         assert_eq!(wrapped("abcdefghij k", 4), ["abcd", "efgh", "ij k"]);
         assert_eq!(wrapped("", 7), [""]);
         assert_eq!(wrapped("äöü ß", 5), ["äöü ß"]);
+        assert_eq!(wrapped("読み書き e\u{301}e\u{301}", 3), ["読", "み", "書", "き", "e\u{301}e\u{301}"]);
+        assert_eq!(wrapped("読x", 1), ["x"]);
     }
 
     #[test]

@@ -234,6 +234,32 @@ fn a_signal_while_waiting_leaves_nothing_behind() {
     assert!(left.is_empty(), "{left:?}");
 }
 
+/// The program of the first run, when it is asked to end, starts a session that the second run then has to wait for.
+#[test]
+fn a_signal_ends_a_wait_between_two_runs() {
+    let (run, left) = script(
+        &Rig::default(),
+        r#"at="$XDG_STATE_HOME"; export at
+         cat >"$at.program" <<'END'
+trap '"$P" stat -e cbo0/CLOCKTICKS/ -- sh -c "touch $at.begun; exec sleep 1000" 2>/dev/null & echo $! >"$at.neighbour"
+      until test -e "$at.begun"; do sleep 0.01; done; exit 0' TERM
+while :; do sleep 0.01; done
+END
+         "$P" stat -r 2 --timeout 20 --wait -x, -e cbo0/CLOCKTICKS/ -- sh "$at.program" 2>"$at.said" & pid=$!
+         until grep -q 'waiting for process' "$at.said"; do kill -0 $pid || exit 9; sleep 0.01; done
+         kill -TERM $pid; wait $pid; echo status $?; kill -0 $(cat "$at.neighbour") && echo neighbour counts
+         kill -TERM $(cat "$at.neighbour"); until ! ls "$at"/pericore/*.journal >/dev/null 2>&1; do sleep 0.01; done
+         cat "$at.said"; rm "$at".*"#,
+    );
+    assert!(run.stdout.starts_with("status 143\nneighbour counts\n"), "{}{}", run.stdout, run.stderr);
+    assert!(
+        run.stdout.contains(",cbo0/CLOCKTICKS/,") && run.stdout.contains("measured"),
+        "the first run: {}",
+        run.stdout
+    );
+    assert!(left.is_empty(), "{left:?}");
+}
+
 /// Two runs that freeze nothing share a unit: the second takes the counters that the first has left, and neither touches the other's
 /// controls.
 #[test]

@@ -11,6 +11,9 @@ use super::spot::Spot;
 use super::{Ending, FORMAT, KEY, LARGEST_ERROR, LONGEST_SECONDS, RecordError};
 use crate::session::{Count, Sample, Slices};
 
+/// By this part of the time, and of a second at least, lengths of samples may be off together.
+const ROUNDING: f64 = 1e-6;
+
 /// Reads a recording: its header at once, then one sample after the other, as an iterator. After an error there are no more.
 #[derive(Debug)]
 pub struct Reader<R> {
@@ -18,6 +21,8 @@ pub struct Reader<R> {
     header: Header,
     samples: u64,
     end: f64,
+    /// Seconds of all samples read.
+    measured: f64,
     ending: Option<Ending>,
     failed: bool,
 }
@@ -55,7 +60,7 @@ impl<R: BufRead> Reader<R> {
             Some(_) => {}
         }
         let header = header_of(&Spot::whole(1, &first))?;
-        Ok(Self { lines, header, samples: 0, end: 0.0, ending: None, failed: false })
+        Ok(Self { lines, header, samples: 0, end: 0.0, measured: 0.0, ending: None, failed: false })
     }
 
     /// What was measured.
@@ -82,6 +87,7 @@ impl<R: BufRead> Reader<R> {
             let recorded = self.sample_of(&spot)?;
             self.samples += 1;
             self.end = recorded.end;
+            self.measured += recorded.sample.seconds;
             return Ok(Some(recorded));
         }
         let ending = self.ending_of(&spot)?;
@@ -99,8 +105,17 @@ impl<R: BufRead> Reader<R> {
         if ended < self.end {
             return Err(end.refuse(format!("it lies before the end of the sample before, {}", self.end)));
         }
+        let length = spot.field("seconds")?;
+        let seconds = length.number(LONGEST_SECONDS)?;
+        // Samples do not overlap, so that all together are no longer than the time until then; sums of times are rounded.
+        let together = self.measured + seconds;
+        if together > ended + ROUNDING * ended.max(1.0) {
+            return Err(
+                length.refuse(format!("the samples until here are longer than the time until their end, {ended}"))
+            );
+        }
         let mut sample = Sample {
-            seconds: spot.field("seconds")?.number(LONGEST_SECONDS)?,
+            seconds,
             tsc_cycles: spot.field("tsc-cycles")?.whole_number()?,
             stood_before_reading: spot.optional("stood")?.map_or(Ok(false), |stood| stood.flag())?,
             counts: Vec::with_capacity(self.header.counts.len()),

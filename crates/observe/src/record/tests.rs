@@ -156,6 +156,11 @@ fn what_is_damaged_is_named_with_line_and_field() {
         ("\"end\":1.0,", "", "line 2: the field \"end\" is missing"),
         ("\"end\":1.0,", "\"end\":3.0,", "line 3, end: it lies before the end of the sample before, 3"),
         ("\"seconds\":1.5", "\"seconds\":-1.5", "line 3, seconds"),
+        (
+            "\"seconds\":1.5",
+            "\"seconds\":1.51",
+            "line 3, seconds: the samples until here are longer than the time until their end, 2.5",
+        ),
         ("\"duty\":0.5", "\"duty\":1.0", "line 3, validity[0].concerns[0].duty: it does not lie between 0 and 1"),
         (
             "\"grade\":\"scaled\"",
@@ -308,7 +313,7 @@ proptest! {
         header.about.emulated = Some(title);
         let mut end = 0.0;
         for (sample, step) in samples.iter_mut().zip(steps) {
-            end += step;
+            end += sample.sample.seconds + step;
             sample.end = end;
         }
         let ending = Ending::Failed { why };

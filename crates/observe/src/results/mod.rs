@@ -8,7 +8,7 @@ use pericore_metrics::{Validity, Value};
 pub use layout::{Instance, Layout};
 pub use metrics::{MetricTotal, metric_totals};
 
-use crate::session::{Count, Sample, Slices};
+use crate::session::{Count, Sample, Slices, at_end_of_range};
 
 /// What to add up over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,9 +92,10 @@ pub fn event_totals(sample: &Sample, event: usize, scope: Scope) -> Vec<EventTot
             }
         }
     }
-    let finish = |(total, errors): (EventTotal, Errors)| {
-        let standard_error = total.count.and_then(|_| errors.standard_error(sample.seconds));
-        EventTotal { standard_error, ..total }
+    let finish = |(mut total, errors): (EventTotal, Errors)| {
+        total.standard_error = total.count.and_then(|_| errors.standard_error(sample.seconds));
+        total.validity = total.validity.and(&at_end_of_range(total.count));
+        total
     };
     let mut totals: Vec<EventTotal> = totals.into_iter().map(finish).collect();
     totals.sort_by_key(|total| total.part);

@@ -60,6 +60,26 @@ fn counts_are_added_up_before_metrics_are_computed() {
     assert_eq!(numbers(&plan, &sample, 1, Scope::System), [Some(0.5)]);
 }
 
+/// Each channel's count fits in 64 bits; those of a socket together do not.
+#[test]
+fn a_total_that_does_not_fit_says_so() {
+    let plan = planned("MEM_READ_BANDWIDTH");
+    let mut sample = sample(&plan);
+    let event = plan.selection.events.iter().position(|event| event.label == "imc/CAS_COUNT.RD/").unwrap();
+    let of_socket_0 = sample.counts.iter_mut().filter(|count| count.event == event && count.socket == 0);
+    of_socket_0.for_each(|count| count.count = Some(u64::MAX / 4 + 1));
+    let totals = event_totals(&sample, event, Scope::Socket);
+    let told: Vec<_> = totals.iter().map(|total| (total.count, total.validity.to_string())).collect();
+    let too_large = "suspect: the sum is 2^64 - 1 or more".to_owned();
+    assert_eq!(told, [(Some(u64::MAX), too_large), (Some(4000), "measured".to_owned())]);
+    let of =
+        |scope| metric_totals(&plan.layout(), &sample, &plan.selection.metrics[0], scope)[0].value.validity().grade();
+    assert_eq!(
+        [Scope::Instance, Scope::Socket, Scope::System].map(of),
+        [Grade::Measured, Grade::Suspect, Grade::Suspect]
+    );
+}
+
 /// One CBo in each of two sockets counts 100 and 1000 clocks a CBo, eight CBos a socket.
 #[test]
 fn a_metric_knows_how_many_sockets_it_is_about() {

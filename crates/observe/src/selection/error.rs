@@ -35,6 +35,15 @@ pub enum Problem {
         /// What stands there.
         found: String,
     },
+    /// perf's modifiers of what cores count.
+    #[error(
+        "no modifier {modifier:?} here: the uncore counts for everybody and in every mode, and a group is counted together or \
+         refused; leave it out"
+    )]
+    Modifier {
+        /// From the colon on.
+        modifier: String,
+    },
     /// No such unit.
     #[error("{family} has no unit {name:?}{}; its units are {units}", did_you_mean(.nearest))]
     UnknownUnit {

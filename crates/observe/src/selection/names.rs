@@ -18,13 +18,15 @@ pub(super) enum Named {
     FreeRunning(&'static Register, u8),
 }
 
-/// A unit by its name or perf's, and the instance if a number follows: `cbo`, `cbo3`, `uncore_cbox_3`.
+/// A unit by its name or perf's, and the instance if a number follows: `cbo`, `cbo3`, `uncore_cbox_3`, `uncore_cbox_*`.
 pub(super) fn unit(family: &'static Family, name: &str) -> Result<(&'static Unit, Option<u16>), Problem> {
     let by_name = |name: &str| {
         let is_pmu = |unit: &&&'static Unit| unit.perf_pmu.is_some_and(|pmu| pmu.eq_ignore_ascii_case(name));
         family.unit(name).or_else(|| family.units.iter().find(is_pmu).copied())
     };
-    if let Some(unit) = by_name(name) {
+    // perf's patterns for all instances: `uncore_cbox_*`.
+    let of_all = name.strip_suffix('*').map(|stem| stem.strip_suffix('_').unwrap_or(stem));
+    if let Some(unit) = by_name(of_all.unwrap_or(name)) {
         return Ok((unit, None));
     }
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());

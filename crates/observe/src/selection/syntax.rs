@@ -48,6 +48,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Written<'_>>, SelectionError> {
         reader.skip_space();
         if group.is_some() && reader.accept('}') {
             group = None;
+            reader.no_modifier()?;
             reader.skip_space();
         }
         if reader.accept(',') {
@@ -104,14 +105,30 @@ impl<'s> Reader<'s> {
     fn event(&mut self, group: Option<usize>) -> Result<Written<'s>, SelectionError> {
         let start = self.at;
         let name = self.token("an event, such as unit/EVENT.SUBEVENT/")?;
+        if let Some(colon) = name.text.find(':') {
+            self.at = name.offset + colon;
+            self.no_modifier()?;
+        }
         let mut unit = None;
         let mut terms = vec![Term { key: name, value: None }];
         if self.accept('/') {
             unit = Some(name);
             terms = self.terms()?;
+            self.no_modifier()?;
         }
         let whole = Token { text: &self.text[start..self.at], offset: start };
         Ok(Written { whole, unit, terms, group })
+    }
+
+    /// Refuses what perf has behind the events of cores.
+    fn no_modifier(&self) -> Result<(), SelectionError> {
+        let rest = &self.text[self.at..];
+        if !rest.starts_with(':') {
+            return Ok(());
+        }
+        let end = rest.find(|c: char| ",/{}=".contains(c) || c.is_whitespace()).unwrap_or(rest.len());
+        let problem = Problem::Modifier { modifier: rest[..end].to_owned() };
+        Err(SelectionError::new(Spot::new(self.text, self.at, end), problem))
     }
 
     fn terms(&mut self) -> Result<Vec<Term<'s>>, SelectionError> {
@@ -155,6 +172,20 @@ mod tests {
             shape("cbo/A.B,thresh=0x1/, {imc/C/,uncore_imc_0/event=0x4,umask=3/} ,LLC.X"),
             ["cbo|A.B+thresh=0x1|None", "imc|C|Some(0)", "uncore_imc_0|event=0x4+umask=3|Some(0)", "|LLC.X|None"]
         );
+    }
+
+    #[test]
+    fn modifiers_are_refused_where_they_stand() {
+        for (text, offset, modifier) in [
+            ("imc/CAS_COUNT.RD/:u,x", 17, ":u"),
+            ("cas_count.rd:ku", 12, ":ku"),
+            ("{a/b/,c}:S", 8, ":S"),
+            ("a/b/:", 4, ":"),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert_eq!((error.spot.offset, error.spot.length), (offset, modifier.len()), "{text}");
+            assert!(error.to_string().contains(&format!("no modifier {modifier:?} here")), "{error}");
+        }
     }
 
     #[test]

@@ -30,6 +30,8 @@ fn the_same_event_in_everybodys_words() {
         "UNC_M_CAS_COUNT.RD",
         "unc_m_cas_count.rd",
         "uncore_imc/event=0x4,umask=0x3/",
+        "uncore_imc_*/event=0x4,umask=0x3/",
+        "uncore_imc*/event=0x4,umask=0x3/",
         "imc/config=0x304/",
         "imc/config=0x400304/",
     ] {

@@ -37,7 +37,7 @@ pub use on_disk::{Journal, JournalError, JournalFile, Restored};
 pub use prepare::{Manners, Refusal, prepare};
 use reading::readable;
 pub use sample::{Count, Moment, Sample};
-pub use slices::Slices;
+pub use slices::{Slices, at_end_of_range};
 use span::{Evenness, Span};
 use state::{InstanceState, State};
 pub use survey::{survey, survey_sockets};
@@ -155,6 +155,11 @@ impl<S: RegisterSpace> Session<S> {
     /// The registers, for whatever has to happen between two samples: a software machine runs its workload here.
     pub const fn space_mut(&mut self) -> &mut S {
         &mut self.space
+    }
+
+    /// When the next sample begins.
+    pub const fn counts_since(&self) -> Moment {
+        self.last
     }
 
     /// What was overwritten, with the values that will be put back.

@@ -112,6 +112,14 @@ pub(super) fn is_held(path: &Path) -> Result<Option<bool>, JournalError> {
 }
 
 impl Neighbour {
+    /// True once the session has ended.
+    ///
+    /// # Errors
+    /// [`JournalError::Io`].
+    pub fn has_ended(&self) -> Result<bool, JournalError> {
+        Ok(is_held(&self.path)? != Some(true))
+    }
+
     /// Waits until the session has ended.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use pericore_metrics::Validity;
 
 use super::InstanceState;
-use super::slices::Slices;
+use super::slices::{Slices, at_end_of_range};
 use super::state::{CounterState, State};
 use crate::plan::{CounterUse, InstancePlan, Plan};
 
@@ -146,6 +146,7 @@ fn count(socket: u16, instance: &InstancePlan, state: &mut InstanceState, event:
     let counted = slices.count();
     let duty = if seconds > 0.0 { slices.seconds() / seconds } else { 1.0 };
     if !takes_turns || duty > 1.0 - 1e-9 {
+        let validity = validity.and(&at_end_of_range(Some(counted)));
         let standard_error = None;
         return Count { count: Some(counted), slices: Slices::default(), standard_error, ..nothing(validity) };
     }
@@ -155,7 +156,7 @@ fn count(socket: u16, instance: &InstancePlan, state: &mut InstanceState, event:
     }
     let scaled = slices.scaled_up(seconds);
     let standard_error = slices.standard_error(seconds);
-    let validity = Validity::scaled(duty).and(&validity);
+    let validity = Validity::scaled(duty).and(&validity).and(&at_end_of_range(Some(scaled)));
     Count { count: Some(scaled), slices, standard_error, ..nothing(validity) }
 }
 

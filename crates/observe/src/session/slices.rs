@@ -1,8 +1,15 @@
 //! Counts of parts of an interval, and what they say about the whole of it.
 
+use pericore_metrics::Validity;
+
 /// Most parts that are kept; beyond that neighbours are added up two by two, which keeps the estimate sound and memory
 /// bounded.
 const MOST: usize = 128;
+
+/// What is to be said of a sum: it ends where 64 bits do, and what is shown there is too low.
+pub fn at_end_of_range(sum: Option<u64>) -> Validity {
+    if sum == Some(u64::MAX) { Validity::suspect("the sum is 2^64 - 1 or more") } else { Validity::MEASURED }
+}
 
 /// Counts of the parts of an interval in which a counter ran.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -3,7 +3,7 @@
 use pericore_metrics::{Concern, Grade, Validity};
 
 use super::sample::{Count, Sample};
-use super::slices::Slices;
+use super::slices::{Slices, at_end_of_range};
 
 impl Sample {
     /// Adds a later interval of the same plan. What is scaled is scaled anew, from the parts of both intervals: so an event whose turn came in
@@ -34,7 +34,8 @@ impl Count {
         let validity = std::mem::take(&mut self.validity).and(&later.validity);
         let Some((mut slices, others)) = parts else {
             self.count = self.count.zip(later.count).map(|(a, b)| a.saturating_add(b));
-            (self.validity, self.slices, self.standard_error) = (validity, Slices::default(), None);
+            self.validity = validity.and(&at_end_of_range(self.count));
+            (self.slices, self.standard_error) = (Slices::default(), None);
             return;
         };
         slices.extend(&others);
@@ -50,6 +51,7 @@ impl Count {
         let others = validity.concerns().iter().filter(|concern| !is_of_turns(concern));
         self.validity = others.fold(Validity::scaled(duty), |all, one| all.and(&one.clone().into()));
         self.count = Some(slices.scaled_up(whole));
+        self.validity = std::mem::take(&mut self.validity).and(&at_end_of_range(self.count));
         self.standard_error = slices.standard_error(whole);
         self.slices = slices;
     }
@@ -153,11 +155,28 @@ mod tests {
         }
     }
 
+    /// Halves of two seconds stand for twice what was counted in them: each fits, and the sum does not.
+    #[test]
+    fn a_sum_that_does_not_fit_says_so() {
+        let large = 1 << 63;
+        let is_told = |total: &Count| total.validity.to_string().contains("the sum is 2^64 - 1 or more");
+        for [one, other] in [
+            [plain(Some(large)), plain(Some(large))],
+            [large / 2, large / 2 + 1024].map(|half| scaled(0.5, &[(0.25, half / 2), (0.25, half / 2)])),
+        ] {
+            assert!(!is_told(&sum(std::slice::from_ref(&one))) && !is_told(&sum(std::slice::from_ref(&other))));
+            let total = sum(&[one, other]);
+            assert_eq!((total.count, total.validity.grade()), (Some(u64::MAX), Grade::Suspect), "{total:?}");
+            assert!(is_told(&total), "{total:?}");
+        }
+    }
+
     #[test]
     fn plain_counts_are_added_and_doubts_kept() {
         let doubt = Count { validity: Validity::suspect("was reset"), ..plain(Some(u64::MAX)) };
         let total = sum(&[plain(Some(5)), doubt.clone()]);
-        assert_eq!((total.count, total.validity.clone()), (Some(u64::MAX), Validity::suspect("was reset")));
+        assert_eq!(total.count, Some(u64::MAX));
+        assert_eq!(total.validity.to_string(), "suspect: was reset; suspect: the sum is 2^64 - 1 or more");
         let total = sum(&[Count { count: Some(6), ..doubt }, scaled(0.5, &[(0.5, 3)])]);
         assert_eq!((total.count, total.validity.grade(), total.validity.duty()), (Some(12), Grade::Suspect, 0.75));
     }

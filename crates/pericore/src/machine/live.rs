@@ -2,12 +2,13 @@
 
 use clap::Args;
 use pericore_catalog::search::hint;
-use pericore_catalog::{Family, Unit};
+use pericore_catalog::{Event, Family, Unit};
 use pericore_doors::{ConstantRates, LiveMachine, Traffic};
 use pericore_machine::MachineSpec;
 use pericore_machine::steady::Pace;
 
 use crate::failure::Failure;
+use crate::notice;
 
 /// Arguments that name a live machine.
 #[derive(Debug, Args)]
@@ -22,7 +23,8 @@ pub struct LiveArgs {
     /// first, then repeated in real time
     #[arg(long, value_name = "NAME[:KEY=VALUE,...]", conflicts_with = "inject")]
     workload: Option<String>,
-    /// Emit a signal at a constant rate in every instance of a unit; without any, only clocks count
+    /// Emit a signal at a constant rate in every instance of a unit; without any, only clocks count. Whatever adds the subevent up with others counts
+    /// it, too
     #[arg(long, value_name = "UNIT/EVENT[.SUBEVENT]=PER_SECOND")]
     inject: Vec<String>,
 }
@@ -83,6 +85,13 @@ fn inject(text: &str, family: &Family, machine: &mut LiveMachine, traffic: &mut 
     })?;
     let (event, subevent) = event.split_once('.').map_or((event, None), |(event, subevent)| (event, Some(subevent)));
     let signal = injected(row, event, subevent).map_err(|why| Failure::usage(format!("{text:?}: {why}")))?;
+    let part = subevent.and_then(|name| part_of(row.event(event)?, name));
+    if let (Some(sum), Some(part)) = (subevent, part) {
+        notice::say(format!(
+            "--inject {unit}/{event}.{sum}: it adds up several, and what happens is one of these: {part} goes in, and {event}.{part} counts it, too"
+        ));
+    }
+    let subevent = part.or(subevent);
     for instance in 0..row.instances {
         if let Some(subevent) = subevent {
             let names = (event, subevent);
@@ -95,6 +104,16 @@ fn inject(text: &str, family: &Family, machine: &mut LiveMachine, traffic: &mut 
         }
     }
     Ok(())
+}
+
+/// For a subevent that adds up others the first of these: to be of all at once would be of none of them in particular.
+fn part_of(event: &Event, subevent: &str) -> Option<&'static str> {
+    let whole = event.subevent(subevent)?.umask?;
+    let parts = event
+        .subevents
+        .iter()
+        .filter(|other| other.umask.is_some_and(|umask| umask != 0 && umask != whole && umask & whole == umask));
+    parts.min_by_key(|part| part.umask).map(|part| part.name)
 }
 
 /// The signal behind an event, or the one of that name; why there is none, or none that tells its subevents apart.

@@ -249,7 +249,7 @@ impl Measurement<'_> {
         let start = self.machine.0.borrow().now();
         let mut before = self.machine.0.borrow().snapshot();
         let (mut next_print, mut next_round, mut passed_on) = (interval, rotation, false);
-        let mut sample_began = 0;
+        let (mut sample_began, mut intervals) = (0, 0);
         loop {
             let now = self.machine.0.borrow().now() - start;
             let slice = poll.unwrap_or_else(|| ((now - sample_began) / LOOKS_A_SAMPLE).clamp(shortest, longest));
@@ -261,12 +261,16 @@ impl Measurement<'_> {
                 let end = self.machine.0.borrow().clocks().seconds(0, until);
                 before = self.pass_on(&session, &sample, &before, Some(end))?;
             }
-            let over = done || deadline.is_some_and(|deadline| until >= deadline);
+            let is_due = next_print == Some(until);
+            intervals += u64::from(is_due);
+            let over = done
+                || deadline.is_some_and(|deadline| until >= deadline)
+                || course.intervals.is_some_and(|most| intervals >= most);
             if next_round == Some(until) && !over {
                 session.rotate(|space| space.moment());
                 next_round = rotation.map(|rotation| until + rotation);
             }
-            if next_print == Some(until) || over {
+            if is_due || over {
                 progress.clear();
                 let goes_on = interval.is_some() || course.period.is_some();
                 let end = goes_on.then(|| self.machine.0.borrow().clocks().seconds(0, until));

@@ -8,7 +8,7 @@ use pericore_observe::linux::privileges::{self, Needs};
 use pericore_observe::linux::{Host, LinuxSpace, Stopwatch};
 use pericore_observe::plan::Plan;
 use pericore_observe::selection::Selection;
-use pericore_observe::session::{Entrance, Guard, JournalFile, Neighbourhood, Options, Sample, Session};
+use pericore_observe::session::{Entrance, Guard, JournalFile, Neighbour, Neighbourhood, Options, Sample, Session};
 
 use super::child::Measured;
 use super::interrupt::Interrupt;
@@ -24,6 +24,9 @@ const TURN: f64 = 10e-3;
 
 /// Seconds between two looks for an overflow: the counters stand until then.
 const POLL: f64 = 1e-3;
+
+/// Seconds between two looks whether a session that is waited for has ended.
+const LOOK: f64 = 50e-3;
 
 /// Seconds of a round.
 fn turn(args: &MeasureArgs) -> f64 {
@@ -91,8 +94,10 @@ fn on(task: Task<'_>, host: &Host, receiver: &mut dyn Receiver) -> Result<ExitCo
     let mut status = ExitCode::SUCCESS;
     for run in 0..task.course.repeat {
         let neighbourhood = restore::neighbourhood()?;
-        let (plan, entrance) = preparation::plan_among(task, &mut space, &host.cpus, &selection, &neighbourhood)
+        let outwait = |neighbour: &Neighbour| outwait(neighbour, watching.as_mut());
+        let prepared = preparation::plan_among(task, &mut space, &host.cpus, &selection, &neighbourhood, outwait)
             .map_err(|failure| elsewhere(failure, host))?;
+        let Some((plan, entrance)) = prepared else { break };
         // Before the first write to a register: from here on signals end the measurement, and everything is put back.
         let (interrupt, wakeup) = match &mut watching {
             Some(watching) => watching,
@@ -113,7 +118,7 @@ fn on(task: Task<'_>, host: &Host, receiver: &mut dyn Receiver) -> Result<ExitCo
         let watch = Stopwatch::default();
         let mut measurement = Measurement { task, host, is_last, watch, interrupt, wakeup, receiver };
         status = measurement.measure(plan, neighbourhood, entrance)?;
-        if interrupt.signal().is_some() || wakeup.ender().is_asked() {
+        if is_ended(interrupt, wakeup) {
             break;
         }
     }
@@ -122,6 +127,25 @@ fn on(task: Task<'_>, host: &Host, receiver: &mut dyn Receiver) -> Result<ExitCo
     }
     receiver.finish()?;
     Ok(watching.map_or(status, |(interrupt, _)| interrupt.exit(status)))
+}
+
+/// Waits for another session to end; false if the end of ours comes first. Before the first run signals end the program, so that it needs no look.
+fn outwait(neighbour: &Neighbour, watching: Option<&mut (Interrupt, Wakeup)>) -> Result<bool, Failure> {
+    let Some((interrupt, wakeup)) = watching else {
+        return neighbour.wait().map(|()| true).map_err(Failure::failed);
+    };
+    while !neighbour.has_ended().map_err(Failure::failed)? {
+        if is_ended(interrupt, wakeup) {
+            return Ok(false);
+        }
+        wakeup.sleep(Some(LOOK))?;
+    }
+    Ok(true)
+}
+
+/// True if a signal or the receiver wants an end.
+fn is_ended(interrupt: &Interrupt, wakeup: &Wakeup) -> bool {
+    interrupt.signal().is_some() || wakeup.ender().is_asked()
 }
 
 /// What is measured, above the table.
@@ -189,7 +213,8 @@ impl Measurement<'_> {
             session.stop().map_err(Failure::failed)?;
             return program.map_or(Ok(ExitCode::SUCCESS), Measured::end);
         }
-        let start = watch.moment().seconds;
+        // Where the first sample begins: no sample is longer than the time that its end tells.
+        let start = session.counts_since().seconds;
         let seconds = |milliseconds: Option<f64>| milliseconds.map(|milliseconds| milliseconds / 1e3);
         let interval = seconds(course.interval).map(|asked| match self.receiver.needs_every_sample() {
             true => preparation::without_wraps(asked, session.plan()),
@@ -198,6 +223,7 @@ impl Measurement<'_> {
         let deadline = seconds(args.timeout);
         let turn = takes_turns.then(|| turn(args));
         let (mut next_print, mut next_turn) = (interval, turn);
+        let mut intervals = 0;
         loop {
             let now = watch.moment().seconds - start;
             let look = course.period.map(|_| now + POLL);
@@ -205,7 +231,12 @@ impl Measurement<'_> {
             self.wakeup.sleep(next.map(|next| next - now))?;
             let now = watch.moment().seconds - start;
             let has_ended = program.as_mut().map_or(Ok(false), Measured::has_ended)?;
-            let over = has_ended || self.is_ended() || deadline.is_some_and(|end| now >= end);
+            let is_due = next_print.is_some_and(|next| now >= next);
+            intervals += u64::from(is_due);
+            let over = has_ended
+                || self.is_ended()
+                || deadline.is_some_and(|end| now >= end)
+                || course.intervals.is_some_and(|most| intervals >= most);
             if !over && next_turn.is_some_and(|next| now >= next) {
                 session.rotate(|_| watch.moment());
                 next_turn = after(now, next_turn, turn);
@@ -213,7 +244,7 @@ impl Measurement<'_> {
             if let Some(sample) = session.sample_on_overflow(|_| watch.moment()) {
                 self.pass_on(&session, &sample, Some(watch.moment().seconds - start))?;
             }
-            if over || next_print.is_some_and(|next| now >= next) {
+            if over || is_due {
                 if over {
                     session.check_controls();
                 }
@@ -254,7 +285,7 @@ impl Measurement<'_> {
     }
 
     fn is_ended(&self) -> bool {
-        self.interrupt.signal().is_some() || self.wakeup.ender().is_asked()
+        is_ended(self.interrupt, self.wakeup)
     }
 
     fn pass_on(&mut self, session: &Session<LinuxSpace>, sample: &Sample, end: Option<f64>) -> Result<(), Failure> {
@@ -347,7 +378,7 @@ mod tests {
         let processor = Processor { vendor: "GenuineIntel".to_owned(), family: 6, model, ..Processor::default() };
         let host = Host::new(Root::at(folder), processor).unwrap();
         let args = Parsed::try_parse_from([&["measure"], line].concat()).unwrap().args;
-        let course = Course { interval: None, period: None, repeat: 1, truth: false };
+        let course = Course { interval: None, intervals: None, period: None, repeat: 1, truth: false };
         on(Task { args: &args, course: &course }, &host, &mut Nobody).unwrap_err()
     }
 

@@ -100,6 +100,8 @@ pub struct SelectionArgs {
 pub struct Course {
     /// Milliseconds between two samples (virtual ones on a software machine); none for one sample at the end.
     pub interval: Option<f64>,
+    /// The measurement ends after so many of these.
+    pub intervals: Option<u64>,
     /// A sample each time when the first event has been counted so often.
     pub period: Option<u64>,
     /// Runs of the whole: at least 1.
@@ -286,6 +288,11 @@ impl SelectionArgs {
     /// True if the user named neither events nor metrics.
     pub const fn is_empty(&self) -> bool {
         self.events.is_empty() && self.metrics.is_empty()
+    }
+
+    /// True if the user named events only.
+    pub const fn names_no_metrics(&self) -> bool {
+        !self.events.is_empty() && self.metrics.is_empty()
     }
 
     /// What to count: what the user named, else the family's defaults.

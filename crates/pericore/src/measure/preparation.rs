@@ -3,7 +3,7 @@
 use pericore_observe::discover::{Cpu, Topology, discover};
 use pericore_observe::plan::{Freeze, Plan, Trigger, freezes_sockets};
 use pericore_observe::selection::Selection;
-use pericore_observe::session::{Entrance, Manners, Neighbourhood, Refusal, prepare};
+use pericore_observe::session::{Entrance, Manners, Neighbour, Neighbourhood, Refusal, prepare};
 use pericore_registers::RegisterSpace;
 
 use super::Task;
@@ -58,7 +58,8 @@ fn sampled(task: Task<'_>, topology: &Topology, plan: Plan) -> Result<Plan, Fail
     }
 }
 
-/// The same beside other sessions of ours; with `--wait` when they have ended. Until the session has started nobody else may enter.
+/// The same beside other sessions of ours. With `--wait`, `outwait` waits for each that is in the way, and says whether it has ended: else
+/// there is no plan. Until the session has started nobody else may enter.
 ///
 /// # Errors
 /// As [`plan`], and if other sessions are in the way.
@@ -68,17 +69,20 @@ pub fn plan_among(
     cpus: &[Cpu],
     selection: &Selection,
     neighbourhood: &Neighbourhood,
-) -> Result<(Plan, Entrance), Failure> {
+    mut outwait: impl FnMut(&Neighbour) -> Result<bool, Failure>,
+) -> Result<Option<(Plan, Entrance)>, Failure> {
     let topology = topology(task, space, cpus, selection)?;
     loop {
         let entrance = neighbourhood.enter().map_err(Failure::failed)?;
         match prepare(space, &topology, selection.clone(), manners(task), Some(neighbourhood)) {
-            Ok(plan) => return Ok((sampled(task, &topology, plan)?, entrance)),
+            Ok(plan) => return Ok(Some((sampled(task, &topology, plan)?, entrance))),
             Err(Refusal::Busy { neighbours, .. }) if task.args.wait => {
                 drop(entrance);
                 for neighbour in neighbours {
                     notice::say(format!("waiting for process {} to end", neighbour.pid));
-                    neighbour.wait().map_err(Failure::failed)?;
+                    if !outwait(&neighbour)? {
+                        return Ok(None);
+                    }
                 }
             }
             Err(refusal) => return Err(failure(refusal)),

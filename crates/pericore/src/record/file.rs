@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -62,13 +63,7 @@ impl RecordFile {
             Target::Stream => (OpenOptions::new().append(true).open(path)?, None),
             Target::Place(place) => {
                 may_be_replaced(&place)?;
-                let part = place.with_file_name(format!(".pericore-{}.part", std::process::id()));
-                // A process that had our number was killed before its first sample.
-                match fs::remove_file(&part) {
-                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                    _ => {}
-                }
-                let file = OpenOptions::new().append(true).create_new(true).open(&part)?;
+                let (file, part) = create_beside(&place)?;
                 (file, Some(Waiting { part, place }))
             }
         };
@@ -133,6 +128,19 @@ impl Drop for RecordFile {
     fn drop(&mut self) {
         if let Some(waiting) = &self.waiting {
             let _ = fs::remove_file(&waiting.part);
+        }
+    }
+}
+
+/// A new file in the same folder. Processes in different containers may have one number, so a name is not taken for free because of it.
+fn create_beside(place: &Path) -> io::Result<(File, PathBuf)> {
+    loop {
+        // Each of these has keys of its own, from the system's randomness.
+        let random = RandomState::new().build_hasher().finish();
+        let part = place.with_file_name(format!(".pericore-{}-{random:016x}.part", std::process::id()));
+        match OpenOptions::new().append(true).create_new(true).open(&part) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            file => return Ok((file?, part)),
         }
     }
 }
@@ -210,17 +218,22 @@ mod tests {
         }
     }
 
+    /// As two of one number do, in containers that share a folder.
     #[test]
-    fn what_another_process_of_our_number_left_is_no_hindrance() {
-        let folder = Folder::new("left");
-        let part = format!(".pericore-{}.part", std::process::id());
-        fs::write(folder.0.join(&part), "half a line").expect("written");
-        let mut file = RecordFile::create(&folder.0.join("x.rec")).expect("it is opened");
-        file.write_all(b"whole\n").expect("written");
-        assert!(folder.has(&[&part]) && !file.is_in_place());
-        file.put_in_place().expect("it is put there");
-        assert!(folder.has(&["x.rec"]) && file.is_in_place());
-        assert_eq!(fs::read(folder.0.join("x.rec")).expect("a file"), b"whole\n");
+    fn processes_of_one_number_do_not_disturb_each_other() {
+        let folder = Folder::new("number");
+        let mut files = ["x.rec", "y.rec"].map(|name| {
+            let mut file = RecordFile::create(&folder.0.join(name)).expect("it is opened");
+            file.write_all(name.as_bytes()).expect("written");
+            assert!(!file.is_in_place());
+            file
+        });
+        assert_eq!(fs::read_dir(&folder.0).expect("a folder").count(), 2);
+        files.iter_mut().for_each(|file| file.put_in_place().expect("it is put there"));
+        assert!(folder.has(&["x.rec", "y.rec"]) && files.iter().all(RecordFile::is_in_place));
+        for name in ["x.rec", "y.rec"] {
+            assert_eq!(fs::read(folder.0.join(name)).expect("a file"), name.as_bytes());
+        }
     }
 
     /// Names of 255 bytes are the longest that there are.

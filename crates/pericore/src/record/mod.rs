@@ -43,7 +43,7 @@ pub struct RecordArgs {
 pub fn run(args: &RecordArgs) -> Result<ExitCode, Failure> {
     let unless_given = if args.measure.machine.is_some() { INTERVALS.1 } else { INTERVALS.0 };
     let interval = Some(args.interval.unwrap_or(unless_given));
-    let course = Course { interval, period: None, repeat: 1, truth: args.truth };
+    let course = Course { interval, intervals: None, period: None, repeat: 1, truth: args.truth };
     let mut recorder = Recorder::new(args);
     let status = Task { args: &args.measure, course: &course }.run(&mut recorder);
     status.map_err(|failure| recorder.fail(failure))

@@ -13,7 +13,8 @@ use pericore_observe::session::Sample;
 use crate::failure::Failure;
 use crate::measure::SelectionArgs;
 use crate::record;
-use crate::results::output::OutputArgs;
+use crate::results::output::{OutputArgs, Style};
+use crate::results::table::Digits;
 use crate::results::{Report, rows};
 use over_time::OverTime;
 use recording::{Interval, Recording, STANDARD_INPUT};
@@ -90,7 +91,8 @@ pub fn run(args: &ReportArgs) -> Result<(), Failure> {
         recording.finish()?;
         return over_time.print(&args.output, &mut out, emulated.as_deref());
     }
-    let mut print = |report: &Report| args.output.print(&mut out, report, args.truth, emulated.as_deref());
+    let style = Style { truth: args.truth, emulated: emulated.as_deref(), digits: Digits::Grouped };
+    let mut print = |report: &Report| args.output.print(&mut out, report, style);
     if args.intervals {
         while let Some(interval) = recording.next()? {
             print(&args.report(&recording, &interval))?;

@@ -103,7 +103,12 @@ pub fn separated(out: &mut impl Write, report: &Report, separator: &str, with_tr
         let runtime = (report.seconds * validity.duty() * 1e9).round();
         let share = format!("{:.2}", validity.duty() * 100.0);
         let mut fields = Vec::new();
-        fields.extend(report.interval_end.map(|end| format!("{end:.9}")));
+        let end = if report.is_summary {
+            Some("summary".to_owned())
+        } else {
+            report.interval_end.map(|end| format!("{end:.9}"))
+        };
+        fields.extend(end);
         if let Some(place) = &row.place {
             fields.push(place.to_string());
             // As perf has it: how many are added up, where some are.
@@ -139,7 +144,7 @@ pub fn quoted<'a>(field: &'a str, separator: &str) -> Cow<'a, str> {
 }
 
 /// Value, truth and error in the symbol of the row's unit of measure.
-fn in_symbol(row: &Row) -> (String, Option<f64>, Option<f64>) {
+pub(super) fn in_symbol(row: &Row) -> (String, Option<f64>, Option<f64>) {
     let convert = |number: f64| row.unit_of_measure.map_or(number, |unit| unit.in_symbol(number));
     let value =
         row.value.number().map_or_else(|| row.placeholder().to_owned(), |number| format!("{:.6}", convert(number)));

@@ -1,20 +1,24 @@
 //! What a measurement came to: rows ready for any output form.
 
+mod descriptor;
 mod limits;
 mod machine_readable;
+pub mod metric_only;
 pub mod output;
 pub mod rows;
 pub mod table;
 
 pub use machine_readable::quoted;
 use pericore_catalog::Limit;
-use pericore_metrics::{UnitOfMeasure, Value};
+use pericore_metrics::{Grade, UnitOfMeasure, Value};
 
 /// A measurement, or one interval of it.
 #[derive(Debug)]
 pub struct Report {
     /// Seconds from the start to the end of this interval; `None` without `-I`.
     pub interval_end: Option<f64>,
+    /// True if it is all intervals together, behind them.
+    pub is_summary: bool,
     /// Length in seconds; of several runs the mean.
     pub seconds: f64,
     /// True if the counters stood for an unknown part of it, so that they ran for so long at most.
@@ -83,13 +87,28 @@ impl Row {
 
     /// What stands for a number that there is not, in perf's words.
     pub fn placeholder(&self) -> &'static str {
-        use pericore_metrics::Grade;
         match self.value.validity().grade() {
             Grade::Unreadable => "<not supported>",
             _ => "<not counted>",
         }
     }
 }
+
+/// What stands behind a number that is not plainly measured, where there is no room for words.
+pub const fn mark(grade: Grade) -> char {
+    match grade {
+        Grade::Measured => ' ',
+        Grade::Scaled => '~',
+        Grade::Suspect => '?',
+        Grade::WrappedUnknown | Grade::NotDefined | Grade::Unreadable => NO_NUMBER,
+    }
+}
+
+/// The mark where there is no number.
+pub const NO_NUMBER: char = '!';
+
+/// The mark of a limit that is reached.
+pub const LIMIT: char = '^';
 
 impl std::fmt::Display for Place {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -1,6 +1,6 @@
 //! In what form results are printed, and where to.
 
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
@@ -8,6 +8,8 @@ use std::path::PathBuf;
 use clap::Args;
 use pericore_observe::results::Scope;
 
+use super::descriptor::Descriptor;
+use super::table::Digits;
 use super::{Report, machine_readable, table};
 use crate::failure::Failure;
 
@@ -23,6 +25,12 @@ pub struct OutputArgs {
     /// Write to this file; without it `stat` writes to standard error, `report` to standard output
     #[arg(short = 'o', long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Write behind what is in the file already
+    #[arg(long, requires = "output")]
+    append: bool,
+    /// Write to this file descriptor, which whoever starts the command has opened: `--log-fd 3 3>FILE`
+    #[arg(long, value_name = "N", value_parser = Descriptor::of, conflicts_with = "output")]
+    log_fd: Option<Descriptor>,
     /// A line for each socket
     #[arg(long)]
     per_socket: bool,
@@ -49,6 +57,17 @@ pub enum Form<'a> {
     Json,
     /// Fields with this between.
     Separated(&'a str),
+}
+
+/// What a report is printed with in its form.
+#[derive(Debug, Clone, Copy)]
+pub struct Style<'a> {
+    /// The model's figures stand beside the numbers.
+    pub truth: bool,
+    /// The software machine, if it was one.
+    pub emulated: Option<&'a str>,
+    /// How a table has whole numbers.
+    pub digits: Digits,
 }
 
 impl OutputArgs {
@@ -79,13 +98,18 @@ impl OutputArgs {
     /// # Errors
     /// The file cannot be created.
     pub fn open_or(&self, otherwise: impl Write + 'static) -> Result<Box<dyn Write>, Failure> {
-        Ok(match &self.output {
-            None => Box::new(otherwise),
-            Some(path) => {
-                let refuse = |error| Failure::failed(format!("cannot create {}: {error}", path.display()));
-                Box::new(File::create(path).map_err(refuse)?)
-            }
-        })
+        let Some(path) = &self.output else {
+            return Ok(match &self.log_fd {
+                Some(descriptor) => Box::new(descriptor.file()),
+                None => Box::new(otherwise),
+            });
+        };
+        let file = match self.append {
+            true => OpenOptions::new().append(true).create(true).open(path),
+            false => File::create(path),
+        };
+        let refuse = |error| Failure::failed(format!("cannot create {}: {error}", path.display()));
+        Ok(Box::new(file.map_err(refuse)?))
     }
 
     /// Refuses an output that is a file which is read, by this name or another.
@@ -115,22 +139,16 @@ impl OutputArgs {
         }
     }
 
-    /// Prints a report. With `truth`, the model's figures stand beside the numbers; `emulated` names the software machine, if it was one.
+    /// Prints a report.
     ///
     /// # Errors
     /// An output that cannot be written.
-    pub fn print(
-        &self,
-        out: &mut dyn Write,
-        report: &Report,
-        truth: bool,
-        emulated: Option<&str>,
-    ) -> Result<(), Failure> {
+    pub fn print(&self, out: &mut dyn Write, report: &Report, style: Style<'_>) -> Result<(), Failure> {
         let mut text = Vec::new();
         match self.form() {
-            Form::Separated(separator) => machine_readable::separated(&mut text, report, separator, truth),
-            Form::Json => machine_readable::json(&mut text, report, emulated),
-            Form::Table => table::print(&mut text, report, truth),
+            Form::Separated(separator) => machine_readable::separated(&mut text, report, separator, style.truth),
+            Form::Json => machine_readable::json(&mut text, report, style.emulated),
+            Form::Table => table::print(&mut text, report, style.truth, style.digits),
         }?;
         out.write_all(&text)?;
         Ok(out.flush()?)

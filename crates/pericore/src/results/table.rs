@@ -5,11 +5,13 @@ use std::io::{self, Write};
 use pericore_metrics::UnitOfMeasure;
 
 use super::{Place, Report, Row, limits};
+use crate::terminal::columns;
 
 /// Widths of the columns of numbers; the name gets the rest of 80 columns.
 const VALUE: usize = 18;
 const TRUTH: usize = 18;
 const ERROR: usize = 9;
+const SHARE: usize = 12;
 const LINE: usize = 80;
 
 /// Seconds with as many digits as tell something: a software machine's run may be over within a microsecond.
@@ -23,8 +25,21 @@ fn length(report: &Report) -> String {
     format!("{at_most}{} s", seconds(report.seconds))
 }
 
+/// How whole numbers are written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Digits {
+    /// With separators between thousands.
+    #[default]
+    Grouped,
+    /// As a program wants them.
+    Plain,
+}
+
 /// Prints a report. With `truth`, the model's figure and the difference stand beside each number.
-pub fn print(out: &mut impl Write, report: &Report, truth: bool) -> io::Result<()> {
+pub fn print(out: &mut impl Write, report: &Report, truth: bool, digits: Digits) -> io::Result<()> {
+    if report.is_summary {
+        writeln!(out, "\n all intervals together:")?;
+    }
     if let Some(end) = report.interval_end {
         writeln!(out, "\n at {} s, the last {}:", seconds(end), length(report))?;
     }
@@ -36,7 +51,7 @@ pub fn print(out: &mut impl Write, report: &Report, truth: bool) -> io::Result<(
         writeln!(out, "{}", numbers("measured", "truth", "error"))?;
     }
     for row in &report.rows {
-        let (value, true_value, error) = texts(row);
+        let (value, true_value, error) = texts(row, digits);
         let mut name = placed(row.place.as_ref(), &row.name);
         if let Some(spread) = row.spread {
             name = format!("{name} (+- {:.2} %)", spread * 100.0);
@@ -55,7 +70,7 @@ pub fn placed(place: Option<&Place>, name: &str) -> String {
 
 /// A line of figures and a name. A name that is too long for the rest of the line gets one of its own, the figures under it.
 pub fn line(out: &mut impl Write, figures: &str, name: &str) -> io::Result<()> {
-    if figures.chars().count() + 2 + name.chars().count() <= LINE {
+    if columns(figures) + 2 + columns(name) <= LINE {
         writeln!(out, "{figures}  {name}")
     } else {
         writeln!(out, "  {name}\n{figures}")
@@ -63,28 +78,56 @@ pub fn line(out: &mut impl Write, figures: &str, name: &str) -> io::Result<()> {
 }
 
 /// A number as the table shows it: a count, or in a unit of measure.
-fn shown(number: f64, unit_of_measure: Option<UnitOfMeasure>) -> String {
-    let Some(unit) = unit_of_measure else { return thousands(number) };
+fn shown(number: f64, unit_of_measure: Option<UnitOfMeasure>, digits: Digits) -> String {
+    let Some(unit) = unit_of_measure else { return digits.whole(number) };
     let (scaled, symbol) = unit.scaled(number);
-    let text = if scaled.abs() >= 1000.0 && scaled.fract() == 0.0 { thousands(scaled) } else { format!("{scaled:.3}") };
+    let is_whole = scaled.abs() >= 1000.0 && scaled.fract() == 0.0;
+    let text = if is_whole { digits.whole(scaled) } else { format!("{scaled:.3}") };
     format!("{text} {symbol}").trim_end().to_owned()
 }
 
 /// A row's value, or what stands for it.
 pub fn value(row: &Row) -> String {
-    let number = row.value.number().map(|number| shown(number, row.unit_of_measure));
+    value_in(row, Digits::Grouped)
+}
+
+fn value_in(row: &Row, digits: Digits) -> String {
+    let number = row.value.number().map(|number| shown(number, row.unit_of_measure, digits));
     number.unwrap_or_else(|| row.placeholder().to_owned())
 }
 
+/// Prints each row and the time of each run, and how far they lie from the mean of all.
+pub fn runs(out: &mut impl Write, all: &Report, each: &[Report], digits: Digits) -> io::Result<()> {
+    let run = |out: &mut dyn Write, index: usize, value: &str, number: Option<f64>, mean: Option<f64>| {
+        let share = number.zip(mean).map(|(number, mean)| (number - mean) / mean.abs() * 100.0);
+        let share =
+            share.filter(|share| share.is_finite()).map_or_else(|| "-".to_owned(), |share| format!("{share:+.2} %"));
+        writeln!(out, "{value:>VALUE$}{share:>SHARE$}  run {}", index + 1)
+    };
+    writeln!(out, "\n each run, and how far it lies from the mean:")?;
+    for (at, row) in all.rows.iter().enumerate() {
+        writeln!(out, "  {}", placed(row.place.as_ref(), &row.name))?;
+        for (index, report) in each.iter().enumerate() {
+            let own = &report.rows[at];
+            run(out, index, &value_in(own, digits), own.value.number(), row.value.number())?;
+        }
+    }
+    writeln!(out, "  time")?;
+    for (index, report) in each.iter().enumerate() {
+        run(out, index, &length(report), Some(report.seconds), Some(all.seconds))?;
+    }
+    writeln!(out)
+}
+
 /// Value, truth and error as texts.
-fn texts(row: &Row) -> (String, String, String) {
-    let show = |number: f64| shown(number, row.unit_of_measure);
-    let value = value(row);
+fn texts(row: &Row, digits: Digits) -> (String, String, String) {
+    let show = |number: f64| shown(number, row.unit_of_measure, digits);
+    let value = value_in(row, digits);
     let truth = row.truth.map_or_else(|| "-".to_owned(), show);
     let error = match (row.error(), row.unit_of_measure) {
         (None, _) => "-".to_owned(),
         (Some(0.0), _) => "0".to_owned(),
-        (Some(error), None) => thousands(error),
+        (Some(error), None) => digits.whole(error),
         (Some(error), Some(_)) => {
             let share = error / row.truth.unwrap_or(1.0);
             if share.abs() < 5e-10 { "0".to_owned() } else { format!("{:+.1e}", share) }
@@ -94,7 +137,7 @@ fn texts(row: &Row) -> (String, String, String) {
 }
 
 /// How far the numbers can be trusted: one line if all are plainly measured, else a line for each that is not.
-fn validity(out: &mut impl Write, report: &Report) -> io::Result<()> {
+pub fn validity(out: &mut impl Write, report: &Report) -> io::Result<()> {
     let doubtful: Vec<&Row> = report.rows.iter().filter(|row| !row.value.validity().concerns().is_empty()).collect();
     let runs = match report.runs {
         None => String::new(),
@@ -111,6 +154,15 @@ fn validity(out: &mut impl Write, report: &Report) -> io::Result<()> {
         writeln!(out, "{}", row.precision().map_or_else(String::new, |precision| format!(", {precision}")))?;
     }
     Ok(())
+}
+
+impl Digits {
+    fn whole(self, number: f64) -> String {
+        match self {
+            Self::Grouped => thousands(number),
+            Self::Plain => format!("{number:.0}"),
+        }
+    }
 }
 
 /// A whole number with separators between thousands.

@@ -56,7 +56,7 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, Failure> {
 impl ServeArgs {
     /// When samples are taken.
     const fn course(&self) -> Course {
-        Course { interval: Some(self.interval), period: None, repeat: 1, truth: false }
+        Course { interval: Some(self.interval), intervals: None, period: None, repeat: 1, truth: false }
     }
 
     /// What numbers are added up over.

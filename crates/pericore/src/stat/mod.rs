@@ -13,6 +13,7 @@ use clap::Args;
 use crate::failure::Failure;
 use crate::measure::{Course, MeasureArgs, Task};
 use crate::results::output::OutputArgs;
+use crate::results::table::Digits;
 use printer::Printer;
 
 /// Arguments of `pericore stat`.
@@ -25,6 +26,15 @@ pub struct StatArgs {
     /// Print every so many milliseconds (virtual ones on a software machine)
     #[arg(short = 'I', long = "interval-print", value_name = "MS", allow_negative_numbers = true)]
     interval: Option<f64>,
+    /// End after so many intervals
+    #[arg(long, value_name = "N", requires = "interval", value_parser = clap::value_parser!(u64).range(1..))]
+    interval_count: Option<u64>,
+    /// With -I, print at the end what all intervals come to
+    #[arg(long, requires = "interval", overrides_with = "no_summary")]
+    summary: bool,
+    /// Print none
+    #[arg(long, overrides_with = "summary", hide_short_help = true)]
+    no_summary: bool,
     /// Print each time when the first event has been counted so many times: its overflow stops all counters of its socket in that very
     /// cycle (Nehalem, Emerald Rapids). Name one instance of its unit
     #[arg(
@@ -46,6 +56,18 @@ pub struct StatArgs {
         conflicts_with = "interval"
     )]
     repeat: u32,
+    /// With -r, print each run too, and how far it lies from the mean (in the table for people only)
+    #[arg(long, requires = "repeat")]
+    table: bool,
+    /// Print metrics and nothing else: a line for each interval and part of the machine, a column for each metric
+    #[arg(long, conflicts_with_all = ["truth", "table"])]
+    metric_only: bool,
+    /// Print large numbers with separators between thousands; this is so for people, and never for programs (-x, -j)
+    #[arg(short = 'B', long, overrides_with = "no_big_num", conflicts_with_all = ["separator", "json"])]
+    big_num: bool,
+    /// Print numbers without separators between thousands
+    #[arg(long, overrides_with = "big_num")]
+    no_big_num: bool,
     /// Print what the model knows, and the difference, beside each number
     #[arg(long, requires = "machine")]
     truth: bool,
@@ -62,6 +84,11 @@ pub struct StatArgs {
 /// # Errors
 /// A command line that cannot be carried out, or a run that failed.
 pub fn run(args: &StatArgs) -> Result<ExitCode, Failure> {
+    if args.metric_only && args.measure.wanted.names_no_metrics() {
+        return Err(Failure::usage(
+            "--metric-only: there are only events to count; name metrics with -M, or leave out -e for those that tell most",
+        ));
+    }
     let course = args.course();
     let task = Task { args: &args.measure, course: &course };
     if !args.dry_run && !args.cost {
@@ -81,6 +108,17 @@ pub fn run(args: &StatArgs) -> Result<ExitCode, Failure> {
 impl StatArgs {
     /// When samples are taken.
     const fn course(&self) -> Course {
-        Course { interval: self.interval, period: self.period, repeat: self.repeat, truth: self.truth }
+        Course {
+            interval: self.interval,
+            intervals: self.interval_count,
+            period: self.period,
+            repeat: self.repeat,
+            truth: self.truth,
+        }
+    }
+
+    /// How tables have whole numbers.
+    const fn digits(&self) -> Digits {
+        if self.no_big_num { Digits::Plain } else { Digits::Grouped }
     }
 }

@@ -3,13 +3,16 @@
 use std::io::Write;
 
 use pericore_observe::plan::Plan;
+use pericore_observe::session::Sample;
 
 use super::StatArgs;
 use super::repeat::Runs;
 use crate::failure::Failure;
 use crate::measure::{Receiver, Subject, Taken};
 use crate::notice;
-use crate::results::{Report, rows};
+use crate::results::metric_only::Sheet;
+use crate::results::output::Style;
+use crate::results::{Report, rows, table};
 
 /// Prints each sample, or the mean of all runs at the end.
 pub struct Printer<'a> {
@@ -18,19 +21,40 @@ pub struct Printer<'a> {
     runs: Runs,
     /// The software machine, if it is one.
     emulated: Option<String>,
+    metrics: Sheet,
+    /// All intervals so far, if they are to be shown together.
+    whole: Option<Whole>,
+}
+
+/// Intervals added up.
+struct Whole {
+    plan: Plan,
+    sample: Sample,
+    truth: Option<Sample>,
 }
 
 impl<'a> Printer<'a> {
     /// Nothing is opened before the measurement begins.
     pub fn new(args: &'a StatArgs) -> Self {
-        Self { args, out: None, runs: Runs::new(args.repeat), emulated: None }
+        let runs = Runs::new(args.repeat);
+        Self { args, out: None, runs, emulated: None, metrics: Sheet::default(), whole: None }
     }
 
     fn print(&mut self, report: &Report) -> Result<(), Failure> {
-        match &mut self.out {
-            Some(out) => self.args.output.print(out, report, self.args.truth, self.emulated.as_deref()),
-            None => Ok(()),
+        let Some(out) = &mut self.out else { return Ok(()) };
+        let emulated = self.emulated.as_deref();
+        if self.args.metric_only {
+            let mut text = Vec::new();
+            self.metrics.print(&mut text, report, self.args.output.form(), emulated)?;
+            out.write_all(&text)?;
+            return Ok(out.flush()?);
         }
+        let style = Style { truth: self.args.truth, emulated, digits: self.args.digits() };
+        self.args.output.print(out, report, style)
+    }
+
+    fn report(&self, plan: &Plan, sample: &Sample, truth: Option<&Sample>, end: Option<f64>) -> Report {
+        rows::report(&plan.layout(), sample, truth, self.args.output.scope(), end)
     }
 }
 
@@ -42,6 +66,9 @@ impl Receiver for Printer<'_> {
 
     fn begin(&mut self, subject: &Subject<'_>) -> Result<(), Failure> {
         self.emulated.clone_from(&subject.emulated);
+        if self.args.summary {
+            self.whole = Some(Whole { plan: subject.plan.clone(), sample: Sample::default(), truth: None });
+        }
         let Some(out) = self.out.as_mut().filter(|_| self.args.output.is_for_people()) else { return Ok(()) };
         writeln!(out, "\n {}", subject.title)?;
         for words in fewer(subject.plan) {
@@ -55,7 +82,13 @@ impl Receiver for Printer<'_> {
             notice::say("the run that was cut short is left out of the means");
             return Ok(());
         }
-        let report = rows::report(&taken.plan.layout(), taken.sample, taken.truth, self.args.output.scope(), taken.end);
+        let report = self.report(taken.plan, taken.sample, taken.truth, taken.end);
+        if let Some(whole) = &mut self.whole {
+            whole.sample.add(taken.sample);
+            if let Some(truth) = taken.truth {
+                whole.truth.get_or_insert_default().add(truth);
+            }
+        }
         match self.runs.take(report) {
             Some(report) => self.print(&report),
             None => Ok(()),
@@ -74,6 +107,14 @@ impl Receiver for Printer<'_> {
     fn finish(&mut self) -> Result<(), Failure> {
         if let Some(report) = self.runs.finish() {
             self.print(&report)?;
+            let out = self.out.as_mut().filter(|_| self.args.table && self.args.output.is_for_people());
+            if let Some(out) = out {
+                table::runs(out, &report, self.runs.each(), self.args.digits())?;
+            }
+        }
+        if let Some(whole) = self.whole.take().filter(|whole| !whole.sample.counts.is_empty()) {
+            let report = self.report(&whole.plan, &whole.sample, whole.truth.as_ref(), None);
+            self.print(&Report { is_summary: true, ..report })?;
         }
         Ok(self.out.as_mut().map_or(Ok(()), Write::flush)?)
     }

@@ -36,6 +36,11 @@ impl Runs {
         None
     }
 
+    /// The report of each run.
+    pub fn each(&self) -> &[Report] {
+        &self.reports
+    }
+
     /// One report of all runs that came about; nothing if they were printed already.
     pub fn finish(&self) -> Option<Report> {
         let first = self.reports.first()?;
@@ -47,7 +52,7 @@ impl Runs {
         };
         let rows = (0..first.rows.len()).map(row).collect();
         let stood = self.reports.iter().any(|report| report.stood);
-        Some(Report { interval_end: None, seconds, stood, runs: Some(runs), rows })
+        Some(Report { interval_end: None, is_summary: false, seconds, stood, runs: Some(runs), rows })
     }
 }
 
@@ -103,7 +108,14 @@ mod tests {
             truth: count,
             limit: None,
         };
-        Report { interval_end: None, seconds, stood: false, runs: None, rows: counts.map(row).into() }
+        Report {
+            interval_end: None,
+            is_summary: false,
+            seconds,
+            stood: false,
+            runs: None,
+            rows: counts.map(row).into(),
+        }
     }
 
     #[test]

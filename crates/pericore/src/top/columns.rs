@@ -2,6 +2,7 @@
 
 use super::figures::NOTHING;
 use super::track::{REMEMBERED, Track};
+use crate::terminal::columns;
 
 /// Least width of a number: they seldom need more, so columns seldom move.
 const NUMBER: usize = 7;
@@ -38,7 +39,7 @@ pub struct Columns {
 impl Columns {
     /// For these rows in `width`.
     pub fn fit(rows: &[&Track], width: usize) -> Self {
-        let longest = rows.iter().map(|track| track.label.chars().count()).max().unwrap_or(0);
+        let longest = rows.iter().map(|track| columns(&track.label)).max().unwrap_or(0);
         let number = rows.iter().map(|track| widest(track)).max().unwrap_or(0);
         let symbol = rows.iter().map(|track| track.scale().symbol.len()).max().unwrap_or(0).max(SYMBOL);
         let number = number.max(if width < NARROW { 1 } else { NUMBER });

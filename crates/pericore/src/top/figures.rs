@@ -1,6 +1,6 @@
 //! How numbers are written so that they stand still: a row keeps its symbol and its decimals as long as nothing greater comes.
 
-use pericore_metrics::{Grade, UnitOfMeasure};
+use pericore_metrics::UnitOfMeasure;
 
 /// The symbol and the decimals of a row's numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,22 +46,6 @@ impl Scale {
         }
     }
 }
-
-/// What stands behind a number that is not plainly measured.
-pub const fn mark(grade: Grade) -> char {
-    match grade {
-        Grade::Measured => ' ',
-        Grade::Scaled => '~',
-        Grade::Suspect => '?',
-        Grade::WrappedUnknown | Grade::NotDefined | Grade::Unreadable => NO_NUMBER,
-    }
-}
-
-/// The mark where there is no number.
-pub const NO_NUMBER: char = '!';
-
-/// The mark of a limit that is reached.
-pub const LIMIT: char = '^';
 
 /// What stands in a number's place where there is none.
 pub const NOTHING: &str = "-";

@@ -4,12 +4,13 @@ use pericore_metrics::Grade;
 use pericore_observe::results::Scope;
 
 use super::columns::Columns;
-use super::figures::{LIMIT, NO_NUMBER, NOTHING, mark};
+use super::figures::NOTHING;
 use super::line::{Brush, Line, plain, shortened};
 use super::spark;
 use super::state::State;
 use super::track::{Extreme, Track};
-use crate::terminal::{Paint, wrapped};
+use crate::results::{LIMIT, NO_NUMBER, mark};
+use crate::terminal::{Paint, beginning, padded, wrapped};
 
 /// What keys and marks mean.
 const HELP: &str = "s: system, socket, instance   Space: pause   r: reset least, mean, most   arrows, PgUp, PgDn: look at a row   q: quit   \
@@ -96,9 +97,9 @@ fn title(state: &State, width: usize) -> String {
     // An emulated machine says so at the beginning, which is never cut off.
     let room = width.saturating_sub(time.len() + 1);
     let has_time = room >= width / 2;
-    let title: String = state.title.chars().take(if has_time { room } else { width }).collect();
+    let title = beginning(&state.title, if has_time { room } else { width });
     let mut line = Line::new(width, state.look.paint);
-    line.push(Paint::strong, &title);
+    line.push(Paint::strong, title);
     if has_time {
         line.push_right(plain, &time);
     }
@@ -171,10 +172,7 @@ fn row(state: &State, columns: &Columns, track: &Track, chosen: bool, width: usi
     let mut line = Line::new(width, look.paint);
     let name_brush: Brush = if chosen { Paint::strong } else { plain };
     line.push(name_brush, if chosen { ">" } else { " " });
-    line.push(
-        name_brush,
-        &format!("{:<name$}", shortened(&track.label, columns.name, look.unicode), name = columns.name),
-    );
+    line.push(name_brush, &padded(&shortened(&track.label, columns.name, look.unicode), columns.name));
     let number = |line: &mut Line, number: Option<(f64, Grade)>, none: char, column: usize| {
         if column == 0 {
             return;

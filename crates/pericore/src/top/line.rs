@@ -1,6 +1,6 @@
 //! A line of a frame: never wider than its terminal, whatever is put into it.
 
-use crate::terminal::Paint;
+use crate::terminal::{Paint, beginning, columns};
 
 /// How a word is painted.
 pub type Brush = fn(Paint, &str) -> String;
@@ -22,7 +22,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// At most `width` characters.
+    /// At most `width` columns.
     pub const fn new(width: usize, paint: Paint) -> Self {
         Self { text: String::new(), paint, width, used: 0, gap: 0 }
     }
@@ -37,17 +37,17 @@ impl Line {
             self.gap += inner.len();
             return;
         }
-        let core: String = core.chars().take(room).collect();
-        let count = core.chars().count();
+        let core = beginning(core, room);
+        let count = columns(core);
         self.text.extend(std::iter::repeat_n(' ', self.gap));
         self.used += self.gap + count;
         self.gap = inner.len() - inner.trim_end_matches(' ').len();
-        self.text.push_str(&brush(self.paint, &core));
+        self.text.push_str(&brush(self.paint, core));
     }
 
     /// Adds words that end where the line does, if there is room for them.
     pub fn push_right(&mut self, brush: Brush, words: &str) {
-        let count = words.chars().count();
+        let count = columns(words);
         if let Some(gap) = self.width.checked_sub(self.used + count).filter(|&gap| gap > 0 || self.used == 0) {
             self.gap = gap;
             self.push(brush, words);
@@ -60,19 +60,22 @@ impl Line {
     }
 }
 
-/// A name in at most `width` characters: its middle goes first, since names differ at their ends.
+/// A name in at most `width` columns: its middle goes first, since names differ at their ends.
 pub fn shortened(name: &str, width: usize, unicode: bool) -> String {
-    let count = name.chars().count();
-    if count <= width {
+    if columns(name) <= width {
         return name.to_owned();
     }
     let dots = if unicode { "…" } else { ".." };
-    let Some(kept) = width.checked_sub(dots.chars().count()).filter(|&kept| kept >= 2) else {
-        return name.chars().take(width).collect();
+    let Some(kept) = width.checked_sub(columns(dots)).filter(|&kept| kept >= 2) else {
+        return beginning(name, width).to_owned();
     };
-    let head = kept / 2;
-    let (begin, end) = (name.chars().take(head), name.chars().skip(count - (kept - head)));
-    begin.chain(dots.chars()).chain(end).collect()
+    let begin = beginning(name, kept / 2);
+    // The longest end that fits, and that does not begin with a mark on what is left out.
+    let fits = |&(at, character): &(usize, char)| {
+        columns(&name[at..]) <= kept - kept / 2 && columns(character.encode_utf8(&mut [0; 4])) > 0
+    };
+    let end = name.char_indices().find(fits).map_or("", |(at, _)| &name[at..]);
+    format!("{begin}{dots}{end}")
 }
 
 #[cfg(test)]
@@ -96,6 +99,24 @@ mod tests {
         line.push(plain, "abcdef");
         line.push_right(plain, "12:00");
         assert_eq!(line.finish(), "abcdef");
+    }
+
+    /// Wide characters take two columns, so that one may be left over; marks take none, and stay with what they stand on.
+    #[test]
+    fn columns_are_counted_and_not_characters() {
+        let mut line = Line::new(6, Paint::default());
+        line.push(plain, "読み書き");
+        assert_eq!(line.finish(), "読み書");
+        let mut line = Line::new(7, Paint::default());
+        line.push(plain, "読み書き");
+        line.push(plain, "x");
+        assert_eq!(line.finish(), "読み書x");
+        let mut line = Line::new(3, Paint::default());
+        line.push(plain, "e\u{301}e\u{301}e\u{301}e\u{301}");
+        assert_eq!(line.finish(), "e\u{301}e\u{301}e\u{301}");
+        assert_eq!(shortened("読み書きの数", 8, true), "読…の数");
+        assert_eq!(columns(&shortened("読み書きの数", 7, false)), 6);
+        assert_eq!(shortened("aaaae\u{301}bc", 5, true), "aa…bc");
     }
 
     #[test]

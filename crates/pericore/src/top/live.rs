@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use pericore_observe::linux::privileges::{self, Needs};
-use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGWINCH};
+use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP, SIGWINCH};
 use signal_hook::low_level::pipe;
 
 use super::frame::{frame, room};
@@ -55,6 +55,7 @@ pub struct Live {
     call: UnixStream,
     /// Nothing is ever sent: it closes when all threads are through.
     threads: Receiver<()>,
+    is_given_back: Arc<AtomicBool>,
 }
 
 impl Live {
@@ -70,13 +71,17 @@ impl Live {
         let (listener, call) = UnixStream::pair()?;
         listener.set_nonblocking(true)?;
         call.set_nonblocking(true)?;
-        let [continued, told_to_end] = [&[SIGCONT][..], &[SIGHUP, SIGINT, SIGTERM]].map(|signals| {
-            let flag = Arc::new(AtomicBool::new(false));
-            let register = |&signal| signal_hook::flag::register(signal, Arc::clone(&flag)).map(|_| ());
-            signals.iter().try_for_each(register).map(|()| flag)
-        });
-        // The size is another, or a stop is over.
-        for signal in [SIGWINCH, SIGCONT] {
+        // First, so that it comes first: when the terminal is given back, a stop is one like any other.
+        let is_given_back = Arc::new(AtomicBool::new(false));
+        signal_hook::flag::register_conditional_default(SIGTSTP, Arc::clone(&is_given_back))?;
+        let [told_to_stop, continued, told_to_end] =
+            [&[SIGTSTP][..], &[SIGCONT], &[SIGHUP, SIGINT, SIGTERM]].map(|signals| {
+                let flag = Arc::new(AtomicBool::new(false));
+                let register = |&signal| signal_hook::flag::register(signal, Arc::clone(&flag)).map(|_| ());
+                signals.iter().try_for_each(register).map(|()| flag)
+            });
+        // The size is another, a stop is wanted, or one is over.
+        for signal in [SIGWINCH, SIGTSTP, SIGCONT] {
             pipe::register(signal, call.try_clone()?)?;
         }
         let shared = Arc::new(Shared {
@@ -87,7 +92,7 @@ impl Live {
         });
         give_back_on_panic(&screen);
         let (alive, threads) = channel();
-        let live = Self { shared: Arc::clone(&shared), screen: Arc::clone(&screen), call, threads };
+        let live = Self { shared: Arc::clone(&shared), screen: Arc::clone(&screen), call, threads, is_given_back };
         screen.enter()?;
         let at_end = || AtEnd { shared: Arc::clone(&shared), ender: ender.clone(), _alive: alive.clone() };
         let (hearing, drawing) = (at_end(), at_end());
@@ -95,6 +100,7 @@ impl Live {
             shared: Arc::clone(&shared),
             screen: Arc::clone(&screen),
             listener,
+            told_to_stop: told_to_stop?,
             continued: continued?,
             told_to_end: told_to_end?,
             ender: ender.clone(),
@@ -139,6 +145,7 @@ impl Drop for Live {
         let _ = self.call.write(&[0]);
         let _ = self.threads.recv_timeout(PATIENCE);
         self.screen.leave();
+        self.is_given_back.store(true, Ordering::SeqCst);
     }
 }
 
@@ -202,6 +209,8 @@ struct Ears {
     screen: Arc<Screen>,
     /// Something to read means: look at everything.
     listener: UnixStream,
+    /// A signal asked for a stop, as the key does.
+    told_to_stop: Arc<AtomicBool>,
     /// A stop is over.
     continued: Arc<AtomicBool>,
     /// A signal asked for the end.
@@ -243,12 +252,14 @@ impl Ears {
         }
     }
 
-    /// After a signal: another size, or the end of a stop.
+    /// After a signal: another size, a stop, or the end of one.
     fn look_around(&mut self) {
         let mut calls = [0; 64];
         // How many called does not matter.
         let _ = self.listener.read(&mut calls);
-        if self.continued.load(Ordering::SeqCst) {
+        if self.told_to_stop.swap(false, Ordering::SeqCst) {
+            self.stop();
+        } else if self.continued.load(Ordering::SeqCst) {
             self.go_on();
         }
         self.shared.change(|_| ());
@@ -259,13 +270,13 @@ impl Ears {
         self.screen.leave();
         // The others first. Of our own threads any might take a signal to the group, and this one would go on meanwhile: it stops by a
         // signal to itself, and so all do.
-        // SAFETY: what is ignored runs no handler, and what was there before is put back; no memory is involved.
+        // SAFETY: system calls without memory, that no handler of ours hears.
         unsafe {
-            let before = libc::signal(libc::SIGTSTP, libc::SIG_IGN);
-            libc::kill(0, libc::SIGTSTP);
-            libc::signal(libc::SIGTSTP, before);
-            libc::raise(libc::SIGTSTP);
+            unheard(libc::SIG_IGN, || libc::kill(0, libc::SIGTSTP));
+            unheard(libc::SIG_DFL, || libc::raise(libc::SIGTSTP));
         }
+        // Who stopped all of us has asked once.
+        self.told_to_stop.store(false, Ordering::SeqCst);
         self.go_on();
     }
 
@@ -279,6 +290,21 @@ impl Ears {
         // A terminal that is gone shows when it is read.
         let _ = self.screen.enter();
         self.shared.change(|_| ());
+    }
+}
+
+/// Sends a stop while something else than our handler is to be done about it; afterwards that is in its place again.
+///
+/// # Safety
+/// `disposition` is `SIG_IGN` or `SIG_DFL`.
+unsafe fn unheard(disposition: libc::sighandler_t, send: impl FnOnce() -> libc::c_int) {
+    // SAFETY: structures of numbers, the one valid for reading and the other for writing.
+    unsafe {
+        let (mut other, mut before): (libc::sigaction, libc::sigaction) = (std::mem::zeroed(), std::mem::zeroed());
+        other.sa_sigaction = disposition;
+        libc::sigaction(libc::SIGTSTP, &raw const other, &raw mut before);
+        send();
+        libc::sigaction(libc::SIGTSTP, &raw const before, std::ptr::null_mut());
     }
 }
 

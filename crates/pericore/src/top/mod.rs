@@ -65,7 +65,7 @@ pub fn run(args: &TopArgs) -> Result<ExitCode, Failure> {
     }
     let look = Look { unicode: terminal::is_unicode(), paint: args.color.paint() };
     let state = State::new(args.interval / 1e3, look, args.scope());
-    let course = Course { interval: Some(args.interval), period: None, repeat: 1, truth: false };
+    let course = Course { interval: Some(args.interval), intervals: None, period: None, repeat: 1, truth: false };
     let task = Task { args: &args.measure, course: &course };
     task.run_live(&mut Watch::new(state, screen, args.samples))
 }

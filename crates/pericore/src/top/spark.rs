@@ -1,6 +1,6 @@
 //! The last samples as a line of bars.
 
-use super::figures::NO_NUMBER;
+use crate::results::NO_NUMBER;
 
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const LETTERS: [char; 8] = ['_', '.', ':', '-', '=', '+', '*', '#'];

@@ -1,0 +1,76 @@
+//! Options of perf that have no meaning for the uncore, or another name here: whoever types them by habit is told what to do.
+
+use std::ffi::OsStr;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+/// The commands that have perf's habits.
+const COMMANDS: [&str; 4] = ["stat", "record", "report", "top"];
+
+/// What the uncore does not know.
+const NO_PROGRAMS: &str = "the uncore does not know whose a request is: what it counts is everybody's; name the program behind the options to count \
+                           while it runs";
+const NO_CPUS: &str = "the uncore belongs to the socket, not to a CPU: --per-socket and --per-unit tell parts apart, and cbo3/EVENT/ counts in one \
+                       unit";
+const NO_CORES: &str = "that is about the pipelines of cores, and this counts in the uncore; `pericore list --metrics` shows what there is";
+const NO_MODES: &str = "the uncore does not tell user from kernel: what it counts is everybody's";
+const IN_A_SHELL: &str = "put it into the program: -- sh -c 'BEFORE; PROGRAM; BEHIND'";
+const ALWAYS: &str = "that is always so here; leave it out";
+
+/// Options, and why they are none here.
+const OPTIONS: [(&[&str], &str); 16] = [
+    (&["-p", "--pid", "-t", "--tid", "--per-thread", "-i", "--no-inherit"], NO_PROGRAMS),
+    (&["-G", "--cgroup", "--for-each-cgroup", "--filter"], NO_PROGRAMS),
+    (&["-C", "--cpu", "--per-core", "--per-die", "--per-cluster", "--per-cache", "--per-node"], NO_CPUS),
+    (&["--cputype", "--percore-show-thread", "--hybrid-merge"], NO_CPUS),
+    (&["--topdown", "--td-level", "-T", "--transaction", "--smi-cost"], NO_CORES),
+    (&["--all-user", "--all-kernel"], NO_MODES),
+    (
+        &["-d", "--detailed"],
+        "without -e and -M the metrics are counted that tell most; more of them: `pericore list --metrics`",
+    ),
+    (&["--iostat"], "name the metrics of the I/O units with -M; `pericore list --metrics` shows them"),
+    (&["-g", "--group"], "write braces around the events that are to be counted together: -e '{one,other}'"),
+    (&["--pre", "--post", "-S", "--sync"], IN_A_SHELL),
+    (&["--scale", "--metric-no-merge", "--metric-no-group"], ALWAYS),
+    (&["--no-scale"], "what is scaled says so beside the number; name fewer events, so that none has to take turns"),
+    (&["-v", "--verbose"], "--dry-run shows what would be written to which register, --cost what a sample costs"),
+    (
+        &["--quiet"],
+        "results go to a file with -o FILE; the rest says which numbers not to trust, and goes with 2>/dev/null",
+    ),
+    (&["--interval-clear"], "`pericore top` shows the numbers of now in one place"),
+    (&["-n", "--null", "--control"], "counting begins with the program; -D begins later, --timeout ends earlier"),
+];
+
+/// What to say of a refused command line instead of what the parser says; nothing if it is about something else.
+pub fn advice(refusal: &clap::Error, command: Option<&OsStr>) -> Option<String> {
+    let is_ours = command.and_then(OsStr::to_str).is_some_and(|command| COMMANDS.contains(&command));
+    if !is_ours || refusal.kind() != ErrorKind::UnknownArgument {
+        return None;
+    }
+    let Some(ContextValue::String(option)) = refusal.get(ContextKind::InvalidArg) else { return None };
+    let (_, words) = OPTIONS.iter().find(|(names, _)| names.contains(&option.as_str()))?;
+    Some(format!("no option {option}: {words}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    /// An option that there is would never come here.
+    #[test]
+    fn none_of_them_is_an_option_of_stat() {
+        let command = crate::Cli::command();
+        let stat = command.find_subcommand("stat").expect("there is one");
+        for name in OPTIONS.iter().flat_map(|(names, _)| *names) {
+            let is_known = stat.get_arguments().any(|option| {
+                let long = option.get_long().is_some_and(|long| *name == format!("--{long}"));
+                long || option.get_short().is_some_and(|short| *name == format!("-{short}"))
+            });
+            assert!(!is_known, "{name}");
+        }
+    }
+}
