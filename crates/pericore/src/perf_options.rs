@@ -4,8 +4,8 @@ use std::ffi::OsStr;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-/// The commands that have perf's habits.
-const COMMANDS: [&str; 4] = ["stat", "record", "report", "top"];
+/// The command whose options are perf's: those of others have the same letters for something else.
+const COMMAND: &str = "stat";
 
 /// What the uncore does not know.
 const NO_PROGRAMS: &str = "the uncore does not know whose a request is: what it counts is everybody's; name the program behind the options to count \
@@ -25,22 +25,27 @@ const OPTIONS: [(&[&str], &str); 16] = [
     (&["--cputype", "--percore-show-thread", "--hybrid-merge"], NO_CPUS),
     (&["--topdown", "--td-level", "-T", "--transaction", "--smi-cost"], NO_CORES),
     (&["--all-user", "--all-kernel"], NO_MODES),
-    (&["-d", "--detailed"], "without -e and -M the metrics are counted that tell most; more of them: `pericore list --metrics`"),
+    (
+        &["-d", "--detailed"],
+        "without -e and -M the metrics are counted that tell most; more of them: `pericore list --metrics`",
+    ),
     (&["--iostat"], "name the metrics of the I/O units with -M; `pericore list --metrics` shows them"),
     (&["-g", "--group"], "write braces around the events that are to be counted together: -e '{one,other}'"),
     (&["--pre", "--post", "-S", "--sync"], IN_A_SHELL),
     (&["--scale", "--metric-no-merge", "--metric-no-group"], ALWAYS),
     (&["--no-scale"], "what is scaled says so beside the number; name fewer events, so that none has to take turns"),
     (&["-v", "--verbose"], "--dry-run shows what would be written to which register, --cost what a sample costs"),
-    (&["--quiet"], "results go to a file with -o FILE; the rest says which numbers not to trust, and goes with 2>/dev/null"),
+    (
+        &["--quiet"],
+        "results go to a file with -o FILE; the rest says which numbers not to trust, and goes with 2>/dev/null",
+    ),
     (&["--interval-clear"], "`pericore top` shows the numbers of now in one place"),
     (&["-n", "--null", "--control"], "counting begins with the program; -D begins later, --timeout ends earlier"),
 ];
 
 /// What to say of a refused command line instead of what the parser says; nothing if it is about something else.
 pub fn advice(refusal: &clap::Error, command: Option<&OsStr>) -> Option<String> {
-    let is_ours = command.and_then(OsStr::to_str).is_some_and(|command| COMMANDS.contains(&command));
-    if !is_ours || refusal.kind() != ErrorKind::UnknownArgument {
+    if command.is_none_or(|command| command != COMMAND) || refusal.kind() != ErrorKind::UnknownArgument {
         return None;
     }
     let Some(ContextValue::String(option)) = refusal.get(ContextKind::InvalidArg) else { return None };
@@ -58,7 +63,7 @@ mod tests {
     #[test]
     fn none_of_them_is_an_option_of_stat() {
         let command = crate::Cli::command();
-        let stat = command.find_subcommand("stat").expect("there is one");
+        let stat = command.find_subcommand(COMMAND).expect("there is one");
         for name in OPTIONS.iter().flat_map(|(names, _)| *names) {
             let is_known = stat.get_arguments().any(|option| {
                 let long = option.get_long().is_some_and(|long| *name == format!("--{long}"));

@@ -109,9 +109,10 @@ fn inject(text: &str, family: &Family, machine: &mut LiveMachine, traffic: &mut 
 /// For a subevent that adds up others the first of these: to be of all at once would be of none of them in particular.
 fn part_of(event: &Event, subevent: &str) -> Option<&'static str> {
     let whole = event.subevent(subevent)?.umask?;
-    let parts = event.subevents.iter().filter(|other| {
-        other.umask.is_some_and(|umask| umask != 0 && umask != whole && umask & whole == umask)
-    });
+    let parts = event
+        .subevents
+        .iter()
+        .filter(|other| other.umask.is_some_and(|umask| umask != 0 && umask != whole && umask & whole == umask));
     parts.min_by_key(|part| part.umask).map(|part| part.name)
 }
 

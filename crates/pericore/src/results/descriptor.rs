@@ -24,7 +24,9 @@ impl Descriptor {
         let flags = unsafe { libc::fcntl(number, libc::F_GETFL) };
         if flags < 0 {
             let error = io::Error::last_os_error();
-            return Err(format!("no file is open there ({error}); open one where the command is started: {number}>FILE"));
+            return Err(format!(
+                "no file is open there ({error}); open one where the command is started: {number}>FILE"
+            ));
         }
         if flags & libc::O_ACCMODE == libc::O_RDONLY {
             return Err(format!("that file is open for reading only; open it with {number}>FILE"));

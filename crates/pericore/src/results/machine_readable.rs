@@ -96,7 +96,11 @@ pub fn separated(out: &mut impl Write, report: &Report, separator: &str, with_tr
         let runtime = (report.seconds * validity.duty() * 1e9).round();
         let share = format!("{:.2}", validity.duty() * 100.0);
         let mut fields = Vec::new();
-        let end = if report.is_summary { Some("summary".to_owned()) } else { report.interval_end.map(|end| format!("{end:.9}")) };
+        let end = if report.is_summary {
+            Some("summary".to_owned())
+        } else {
+            report.interval_end.map(|end| format!("{end:.9}"))
+        };
         fields.extend(end);
         if let Some(place) = &row.place {
             fields.push(place.to_string());
@@ -104,7 +108,8 @@ pub fn separated(out: &mut impl Write, report: &Report, separator: &str, with_tr
             fields.extend(place.instance.is_none().then(|| place.instances.to_string()));
         }
         let (count, metric, symbol) = match row.unit_of_measure {
-            None => (value, String::new(), String::new()),
+            // As perf has it; the mean of several runs may lie between two numbers.
+            None => (value.trim_end_matches(".000000").to_owned(), String::new(), String::new()),
             Some(unit) => (String::new(), value, unit.symbol().to_owned()),
         };
         fields.extend([count, String::new(), row.name.clone()]);

@@ -112,22 +112,22 @@ impl Sheet {
             let mut numbers = String::new();
             for (column, cell) in of.columns.iter().zip(cells) {
                 let width = column.name.chars().count().max(NARROWEST);
-                let (text, mark) = cell
-                    .map_or_else(|| (String::new(), ' '), |row| (table::value(row), mark(row.value.validity().grade())));
+                let (text, mark) = cell.map_or_else(
+                    || (String::new(), ' '),
+                    |row| (table::value(row), mark(row.value.validity().grade())),
+                );
                 numbers += &format!("  {text:>width$}{mark}");
             }
             writeln!(out, "{}", numbers.trim_end())?;
         }
         self.lines = self.lines.map(|lines| lines + of.lines.len());
+        let shown: Vec<&Row> = of.report.rows.iter().filter(|row| row.unit_of_measure.is_some()).collect();
         if of.time().is_none() {
             writeln!(out)?;
-            return table::validity(out, of.report);
+            return table::validity(out, of.report, &shown);
         }
         // That events take turns does not change from line to line: there the mark will do.
-        for row in of.report.rows.iter().filter(|row| row.value.validity().grade() > Grade::Scaled) {
-            writeln!(out, "   {}: {}", table::placed(row.place.as_ref(), &row.name), row.value.validity())?;
-        }
-        Ok(())
+        table::doubts(out, shown.into_iter().filter(|row| row.value.validity().grade() > Grade::Scaled))
     }
 
     /// A first line with the names; then time and place, where they tell lines apart, the values, and the validity of the least certain of these.
@@ -145,7 +145,8 @@ impl Sheet {
             self.lines = Some(0);
         }
         for (place, cells) in &of.lines {
-            let time = if of.report.is_summary { of.time() } else { of.report.interval_end.map(|end| format!("{end:.9}")) };
+            let time =
+                if of.report.is_summary { of.time() } else { of.report.interval_end.map(|end| format!("{end:.9}")) };
             let mut fields: Vec<String> = time.into_iter().collect();
             fields.extend(place.map(ToString::to_string));
             fields.extend(cells.iter().map(|cell| cell.map_or_else(String::new, |row| in_symbol(row).0)));

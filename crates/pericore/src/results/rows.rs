@@ -47,7 +47,14 @@ pub fn report(
             });
         }
     }
-    Report { interval_end, is_summary: false, seconds: sample.seconds, stood: sample.stood_before_reading, runs: None, rows }
+    Report {
+        interval_end,
+        is_summary: false,
+        seconds: sample.seconds,
+        stood: sample.stood_before_reading,
+        runs: None,
+        rows,
+    }
 }
 
 fn find(totals: &[pericore_observe::results::EventTotal], part: Part) -> Option<f64> {

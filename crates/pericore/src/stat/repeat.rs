@@ -106,7 +106,14 @@ mod tests {
             spread: None,
             truth: count,
         };
-        Report { interval_end: None, is_summary: false, seconds, stood: false, runs: None, rows: counts.map(row).into() }
+        Report {
+            interval_end: None,
+            is_summary: false,
+            seconds,
+            stood: false,
+            runs: None,
+            rows: counts.map(row).into(),
+        }
     }
 
     #[test]

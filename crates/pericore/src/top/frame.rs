@@ -172,10 +172,7 @@ fn row(state: &State, columns: &Columns, track: &Track, chosen: bool, width: usi
     let mut line = Line::new(width, look.paint);
     let name_brush: Brush = if chosen { Paint::strong } else { plain };
     line.push(name_brush, if chosen { ">" } else { " " });
-    line.push(
-        name_brush,
-        &padded(&shortened(&track.label, columns.name, look.unicode), columns.name),
-    );
+    line.push(name_brush, &padded(&shortened(&track.label, columns.name, look.unicode), columns.name));
     let number = |line: &mut Line, number: Option<(f64, Grade)>, none: char, column: usize| {
         if column == 0 {
             return;

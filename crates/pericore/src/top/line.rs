@@ -71,7 +71,9 @@ pub fn shortened(name: &str, width: usize, unicode: bool) -> String {
     };
     let begin = beginning(name, kept / 2);
     // The longest end that fits, and that does not begin with a mark on what is left out.
-    let fits = |&(at, character): &(usize, char)| columns(&name[at..]) <= kept - kept / 2 && columns(character.encode_utf8(&mut [0; 4])) > 0;
+    let fits = |&(at, character): &(usize, char)| {
+        columns(&name[at..]) <= kept - kept / 2 && columns(character.encode_utf8(&mut [0; 4])) > 0
+    };
     let end = name.char_indices().find(fits).map_or("", |(at, _)| &name[at..]);
     format!("{begin}{dots}{end}")
 }

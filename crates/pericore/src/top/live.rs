@@ -74,11 +74,12 @@ impl Live {
         // First, so that it comes first: when the terminal is given back, a stop is one like any other.
         let is_given_back = Arc::new(AtomicBool::new(false));
         signal_hook::flag::register_conditional_default(SIGTSTP, Arc::clone(&is_given_back))?;
-        let [told_to_stop, continued, told_to_end] = [&[SIGTSTP][..], &[SIGCONT], &[SIGHUP, SIGINT, SIGTERM]].map(|signals| {
-            let flag = Arc::new(AtomicBool::new(false));
-            let register = |&signal| signal_hook::flag::register(signal, Arc::clone(&flag)).map(|_| ());
-            signals.iter().try_for_each(register).map(|()| flag)
-        });
+        let [told_to_stop, continued, told_to_end] =
+            [&[SIGTSTP][..], &[SIGCONT], &[SIGHUP, SIGINT, SIGTERM]].map(|signals| {
+                let flag = Arc::new(AtomicBool::new(false));
+                let register = |&signal| signal_hook::flag::register(signal, Arc::clone(&flag)).map(|_| ());
+                signals.iter().try_for_each(register).map(|()| flag)
+            });
         // The size is another, a stop is wanted, or one is over.
         for signal in [SIGWINCH, SIGTSTP, SIGCONT] {
             pipe::register(signal, call.try_clone()?)?;
