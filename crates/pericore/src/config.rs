@@ -272,7 +272,7 @@ mod tests {
             (
                 "[stat]\nintervl-print = 5\n",
                 7,
-                "pericore stat has no option --intervl-print (only long options can have a default); did you mean interval-print?",
+                "pericore stat has no option --intervl-print (only long options can have a default); did you mean interval-print",
             ),
             ("[stats]\n", 1, "pericore has no command \"stats\"; did you mean stat?"),
             ("[machine.rnu]\n", 9, "pericore machine has no command \"rnu\""),

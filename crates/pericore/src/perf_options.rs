@@ -4,8 +4,8 @@ use std::ffi::OsStr;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-/// The commands that have perf's habits.
-const COMMANDS: [&str; 4] = ["stat", "record", "report", "top"];
+/// The command whose options are perf's: those of others have the same letters for something else.
+const COMMAND: &str = "stat";
 
 /// What the uncore does not know.
 const NO_PROGRAMS: &str = "the uncore does not know whose a request is: what it counts is everybody's; name the program behind the options to count \
@@ -45,8 +45,7 @@ const OPTIONS: [(&[&str], &str); 16] = [
 
 /// What to say of a refused command line instead of what the parser says; nothing if it is about something else.
 pub fn advice(refusal: &clap::Error, command: Option<&OsStr>) -> Option<String> {
-    let is_ours = command.and_then(OsStr::to_str).is_some_and(|command| COMMANDS.contains(&command));
-    if !is_ours || refusal.kind() != ErrorKind::UnknownArgument {
+    if command.is_none_or(|command| command != COMMAND) || refusal.kind() != ErrorKind::UnknownArgument {
         return None;
     }
     let Some(ContextValue::String(option)) = refusal.get(ContextKind::InvalidArg) else { return None };
@@ -64,7 +63,7 @@ mod tests {
     #[test]
     fn none_of_them_is_an_option_of_stat() {
         let command = crate::Cli::command();
-        let stat = command.find_subcommand("stat").expect("there is one");
+        let stat = command.find_subcommand(COMMAND).expect("there is one");
         for name in OPTIONS.iter().flat_map(|(names, _)| *names) {
             let is_known = stat.get_arguments().any(|option| {
                 let long = option.get_long().is_some_and(|long| *name == format!("--{long}"));

@@ -66,6 +66,41 @@ fn what_cannot_be_injected_is_named_with_what_can() {
     refuse("emerald-rapids", "imc/CAS_COUNT.RD=1", &["cas", "imc/cas=PER_SECOND", "--workload"]);
 }
 
+/// A read is one with a full line or an underfill, never both: what is injected as the sum of both goes in as one of them, and whoever adds them up
+/// counts it once.
+#[test]
+fn what_is_injected_counts_as_one_kind() {
+    let state = std::env::temp_dir().join(format!("pericore-machine-inject-{}", std::process::id()));
+    let events = "imc0/CAS_COUNT.RD/,imc0/CAS_COUNT.RD_REG/,imc0/CAS_COUNT.RD_UNDERFILL/,imc0/CAS_COUNT.ALL/";
+    let counts = |inject: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_pericore"));
+        command.args(["machine", "run", "--machine", "e5-2600", "--inject", inject, "--"]);
+        command.args([
+            env!("CARGO_BIN_EXE_pericore"),
+            "stat",
+            "-x;",
+            "-e",
+            events,
+            "--timeout",
+            "50",
+            "-o",
+            "/dev/stdout",
+        ]);
+        let output = command.env("XDG_STATE_HOME", &state).output().expect("the program starts");
+        let shown = String::from_utf8(output.stdout).expect("UTF-8");
+        let counts: Vec<u64> =
+            shown.lines().map(|line| line.split(';').next().expect("a field").parse().expect("a count")).collect();
+        (counts, String::from_utf8(output.stderr).expect("UTF-8"))
+    };
+    let (sum, said) = counts("imc/CAS_COUNT.RD=1000000");
+    assert!(matches!(sum[..], [all, regular, 0, every] if all > 10_000 && regular == all && every == all), "{sum:?}");
+    assert!(said.contains("RD_REG goes in, and CAS_COUNT.RD_REG counts it, too"), "{said}");
+    let (part, said) = counts("imc/CAS_COUNT.RD_UNDERFILL=1000000");
+    assert!(matches!(part[..], [all, 0, underfills, _] if all > 10_000 && underfills == all), "{part:?}");
+    assert!(said.is_empty(), "{said}");
+    let _ = std::fs::remove_dir_all(&state);
+}
+
 /// Its registers look like a Xeon's, but our own program says that they are none.
 #[test]
 fn our_own_program_says_that_the_machine_is_emulated() {

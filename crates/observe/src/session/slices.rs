@@ -7,7 +7,7 @@ use pericore_metrics::Validity;
 const MOST: usize = 128;
 
 /// What is to be said of a sum: it ends where 64 bits do, and what is shown there is too low.
-pub fn at_end_of_range(sum: Option<u64>) -> Validity {
+pub(crate) fn at_end_of_range(sum: Option<u64>) -> Validity {
     if sum == Some(u64::MAX) { Validity::suspect("the sum is 2^64 - 1 or more") } else { Validity::MEASURED }
 }
 

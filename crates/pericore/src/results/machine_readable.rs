@@ -115,7 +115,8 @@ pub fn separated(out: &mut impl Write, report: &Report, separator: &str, with_tr
             fields.extend(place.instance.is_none().then(|| place.instances.to_string()));
         }
         let (count, metric, symbol) = match row.unit_of_measure {
-            None => (value, String::new(), String::new()),
+            // As perf has it; the mean of several runs may lie between two numbers.
+            None => (value.trim_end_matches(".000000").to_owned(), String::new(), String::new()),
             Some(unit) => (String::new(), value, unit.symbol().to_owned()),
         };
         fields.extend([count, String::new(), row.name.clone()]);

@@ -121,15 +121,13 @@ impl Sheet {
             writeln!(out, "{}", numbers.trim_end())?;
         }
         self.lines = self.lines.map(|lines| lines + of.lines.len());
+        let shown: Vec<&Row> = of.report.rows.iter().filter(|row| row.unit_of_measure.is_some()).collect();
         if of.time().is_none() {
             writeln!(out)?;
-            return table::validity(out, of.report);
+            return table::validity(out, of.report, &shown);
         }
         // That events take turns does not change from line to line: there the mark will do.
-        for row in of.report.rows.iter().filter(|row| row.value.validity().grade() > Grade::Scaled) {
-            writeln!(out, "   {}: {}", table::placed(row.place.as_ref(), &row.name), row.value.validity())?;
-        }
-        Ok(())
+        table::doubts(out, shown.into_iter().filter(|row| row.value.validity().grade() > Grade::Scaled))
     }
 
     /// A first line with the names; then time and place, where they tell lines apart, the values, and the validity of the least certain of these.

@@ -59,7 +59,7 @@ pub fn print(out: &mut impl Write, report: &Report, truth: bool, digits: Digits)
         line(out, &numbers(&value, &true_value, &error), &name)?;
     }
     writeln!(out)?;
-    validity(out, report)?;
+    validity(out, report, &report.rows.iter().collect::<Vec<_>>())?;
     limits::print(out, report)
 }
 
@@ -100,8 +100,10 @@ fn value_in(row: &Row, digits: Digits) -> String {
 pub fn runs(out: &mut impl Write, all: &Report, each: &[Report], digits: Digits) -> io::Result<()> {
     let run = |out: &mut dyn Write, index: usize, value: &str, number: Option<f64>, mean: Option<f64>| {
         let share = number.zip(mean).map(|(number, mean)| (number - mean) / mean.abs() * 100.0);
-        let share =
-            share.filter(|share| share.is_finite()).map_or_else(|| "-".to_owned(), |share| format!("{share:+.2} %"));
+        let share = share.filter(|share| share.is_finite());
+        // Means are rounded: what is not there has no sign.
+        let share = share.map(|share| if share.abs() < 0.005 { 0.0 } else { share });
+        let share = share.map_or_else(|| "-".to_owned(), |share| format!("{share:+.2} %"));
         writeln!(out, "{value:>VALUE$}{share:>SHARE$}  run {}", index + 1)
     };
     writeln!(out, "\n each run, and how far it lies from the mean:")?;
@@ -136,9 +138,9 @@ fn texts(row: &Row, digits: Digits) -> (String, String, String) {
     (value, truth, error)
 }
 
-/// How far the numbers can be trusted: one line if all are plainly measured, else a line for each that is not.
-pub fn validity(out: &mut impl Write, report: &Report) -> io::Result<()> {
-    let doubtful: Vec<&Row> = report.rows.iter().filter(|row| !row.value.validity().concerns().is_empty()).collect();
+/// How far those rows can be trusted that are shown: one line if all are plainly measured, else what there is to say of the others, too.
+pub fn validity(out: &mut impl Write, report: &Report, shown: &[&Row]) -> io::Result<()> {
+    let doubtful: Vec<&Row> = shown.iter().filter(|row| !row.value.validity().concerns().is_empty()).copied().collect();
     let runs = match report.runs {
         None => String::new(),
         Some(1) => " in the only run".to_owned(),
@@ -147,13 +149,26 @@ pub fn validity(out: &mut impl Write, report: &Report) -> io::Result<()> {
     if doubtful.is_empty() {
         return writeln!(out, " validity: all measured, over {}{runs}", length(report));
     }
-    let measured = report.rows.len() - doubtful.len();
-    writeln!(out, " validity: {measured} of {} measured, over {}{runs}", report.rows.len(), length(report))?;
-    for row in doubtful {
-        write!(out, "   {}: {}", row.name, row.value.validity())?;
-        writeln!(out, "{}", row.precision().map_or_else(String::new, |precision| format!(", {precision}")))?;
+    let measured = shown.len() - doubtful.len();
+    writeln!(out, " validity: {measured} of {} measured, over {}{runs}", shown.len(), length(report))?;
+    doubts(out, doubtful.into_iter())
+}
+
+/// What is to be said of rows that are not plainly measured, each once, with the first row that it is about.
+pub fn doubts<'r>(out: &mut impl Write, rows: impl Iterator<Item = &'r Row>) -> io::Result<()> {
+    let mut said: Vec<(String, &str, usize)> = Vec::new();
+    for row in rows {
+        let precision = row.precision().map_or_else(String::new, |precision| format!(", {precision}"));
+        let words = format!("{}{precision}", row.value.validity());
+        match said.iter_mut().find(|(known, ..)| *known == words) {
+            Some((.., others)) => *others += 1,
+            None => said.push((words, &row.name, 0)),
+        }
     }
-    Ok(())
+    said.iter().try_for_each(|(words, name, others)| match others {
+        0 => writeln!(out, "   {name}: {words}"),
+        _ => writeln!(out, "   {name} and {others} more: {words}"),
+    })
 }
 
 impl Digits {

@@ -208,7 +208,7 @@ fn the_users_defaults_are_taken_and_their_mistakes_told() {
     let output = run(&stat, broken);
     assert_eq!(output.status.code(), Some(129));
     let said = stderr(&output);
-    assert!(said.contains("config.toml:3: ") && said.contains("did you mean interval-print?"), "{said}");
+    assert!(said.contains("config.toml:3: ") && said.contains("did you mean interval-print"), "{said}");
     let restored = run(&["restore"], broken);
     assert!(restored.status.success() && stdout(&restored).contains("no session"), "{}", stderr(&restored));
 }

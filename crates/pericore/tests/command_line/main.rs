@@ -4,6 +4,7 @@ mod adversity;
 mod conduct;
 mod forms;
 mod lookup;
+mod perf_habits;
 
 use std::process::{Command, Output};
 

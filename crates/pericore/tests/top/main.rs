@@ -199,6 +199,52 @@ fn it_stops_and_goes_on_as_a_shell_wants_it() {
     scratch.is_empty();
 }
 
+/// A stop that comes as a signal, as `kill -TSTP` sends it: the shell gets its terminal back as it was, and `fg` takes it again.
+#[test]
+fn a_signal_to_stop_gives_the_terminal_back() {
+    let scratch = Scratch::new("kill-stop");
+    let mut command = Command::new("bash");
+    command.args(["--norc", "--noprofile", "--noediting", "-i"]).env("PS1", "$ ").env_remove("HISTFILE");
+    let mut terminal = Terminal::start(scratch.at_home(command), ORDINARY);
+    terminal.until("prompt", |screen| screen.before.ends_with("$ "));
+    let of_shell = terminal.settings();
+    terminal.press("\"$P\" top --machine e5-2600 --workload idle -I 100 -M MEM_BANDWIDTH\n");
+    for round in 1..=2 {
+        terminal.until("rows", |screen| screen.is_other && screen.line("imc/MEM_BANDWIDTH").is_some());
+        assert_ne!(terminal.settings(), of_shell);
+        terminal.signal_job(libc::SIGTSTP);
+        terminal.until("prompt", |screen| !screen.is_other && screen.before.matches("Stopped").count() == round);
+        assert!(!terminal.screen.is_cursor_hidden);
+        assert_eq!(terminal.settings(), of_shell);
+        terminal.press("fg\n");
+    }
+    terminal.until("rows", |screen| screen.is_other && screen.line("imc/MEM_BANDWIDTH").is_some());
+    terminal.press("q");
+    terminal.until("end", |screen| !screen.is_other && screen.before.ends_with("$ "));
+    terminal.press("exit\n");
+    terminal.status();
+    scratch.is_empty();
+}
+
+/// Names may be of any script: no line is wider than the terminal, where wide characters take two columns.
+#[test]
+fn wide_names_keep_their_columns() {
+    let scratch = Scratch::new("wide");
+    let script = r#""$P" top -b -I 50 -n 2 -e imc/CAS_COUNT.RD,name=主記憶からの読み出し/ -e imc/CAS_COUNT.RD/"#;
+    let output = scratch.shell(script).output().expect("it starts");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let columns_before = |words: &str, line: &str| {
+        let before = &line[..line.find(words).expect("they are there")];
+        before.chars().map(|character| if character.is_ascii() { 1 } else { 2 }).sum::<usize>()
+    };
+    let rows: Vec<&str> = text.lines().filter(|line| line.contains("M/s")).collect();
+    let ends: Vec<usize> = rows.iter().map(|row| columns_before("M/s", row)).collect();
+    assert!(rows.len() >= 4 && rows[0].contains("主記憶からの読み出し"), "{text}");
+    assert!(ends.iter().all(|end| *end == ends[0]), "{ends:?}\n{text}");
+    scratch.is_put_back();
+}
+
 /// The window is closed: counters are put back, and nothing stays behind.
 #[test]
 fn a_terminal_that_goes_away_ends_it_in_order() {

@@ -123,6 +123,17 @@ impl Terminal {
         check(unsafe { libc::kill(self.program.id().cast_signed(), signal) });
     }
 
+    /// Sends a signal to all programs of the job that has the terminal.
+    pub fn signal_job(&self, signal: libc::c_int) {
+        // SAFETY: an open descriptor, and no memory is involved. The job is a child's or the child's own, and has not been waited for.
+        unsafe {
+            // Of the other end only programs in its session may ask.
+            let job = libc::tcgetpgrp(self.master.as_ref().expect("not hung up").as_raw_fd());
+            check(job);
+            check(libc::kill(-job, signal));
+        }
+    }
+
     /// The terminal goes away.
     pub fn hang_up(&mut self) {
         self.master = None;

@@ -1,0 +1,227 @@
+//! Options that users of perf type without thinking: those that there are do what perf's do, and the others say why there are none.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use super::{SMALL, measured, refused, stderr, stdout};
+
+const METRICS: [&str; 2] = ["-M", "imc/MEM_READ_BANDWIDTH,cbo/LLC_DRD_MISS_RATIO"];
+
+/// A file of a test's own, removed at the end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        Self(std::env::temp_dir().join(format!("pericore-habits-{}-{name}", std::process::id())))
+    }
+
+    fn text(&self) -> String {
+        fs::read_to_string(&self.0).expect("a file")
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+fn rows(text: &str) -> Vec<serde_json::Value> {
+    text.lines().map(|line| serde_json::from_str(line).expect("a JSON line")).collect()
+}
+
+fn number(value: &serde_json::Value) -> f64 {
+    value.as_str().expect("perf prints a string").parse().expect("a number")
+}
+
+/// What `--metric-only` shows is what is shown without it, each metric in a column of its own.
+#[test]
+fn metrics_stand_side_by_side() {
+    let usual = rows(&stderr(&measured(&[&METRICS[..], &["-j"]].concat())));
+    let values: Vec<f64> = usual.iter().map(|row| number(&row["metric-value"])).collect();
+    let json = rows(&stderr(&measured(&[&METRICS[..], &["-j", "--metric-only"]].concat())));
+    let [line] = &json[..] else { panic!("one line: {json:?}") };
+    assert_eq!(number(&line["B/s  imc/MEM_READ_BANDWIDTH"]), values[0]);
+    assert_eq!(number(&line["ratio  cbo/LLC_DRD_MISS_RATIO"]), values[1]);
+    assert_eq!((&line["validity"], &line["emulated"]), (&"measured".into(), &"e5-2680".into()));
+
+    let separated = stderr(&measured(&[&METRICS[..], &["-x;", "--metric-only"]].concat()));
+    let [names, numbers] = separated.lines().collect::<Vec<_>>()[..] else { panic!("two lines: {separated}") };
+    assert_eq!(names, "B/s  imc/MEM_READ_BANDWIDTH;ratio  cbo/LLC_DRD_MISS_RATIO;validity");
+    let fields: Vec<&str> = numbers.split(';').collect();
+    assert_eq!((fields[0].parse(), fields[1].parse(), fields[2]), (Ok(values[0]), Ok(values[1]), "measured"));
+
+    let table = stderr(&measured(&[&METRICS[..], &["--metric-only"]].concat()));
+    let heading = table.lines().position(|line| line.ends_with("cbo/LLC_DRD_MISS_RATIO")).expect("a heading");
+    let line = table.lines().nth(heading + 1).expect("a line").trim_end();
+    assert!(
+        line.contains(&format!("{:.3} GB/s", values[0] / 1e9)) && line.ends_with(&format!("{:.3}", values[1])),
+        "{table}"
+    );
+    assert!(table.contains("EMULATED") && table.contains("validity: all measured"), "{table}");
+}
+
+/// Each interval is a line, the names come once, and the places are those that have the metric.
+#[test]
+fn metrics_of_intervals_and_places_are_lines() {
+    let line = [&METRICS[..], &["-I", "0.02", "--per-unit", "--metric-only"]].concat();
+    let separated = stderr(&measured(&[&line[..], &["-x,"]].concat()));
+    let mut lines = separated.lines();
+    assert_eq!(lines.next(), Some("time,place,B/s  imc/MEM_READ_BANDWIDTH,ratio  cbo/LLC_DRD_MISS_RATIO,validity"));
+    let (mut times, mut places) = (BTreeSet::new(), BTreeSet::new());
+    for line in lines {
+        let fields: Vec<&str> = line.split(',').collect();
+        let [time, place, bandwidth, ratio, validity] = fields[..] else { panic!("{line}") };
+        assert_eq!((bandwidth.is_empty(), ratio.is_empty()), (place.contains("cbo"), place.contains("imc")), "{line}");
+        assert_eq!(validity, "measured");
+        times.insert(time.to_owned());
+        places.insert(place.to_owned());
+    }
+    assert_eq!(places.len(), 4 + 8, "{places:?}");
+    assert!(times.len() >= 2 && separated.lines().count() == 1 + times.len() * places.len(), "{separated}");
+    let table = stderr(&measured(&line));
+    // Headings come again when 25 lines are under them.
+    assert_eq!(table.matches("cbo/LLC_DRD_MISS_RATIO").count(), times.len().div_ceil(3), "{table}");
+    assert!(table.matches(" S0 cbo7 ").count() == times.len(), "{table}");
+}
+
+/// What has no number has none in a column either, and says why; what took turns is marked.
+#[test]
+fn what_is_not_measured_is_not_shown_as_a_number_in_a_column() {
+    let line = ["-M", "imc/MEM_READ_BANDWIDTH", "--metric-only", "-e"];
+    let events = "imc/CAS_COUNT.WR/,imc/ACT_COUNT/,imc/PRE_COUNT.PAGE_MISS/,imc/PREEMPTION.RD_PREEMPT_RD/";
+    let turns = measured(&[&line[..], &[events, "-j"]].concat());
+    let [row] = &rows(&stderr(&turns))[..] else { panic!("one line") };
+    assert_eq!(row["validity"], "scaled", "{row}");
+    assert!(row["concerns"].as_str().is_some_and(|why| why.contains("% of the time")), "{row}");
+    let table = stderr(&measured(&[&line[..], &[events]].concat()));
+    assert!(table.contains("B/s~"), "{table}");
+}
+
+#[test]
+fn a_summary_adds_up_the_intervals() {
+    let line = ["-e", "imc/CAS_COUNT.RD/", "-M", "MEM_READ_BANDWIDTH", "-I", "0.02"];
+    let whole = rows(&stderr(&measured(&["-e", "imc/CAS_COUNT.RD/", "-j"])));
+    let separated = stderr(&measured(&[&line[..], &["-x,", "--summary"]].concat()));
+    let counts = |is_summary: bool| -> f64 {
+        let lines = separated.lines().map(|line| line.split(',').collect::<Vec<_>>());
+        let of = lines.filter(|fields| (fields[0] == "summary") == is_summary && fields[3].contains("CAS_COUNT"));
+        of.map(|fields| fields[1].parse::<f64>().expect("a count")).sum()
+    };
+    assert!(
+        counts(true) > 0.0 && separated.lines().filter(|line| line.starts_with("summary,")).count() == 2,
+        "{separated}"
+    );
+    assert_eq!(counts(true), counts(false));
+    assert_eq!(counts(true), number(&whole[0]["counter-value"]), "no line is read between the intervals");
+    let json = rows(&stderr(&measured(&[&line[..], &["-j", "--summary", "--truth"]].concat())));
+    let summary: Vec<_> = json.iter().filter(|row| row["interval"].is_null()).collect();
+    assert_eq!(summary.len(), 2);
+    assert_eq!(summary[0]["error"], 0.0, "{json:?}");
+    assert!(stderr(&measured(&[&line[..], &["--summary"]].concat())).contains("all intervals together:"));
+    for none in [&["--summary", "--no-summary"][..], &[]] {
+        assert!(!stderr(&measured(&[&line[..], none].concat())).contains("together"), "{none:?}");
+    }
+    refused(&["stat", "--machine", "e5-2600", "--summary"], 129, &["--interval-print"]);
+}
+
+#[test]
+fn it_ends_after_so_many_intervals() {
+    let counted = stderr(&measured(&["-e", "imc/CAS_COUNT.RD/", "-I", "0.01", "--interval-count", "3", "-x,"]));
+    let ends: Vec<&str> = counted.lines().filter_map(|line| line.split(',').next()).collect();
+    assert_eq!(ends, ["0.000010000", "0.000020000", "0.000030000"]);
+}
+
+/// With one seed after the other the runs are not the same; their mean is what is shown, and each lies as far from it as it says.
+#[test]
+fn each_run_is_shown_beside_the_mean() {
+    let table = stderr(&measured(&["-e", "imc/ACT_COUNT/", "-r", "3", "--table"]));
+    let number = |line: &str| -> f64 {
+        let digits: String =
+            line.trim_start().chars().take_while(|c| !c.is_whitespace()).filter(|c| *c != ',').collect();
+        digits.parse().expect("a number")
+    };
+    let mean = number(table.lines().find(|line| line.contains("imc/ACT_COUNT/ (+-")).expect("the mean"));
+    let runs: Vec<&str> =
+        table.lines().skip_while(|line| !line.contains("each run")).filter(|line| line.contains("  run ")).collect();
+    assert_eq!(runs.len(), 6, "three of the event, three of the time: {table}");
+    let counts: Vec<f64> = runs[..3].iter().map(|line| number(line)).collect();
+    assert!((counts.iter().sum::<f64>() / 3.0 - mean).abs() <= 0.5, "{table}");
+    assert!(counts[0] != counts[1], "{table}");
+    for (line, count) in runs.iter().zip(&counts) {
+        let share: f64 = line.split_whitespace().nth(1).expect("a share").parse().expect("a number");
+        assert!((share - (count - mean) / mean * 100.0).abs() < 0.01, "{line}");
+    }
+    refused(&["stat", "--machine", "e5-2600", "--table"], 129, &["--repeat"]);
+}
+
+#[test]
+fn results_go_where_they_are_wanted() {
+    let (file, event) = (Scratch::new("append"), ["-e", "imc/CAS_COUNT.RD/", "-x,"]);
+    let to = file.0.to_str().expect("UTF-8");
+    fs::write(&file.0, "before\n").expect("written");
+    for _ in 0..2 {
+        let output = measured(&[&event[..], &["-o", to, "--append"]].concat());
+        assert!(output.status.success() && stderr(&output).is_empty(), "{}", stderr(&output));
+    }
+    let text = file.text();
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(
+        lines.len() == 3 && lines[0] == "before" && lines[1] == lines[2] && lines[1].contains("CAS_COUNT"),
+        "{text}"
+    );
+    // A descriptor of the caller's: what is in the file before and behind it stays.
+    let script = r#"exec 7>"$2"; echo begin >&7; "$1" stat --machine e5-2600 --workload "$3" -e imc/CAS_COUNT.RD/ -x, --log-fd 7; echo end >&7"#;
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script, "sh", env!("CARGO_BIN_EXE_pericore"), to, SMALL]);
+    let output = shell.output().expect("a shell");
+    assert!(stderr(&output).is_empty() && stdout(&output).is_empty(), "{}", stderr(&output));
+    assert_eq!(file.text(), format!("begin\n{}\nend\n", lines[1]));
+    let stat = ["stat", "--machine", "e5-2600"];
+    let refuse = |more: &[&str], words: &[&str]| refused(&[&stat[..], more].concat(), 129, words);
+    refuse(&["--append"], &["--output"]);
+    refuse(&["--log-fd", "1", "-o", "x"], &["--log-fd", "--output"]);
+    refuse(&["--log-fd", "1000"], &["no file is open there", "1000>FILE"]);
+    refuse(&["--log-fd", "out"], &["\"out\" is no file descriptor"]);
+}
+
+#[test]
+fn thousands_are_separated_as_wanted() {
+    let count = |more: &[&str]| {
+        let table = stderr(&measured(&[&["-e", "imc/CAS_COUNT.RD/"], more].concat()));
+        let line = table.lines().find(|line| line.contains("imc/CAS_COUNT.RD/")).expect("a row");
+        line.split_whitespace().next().expect("a count").to_owned()
+    };
+    let (plain, grouped) = (count(&["--no-big-num"]), count(&["-B"]));
+    assert!(plain.parse::<u64>().is_ok_and(|count| count > 1000), "{plain}");
+    assert!(grouped.contains(',') && grouped.replace(',', "") == plain, "{grouped}");
+    assert_eq!((count(&[]), count(&["--big-num", "--no-big-num"])), (grouped, plain));
+}
+
+/// Names of perf's that lead nowhere say so, and what to do instead.
+#[test]
+fn what_has_no_meaning_here_says_so() {
+    for (options, words) in [
+        (&["--topdown"][..], &["no option --topdown", "pipelines of cores"][..]),
+        (&["-p", "1"], &["no option -p", "everybody's"]),
+        (&["-C3"], &["no option -C", "--per-unit"]),
+        (&["--per-core"], &["no option --per-core", "--per-socket"]),
+        (&["--per-thread"], &["no option --per-thread"]),
+        (&["-d"], &["no option -d", "pericore list --metrics"]),
+        (&["-v"], &["no option -v", "--dry-run"]),
+        (&["-g"], &["no option -g", "{one,other}"]),
+        (&["-e", "imc/CAS_COUNT.RD/:u"], &["no modifier \":u\"", "leave it out", "^^"]),
+        (&["-e", "{imc/CAS_COUNT.RD/,imc/CAS_COUNT.WR/}:W"], &["no modifier \":W\""]),
+        (&["--metric-only", "-e", "imc/CAS_COUNT.RD/"], &["only events to count", "-M"]),
+    ] {
+        refused(&[&["stat", "--machine", "e5-2600"], options].concat(), 129, words);
+    }
+    // Commands without perf's habits know nothing of this.
+    refused(&["doctor", "--topdown"], 129, &["unexpected argument '--topdown'"]);
+    let pattern = measured(&["-e", "uncore_imc_*/cas_count_read/", "-j"]);
+    let same = measured(&["-e", "imc/CAS_COUNT.RD/", "-j"]);
+    let value = |output| rows(&stderr(output))[0]["counter-value"].clone();
+    assert_eq!(value(&pattern), value(&same));
+}
