@@ -8,7 +8,7 @@ use serde::ser::SerializeMap as _;
 
 use super::machine_readable::{in_symbol, quoted};
 use super::output::Form;
-use super::{Place, Report, Row, mark, table};
+use super::{Place, Report, Row, limits, mark, table};
 
 /// Lines of a table after which its headings come again.
 const PAGE: usize = 25;
@@ -124,7 +124,8 @@ impl Sheet {
         let shown: Vec<&Row> = of.report.rows.iter().filter(|row| row.unit_of_measure.is_some()).collect();
         if of.time().is_none() {
             writeln!(out)?;
-            return table::validity(out, of.report, &shown);
+            table::validity(out, of.report, &shown)?;
+            return limits::print(out, of.report);
         }
         // That events take turns does not change from line to line: there the mark will do.
         table::doubts(out, shown.into_iter().filter(|row| row.value.validity().grade() > Grade::Scaled))
