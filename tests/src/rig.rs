@@ -36,6 +36,7 @@ pub struct Sabotage {
 }
 
 /// An E5-2600 with a workload.
+#[derive(Debug)]
 pub struct Rig {
     chassis: Chassis,
     model: Model,
@@ -165,6 +166,7 @@ pub fn plan(rig: &mut Rig, events: &[String], metrics: &[&str]) -> Option<Plan> 
 }
 
 /// What a measurement gave.
+#[derive(Debug)]
 pub struct Measured {
     /// The plan that was carried out.
     pub plan: Plan,

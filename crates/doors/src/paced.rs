@@ -49,12 +49,14 @@ impl Traffic for Box<dyn Traffic> {
 }
 
 /// A machine in real time.
+#[derive(Debug)]
 pub struct Paced<T> {
     platform: Platform,
     ticks_per_second: u64,
     live: Mutex<Live<T>>,
 }
 
+#[derive(Debug)]
 struct Live<T> {
     chassis: Chassis,
     traffic: T,
@@ -116,13 +118,11 @@ impl<T: Traffic> Backend for Paced<T> {
             (at, rounds) = (now, rounds + 1);
         }
         chassis.set_now(self.ticks(at));
-        let outcome = match operation {
-            Operation::Read { address, width } => match bystander(&self.platform.shape, address, width) {
-                Some(value) => Ok(value),
-                None => chassis.read(address, width),
-            },
-            Operation::Write { address, width, value } => chassis.write(address, width, value).map(|()| 0),
+        let by_bystander = match operation {
+            Operation::Read { address, width } => bystander(&self.platform.shape, address, width),
+            Operation::Write { .. } => None,
         };
+        let outcome = by_bystander.map_or_else(|| chassis.carry_out(operation), Ok);
         Answer { outcome, at }
     }
 

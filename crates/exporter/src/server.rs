@@ -15,7 +15,7 @@ use crate::listen::{Listener, Socket};
 /// Bytes of a connection's thread's stack: a request's head, its fields, and what the system's library takes.
 const STACK: usize = 256 * 1024;
 
-/// Seconds to wait after the system had no connection to give, such as for want of file descriptors.
+/// How long to wait after the system had no connection to give, such as for want of file descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Bytes that are read after the answer so that the client reads it to its end: more is cut off.

@@ -31,6 +31,7 @@ impl Wire {
     /// The same signal of another instance of its unit: so many sockets and instances further on. `signals` is the number of the
     /// unit's signals.
     #[inline]
+    #[must_use]
     pub const fn further(self, stride: Stride, socket: u16, instance: u16, signals: u16) -> Self {
         Self {
             instance: self.instance + socket * stride.instances + instance,

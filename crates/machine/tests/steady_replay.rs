@@ -196,10 +196,7 @@ fn compare(family: &str, seed: u64) -> u64 {
         replay.advance(&mut lazy, &operation, now);
         lazy.set_now(now);
         plain.advance(now);
-        let [found, expected] = [&mut lazy, &mut plain.machine].map(|machine| match operation {
-            Operation::Read { address, width } => machine.read(address, width),
-            Operation::Write { address, width, value } => machine.write(address, width, value).map(|()| 0),
-        });
+        let [found, expected] = [&mut lazy, &mut plain.machine].map(|machine| machine.carry_out(operation));
         assert_eq!(found, expected, "{family}, seed {seed}, tick {now}: {} {operation:x?}", place.name());
     }
     // At last, everything.

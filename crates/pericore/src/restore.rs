@@ -169,7 +169,7 @@ fn needed_state_directory() -> Result<PathBuf, Failure> {
 fn waiting(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
     let entries = match fs::read_dir(directory) {
         Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(Failure::failed(format!("cannot look into {}: {error}", directory.display()))),
     };
     let mut found: Vec<_> = entries

@@ -91,6 +91,7 @@ impl Address {
     }
 
     /// The address `bytes` further on (for MSRs: the MSR number plus `bytes`).
+    #[must_use]
     pub const fn plus(self, bytes: u16) -> Self {
         match self {
             Self::Msr { cpu, msr } => Self::Msr { cpu, msr: msr + bytes as u32 },

@@ -46,13 +46,21 @@ pub trait RegisterSpace {
     /// See [`AccessError`](crate::AccessError). A write to an absent PCI function is dropped and is no error.
     fn write(&mut self, address: Address, width: Width, value: u64) -> Outcome<()>;
 
-    /// Carries out `operations` in order and appends one outcome each to `outcomes`: the value read, or 0 for a write.
-    /// A failing step does not stop the batch. Implementations that can save system calls override this.
-    fn batch(&mut self, operations: &[Operation], outcomes: &mut Vec<Outcome<u64>>) {
-        outcomes.extend(operations.iter().map(|operation| match *operation {
+    /// Carries out one operation: the value read, or 0 for a write.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read) and [`write`](Self::write).
+    fn carry_out(&mut self, operation: Operation) -> Outcome<u64> {
+        match operation {
             Operation::Read { address, width } => self.read(address, width),
             Operation::Write { address, width, value } => self.write(address, width, value).map(|()| 0),
-        }));
+        }
+    }
+
+    /// Carries out `operations` in order and appends one outcome each to `outcomes`, as [`carry_out`](Self::carry_out) gives it.
+    /// A failing step does not stop the batch. Implementations that can save system calls override this.
+    fn batch(&mut self, operations: &[Operation], outcomes: &mut Vec<Outcome<u64>>) {
+        outcomes.extend(operations.iter().map(|&operation| self.carry_out(operation)));
     }
 }
 

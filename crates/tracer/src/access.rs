@@ -106,11 +106,12 @@ pub struct Counts {
 
 impl std::ops::AddAssign for Counts {
     fn add_assign(&mut self, other: Self) {
-        self.instructions += other.instructions;
-        self.loads += other.loads;
-        self.stores += other.stores;
-        self.fetches += other.fetches;
-        self.passed += other.passed;
+        // A trace file may say anything of its threads.
+        self.instructions = self.instructions.saturating_add(other.instructions);
+        self.loads = self.loads.saturating_add(other.loads);
+        self.stores = self.stores.saturating_add(other.stores);
+        self.fetches = self.fetches.saturating_add(other.fetches);
+        self.passed = self.passed.saturating_add(other.passed);
     }
 }
 

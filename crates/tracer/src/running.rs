@@ -7,6 +7,7 @@ use crate::layout::{LIVE, NOTES};
 use crate::memory::{self, PluginFile, SharedMemory};
 use crate::signals::Forwarding;
 use crate::{Error, Note, Reason, leftovers};
+use std::fmt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -141,6 +142,12 @@ impl Running {
         notes.extend(count(header.unobserved.load(Relaxed), Reason::TooManyThreads));
         notes.extend(count(header.notes_begun.load(Relaxed).saturating_sub(NOTES as u32), Reason::More));
         notes
+    }
+}
+
+impl fmt::Debug for Running {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Running").field("pid", &self.pid()).field("ended", &self.ended).finish_non_exhaustive()
     }
 }
 

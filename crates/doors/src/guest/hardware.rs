@@ -7,8 +7,9 @@ use std::time::Duration;
 use pericore_machine::chassis::{Chassis, Shape};
 use pericore_registers::{AccessError, Address, Bdf, Operation, Outcome, RegisterSpace, Width};
 
+use super::access::Access;
 use super::error::GuestError;
-use super::log::{Access, Log};
+use crate::log::LogFile;
 use crate::{Traffic, bystanders};
 
 /// MSRs of the guest's own CPU, which QEMU must answer: the time-stamp counter, the microcode's revision and the switches of the
@@ -33,7 +34,7 @@ pub struct Hardware {
     now: Duration,
     accesses: Vec<Access>,
     keeps: bool,
-    log: Option<Log>,
+    log: Option<LogFile>,
 }
 
 impl Hardware {
@@ -92,7 +93,8 @@ impl Hardware {
     /// # Errors
     /// [`GuestError::File`] if the file cannot be written.
     pub fn log_to(&mut self, path: &Path) -> Result<(), GuestError> {
-        self.log = Some(Log::create(path, self.chassis.shape())?);
+        let log = LogFile::create(path, self.chassis.shape(), "accesses of a guest", "guest seconds");
+        self.log = Some(log.map_err(|source| GuestError::File { path: path.to_owned(), source })?);
         Ok(())
     }
 
@@ -101,7 +103,9 @@ impl Hardware {
     /// # Errors
     /// [`GuestError::File`] if the file could not be written.
     pub fn finish_log(&mut self) -> Result<(), GuestError> {
-        self.log.take().map_or(Ok(()), Log::finish)
+        let Some(log) = self.log.take() else { return Ok(()) };
+        let path = log.path().to_owned();
+        log.finish().map_err(|source| GuestError::File { path, source })
     }
 
     /// Carries out an access at a moment of guest time. `None`: the machine has no part in it, QEMU's own hardware must answer.
@@ -152,15 +156,12 @@ impl Hardware {
         let ticks = (self.now.as_nanos() * u128::from(self.ticks_per_second) / 1_000_000_000) as u64;
         self.traffic.advance(&mut self.chassis, &operation, ticks);
         self.chassis.set_now(ticks);
-        let outcome = match operation {
-            Operation::Read { address, width } => self.chassis.read(address, width),
-            Operation::Write { address, width, value } => self.chassis.write(address, width, value).map(|()| 0),
-        };
+        let outcome = self.chassis.carry_out(operation);
         let is_header = matches!(operation.address(), Address::Pci { offset: 0..0x40, .. });
         if !is_header && !matches!(outcome, Err(AccessError::GeneralProtection { .. })) {
             let access = Access { at: self.now, ticks, operation, outcome: outcome.clone() };
             if let Some(log) = &mut self.log {
-                log.note(&access);
+                log.note(access.at, &access.entry(), &access.outcome);
             }
             if self.keeps {
                 self.accesses.push(access);

@@ -5,13 +5,13 @@
 //! over a socket ([`proxy`]). [`Hardware`] decides which accesses are the machine's; [`clock`] ties the guest's time to the
 //! machine's; [`Prepared`] is what is booted, [`run`] the boot.
 
+mod access;
 mod cache;
 pub mod clock;
 mod cpio;
 mod error;
 pub mod gdb;
 mod hardware;
-mod log;
 mod overlay;
 mod plan;
 mod process;
@@ -23,9 +23,9 @@ mod stops;
 mod streams;
 pub mod traps;
 
+pub use access::Access;
 pub use cache::Prepared;
 pub use error::GuestError;
 pub use hardware::Hardware;
-pub use log::Access;
 pub use session::{Boot, Output, Report, collector, run};
 pub use stops::Counts;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use pericore_registers::{Address, Bdf, Outcome, Width};
+use pericore_registers::{Address, Bdf, Operation, Outcome, Width};
 
 /// Which way an access went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +27,15 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// What an operation came to.
+    pub const fn of(operation: Operation, outcome: &Outcome<u64>) -> Self {
+        let faulted = outcome.is_err();
+        match operation {
+            Operation::Read { address, width } => Self { address, width, kind: Kind::Read, faulted },
+            Operation::Write { address, width, value } => Self { address, width, kind: Kind::Write(value), faulted },
+        }
+    }
+
     /// The access with the value that was read, as a log shows it.
     pub fn with_value(&self, outcome: &Outcome<u64>) -> String {
         match (self.kind, outcome) {

@@ -1,31 +1,29 @@
 //! A backend that notes every access on its way to another.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pericore_registers::Operation;
 
-use super::analyser::Analyser;
-use super::entry::{Entry, Kind};
+use super::entry::Entry;
 use super::expectation::{Expectation, Mismatch};
+use super::file::LogFile;
 use crate::backend::{Answer, Backend};
 use crate::error::DoorsError;
 use crate::platform::Platform;
 
 /// Passes accesses on, one at a time, so that the log has them in the order in which they happened.
+#[derive(Debug)]
 pub struct Logged<B> {
     inner: B,
-    analyser: Analyser,
     notes: Mutex<Notes>,
 }
 
+#[derive(Debug)]
 struct Notes {
-    log: Option<(PathBuf, BufWriter<File>)>,
+    log: Option<LogFile>,
     expectation: Option<Expectation>,
     accesses: u64,
-    failed: Option<std::io::Error>,
 }
 
 /// What a run came to.
@@ -44,24 +42,14 @@ impl<B: Backend> Logged<B> {
     /// [`DoorsError`] if a file cannot be used.
     pub fn new(inner: B, log: Option<&Path>, expect: Option<&Path>) -> Result<Self, DoorsError> {
         let expectation = expect.map(Expectation::read).transpose()?;
-        let analyser = Analyser::new(&inner.platform().shape);
-        let log = match log {
-            Some(path) => {
-                let failed = |source| DoorsError::LogFile { path: path.to_owned(), source };
-                let mut file = BufWriter::new(File::create(path).map_err(failed)?);
-                let shape = &inner.platform().shape;
-                writeln!(
-                    file,
-                    "# accesses to {}, {} socket(s): seconds, access, meaning",
-                    shape.family.name, shape.sockets
-                )
-                .map_err(failed)?;
-                Some((path.to_owned(), file))
-            }
-            None => None,
+        let shape = &inner.platform().shape;
+        let create = |path: &Path| {
+            let log = LogFile::create(path, shape, "accesses", "seconds");
+            log.map_err(|source| DoorsError::LogFile { path: path.to_owned(), source })
         };
-        let notes = Mutex::new(Notes { log, expectation, accesses: 0, failed: None });
-        Ok(Self { inner, analyser, notes })
+        let log = log.map(create).transpose()?;
+        let notes = Mutex::new(Notes { log, expectation, accesses: 0 });
+        Ok(Self { inner, notes })
     }
 
     fn notes(&self) -> MutexGuard<'_, Notes> {
@@ -75,9 +63,9 @@ impl<B: Backend> Logged<B> {
     pub fn finish(&self) -> Result<Summary, DoorsError> {
         let mut notes = self.notes();
         let mismatch = notes.expectation.as_mut().and_then(Expectation::finish);
-        if let Some((path, mut file)) = notes.log.take() {
-            let earlier = notes.failed.take();
-            earlier.map_or_else(|| file.flush(), Err).map_err(|source| DoorsError::LogFile { path, source })?;
+        if let Some(log) = notes.log.take() {
+            let path = log.path().to_owned();
+            log.finish().map_err(|source| DoorsError::LogFile { path, source })?;
         }
         Ok(Summary { accesses: notes.accesses, mismatch })
     }
@@ -93,21 +81,12 @@ impl<B: Backend> Backend for Logged<B> {
         let answer = self.inner.access(operation);
         notes.accesses += 1;
         if notes.log.is_some() || notes.expectation.is_some() {
-            let faulted = answer.outcome.is_err();
-            let entry = match operation {
-                Operation::Read { address, width } => Entry { address, width, kind: Kind::Read, faulted },
-                Operation::Write { address, width, value } => {
-                    Entry { address, width, kind: Kind::Write(value), faulted }
-                }
-            };
+            let entry = Entry::of(operation, &answer.outcome);
             if let Some(expectation) = &mut notes.expectation {
                 expectation.meet(entry);
             }
-            if let Some((_, file)) = &mut notes.log {
-                let meaning = self.analyser.explain(&entry, &answer.outcome);
-                let (at, access) = (answer.at, entry.with_value(&answer.outcome));
-                let line = writeln!(file, "{:5}.{:09}  {access:<44}  ; {meaning}", at.as_secs(), at.subsec_nanos());
-                notes.failed = notes.failed.take().or(line.err());
+            if let Some(log) = &mut notes.log {
+                log.note(answer.at, &entry, &answer.outcome);
             }
         }
         answer

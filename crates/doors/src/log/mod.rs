@@ -6,9 +6,11 @@
 mod analyser;
 mod entry;
 mod expectation;
+mod file;
 mod logged;
 
 pub use analyser::Analyser;
 pub use entry::{Entry, Kind};
 pub use expectation::{Expectation, Mismatch};
+pub(crate) use file::LogFile;
 pub use logged::{Logged, Summary};

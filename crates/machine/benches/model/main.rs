@@ -33,6 +33,7 @@ struct Case {
 }
 
 /// A measured part of a run.
+#[derive(Debug)]
 pub struct Measured {
     seconds: f64,
     requests: u64,

@@ -48,14 +48,26 @@ pub enum SnapshotError {
         expected: &'static str,
     },
     /// A family that the catalogue does not have.
-    #[error("no family {0:?}")]
-    Family(String),
+    #[error("no family {name:?}; known: {known}")]
+    Family {
+        /// What was written.
+        name: String,
+        /// Families that the catalogue has.
+        known: String,
+    },
     /// A machine that cannot be.
     #[error(transparent)]
     Shape(#[from] ShapeError),
     /// A name that the catalogue does not have.
     #[error(transparent)]
     Name(#[from] WiringError),
+}
+
+impl SnapshotError {
+    fn family(name: &str) -> Self {
+        let known: Vec<&str> = pericore_catalog::families().iter().map(|family| family.name).collect();
+        Self::Family { name: name.to_owned(), known: known.join(", ") }
+    }
 }
 
 impl Chassis {
@@ -327,7 +339,7 @@ impl<'t> Line<'t> {
         let ["machine", name, facts @ ..] = words.as_slice() else {
             return Err(self.error("machine FAMILY sockets=…"));
         };
-        let family = pericore_catalog::family(name).ok_or_else(|| SnapshotError::Family((*name).to_owned()))?;
+        let family = pericore_catalog::family(name).ok_or_else(|| SnapshotError::family(name))?;
         let fact = |name| self.fact(facts, name);
         let (cores, built): (u16, u16) = (fact("cores")?, fact("built")?);
         // Where all take part nothing is said of how many there are.

@@ -95,6 +95,7 @@ impl Wheel {
     }
 
     /// The same queue, whose marks stand for this event and the numbers after it.
+    #[must_use]
     pub fn with_marks(self, marked: u32) -> Self {
         Self { marked, ..self }
     }

@@ -1,5 +1,6 @@
 //! What a counter listens to: a control value and the unit's filters, compiled to tests of a signal's tags.
 
+use pericore_catalog::decode::selecting_bits;
 use pericore_catalog::{Attribute, DecodeRole, Event, Measure, Operand, Register, Role, Selector, Term, Unit};
 
 use super::predicate::{Predicate, Test};
@@ -149,32 +150,13 @@ fn find(unit: &'static Unit, register: &Register, control: u64) -> Option<(&'sta
     // Events that share a code differ in further bits of the control register; the one that needs most of them is meant.
     let selected = coded.filter(|event| control & needed(event) == needed(event));
     let event = selected.rev().max_by_key(|event| needed(event).count_ones())?;
-    let exact = event.subevents.iter().find(|subevent| control & selecting(register) == subevent.config);
+    let exact = event.subevents.iter().find(|subevent| control & selecting_bits(register) == subevent.config);
     Some((event, exact.map_or(event.counters, |subevent| subevent.counters)))
 }
 
 /// The bits that an event needs whatever its subevent.
 fn needed(event: &Event) -> u64 {
     event.subevents.iter().fold(event.config, |bits, subevent| bits & subevent.config)
-}
-
-/// The bits of a control register that select; the rest shape, enable and report.
-fn selecting(register: &Register) -> u64 {
-    let shaping = [
-        "thresh",
-        "invert",
-        "en",
-        "edge_det",
-        "rst",
-        "tid_en",
-        "frz_ovf",
-        "pmi_en",
-        "occ_invert",
-        "occ_edge_det",
-        "occ_ctr_rst",
-    ];
-    let fields = register.fields.iter().filter(|field| field.name != "rsv" && !shaping.contains(&field.name));
-    fields.fold(0, |mask, field| mask | field.bits.mask())
 }
 
 /// Without decode rows each attribute is named after the control field that selects by it.

@@ -1,7 +1,7 @@
 //! The result of discovery, and where registers of an instance are.
 
 use pericore_catalog::{Family, Location, Placement, Register, Role, Unit};
-use pericore_registers::{Address, Bdf, Width};
+use pericore_registers::{Address, Bdf, Operation, Width};
 
 use super::identity::{MEMORY_BAR, SliceCount};
 use super::table::Block;
@@ -62,6 +62,18 @@ pub struct Place {
     pub address: Address,
     /// Cycle width.
     pub width: Width,
+}
+
+impl Place {
+    /// A read of the register.
+    pub const fn read(self) -> Operation {
+        Operation::Read { address: self.address, width: self.width }
+    }
+
+    /// A write of `value` to it.
+    pub const fn write(self, value: u64) -> Operation {
+        Operation::Write { address: self.address, width: self.width, value }
+    }
 }
 
 /// A register that has no address here.

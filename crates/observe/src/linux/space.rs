@@ -108,10 +108,7 @@ impl RegisterSpace for LinuxSpace {
                 Operation::Read { address: Address::Pci { bdf, offset }, .. } if run.len() > 1 => {
                     self.read_together(bdf, offset, &run, outcomes);
                 }
-                Operation::Read { address, width } => outcomes.push(self.read(address, width)),
-                Operation::Write { address, width, value } => {
-                    outcomes.push(self.write(address, width, value).map(|()| 0));
-                }
+                operation => outcomes.push(self.carry_out(operation)),
             }
             rest = &rest[run.len().max(1)..];
         }

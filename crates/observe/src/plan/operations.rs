@@ -3,7 +3,6 @@
 use std::cell::RefCell;
 
 use pericore_catalog::{Register, Role, Unit};
-use pericore_registers::Operation;
 
 use super::gate::{Freeze, Gate, Stop};
 use super::{CounterUse, InstancePlan, PlanError, Purpose, SocketPlan, Step};
@@ -326,10 +325,7 @@ impl Writer<'_> {
         purpose: Purpose,
     ) -> Result<Step, PlanError> {
         let place = self.place(register, member)?;
-        let operation = match value {
-            Some(value) => Operation::Write { address: place.address, width: place.width, value },
-            None => Operation::Read { address: place.address, width: place.width },
-        };
+        let operation = value.map_or_else(|| place.read(), |value| place.write(value));
         Ok(Step { operation, purpose, instance: self.index, register, member })
     }
 }

@@ -176,10 +176,7 @@ impl Writer<'_> {
         let instance = if of_leader(register) { self.instance } else { self.part.gate.unwrap_or(self.instance) };
         let at = &self.part.instances[instance];
         let place = self.socket.locate(at.unit, at.number, register, member)?;
-        let operation = match value {
-            Some(value) => Operation::Write { address: place.address, width: place.width, value },
-            None => Operation::Read { address: place.address, width: place.width },
-        };
+        let operation = value.map_or_else(|| place.read(), |value| place.write(value));
         Ok(Step { operation, purpose, instance, register, member })
     }
 }

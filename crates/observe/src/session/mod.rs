@@ -11,6 +11,7 @@ mod journal;
 mod lists;
 mod neighbours;
 mod on_disk;
+mod options;
 mod prepare;
 mod reading;
 mod sample;
@@ -34,6 +35,7 @@ use journal::restore_all;
 use lists::{List, placed};
 pub use neighbours::{Entrance, Neighbour, Neighbourhood};
 pub use on_disk::{Journal, JournalError, JournalFile, Restored};
+pub use options::{Guard, Options};
 pub use prepare::{Manners, Refusal, prepare};
 use reading::readable;
 pub use sample::{Count, Moment, Sample};
@@ -43,31 +45,6 @@ use span::{Evenness, Span};
 use state::{InstanceState, State};
 pub use survey::{survey, survey_sockets};
 use watch::Watch;
-
-/// How a session treats others.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Options {
-    /// Use counters even if someone else has them running.
-    pub take_over: bool,
-    /// How closely controls are watched for changes by others.
-    pub guard: Guard,
-    /// Where to journal what will be overwritten; without it a killed session cannot be undone.
-    pub journal: Option<JournalFile>,
-    /// The sessions beside which this one is put back, one at a time.
-    pub neighbourhood: Option<Neighbourhood>,
-}
-
-/// How many of the controls and filters in use each sample reads again.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Guard {
-    /// One, in turn.
-    #[default]
-    InTurn,
-    /// All.
-    All,
-    /// None.
-    Off,
-}
 
 /// Running counters.
 #[derive(Debug)]

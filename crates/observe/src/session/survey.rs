@@ -88,11 +88,10 @@ fn controls(socket: &Socket, topology: &Topology) -> Vec<(&'static pericore_cata
             for register in unit.with_role(Role::Control).chain(unit.with_role(Role::FixedControl)) {
                 for member in 0..register.count {
                     let Ok(place) = socket.locate(unit, number, register, member) else { continue };
-                    let operation = Operation::Read { address: place.address, width: place.width };
                     steps.push((
                         *unit,
                         number,
-                        Step { operation, purpose: Purpose::Inspect, instance: 0, register, member },
+                        Step { operation: place.read(), purpose: Purpose::Inspect, instance: 0, register, member },
                     ));
                 }
             }

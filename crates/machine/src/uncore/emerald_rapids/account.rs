@@ -1,9 +1,7 @@
 //! What the model tells: each happening goes to the signals and, on another path, to the ledger.
 
-use super::binding::{Line, bind, bind_signal};
-use super::command_lines::CommandLines;
+use super::binding::{Line, bind, bind_signal, link_codes};
 use super::level_lines::LevelLines;
-use super::link_lines::LinkLines;
 use super::reject_lines::RejectLines;
 use super::request::Pool;
 use super::request_tags::RequestLines;
@@ -14,6 +12,54 @@ use crate::ledger::emerald_rapids::{
 };
 use crate::signal::{SignalSink, Stride, Tick, Wiring, WiringError};
 use pericore_catalog::BitRange;
+
+/// Signals of the memory channels' commands.
+#[derive(Debug)]
+struct CommandLines {
+    columns: Line,
+    lengths: Line,
+    activates: Line,
+    kind: BitRange,
+    pseudo: BitRange,
+}
+
+impl CommandLines {
+    const fn tag(&self, kind: u8, pseudo: u8) -> u64 {
+        self.pseudo.set(self.kind.set(0, kind as u64), pseudo as u64)
+    }
+}
+
+/// Signals of the link layers: sent, received.
+#[derive(Debug)]
+struct LinkLines {
+    flits: [Line; 2],
+    headers: [Line; 2],
+    slot: BitRange,
+    kind: BitRange,
+    /// Tag of each message.
+    messages: [u64; LinkMessage::COUNT],
+    links: u16,
+}
+
+impl LinkLines {
+    const fn slot_tag(&self, slot: u64, kind: u64) -> u64 {
+        self.kind.set(self.slot.set(0, slot), kind)
+    }
+
+    fn bind(wiring: &mut Wiring) -> Result<Self, WiringError> {
+        let class = wiring.attribute("upi", "tx_headers", "mc")?;
+        let opcode = wiring.attribute("upi", "tx_headers", "opc")?;
+        Ok(Self {
+            flits: [bind_signal(wiring, "upi", "tx_flits")?, bind_signal(wiring, "upi", "rx_flits")?],
+            headers: [bind_signal(wiring, "upi", "tx_headers")?, bind_signal(wiring, "upi", "rx_headers")?],
+            slot: wiring.attribute("upi", "tx_flits", "slot")?,
+            kind: wiring.attribute("upi", "tx_flits", "kind")?,
+            messages: link_codes(wiring)?
+                .map(|code| opcode.set(class.set(0, u64::from(code) >> 4), u64::from(code) & 0xF)),
+            links: wiring.family().unit("upi").map_or(0, |unit| unit.instances),
+        })
+    }
+}
 
 /// Answers of the stacks' ports to snoops.
 #[derive(Debug)]
@@ -44,7 +90,15 @@ impl Account {
     pub fn new(wiring: &mut Wiring, ledger: Ledger, opcode: impl Fn(&str) -> Option<u64>) -> Result<Self, WiringError> {
         let deeds = table(DEEDS.iter().map(|entry| bind(wiring, entry)).collect::<Result<_, _>>()?);
         let levels = LEVELS.iter().map(|entry| LevelLines::bind(wiring, entry)).collect::<Result<_, _>>()?;
-        let commands = CommandLines::bind(wiring)?;
+        let kind = wiring.attribute("imc", "cas", "kind")?;
+        let pseudo = wiring.attribute("imc", "cas", "pch")?;
+        let commands = CommandLines {
+            columns: bind_signal(wiring, "imc", "cas")?,
+            lengths: bind_signal(wiring, "imc", "cas_length")?,
+            activates: bind_signal(wiring, "imc", "activates")?,
+            kind,
+            pseudo,
+        };
         let stride = wiring.stride();
         let requests = RequestLines::bind(wiring, opcode)?;
         let rejects = RejectLines::bind(wiring)?;

@@ -162,7 +162,7 @@ pub fn parse(text: &str, limits: &Limits) -> Result<Scenario, ScenarioError> {
                 workload: None,
                 idle: false,
                 nanoseconds: None,
-                conditions: super::Conditions::default(),
+                conditions: Conditions::default(),
             });
             seen.clear();
             opened = Some((index + 1, text));

@@ -57,7 +57,7 @@ pub fn spread(
         rules.check(item)?;
     }
     let bound = bound::lower_bound(&rules, &items);
-    let mut search = Search::new(&rules, items.clone(), budget);
+    let mut search = Search::new(&rules, items, budget);
     let proven = search.run(bound.rounds);
     let mut best = search.slots();
     let mut steps = search.steps;

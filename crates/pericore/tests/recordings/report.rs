@@ -1,71 +1,10 @@
-//! `pericore record` and `pericore report` as a user meets them, on software machines.
+//! What `pericore report` shows of recordings.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Output;
 
-const E5: [&str; 4] = ["--machine", "e5-2600", "--workload", "random:requests=20k,footprint=64M"];
-
-/// A folder of a test's own, which is the current one of its programs.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(test: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("pericore-recordings-{}-{test}", std::process::id()));
-        fs::create_dir_all(&path).expect("a folder");
-        Self(path)
-    }
-
-    fn command(&self, arguments: &[&[&str]]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_pericore"));
-        command.args(arguments.concat()).current_dir(&self.0).env("XDG_STATE_HOME", &self.0);
-        command
-    }
-
-    fn run(&self, arguments: &[&[&str]]) -> Output {
-        self.command(arguments).output().expect("the program starts")
-    }
-
-    /// Standard output of a run that ends well.
-    fn shown(&self, arguments: &[&[&str]]) -> String {
-        let output = self.run(arguments);
-        assert!(output.status.success(), "{arguments:?}: {}", said(&output));
-        String::from_utf8(output.stdout).expect("UTF-8")
-    }
-
-    /// A shell's run; `$P` is the program.
-    fn shell(&self, script: &str) -> Output {
-        let mut command = Command::new("sh");
-        command.args(["-c", script]).env("P", env!("CARGO_BIN_EXE_pericore")).current_dir(&self.0);
-        command.output().expect("sh runs")
-    }
-
-    fn file(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-
-    fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(&self.0).expect("a folder").map(|entry| entry.expect("an entry").file_name());
-        let mut names: Vec<String> = entries.map(|name| name.into_string().expect("UTF-8")).collect();
-        names.sort();
-        names
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-fn said(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-fn lines(path: &Path) -> usize {
-    fs::read(path).map_or(0, |bytes| bytes.iter().filter(|byte| **byte == b'\n').count())
-}
+use crate::E5;
+use crate::folder::{Folder, said};
 
 /// `stat` and, of the same run, `record` and `report`: equal lines in all forms and scopes. Under a table `stat` says more.
 #[test]
@@ -129,17 +68,6 @@ fn turns_are_scaled_up_over_the_whole() {
         assert_eq!(said(&run).contains("take turns"), interval == "0.0015", "{}", said(&run));
         assert_eq!(rows(folder.shown(&[&["report", "-j"]])), stat, "{interval}");
     }
-}
-
-#[test]
-fn the_same_seed_gives_the_same_file() {
-    let folder = Folder::new("seed");
-    folder.shown(&[&["record"], &E5]);
-    folder.shown(&[&["record", "-o", "again.rec"], &E5]);
-    let first = fs::read(folder.file("pericore.rec")).expect("a recording");
-    assert_eq!(first, fs::read(folder.file("again.rec")).expect("a recording"));
-    let text = String::from_utf8(first).expect("UTF-8");
-    assert!(text.lines().count() > 4 && text.lines().last() == Some("{\"ended\":\"whole\",\"samples\":4}"), "{text}");
 }
 
 /// What was recorded serves for more than was asked for; what was not is named.
@@ -253,159 +181,6 @@ fn two_recordings_are_compared() {
     assert!(String::from_utf8_lossy(&sockets.stdout).contains("left out: 0 rows of the first alone, 4 of the second"));
 }
 
-/// SIGKILL in the middle: what was measured until then is there, and that it was cut is said.
-#[test]
-fn what_kills_the_run_leaves_what_was_measured() {
-    let folder = Folder::new("killed");
-    let endless = ["record", "--machine", "e5-2600", "--workload", "random:requests=1G,footprint=64M"];
-    let mut run = folder.command(&[&endless]).stderr(Stdio::null()).spawn().expect("the program starts");
-    let file = folder.file("pericore.rec");
-    let patience = Instant::now() + Duration::from_secs(120);
-    while lines(&file) < 4 && Instant::now() < patience {
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    run.kill().expect("it runs");
-    run.wait().expect("it ended");
-    let output = folder.run(&[&["report", "-j"]]);
-    assert!(output.status.success() && !output.stdout.is_empty(), "{}", said(&output));
-    assert!(said(&output).contains("the line that says how it ended is missing"), "{}", said(&output));
-    let mut text = fs::read(&file).expect("a recording");
-    text.extend_from_slice(b"{\"end\":0.1,\"seco");
-    fs::write(&file, &text).expect("written");
-    let half = folder.run(&[&["report", "-j"]]);
-    assert_eq!(half.stdout, output.stdout);
-    assert!(said(&half).contains("was written in part only, and is left out"), "{}", said(&half));
-    text.extend_from_slice(b"\n");
-    fs::write(&file, &text).expect("written");
-    let damaged = folder.run(&[&["report", "-j"]]);
-    let number = lines(&file);
-    assert_eq!(damaged.status.code(), Some(255));
-    assert!(said(&damaged).contains(&format!("pericore.rec: line {number}: it is no JSON")), "{}", said(&damaged));
-}
-
-/// Ctrl-C is an end like another.
-#[test]
-fn a_signal_ends_a_recording_in_order() {
-    let folder = Folder::new("signal");
-    let script = r#""$P" record --machine e5-2600 --workload random:requests=1G,footprint=64M & pid=$!
-        until [ "$(wc -l <pericore.rec 2>/dev/null || echo 0)" -gt 3 ]; do sleep 0.01; done
-        kill -TERM $pid; wait $pid; echo status $?; tail -n 1 pericore.rec; "$P" report -j"#;
-    let output = folder.shell(script);
-    let shown = String::from_utf8_lossy(&output.stdout);
-    assert!(shown.contains("status 143") && shown.contains("\"ended\":\"interrupted\""), "{shown}");
-    assert!(shown.contains("\"signal\":15}") && shown.contains("MEM_READ_BANDWIDTH"), "{shown}");
-    let ours = said(&output).lines().filter(|line| line.starts_with("pericore: ")).count();
-    assert_eq!(ours, 1, "the summary, and nothing of the report: {}", said(&output));
-}
-
-/// The limit on a file's size stands for a disk that is full: with the signal ignored, a write goes as far as it can.
-#[test]
-fn a_full_disk_leaves_whole_lines() {
-    let folder = Folder::new("full");
-    let run = "record --machine e5-2600 --workload random:requests=200k,footprint=64M";
-    let script = format!(r#"trap '' XFSZ; ulimit -f 8; "$P" {run}"#);
-    let output = folder.shell(&script);
-    assert_eq!(output.status.code(), Some(255), "{}", said(&output));
-    assert!(
-        said(&output).contains("cannot write pericore.rec") && said(&output).contains("samples before that are in")
-    );
-    let file = folder.file("pericore.rec");
-    assert!(fs::read(&file).expect("a recording").ends_with(b"}\n"), "no half line");
-    let report = folder.run(&[&["report", "-j"]]);
-    assert!(report.status.success() && !report.stdout.is_empty(), "{}", said(&report));
-    assert!(said(&report).contains("failed after") || said(&report).contains("missing"), "{}", said(&report));
-
-    let output = folder.run(&[&["record", "-o", "/dev/full"], &E5]);
-    assert_eq!(output.status.code(), Some(255));
-    assert!(said(&output).contains("cannot write /dev/full"), "{}", said(&output));
-}
-
-#[test]
-fn an_older_recording_is_kept_until_there_is_a_new_one() {
-    let folder = Folder::new("old");
-    let place = |arguments: &[&str]| folder.run(&[&["record"], &E5[..2], arguments]);
-    folder.shown(&[&["record"], &E5]);
-    let first = fs::read(folder.file("pericore.rec")).expect("a recording");
-    let refused = place(&["--workload", "random:requests=2k", "-e", "imc/NO_SUCH/"]);
-    assert!(!refused.status.success());
-    assert_eq!(
-        (folder.names(), fs::read(folder.file("pericore.rec")).ok()),
-        (vec!["pericore.rec".to_owned()], Some(first.clone()))
-    );
-    assert!(place(&["--workload", "random:requests=2k"]).status.success());
-    assert_eq!(folder.names(), ["pericore.rec", "pericore.rec.old"]);
-    assert_eq!(fs::read(folder.file("pericore.rec.old")).expect("the old one"), first);
-    for (file, words) in [
-        ("/", "/ is a folder; name a file, such as -o /pericore.rec"),
-        ("/no/such/folder/x.rec", "cannot write /no/such/folder/x.rec"),
-        ("/proc/x.rec", "cannot write /proc/x.rec"),
-    ] {
-        let output = place(&["-o", file]);
-        assert_eq!(output.status.code(), Some(255), "{file}");
-        assert!(said(&output).contains(words), "{file}: {}", said(&output));
-    }
-    for (file, words) in [
-        ("none.rec", "cannot read none.rec"),
-        ("/dev/null", "nothing was recorded"),
-        ("/proc/self/exe", "it is no recording"),
-    ] {
-        let output = folder.run(&[&["report", file]]);
-        assert_eq!(output.status.code(), Some(255), "{file}");
-        assert!(said(&output).contains(words), "{file}: {}", said(&output));
-    }
-}
-
-/// What yields no sample, or not even a whole one, leaves all files as they are, however often it is tried.
-#[test]
-fn only_a_sample_takes_the_place_of_an_older_recording() {
-    let folder = Folder::new("failed");
-    folder.shown(&[&["record"], &E5]);
-    let first = fs::read(folder.file("pericore.rec")).expect("a recording");
-    let is_kept = |what: &str, output: &Output| {
-        assert_eq!(folder.names(), ["pericore.rec"], "{what}: {}", said(output));
-        assert_eq!(fs::read(folder.file("pericore.rec")).expect("a recording"), first, "{what}");
-    };
-    for _ in 0..2 {
-        let output = folder.run(&[&["record", "-D", "1000"], &E5]);
-        assert!(output.status.success() && said(&output).contains("nothing was measured"), "{}", said(&output));
-        assert!(said(&output).contains("no sample: pericore.rec was not written"), "{}", said(&output));
-        is_kept("delay", &output);
-        let output = folder.run(&[&["record"], &E5[..2], &["--", "/no/such/program"]]);
-        assert!(!output.status.success() && said(&output).contains("/no/such/program"), "{}", said(&output));
-        is_kept("no program", &output);
-        // Room for the first line, whose length the name decides, and for a part of the first sample.
-        let named = format!("imc/CAS_COUNT.RD,name={}/", "x".repeat(460));
-        let script = format!(r#"trap '' XFSZ; ulimit -f 2; "$P" record {} -e {named}"#, E5.join(" "));
-        let output = folder.shell(&script);
-        assert!(said(&output).contains("cannot write pericore.rec"), "{}", said(&output));
-        assert!(!said(&output).contains("samples before that"), "{}", said(&output));
-        is_kept("full disk", &output);
-    }
-    let inner = [env!("CARGO_BIN_EXE_pericore"), "record", "-e", "imc/CAS_COUNT.RD/", "--", "/no/such/program"];
-    let output = folder.run(&[&["machine", "run", "--machine", "e5-2600", "--"], &inner]);
-    assert!(!output.status.success() && said(&output).contains("/no/such/program"), "{}", said(&output));
-    assert_eq!(fs::read(folder.file("pericore.rec")).expect("a recording"), first, "in real time");
-    assert!(!folder.names().iter().any(|name| name.ends_with(".part") || name.ends_with(".old")));
-}
-
-/// What a shell has opened is written to; it is no name to move other files to.
-#[test]
-fn a_recording_follows_links() {
-    let folder = Folder::new("links");
-    let run = E5.join(" ");
-    let output = folder.shell(&format!(
-        r#"echo before >out; "$P" record {run} -o /dev/stdout >>out; ls -l /dev/stdout | cut -c1; tail -n +2 out >x.rec; "$P" report x.rec -j"#
-    ));
-    let shown = String::from_utf8_lossy(&output.stdout);
-    assert!(shown.starts_with("l\n{") && shown.contains("MEM_READ_BANDWIDTH"), "{shown}{}", said(&output));
-    assert!(fs::read(folder.file("out")).expect("a file").starts_with(b"before\n{\"pericore-recording\""));
-    assert_eq!(folder.names(), ["out", "x.rec"]);
-    std::os::unix::fs::symlink("x.rec", folder.file("link")).expect("a link");
-    folder.shown(&[&["record", "-o", "link"], &E5]);
-    assert_eq!(folder.names(), ["link", "out", "x.rec", "x.rec.old"]);
-    assert!(folder.file("link").is_symlink() && !folder.file("x.rec").is_symlink());
-}
-
 /// The workload is over within the delay.
 #[test]
 fn a_recording_without_samples_says_so() {
@@ -469,32 +244,4 @@ fn standard_input_is_a_recording_like_another() {
         let output = folder.shell(script);
         assert!(!output.status.success() && said(&output).contains(words), "{script}: {}", said(&output));
     }
-}
-
-/// On a machine that stands in for a Xeon: wall time, which is told, and EMULATED all the same. The program's status is ours.
-#[test]
-fn our_own_recorder_runs_on_a_machine_that_stands_in() {
-    let folder = Folder::new("stand-in");
-    let inner = [
-        env!("CARGO_BIN_EXE_pericore"),
-        "record",
-        "-I",
-        "20",
-        "-e",
-        "imc/CAS_COUNT.RD/",
-        "--",
-        "sh",
-        "-c",
-        "sleep 0.1; exit 5",
-    ];
-    let output = folder
-        .run(&[&["machine", "run", "--machine", "e5-2600", "--inject", "imc/CAS_COUNT.RD_REG=1000000", "--"], &inner]);
-    assert_eq!(output.status.code(), Some(5), "{}", said(&output));
-    assert!(said(&output).contains("bytes, in pericore.rec"), "{}", said(&output));
-    let header = fs::read_to_string(folder.file("pericore.rec")).expect("a recording");
-    let header: serde_json::Value = serde_json::from_str(header.lines().next().expect("a line")).expect("JSON");
-    assert_eq!(header["emulated"], "e5-2680");
-    assert!(header["started"].as_str().is_some_and(|time| time.len() == 24 && time.ends_with('Z')), "{header}");
-    let table = folder.shown(&[&["report"]]);
-    assert!(table.contains("EMULATED e5-2680") && table.contains("imc/CAS_COUNT.RD/"), "{table}");
 }

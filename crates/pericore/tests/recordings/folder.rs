@@ -1,0 +1,65 @@
+//! A folder for a test, and runs in it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A folder of a test's own, which is the current one of its programs.
+pub struct Folder(PathBuf);
+
+impl Folder {
+    pub fn new(test: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("pericore-recordings-{}-{test}", std::process::id()));
+        fs::create_dir_all(&path).expect("a folder");
+        Self(path)
+    }
+
+    pub fn command(&self, arguments: &[&[&str]]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_pericore"));
+        command.args(arguments.concat()).current_dir(&self.0).env("XDG_STATE_HOME", &self.0);
+        command
+    }
+
+    pub fn run(&self, arguments: &[&[&str]]) -> Output {
+        self.command(arguments).output().expect("the program starts")
+    }
+
+    /// Standard output of a run that ends well.
+    pub fn shown(&self, arguments: &[&[&str]]) -> String {
+        let output = self.run(arguments);
+        assert!(output.status.success(), "{arguments:?}: {}", said(&output));
+        String::from_utf8(output.stdout).expect("UTF-8")
+    }
+
+    /// A shell's run; `$P` is the program.
+    pub fn shell(&self, script: &str) -> Output {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).env("P", env!("CARGO_BIN_EXE_pericore")).current_dir(&self.0);
+        command.output().expect("sh runs")
+    }
+
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    pub fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.0).expect("a folder").map(|entry| entry.expect("an entry").file_name());
+        let mut names: Vec<String> = entries.map(|name| name.into_string().expect("UTF-8")).collect();
+        names.sort();
+        names
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+pub fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+pub fn lines(path: &Path) -> usize {
+    fs::read(path).map_or(0, |bytes| bytes.iter().filter(|byte| **byte == b'\n').count())
+}

@@ -1,0 +1,7 @@
+//! `pericore record` and `pericore report` as a user meets them, on software machines.
+
+mod folder;
+mod record;
+mod report;
+
+const E5: [&str; 4] = ["--machine", "e5-2600", "--workload", "random:requests=20k,footprint=64M"];
