@@ -1,3 +1,4 @@
-//! What the journeys share: a software machine whose signals can be tampered with.
+//! What the journeys share: a software machine whose signals can be tampered with, and where documents of others are found.
 
+pub mod reference;
 pub mod rig;

@@ -1,11 +1,10 @@
 //! What must hold for every register, event and address of every family, whatever the catalogue has in it.
 
-use std::path::Path;
-
 use pericore_catalog::decode::{self, AddressQuery};
 use pericore_catalog::event_file::{EventFile, overlay};
 use pericore_catalog::search::{Topic, resolve};
 use pericore_catalog::{Event, Family, FieldAccess, Location, Register, Subevent, Unit, encode, families};
+use pericore_tests::reference::shared;
 use proptest::prelude::*;
 
 fn registers() -> impl Iterator<Item = (&'static Family, &'static Unit, &'static Register)> {
@@ -231,17 +230,14 @@ fn every_events_name_stands_for_it() {
 /// agree with the catalogue in every control value.
 #[test]
 fn intels_event_files_agree_with_the_catalogue() {
-    let reference = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/reference/perfmon");
+    let Some(shared) = shared("reading Intel's own event files") else { return };
     let files = [
         ("e5-2600", "JKT/events/Jaketown_uncore.json", 498),
         ("emerald-rapids", "EMR/events/emeraldrapids_uncore.json", 280),
         ("emerald-rapids", "EMR/events/emeraldrapids_uncore_experimental.json", 1765),
     ];
     for (name, path, rows) in files {
-        let Ok(text) = std::fs::read_to_string(reference.join(path)) else {
-            eprintln!("{path} is not at hand: skipped");
-            continue;
-        };
+        let text = std::fs::read_to_string(shared.join("perfmon").join(path)).expect("the file is readable");
         let family = pericore_catalog::family(name).unwrap();
         let file = EventFile::parse(&text, family).unwrap();
         assert_eq!(

@@ -3,9 +3,11 @@
 //! The model says what happens, by signal; the PMON side decides what of it a counter sees. Neither knows the other:
 //! signals are bound by name through the catalogue when a machine is built, and from then on a [`Wire`] is a few small integers.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use pericore_catalog::{BitRange, Event, Family, Role, Unit};
+use pericore_catalog::{BitRange, Event, Family, Role, Subevent, Unit};
+
+use crate::pmon::compile_event;
 
 /// Virtual time. A machine fixes how many ticks a second has so that every clock's period is a whole number of ticks.
 pub type Tick = u64;
@@ -119,6 +121,8 @@ pub struct Wiring {
     bound: Vec<(usize, u16, u64)>,
     /// The signals of `bound`.
     signals: HashSet<(usize, u16)>,
+    /// Of some signals all tags that they can have, whole.
+    tags: HashMap<(usize, u16), Vec<u64>>,
 }
 
 impl Wiring {
@@ -132,7 +136,8 @@ impl Wiring {
             stride.instances += unit.instances;
             stride.places += u32::from(unit.instances) * unit.signals.len() as u32;
         }
-        Self { family, sockets, starts, places, stride, bound: Vec::new(), signals: HashSet::new() }
+        let (bound, signals, tags) = (Vec::new(), HashSet::new(), HashMap::new());
+        Self { family, sockets, starts, places, stride, bound, signals, tags }
     }
 
     /// The family.
@@ -270,12 +275,29 @@ impl Wiring {
         Ok(signal.attributes.iter().find(|a| a.name == attribute).ok_or_else(missing)?.bits)
     }
 
-    /// True if the model emits what the event (and, if given, subevent) counts.
-    pub fn is_modelled(&self, unit: usize, event: &Event, umask: Option<u8>) -> bool {
-        let row = &self.family.units[unit];
+    /// Says which tags a bound signal can have, each as it will be emitted, beside those that were said before. Without a word a signal
+    /// has what [`Wiring::subevent`] asked for.
+    pub fn can_have(&mut self, wire: Wire, tags: impl IntoIterator<Item = u64>) {
+        let (_, unit, _) = self.locate(wire.instance);
+        let known = self.tags.entry((unit, wire.signal)).or_default();
+        known.extend(tags);
+        known.sort_unstable();
+        known.dedup();
+    }
+
+    /// True if the model emits what the event, or the subevent of it, counts.
+    pub fn is_modelled(&self, unit: usize, event: &Event, subevent: Option<&Subevent>) -> bool {
+        if subevent.is_none() && !event.subevents.is_empty() {
+            return event.subevents.iter().any(|subevent| self.is_modelled(unit, event, Some(subevent)));
+        }
+        let row = self.family.units[unit];
         let Some(index) = event.signal else { return true };
-        let signal = &row.signals[usize::from(index)];
-        let sub = signal.attributes.iter().find(|a| a.name == "sub");
+        if let Some(tags) = self.tags.get(&(unit, index)) {
+            let control = subevent.map_or(event.config, |subevent| subevent.config);
+            return compile_event(row, control).is_some_and(|what| tags.iter().any(|&tag| what.matches(tag)));
+        }
+        let sub = row.signals[usize::from(index)].attributes.iter().find(|a| a.name == "sub");
+        let umask = subevent.and_then(|subevent| subevent.umask);
         self.bound.iter().filter(|&&(u, s, _)| (u, s) == (unit, index)).any(|&(_, _, tag)| match (sub, umask) {
             (Some(sub), Some(umask)) => sub.bits.get(tag) & u64::from(umask) != 0,
             _ => true,

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use pericore_catalog::{Event, Family};
+use pericore_catalog::{Event, Family, Subevent};
 use pericore_machine::signal::Wiring;
 
 /// Why a subevent does not count: the beginning of its event's name, a part of its own, and the reason.
@@ -33,11 +33,11 @@ fn family() -> &'static Family {
     pericore_catalog::family("nehalem").expect("the family is in the catalogue")
 }
 
-/// An event's subevents, or the event itself, each with its mask.
-fn rows(event: &'static Event) -> Vec<(&'static str, Option<u8>)> {
+/// An event's subevents by name, or the event itself.
+fn rows(event: &'static Event) -> Vec<(&'static str, Option<&'static Subevent>)> {
     match event.subevents {
         [] => vec![("", None)],
-        subevents => subevents.iter().map(|subevent| (subevent.name, subevent.umask)).collect(),
+        subevents => subevents.iter().map(|subevent| (subevent.name, Some(subevent))).collect(),
     }
 }
 
@@ -50,9 +50,9 @@ fn document(wiring: &Wiring) -> (String, usize, usize) {
     let (mut table, mut all, mut modelled) = (String::new(), 0, 0);
     for event in family().units[0].events {
         let (mut counted, mut left) = (Vec::new(), Vec::<(&str, Vec<&str>)>::new());
-        for (subevent, umask) in rows(event) {
+        for (subevent, row) in rows(event) {
             all += 1;
-            if wiring.is_modelled(0, event, umask) {
+            if wiring.is_modelled(0, event, row) {
                 modelled += 1;
                 counted.push(subevent);
                 continue;
@@ -99,8 +99,8 @@ fn the_document_is_current_and_the_share_holds() {
 fn a_reason_is_given_only_for_what_does_not_count() {
     let wiring = pericore_machine::modelled(family()).expect("the family has a model");
     for event in family().units[0].events {
-        for (subevent, umask) in rows(event) {
-            let counts = wiring.is_modelled(0, event, umask);
+        for (subevent, row) in rows(event) {
+            let counts = wiring.is_modelled(0, event, row);
             assert!(!counts || reason(event.name, subevent).is_none(), "{}.{subevent} counts", event.name);
         }
     }

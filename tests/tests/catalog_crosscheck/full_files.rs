@@ -1,9 +1,9 @@
-//! The extracts against Intel's full files, where these are at hand: in `$PERICORE_SHARED`, or beside the repository.
+//! The extracts against Intel's full files, where these are at hand.
 
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
-use std::{env, fs, io};
+use std::fs;
+use std::path::Path;
 
+use pericore_tests::reference::shared;
 use serde_json::Value;
 
 use crate::table::text;
@@ -56,7 +56,8 @@ const E5_2600: Extract = Extract {
 
 #[test]
 fn extracts_are_true_to_the_full_files() {
-    let Some(shared) = shared() else { return };
+    // The extracts themselves are checked all the same.
+    let Some(shared) = shared("the check of the extracts against Intel's full event files") else { return };
     for extract in [EMERALD_RAPIDS, E5_2600] {
         let mut full: Vec<_> =
             extract.full.iter().flat_map(|file| rows(&shared.join("perfmon").join(file), &extract)).collect();
@@ -71,22 +72,6 @@ fn extracts_are_true_to_the_full_files() {
     }
     let nehalem = fs::read_to_string(shared.join("nehalem-events.csv")).expect("the table is there");
     assert!(nehalem.lines().eq(text("nehalem-events.csv").lines()), "nehalem-events.csv");
-}
-
-/// The folder of reference data, or a loud word that it is not there: past the capture of the test's output.
-fn shared() -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared");
-    let folder = env::var_os("PERICORE_SHARED").map_or_else(beside, PathBuf::from).join("reference");
-    if folder.join("perfmon").is_dir() {
-        return Some(folder);
-    }
-    let message = format!(
-        "\nSKIPPED: the check against Intel's full event files. {} is not there; set PERICORE_SHARED. \
-         The extracts in tests/reference were checked.\n\n",
-        folder.display()
-    );
-    io::stderr().write_all(message.as_bytes()).expect("stderr takes text");
-    None
 }
 
 fn rows(path: &Path, extract: &Extract) -> Vec<String> {

@@ -1,4 +1,4 @@
-//! A control value on its own, for tests of models: what a counter with it would take.
+//! A control value on its own: what a counter with it would take.
 
 use super::selection::{Selection, compile};
 use pericore_catalog::{Measure, Unit};

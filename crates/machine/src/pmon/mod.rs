@@ -6,7 +6,6 @@
 
 mod bank;
 mod clock;
-#[cfg(test)]
 mod compiled;
 mod counter;
 mod instance;
@@ -21,7 +20,8 @@ mod tags;
 
 pub use bank::Bank;
 #[cfg(test)]
-pub use compiled::{Compiled, compile_event};
+pub use compiled::Compiled;
+pub use compiled::compile_event;
 pub use counter::{Conditioning, Counter, GateCondition};
 pub use layout::{RegisterRef, SlotRef};
 pub use overflow::Interrupt;

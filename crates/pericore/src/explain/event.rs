@@ -184,12 +184,6 @@ fn relatives(
 }
 
 fn modelled(family: &'static Family, unit: &Unit, event: &'static Event, subevent: Option<&Subevent>) -> bool {
-    let (Some(wiring), Some(index)) = (pericore_machine::modelled(family), family.unit_index(unit.name)) else {
-        return false;
-    };
-    match subevent {
-        Some(subevent) => wiring.is_modelled(index, event, subevent.umask),
-        None if event.subevents.is_empty() => wiring.is_modelled(index, event, None),
-        None => event.subevents.iter().any(|subevent| wiring.is_modelled(index, event, subevent.umask)),
-    }
+    let (wiring, index) = (pericore_machine::modelled(family), family.unit_index(unit.name));
+    wiring.zip(index).is_some_and(|(wiring, index)| wiring.is_modelled(index, event, subevent))
 }

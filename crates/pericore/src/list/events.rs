@@ -51,8 +51,10 @@ pub fn print(out: &mut impl Write, family: &'static Family, request: &Request<'_
     for (index, unit, query) in request.units(family) {
         let mut headed = false;
         for event in unit.events {
-            let is_modelled = |umask| modelled.as_ref().is_some_and(|wiring| wiring.is_modelled(index, event, umask));
-            let shown = Shown::of(event, &query, |umask| !request.args.modelled || is_modelled(umask));
+            let is_modelled = |subevent: Option<&Subevent>| {
+                modelled.as_ref().is_some_and(|wiring| wiring.is_modelled(index, event, subevent))
+            };
+            let shown = Shown::of(event, &query, |subevent| !request.args.modelled || is_modelled(subevent));
             rows += shown.rows();
             if shown.rows() == 0 {
                 continue;
@@ -95,7 +97,7 @@ struct Shown {
 }
 
 impl Shown {
-    fn of(event: &'static Event, query: &Query, is_wanted: impl Fn(Option<u8>) -> bool) -> Self {
+    fn of(event: &'static Event, query: &Query, is_wanted: impl Fn(Option<&Subevent>) -> bool) -> Self {
         let matches = |subevent: &&Subevent| {
             let names = [event.name, subevent.name];
             // Only a pattern can have a dot that joins the two.
@@ -103,14 +105,9 @@ impl Shown {
             query.matches(&names, &[event.description, subevent.description])
                 || (query.has_dot() && query.matches(&[&full()], &[event.description, subevent.description]))
         };
-        let wanted = event.subevents.iter().filter(|subevent| is_wanted(subevent.umask));
+        let wanted = event.subevents.iter().filter(|subevent| is_wanted(Some(subevent)));
         let subevents: Vec<_> = wanted.filter(matches).collect();
-        let counts = if event.subevents.is_empty() {
-            is_wanted(None)
-        } else {
-            event.subevents.iter().any(|subevent| is_wanted(subevent.umask))
-        };
-        Self { event: counts && query.matches(&[event.name], &[event.description]), subevents }
+        Self { event: is_wanted(None) && query.matches(&[event.name], &[event.description]), subevents }
     }
 
     fn rows(&self) -> usize {
@@ -124,15 +121,11 @@ fn json(
     unit: &Unit,
     event: &Event,
     shown: &Shown,
-    is_modelled: impl Fn(Option<u8>) -> bool,
+    is_modelled: impl Fn(Option<&Subevent>) -> bool,
 ) -> io::Result<()> {
     let checked = |subevent| pericore_machine::checked(family.name, unit.name, event.name, subevent).is_some();
     if shown.event {
-        let modelled = if event.subevents.is_empty() {
-            is_modelled(None)
-        } else {
-            event.subevents.iter().any(|subevent| is_modelled(subevent.umask))
-        };
+        let modelled = is_modelled(None);
         let row = EventLine {
             family: family.name,
             unit: unit.name,
@@ -154,6 +147,7 @@ fn json(
         line(out, &row)?;
     }
     for subevent in &shown.subevents {
+        let modelled = is_modelled(Some(subevent));
         let row = EventLine {
             family: family.name,
             unit: unit.name,
@@ -165,8 +159,8 @@ fn json(
             counters: counters(subevent.counters),
             max_increment: subevent.max_increment,
             filters: filters(unit, event, subevent.filters),
-            modelled: is_modelled(subevent.umask),
-            model_only: is_modelled(subevent.umask) && !checked(Some(subevent.name)),
+            modelled,
+            model_only: modelled && !checked(Some(subevent.name)),
             source: subevent.source,
             description: subevent.description,
             caveats: subevent.caveats,
@@ -207,12 +201,13 @@ fn human(
     event: &Event,
     subevents: &[&Subevent],
     paint: Paint,
-    is_modelled: impl Fn(Option<u8>) -> bool,
+    is_modelled: impl Fn(Option<&Subevent>) -> bool,
 ) -> io::Result<bool> {
     let mut marked = false;
-    let mut mark = |umask| {
-        marked |= !is_modelled(umask);
-        if is_modelled(umask) { ' ' } else { '-' }
+    let mut mark = |subevent: Option<&Subevent>| {
+        let is_modelled = is_modelled(subevent);
+        marked |= !is_modelled;
+        if is_modelled { ' ' } else { '-' }
     };
     let first = if event.subevents.is_empty() { mark(None) } else { ' ' };
     let select = format!("code {:#04x}  counters {}", event.code, counter_list(event.counters));
@@ -222,7 +217,7 @@ fn human(
         let other = subevent.counters != event.counters;
         let counters = if other { format!("  counters {}", counter_list(subevent.counters)) } else { String::new() };
         let select = format!("config {:#x}{counters}", subevent.config);
-        row(out, mark(subevent.umask), "  .", subevent.name, &select, paint)?;
+        row(out, mark(Some(subevent)), "  .", subevent.name, &select, paint)?;
         paragraph(out, 8, subevent.description)?;
     }
     Ok(marked)

@@ -22,6 +22,10 @@ pub fn print(out: &mut impl Write, families: &[&'static Family], request: &Reque
     let ranked = if request.args.registers || request.args.metrics { Vec::new() } else { rank(families, request) };
     if request.args.json || ranked.is_empty() {
         let names = names(families, request, &wanted);
+        if let Some(name) = names.iter().find(|name| name.eq_ignore_ascii_case(&wanted)) {
+            notice::say(format!("no row is called {name:?}, but something else is: pericore explain {name}"));
+            return Ok(());
+        }
         let near = hint(&wanted, names.iter().map(String::as_str));
         notice::say(format!("nothing matches {wanted:?}{near}"));
         return Ok(());

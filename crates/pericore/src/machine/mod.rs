@@ -29,7 +29,8 @@ enum MachineCommand {
         #[command(flatten)]
         target: Target,
     },
-    /// Read registers by name: `[SOCKET/]UNIT[N]/REGISTER[M]`; what is left out means all
+    /// Read registers by name, `[SOCKET/]UNIT[N]/REGISTER[M]`, or by address, `[SOCKET/]0xd10`, `ff:10.0+0xd8`, `mmio:mem0+0x22840`; what
+    /// is left out means all
     Peek {
         #[command(flatten)]
         target: Target,

@@ -2,9 +2,10 @@
 
 use std::io::{self, Write};
 
-use pericore_catalog::decode;
+use pericore_catalog::decode::{self, AddressQuery, find_address};
 use pericore_catalog::search::hint;
 use pericore_machine::chassis::{Chassis, RegisterPlace};
+use pericore_registers::Address;
 
 use crate::failure::Failure;
 use crate::target;
@@ -63,7 +64,7 @@ pub fn show(machine: &mut Chassis) -> Result<(), Failure> {
 /// Prints registers with their fields.
 ///
 /// # Errors
-/// A name that no register has.
+/// A name that no register has, or an address at which none begins.
 pub fn peek(machine: &mut Chassis, names: &[String]) -> Result<(), Failure> {
     let mut out = io::BufWriter::new(io::stdout().lock());
     for name in names {
@@ -81,14 +82,17 @@ pub fn peek(machine: &mut Chassis, names: &[String]) -> Result<(), Failure> {
     Ok(out.flush()?)
 }
 
-/// Carries out `NAME=VALUE` writes, in order.
+/// Carries out `NAME=VALUE` and `ADDRESS=VALUE` writes, in order.
 ///
 /// # Errors
 /// A text that is no write, a name that no register has, or a register that refuses the value.
 pub fn poke(machine: &mut Chassis, writes: &[String]) -> Result<(), Failure> {
     for write in writes {
-        let wrong =
-            || Failure::usage(format!("{write:?} is no write; give NAME=VALUE, for example cbo0/ctl0=0x400137"));
+        let wrong = || {
+            Failure::usage(format!(
+                "{write:?} is no write; give NAME=VALUE or ADDRESS=VALUE, for example cbo0/ctl0=0x400137"
+            ))
+        };
         let (name, value) = write.split_once('=').ok_or_else(wrong)?;
         let value = match value.strip_prefix("0x") {
             Some(digits) => u64::from_str_radix(digits, 16),
@@ -106,7 +110,15 @@ pub fn poke(machine: &mut Chassis, writes: &[String]) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The registers that a name or an address means, in every socket if none stands in front.
 fn find(machine: &Chassis, name: &str) -> Result<Vec<RegisterPlace>, Failure> {
+    let (socket, place) = match name.split_once('/') {
+        Some((socket, place)) if socket.bytes().all(|digit| digit.is_ascii_digit()) => (Some(socket), place),
+        _ => (None, name),
+    };
+    if let Ok(query) = AddressQuery::parse(place) {
+        return at_address(machine, socket, place, &query);
+    }
     let places = machine.find_registers(&target::place_name(name));
     if places.is_empty() {
         let family = machine.shape().family.name;
@@ -118,8 +130,49 @@ fn find(machine: &Chassis, name: &str) -> Result<Vec<RegisterPlace>, Failure> {
         });
         let near = hint(name, known);
         return Err(Failure::usage(format!(
-            "no register {name:?}{near}; write [SOCKET/]UNIT[N]/REGISTER[M]; pericore list --registers --machine {family} shows the names"
+            "no register {name:?}{near}; write [SOCKET/]UNIT[N]/REGISTER[M] or an address; pericore list --registers --machine {family} shows both"
         )));
     }
     Ok(places)
+}
+
+/// The registers that begin at an address.
+fn at_address(
+    machine: &Chassis,
+    socket: Option<&str>,
+    text: &str,
+    query: &AddressQuery<'_>,
+) -> Result<Vec<RegisterPlace>, Failure> {
+    let family = machine.shape().family;
+    let known = find_address(family, query);
+    let bus = bus(text);
+    let meant = |place: &RegisterPlace| {
+        let here = known.iter().any(|at| {
+            at.byte == 0
+                && at.unit.name == place.unit.name
+                && at.instance.is_none_or(|instance| instance == place.instance)
+                && (at.register.name, at.member) == (place.register.name, place.member)
+        });
+        let on_bus = match place.address {
+            Address::Pci { bdf, .. } => bus.is_none_or(|bus| bus == bdf.bus),
+            _ => true,
+        };
+        here && on_bus && socket.is_none_or(|socket| place.socket.to_string() == socket)
+    };
+    let places: Vec<RegisterPlace> = machine.registers().filter(meant).collect();
+    if places.is_empty() {
+        return Err(Failure::usage(format!(
+            "no register of this machine begins at {text}; pericore list --registers --machine {} shows the addresses",
+            family.name
+        )));
+    }
+    Ok(places)
+}
+
+/// The bus of a PCI address, where it has one: `ff:10.0+0xd8`, `0000:ff:10.0+0xd8`.
+fn bus(text: &str) -> Option<u8> {
+    let (function, _) = text.split_once('+')?;
+    let (front, device) = function.rsplit_once(':')?;
+    // `D8:F2` names no bus.
+    if device.contains('.') { u8::from_str_radix(front.rsplit(':').next()?, 16).ok() } else { None }
 }

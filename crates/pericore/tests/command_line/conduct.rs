@@ -155,6 +155,39 @@ fn the_bare_program_shows_commands_that_run() {
     }
 }
 
+/// A register is found by the address that the documents print for it, too: Table 2-8 has C3_MSR_PMON_CTL1 at MSR 0xD71, Table 2-59
+/// MC_CH0's control 0 at 0xD8 of device 16, function 0.
+#[test]
+fn a_register_is_peeked_and_poked_by_its_address() {
+    let peek = |machine: &str, address: &str| stdout(&pericore(&["machine", "peek", "--machine", machine, address]));
+    for address in ["0xd71", "msr:0xd71", "0/0xd71"] {
+        assert!(peek("e5-2600", address).starts_with("0/cbo3/ctl1 "), "{address}");
+    }
+    let two = "e5-2600:sockets=2";
+    assert_eq!(peek(two, "0xd71").lines().count(), 2, "one of each socket");
+    assert!(peek(two, "1/0xd71").starts_with("1/cbo3/ctl1 "));
+    for (address, names) in [
+        ("pci:10.0+0xd8", &["0/imc0/ctl0", "1/imc0/ctl0"][..]),
+        ("D16:F0+0xd8", &["0/imc0/ctl0", "1/imc0/ctl0"]),
+        ("0000:ff:10.0+0xd8", &["1/imc0/ctl0"]),
+        ("7f:10.0+0xd8", &["0/imc0/ctl0"]),
+        ("D8:F2+0xd8", &["0/qpi0/ctl0", "1/qpi0/ctl0"]),
+    ] {
+        let shown = peek(two, address);
+        let named: Vec<&str> = shown.lines().filter_map(|line| line.split(' ').next()).collect();
+        assert_eq!(named, names, "{address}");
+    }
+    // Table 1-12's control 0 of the first channel of each of four controllers.
+    assert!(peek("emerald-rapids", "mmio:mem0+0x22840").starts_with("0/imc0/ctl0 "));
+    assert_eq!(peek("emerald-rapids", "mmio:0x22840").lines().count(), 4);
+    let written = stdout(&pericore(&["machine", "poke", "--machine", "e5-2600", "0xd71=0x400137"]));
+    assert!(written.contains("block 0/cbo3") && written.contains("ctl1 = 0x400137"), "{written}");
+    // Inside a register, between registers, on a bus that there is not.
+    for address in ["pci:10.0+0xda", "0xd1f", "33:10.0+0xd8", "9/0xd71"] {
+        refused(&["machine", "peek", "--machine", "e5-2600", address], 129, &["no register", "list --registers"]);
+    }
+}
+
 /// A machine's registers by name, and its snapshot there and back.
 #[test]
 fn a_machine_is_poked_dumped_loaded_and_peeked() {

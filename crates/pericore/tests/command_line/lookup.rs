@@ -206,3 +206,17 @@ fn colour_is_for_those_who_ask() {
     assert!(printed(&["explain", "--machine", "e5-2600", "--color", "always", "imc"]).contains('\x1b'));
     assert!(!printed(&["list", "--machine", "e5-2600", "--color", "never", "cas"]).contains('\x1b'));
 }
+
+/// What `stat` counts on the software machine, `list` and `explain` do not deny; an opcode that its cores never send, they do.
+#[test]
+fn lists_and_sheets_know_what_the_machine_counts() {
+    let row = |subevent: &str| {
+        let all = rows(&["list", "--machine", "emerald-rapids", "--json", &format!("TOR_INSERTS.{subevent}")]);
+        all.into_iter().find(|row| row["subevent"] == *subevent).expect("it is listed")
+    };
+    assert_eq!(row("IA_MISS_DRD")["modelled"], true);
+    assert_eq!(row("IA_MISS_RFOMORPH_CXL_ACC")["modelled"], false);
+    let sheet = |name: &str| stdout(&pericore(&["explain", "--machine", "emerald-rapids", name]));
+    assert!(!sheet("cha/TOR_INSERTS.IA_MISS_DRD").contains("it counts nothing"));
+    assert!(sheet("cha/TOR_INSERTS.IA_MISS_RFOMORPH_CXL_ACC").contains("it counts nothing"));
+}

@@ -2,10 +2,12 @@
 
 use super::binding::{Line, bind, bind_signal, link_codes};
 use super::level_lines::LevelLines;
+use super::port::{HIT_EXCLUSIVE, SNOOPS};
 use super::reject_lines::RejectLines;
 use super::request::Pool;
 use super::request_tags::RequestLines;
 use super::standing::Hearing;
+use super::subchannel::{ACTIVATE_KINDS, COLUMNS};
 use crate::ledger::emerald_rapids::deeds::{DEEDS, Deed, LEVELS, LevelId, OfDeeds, table};
 use crate::ledger::emerald_rapids::{
     Class, Found, INGRESS, Ledger, LevelSpot, LinkMessage, Queue, Reason, Snapshot, Spot, Victim,
@@ -24,9 +26,29 @@ struct CommandLines {
 }
 
 impl CommandLines {
-    const fn tag(&self, kind: u8, pseudo: u8) -> u64 {
-        self.pseudo.set(self.kind.set(0, kind as u64), pseudo as u64)
+    fn bind(wiring: &mut Wiring) -> Result<Self, WiringError> {
+        let kind = wiring.attribute("imc", "cas", "kind")?;
+        let pseudo = wiring.attribute("imc", "cas", "pch")?;
+        let tags = |kinds: &[u8]| -> Vec<u64> {
+            kinds.iter().flat_map(|&of| [0, 1].map(|half| tag(kind, pseudo, of, half))).collect()
+        };
+        Ok(Self {
+            columns: bind_signal(wiring, "imc", "cas", tags(&COLUMNS))?,
+            lengths: bind_signal(wiring, "imc", "cas_length", tags(&COLUMNS.map(|kind| kind / 2)))?,
+            activates: bind_signal(wiring, "imc", "activates", tags(&ACTIVATE_KINDS))?,
+            kind,
+            pseudo,
+        })
     }
+
+    const fn tag(&self, kind: u8, pseudo: u8) -> u64 {
+        tag(self.kind, self.pseudo, kind, pseudo)
+    }
+}
+
+/// The tag of a command of a kind on a half of a channel.
+const fn tag(kind: BitRange, pseudo: BitRange, of: u8, half: u8) -> u64 {
+    pseudo.set(kind.set(0, of as u64), half as u64)
 }
 
 /// Signals of the link layers: sent, received.
@@ -49,17 +71,29 @@ impl LinkLines {
     fn bind(wiring: &mut Wiring) -> Result<Self, WiringError> {
         let class = wiring.attribute("upi", "tx_headers", "mc")?;
         let opcode = wiring.attribute("upi", "tx_headers", "opc")?;
+        let slot = wiring.attribute("upi", "tx_flits", "slot")?;
+        let kind = wiring.attribute("upi", "tx_flits", "kind")?;
+        let in_every_slot = |of: u64| (0..3).map(move |number| kind.set(slot.set(0, number), of));
+        let flits: Vec<u64> =
+            in_every_slot(HEADER).chain(in_every_slot(DATA)).chain(in_every_slot(CREDIT).skip(2)).collect();
+        let messages =
+            link_codes(wiring)?.map(|code| opcode.set(class.set(0, u64::from(code) >> 4), u64::from(code) & 0xF));
+        let mut bind = |signal, tags: &[u64]| bind_signal(wiring, "upi", signal, tags.iter().copied());
         Ok(Self {
-            flits: [bind_signal(wiring, "upi", "tx_flits")?, bind_signal(wiring, "upi", "rx_flits")?],
-            headers: [bind_signal(wiring, "upi", "tx_headers")?, bind_signal(wiring, "upi", "rx_headers")?],
-            slot: wiring.attribute("upi", "tx_flits", "slot")?,
-            kind: wiring.attribute("upi", "tx_flits", "kind")?,
-            messages: link_codes(wiring)?
-                .map(|code| opcode.set(class.set(0, u64::from(code) >> 4), u64::from(code) & 0xF)),
+            flits: [bind("tx_flits", &flits)?, bind("rx_flits", &flits)?],
+            headers: [bind("tx_headers", &messages)?, bind("rx_headers", &messages)?],
+            slot,
+            kind,
+            messages,
             links: wiring.family().unit("upi").map_or(0, |unit| unit.instances),
         })
     }
 }
+
+/// What a slot of a flit holds, as the signal numbers it.
+const DATA: u64 = 0;
+const CREDIT: u64 = 1;
+const HEADER: u64 = 4;
 
 /// Answers of the stacks' ports to snoops.
 #[derive(Debug)]
@@ -67,6 +101,15 @@ struct AnswerLines {
     answers: Line,
     result: BitRange,
     snoop: BitRange,
+}
+
+impl AnswerLines {
+    fn bind(wiring: &mut Wiring) -> Result<Self, WiringError> {
+        let result = wiring.attribute("irp", "snoop_responses", "result")?;
+        let snoop = wiring.attribute("irp", "snoop_responses", "snoop")?;
+        let tags = SNOOPS.map(|of| snoop.set(result.set(0, HIT_EXCLUSIVE.into()), of.into()));
+        Ok(Self { answers: bind_signal(wiring, "irp", "snoop_responses", tags)?, result, snoop })
+    }
 }
 
 /// Everything that the model tells.
@@ -90,25 +133,13 @@ impl Account {
     pub fn new(wiring: &mut Wiring, ledger: Ledger, opcode: impl Fn(&str) -> Option<u64>) -> Result<Self, WiringError> {
         let deeds = table(DEEDS.iter().map(|entry| bind(wiring, entry)).collect::<Result<_, _>>()?);
         let levels = LEVELS.iter().map(|entry| LevelLines::bind(wiring, entry)).collect::<Result<_, _>>()?;
-        let kind = wiring.attribute("imc", "cas", "kind")?;
-        let pseudo = wiring.attribute("imc", "cas", "pch")?;
-        let commands = CommandLines {
-            columns: bind_signal(wiring, "imc", "cas")?,
-            lengths: bind_signal(wiring, "imc", "cas_length")?,
-            activates: bind_signal(wiring, "imc", "activates")?,
-            kind,
-            pseudo,
-        };
+        let commands = CommandLines::bind(wiring)?;
         let stride = wiring.stride();
         let requests = RequestLines::bind(wiring, opcode)?;
         let rejects = RejectLines::bind(wiring)?;
         let channels = wiring.family().unit("imc").map_or(0, |unit| unit.instances);
         let links = LinkLines::bind(wiring)?;
-        let answers = AnswerLines {
-            answers: bind_signal(wiring, "irp", "snoop_responses")?,
-            result: wiring.attribute("irp", "snoop_responses", "result")?,
-            snoop: wiring.attribute("irp", "snoop_responses", "snoop")?,
-        };
+        let answers = AnswerLines::bind(wiring)?;
         let hearing = Hearing::new(wiring, ledger.levels());
         Ok(Self { links, answers, ledger, stride, deeds, levels, requests, rejects, commands, channels, hearing })
     }
@@ -366,10 +397,9 @@ impl Account {
         let lines = &self.links;
         let side = usize::from(received);
         let flits = lines.flits[side];
-        // Kinds: data, credits, null, control, header.
-        self.pulse(flits, lines.slot_tag(slot.into(), 4), (socket, link), tick, 1, sink);
+        self.pulse(flits, lines.slot_tag(slot.into(), HEADER), (socket, link), tick, 1, sink);
         if message.has_line() {
-            (0..3).for_each(|slot| self.pulse(flits, lines.slot_tag(slot, 0), (socket, link), tick, 3, sink));
+            (0..3).for_each(|slot| self.pulse(flits, lines.slot_tag(slot, DATA), (socket, link), tick, 3, sink));
         }
         self.pulse(lines.headers[side], lines.messages[message as usize], (socket, link), tick, 1, sink);
         self.ledger.link_message(socket * lines.links + link, message, slot, received);
@@ -378,7 +408,7 @@ impl Account {
     /// Credits for the peer go out on a link, or (`received`) come in: slot 2 of a flit.
     pub fn credit_slot<S: SignalSink>(&mut self, socket: u16, link: u16, received: bool, tick: Tick, sink: &mut S) {
         let lines = &self.links;
-        self.pulse(lines.flits[usize::from(received)], lines.slot_tag(2, 1), (socket, link), tick, 1, sink);
+        self.pulse(lines.flits[usize::from(received)], lines.slot_tag(2, CREDIT), (socket, link), tick, 1, sink);
         self.ledger.credit_slot(socket * lines.links + link, received);
     }
 

@@ -42,12 +42,19 @@ pub fn bind(wiring: &mut Wiring, entry: &str) -> Result<Line, WiringError> {
     for further in names {
         tag |= wiring.tagged(0, unit, 0, event, Some(further))?.1;
     }
+    wiring.can_have(wire, [tag]);
     Ok(line(wiring, unit, wire, tag))
 }
 
-/// Binds a signal by its own name, without a tag.
-pub fn bind_signal(wiring: &mut Wiring, unit: &str, signal: &str) -> Result<Line, WiringError> {
+/// Binds a signal by its own name, whose tag is put together when it is told: one of `tags`.
+pub fn bind_signal(
+    wiring: &mut Wiring,
+    unit: &str,
+    signal: &str,
+    tags: impl IntoIterator<Item = u64>,
+) -> Result<Line, WiringError> {
     let wire = wiring.signal(0, unit, 0, signal)?;
+    wiring.can_have(wire, tags);
     Ok(line(wiring, unit, wire, 0))
 }
 

@@ -24,7 +24,9 @@ const RETURN: Tick = 16;
 const QUEUES: usize = 3;
 const DATA_QUEUE: usize = 2;
 /// A snoop's answer: the line was there, exclusive, its data not yet written.
-const HIT_EXCLUSIVE: u8 = 2;
+pub const HIT_EXCLUSIVE: u8 = 2;
+/// Snoops that it answers: for code, for data, for ownership.
+pub const SNOOPS: [u8; 3] = [0, 1, 2];
 
 const STALLS: [LevelId; QUEUES] = [
     level!("irp/TxR2_AD0_STALL_CREDIT_CYCLES"),
@@ -247,9 +249,9 @@ impl Model {
         self.port_wrote(socket, stack, line);
         let (at, now) = (u16::from(socket), self.now);
         let snoop = match class.kind {
-            kind if kind.owns() => 2,
-            Kind::CodeRead | Kind::CodePrefetch | Kind::LlcCode => 0,
-            _ => 1,
+            kind if kind.owns() => SNOOPS[2],
+            Kind::CodeRead | Kind::CodePrefetch | Kind::LlcCode => SNOOPS[0],
+            _ => SNOOPS[1],
         };
         self.account.port_answers(at, stack, HIT_EXCLUSIVE, snoop, now, sink);
         self.account.deed(deed!("irp/MISC1.LOST_FWD"), at, stack, now, sink);

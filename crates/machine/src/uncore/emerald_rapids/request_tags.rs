@@ -71,13 +71,16 @@ const fn lookup_index(kind: Kind, found: Found, remote: bool) -> usize {
 impl RequestLines {
     /// Binds the signals. `opcode` gives the catalogue's value of an opcode's name.
     pub fn bind(wiring: &mut Wiring, opcode: impl Fn(&str) -> Option<u64>) -> Result<Self, WiringError> {
+        let (tor_tags, lookup_tags, victim_tags) =
+            (tor_tags(wiring, opcode)?, lookup_tags(wiring)?, victim_tags(wiring)?);
+        let mut bind = |signal, tags: &[u64]| bind_signal(wiring, "cha", signal, tags.iter().copied());
         Ok(Self {
-            tor: bind_signal(wiring, "cha", "tor")?,
-            lookup: bind_signal(wiring, "cha", "llc_lookup")?,
-            victim: bind_signal(wiring, "cha", "LLC_VICTIMS")?,
-            tor_tags: tor_tags(wiring, opcode)?,
-            lookup_tags: lookup_tags(wiring)?,
-            victim_tags: victim_tags(wiring)?,
+            tor: bind("tor", &tor_tags)?,
+            lookup: bind("llc_lookup", &lookup_tags)?,
+            victim: bind("LLC_VICTIMS", &victim_tags)?,
+            tor_tags,
+            lookup_tags,
+            victim_tags,
         })
     }
 

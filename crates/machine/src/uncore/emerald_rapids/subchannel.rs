@@ -257,6 +257,9 @@ const fn activate(sent: &Sent) -> u8 {
 const REGULAR: u8 = 0;
 const UNDERFILL: u8 = 2;
 const PLAIN_WRITE: u8 = 4;
+/// The kinds of column commands, and of activates (see [`activate`]), that there are.
+pub const COLUMNS: [u8; 3] = [REGULAR, UNDERFILL, PLAIN_WRITE];
+pub const ACTIVATE_KINDS: [u8; 4] = [0, 2, 3, 5];
 
 type Halves = [u16; 2];
 /// Reads, writes.
