@@ -13,7 +13,16 @@ use crate::terminal::{ColorArg, Paint};
 
 fn row(name: &str, socket: Option<(u16, Option<&str>)>, value: Value, unit: Option<UnitOfMeasure>) -> Row {
     let place = socket.map(|(socket, instance)| Place { socket, instance: instance.map(str::to_owned), instances: 1 });
-    Row { name: name.to_owned(), place, value, unit_of_measure: unit, standard_error: None, spread: None, truth: None }
+    Row {
+        name: name.to_owned(),
+        place,
+        value,
+        seconds: 1.0,
+        unit_of_measure: unit,
+        standard_error: None,
+        spread: None,
+        truth: None,
+    }
 }
 
 fn report(seconds: f64, rows: Vec<Row>) -> Report {
