@@ -1,5 +1,6 @@
 //! Reading, line by line, without trust in the file.
 
+use std::collections::BTreeMap;
 use std::io::BufRead;
 
 use pericore_metrics::{Grade, Validity};
@@ -9,7 +10,7 @@ use super::header::Header;
 use super::lines::{Line, Lines};
 use super::spot::Spot;
 use super::{Ending, FORMAT, KEY, LARGEST_ERROR, LONGEST_SECONDS, RecordError};
-use crate::session::{Count, Sample, Slices};
+use crate::session::{Count, Length, Sample, Slices};
 
 /// By this part of the time, and of a second at least, lengths of samples may be off together.
 const ROUNDING: f64 = 1e-6;
@@ -118,6 +119,7 @@ impl<R: BufRead> Reader<R> {
             seconds,
             tsc_cycles: spot.field("tsc-cycles")?.whole_number()?,
             stood_before_reading: spot.optional("stood")?.map_or(Ok(false), |stood| stood.flag())?,
+            sockets: spot.optional("sockets")?.map_or_else(|| Ok(BTreeMap::new()), |list| self.lengths_of(&list))?,
             counts: Vec::with_capacity(self.header.counts.len()),
         };
         for (count, &(event, instance)) in self.numbers(spot, "counts")?.into_iter().zip(&self.header.counts) {
@@ -154,6 +156,24 @@ impl<R: BufRead> Reader<R> {
         let truth = self.header.about.truth.then(|| self.numbers(spot, "truth")).transpose()?;
         let truth = truth.map(|truth| sample.with_truth(truth));
         Ok(Recorded { end: ended, sample, truth })
+    }
+
+    /// The lengths of sockets, which the header knows.
+    fn lengths_of(&self, list: &Spot<'_>) -> Result<BTreeMap<u16, Length>, RecordError> {
+        let mut lengths = BTreeMap::new();
+        for item in list.items()? {
+            let which = item.field("socket")?;
+            let socket: u16 = which.whole_number()?;
+            if self.header.instances.iter().all(|place| place.socket != socket) {
+                return Err(which.refuse("nothing was counted in this socket"));
+            }
+            let seconds = item.field("seconds")?.number(LONGEST_SECONDS)?;
+            let tsc_cycles = item.field("tsc-cycles")?.whole_number()?;
+            if lengths.insert(socket, Length { seconds, tsc_cycles }).is_some() {
+                return Err(which.refuse("it is there twice"));
+            }
+        }
+        Ok(lengths)
     }
 
     /// A list of as many counts as the header announces.

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::results::{Scope, event_totals, metric_totals};
 use crate::selection::{Asked, Selection};
-use crate::session::{Count, Sample, Slices};
+use crate::session::{Count, Length, Sample, Slices};
 use crate::testing::e5_2600;
 
 /// Written by hand after docs/recording.md. CAS_COUNT.RD is event 0x04 with umask 0x03 (Table 2-63 of the guide), LLC_LOOKUP.DATA_READ 0x34 with
@@ -61,6 +61,7 @@ fn samples() -> [Recorded; 2] {
         seconds: 1.0,
         tsc_cycles: 2_700_000_000,
         stood_before_reading: false,
+        sockets: BTreeMap::new(),
         counts: vec![count(1, (0, 1), Some(7)), count(0, (0, 0), Some(1000)), count(0, (0, 2), Some(u64::MAX))],
     };
     let mut slices = Slices::default();
@@ -70,6 +71,7 @@ fn samples() -> [Recorded; 2] {
         seconds: 1.5,
         tsc_cycles: 4_050_000_000,
         stood_before_reading: true,
+        sockets: BTreeMap::from([(0, Length { seconds: 1.25, tsc_cycles: 3_000_000_000 })]),
         counts: vec![
             Count { validity: Validity::scaled(0.5), slices, standard_error: Some(2.5), ..count(1, (0, 1), Some(20)) },
             Count {
@@ -284,13 +286,15 @@ fn any_count() -> impl Strategy<Value = Count> {
 
 fn any_sample(has_truth: bool) -> impl Strategy<Value = Recorded> {
     let truth = prop::array::uniform3(prop::option::of(any::<u64>()));
-    (prop::array::uniform3(any_count()), seconds(), any::<u64>(), any::<bool>(), truth).prop_map(
-        move |(mut counts, seconds, tsc_cycles, stood, truth)| {
+    let length = || (seconds(), any::<u64>()).prop_map(|(seconds, tsc_cycles)| Length { seconds, tsc_cycles });
+    (prop::array::uniform3(any_count()), (length(), prop::option::of(length())), any::<bool>(), truth).prop_map(
+        move |(mut counts, (Length { seconds, tsc_cycles }, own), stood, truth)| {
             for (count, &(event, place)) in counts.iter_mut().zip(&header().counts) {
                 let place = &header().instances[place];
                 (count.event, count.socket, count.instance) = (event, place.socket, place.number);
             }
-            let sample = Sample { seconds, tsc_cycles, stood_before_reading: stood, counts: counts.to_vec() };
+            let sockets = own.map(|length| (0, length)).into_iter().collect();
+            let sample = Sample { seconds, tsc_cycles, stood_before_reading: stood, sockets, counts: counts.to_vec() };
             let truth = has_truth.then(|| sample.with_truth(truth));
             Recorded { end: 0.0, sample, truth }
         },

@@ -116,7 +116,8 @@ impl View {
     pub fn of(&self, recorded: &Sample) -> Sample {
         let pick =
             |&(position, event): &(usize, usize)| Some(Count { event, ..recorded.counts.get(position)?.clone() });
-        Sample { counts: self.picks.iter().filter_map(pick).collect(), ..*recorded }
+        let counts = self.picks.iter().filter_map(pick).collect();
+        Sample { counts, sockets: recorded.sockets.clone(), ..*recorded }
     }
 }
 

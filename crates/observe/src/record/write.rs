@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::header::{Counted, Header, Place, Source};
 use super::{Ending, FORMAT, LONGEST_LINE};
 use crate::selection::Asked;
-use crate::session::{Count, Sample};
+use crate::session::{Count, Length, Sample};
 
 /// Writes a recording.
 #[derive(Debug)]
@@ -167,11 +167,22 @@ struct SampleLine<'a> {
     tsc_cycles: u64,
     #[serde(skip_serializing_if = "is_false")]
     stood: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sockets: Vec<SocketItem>,
     counts: Vec<Option<u64>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     validity: Vec<ValidityItem<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     truth: Option<Vec<Option<u64>>>,
+}
+
+/// The length of a sample in a socket.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct SocketItem {
+    socket: u16,
+    seconds: f64,
+    tsc_cycles: u64,
 }
 
 /// What is to be said of a number that is not plainly measured.
@@ -284,10 +295,17 @@ impl<'a> SampleLine<'a> {
             seconds: sample.seconds,
             tsc_cycles: sample.tsc_cycles,
             stood: sample.stood_before_reading,
+            sockets: sample.sockets.iter().map(|(&socket, length)| SocketItem::of(socket, *length)).collect(),
             counts: counts(sample),
             validity: sample.counts.iter().enumerate().filter_map(|(at, count)| ValidityItem::of(at, count)).collect(),
             truth: truth.map(counts),
         }
+    }
+}
+
+impl SocketItem {
+    const fn of(socket: u16, Length { seconds, tsc_cycles }: Length) -> Self {
+        Self { socket, seconds, tsc_cycles }
     }
 }
 

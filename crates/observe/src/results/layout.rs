@@ -47,11 +47,11 @@ impl Plan {
 
 impl Layout<'_> {
     /// Sockets with an instance in use.
-    pub(super) fn sockets(&self) -> usize {
+    pub(super) fn sockets(&self) -> Vec<u16> {
         let mut sockets: Vec<u16> = self.instances.iter().map(|instance| instance.socket).collect();
         sockets.sort_unstable();
         sockets.dedup();
-        sockets.len()
+        sockets
     }
 
     /// The parts of the machine in which a unit is in use, in ascending order, each with its number of instances.

@@ -4,7 +4,7 @@ use pericore_metrics::{Reference, Resolver, UnitOfMeasure, Validity, Value, eval
 
 use super::{EventTotal, Layout, Part, Scope, event_totals};
 use crate::selection::SelectedMetric;
-use crate::session::Sample;
+use crate::session::{Length, Sample};
 
 /// A metric's value in a part of the machine.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,6 +15,8 @@ pub struct MetricTotal {
     pub value: Value,
     /// Number of instances of the metric's unit in it.
     pub instances: usize,
+    /// How long its counts were counted: over several sockets the mean of theirs.
+    pub length: Length,
     /// If any of its counts is scaled, the standard error that follows from theirs; none if nothing can be said.
     pub standard_error: Option<f64>,
 }
@@ -35,7 +37,8 @@ pub fn metric_totals(layout: &Layout<'_>, sample: &Sample, metric: &SelectedMetr
             let counts = Counts { layout, sample, metric, scope, part, instances, shifted: None };
             let value = evaluate(&metric.expression, &counts);
             let standard_error = value.number().and_then(|number| counts.standard_error(number));
-            MetricTotal { part, value: possible(value, metric.unit_of_measure), instances, standard_error }
+            let (value, length) = (possible(value, metric.unit_of_measure), counts.length());
+            MetricTotal { part, value, instances, length, standard_error }
         })
         .collect()
 }
@@ -71,18 +74,20 @@ struct Counts<'a> {
 
 impl Counts<'_> {
     /// Sockets that the instances are in.
-    fn sockets(&self) -> usize {
-        match self.part.socket {
-            Some(_) => 1,
-            None => {
-                let mut sockets: Vec<_> = self.layout.parts_of(self.metric.unit, Scope::Socket);
-                if sockets.is_empty() {
-                    return self.layout.sockets();
-                }
-                sockets.dedup_by_key(|(part, _)| *part);
-                sockets.len()
-            }
+    fn sockets(&self) -> Vec<u16> {
+        if let Some(socket) = self.part.socket {
+            return vec![socket];
         }
+        let of_unit = self.layout.parts_of(self.metric.unit, Scope::Socket);
+        if of_unit.is_empty() {
+            return self.layout.sockets();
+        }
+        of_unit.iter().filter_map(|(part, _)| part.socket).collect()
+    }
+
+    /// How long they were counted.
+    fn length(&self) -> Length {
+        self.sample.length_over(self.sockets())
     }
 
     fn total(&self, event: usize) -> Option<EventTotal> {
@@ -118,9 +123,9 @@ impl Resolver for Counts<'_> {
                 false => Validity::MEASURED,
             };
             return match reference.name.as_str() {
-                "seconds" => Value::new(self.sample.seconds, validity()),
-                "SAMPLE_INTERVAL" => Value::new(self.sample.tsc_cycles as f64, validity()),
-                "sockets" => Value::measured(self.sockets() as f64),
+                "seconds" => Value::new(self.length().seconds, validity()),
+                "SAMPLE_INTERVAL" => Value::new(self.length().tsc_cycles as f64, validity()),
+                "sockets" => Value::measured(self.sockets().len() as f64),
                 _ => Value::measured(self.instances as f64),
             };
         }

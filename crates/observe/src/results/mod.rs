@@ -3,12 +3,14 @@
 mod layout;
 mod metrics;
 
+use std::collections::BTreeSet;
+
 use pericore_metrics::{Validity, Value};
 
 pub use layout::{Instance, Layout};
 pub use metrics::{MetricTotal, metric_totals};
 
-use crate::session::{Count, Sample, Slices, at_end_of_range};
+use crate::session::{Count, Length, Sample, Slices, at_end_of_range};
 
 /// What to add up over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +43,8 @@ pub struct EventTotal {
     pub validity: Validity,
     /// Number of instances in it.
     pub instances: usize,
+    /// How long it was counted: over several sockets the mean of theirs.
+    pub length: Length,
     /// For a scaled count its standard error; none if nothing can be said.
     pub standard_error: Option<f64>,
 }
@@ -81,19 +85,24 @@ pub fn event_totals(sample: &Sample, event: usize, scope: Scope) -> Vec<EventTot
                 total.count = total.count.zip(count.count).map(|(a, b)| a.saturating_add(b));
                 total.validity = std::mem::take(&mut total.validity).and(&count.validity);
                 total.instances += 1;
-                errors.add(count);
+                errors.add(count, sample);
             }
             None => {
                 let (count_here, validity) = (count.count, count.validity.clone());
-                let total = EventTotal { part, count: count_here, validity, instances: 1, standard_error: None };
+                let length = match part.socket {
+                    Some(socket) => sample.length_in(socket),
+                    None => sample.length_over(sockets_of(sample, event)),
+                };
+                let total =
+                    EventTotal { part, count: count_here, validity, instances: 1, length, standard_error: None };
                 let mut errors = Errors::default();
-                errors.add(count);
+                errors.add(count, sample);
                 totals.push((total, errors));
             }
         }
     }
     let finish = |(mut total, errors): (EventTotal, Errors)| {
-        total.standard_error = total.count.and_then(|_| errors.standard_error(sample.seconds));
+        total.standard_error = total.count.and_then(|_| errors.standard_error());
         total.validity = total.validity.and(&at_end_of_range(total.count));
         total
     };
@@ -102,38 +111,43 @@ pub fn event_totals(sample: &Sample, event: usize, scope: Scope) -> Vec<EventTot
     totals
 }
 
+/// The sockets in which an event was counted.
+fn sockets_of(sample: &Sample, event: usize) -> BTreeSet<u16> {
+    sample.counts.iter().filter(|count| count.event == event).map(|count| count.socket).collect()
+}
+
 /// The errors of counts in the making of their sum.
 #[derive(Default)]
 struct Errors {
-    /// What ran at the same times is added up part by part: its errors go together.
-    sums: Vec<Slices>,
+    /// What ran at the same times is added up part by part: its errors go together. With the seconds that it stands for.
+    sums: Vec<(Slices, f64)>,
     /// True if some count's error is not known.
     unknown: bool,
 }
 
 impl Errors {
-    fn add(&mut self, count: &Count) {
+    fn add(&mut self, count: &Count, sample: &Sample) {
         if count.slices.is_empty() {
             return;
         }
         self.unknown |= count.standard_error.is_none();
-        let together = self.sums.iter_mut().find_map(|sum| {
+        let together = self.sums.iter_mut().find_map(|(sum, _)| {
             let added = sum.beside(&count.slices)?;
             *sum = added;
             Some(())
         });
         if together.is_none() {
-            self.sums.push(count.slices.clone());
+            self.sums.push((count.slices.clone(), sample.length_in(count.socket).seconds));
         }
     }
 
     /// Nothing if no count is scaled, or if an error is not known. Errors of what ran at different times are added up: that they
     /// cancel out cannot be relied on.
-    fn standard_error(&self, seconds: f64) -> Option<f64> {
+    fn standard_error(&self) -> Option<f64> {
         if self.unknown || self.sums.is_empty() {
             return None;
         }
-        self.sums.iter().map(|sum| sum.standard_error(seconds)).sum()
+        self.sums.iter().map(|(sum, seconds)| sum.standard_error(*seconds)).sum()
     }
 }
 

@@ -36,7 +36,7 @@ fn sample(plan: &Plan) -> Sample {
             }
         }
     }
-    Sample { seconds: 0.5, tsc_cycles: 1_000_000, stood_before_reading: false, counts }
+    Sample { seconds: 0.5, tsc_cycles: 1_000_000, counts, ..Sample::default() }
 }
 
 fn numbers(plan: &Plan, sample: &Sample, metric: usize, scope: Scope) -> Vec<Option<f64>> {
@@ -169,4 +169,18 @@ fn an_empty_interval_gives_no_bandwidth() {
     let plan = planned("MEM_READ_BANDWIDTH");
     let sample = Sample { seconds: 0.0, ..sample(&plan) };
     assert_eq!(numbers(&plan, &sample, 0, Scope::System), [None]);
+}
+
+/// Socket 0 is stopped after 0.4 s, socket 1 after 0.6 s: each has its own rates, and both together one over the mean, 0.5 s.
+#[test]
+fn rates_are_over_the_length_of_their_socket() {
+    let plan = planned("MEM_READ_BANDWIDTH");
+    let length = |seconds: f64| Length { seconds, tsc_cycles: 0 };
+    let apart = Sample { sockets: [(0, length(0.4)), (1, length(0.6))].into(), ..sample(&plan) };
+    assert_eq!(numbers(&plan, &apart, 0, Scope::Socket), [Some(400.0 * 64.0 / 0.4), Some(4000.0 * 64.0 / 0.6)]);
+    assert_eq!(numbers(&plan, &apart, 0, Scope::System), [Some(4400.0 * 64.0 / 0.5)]);
+    let event = plan.selection.events.iter().position(|event| event.label == "imc/CAS_COUNT.RD/").unwrap();
+    let lengths =
+        |scope| event_totals(&apart, event, scope).iter().map(|total| total.length.seconds).collect::<Vec<_>>();
+    assert_eq!((lengths(Scope::Socket), lengths(Scope::System)), (vec![0.4, 0.6], vec![0.5]));
 }

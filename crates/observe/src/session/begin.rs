@@ -41,13 +41,10 @@ impl<S: RegisterSpace> Session<S> {
         Ok(())
     }
 
-    /// Sets everything up, socket by socket, and tells when the first unit and the last one began to count.
-    pub(super) fn set_up(&mut self, now: &mut impl FnMut(&mut S) -> Moment) -> Result<Span, SessionError> {
+    /// Sets everything up, socket by socket, and tells when the first unit and the last one of each began to count.
+    pub(super) fn set_up(&mut self, now: &mut impl FnMut(&mut S) -> Moment) -> Result<Vec<Span>, SessionError> {
         self.is_dirty = true;
-        let steps = placed(&self.plan, &self.state, List::Setup);
-        let first = steps.iter().position(|(_, step)| step.purpose == Purpose::Unfreeze);
-        let first = first.map_or(steps.len(), |first| first + 1);
-        let (outcomes, started) = self.carry_out_timed(List::Setup, first, now);
+        let (outcomes, started) = self.carry_out_timed(List::Setup, now);
         self.set_baselines(List::Setup, &outcomes);
         self.note_written(List::Setup);
         let steps = placed(&self.plan, &self.state, List::Setup);

@@ -1,7 +1,7 @@
 //! Which steps a session carries out, as things stand.
 
 use super::state::State;
-use crate::plan::{Plan, Step};
+use crate::plan::{Plan, Purpose, Step};
 
 /// A step and where it belongs.
 pub(super) type Placed = (usize, Step);
@@ -19,6 +19,19 @@ pub(super) enum List {
     ReadTurns,
     Switch,
     ResumeTurns,
+}
+
+impl List {
+    /// How many of a socket's steps it takes until the first of its units stands, or runs.
+    pub(super) fn acts_first(self, steps: &[Placed]) -> usize {
+        match self {
+            Self::Setup => {
+                let first = steps.iter().position(|(_, step)| step.purpose == Purpose::Unfreeze);
+                first.map_or(steps.len(), |first| first + 1)
+            }
+            _ => steps.len().min(1),
+        }
+    }
 }
 
 /// The steps of one list in all sockets as things stand now, without instances that have failed.

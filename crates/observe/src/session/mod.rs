@@ -8,6 +8,7 @@ mod error;
 mod hold;
 mod in_use;
 mod journal;
+mod length;
 mod lists;
 mod neighbours;
 mod on_disk;
@@ -32,16 +33,18 @@ use crate::plan::{Plan, Purpose, Stands};
 pub use error::SessionError;
 pub use journal::Saved;
 use journal::restore_all;
+pub use length::Length;
 use lists::{List, placed};
 pub use neighbours::{Entrance, Neighbour, Neighbourhood};
 pub use on_disk::{Journal, JournalError, JournalFile, Restored};
 pub use options::{Guard, Options};
 pub use prepare::{Manners, Refusal, prepare};
 use reading::readable;
+use sample::Ran;
 pub use sample::{Count, Moment, Sample};
 pub use slices::Slices;
 pub(crate) use slices::at_end_of_range;
-use span::{Evenness, Span};
+use span::{Since, Span};
 use state::{InstanceState, State};
 pub use survey::{survey, survey_sockets};
 use watch::Watch;
@@ -57,14 +60,8 @@ pub struct Session<S: RegisterSpace> {
     on_disk: Vec<(PathBuf, File)>,
     neighbourhood: Option<Neighbourhood>,
     watch: Watch,
-    last: Moment,
-    /// How the counters were started that run now.
-    started: Span,
-    /// Since when the current rounds run, in seconds.
-    turn_began: f64,
-    /// How those were started that take turns, and how evenly they have run since the last sample.
-    turn_started: Span,
-    turns: Evenness,
+    /// Since when its counters run, for each socket of the plan.
+    since: Vec<Since>,
     stands: Stands,
     /// True from the first write until everything is put back.
     is_dirty: bool,
@@ -73,7 +70,7 @@ pub struct Session<S: RegisterSpace> {
 impl<S: RegisterSpace> Session<S> {
     /// Looks whether the plan's counters are free, saves what will be overwritten, sets up and starts counting.
     ///
-    /// `now` is asked for the time right after counting starts, before anything else is read. Instances that do not answer are left out; their counts
+    /// `now` is asked for the time right after counting starts in a socket, before anything else is read. Instances that do not answer are left out; their counts
     /// will be unreadable, with the reason.
     ///
     /// # Errors
@@ -86,7 +83,6 @@ impl<S: RegisterSpace> Session<S> {
     ) -> Result<Self, SessionError> {
         let state = State::new(&plan);
         let watch = Watch::new(&plan, options.guard);
-        let last = Moment::default();
         let stands = plan.stands();
         let mut session = Self {
             space,
@@ -96,11 +92,7 @@ impl<S: RegisterSpace> Session<S> {
             on_disk: Vec::new(),
             neighbourhood: None,
             watch,
-            last,
-            started: Span::default(),
-            turn_began: 0.0,
-            turn_started: Span::default(),
-            turns: Evenness::default(),
+            since: Vec::new(),
             stands,
             is_dirty: false,
         };
@@ -115,10 +107,7 @@ impl<S: RegisterSpace> Session<S> {
             session.on_disk.push((path, file));
         }
         // At once: what is read from here on takes time in which the counters run.
-        session.started = session.set_up(&mut now)?;
-        session.turn_started = session.started;
-        session.last = session.started.middle();
-        session.turn_began = session.last.seconds;
+        session.since = session.set_up(&mut now)?.into_iter().map(Since::new).collect();
         session.look_at(Guard::All, true);
         // Until here the caller holds the entrance.
         session.neighbourhood = options.neighbourhood;
@@ -135,9 +124,9 @@ impl<S: RegisterSpace> Session<S> {
         &mut self.space
     }
 
-    /// When the next sample begins.
-    pub const fn counts_since(&self) -> Moment {
-        self.last
+    /// When the next sample begins, in seconds; the mean over sockets.
+    pub fn counts_since(&self) -> f64 {
+        span::began(&self.since)
     }
 
     /// What was overwritten, with the values that will be put back.
@@ -150,32 +139,27 @@ impl<S: RegisterSpace> Session<S> {
         self.watch.samples_to_notice()
     }
 
-    /// Stops the counters, reads each in use once, and lets them go on. `now` is asked for the time while they stand, and again when they
-    /// go on: the next sample begins there.
+    /// Stops the counters, reads each in use once, and lets them go on. `now` is asked for the time in each socket when its counters stand, and again
+    /// when they go on: the next sample begins there.
     ///
     /// Counts are those since the last sample, exact across a wrap; those of events that take turns are scaled up. What could
     /// not be read says so in its validity.
     pub fn sample(&mut self, mut now: impl FnMut(&mut S) -> Moment) -> Sample {
-        let (frozen, stopped) = self.carry_out_timed(List::Freeze, 1, &mut now);
-        let moment = stopped.middle();
+        let (frozen, stopped) = self.carry_out_timed(List::Freeze, &mut now);
         self.read(List::Read);
         self.look_around();
-        let (resumed, started) = self.carry_out_timed(List::Resume, 1, &mut now);
-        let goes_on = if self.stands.for_reading { started.middle() } else { moment };
+        let (resumed, started) = self.carry_out_timed(List::Resume, &mut now);
         self.note_doubts(List::Freeze, &frozen, "could not be frozen for reading");
-        let always = (moment.seconds - self.last.seconds).max(0.0);
-        let turns = (moment.seconds - self.turn_began).max(0.0);
-        sample::close(&self.plan, &mut self.state, Some(always), turns);
-        let mut sample = sample::take(&self.plan, &mut self.state, self.last, moment);
+        let mut sample =
+            self.close(self.since.iter().zip(&stopped).map(|(since, stopped)| since.until(stopped)).unzip());
         stuck::mark(&self.plan, &mut sample);
-        let mut evenly = Evenness::default();
-        evenly.add(&self.started, &stopped, always);
-        self.turns.add(&self.turn_started, &stopped, turns);
-        span::mark(&mut sample, evenly, std::mem::take(&mut self.turns));
-        (self.started, self.turn_started) = (started, started);
+        span::mark(&self.plan, &mut sample, &self.since, &stopped);
         self.note_doubts(List::Resume, &resumed, "did not resume after an earlier reading");
-        self.last = goes_on;
-        self.turn_began = goes_on.seconds;
+        let go_on = |(started, stopped): (Span, &Span)| {
+            let since = Since::new(started);
+            if self.stands.for_reading { since } else { since.but_from(stopped.middle()) }
+        };
+        self.since = started.into_iter().zip(&stopped).map(go_on).collect();
         sample
     }
 
@@ -195,9 +179,8 @@ impl<S: RegisterSpace> Session<S> {
         }
         let moment = now(&mut self.space);
         self.read(List::Read);
-        let seconds = (moment.seconds - self.last.seconds).max(0.0);
-        sample::close(&self.plan, &mut self.state, Some(seconds), seconds);
-        let mut sample = sample::take(&self.plan, &mut self.state, self.last, moment);
+        let all = Span { first: moment, last: moment };
+        let mut sample = self.close(self.since.iter().map(|since| since.until(&all)).unzip());
         sample.stood_before_reading = true;
         self.look_around();
         let operations: Vec<Operation> = leader.rearm.iter().map(|step| step.operation).collect();
@@ -209,7 +192,8 @@ impl<S: RegisterSpace> Session<S> {
         }
         state.set_baseline(leader.counter, Ok(leader.preset));
         let resumed = self.carry_out(List::Resume);
-        self.last = if self.stands.from_overflow { now(&mut self.space) } else { moment };
+        let goes_on = if self.stands.from_overflow { now(&mut self.space) } else { moment };
+        self.since.iter_mut().for_each(|since| *since = since.but_from(goes_on));
         self.note_doubts(List::Resume, &resumed, "did not resume after an overflow");
         Some(sample)
     }
@@ -222,13 +206,12 @@ impl<S: RegisterSpace> Session<S> {
         if self.plan.rounds() == 1 {
             return;
         }
-        let (frozen, stopped) = self.carry_out_timed(List::FreezeTurns, 1, &mut now);
-        let ended = stopped.middle();
+        let (frozen, stopped) = self.carry_out_timed(List::FreezeTurns, &mut now);
         self.read(List::ReadTurns);
         self.note_doubts(List::FreezeTurns, &frozen, "could not be frozen for a change of rounds");
-        let turns = (ended.seconds - self.turn_began).max(0.0);
-        self.turns.add(&self.turn_started, &stopped, turns);
-        sample::close(&self.plan, &mut self.state, None, turns);
+        let ran: Vec<Ran> =
+            self.since.iter_mut().zip(&stopped).map(|(since, stopped)| since.end_turn(stopped)).collect();
+        sample::close(&self.plan, &mut self.state, &ran);
         for (socket, part) in self.plan.sockets.iter().enumerate() {
             for (index, instance) in part.instances.iter().enumerate() {
                 let state = self.state.instance_mut(socket, index);
@@ -239,15 +222,10 @@ impl<S: RegisterSpace> Session<S> {
         self.set_baselines(List::Switch, &changed);
         self.note_doubts(List::Switch, &changed, "refused a change of rounds");
         self.note_written(List::Switch);
-        let (resumed, started) = self.carry_out_timed(List::ResumeTurns, 1, &mut now);
+        let (resumed, started) = self.carry_out_timed(List::ResumeTurns, &mut now);
         self.note_doubts(List::ResumeTurns, &resumed, "did not resume after a change of rounds");
-        let goes_on = started.middle();
-        self.turn_started = started;
-        self.turn_began = goes_on.seconds;
-        if self.stands.for_turns {
-            // What does not take turns stood, too.
-            self.last.seconds += (goes_on.seconds - ended.seconds).max(0.0);
-            self.last.tsc = self.last.tsc.wrapping_add(goes_on.tsc.wrapping_sub(ended.tsc));
+        for ((since, stopped), started) in self.since.iter_mut().zip(&stopped).zip(started) {
+            since.begin_turn(stopped, started, self.stands.for_turns);
         }
     }
 
@@ -257,6 +235,12 @@ impl<S: RegisterSpace> Session<S> {
     /// [`SessionError::Restore`] with all registers that refused.
     pub fn stop(mut self) -> Result<(), SessionError> {
         self.put_back()
+    }
+
+    /// What was read, as a sample of so long in each socket.
+    fn close(&mut self, (lengths, ran): (Vec<Length>, Vec<Ran>)) -> Sample {
+        sample::close(&self.plan, &mut self.state, &ran);
+        sample::take(&self.plan, &mut self.state, &lengths)
     }
 
     /// Remembers what controls and filters hold now.
@@ -332,23 +316,30 @@ impl<S: RegisterSpace> Session<S> {
         outcomes
     }
 
-    /// The same, and when: the first of its units stands, or runs, after `first` steps, the last one after all.
+    /// The same, and when the first and the last unit of each socket of the plan stood, or ran, by it. One socket comes after the other.
     fn carry_out_timed(
         &mut self,
         list: List,
-        first: usize,
         now: &mut impl FnMut(&mut S) -> Moment,
-    ) -> (Vec<Outcome<u64>>, Span) {
-        let operations = self.operations(list);
-        let mut outcomes = Vec::with_capacity(operations.len());
-        let (first, rest) = operations.split_at(first.min(operations.len()));
-        let [first, last] = [first, rest].map(|operations| {
-            if !operations.is_empty() {
-                self.space.batch(operations, &mut outcomes);
-            }
-            now(&mut self.space)
-        });
-        (outcomes, Span { first, last })
+    ) -> (Vec<Outcome<u64>>, Vec<Span>) {
+        let steps = placed(&self.plan, &self.state, list);
+        let mut outcomes = Vec::with_capacity(steps.len());
+        let mut rest = &steps[..];
+        let mut spans = Vec::with_capacity(self.plan.sockets.len());
+        for socket in 0..self.plan.sockets.len() {
+            let (own, others) = rest.split_at(rest.partition_point(|(of, _)| *of == socket));
+            rest = others;
+            let (first, last) = own.split_at(list.acts_first(own));
+            let [first, last] = [first, last].map(|steps| {
+                let operations: Vec<Operation> = steps.iter().map(|(_, step)| step.operation).collect();
+                if !operations.is_empty() {
+                    self.space.batch(&operations, &mut outcomes);
+                }
+                now(&mut self.space)
+            });
+            spans.push(Span { first, last });
+        }
+        (outcomes, spans)
     }
 
     fn operations(&self, list: List) -> Vec<Operation> {

@@ -1,8 +1,11 @@
 //! A sample: counts since the one before, each with its validity.
 
+use std::collections::BTreeMap;
+
 use pericore_metrics::Validity;
 
 use super::InstanceState;
+use super::length::Length;
 use super::slices::{Slices, at_end_of_range};
 use super::state::{CounterState, State};
 use crate::plan::{CounterUse, InstancePlan, Plan};
@@ -19,10 +22,12 @@ pub struct Moment {
 /// Counts of an interval.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Sample {
-    /// Length in seconds.
+    /// Length in seconds, the mean over the sockets.
     pub seconds: f64,
-    /// Length in cycles of the time-stamp counter.
+    /// Length in cycles of the time-stamp counter, the mean over the sockets.
     pub tsc_cycles: u64,
+    /// The lengths of the sockets, if they are not all the same.
+    pub sockets: BTreeMap<u16, Length>,
     /// True if the counters stood for an unknown part of it, so that the length is too long.
     pub stood_before_reading: bool,
     /// One count for each event in each instance that counts it.
@@ -61,11 +66,19 @@ impl Sample {
     }
 }
 
-/// Turns the readings in `state` of all counters that run, or only of those that take turns, into slices since the readings before.
-///
-/// `always` is the time since the readings before of counters that run all the time, `turns` that of the others.
-pub(super) fn close(plan: &Plan, state: &mut State, always: Option<f64>, turns: f64) {
-    for (socket, part) in plan.sockets.iter().enumerate() {
+/// How long a socket's counters have run since the readings before, in seconds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ran {
+    /// Those that run all the time; nothing if they run on.
+    pub(super) always: Option<f64>,
+    /// Those that take turns.
+    pub(super) turns: f64,
+}
+
+/// Turns the readings in `state` of all counters that run, or only of those that take turns, into slices since the readings before. There is one of
+/// `ran` for each socket of the plan.
+pub(super) fn close(plan: &Plan, state: &mut State, ran: &[Ran]) {
+    for ((socket, part), &Ran { always, turns }) in plan.sockets.iter().enumerate().zip(ran) {
         for (index, instance) in part.instances.iter().enumerate() {
             let instance_state = state.instance_mut(socket, index);
             let round = instance_state.round;
@@ -90,15 +103,15 @@ pub(super) fn close(plan: &Plan, state: &mut State, always: Option<f64>, turns: 
     }
 }
 
-/// Turns the slices in `state` into counts since `last`, and begins anew.
-pub(super) fn take(plan: &Plan, state: &mut State, last: Moment, moment: Moment) -> Sample {
-    let seconds = (moment.seconds - last.seconds).max(0.0);
-    let mut counts = Vec::new();
-    for (socket, part) in plan.sockets.iter().enumerate() {
+/// Turns the slices in `state` into counts of a sample, and begins anew. There is one of `lengths` for each socket of the plan.
+pub(super) fn take(plan: &Plan, state: &mut State, lengths: &[Length]) -> Sample {
+    let sockets = plan.sockets.iter().map(|part| part.socket);
+    let mut sample = Sample::of_sockets(sockets.zip(lengths.iter().copied()));
+    for ((socket, part), &Length { seconds, .. }) in plan.sockets.iter().enumerate().zip(lengths) {
         for (index, instance) in part.instances.iter().enumerate() {
             let instance_state = state.instance_mut(socket, index);
             for event in instance.events() {
-                counts.push(count(part.socket, instance, instance_state, event, seconds));
+                sample.counts.push(count(part.socket, instance, instance_state, event, seconds));
             }
             for number in 0..instance.counters.len() {
                 let readings = instance_state.counter_mut(number);
@@ -107,8 +120,7 @@ pub(super) fn take(plan: &Plan, state: &mut State, last: Moment, moment: Moment)
             }
         }
     }
-    let tsc_cycles = moment.tsc.wrapping_sub(last.tsc);
-    Sample { seconds, tsc_cycles, stood_before_reading: false, counts }
+    sample
 }
 
 /// An event's count from all counters that serve it in turn.

@@ -12,16 +12,18 @@ impl Sample {
         if self.counts.is_empty() {
             self.counts.clone_from(&other.counts);
         } else {
-            for (count, later) in self.counts.iter_mut().zip(&other.counts) {
+            let mut counts = std::mem::take(&mut self.counts);
+            for (count, later) in counts.iter_mut().zip(&other.counts) {
                 debug_assert_eq!(
                     (count.event, count.socket, count.instance),
                     (later.event, later.socket, later.instance)
                 );
-                count.add(self.seconds, later, other.seconds);
+                let [seconds, later_seconds] = [&*self, other].map(|sample| sample.length_in(count.socket).seconds);
+                count.add(seconds, later, later_seconds);
             }
+            self.counts = counts;
         }
-        self.seconds += other.seconds;
-        self.tsc_cycles = self.tsc_cycles.saturating_add(other.tsc_cycles);
+        self.lengthen(other);
         self.stood_before_reading |= other.stood_before_reading;
     }
 }
@@ -106,7 +108,8 @@ mod tests {
     fn sum(counts: &[Count]) -> Count {
         let mut sum = Sample::default();
         for count in counts {
-            sum.add(&Sample { seconds: 1.0, tsc_cycles: 1, stood_before_reading: false, counts: vec![count.clone()] });
+            let counts = vec![count.clone()];
+            sum.add(&Sample { seconds: 1.0, tsc_cycles: 1, counts, ..Sample::default() });
         }
         assert_eq!((sum.seconds, sum.tsc_cycles), (counts.len() as f64, counts.len() as u64));
         sum.counts.remove(0)

@@ -358,16 +358,53 @@ fn time_in_which_the_counters_stand_is_not_measured() {
     let options = Options { guard: Guard::All, ..Options::default() };
     let mut session = Session::start(space, plan, options, by_accesses).unwrap();
     // Six accesses set up the second slice while the first one counts already. Then the control of both is read again, and they are frozen: the
-    // first one has run for 6 + 2 + 1 seconds, the second for 2 + 2. That is a mean of 6.5, of which neither is sure.
+    // first one has run for 6 + 2 + 1 seconds, the second for 2 + 2. Each socket has its own length, and neither is in doubt.
     let sample = session.sample(by_accesses);
-    assert_eq!(sample.seconds, 6.5);
-    let doubt = sample.counts[0].validity.to_string();
-    assert!(doubt.contains("2500.000 ms longer or shorter than 6500.000 ms"), "{doubt}");
+    assert_eq!([0, 1].map(|socket| sample.length_in(socket).seconds), [9.0, 4.0]);
+    assert_eq!((sample.seconds, sample.counts[0].validity.grade()), (6.5, Grade::Measured));
     // From here on both are let go and frozen in the same order: both run for the same time.
     let sample = session.sample(by_accesses);
     assert_eq!((sample.seconds, sample.counts[0].validity.grade()), (2.0, Grade::Measured));
     session.space_mut().reads.extend([Address::Msr { cpu: 0, msr: 0 }; 10]);
     assert_eq!(session.sample(by_accesses).seconds, 2.0 + 10.0);
+}
+
+/// All units of socket 0 start at 0 s, and are stopped from 10 s to 11 s; those of socket 1 run from 1 s to 12 s.
+#[test]
+fn units_of_a_socket_that_do_not_stop_together_are_in_doubt_there() {
+    let mut space = Fake::two_sockets();
+    let plan = plan(&mut space, "cbo0/LLC_VICTIMS.M_STATE/,cbo1/LLC_VICTIMS.M_STATE/");
+    let mut times = [0.0, 0.0, 1.0, 1.0, 10.0, 11.0, 12.0, 12.0, 13.0, 13.0, 14.0, 14.0].into_iter();
+    let mut now = |_: &mut Fake| Moment { seconds: times.next().unwrap(), tsc: 0 };
+    let mut session = Session::start(space, plan, Options::default(), &mut now).unwrap();
+    let sample = session.sample(&mut now);
+    assert_eq!([0, 1].map(|socket| sample.length_in(socket).seconds), [10.5, 11.0]);
+    for count in &sample.counts {
+        let doubt = count.validity.to_string();
+        let said = doubt.contains("some ran 500.000 ms longer or shorter than 10500.000 ms");
+        assert_eq!(said, count.socket == 0, "socket {}: {doubt}", count.socket);
+    }
+}
+
+/// Rounds change in one socket after the other: what is scaled up is so by the time of its own socket.
+#[test]
+fn turns_are_scaled_up_by_the_time_of_their_socket() {
+    let mut space = Fake::two_sockets();
+    let events = "cbo0/LLC_LOOKUP.DATA_READ,state=0x1/,cbo0/LLC_LOOKUP.DATA_READ,state=0x1F/";
+    let plan = plan(&mut space, events);
+    assert_eq!(plan.rounds(), 2);
+    let mut session = Session::start(space, plan, Options::default(), by_accesses).unwrap();
+    session.rotate(by_accesses);
+    let sample = session.sample(by_accesses);
+    let lengths = [0, 1].map(|socket| sample.length_in(socket).seconds);
+    assert!(lengths[0] > lengths[1], "{lengths:?}");
+    for (socket, length) in (0..).zip(lengths) {
+        // Each of both events had one of two turns, which together make the whole.
+        let own: Vec<&Count> = sample.counts.iter().filter(|count| count.socket == socket).collect();
+        let turns: f64 = own.iter().map(|count| count.slices.seconds()).sum();
+        let duties: f64 = own.iter().map(|count| count.validity.duty()).sum();
+        assert_eq!((own.len(), turns, duties), (2, length, 1.0), "socket {socket}");
+    }
 }
 
 /// A journal of its own that cannot be written, after the one that others look at was: nothing was overwritten, and nobody is told of a

@@ -214,7 +214,7 @@ impl Measurement<'_> {
             return program.map_or(Ok(ExitCode::SUCCESS), Measured::end);
         }
         // Where the first sample begins: no sample is longer than the time that its end tells.
-        let start = session.counts_since().seconds;
+        let start = session.counts_since();
         let seconds = |milliseconds: Option<f64>| milliseconds.map(|milliseconds| milliseconds / 1e3);
         let interval = seconds(course.interval).map(|asked| match self.receiver.needs_every_sample() {
             true => preparation::without_wraps(asked, session.plan()),

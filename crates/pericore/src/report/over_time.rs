@@ -193,7 +193,7 @@ impl Series {
     fn add(&mut self, row: &Row, report: &Report) {
         self.validity = std::mem::take(&mut self.validity).and(row.value.validity());
         let Some(number) = row.value.number() else { return };
-        let (seconds, end) = (report.seconds, report.interval_end.unwrap_or(report.seconds));
+        let (seconds, end) = (row.seconds, report.interval_end.unwrap_or(report.seconds));
         let number = match row.unit_of_measure {
             Some(_) => number,
             None if seconds > 0.0 => number / seconds,
@@ -276,6 +276,7 @@ mod tests {
             name: name.to_owned(),
             place: None,
             value,
+            seconds,
             unit_of_measure,
             standard_error: None,
             spread: None,

@@ -71,7 +71,7 @@ pub fn json(out: &mut impl Write, report: &Report, emulated: Option<&str>) -> io
             unit: "",
             event: &row.name,
             variance: row.spread.map(|spread| spread * 100.0),
-            event_runtime: (report.seconds * validity.duty() * 1e9).round() as u64,
+            event_runtime: (row.seconds * validity.duty() * 1e9).round() as u64,
             event_runtime_is: report.stood.then_some(AT_MOST),
             pcnt_running: (validity.duty() * 10_000.0).round() / 100.0,
             metric_value: is_metric.then_some(value),
@@ -100,7 +100,7 @@ pub fn separated(out: &mut impl Write, report: &Report, separator: &str, with_tr
     for row in &report.rows {
         let (value, truth, error) = in_symbol(row);
         let validity = row.value.validity();
-        let runtime = (report.seconds * validity.duty() * 1e9).round();
+        let runtime = (row.seconds * validity.duty() * 1e9).round();
         let share = format!("{:.2}", validity.duty() * 100.0);
         let mut fields = Vec::new();
         let end = if report.is_summary {

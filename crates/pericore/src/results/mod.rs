@@ -19,7 +19,7 @@ pub struct Report {
     pub interval_end: Option<f64>,
     /// True if it is all intervals together, behind them.
     pub is_summary: bool,
-    /// Length in seconds; of several runs the mean.
+    /// Length in seconds, the mean over sockets; of several runs the mean.
     pub seconds: f64,
     /// True if the counters stood for an unknown part of it, so that they ran for so long at most.
     pub stood: bool,
@@ -38,6 +38,8 @@ pub struct Row {
     pub place: Option<Place>,
     /// The number and how far it can be trusted.
     pub value: Value,
+    /// How long it was counted, in seconds: each socket has a length of its own. The mean over sockets and runs that are added up.
+    pub seconds: f64,
     /// What a metric is measured in; `None` for an event's count.
     pub unit_of_measure: Option<UnitOfMeasure>,
     /// For a scaled number its standard error, in the row's unit of measure, if it can be told.

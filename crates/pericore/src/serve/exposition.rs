@@ -131,7 +131,7 @@ impl<'a> Maker<'a> {
                 Kind::Counter,
                 seconds,
                 Number::Real(tally.seconds),
-                "Time that the samples cover; counters that stand to be read are not running in it.",
+                "Time that the samples cover, of several sockets the mean; counters that stand to be read are not running in it.",
             ),
             number(
                 "pericore_sample_timestamp",
@@ -145,7 +145,7 @@ impl<'a> Maker<'a> {
                 Kind::Gauge,
                 seconds,
                 Number::Real(sample.seconds),
-                "Length of the last interval.",
+                "Length of the last interval, of several sockets the mean.",
             ),
         ]
     }

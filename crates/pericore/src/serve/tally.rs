@@ -60,7 +60,7 @@ pub struct Tally {
     running: BTreeMap<(usize, Part), Running>,
     /// Samples so far.
     pub samples: u64,
-    /// Their seconds.
+    /// Their seconds, the mean over sockets.
     pub seconds: f64,
 }
 
@@ -81,10 +81,10 @@ impl Tally {
                 let running = self.running.entry((event, total.part)).or_insert_with(nothing);
                 match total.count {
                     Some(count) => running.count += u128::from(count),
-                    None => running.missing += sample.seconds,
+                    None => running.missing += total.length.seconds,
                 }
                 if total.validity.grade() == Grade::Suspect {
-                    running.doubtful += sample.seconds;
+                    running.doubtful += total.length.seconds;
                 }
                 (running.validity, running.instances) = (total.validity, total.instances);
             }

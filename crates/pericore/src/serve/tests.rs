@@ -61,7 +61,7 @@ fn sample(plan: &Plan, count: impl Fn(usize, u16, u16) -> (Option<u64>, Validity
             }
         }
     }
-    Sample { seconds: 2.0, tsc_cycles: 4_000_000_000, stood_before_reading: false, counts }
+    Sample { seconds: 2.0, tsc_cycles: 4_000_000_000, counts, ..Sample::default() }
 }
 
 /// The lines of a text that are samples of names with this beginning.

@@ -99,7 +99,7 @@ impl State {
             // What takes part is the plan's, and does not change: rows keep their places.
             debug_assert_eq!(table.len(), report.rows.len());
             for (track, row) in table.iter_mut().zip(&report.rows) {
-                track.take(row, report.seconds, at);
+                track.take(row, at);
             }
         }
         self.live.samples += 1;

@@ -17,6 +17,7 @@ fn row(name: &str, socket: Option<(u16, Option<&str>)>, value: Value, unit: Opti
         name: name.to_owned(),
         place,
         value,
+        seconds: 1.0,
         unit_of_measure: unit,
         standard_error: None,
         spread: None,

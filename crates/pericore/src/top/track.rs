@@ -75,8 +75,9 @@ impl Track {
         }
     }
 
-    /// Takes a sample of so many seconds. An event's count becomes a rate.
-    pub fn take(&mut self, row: &Row, seconds: f64, at: TimeOfDay) {
+    /// Takes a sample. An event's count becomes a rate.
+    pub fn take(&mut self, row: &Row, at: TimeOfDay) {
+        let seconds = row.seconds;
         self.now = if row.unit_of_measure.is_some() { row.value.clone() } else { rate(&row.value, seconds) };
         self.precision = row.precision();
         let number = self.now.number();
@@ -142,12 +143,13 @@ fn rate(count: &Value, seconds: f64) -> Value {
 mod tests {
     use super::*;
 
-    fn row(count: Value) -> Row {
+    fn row(value: Value, seconds: f64) -> Row {
         let name = "imc/X\x1b[2J/".to_owned();
         Row {
             name,
             place: None,
-            value: count,
+            value,
+            seconds,
             unit_of_measure: None,
             standard_error: None,
             spread: None,
@@ -167,9 +169,9 @@ mod tests {
     /// 100 in 1 s, 600 in 2 s, then 50 in 1 s: rates 100, 300 and 50, and 750 in 4 s.
     #[test]
     fn rates_and_their_ends_and_mean() {
-        let mut track = Track::new(&row(Value::measured(0.0)));
+        let mut track = Track::new(&row(Value::measured(0.0), 1.0));
         for (second, (count, seconds)) in [(100.0, 1.0), (600.0, 2.0), (50.0, 1.0)].into_iter().enumerate() {
-            track.take(&row(Value::measured(count)), seconds, at(i32::try_from(second).unwrap()));
+            track.take(&row(Value::measured(count), seconds), at(i32::try_from(second).unwrap()));
         }
         assert_eq!(track.now.number(), Some(50.0));
         assert_eq!(track.most, Some(Extreme { number: 300.0, grade: Grade::Measured, at: at(1) }));
@@ -184,31 +186,31 @@ mod tests {
 
     #[test]
     fn a_sample_without_a_number_is_none_and_casts_doubt_on_the_mean() {
-        let mut track = Track::new(&row(none()));
-        track.take(&row(none()), 1.0, at(0));
+        let mut track = Track::new(&row(none(), 1.0));
+        track.take(&row(none(), 1.0), at(0));
         assert_eq!((track.now.number(), track.mean(), track.most), (None, None, None));
-        track.take(&row(Value::measured(10.0)), 1.0, at(1));
+        track.take(&row(Value::measured(10.0), 1.0), at(1));
         assert_eq!(track.mean(), Some((10.0, Grade::Suspect)));
         assert_eq!(track.recent, [None, Some(10.0)]);
-        track.take(&row(Value::measured(10.0)), 0.0, at(2));
+        track.take(&row(Value::measured(10.0), 0.0), at(2));
         assert_eq!(track.now.number(), None);
         assert_eq!(track.now.validity().to_string(), "not defined: no time has passed");
     }
 
     #[test]
     fn doubt_stays_with_what_it_belongs_to() {
-        let mut track = Track::new(&row(none()));
-        track.take(&row(Value::new(10.0, Validity::scaled(0.5))), 1.0, at(0));
-        track.take(&row(Value::measured(5.0)), 1.0, at(1));
+        let mut track = Track::new(&row(none(), 1.0));
+        track.take(&row(Value::new(10.0, Validity::scaled(0.5)), 1.0), at(0));
+        track.take(&row(Value::measured(5.0), 1.0), at(1));
         assert_eq!((track.most.unwrap().grade, track.least.unwrap().grade), (Grade::Scaled, Grade::Measured));
         assert_eq!(track.mean(), Some((7.5, Grade::Scaled)));
     }
 
     #[test]
     fn memory_is_bounded() {
-        let mut track = Track::new(&row(none()));
+        let mut track = Track::new(&row(none(), 1.0));
         for count in 0..1000_i32 {
-            track.take(&row(Value::measured(count.into())), 1.0, at(0));
+            track.take(&row(Value::measured(count.into()), 1.0), at(0));
         }
         assert_eq!((track.recent.len(), track.recent.back(), track.samples), (REMEMBERED, Some(&Some(999.0)), 1000));
     }
