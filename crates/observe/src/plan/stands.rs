@@ -18,15 +18,7 @@ impl Plan {
     pub fn stands(&self) -> Stands {
         Stands {
             for_reading: self.all_stand(SocketPlan::stops),
-            for_turns: self.all_stand(|part, index| {
-                let turns = |instance: &InstancePlan| instance.rounds > 1;
-                if turns(&part.instances[index]) {
-                    part.stops(index)
-                } else {
-                    // The gate is closed only where something takes turns.
-                    part.gate_stops(index) && part.instances.iter().any(turns)
-                }
-            }),
+            for_turns: self.all_stand(SocketPlan::stops_for_turns),
             // Without a gate the overflow stops the counters of the one unit there is.
             from_overflow: self.all_stand(|part, index| part.gate.is_none() || part.gate_stops(index)),
         }
@@ -47,6 +39,17 @@ impl SocketPlan {
     /// True if the socket's freeze is used, and stops an instance.
     pub fn gate_stops(&self, instance: usize) -> bool {
         self.gate.is_some() && !self.instances[instance].is_isolated()
+    }
+
+    /// True if an instance's programmed counters stand while rounds change, whether they take turns or not.
+    pub fn stops_for_turns(&self, instance: usize) -> bool {
+        let turns = |instance: &InstancePlan| instance.rounds > 1;
+        if turns(&self.instances[instance]) {
+            self.stops(instance)
+        } else {
+            // The gate is closed only where something takes turns.
+            self.gate_stops(instance) && self.instances.iter().any(turns)
+        }
     }
 
     /// True if an instance's programmed counters stand while they are set up and read: by the socket's freeze, or by its own.

@@ -71,20 +71,26 @@ impl Sample {
 pub(super) struct Ran {
     /// Those that run all the time; nothing if they run on.
     pub(super) always: Option<f64>,
-    /// Those that take turns.
-    pub(super) turns: f64,
+    /// Of these, those that stood while rounds changed.
+    pub(super) in_all_turns: f64,
+    /// Those that take turns, in the last one.
+    pub(super) turn: f64,
 }
 
 /// Turns the readings in `state` of all counters that run, or only of those that take turns, into slices since the readings before. There is one of
 /// `ran` for each socket of the plan.
 pub(super) fn close(plan: &Plan, state: &mut State, ran: &[Ran]) {
-    for ((socket, part), &Ran { always, turns }) in plan.sockets.iter().enumerate().zip(ran) {
+    for ((socket, part), &Ran { always, in_all_turns, turn }) in plan.sockets.iter().enumerate().zip(ran) {
         for (index, instance) in part.instances.iter().enumerate() {
             let instance_state = state.instance_mut(socket, index);
             let round = instance_state.round;
             let fails = instance_state.fault().is_some();
             for (number, counter) in instance.counters.iter().enumerate() {
-                let seconds = if counter.round.is_some() { Some(turns) } else { always };
+                let seconds = match counter.round {
+                    Some(_) => Some(turn),
+                    None if counter.control.is_some() && part.stops_for_turns(index) => always.map(|_| in_all_turns),
+                    None => always,
+                };
                 let Some(seconds) = seconds.filter(|_| counter.runs_in(round) && !fails) else { continue };
                 let readings = instance_state.counter_mut(number);
                 let which = || {
@@ -142,9 +148,7 @@ fn count(socket: u16, instance: &InstancePlan, state: &mut InstanceState, event:
         None => Validity::MEASURED,
     };
     let mut slices = Slices::default();
-    let mut takes_turns = false;
-    for (number, counter) in instance.counters.iter().enumerate().filter(|(_, c)| c.events.contains(&event)) {
-        takes_turns |= counter.round.is_some();
+    for (number, _) in instance.counters.iter().enumerate().filter(|(_, counter)| counter.events.contains(&event)) {
         let readings = state.counter_mut(number);
         slices.extend(&readings.slices);
         validity = validity.and(&readings.validity);
@@ -157,7 +161,7 @@ fn count(socket: u16, instance: &InstancePlan, state: &mut InstanceState, event:
     }
     let counted = slices.count();
     let duty = if seconds > 0.0 { slices.seconds() / seconds } else { 1.0 };
-    if !takes_turns || duty > 1.0 - 1e-9 {
+    if duty > 1.0 - 1e-9 {
         let validity = validity.and(&at_end_of_range(Some(counted)));
         let standard_error = None;
         return Count { count: Some(counted), slices: Slices::default(), standard_error, ..nothing(validity) };

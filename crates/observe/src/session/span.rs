@@ -26,8 +26,9 @@ pub(super) struct Since {
     began: Moment,
     /// How the counters were started that run now.
     started: Span,
-    /// When the current rounds began, in seconds.
+    /// When the current rounds began, and how long those before it ran, in seconds.
     turn_began: f64,
+    turns_before: f64,
     /// How those were started that take turns, and how evenly they have run since the last sample.
     turn_started: Span,
     turns: Evenness,
@@ -36,25 +37,28 @@ pub(super) struct Since {
 impl Since {
     pub(super) fn new(started: Span) -> Self {
         let began = started.middle();
-        Self { began, started, turn_began: began.seconds, turn_started: started, turns: Evenness::default() }
+        let turns = Evenness::default();
+        Self { began, started, turn_began: began.seconds, turns_before: 0.0, turn_started: started, turns }
     }
 
     /// The same for a sample that began at another time.
     pub(super) const fn but_from(self, began: Moment) -> Self {
-        Self { began, turn_began: began.seconds, ..self }
+        Self { began, turn_began: began.seconds, turns_before: 0.0, ..self }
     }
 
     /// How long the counters ran that are stopped to be read.
     pub(super) fn until(&self, stopped: &Span) -> (Length, Ran) {
         let ended = stopped.middle();
         let length = Length::between(self.began, ended);
-        (length, Ran { always: Some(length.seconds), turns: (ended.seconds - self.turn_began).max(0.0) })
+        let turn = (ended.seconds - self.turn_began).max(0.0);
+        (length, Ran { always: Some(length.seconds), in_all_turns: self.turns_before + turn, turn })
     }
 
     /// The same, of those that take turns: the others run on.
     pub(super) fn end_turn(&mut self, stopped: &Span) -> Ran {
         let ran = Ran { always: None, ..self.until(stopped).1 };
-        self.turns.add(&self.turn_started, stopped, ran.turns);
+        self.turns.add(&self.turn_started, stopped, ran.turn);
+        self.turns_before = ran.in_all_turns;
         ran
     }
 
@@ -70,10 +74,10 @@ impl Since {
 
     /// What is to be said of counts of a sample: of those that run all the time, and of those that take turns.
     fn doubts(&self, stopped: &Span) -> [Option<Validity>; 2] {
-        let (Length { seconds, .. }, Ran { turns, .. }) = self.until(stopped);
+        let (Length { seconds, .. }, Ran { turn, .. }) = self.until(stopped);
         let (mut evenly, mut evenly_in_turn) = (Evenness::default(), self.turns);
         evenly.add(&self.started, stopped, seconds);
-        evenly_in_turn.add(&self.turn_started, stopped, turns);
+        evenly_in_turn.add(&self.turn_started, stopped, turn);
         [evenly.doubt("a longer interval"), evenly_in_turn.doubt("longer rounds (--rotate)")]
     }
 }

@@ -81,7 +81,7 @@ impl Row {
             return None;
         }
         Some(match self.standard_error {
-            None => "standard error not known, too few rounds".to_owned(),
+            None => "standard error not known, too few readings".to_owned(),
             Some(error) if number == 0.0 => format!("standard error {error:.1}"),
             Some(error) => format!("standard error {:.2} %", 100.0 * (error / number).abs()),
         })
