@@ -44,7 +44,11 @@ impl Selection {
         let mut names = Vec::new();
         for (start, whole) in parts(text) {
             let refuse = |problem| SelectionError::new(Spot::new(text, start, whole.len()), problem);
-            if whole.eq_ignore_ascii_case(LIMITS) {
+            if whole.split('{').next().is_some_and(|name| name.eq_ignore_ascii_case(LIMITS)) {
+                if whole.len() > LIMITS.len() {
+                    let found = format!("{whole:?}");
+                    return Err(refuse(Problem::Syntax { expected: "limits without settings", found }));
+                }
                 for (unit, row) in grown.limits() {
                     grown.add_row(unit, row, &[]).map_err(refuse)?;
                     names.push(format!("{}/{}", unit.name, row.name));

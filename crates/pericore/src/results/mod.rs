@@ -77,7 +77,8 @@ impl Row {
     /// What is to be said of a scaled number's error: nothing for others.
     pub fn precision(&self) -> Option<String> {
         let number = self.value.number()?;
-        if self.value.validity().duty() >= 1.0 {
+        // How far runs lie apart says more.
+        if self.value.validity().duty() >= 1.0 || self.spread.is_some() {
             return None;
         }
         Some(match self.standard_error {
