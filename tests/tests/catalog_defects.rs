@@ -152,7 +152,7 @@ fn the_toy_is_right() {
 fn every_defect_is_named_with_file_line_and_fix() {
     let unit = "units/toy/box.toml";
     let (events, metrics) = ("events/toy/box.toml", "metrics/toy/box.toml");
-    let cases: [(&str, &str, &str, &[&str]); 20] = [
+    let cases: [(&str, &str, &str, &[&str]); 21] = [
         (unit, r#"bits = "22", "#, r#"bits = "23", "#, &["units/toy/box.toml:26", "overlaps", "fix:"]),
         (unit, r#"  { name = "rsv",      bits = "21:19", access = "RV" },"#, "", &["0x380000", "rsv"]),
         (unit, "offset = 8", "offset = 1", &["shares msr", "ctl"]),
@@ -168,6 +168,12 @@ fn every_defect_is_named_with_file_line_and_fix() {
         (events, r#"name = "BLUE""#, r#"name = "RED""#, &["subevent \"RED\" exists twice"]),
         (events, "measure = \"clock\"", "signal = \"toys\"", &["no signal \"toys\""]),
         (events, r#"description = "Toys painted red.""#, r#"description = "Red""#, &["only repeats its name"]),
+        (
+            events,
+            r#"description = "Toys painted red.""#,
+            r#"description = "Red toys.""#,
+            &["TOYS.RED only repeats its name"],
+        ),
         (metrics, "TOYS.RED /", "TOYS.RAD /", &["TOYS.RAD", "did you mean TOYS.RED"]),
         (metrics, "TOYS.RED / seconds", "TOYS.RED / (", &["TOY_RATE"]),
         (

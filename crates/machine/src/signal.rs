@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use pericore_catalog::{BitRange, Event, Family, Role, Subevent, Unit};
+use pericore_catalog::{BitRange, Event, Family, FilterNeed, Role, Subevent, Unit};
 
 use crate::pmon::compile_event;
 
@@ -285,15 +285,29 @@ impl Wiring {
         known.dedup();
     }
 
-    /// True if the model emits what the event, or the subevent of it, counts.
+    /// True if the model emits what the event, or the subevent of it, counts: with some values of the filters that it must have in the
+    /// control register.
     pub fn is_modelled(&self, unit: usize, event: &Event, subevent: Option<&Subevent>) -> bool {
         if subevent.is_none() && !event.subevents.is_empty() {
             return event.subevents.iter().any(|subevent| self.is_modelled(unit, event, Some(subevent)));
         }
+        let (control, filters) =
+            subevent.map_or((event.config, event.filters), |subevent| (subevent.config, subevent.filters));
+        let mut controls = vec![control];
+        for filter in filters.iter().filter(|filter| matches!(filter.need, FilterNeed::Required)) {
+            if let Some((bits, values)) = self.filter_values(unit, event, filter.field) {
+                let with = |control: u64| values.iter().map(move |&value| bits.set(control, value));
+                controls = controls.into_iter().flat_map(with).collect();
+            }
+        }
+        controls.into_iter().any(|control| self.emits(unit, event, subevent, control))
+    }
+
+    /// True if the model emits what a counter takes that has this control value, which is one of the event's, or of its subevent's.
+    pub fn emits(&self, unit: usize, event: &Event, subevent: Option<&Subevent>, control: u64) -> bool {
         let row = self.family.units[unit];
         let Some(index) = event.signal else { return true };
         if let Some(tags) = self.tags.get(&(unit, index)) {
-            let control = subevent.map_or(event.config, |subevent| subevent.config);
             return compile_event(row, control).is_some_and(|what| tags.iter().any(|&tag| what.matches(tag)));
         }
         let sub = row.signals[usize::from(index)].attributes.iter().find(|a| a.name == "sub");
@@ -302,6 +316,19 @@ impl Wiring {
             (Some(sub), Some(umask)) => sub.bits.get(tag) & u64::from(umask) != 0,
             _ => true,
         })
+    }
+
+    /// Where in the control register a filter of an event stands, and which values of it the model emits; none if it stands elsewhere.
+    fn filter_values(&self, unit: usize, event: &Event, name: &str) -> Option<(BitRange, Vec<u64>)> {
+        let (row, index) = (self.family.units[unit], event.signal?);
+        let set = event.field_set.map(|set| row.field_sets[usize::from(set)].fields).unwrap_or_default();
+        let field = set.iter().find(|field| field.name == name);
+        let field = field.or_else(|| row.register(Role::Control)?.field(name))?;
+        let attribute = row.signals[usize::from(index)].attributes.iter().find(|attribute| attribute.name == name)?;
+        let mut values: Vec<u64> = self.tags.get(&(unit, index))?.iter().map(|&tag| attribute.bits.get(tag)).collect();
+        values.sort_unstable();
+        values.dedup();
+        Some((field.bits, values))
     }
 
     /// Every signal that the model bound, once for each tag it asked for: unit index, signal, tag.

@@ -9,6 +9,11 @@ pub const USAGE: u8 = 129;
 /// Exit status of a run that failed: what perf uses.
 pub const FAILED: u8 = 255;
 
+/// Exit status if a program that was to be run cannot be found, as shells have it.
+const NOT_FOUND: u8 = 127;
+/// Exit status if it is there, but cannot be run.
+const NOT_RUN: u8 = 126;
+
 /// An error that ends the program.
 #[derive(Debug)]
 pub struct Failure {
@@ -32,6 +37,11 @@ impl Failure {
     /// A run that failed with a status of its own.
     pub fn with_status(message: impl fmt::Display, status: u8) -> Self {
         Self { message: message.to_string(), status, quiet: false }
+    }
+
+    /// A program that was to be run was not started: it cannot be found, or cannot be run.
+    pub fn not_started(message: impl fmt::Display, is_found: bool) -> Self {
+        Self::with_status(message, if is_found { NOT_RUN } else { NOT_FOUND })
     }
 
     /// The same with one more word on what to do.

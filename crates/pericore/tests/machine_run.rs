@@ -36,6 +36,17 @@ fn wrong_command_lines_are_refused_before_anything_runs() {
     refused(&[&e5[..], &["--expect", "/no/such/file", "--", "true"]].concat(), &["/no/such/file"]);
 }
 
+/// Shells' exit statuses, as `stat` has them.
+#[test]
+fn a_program_that_cannot_run_is_named() {
+    for (program, status) in [("/no/such/program", 127), ("/etc/passwd", 126)] {
+        let output = run(&["--machine", "e5-2600", "--", program]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(status), "{said}");
+        assert!(said.contains(program), "{said}");
+    }
+}
+
 /// A slice's look-ups under a workload, read with nothing but wrmsr and rdmsr; and the log of it.
 #[test]
 fn a_workload_counts_for_an_unmodified_program() {

@@ -120,6 +120,8 @@ fn what_cannot_run_is_refused_with_its_cause() {
         assert!(!said.contains("EMULATED"), "{said}");
     };
     refused(&mut pericore(&["--", "no-such-program"]), 127, "there is no such program in the PATH");
+    refused(&mut pericore(&["--", "/no/such/program"]), 127, "/no/such/program: No such file");
+    refused(&mut pericore(&["--", "/tmp"]), 126, "/tmp is not a file that can be run");
     refused(&mut pericore(&["--trace", "/proc/self/maps"]), 255, "no pericore trace");
     refused(&mut pericore(&["--core", "cpi=0", "--", "true"]), 129, "cpi=0: give 0.05 to 100");
     refused(&mut pericore(&["--core", "cpi=1"]), 129, "name one after --");

@@ -1,12 +1,13 @@
 //! `pericore machine run`: an unmodified program on a live software machine.
 
 use std::ffi::OsString;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use pericore_doors::{Command, LiveMachine, Options, Traffic, run_machine};
+use pericore_doors::{Command, DoorsError, LiveMachine, Options, Traffic, run_machine};
 
 use super::live::LiveArgs;
 use super::relay::{self, Relay};
@@ -100,6 +101,9 @@ fn start(
         environment: environment.iter().cloned().chain([stands_in]).collect(),
         ..Command::default()
     };
-    let finished = run_machine(machine, traffic, command, options).map_err(Failure::failed)?;
+    let finished = run_machine(machine, traffic, command, options).map_err(|error| match &error {
+        DoorsError::Program { source, .. } => Failure::not_started(&error, source.kind() != ErrorKind::NotFound),
+        _ => Failure::failed(error),
+    })?;
     Ok(ExitCode::from(finished.outcome.shell_status() as u8))
 }

@@ -7,10 +7,6 @@ use std::process::{Child, Command, ExitCode, ExitStatus};
 
 use crate::failure::Failure;
 
-/// Exit status if the program cannot be found, as shells have it.
-const NOT_FOUND: u8 = 127;
-/// Exit status if it cannot be run.
-const NOT_RUN: u8 = 126;
 /// What shells add to a signal's number.
 const KILLED: i32 = 128;
 
@@ -29,8 +25,8 @@ impl Measured {
     pub fn start(words: &[OsString]) -> Result<Option<Self>, Failure> {
         let Some((program, arguments)) = words.split_first() else { return Ok(None) };
         let child = Command::new(program).args(arguments).spawn().map_err(|error| {
-            let status = if error.kind() == io::ErrorKind::NotFound { NOT_FOUND } else { NOT_RUN };
-            Failure::with_status(format!("cannot run {}: {error}", program.display()), status)
+            let is_found = error.kind() != io::ErrorKind::NotFound;
+            Failure::not_started(format!("cannot run {}: {error}", program.display()), is_found)
         })?;
         Ok(Some(Self { child, status: None }))
     }
@@ -110,7 +106,7 @@ mod tests {
         assert_eq!(format!("{killed:?}"), format!("{:?}", ExitCode::from(137)));
         assert!(Measured::start(&[]).unwrap().is_none());
         let refused = Measured::start(&words(&["pericore-no-such-program"])).unwrap_err();
-        assert_eq!(refused.status(), NOT_FOUND);
+        assert_eq!(refused.status(), 127);
     }
 
     #[test]

@@ -17,6 +17,7 @@ use pericore_registers::{Address, Operation, Outcome, RegisterSpace, Width};
 
 use super::interrupt::Interrupt;
 use super::progress::ProgressLine;
+use super::silent::Silent;
 use super::{Ender, MeasureArgs, Receiver, Subject, Taken, Task, preparation, say_nothing_was_measured, truth};
 use crate::failure::Failure;
 use crate::machine::opened;
@@ -138,6 +139,7 @@ pub fn run(task: Task<'_>, machine_name: &str, receiver: &mut dyn Receiver) -> R
             interrupt: watched,
             ender: ender.clone(),
             program,
+            silent: Silent::of(spec.family(), &plan.selection),
             receiver,
         };
         status = measurement.measure(plan)?;
@@ -212,6 +214,7 @@ struct Measurement<'a> {
     interrupt: Interrupt,
     ender: Ender,
     program: Option<Program>,
+    silent: Silent,
     receiver: &'a mut dyn Receiver,
 }
 
@@ -338,6 +341,7 @@ impl Measurement<'_> {
     ) -> Result<Snapshot, Failure> {
         let after = self.machine.0.borrow().snapshot();
         let plan = session.plan();
+        let sample = &*self.silent.doubt(sample);
         let truth = self.task.course.truth;
         let truth = truth.then(|| truth::sample(&plan.selection, sample, &Window::between(before, &after)));
         let cut = self.is_ended();

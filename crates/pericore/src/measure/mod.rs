@@ -8,6 +8,7 @@ mod interrupt;
 mod local;
 pub mod preparation;
 mod progress;
+mod silent;
 mod truth;
 mod wakeup;
 

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::fs::File;
-use std::io::{BufReader, BufWriter};
+use std::io::{BufReader, BufWriter, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,10 +15,7 @@ use pericore_tracer::{
 };
 
 use super::Said;
-use crate::failure::{FAILED, Failure};
-
-/// Exit status if the program cannot be found or run, as shells have it.
-const NOT_FOUND: u8 = 127;
+use crate::failure::Failure;
 
 /// Where accesses come from.
 enum Origin {
@@ -98,9 +95,13 @@ impl Feed {
             data_cache: options.data_cache,
             fetch_cache: options.fetch_cache,
         };
-        let running = Tracer::launch(program, arguments, options).map_err(|error| {
-            let status = if matches!(error, Error::QemuMissing { .. }) { FAILED } else { NOT_FOUND };
-            Failure::with_status(error, status)
+        let running = Tracer::launch(program, arguments, options).map_err(|error| match &error {
+            Error::QemuMissing { .. } => Failure::failed(error),
+            Error::NotInPath { .. } => Failure::not_started(error, false),
+            Error::Unreadable { source, .. } if source.kind() == ErrorKind::NotFound => {
+                Failure::not_started(error, false)
+            }
+            _ => Failure::not_started(error, true),
         })?;
         self.origin = match file {
             Some(file) => {

@@ -155,6 +155,31 @@ fn the_bare_program_shows_commands_that_run() {
     }
 }
 
+/// A zero of an event that no stage of the model emits is no measurement, nor is a metric of it; one that could have counted is.
+#[test]
+fn what_is_not_modelled_is_doubted() {
+    let rows = |machine: &str, arguments: &[&str]| -> Vec<(String, String)> {
+        let given = ["stat", "-j", "--workload", "stream:requests=1000", "--machine", machine];
+        let said = stderr(&pericore(&[&given[..], arguments].concat()));
+        let row = |line: &str| {
+            let row: serde_json::Value = serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}"));
+            let told = |key: &str| row[key].as_str().unwrap_or_default().to_owned();
+            (told("validity"), told("concerns"))
+        };
+        said.lines().map(row).collect()
+    };
+    let silent = rows("e5-2600", &["-e", "cbo/RING_BOUNCES.AK_CORE/,cbo/LLC_VICTIMS.M_STATE/"]);
+    assert!(silent[0].0 == "suspect" && silent[0].1.contains("not modelled"), "{silent:?}");
+    assert_eq!(silent[1].0, "measured");
+    let metric = rows("e5-2600", &["-M", "PCT_UCLK_D2C_DISABLED"]);
+    assert!(metric[0].0 == "suspect" && metric[0].1.contains("not modelled"), "{metric:?}");
+    // The message class is in the event, the opcode in a filter beside it; nothing has to cross the link for it to be known.
+    let filtered = "upi/TxL_BASIC_HDR_MATCH.RSP_DATA_OPC,opc=1/,cha/TOR_INSERTS.IA_MISS_DRD/,imc/HCLOCKTICKS/";
+    let mixed: Vec<String> =
+        rows("emerald-rapids:sockets=2", &["-e", filtered]).into_iter().map(|(validity, _)| validity).collect();
+    assert_eq!(mixed, ["measured", "measured", "suspect"]);
+}
+
 /// A register is found by the address that the documents print for it, too: Table 2-8 has C3_MSR_PMON_CTL1 at MSR 0xD71, Table 2-59
 /// MC_CH0's control 0 at 0xD8 of device 16, function 0.
 #[test]
