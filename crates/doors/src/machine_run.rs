@@ -64,7 +64,8 @@ impl LiveMachine {
     fn with_clocks(spec: &MachineSpec, sockets: u16, clocks: &ClockDomains) -> Result<Self, LiveMachineError> {
         let family = spec.family();
         let active = spec.active_cores().map_or(CORES, |cores| cores.min(CORES));
-        let shape = Shape::new(family, sockets, CORES, 1)?.with_active_cores(active)?;
+        let shape =
+            Shape::new(family, sockets, CORES, 1)?.with_active_cores(active)?.with_slices(spec.shape()?.slices)?;
         let ticks_per_second = clocks.ticks_per_second();
         // The time-stamp counter runs with the first clock.
         let hertz = ticks_per_second / family.clocks.first().map_or(1, |clock| clocks.period(clock.name));
@@ -145,11 +146,11 @@ mod tests {
         let shape = |machine: &str| {
             let live = LiveMachine::new(&MachineSpec::parse(machine).unwrap()).unwrap();
             let shape = live.into_chassis().shape().clone();
-            (shape.cores, shape.built, shape.cpus())
+            (shape.cores, shape.built, shape.cpus(), shape.slices)
         };
-        assert_eq!(shape("e5-2600:sockets=2,cores=3"), (3, 8, 6));
-        assert_eq!(shape("8592+:cores=48"), (8, 8, 8));
-        assert_eq!(shape("x5570"), (8, 8, 8));
+        assert_eq!(shape("e5-2600:sockets=2,cores=3,slices=6"), (3, 8, 6, 6));
+        assert_eq!(shape("8592+:cores=48"), (8, 8, 8, 64));
+        assert_eq!(shape("x5570"), (8, 8, 8, 1));
     }
 
     #[test]

@@ -109,6 +109,50 @@ fn all_slices_stay() {
     }
 }
 
+/// Slices that are not in use get no lines and go on seeing the ring; the others share all lines evenly, and all there is to a socket stays
+/// in balance: each read of memory is a miss of one of them.
+#[test]
+fn slices_that_are_not_in_use_get_no_lines() {
+    for (name, unit, slices, all, subevent) in [
+        ("e5-2600:cores=6,slices=6", "cbo", 6_u16, 8, "MISS_ALL"),
+        ("e5-2600:cores=2,slices=5", "cbo", 5, 8, "MISS_ALL"),
+        ("8592+:cores=60,slices=48", "cha", 48, 64, "IA"),
+    ] {
+        let machine = ran(name, "random:requests=24000,threads=4,footprint=4G");
+        let counts: Vec<u64> =
+            (0..all).map(|slice| truth(&machine, 0, (unit, slice), "TOR_INSERTS", Some(subevent))).collect();
+        let even = 24_000 / u64::from(slices);
+        let (used, unused) = counts.split_at(slices.into());
+        assert!(used.iter().all(|count| (even * 3 / 4..even * 5 / 4).contains(count)), "{name}: {counts:?}");
+        assert!(unused.iter().all(|&count| count == 0), "{name}: {counts:?}");
+    }
+    // Data from the home agent, at the stop after the last slice, comes past that on its way down to core 5.
+    let machine = ran("e5-2600:cores=6,slices=6", "random:requests=24000,threads=6,footprint=4G");
+    let passed = ["UP_EVEN", "UP_ODD"].map(|way| truth(&machine, 0, ("cbo", 7), "RING_BL_USED", Some(way)));
+    assert!(passed.iter().sum::<u64>() >= 4000, "{passed:?}");
+}
+
+/// 2.3.1: the monitors of such slices stay on the E5-2600. On Emerald Rapids they are gone (0x2000 + 16 N is CHA N's control), and CAPID6 and
+/// CAPID7 have a bit for each that is there (1.7.1); CPUID tells the size of what is left: 6 of 8 times 20 MB.
+#[test]
+fn hardware_has_the_slices_that_are_said() {
+    let mut smaller = spec("e5-2600:slices=6").chassis().expect("a machine");
+    for cbo in 0..8 {
+        assert_eq!(smaller.read(Address::Msr { cpu: 0, msr: 0xd04 + 0x20 * cbo }, Width::B8), Ok(0));
+    }
+    let [_, ways, sets, _] = smaller.cpuid(0, 4, 3);
+    assert_eq!(((ways >> 22) + 1) * (sets + 1) * 64, 15 << 20);
+    let mut smaller = spec("8592+:slices=48").chassis().expect("a machine");
+    let control = |cha: u32| Address::Msr { cpu: 0, msr: 0x2000 + 16 * cha };
+    assert!(smaller.read(control(47), Width::B8).is_ok());
+    assert!(smaller.read(control(48), Width::B8).is_err());
+    let refused = spec("8592+:slices=48,snc=2").limits().and_then(|limits| {
+        let workload = Workload::parse("stream", &limits).expect("a workload");
+        Machine::new(&spec("8592+:slices=48,snc=2"), &workload).map(|_| ())
+    });
+    assert!(refused.is_err_and(|error| error.to_string().contains("slices is 48: it must lie between 64 and 64")));
+}
+
 /// Time that chased lines take: with few threads there is nobody to wait for, whoever else could be there.
 #[test]
 fn latency_is_that_of_the_whole_machine() {

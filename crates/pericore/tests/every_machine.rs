@@ -75,6 +75,19 @@ fn every_workload_runs_on_every_machine() {
 }
 
 #[test]
+fn fewer_cores_run_what_all_could() {
+    for ((machine, events, kinds), cores) in MACHINES.into_iter().zip([5, 3, 20]) {
+        let machine = format!("{machine}:sockets=2,cores={cores}");
+        for workload in ["mixed:requests=3000", "dma-read:requests=1000", "random:requests=3000,remote=40"] {
+            let counts = counts(&machine, events, &["--workload", workload]);
+            let reads = counts.iter().filter(|(event, _)| event.starts_with(kinds[0]));
+            assert!(reads.map(|(_, count)| count).sum::<f64>() >= 300.0, "{machine} {workload}: {counts:?}");
+        }
+        assert!(counts(&machine, events, &["--", "sh", "-c", "echo done"]).iter().any(|(_, count)| *count > 500.0));
+    }
+}
+
+#[test]
 fn a_real_program_runs_on_every_machine() {
     for (machine, events, kinds) in MACHINES {
         let counts = counts(machine, events, &["--", "sh", "-c", "echo done"]);

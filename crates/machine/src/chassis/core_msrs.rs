@@ -175,6 +175,31 @@ impl CoreMsrs {
         self.period = period;
     }
 
+    /// Writes what another machine's MSRs hold at a tick, at tick 0 of this one. `socket_of` gives the socket of a CPU of the other, and
+    /// `stands_for` the CPU that has its place here, if one has.
+    pub fn take_over(
+        &mut self,
+        other: &Self,
+        tick: Tick,
+        socket_of: impl Fn(u32) -> Option<u16>,
+        stands_for: impl Fn(u32) -> Option<u32>,
+    ) {
+        for ((scope, msr), _) in other.values() {
+            let (cpu, socket, own) = match find(self.family, msr) {
+                Some(Row { scope: Scope::Cpu, .. }) => match (socket_of(scope), stands_for(scope)) {
+                    (Some(socket), Some(own)) => (scope, socket, own),
+                    _ => continue,
+                },
+                Some(Row { scope: Scope::Package, .. }) => (0, (u32::MAX - scope) as u16, 0),
+                None => continue,
+            };
+            if let Some(value) = other.read(cpu, socket, msr, tick) {
+                // What cannot be written is the machine's own.
+                let _ = self.write(own, socket, msr, value, 0);
+            }
+        }
+    }
+
     /// What is kept, in order.
     pub fn values(&self) -> Vec<((u32, u32), u64)> {
         let mut values: Vec<_> = self.values.iter().map(|(&key, &value)| (key, value)).collect();

@@ -131,12 +131,15 @@ fn cache_leaf(identity: &Identity, shape: &Shape, subleaf: u32, package_ids: u32
     let Some(cache) = identity.caches.get(subleaf as usize) else { return [0; 4] };
     let sharing = if cache.shared { package_ids } else { 1 << THREAD_BITS };
     let cores = u32::from(shape.built).next_power_of_two().max(1 << 4);
+    // Each slice has its share of the sets.
+    let sets =
+        if cache.shared { cache.sets / u32::from(shape.all_slices()) * u32::from(shape.slices) } else { cache.sets };
     let inclusive = if cache.shared { 6 } else { 0 };
     [
         // Self-initialising.
         (cores - 1) << 26 | (sharing - 1) << 14 | 1 << 8 | cache.level << 5 | cache.kind,
         (cache.ways - 1) << 22 | (64 - 1),
-        cache.sets - 1,
+        sets - 1,
         inclusive,
     ]
 }
@@ -211,6 +214,10 @@ mod tests {
         assert_eq!((first & 0x3fff, ways, sets), (0x163, 0x04C0_003F, 0x3FFF));
         assert_eq!(first >> 14 & 0xfff, 0x1f);
         assert_eq!(answer(&shape(), 0, 4, 4), [0; 4]);
+        // 15 MB in 20 ways, of an E5-2640.
+        let smaller = shape().with_slices(6).unwrap();
+        assert_eq!(answer(&smaller, 0, 4, 3)[2], 12 * 1024 - 1);
+        assert_eq!(answer(&smaller, 0, 4, 2), answer(&shape(), 0, 4, 2));
     }
 
     #[test]

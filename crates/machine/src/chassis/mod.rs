@@ -1,6 +1,7 @@
 //! Sockets as software finds them: CPUs, uncore buses, PCI functions, MSRs; and the bus rules that decide what a cycle comes to.
 
 mod access;
+mod carried;
 mod core_msrs;
 mod cpuid;
 mod discovery;
@@ -90,10 +91,7 @@ impl Chassis {
     /// [`WiringError`] if a fault names a block that the machine does not have.
     pub fn with_variant(mut self, variant: &Variant) -> Result<Self, WiringError> {
         let faults = &variant.faults;
-        self.rules = variant.rules;
-        if self.rules == Rules::Lenient {
-            self.bank.allow_any_counter();
-        }
+        self.set_rules(variant.rules);
         for (blocks, presence) in [(&faults.all_ones, Presence::AllOnes), (&faults.hidden, Presence::Hidden)] {
             for block in blocks {
                 let number = block.number(&self.wiring)?;
@@ -109,6 +107,13 @@ impl Chassis {
         self.later = Later::new(&faults.intrusions);
         self.next_due = self.later.next_due();
         Ok(self)
+    }
+
+    fn set_rules(&mut self, rules: Rules) {
+        self.rules = rules;
+        if rules == Rules::Lenient {
+            self.bank.allow_any_counter();
+        }
     }
 
     /// Sockets, cores, buses.

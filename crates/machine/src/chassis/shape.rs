@@ -103,6 +103,11 @@ impl Shape {
         Ok(Self { slices, ..self })
     }
 
+    /// LLC slices of a socket, those that are not in use counted in.
+    pub fn all_slices(&self) -> u16 {
+        most_slices(self.family)
+    }
+
     /// True if a unit's instance is there.
     pub fn has(&self, unit: &Unit, instance: u16) -> bool {
         let discovered = unit.discovery_type.is_some();
@@ -118,6 +123,20 @@ impl Shape {
     #[inline]
     pub fn socket_of_cpu(&self, cpu: u32) -> Option<u16> {
         (cpu < self.cpus()).then(|| (cpu / u32::from(self.cores) % u32::from(self.sockets)) as u16)
+    }
+
+    /// Socket, core of the socket and thread of the core of a logical CPU.
+    pub fn place_of_cpu(&self, cpu: u32) -> Option<(u16, u16, u16)> {
+        let socket = self.socket_of_cpu(cpu)?;
+        let (cores, all) = (u32::from(self.cores), u32::from(self.cores) * u32::from(self.sockets));
+        Some((socket, (cpu % cores) as u16, (cpu / all) as u16))
+    }
+
+    /// The logical CPU of a thread of a core of a socket, if it takes part.
+    pub fn cpu_at(&self, socket: u16, core: u16, thread: u16) -> Option<u32> {
+        let is_there = socket < self.sockets && core < self.cores && thread < self.threads;
+        let first = u32::from(thread) * u32::from(self.cores) * u32::from(self.sockets);
+        is_there.then(|| first + self.first_cpu(socket) + u32::from(core))
     }
 
     /// The first logical CPU of a socket.

@@ -10,7 +10,7 @@ mod truth;
 use pericore_catalog::Family;
 use pericore_registers::{Address, Outcome, RegisterSpace, Width};
 
-use crate::chassis::{Chassis, ShapeError};
+use crate::chassis::{Chassis, ShapeError, SnapshotError};
 use crate::engine::{ClockDomains, ClockError};
 use crate::ledger::{Question, Shaped};
 use crate::signal::{SignalSink, Tick, Wiring, WiringError};
@@ -31,6 +31,21 @@ pub enum BuildError {
     /// A parameter of the model is.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// The snapshot cannot be read.
+    #[error(transparent)]
+    Snapshot(#[from] SnapshotError),
+    /// The snapshot is of a machine with more cores than the model's part.
+    #[error(
+        "the snapshot has {cores} cores a socket, and the traffic model of {family} {most}: nothing can run on it; name a family or a preset, or look at it with `pericore machine show`, or `stat` with --dry-run or --cost"
+    )]
+    TooManyCores {
+        /// Family.
+        family: &'static str,
+        /// Cores of the snapshot.
+        cores: u16,
+        /// Cores that there are.
+        most: u16,
+    },
     /// The clocks share no grid.
     #[error(transparent)]
     Clock(#[from] ClockError),

@@ -4,10 +4,11 @@ use pericore_catalog::Family;
 
 use super::BuildError;
 use super::model::Model;
+use crate::chassis::Shape;
 use crate::engine::ClockDomains;
 use crate::ledger::Opcodes;
 use crate::signal::Wiring;
-use crate::uncore::{self, Setting, UnknownSetting, emerald_rapids, nehalem};
+use crate::uncore::{self, CORES, Setting, UnknownSetting, emerald_rapids, nehalem};
 use crate::workload::{Limits, ProgramSettings, ProgramSource, Scenario};
 
 /// Presets by command-line name, with the family that they belong to. The first of a family is its default.
@@ -62,6 +63,15 @@ impl Parameters {
         }
     }
 
+    /// LLC slices of a socket in use.
+    pub fn slices(&self) -> u16 {
+        match self {
+            Self::E5(parameters) => parameters.slices.into(),
+            Self::Nehalem(_) => 1,
+            Self::EmeraldRapids(parameters) => parameters.slices.into(),
+        }
+    }
+
     /// Hardware threads of a core.
     pub fn threads_per_core(&self) -> u16 {
         match self {
@@ -101,6 +111,25 @@ impl Parameters {
             Self::Nehalem(parameters) => Self::Nehalem(Box::new(parameters.with_sockets(sockets as u8))),
             Self::EmeraldRapids(parameters) => Self::EmeraldRapids(Box::new(parameters.with_sockets(sockets as u8))),
         }
+    }
+
+    /// The same part with as many cores, threads and slices as a machine has.
+    ///
+    /// # Errors
+    /// [`BuildError::TooManyCores`] if the part has fewer cores.
+    pub fn of_shape(self, shape: &Shape) -> Result<Self, BuildError> {
+        let (family, cores) = (shape.family.name, self.cores());
+        if shape.cores > cores {
+            return Err(BuildError::TooManyCores { family, cores: shape.cores, most: cores });
+        }
+        let mut part = self.with_setting(CORES, shape.cores.into())?;
+        let (threads, slices) = (shape.threads as u8, shape.slices as u8);
+        match &mut part {
+            Self::E5(part) => (part.threads_per_core, part.slices) = (threads, slices),
+            Self::Nehalem(part) => part.threads_per_core = threads,
+            Self::EmeraldRapids(part) => (part.threads_per_core, part.slices) = (threads, slices),
+        }
+        Ok(part)
     }
 
     /// What the machine's name can set besides the number of sockets.

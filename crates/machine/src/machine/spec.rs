@@ -1,4 +1,6 @@
-//! `FAMILY|PRESET[:sockets=N,…]`: which machine, and what is odd about it.
+//! `FAMILY|PRESET[:sockets=N,…]`: which machine, and what is odd about it. Or a snapshot: then its registers are not those after reset.
+
+use std::sync::Arc;
 
 use pericore_catalog::Family;
 use pericore_catalog::search::hint;
@@ -6,7 +8,7 @@ use pericore_catalog::search::hint;
 use super::BuildError;
 use super::oddity::{self, Oddity};
 use super::parameters::{PRESETS, Parameters};
-use crate::chassis::{Chassis, Shape, Variant};
+use crate::chassis::{Chassis, Shape, SnapshotError, Variant};
 use crate::signal::{Tick, Wiring};
 use crate::uncore::{CORES, Setting};
 use crate::workload::Limits;
@@ -21,6 +23,15 @@ pub struct MachineSpec {
     settings: Vec<(&'static str, u64)>,
     /// How it differs from the documented machine, in the order in which that was given.
     oddities: Vec<Oddity>,
+    /// The snapshot that it begins with.
+    snapshot: Option<Snapshot>,
+}
+
+/// A snapshot that loads.
+#[derive(Debug, Clone)]
+struct Snapshot {
+    text: Arc<str>,
+    shape: Shape,
 }
 
 /// Text that names no machine.
@@ -72,7 +83,7 @@ impl MachineSpec {
     /// One socket of a family, with its first preset.
     pub fn of(family: &'static Family) -> Self {
         let preset = PRESETS.iter().find(|(_, of)| *of == family.name).map_or(family.name, |(preset, _)| preset);
-        Self { family, preset, sockets: 1, settings: Vec::new(), oddities: Vec::new() }
+        Self { family, preset, sockets: 1, settings: Vec::new(), oddities: Vec::new(), snapshot: None }
     }
 
     /// Reads `NAME[:key=value,…]`.
@@ -129,6 +140,22 @@ impl MachineSpec {
         Ok(spec)
     }
 
+    /// The machine of a snapshot: of its family, which the first preset stands for, with as many sockets, cores and threads. It begins
+    /// with the snapshot's registers, and time begins anew. What its preset could be set to besides, the text does not tell.
+    ///
+    /// # Errors
+    /// [`SnapshotError`] tells the line.
+    pub fn of_snapshot(text: &str) -> Result<Self, SnapshotError> {
+        let shape = Chassis::load(text)?.shape().clone();
+        let spec = Self::of(shape.family);
+        Ok(Self { sockets: shape.sockets, snapshot: Some(Snapshot { text: text.into(), shape }), ..spec })
+    }
+
+    /// True if it begins with a snapshot's registers.
+    pub const fn is_snapshot(&self) -> bool {
+        self.snapshot.is_some()
+    }
+
     /// The family.
     pub const fn family(&self) -> &'static Family {
         self.family
@@ -158,6 +185,9 @@ impl MachineSpec {
     /// A socket's parameters with the settings that were given, however many sockets there are; `None` for a family without a model.
     fn part(&self) -> Result<Option<Parameters>, BuildError> {
         let preset = Parameters::preset(self.preset);
+        if let (Some(part), Some(Snapshot { shape, .. })) = (&preset, &self.snapshot) {
+            return part.clone().of_shape(shape).map(Some);
+        }
         let set =
             |part: Parameters| self.settings.iter().try_fold(part, |part, &(key, value)| part.with_setting(key, value));
         Ok(preset.map(set).transpose()?)
@@ -165,7 +195,9 @@ impl MachineSpec {
 
     /// Cores of a socket that take part, if that was said.
     pub fn active_cores(&self) -> Option<u16> {
-        self.settings.iter().find(|(key, _)| *key == CORES).map(|&(_, cores)| cores as u16)
+        let of_snapshot = self.snapshot.as_ref().map(|snapshot| snapshot.shape.cores);
+        let given = self.settings.iter().find(|(key, _)| *key == CORES).map(|&(_, cores)| cores as u16);
+        of_snapshot.or(given)
     }
 
     /// What workloads can ask of the machine.
@@ -176,7 +208,7 @@ impl MachineSpec {
         Ok(self.parameters()?.limits())
     }
 
-    /// The hardware alone, without a model, after reset.
+    /// The hardware alone, without a model, after reset, or with its snapshot's registers.
     ///
     /// # Errors
     /// [`BuildError`] if the size does not allow it.
@@ -188,7 +220,7 @@ impl MachineSpec {
         self.chassis_of(shape, wiring, |clock| clocks.as_ref().map_or(1, |clocks| clocks.period(clock)))
     }
 
-    /// The hardware of a shape, odd as this machine is; `period` gives the ticks of a cycle of a clock.
+    /// The hardware of a shape, odd as this machine is, or with its snapshot's registers; `period` gives the ticks of a cycle of a clock.
     ///
     /// # Errors
     /// [`BuildError::Oddity`] if the shape has not what is odd.
@@ -199,6 +231,9 @@ impl MachineSpec {
         period: impl Fn(&str) -> Tick,
     ) -> Result<Chassis, BuildError> {
         let sound = Chassis::new(shape, wiring, period);
+        if let Some(Snapshot { text, .. }) = &self.snapshot {
+            return Ok(sound.with_registers_of(Chassis::load(text)?));
+        }
         if self.oddities.is_empty() {
             return Ok(sound);
         }
@@ -219,12 +254,13 @@ impl MachineSpec {
     /// # Errors
     /// [`BuildError`] if they do not fit together.
     pub fn shape(&self) -> Result<Shape, BuildError> {
+        if let Some(Snapshot { shape, .. }) = &self.snapshot {
+            return Ok(shape.clone());
+        }
         // The part's, also where there are more sockets than the model takes.
-        let (built, active, threads) = match self.part()? {
-            Some(part) => (part.cores(), part.active_cores(), part.threads_per_core()),
-            None => (8, 8, 2),
-        };
-        Ok(Shape::new(self.family, self.sockets, built, threads)?.with_active_cores(active)?)
+        let Some(part) = self.part()? else { return Ok(Shape::new(self.family, self.sockets, 8, 2)?) };
+        let whole = Shape::new(self.family, self.sockets, part.cores(), part.threads_per_core())?;
+        Ok(whole.with_active_cores(part.active_cores())?.with_slices(part.slices())?)
     }
 }
 
@@ -249,7 +285,7 @@ mod tests {
         let message = |text| MachineSpec::parse(text).unwrap_err().to_string();
         assert_eq!(message("e5-2600:regions=13"), "regions=13: give a number from 1 to 12");
         assert!(message("nehalem:regions=2").contains("has no key \"regions\"; known: sockets, cores"));
-        assert!(message("e5-2600:snc=4").contains("known: sockets, cores, regions, directory, ranks"));
+        assert!(message("e5-2600:snc=4").contains("known: sockets, cores, slices, regions, directory, ranks"));
         assert!(message("e5-2600:socket=2").contains("did you mean sockets?"));
         assert!(message("e5-2600:core=2").contains("did you mean cores?"));
         assert_eq!(message("e5-2600:cores=9"), "cores=9: give a number from 1 to 8");
@@ -338,6 +374,6 @@ mod tests {
     fn a_part_names_its_settings_when_it_is_given_another() {
         let parameters = MachineSpec::parse("e5-2600").unwrap().parameters().unwrap();
         let error = parameters.with_setting("snc", 2).err().map(|error| error.to_string());
-        assert_eq!(error.unwrap(), "this part has no setting \"snc\"; known: cores, regions, directory, ranks");
+        assert_eq!(error.unwrap(), "this part has no setting \"snc\"; known: cores, slices, regions, directory, ranks");
     }
 }

@@ -84,6 +84,29 @@ impl Bank {
         for &(signal, tag, count) in &state.live {
             self.enter_quietly(number, &Entries { signal, tag, count });
         }
+        let (instance, cycle) = self.restore_settings(number, state, tick);
+        for number in 0..instance.counters.len() {
+            let fresh = CounterState { level: instance.fresh_level(number), ..CounterState::default() };
+            let saved = state.counters.iter().find(|(saved, _)| usize::from(*saved) == number);
+            instance.counters[number].restore(saved.map_or(&fresh, |(_, state)| state), cycle);
+        }
+        self.rearm(number);
+    }
+
+    /// Gives an instance, fresh from reset, the registers of a saved state and what holds its counters. What was in the hardware besides
+    /// is not: no entries stand in its queues, and comparators start from what they see now.
+    pub fn restore_registers(&mut self, number: u16, state: &InstanceState, tick: Tick) {
+        let (instance, cycle) = self.restore_settings(number, state, tick);
+        for &(counter, CounterState { value, overflowed, .. }) in &state.counters {
+            let counter = &mut instance.counters[usize::from(counter)];
+            let state = CounterState { value, overflowed, ..counter.save(cycle) };
+            counter.restore(&state, cycle);
+        }
+        self.rearm(number);
+    }
+
+    /// Puts back all of an instance but its counters; gives it, and the cycle.
+    fn restore_settings(&mut self, number: u16, state: &InstanceState, tick: Tick) -> (&mut Instance, u64) {
         let instance = &mut self.instances[usize::from(number)];
         let cycle = instance.cycle(tick);
         for &(slot, value) in &state.values {
@@ -96,12 +119,7 @@ impl Bank {
         }
         let instance = &mut self.instances[usize::from(number)];
         instance.update_running(cycle);
-        for number in 0..instance.counters.len() {
-            let fresh = CounterState { level: instance.fresh_level(number), ..CounterState::default() };
-            let saved = state.counters.iter().find(|(saved, _)| usize::from(*saved) == number);
-            instance.counters[number].restore(saved.map_or(&fresh, |(_, state)| state), cycle);
-        }
-        self.rearm(number);
+        (instance, cycle)
     }
 
     /// What is in the levels of an instance, in order of signals and tags.

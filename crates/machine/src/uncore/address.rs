@@ -51,6 +51,9 @@ pub struct Place {
 /// Address decoding, and the numbering of cores, slices and channels over the machine: socket by socket.
 #[derive(Debug, Clone, Copy)]
 pub struct AddressMap {
+    /// Slices of a socket in use, and the bits of the hash that tell as many apart.
+    slices: u8,
+    hash_mask: u8,
     slice_mask: u8,
     slice_bits: u32,
     channel_bits: u32,
@@ -69,11 +72,13 @@ pub struct AddressMap {
 }
 
 impl AddressMap {
-    /// The decoding of a parameter set; slices and channels are powers of two.
+    /// The decoding of a parameter set; stops with a core and a slice, and channels, are powers of two.
     pub const fn new(parameters: &Parameters) -> Self {
         let (banks, ranks) = (parameters.dram.banks_per_rank(), parameters.dram.ranks);
         let lines = parameters.node() / LINE_BYTES;
         Self {
+            slices: parameters.slices,
+            hash_mask: parameters.slices.next_power_of_two() - 1,
             slice_mask: parameters.cores - 1,
             slice_bits: parameters.cores.trailing_zeros(),
             channel_bits: parameters.channels.trailing_zeros(),
@@ -134,7 +139,8 @@ impl AddressMap {
     pub fn slice(&self, socket: u8, line: u32) -> u16 {
         let bytes = line.to_le_bytes().map(usize::from);
         let t = &SLICE_OF_BYTE;
-        let slice = (t[0][bytes[0]] ^ t[1][bytes[1]] ^ t[2][bytes[2]] ^ t[3][bytes[3]]) & self.slice_mask;
+        let slice = (t[0][bytes[0]] ^ t[1][bytes[1]] ^ t[2][bytes[2]] ^ t[3][bytes[3]]) & self.hash_mask;
+        let slice = if slice < self.slices { slice } else { deal(line, self.slices) };
         self.first_stop(socket) | u16::from(slice)
     }
 
@@ -156,6 +162,13 @@ impl AddressMap {
     }
 }
 
+/// The slice, among so many, of a line whose hash names one that is not in use (assumption: hashes of parts whose slices are no power of two
+/// are not published; this one is even, and leaves all other lines where they are).
+#[inline]
+pub const fn deal(line: u32, slices: u8) -> u8 {
+    ((line.wrapping_mul(0x9E37_79B1) >> 8) as u64 * slices as u64 >> 24) as u8
+}
+
 #[cfg(test)]
 mod tests {
     use super::{AddressMap, SLICE_BITS};
@@ -174,6 +187,33 @@ mod tests {
         assert_eq!(slices, [1 << 15; 8]);
         assert_eq!(banks.len(), 64);
         assert!(banks.values().all(|&lines| lines == 1 << 12), "{banks:?}");
+    }
+
+    #[test]
+    fn fewer_slices_share_the_lines_of_those_that_are_not_in_use() {
+        let all = AddressMap::new(&Parameters::e5_2680());
+        for slices in 1..8 {
+            let map = AddressMap::new(&Parameters { slices, ..Parameters::e5_2680() });
+            for (first, stride) in [(0, 1), (1 << 29, 1), (12_345, 64), (7, 2048), (0, 1 << 13)] {
+                let mut counts = vec![0_u32; slices.into()];
+                for line in (0..1 << 16).map(|number| first + number * stride) {
+                    let slice = map.slice(0, line);
+                    counts[usize::from(slice)] += 1;
+                    let published = all.slice(0, line);
+                    if published < u16::from(slices) {
+                        assert_eq!(slice, published);
+                    } else if slices.is_power_of_two() {
+                        assert_eq!(slice, published % u16::from(slices));
+                    }
+                }
+                let even = (1 << 16) / u32::from(slices);
+                assert!(
+                    counts.iter().all(|count| count.abs_diff(even) < even / 20),
+                    "{slices} by {stride}: {counts:?}"
+                );
+            }
+            assert!((0..1000).all(|line| map.slice(1, line) == map.slice(0, line) + 8));
+        }
     }
 
     #[test]

@@ -58,13 +58,13 @@ mod wires;
 pub use channel::{ChannelWires, ChannelWitness};
 pub use parameters::{MOST_SOCKETS, ParameterError, Parameters, REPERTOIRE};
 pub use program::ProgramCounts;
-pub use settings::{CORES, SETTINGS, Settable, Setting, UnknownSetting, set};
+pub use settings::{CORES, SETTINGS, SLICES, Settable, Setting, UnknownSetting, set};
 
 use crate::engine::{Agenda, ClockError, Clocks, Wheel};
 use crate::ledger::{Ledger, LinkShape, Opcodes, Shape, Snapshot};
 use crate::signal::{Tick, Wiring, WiringError};
 use crate::workload::{Course, Kind, Nodes, ProgramSettings, ProgramSource, Scenario, Workload};
-use address::AddressMap;
+use address::{AddressMap, deal};
 use agent::SystemAgent;
 use core::{Core, Thread};
 use device::Device;

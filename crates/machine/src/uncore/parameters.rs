@@ -84,8 +84,11 @@ pub struct Parameters {
     pub qclk_mhz: u64,
     /// Cores, and LLC slices: one each at a ring stop.
     pub cores: u8,
-    /// Cores that firmware lets take part: the first so many. The others run nothing; their slices and ring stops stay.
+    /// Cores that firmware lets take part: the first so many. The others run nothing and are in no C-state; their
+    /// slices and ring stops stay.
     pub active_cores: u8,
+    /// LLC slices in use: the first so many. No line lies in the others; their ring stops stay, and are seen (guide 2.3.1).
+    pub slices: u8,
     /// Hardware threads of a core.
     pub threads_per_core: u8,
     /// Line-fill buffers of a core: misses that it can have under way.
@@ -168,6 +171,7 @@ impl Parameters {
             qclk_mhz: 1000, // QPI at 8 GT/s (published-numbers); guide 2.7: the clock is an eighth of the rate
             cores: 8,       // guide 2.3.1: up to eight CBos of 2.5 MB
             active_cores: 8, // all, as servers are delivered
+            slices: 8,      // 20 MB (vendor's product data)
             threads_per_core: 2, // vendor's product data
             fill_buffers: 10, // Intel optimization manual, Sandy Bridge core: 10 line-fill buffers
             writeback_buffers: 8, // assumption: half of the 16-entry super queue of the same manual
@@ -267,6 +271,7 @@ impl Parameters {
         };
         power("sockets", self.sockets.into(), MOST_SOCKETS)?;
         power("cores", self.cores.into(), MOST_CORES)?;
+        range("slices", self.slices.into(), 1, self.cores.into())?;
         range("active_cores", self.active_cores.into(), 1, self.cores.into())?;
         range("threads_per_core", self.threads_per_core.into(), 1, 2)?;
         range("fill_buffers", self.fill_buffers.into(), 1, MOST_FILL_BUFFERS)?;

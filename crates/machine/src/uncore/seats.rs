@@ -22,7 +22,7 @@ impl Seats {
         seat / self.active * self.built + seat % self.active
     }
 
-    /// A core of a socket in whose turn a device or a message is.
+    /// The core of its socket that sees to a device, or sends a message, when that is its turn.
     pub const fn in_turn(self, turn: u16) -> u16 {
         turn % self.active
     }

@@ -72,9 +72,13 @@ pub fn set<P>(table: &[Settable<P>], parameters: &mut P, key: &str, value: u64) 
 /// The key of the setting that each part has: cores of a socket that take part.
 pub const CORES: &str = "cores";
 
+/// The key of LLC slices in use.
+pub const SLICES: &str = "slices";
+
 /// The settings of the E5-2600.
 pub const SETTINGS: &[Settable<Parameters>] = &[
     (Setting::range(CORES, 1, MOST_CORES), |part, value| part.active_cores = value as u8),
+    (Setting::range(SLICES, 1, MOST_CORES), |part, value| part.slices = value as u8),
     (Setting::range("regions", 1, MOST_REGIONS as u64), |part, value| part.regions = value as u8),
     (Setting::range("directory", 0, 1), |part, value| part.directory = value != 0),
     (Setting::doubles("ranks", Layout::RANKS as u64), |part, value| part.dram.ranks = value as u8),

@@ -8,12 +8,12 @@ mod units;
 use std::io::{self, Write};
 
 use clap::Args;
-use pericore_machine::MachineSpec;
 use pericore_observe::discover::Cpu;
 use pericore_observe::linux::{Host, Processor};
 use pericore_registers::RegisterSpace;
 
 use crate::failure::Failure;
+use crate::machine::opened;
 use crate::restore;
 use crate::target;
 use crate::terminal::ColorArg;
@@ -22,7 +22,7 @@ use finding::Finding;
 /// Arguments of `pericore doctor`.
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
-    /// Examine a software machine instead of this one: `NAME[:key=value,…]`
+    /// Examine a software machine instead of this one: family, preset or snapshot file, `NAME[:sockets=N,cores=N,…]`
     #[arg(long, value_name = "MACHINE")]
     machine: Option<String>,
     /// Print JSON lines
@@ -105,7 +105,7 @@ fn this_machine(host: &Host) -> Vec<Finding> {
 
 /// A software machine, through the same eyes.
 fn software(machine: &str) -> Result<Vec<Finding>, Failure> {
-    let spec = MachineSpec::parse(machine).map_err(Failure::usage)?;
+    let spec = opened::spec(machine)?;
     let shape = spec.shape().map_err(Failure::usage)?;
     let package = |number| shape.socket_of_cpu(number).map(|package| Cpu { number, package });
     let cpus: Vec<Cpu> = (0..shape.cpus()).filter_map(package).collect();

@@ -1,5 +1,7 @@
 //! The live machine of a command line, and what happens on it while a client measures.
 
+use std::path::Path;
+
 use clap::Args;
 use pericore_catalog::search::hint;
 use pericore_catalog::{Event, Family, Unit};
@@ -7,13 +9,14 @@ use pericore_doors::{ConstantRates, LiveMachine, Traffic};
 use pericore_machine::MachineSpec;
 use pericore_machine::steady::Pace;
 
+use super::opened;
 use crate::failure::Failure;
 use crate::notice;
 
 /// Arguments that name a live machine.
 #[derive(Debug, Args)]
 pub struct LiveArgs {
-    /// Family or preset, `NAME[:key=value,…]`
+    /// Family, preset or snapshot file, `NAME[:sockets=N,cores=N,…]`
     #[arg(long, value_name = "MACHINE")]
     machine: String,
     /// Sockets
@@ -65,7 +68,12 @@ impl LiveArgs {
             Some(sockets) => format!("{}:sockets={sockets}", self.machine),
             None => self.machine.clone(),
         };
-        MachineSpec::parse(&text).map_err(Failure::usage)
+        opened::spec(&text).map_err(|refusal| {
+            if self.sockets.is_none() || !Path::new(&self.machine).is_file() {
+                return refusal;
+            }
+            Failure::usage(format!("--sockets: the snapshot {} has its own; leave the option out", self.machine))
+        })
     }
 }
 

@@ -72,7 +72,7 @@ enum MachineCommand {
 /// The machine that a command is about.
 #[derive(Debug, Args)]
 struct Target {
-    /// Family, preset or snapshot file, `NAME[:key=value,…]`
+    /// Family, preset or snapshot file, `NAME[:sockets=N,cores=N,…]`
     #[arg(long, value_name = "MACHINE")]
     machine: String,
 }

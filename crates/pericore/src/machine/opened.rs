@@ -4,21 +4,46 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-use pericore_machine::MachineSpec;
 use pericore_machine::chassis::Chassis;
+use pericore_machine::{MachineSpec, SpecError};
 
 use crate::failure::Failure;
 
-/// A machine as the command line names it: a family or preset, else a snapshot file.
+/// The registers of a machine as the command line names it: a family or preset, else a snapshot file.
 ///
 /// # Errors
 /// Neither a known name nor a file, or a file that is no snapshot.
 pub fn machine(name: &str) -> Result<Chassis, Failure> {
+    named(name, |spec| spec.chassis().map_err(Failure::usage), snapshot)
+}
+
+/// A machine that something can run on, from the same names.
+///
+/// # Errors
+/// As [`machine`].
+pub fn spec(name: &str) -> Result<MachineSpec, Failure> {
+    named(name, Ok, |file| {
+        MachineSpec::of_snapshot(&read(file)?).map_err(|error| Failure::failed(format!("{}: {error}", file.display())))
+    })
+}
+
+fn named<T>(
+    name: &str,
+    of_spec: impl FnOnce(MachineSpec) -> Result<T, Failure>,
+    of_file: impl FnOnce(&Path) -> Result<T, Failure>,
+) -> Result<T, Failure> {
     match MachineSpec::parse(name) {
-        Ok(spec) => spec.chassis().map_err(Failure::usage),
-        Err(_) if Path::new(name).exists() => snapshot(Path::new(name)),
-        Err(error) => Err(Failure::usage(format!("{error}; nor is there a snapshot file of that name"))),
+        Ok(spec) => of_spec(spec),
+        Err(SpecError::Unknown { .. }) if Path::new(name).exists() => of_file(Path::new(name)),
+        Err(error @ SpecError::Unknown { .. }) => {
+            Err(Failure::usage(format!("{error}; nor is there a snapshot file of that name")))
+        }
+        Err(error) => Err(Failure::usage(error)),
     }
+}
+
+fn read(file: &Path) -> Result<String, Failure> {
+    fs::read_to_string(file).map_err(|error| Failure::failed(format!("cannot read {}: {error}", file.display())))
 }
 
 /// A machine from its snapshot.
@@ -26,9 +51,7 @@ pub fn machine(name: &str) -> Result<Chassis, Failure> {
 /// # Errors
 /// A file that cannot be read, or is no snapshot.
 pub fn snapshot(file: &Path) -> Result<Chassis, Failure> {
-    let text = fs::read_to_string(file)
-        .map_err(|error| Failure::failed(format!("cannot read {}: {error}", file.display())))?;
-    Chassis::load(&text).map_err(|error| Failure::failed(format!("{}: {error}", file.display())))
+    Chassis::load(&read(file)?).map_err(|error| Failure::failed(format!("{}: {error}", file.display())))
 }
 
 /// Writes a machine's snapshot.

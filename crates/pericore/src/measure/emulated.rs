@@ -82,15 +82,7 @@ fn reseeded(scenario: &Scenario, run: u32) -> Scenario {
 /// A command line that cannot be carried out, or a run that failed.
 pub fn run(task: Task<'_>, machine_name: &str, receiver: &mut dyn Receiver) -> Result<ExitCode, Failure> {
     let args = task.args;
-    let spec = MachineSpec::parse(machine_name).map_err(|error| {
-        if Path::new(machine_name).is_file() {
-            return Failure::usage(format!(
-                "{machine_name} is a file: on a snapshot no workload can run, only `stat` with --dry-run or --cost looks at it; name a \
-                 family or preset"
-            ));
-        }
-        args.wanted.files.on_unknown_family(Failure::usage(error))
-    })?;
+    let spec = opened::spec(machine_name).map_err(|refusal| args.wanted.files.on_unknown_family(refusal))?;
     let workload = args.workload.as_deref().unwrap_or(super::USUAL_WORKLOAD);
     let limits = spec.limits().map_err(Failure::usage)?;
     let scenario = load(workload, &limits)?;
@@ -122,7 +114,7 @@ pub fn run(task: Task<'_>, machine_name: &str, receiver: &mut dyn Receiver) -> R
             None => workload.to_owned(),
         };
         if run == 0 {
-            let title = title(&spec, machine.0.borrow().chassis().shape().sockets, &workload);
+            let title = title(&spec, machine_name, machine.0.borrow().chassis().shape(), &workload);
             receiver.begin(&Subject {
                 title,
                 emulated: Some(spec.preset().to_owned()),
@@ -155,9 +147,13 @@ pub fn run(task: Task<'_>, machine_name: &str, receiver: &mut dyn Receiver) -> R
 }
 
 /// What is measured, above the table.
-fn title(spec: &MachineSpec, sockets: u16, workload: &str) -> String {
+fn title(spec: &MachineSpec, name: &str, shape: &Shape, workload: &str) -> String {
+    let Shape { sockets, cores, built, .. } = *shape;
     let plural = if sockets == 1 { "" } else { "s" };
-    format!("EMULATED {} ({}), {sockets} socket{plural}: {workload}", spec.family().name, spec.preset())
+    let cores = if cores < built { format!(" of {cores} active cores") } else { String::new() };
+    let registers = if spec.is_snapshot() { format!(", registers of {name}") } else { String::new() };
+    let family = spec.family().name;
+    format!("EMULATED {family} ({}), {sockets} socket{plural}{cores}{registers}: {workload}", spec.preset())
 }
 
 /// What a run would do: for that the hardware is enough, so that families without a model, and snapshots, will do.

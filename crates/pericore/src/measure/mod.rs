@@ -17,13 +17,13 @@ use std::process::ExitCode;
 
 use clap::Args;
 use pericore_catalog::Family;
-use pericore_machine::MachineSpec;
 use pericore_observe::plan::Plan;
 use pericore_observe::selection::{Selection, SelectionError};
 use pericore_observe::session::Sample;
 
 use crate::event_files::EventFilesArg;
 use crate::failure::Failure;
+use crate::machine::opened;
 use crate::machine::run::{again, is_within};
 use crate::notice;
 use crate::program::ProgramArgs;
@@ -41,7 +41,7 @@ const USUAL_WORKLOAD: &str = "stream";
 /// What to measure, where, and with what manners.
 #[derive(Debug, Args)]
 pub struct MeasureArgs {
-    /// Measure a software machine instead of this one: family or preset, `NAME[:key=value,…]`
+    /// Measure a software machine instead of this one: family, preset or snapshot file, `NAME[:sockets=N,cores=N,…]`
     #[arg(long, value_name = "MACHINE")]
     pub machine: Option<String>,
     /// What the software machine runs: `NAME[:key=value,…]` (stream copy triad random chase mixed ntstore dma-read dma-write idle), or a FILE.scenario
@@ -228,8 +228,7 @@ impl Task<'_> {
             )));
         }
         // What is wrong is said before a machine is set going.
-        let spec = MachineSpec::parse(machine)
-            .map_err(|error| self.args.wanted.files.on_unknown_family(Failure::usage(error)))?;
+        let spec = opened::spec(machine).map_err(|refusal| self.args.wanted.files.on_unknown_family(refusal))?;
         self.args.wanted.selection(spec.family())?;
         again(machine, Some(self.args.workload.as_deref().unwrap_or(USUAL_WORKLOAD)))
     }

@@ -3,6 +3,7 @@
 //! Line numbers have 32 bits: two of region (socket 0's memory, socket 1's, CXL memory, devices), thirty within it.
 
 use crate::ledger::emerald_rapids::Target;
+use crate::uncore::deal;
 use crate::uncore::dram::Timing;
 
 /// Lines of a region.
@@ -50,12 +51,17 @@ const fn fold(line: u32) -> u32 {
 pub struct Map {
     /// Bits of the number of clusters.
     cluster_bits: u32,
+    /// Agents of a cluster in use, and the bits of the hash that tell as many apart.
+    agents: u32,
+    hash_mask: u32,
 }
 
 impl Map {
-    /// Of a socket with 1, 2 or 4 clusters.
-    pub const fn new(clusters: u8) -> Self {
-        Self { cluster_bits: clusters.trailing_zeros() }
+    /// Of a socket with 1, 2 or 4 clusters and so many agents in use; with clusters, all of them.
+    pub const fn new(clusters: u8, agents: u8) -> Self {
+        let cluster_bits = clusters.trailing_zeros();
+        let agents = agents as u32 >> cluster_bits;
+        Self { cluster_bits, agents, hash_mask: agents.next_power_of_two() - 1 }
     }
 
     /// A line of a socket's memory, moved into a cluster.
@@ -86,9 +92,10 @@ impl Map {
     #[inline]
     pub const fn agent(self, line: u32) -> u8 {
         let (cluster, _) = self.split(line);
-        let agents = AGENTS >> self.cluster_bits;
         // Neighbours go to different agents; what lies a multiple of 64 lines apart spreads by the higher bits.
-        (cluster * agents + ((line ^ fold(line >> 6)) & (agents - 1))) as u8
+        let agent = (line ^ fold(line >> 6)) & self.hash_mask;
+        let agent = if agent < self.agents { agent } else { deal(line, self.agents as u8) as u32 };
+        (cluster * self.agents + agent) as u8
     }
 
     /// Where a line lies in memory. Lines go round the subchannels, then along a row.
@@ -126,7 +133,7 @@ pub const fn expander(socket: u8, line: u32) -> u32 {
 /// The agent of a line without clusters.
 #[cfg(test)]
 pub const fn agent(line: u32) -> u8 {
-    Map::new(1).agent(line)
+    Map::new(1, AGENTS as u8).agent(line)
 }
 
 #[cfg(test)]
@@ -134,7 +141,7 @@ mod tests {
     use super::{Map, REGION_BITS, agent};
     use std::collections::{HashMap, HashSet};
 
-    const WHOLE: Map = Map::new(1);
+    const WHOLE: Map = Map::new(1, 64);
 
     #[test]
     fn lines_spread_evenly() {
@@ -151,6 +158,24 @@ mod tests {
     }
 
     #[test]
+    fn fewer_agents_share_the_lines_of_those_that_are_not_in_use() {
+        for agents in [1, 5, 20, 32, 33, 48, 60, 63] {
+            let map = Map::new(1, agents);
+            for stride in [1, 64, 1000] {
+                let mut counts = vec![0_u32; agents.into()];
+                for line in (0..1 << 16).map(|number| number * stride) {
+                    let agent = map.agent(line);
+                    counts[usize::from(agent)] += 1;
+                    let published = super::agent(line);
+                    assert!(agent == published || published >= agents, "{line}");
+                }
+                let even = (1 << 16) / u32::from(agents);
+                assert!(counts.iter().all(|count| count.abs_diff(even) < even / 4), "{agents} by {stride}: {counts:?}");
+            }
+        }
+    }
+
+    #[test]
     fn no_two_lines_share_a_place() {
         let mut rows: HashMap<(u8, u8, u8, u32), u32> = HashMap::new();
         for line in 0..1 << 17 {
@@ -163,7 +188,7 @@ mod tests {
     #[test]
     fn a_cluster_keeps_its_lines_to_itself() {
         for clusters in [2_u8, 4] {
-            let map = Map::new(clusters);
+            let map = Map::new(clusters, 64);
             for cluster in 0..u32::from(clusters) {
                 let (mut agents, mut channels) = (HashSet::new(), HashSet::new());
                 let mut rows: HashMap<(u8, u8, u8, u32), u32> = HashMap::new();

@@ -70,7 +70,7 @@ impl Model {
         let stacks = vec![Stack::default(); usize::from(all * device::STACKS)];
         Ok(Self {
             sockets,
-            map: Map::new(parameters.clusters),
+            map: Map::new(parameters.clusters, parameters.slices),
             times: Times::new(&parameters, &clocks),
             clocks,
             places,

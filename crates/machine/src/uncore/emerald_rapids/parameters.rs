@@ -4,12 +4,13 @@ use super::address;
 use crate::engine::{ClockDomains, Period};
 use crate::ledger::emerald_rapids::Clocks;
 use crate::uncore::dram::Timing;
-use crate::uncore::{CORES, ParameterError, Settable, Setting};
+use crate::uncore::{CORES, ParameterError, SLICES, Settable, Setting};
 use crate::workload::{Limits, MessageKind, PhaseSetting, Repertoire};
 
-/// What the machine's name can set: cores that take part, and sub-NUMA clusters, of a socket.
+/// What the machine's name can set: cores that take part, LLC slices in use, and sub-NUMA clusters, of a socket.
 pub const SETTINGS: &[Settable<Parameters>] = &[
     (Setting::range(CORES, 1, address::AGENTS as u64), |part, value| part.active_cores = value as u8),
+    (Setting::range(SLICES, 1, address::AGENTS as u64), |part, value| part.slices = value as u8),
     (Setting::doubles("snc", 4), |part, value| part.clusters = value as u8),
 ];
 
@@ -59,8 +60,12 @@ pub struct Parameters {
     pub clusters: u8,
     /// Cores of a socket; each sits beside a slice of the LLC.
     pub cores: u8,
-    /// Cores that firmware lets take part: the first so many. The others run nothing; their slices and mesh stops stay.
+    /// Cores that firmware lets take part: the first so many. The others run nothing and are in no C-state; their
+    /// slices and mesh stops stay.
     pub active_cores: u8,
+    /// LLC slices in use, with their agents: the first so many. Of the others nothing is left but their mesh stops. With sub-NUMA clusters
+    /// all are in use.
+    pub slices: u8,
     /// Hardware threads of a core.
     pub threads_per_core: u8,
     /// Bytes of DDR memory of a socket.
@@ -119,6 +124,7 @@ impl Parameters {
             clusters: 1,           // off, as servers are delivered
             cores: 64,             // vendor's product data (published-numbers)
             active_cores: 64,      // all, as servers are delivered
+            slices: 64,            // 320 MB (vendor's product data)
             threads_per_core: 2,   // same
             memory: 64 << 30,      // sixteen subchannels of 4 GiB; what line numbers of 32 bits allow for two sockets
             core_mhz: 2800, // vendor's product data: 1.9 GHz nominal, 2.9 GHz with all cores busy; on the tick grid
@@ -210,6 +216,8 @@ impl Parameters {
         range("clusters", self.clusters.into(), self.clusters.next_power_of_two().into(), 4)?;
         range("cores", self.cores.into(), 64, 64)?;
         range("active_cores", self.active_cores.into(), 1, self.cores.into())?;
+        // The slices of a cluster are those of its part of the mesh: none may lack its own.
+        range("slices", self.slices.into(), if self.clusters > 1 { 64 } else { 1 }, 64)?;
         range("threads_per_core", self.threads_per_core.into(), 1, 2)?;
         range("memory", self.memory, 1 << 30, 64 << 30)?;
         range("core_mhz", self.core_mhz, 2800, 2800)?;

@@ -45,13 +45,14 @@ const WORKLOADS: &[&str] = &[
     concat!("two ", include_str!("../../../../scenarios/messages.scenario")),
 ];
 
-/// A model that is about to run a workload. What stands before it: `two` sockets, `cores=20`, `snc=4`.
+/// A model that is about to run a workload. What stands before it: `two` sockets, `cores=20`, `slices=45`, `snc=4`.
 fn model(workload: &str) -> (Model, Wiring) {
     let (sockets, workload) = workload.strip_prefix("two ").map_or((1, workload), |rest| (2, rest));
     let (active_cores, workload) = workload.strip_prefix("cores=20 ").map_or((64, workload), |rest| (20, rest));
+    let (slices, workload) = workload.strip_prefix("slices=45 ").map_or((64, workload), |rest| (45, rest));
     let (clusters, workload) = workload.strip_prefix("snc=4 ").map_or((1, workload), |rest| (4, rest));
     let family = pericore_catalog::family("emerald-rapids").unwrap();
-    let parameters = Parameters { sockets, clusters, active_cores, ..Parameters::p8592() };
+    let parameters = Parameters { sockets, clusters, active_cores, slices, ..Parameters::p8592() };
     let limits = parameters.limits();
     let scenario = if workload.contains('\n') { Scenario::parse(workload, &limits).ok() } else { None };
     let scenario = scenario.unwrap_or_else(|| Workload::parse(workload, &limits).unwrap().into());

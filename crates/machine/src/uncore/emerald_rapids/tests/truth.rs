@@ -47,10 +47,10 @@ pub fn differences(counters: &Counters, wiring: &Wiring, at: &Snapshot, most: us
     found
 }
 
-/// With some of the cores only.
+/// With some of the cores and slices only.
 const FEWER: [&str; 2] = [
-    "two cores=20 mixed:requests=8000,read=50,threads=80,footprint=16M,remote=40",
-    concat!("cores=20 ", include_str!("../../../../scenarios/day.scenario")),
+    "two cores=20 slices=45 mixed:requests=8000,read=50,threads=80,footprint=16M,remote=40",
+    "cores=20 random:requests=4000,threads=40,footprint=1M,read=60",
 ];
 
 #[test]
