@@ -4,7 +4,7 @@ use pericore_metrics::{Reference, Resolver, UnitOfMeasure, Validity, Value, eval
 
 use super::{EventTotal, Layout, Part, Scope, event_totals};
 use crate::selection::SelectedMetric;
-use crate::session::{Length, Sample};
+use crate::session::{Length, Sample, at_end_of_range};
 
 /// A metric's value in a part of the machine.
 #[derive(Debug, Clone, PartialEq)]
@@ -124,7 +124,10 @@ impl Resolver for Counts<'_> {
             };
             return match reference.name.as_str() {
                 "seconds" => Value::new(self.length().seconds, validity()),
-                "SAMPLE_INTERVAL" => Value::new(self.length().tsc_cycles as f64, validity()),
+                "SAMPLE_INTERVAL" => {
+                    let cycles = self.length().tsc_cycles;
+                    Value::new(cycles as f64, validity().and(&at_end_of_range(Some(cycles))))
+                }
                 "sockets" => Value::measured(self.sockets().len() as f64),
                 _ => Value::measured(self.instances as f64),
             };

@@ -80,6 +80,20 @@ fn a_total_that_does_not_fit_says_so() {
     );
 }
 
+#[test]
+fn a_time_that_does_not_fit_says_so() {
+    let topology = discover(&mut Fake::two_sockets(), e5_2600(), &CPUS, |unit| unit.name != "pcu").unwrap();
+    let mut selection = Selection::new(e5_2600());
+    let cbo = e5_2600().unit("cbo").unwrap();
+    selection.add_expression("BUSY", cbo, "CLOCKTICKS / SAMPLE_INTERVAL", UnitOfMeasure::Ratio).unwrap();
+    let plan = Plan::new(&topology, selection).unwrap();
+    let grade = |tsc_cycles: u64| {
+        let sample = Sample { tsc_cycles, ..sample(&plan) };
+        metric_totals(&plan.layout(), &sample, &plan.selection.metrics[0], Scope::System)[0].value.validity().grade()
+    };
+    assert_eq!([u64::MAX - 1, u64::MAX].map(grade), [Grade::Measured, Grade::Suspect]);
+}
+
 /// One CBo in each of two sockets counts 100 and 1000 clocks a CBo, eight CBos a socket.
 #[test]
 fn a_metric_knows_how_many_sockets_it_is_about() {
