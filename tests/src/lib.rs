@@ -1,3 +1,7 @@
 //! What the journeys share: a software machine whose signals can be tampered with.
 
 pub mod rig;
+
+// Raw registers and the documents' texts, for tests of the hardware and of sessions.
+pub mod pmon;
+pub mod session;
