@@ -2,3 +2,7 @@
 
 pub mod reference;
 pub mod rig;
+
+// Raw registers and the documents' texts, for tests of the hardware and of sessions.
+pub mod pmon;
+pub mod session;

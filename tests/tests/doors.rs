@@ -20,8 +20,5 @@ mod pci_tools;
 mod pcm;
 #[path = "doors/processor.rs"]
 mod processor;
-#[allow(dead_code, reason = "each test takes what it needs")]
-#[path = "pmon/rows.rs"]
-mod rows;
 #[path = "doors/workload.rs"]
 mod workload;

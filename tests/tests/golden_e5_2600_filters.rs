@@ -1,10 +1,7 @@
 //! E5-2600, every filter and every case of the PCU, by hand from the guide (327043-001).
 
-#[path = "pmon/raw.rs"]
-mod raw;
-
 use pericore_machine::chassis::Shape;
-use raw::Raw;
+use pericore_tests::pmon::raw::{self, Raw};
 
 /// The uncore bus of a lone socket.
 const BUS: u8 = 0xff;

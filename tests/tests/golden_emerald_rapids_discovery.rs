@@ -1,15 +1,10 @@
 //! Emerald Rapids, how software finds the monitors: 1.7, 1.9, 1.10.1 to 1.10.3, by hand from the guide (817509-001).
 
-#[path = "pmon/discovery.rs"]
-mod discovery;
-#[path = "pmon/raw.rs"]
-mod raw;
-
-use discovery::{Unit, walk};
 use pericore_machine::chassis::{Chassis, DiscoveryFault, Faults, Shape, Variant};
 use pericore_machine::signal::Wiring;
 use pericore_registers::{Address, RegisterSpace, Width};
-use raw::{B30, Raw};
+use pericore_tests::pmon::discovery::{Unit, walk};
+use pericore_tests::pmon::raw::{B30, Raw};
 
 /// Unit types of Linux's and PCM's tables.
 const CHA: u16 = 0;

@@ -1,11 +1,8 @@
 //! Emerald Rapids, every filter: threads, opcodes, extended umasks, headers, channels, thresholds; by hand from the guide (817509-001).
 
-#[path = "pmon/raw.rs"]
-mod raw;
-
 use pericore_machine::signal::SignalSink;
 use pericore_registers::Width;
-use raw::{B30, DCLK, Raw};
+use pericore_tests::pmon::raw::{self, B30, DCLK, Raw};
 
 /// A request in the table of requests of agent 0: queue, opcode, and what else is said of it.
 fn request(raw: &Raw, queue: u64, opcode: u64, more: &[(&str, u64)]) -> u64 {

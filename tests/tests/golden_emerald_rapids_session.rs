@@ -1,15 +1,10 @@
 //! Emerald Rapids, a session from set-up to re-arm: 1.3.2, 1.4, 1.10.4 to 1.10.6, by hand from the guide (817509-001).
 
-#[path = "pmon/discovery.rs"]
-mod discovery;
-#[path = "pmon/raw.rs"]
-mod raw;
-
-use discovery::walk;
 use pericore_machine::chassis::Block;
 use pericore_machine::signal::{SignalSink, Wire};
 use pericore_registers::Width;
-use raw::{B30, CYCLE, DCLK, Raw};
+use pericore_tests::pmon::discovery::walk;
+use pericore_tests::pmon::raw::{B30, CYCLE, DCLK, Raw};
 
 /// Table 1-8.
 const GLOBAL_CTL: u32 = 0x2ff0;

@@ -1,10 +1,7 @@
 //! Nehalem's uncore, by hand from the SDM (18.8.2): enables, overflow, interrupt, freeze, match register.
 
-#[path = "pmon/raw.rs"]
-mod raw;
-
 use pericore_registers::{Address, RegisterSpace, Width};
-use raw::Raw;
+use pericore_tests::pmon::raw::{self, Raw};
 
 const GLOBAL_CTRL: u32 = 0x391;
 const GLOBAL_STATUS: u32 = 0x392;

@@ -1,20 +1,13 @@
 //! Every event of the event texts, on every counter that may take it, in every instance of its unit: control values composed by hand, and a
 //! signal that is random, not zero, and different for each unit, instance and subevent, counted past a wrap.
 
-#[path = "pmon/discovery.rs"]
-mod discovery;
-#[path = "pmon/raw.rs"]
-mod raw;
-#[path = "pmon/rows.rs"]
-mod rows;
-#[path = "pmon/tags.rs"]
-mod tags;
-
 use std::collections::BTreeMap;
 
 use pericore_registers::{Address, Bdf, RegisterSpace, Width};
-use raw::{CYCLE, Raw};
-use rows::{Row, places, rows};
+use pericore_tests::pmon::discovery;
+use pericore_tests::pmon::raw::{self, CYCLE, Raw};
+use pericore_tests::pmon::rows::{Row, places, rows};
+use pericore_tests::pmon::tags;
 
 /// Pseudo-random numbers from a seed.
 struct Random(u64);

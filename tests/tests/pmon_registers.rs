@@ -1,13 +1,8 @@
 //! Every register of the tables is where they say, as wide as they say, and keeps what it may.
 
-#[path = "pmon/raw.rs"]
-mod raw;
-#[path = "pmon/rows.rs"]
-#[allow(dead_code, reason = "only the places are needed here")]
-mod rows;
-
 use pericore_registers::{AccessError, Address, Bdf, RegisterSpace, Width};
-use raw::Raw;
+use pericore_tests::pmon::raw::{self, Raw};
+use pericore_tests::pmon::rows;
 
 fn address(text: &str, bus: u8) -> Address {
     let hex = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16).expect("a number");

@@ -1,16 +1,13 @@
 //! What real tools did to a Xeon's monitors, done to the emulated hardware under known traffic. `tests/golden/pmon` holds the accesses with what
 //! they read; `PERICORE_BLESS=1` writes it anew, to be reviewed line by line.
 
-#[path = "pmon/raw.rs"]
-mod raw;
-
 use std::fmt::Write;
 use std::{env, fs};
 
 use pericore_machine::chassis::{Chassis, Rules, Variant};
 use pericore_machine::signal::{SignalSink, Wiring};
 use pericore_registers::{AccessError, Address, Bdf, RegisterSpace, Width};
-use raw::{CYCLE, Raw};
+use pericore_tests::pmon::raw::{CYCLE, Raw};
 
 /// Cycles that an access takes.
 const STEP: u64 = 100;

@@ -1,12 +1,9 @@
 //! Machines that differ from the documented one, and software that must not care, or must notice.
 
-#[path = "pmon/raw.rs"]
-mod raw;
-
 use pericore_machine::chassis::{Block, Chassis, Faults, Intrusion, Rules, Shape, Variant};
 use pericore_machine::signal::Wiring;
 use pericore_registers::{AccessError, Address, Bdf, RegisterSpace, Width};
-use raw::{CYCLE, Raw};
+use pericore_tests::pmon::raw::{CYCLE, Raw};
 
 fn machine(family: &str, variant: &Variant) -> Raw {
     let mut raw = Raw::with_period(family, 2, CYCLE);

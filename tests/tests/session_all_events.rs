@@ -7,23 +7,8 @@
 //! The short forms take each event in one instance of each socket. In every instance, too:
 //! `cargo test -p pericore-tests --test session_all_events -- --ignored --nocapture`.
 
-#[allow(dead_code, reason = "each test takes what it needs")]
-#[path = "session/feed.rs"]
-mod feed;
-#[path = "pmon/raw.rs"]
-mod raw;
-#[path = "session/requests.rs"]
-mod requests;
-#[allow(dead_code, reason = "each test takes what it needs")]
-#[path = "pmon/rows.rs"]
-mod rows;
-#[allow(dead_code, reason = "each test takes what it needs")]
-#[path = "pmon/tags.rs"]
-mod tags;
-
 use std::collections::BTreeMap;
 
-use feed::{Feed, Random, Registers, feed, moment};
 use pericore_machine::chassis::{Chassis, Rules, Shape, Variant};
 use pericore_machine::signal::Wiring;
 use pericore_metrics::Grade;
@@ -31,8 +16,10 @@ use pericore_observe::discover::{Cpu, Topology, discover};
 use pericore_observe::plan::{Occupied, Plan};
 use pericore_observe::selection::Selection;
 use pericore_observe::session::{Options, Session, survey_sockets};
-use raw::{CYCLE, Raw};
-use requests::{Request, requests};
+use pericore_tests::pmon::raw::{CYCLE, Raw};
+use pericore_tests::pmon::tags;
+use pericore_tests::session::feed::{Feed, Random, Registers, feed, moment};
+use pericore_tests::session::requests::{Request, requests};
 
 /// Cycles of a slice.
 const SLICE: u64 = 12;

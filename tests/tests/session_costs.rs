@@ -6,15 +6,12 @@
 //! one for each counter, at the best, and the
 //! traces hold how it stops, reads and goes on; between two lines of `-I` it reads without stopping.
 
-#[path = "pmon/raw.rs"]
-mod raw;
-
 use pericore_observe::discover::{Cpu, discover};
 use pericore_observe::plan::Plan;
 use pericore_observe::selection::Selection;
 use pericore_observe::session::{Guard, Moment, Options, Session, survey_sockets};
 use pericore_registers::{AccessCounts, Counting};
-use raw::{CYCLE, Raw};
+use pericore_tests::pmon::raw::{CYCLE, Raw};
 
 /// What a reading of a task's counters costs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -3,24 +3,9 @@
 //! Everything of a session follows from its seed, which a failure prints. The long form:
 //! `cargo test -p pericore-tests --test session_hostile -- --ignored --nocapture`.
 
-#[allow(dead_code, reason = "each test takes what it needs")]
-#[path = "session/feed.rs"]
-mod feed;
-#[path = "pmon/raw.rs"]
-mod raw;
-#[path = "session/requests.rs"]
-mod requests;
-#[allow(dead_code, reason = "each test takes what it needs")]
-#[path = "pmon/rows.rs"]
-mod rows;
-#[allow(dead_code, reason = "each test takes what it needs")]
-#[path = "pmon/tags.rs"]
-mod tags;
-
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use feed::{Feed, Random, Registers, feed, is_clock, moment};
 use pericore_catalog::Family;
 use pericore_machine::chassis::{Block, Chassis, DiscoveryFault, Faults, Intrusion, Shape, Variant};
 use pericore_machine::signal::Wiring;
@@ -30,8 +15,9 @@ use pericore_observe::plan::{Plan, Purpose, rounds_of};
 use pericore_observe::selection::Selection;
 use pericore_observe::session::{Count, Guard, Options, Session, survey_sockets};
 use pericore_registers::{Operation, RegisterSpace};
-use raw::{CYCLE, Raw};
-use requests::{Request, requests};
+use pericore_tests::pmon::raw::{CYCLE, Raw};
+use pericore_tests::session::feed::{Feed, Random, Registers, feed, is_clock, moment};
+use pericore_tests::session::requests::{Request, requests};
 
 /// Cycles of a run: more than the longest delay of a write, and enough for every clock to tick.
 const RUN: u64 = 4000;

@@ -1,14 +1,11 @@
 //! Sampling by overflow on the emulated hardware: each sample holds exactly what was counted up to the cycle of the overflow, however late it is read.
 
-#[path = "pmon/raw.rs"]
-mod raw;
-
 use pericore_observe::discover::{Cpu, Topology, discover};
 use pericore_observe::plan::{Plan, PlanError, Trigger};
 use pericore_observe::selection::Selection;
 use pericore_observe::session::{Moment, Options, Session, survey_sockets};
 use pericore_registers::{Address, Outcome, RegisterSpace, Width};
-use raw::{CYCLE, Raw};
+use pericore_tests::pmon::raw::{CYCLE, Raw};
 
 struct Registers<'a>(&'a mut Raw);
 

@@ -2,9 +2,6 @@
 //!
 //! Addresses stand here by hand: E5-2600 327043-001, Tables 2-8 and 2-58; Emerald Rapids Table 1-8; Nehalem SDM 18.8.2.
 
-#[path = "pmon/raw.rs"]
-mod raw;
-
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -18,7 +15,7 @@ use pericore_observe::session::{
     survey_sockets,
 };
 use pericore_registers::{Address, Outcome, RegisterSpace, Width};
-use raw::{CYCLE, Raw};
+use pericore_tests::pmon::raw::{CYCLE, Raw};
 
 /// One machine under several sessions.
 #[derive(Clone)]

@@ -1,15 +1,12 @@
 //! Which time belongs to a sample: on a software Emerald Rapids whose register accesses take a cycle each, clocks that nothing stops
 //! count every cycle of what their samples say they lasted.
 
-#[path = "pmon/raw.rs"]
-mod raw;
-
 use pericore_observe::discover::{Cpu, Topology, discover};
 use pericore_observe::plan::{Plan, Trigger};
 use pericore_observe::selection::Selection;
 use pericore_observe::session::{Moment, Options, Sample, Session, survey_sockets};
 use pericore_registers::{Address, Outcome, RegisterSpace, Width};
-use raw::{CYCLE, Raw};
+use pericore_tests::pmon::raw::{CYCLE, Raw};
 
 /// Six events on the four counters of an agent: they take turns.
 const IN_TURN: &str = "cha0/CLOCKTICKS/,cha0/TOR_INSERTS.ALL/,cha0/REQUESTS.READS/,cha0/REQUESTS.WRITES/,cha0/DIR_LOOKUP.SNP/,\

@@ -10,7 +10,7 @@ mod listen;
 mod server;
 pub mod text;
 
-pub use answer::{Answer, Body, MOST_BYTES, answer, time_out, too_many};
+pub use answer::{Answer, Body, MOST_BYTES, Page, answer};
 pub use board::{Board, Pages};
 pub use listen::{Listen, ListenError, Listener, SocketFile};
 pub use server::{Limits, Server};

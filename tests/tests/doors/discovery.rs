@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use pericore_doors::log::Kind;
 use pericore_registers::{Address, Bdf};
+use pericore_tests::pmon::rows;
 
 use super::processor::compile;
 use super::rig::{Access, Rig, Source, assert_counted, require, ticks, writes};
-use super::rows;
 
 /// Unit type of the discovery table, instances (Table 1-7), value of the control register, the signal behind it.
 struct Row(u32, u16, u32, Source);

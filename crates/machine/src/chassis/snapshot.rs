@@ -88,7 +88,7 @@ impl Chassis {
             if shape.built > shape.cores { format!(" built={}", shape.built) } else { String::new() },
         );
         for clock in shape.family.clocks {
-            if let Some(period) = self.period(clock.name) {
+            if let Some(period) = self.clock_period(clock.name) {
                 let _ = writeln!(out, "clock {} {period}", clock.name);
             }
         }
@@ -274,12 +274,6 @@ impl Chassis {
         let unit = unit.ok_or_else(|| line.error("a unit of the family"))?;
         let instance = line.number(&block[unit.name.len()..])?;
         Ok(super::Block { socket: line.number(socket)?, unit: unit.name.to_owned(), instance }.number(&self.wiring)?)
-    }
-
-    /// Ticks of a cycle of a clock that some unit counts in.
-    fn period(&self, clock: &str) -> Option<Tick> {
-        let unit = self.shape.family.units.iter().position(|unit| unit.clock == clock && unit.instances > 0)?;
-        Some(self.bank.period(self.wiring.instance(0, unit, 0)))
     }
 }
 

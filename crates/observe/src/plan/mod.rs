@@ -234,11 +234,6 @@ impl Plan {
         };
         self.sockets.iter().flat_map(of_socket).map(|step| step.operation)
     }
-
-    /// Register accesses that one sample costs at most.
-    pub fn accesses_per_sample(&self) -> usize {
-        self.cost().accesses()
-    }
 }
 
 /// Unit and number: `cbo3`; a unit with one instance goes by its name.

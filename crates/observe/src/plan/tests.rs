@@ -48,7 +48,7 @@ fn a_cbo_follows_the_guides_letters() {
     assert_eq!(accesses(&socket.freeze), ["2:d04=10100"]);
     assert_eq!(accesses(&socket.read), ["2:d17", "2:d16"]);
     assert_eq!(accesses(&socket.resume), ["2:d04=10000"]);
-    assert_eq!(plan.accesses_per_sample(), 2 * 4);
+    assert_eq!(plan.cost().accesses(), 2 * 4);
 }
 
 #[test]

@@ -166,7 +166,7 @@ fn odd_and_overdue_readings_are_marked() {
 fn a_sample_costs_what_the_plan_says() {
     let mut space = Fake::two_sockets();
     let plan = plan(&mut space, "imc/CAS_COUNT.RD/,imc/CAS_COUNT.WR/");
-    let expected = plan.accesses_per_sample();
+    let expected = plan.cost().accesses();
     let mut session = Session::start(Counting::new(space), plan, Options::default(), |_| Moment::default()).unwrap();
     let before = session.space_mut().counts();
     session.sample(|_| Moment::default());

@@ -222,6 +222,7 @@ impl<R: Read> Source for TraceReader<R> {
 }
 
 /// Reads arbitrary bytes as a trace, for a fuzzer: must neither panic nor loop nor take much memory.
+#[doc(hidden)]
 pub fn fuzz_reader(data: &[u8]) {
     read_all(data);
     // Past the part that a fuzzer would have to guess byte for byte.

@@ -1,6 +1,5 @@
 //! A machine under raw access: values through addresses, signals under their names. Nothing here reads a code, a mask or an address
 //! from the catalogue.
-#![allow(dead_code, reason = "each test takes what it needs")]
 
 use pericore_machine::chassis::{Chassis, Shape};
 use pericore_machine::signal::{SignalSink, Wire, Wiring};
@@ -14,7 +13,9 @@ pub const DCLK: u64 = 27;
 /// The uncore bus of a lone Emerald Rapids, B30 in the guide's tables.
 pub const B30: u8 = 0xfe;
 
+/// A machine, and the names of its signals.
 pub struct Raw {
+    /// The hardware.
     pub machine: Chassis,
     wiring: Wiring,
 }
@@ -26,6 +27,7 @@ impl Raw {
         Self::of(Shape::new(family, sockets, 8, 2).expect("a machine of that size"))
     }
 
+    /// A machine of that shape.
     pub fn of(shape: Shape) -> Self {
         let (family, sockets) = (shape.family, shape.sockets);
         let period = |clock: &str| if clock == "dclk" { DCLK } else { CYCLE };
@@ -55,18 +57,22 @@ impl Raw {
         self.machine.set_now(cycle * DCLK);
     }
 
+    /// Writes an MSR on CPU 0.
     pub fn wrmsr(&mut self, msr: u32, value: u64) {
         self.wrmsr_on(0, msr, value);
     }
 
+    /// Reads an MSR on CPU 0.
     pub fn rdmsr(&mut self, msr: u32) -> u64 {
         self.rdmsr_on(0, msr)
     }
 
+    /// Writes an MSR on a CPU.
     pub fn wrmsr_on(&mut self, cpu: u32, msr: u32, value: u64) {
         self.machine.write(Address::Msr { cpu, msr }, Width::B8, value).expect("the MSR exists");
     }
 
+    /// Reads an MSR on a CPU.
     pub fn rdmsr_on(&mut self, cpu: u32, msr: u32) -> u64 {
         self.machine.read(Address::Msr { cpu, msr }, Width::B8).expect("the MSR exists")
     }
@@ -77,6 +83,7 @@ impl Raw {
         self.machine.read(address, Width::B4).expect("a possible cycle") as u32
     }
 
+    /// Writes a dword of configuration space.
     pub fn pci_write(&mut self, bus: u8, device: u8, function: u8, offset: u16, value: u32) {
         let address = Address::Pci { bdf: Bdf::new(bus, device, function), offset };
         self.machine.write(address, Width::B4, value.into()).expect("a possible cycle");
@@ -94,10 +101,12 @@ impl Raw {
         self.pci_write(bus, device, function, offset, value as u32);
     }
 
+    /// Reads physical memory.
     pub fn memory(&mut self, physical: u64, width: Width) -> u64 {
         self.machine.read(Address::Mmio { physical }, width).expect("the window answers")
     }
 
+    /// Writes physical memory.
     pub fn memory_write(&mut self, physical: u64, width: Width, value: u64) {
         self.machine.write(Address::Mmio { physical }, width, value).expect("the window answers");
     }
@@ -107,6 +116,7 @@ impl Raw {
         self.wire_of(0, unit, instance, signal)
     }
 
+    /// A signal of an instance of a socket.
     pub fn wire_of(&mut self, socket: u16, unit: &str, instance: u16, signal: &str) -> Wire {
         self.wiring.signal(socket, unit, instance, signal).expect("the unit has the signal")
     }
@@ -135,10 +145,12 @@ impl Raw {
         self.machine.pulse(wire, tag, cycle * CYCLE, count);
     }
 
+    /// An entry arrives at a level.
     pub fn enter(&mut self, wire: Wire, tag: u64, cycle: u64) {
         self.machine.enter(wire, tag, cycle * CYCLE);
     }
 
+    /// An entry leaves a level.
     pub fn leave(&mut self, wire: Wire, tag: u64, cycle: u64) {
         self.machine.leave(wire, tag, cycle * CYCLE);
     }

@@ -10,19 +10,28 @@ pub struct Row {
     pub unit: String,
     /// Event without the unit's prefix.
     pub event: String,
+    /// Subevent; empty if the event has none.
     pub subevent: String,
+    /// Event select.
     pub code: u64,
+    /// Unit mask.
     pub umask: u64,
+    /// Extension of the unit mask.
     pub umask_ext: u64,
+    /// Channel mask of I/O stacks.
     pub ch_mask: u64,
+    /// Mask of their flow-control classes.
     pub fc_mask: u64,
     /// The extra select bit of E5-2600.
     pub ev_sel_ext: u64,
+    /// Counters that can take it.
     pub counters: Vec<u8>,
+    /// Where the row comes from.
     pub from: &'static str,
 }
 
 impl Row {
+    /// As failures show it.
     pub fn name(&self) -> String {
         format!("{}/{}.{} ({})", self.unit, self.event, self.subevent, self.from)
     }

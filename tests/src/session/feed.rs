@@ -3,14 +3,15 @@
 use pericore_observe::session::Moment;
 use pericore_registers::{Address, Outcome, RegisterSpace, Width};
 
-use super::raw::{CYCLE, Raw};
-use super::rows::Row;
-use super::tags;
+use crate::pmon::raw::{CYCLE, Raw};
+use crate::pmon::rows::Row;
+use crate::pmon::tags;
 
 /// Pseudo-random numbers from a seed.
 pub struct Random(pub u64);
 
 impl Random {
+    /// The next number, below a limit.
     pub fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -51,7 +52,14 @@ pub enum Feed {
     /// Nothing can make it count by itself.
     Deaf,
     /// A signal with this tag; and with another that it must not count.
-    Signal { name: String, tag: u64, other: Option<u64> },
+    Signal {
+        /// Its name.
+        name: String,
+        /// The tag.
+        tag: u64,
+        /// The other, where there is one.
+        other: Option<u64>,
+    },
 }
 
 /// What an event is told.

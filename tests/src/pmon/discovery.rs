@@ -1,32 +1,45 @@
 //! The walk to the discovery table and its records, by hand after the code of 1.10.1 (access type in bits 63:62).
 
-#![allow(dead_code, reason = "each test takes what it needs")]
-
 use super::raw::Raw;
 use pericore_registers::Width;
 
 /// A block as its record has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unit {
+    /// Unit type.
     pub kind: u16,
+    /// Instance.
     pub id: u16,
+    /// Bit of the global status.
     pub status_position: u16,
     /// 0 MSR, 1 MMIO, 2 PCI configuration space.
     pub access: u64,
+    /// Address of the unit control.
     pub unit_ctl: u64,
+    /// Counters.
     pub num_regs: u64,
+    /// Bits of a counter.
     pub bit_width: u64,
+    /// From the unit control to the first control.
     pub ctl_offset: u64,
+    /// From there to the first counter.
     pub ctr_offset: u64,
+    /// From there to the status.
     pub status_offset: u64,
 }
 
+/// A table as it stands in memory.
 #[derive(Debug)]
 pub struct Table {
+    /// Access type of the global control.
     pub global_access: u64,
+    /// Its address.
     pub global_ctl: u64,
+    /// From there to the global status.
     pub global_status_offset: u64,
+    /// Global status registers.
     pub num_status: u64,
+    /// Blocks.
     pub units: Vec<Unit>,
 }
 

@@ -2,10 +2,11 @@
 
 use pericore_catalog::{Family, FilterNeed, FilterUse, Unit};
 
-use super::rows::{Row, rows};
+use crate::pmon::rows::{Row, rows};
 
 /// An event or subevent of the catalogue.
 pub struct Request {
+    /// The unit that counts it.
     pub unit: &'static Unit,
     /// `EVENT.SUBEVENT` and the keys that it needs, as a user would write them between the slashes.
     pub words: String,
