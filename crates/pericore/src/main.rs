@@ -11,6 +11,7 @@ mod encode;
 mod event_files;
 mod explain;
 mod failure;
+mod job;
 mod list;
 mod machine;
 mod measure;

@@ -110,7 +110,8 @@ pub fn runs(out: &mut impl Write, all: &Report, each: &[Report], digits: Digits)
     for (at, row) in all.rows.iter().enumerate() {
         writeln!(out, "  {}", placed(row.place.as_ref(), &row.name))?;
         for (index, report) in each.iter().enumerate() {
-            let own = &report.rows[at];
+            // Each run is planned anew, and others may have taken units in between.
+            let Some(own) = report.rows.get(at) else { continue };
             run(out, index, &value_in(own, digits), own.value.number(), row.value.number())?;
         }
     }

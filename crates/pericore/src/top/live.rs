@@ -18,6 +18,7 @@ use super::keys::{Key, keys};
 use super::screen::{Screen, Waited};
 use super::state::{State, Wish};
 use crate::failure::Failure;
+use crate::job;
 use crate::measure::Ender;
 
 /// Between two frames at least: eyes do not follow faster.
@@ -268,13 +269,8 @@ impl Ears {
     /// Stops as Ctrl-Z stops other programs: all of the process group, so that the shell notices.
     fn stop(&self) {
         self.screen.leave();
-        // The others first. Of our own threads any might take a signal to the group, and this one would go on meanwhile: it stops by a
-        // signal to itself, and so all do.
-        // SAFETY: system calls without memory, that no handler of ours hears.
-        unsafe {
-            unheard(libc::SIG_IGN, || libc::kill(0, libc::SIGTSTP));
-            unheard(libc::SIG_DFL, || libc::raise(libc::SIGTSTP));
-        }
+        job::stop_others();
+        job::stop();
         // Who stopped all of us has asked once.
         self.told_to_stop.store(false, Ordering::SeqCst);
         self.go_on();
@@ -290,21 +286,6 @@ impl Ears {
         // A terminal that is gone shows when it is read.
         let _ = self.screen.enter();
         self.shared.change(|_| ());
-    }
-}
-
-/// Sends a stop while something else than our handler is to be done about it; afterwards that is in its place again.
-///
-/// # Safety
-/// `disposition` is `SIG_IGN` or `SIG_DFL`.
-unsafe fn unheard(disposition: libc::sighandler_t, send: impl FnOnce() -> libc::c_int) {
-    // SAFETY: structures of numbers, the one valid for reading and the other for writing.
-    unsafe {
-        let (mut other, mut before): (libc::sigaction, libc::sigaction) = (std::mem::zeroed(), std::mem::zeroed());
-        other.sa_sigaction = disposition;
-        libc::sigaction(libc::SIGTSTP, &raw const other, &raw mut before);
-        send();
-        libc::sigaction(libc::SIGTSTP, &raw const before, std::ptr::null_mut());
     }
 }
 

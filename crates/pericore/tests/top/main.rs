@@ -203,12 +203,11 @@ fn it_stops_and_goes_on_as_a_shell_wants_it() {
 #[test]
 fn a_signal_to_stop_gives_the_terminal_back() {
     let scratch = Scratch::new("kill-stop");
-    let mut command = Command::new("bash");
-    command.args(["--norc", "--noprofile", "--noediting", "-i"]).env("PS1", "$ ").env_remove("HISTFILE");
-    let mut terminal = Terminal::start(scratch.at_home(command), ORDINARY);
+    let shell = "exec env PS1='$ ' HISTFILE= bash --norc --noprofile --noediting -i";
+    let mut terminal = Terminal::start(scratch.shell(shell), ORDINARY);
     terminal.until("prompt", |screen| screen.before.ends_with("$ "));
     let of_shell = terminal.settings();
-    terminal.press("\"$P\" top --machine e5-2600 --workload idle -I 100 -M MEM_BANDWIDTH\n");
+    terminal.press("\"$P\" top -I 100 -M MEM_BANDWIDTH\n");
     for round in 1..=2 {
         terminal.until("rows", |screen| screen.is_other && screen.line("imc/MEM_BANDWIDTH").is_some());
         assert_ne!(terminal.settings(), of_shell);
@@ -223,7 +222,7 @@ fn a_signal_to_stop_gives_the_terminal_back() {
     terminal.until("end", |screen| !screen.is_other && screen.before.ends_with("$ "));
     terminal.press("exit\n");
     terminal.status();
-    scratch.is_empty();
+    scratch.is_put_back();
 }
 
 /// Names may be of any script: no line is wider than the terminal, where wide characters take two columns.
