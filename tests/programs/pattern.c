@@ -6,6 +6,7 @@
 // pattern straddle COUNT             8-byte loads across two lines, 128 bytes apart
 // pattern stream BYTES               non-temporal stores, 8 bytes apart
 // pattern threads COUNT BYTES        threads that load the even lines and store to the odd ones of their own MiB
+// pattern outlive BYTES              the first thread ends; another one loads after half a second
 // pattern sparse COUNT               a load from the first line of each GiB
 // pattern renew BYTES PASSES         maps, loads and unmaps
 // pattern fork BYTES                 a child that loads, in a place of its own
@@ -91,6 +92,20 @@ static void churn(unsigned long count) {
             exit(101);
         pthread_join(thread, NULL);
     }
+}
+
+static void *load_later(void *bytes) {
+    usleep(500000);
+    load((volatile char *)BASE, (unsigned long)bytes, 64);
+    return NULL;
+}
+
+static void outlive(unsigned long bytes) {
+    pthread_t thread;
+    map_at(BASE, bytes);
+    if (pthread_create(&thread, NULL, load_later, (void *)bytes))
+        exit(101);
+    pthread_exit(NULL);
 }
 
 struct turns {
@@ -183,6 +198,8 @@ int main(int argc, char **argv) {
             _mm_stream_si64((long long *)(base + at), 1);
     } else if (!strcmp(what, "threads")) {
         threads(a, b);
+    } else if (!strcmp(what, "outlive")) {
+        outlive(a);
     } else if (!strcmp(what, "churn")) {
         churn(a);
     } else if (!strcmp(what, "pass")) {

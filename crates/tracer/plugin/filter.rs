@@ -83,12 +83,12 @@ impl<'a> Filter<'a> {
         }
     }
 
-    /// Removes a line. True if it was dirty. Any thread may call it: what the filter's own thread does at the same time wins.
+    /// Removes a line. True if it was dirty. Any thread may call it, while no other changes the filter.
     pub fn remove(&self, address: u64) -> bool {
         self.replace(address, |_| 0)
     }
 
-    /// Makes a line clean. True if it was dirty. Any thread may call it.
+    /// Makes a line clean. True if it was dirty. Any thread may call it, while no other changes the filter.
     pub fn clean(&self, address: u64) -> bool {
         self.replace(address, |tag| tag & !DIRTY)
     }

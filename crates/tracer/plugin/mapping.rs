@@ -66,8 +66,10 @@ fn gone(vcpu: u32, start: u64, bytes: u64) {
     }
     // Every thread of the process may have lines of it. What a running thread loses besides, it reads again.
     for (_, slot) in table::all() {
-        slot.data_filter().remove_range(start, bytes);
-        slot.fetch_filter().remove_range(start, bytes);
+        slot.change(|| {
+            slot.data_filter().remove_range(start, bytes);
+            slot.fetch_filter().remove_range(start, bytes);
+        });
         for combining in &slot.combining {
             if (start & !(LINE - 1)..start.saturating_add(bytes)).contains(&combining.load(Relaxed)) {
                 combining.store(0, Relaxed);

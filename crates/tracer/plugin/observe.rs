@@ -128,7 +128,7 @@ extern "C" fn on_block(vcpu: u32, data: *mut c_void) {
 
 #[inline(never)]
 fn fetch(slot: &Slot, filter: &Filter<'_>, line: u64) {
-    if let Outcome::Miss(_) = filter.touch(line, false) {
+    if let Outcome::Miss(_) = slot.change(|| filter.touch(line, false)) {
         slot.record(KIND_FETCH, line, 6, slot.instruction(0));
     }
 }
@@ -148,7 +148,7 @@ fn look_closer(vcpu: u32, slot: &Slot, info: u32, address: u64, store: bool, pla
     let last = address + (1 << log2_size) - 1;
     let lines = [Some(address), (last / LINE != address / LINE).then_some(last & !(LINE - 1))];
     for address in lines.into_iter().flatten() {
-        let outcome = slot.data_filter().touch(address, store);
+        let outcome = slot.change(|| slot.data_filter().touch(address, store));
         if outcome != Outcome::Hit {
             report(vcpu, slot, outcome, address, log2_size, store, slot.instruction(place));
         }
@@ -186,7 +186,7 @@ extern "C" fn on_non_temporal_store(vcpu: u32, info: u32, address: u64, place: *
         slot.combining[next].store(line, Relaxed);
         slot.combining_next.store(next as u32 + 1, Relaxed);
         let instruction = slot.instruction(place as u64);
-        if slot.data_filter().remove(line) {
+        if slot.change(|| slot.data_filter().remove(line)) {
             slot.record(KIND_WRITE_BACK, line, 6, instruction);
         }
         sharing::stored(vcpu, line);

@@ -13,6 +13,9 @@ static NUMBER: AtomicU32 = AtomicU32::new(0);
 /// The number of the process that forked this one, plus 1.
 static FORKED_FROM: AtomicU32 = AtomicU32::new(0);
 
+/// Non-zero once the program has asked for a second thread, or a child.
+static HAS_THREADS: AtomicU32 = AtomicU32::new(0);
+
 thread_local! {
     /// The vCPU of a thread that is about to fork.
     static FORKING: Cell<Option<u32>> = const { Cell::new(None) };
@@ -84,8 +87,15 @@ pub fn note(what: u32, path: &[u8], errno: i32, address: u64) {
     }
 }
 
-/// Remembers, in the thread that does it, that a fork is to come.
+/// True if there may be several threads.
+#[inline]
+pub fn has_threads() -> bool {
+    HAS_THREADS.load(Relaxed) != 0
+}
+
+/// Remembers, in the thread that does it, that a fork or a thread is to come.
 pub fn before_fork(vcpu: u32) {
+    HAS_THREADS.store(1, Relaxed);
     FORKING.set(Some(vcpu));
 }
 

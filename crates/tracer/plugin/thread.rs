@@ -51,6 +51,7 @@ fn fill_in(slot: &'static Slot) {
     }
     slot.writer_waits.0.store(0, Relaxed);
     slot.combining_next.store(0, Relaxed);
+    slot.changing.store(0, Relaxed);
 }
 
 /// A slot that no reader knows: what is recorded there is lost, and that there is such a thread is counted.
@@ -87,6 +88,21 @@ impl Slot {
     pub fn fetch_filter(&self) -> Filter<'_> {
         let shape = process::fetch_shape();
         Filter::new(&self.fetch.0, shape.sets, shape.ways)
+    }
+
+    /// Changes the filters while no other thread does: a line that one removes must not come back because the other moves it at that time.
+    #[inline]
+    pub fn change<T>(&self, act: impl FnOnce() -> T) -> T {
+        if !process::has_threads() {
+            return act();
+        }
+        while self.changing.compare_exchange(0, 1, Acquire, Relaxed).is_err() {
+            // Whoever does it is soon done, unless it does not run.
+            std::thread::yield_now();
+        }
+        let result = act();
+        self.changing.store(0, Release);
+        result
     }
 
     /// Instructions up to the one at a place in the running block.

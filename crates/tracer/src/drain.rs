@@ -129,11 +129,22 @@ fn decode([word, instructions]: Record, thread: u32, half: &mut Option<Access>) 
     Ok(Some(access))
 }
 
-/// True if a process is there and has not ended; one that nobody has waited for yet has.
+/// True if a process is there and has not ended; one that nobody has waited for yet has. Its first thread may have ended long before the others.
+/// What cannot be found out counts as running: a process that was taken for dead would be read no more.
 fn is_running(pid: u32) -> bool {
-    // The state follows the name, which is in parentheses and may contain any.
-    std::fs::read_to_string(format!("/proc/{pid}/stat"))
-        .is_ok_and(|stat| stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X'])))
+    let runs = |thread: std::fs::DirEntry| {
+        let stat = std::fs::read_to_string(thread.path().join("stat"))?;
+        // The state follows the name, which is in parentheses and may contain any.
+        Ok(stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X'])))
+    };
+    let unless_gone = |found: std::io::Result<bool>| found.unwrap_or_else(|error| !is_gone(&error));
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task"));
+    unless_gone(threads.map(|mut threads| threads.any(|thread| unless_gone(thread.and_then(runs)))))
+}
+
+/// True if there is no such process or thread, or none any more.
+fn is_gone(error: &std::io::Error) -> bool {
+    error.kind() == std::io::ErrorKind::NotFound || error.raw_os_error() == Some(libc::ESRCH)
 }
 
 /// Bytes of a path as text.

@@ -7,7 +7,7 @@
 use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 /// First word of the header; the last two digits count changes of the layout.
-pub const MAGIC: u64 = u64::from_le_bytes(*b"PERIRG02");
+pub const MAGIC: u64 = u64::from_le_bytes(*b"PERIRG03");
 /// Threads that can be observed at the same time, over all processes.
 pub const SLOTS: usize = 1024;
 /// Records of a ring.
@@ -223,6 +223,8 @@ pub struct Slot {
     pub combining: [AtomicU64; 8],
     /// The next of these to replace.
     pub combining_next: AtomicU32,
+    /// Non-zero while a thread changes the filters.
+    pub changing: AtomicU32,
     /// Tags of the data filter.
     pub data: Tags,
     /// Tags of the fetch filter.

@@ -103,6 +103,12 @@ fn a_killed_program_loses_no_accesses() {
     assert_eq!(traced.counts(), [16384, 0, 0, 0, 0]);
 }
 
+/// What is left of the process when its first thread has ended looks like one that nobody has waited for.
+#[test]
+fn a_program_may_outlive_its_first_thread() {
+    assert_eq!(trace(&["outlive", "0x100000"]).counts(), [16384, 0, 0, 0, 0]);
+}
+
 #[test]
 fn a_program_may_close_its_descriptors() {
     assert_eq!(trace(&["closed", "0x100000"]).counts(), [16384, 0, 0, 0, 0]);
@@ -118,9 +124,7 @@ fn an_instruction_that_qemu_lacks_is_named() {
 
 #[test]
 fn children_left_behind_are_reported_and_not_waited_for() {
-    let start = Instant::now();
-    let traced = trace_program(Path::new("sh"), &["-c", "sleep 20 & exit 0"], Options::default());
-    assert!(start.elapsed() < Duration::from_secs(15));
+    let traced = trace_program(Path::new("sh"), &["-c", "sleep 1000 & exit 0"], Options::default());
     let notes = traced.finished.summary.notes;
     // The shell's child may exec() after the shell has ended: to follow it then would leave it without its plugin.
     let [note] = &notes[..] else { panic!("{notes:?}") };
@@ -133,10 +137,10 @@ fn children_left_behind_are_reported_and_not_waited_for() {
 
 #[test]
 fn a_busy_child_left_behind_does_not_keep_the_reader() {
-    let start = Instant::now();
+    // It would never let this end.
     let traced = trace_program(Path::new("sh"), &["-c", "while :; do :; done & exit 0"], Options::default());
-    assert!(start.elapsed() < Duration::from_secs(15));
     let [note] = &traced.finished.summary.notes[..] else { panic!("{:?}", traced.finished) };
+    assert_eq!(note.reason, Reason::StillRunning);
     // SAFETY: a child of a program of ours.
     unsafe { libc::kill(note.pid as i32, libc::SIGKILL) };
 }

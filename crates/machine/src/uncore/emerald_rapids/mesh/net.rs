@@ -151,11 +151,11 @@ fn table<T: Clone + Default, const N: usize>() -> Box<[T; N]> {
     rows.try_into().unwrap_or_else(|_| unreachable!("it has N rows"))
 }
 
-/// The cycle from which on a message finds free slots along a leg.
+/// The cycle from which on a message finds free slots along a leg; `horizon` is that of the present.
 #[inline]
-fn board(rail: &mut Rail, leg: &Leg, cycle: u64, length: u64) -> u64 {
+fn board(rail: &mut Rail, leg: &Leg, cycle: u64, length: u64, horizon: u64) -> u64 {
     let lead = u64::from(leg.lead);
-    rail.board(cycle + lead, leg.links, length) - lead
+    rail.board(cycle + lead, leg.links, length, horizon) - lead
 }
 
 impl Net {
@@ -189,9 +189,10 @@ impl Net {
         let credited = if L::CREDITED { credits.free().max(released) } else { released };
         let column = &mut self.columns[usize::from(way.source.column) % MOST_COLUMNS];
         let rails = &mut column.rails[r];
+        let horizon = Rail::horizon(put);
         let mut left = credited;
         if !climb.near.is_empty() {
-            left = board(&mut rails[usize::from(climb.near.rail) % 4], &climb.near, credited, length);
+            left = board(&mut rails[usize::from(climb.near.rail) % 4], &climb.near, credited, length, horizon);
         }
         source.next[r][a] = left + length;
         let mut reached = left + half_base + u64::from(climb.near.cycles);
@@ -202,7 +203,7 @@ impl Net {
             bridged = Some(Bridged { came, went });
             reached = went + crossing;
             if !climb.far.is_empty() {
-                reached = board(&mut rails[usize::from(climb.far.rail) % 4], &climb.far, reached, length)
+                reached = board(&mut rails[usize::from(climb.far.rail) % 4], &climb.far, reached, length, horizon)
                     + u64::from(climb.far.cycles);
             }
         }
@@ -215,7 +216,7 @@ impl Net {
             if ring == Ring::Invalidate && acknowledged.0 <= reached {
                 ordered = reached.max(acknowledged.1);
             }
-            turned = board(rail, way.row, ordered, length);
+            turned = board(rail, way.row, ordered, length, horizon);
             if ring == Ring::Acknowledge {
                 *acknowledged = (reached, turned);
             }
@@ -255,7 +256,7 @@ impl Net {
         let rows = self.rows.iter_mut().flat_map(|rails| rails.as_flattened_mut());
         for rail in columns.chain(rows) {
             if long_since {
-                *rail = Rail::default();
+                *rail = Rail::new(now);
             } else {
                 rail.sweep(now);
             }
