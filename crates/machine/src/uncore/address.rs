@@ -166,7 +166,7 @@ impl AddressMap {
 /// are not published; this one is even, and leaves all other lines where they are).
 #[inline]
 pub const fn deal(line: u32, slices: u8) -> u8 {
-    ((line.wrapping_mul(0x9E37_79B1) >> 8) as u64 * slices as u64 >> 24) as u8
+    (((line.wrapping_mul(0x9E37_79B1) >> 8) as u64 * slices as u64) >> 24) as u8
 }
 
 #[cfg(test)]
