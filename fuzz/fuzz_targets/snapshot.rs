@@ -2,6 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use pericore_machine::MachineSpec;
 use pericore_machine::chassis::{Chassis, RegisterPlace, SnapshotError};
 
 fuzz_target!(|text: &str| {
@@ -27,4 +28,11 @@ fuzz_target!(|text: &str| {
         }
     }
     machine.dump();
+    // One that begins with its registers has all of them, at tick 0, if it can be built: cores and sockets may be beyond the model.
+    let spec = MachineSpec::of_snapshot(text).expect("it loads");
+    if let Ok(mut begun) = spec.chassis() {
+        assert_eq!((begun.now(), begun.registers().count()), (0, places.len()));
+        begun.set_now(grid);
+        begun.dump();
+    }
 });

@@ -139,6 +139,8 @@ pub fn run_machine<T: Traffic + 'static>(
 
 #[cfg(test)]
 mod tests {
+    use pericore_registers::{Address, Operation, RegisterSpace, Width};
+
     use super::*;
 
     #[test]
@@ -151,6 +153,32 @@ mod tests {
         assert_eq!(shape("e5-2600:sockets=2,cores=3,slices=6"), (3, 8, 6, 6));
         assert_eq!(shape("8592+:cores=48"), (8, 8, 8, 64));
         assert_eq!(shape("x5570"), (8, 8, 8, 1));
+    }
+
+    /// CBo 0's TOR_OCCUPANCY (0x36) of all misses (0x0a), from 0x1000 on: as if it had been written when time began.
+    #[test]
+    fn counters_of_a_snapshot_go_on_under_a_workload() {
+        const SETUP: [(u32, u64); 2] = [(0xd10, 0x40_0a36), (0xd16, 0x1000)];
+        let plain = MachineSpec::parse("e5-2600:cores=4").unwrap();
+        let (at, width) = (|msr| Address::Msr { cpu: 0, msr }, Width::B8);
+        let count = |spec: &MachineSpec, setup: &[(u32, u64)]| {
+            let pace = Pace { accesses: 20_000, patience: 2_000, window: 50, cells: 256 };
+            let (live, steady) = LiveMachine::with_workload(spec, "random:footprint=1G", &pace).unwrap();
+            let (mut chassis, mut replay) = (live.into_chassis(), steady.replay());
+            for &(msr, value) in setup {
+                replay.advance(&mut chassis, &Operation::Write { address: at(msr), width, value }, 0);
+                chassis.write(at(msr), width, value).unwrap();
+            }
+            let address = at(0xd16);
+            replay.advance(&mut chassis, &Operation::Read { address, width }, 123_456_789);
+            chassis.set_now(123_456_789);
+            chassis.read(address, width).unwrap()
+        };
+        let mut hardware = plain.chassis().unwrap();
+        SETUP.iter().for_each(|&(msr, value)| hardware.write(at(msr), width, value).unwrap());
+        let of_snapshot = count(&MachineSpec::of_snapshot(&hardware.dump()).unwrap(), &[]);
+        assert_eq!(of_snapshot, count(&plain, &SETUP));
+        assert!(of_snapshot > 0x1000 + 1_000_000, "{of_snapshot}");
     }
 
     #[test]
