@@ -27,7 +27,8 @@ static PATTERN: LazyLock<PathBuf> = LazyLock::new(|| {
 
 /// The program's own accesses, without those of the libraries.
 struct OnPurpose {
-    running: Running,
+    /// Nothing once it has ended.
+    running: Option<Running>,
     batch: Vec<Access>,
 }
 
@@ -40,14 +41,18 @@ impl std::fmt::Debug for OnPurpose {
 impl ProgramSource for OnPurpose {
     fn next_access(&mut self) -> Option<ProgramAccess> {
         while self.batch.is_empty() {
-            if !self.running.next_batch(&mut self.batch).expect("accesses") {
+            let running = self.running.as_mut()?;
+            if !running.next_batch(&mut self.batch).expect("accesses") {
+                // One that has failed or was not seen whole has not done what is expected below.
+                let finished = self.running.take()?.finish().expect("it has ended");
+                assert!(finished.status.success() && finished.summary.notes.is_empty(), "{finished:?}");
                 return None;
             }
             self.batch.retain(|access| (BASE..BASE + (1 << 45)).contains(&access.address));
             self.batch.reverse();
         }
         let access = self.batch.pop()?;
-        let spaces: Vec<_> = self.running.threads().iter().map(|t| (t.process, t.forked_from)).collect();
+        let spaces: Vec<_> = self.running.as_ref()?.threads().iter().map(|t| (t.process, t.forked_from)).collect();
         Some(translated(access, &spaces))
     }
 }
@@ -138,7 +143,7 @@ fn run_on(machine: &str, arguments: &[&str], settings: &str) -> Lines {
     let caches = spec.parameters().expect("a model").first_level();
     let running = Tracer::launch(PATTERN.as_os_str(), &arguments, options(caches))
         .expect("the tracer works: it needs Debian's package qemu-user");
-    let source = Box::new(OnPurpose { running, batch: Vec::new() });
+    let source = Box::new(OnPurpose { running: Some(running), batch: Vec::new() });
     let settings = ProgramSettings::parse(settings).expect("settings");
     let mut model = Machine::for_program(&spec, source, settings).expect("a machine");
     let before = model.snapshot();
@@ -146,6 +151,8 @@ fn run_on(machine: &str, arguments: &[&str], settings: &str) -> Lines {
         model.run_for(1_000_000);
         assert!(model.now() < 100_000_000_000, "the program does not end: {:?}", model.program());
     }
+    // Shown if the figures are not as expected: what came from the program, and how long it took.
+    println!("{arguments:?}: {:?} by {}", model.program(), model.now());
     lines(machine, &before, &model.snapshot())
 }
 
