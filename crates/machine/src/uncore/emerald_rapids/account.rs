@@ -1,99 +1,20 @@
 //! What the model tells: each happening goes to the signals and, on another path, to the ledger.
 
-use super::binding::{Line, bind, bind_signal, link_codes};
+use super::binding::{Line, bind, bind_signal};
+use super::command_lines::CommandLines;
 use super::level_lines::LevelLines;
+use super::link_lines::{CREDIT, DATA, HEADER, LinkLines};
 use super::port::{HIT_EXCLUSIVE, SNOOPS};
 use super::reject_lines::RejectLines;
 use super::request::Pool;
 use super::request_tags::RequestLines;
 use super::standing::Hearing;
-use super::subchannel::{ACTIVATE_KINDS, COLUMNS};
 use crate::ledger::emerald_rapids::deeds::{DEEDS, Deed, LEVELS, LevelId, OfDeeds, table};
 use crate::ledger::emerald_rapids::{
     Class, Found, INGRESS, Ledger, LevelSpot, LinkMessage, Queue, Reason, Snapshot, Spot, Victim,
 };
 use crate::signal::{SignalSink, Stride, Tick, Wiring, WiringError};
 use pericore_catalog::BitRange;
-
-/// Signals of the memory channels' commands.
-#[derive(Debug)]
-struct CommandLines {
-    columns: Line,
-    lengths: Line,
-    activates: Line,
-    kind: BitRange,
-    pseudo: BitRange,
-}
-
-impl CommandLines {
-    fn bind(wiring: &mut Wiring) -> Result<Self, WiringError> {
-        let kind = wiring.attribute("imc", "cas", "kind")?;
-        let pseudo = wiring.attribute("imc", "cas", "pch")?;
-        let tags = |kinds: &[u8]| -> Vec<u64> {
-            kinds.iter().flat_map(|&of| [0, 1].map(|half| tag(kind, pseudo, of, half))).collect()
-        };
-        Ok(Self {
-            columns: bind_signal(wiring, "imc", "cas", tags(&COLUMNS))?,
-            lengths: bind_signal(wiring, "imc", "cas_length", tags(&COLUMNS.map(|kind| kind / 2)))?,
-            activates: bind_signal(wiring, "imc", "activates", tags(&ACTIVATE_KINDS))?,
-            kind,
-            pseudo,
-        })
-    }
-
-    const fn tag(&self, kind: u8, pseudo: u8) -> u64 {
-        tag(self.kind, self.pseudo, kind, pseudo)
-    }
-}
-
-/// The tag of a command of a kind on a half of a channel.
-const fn tag(kind: BitRange, pseudo: BitRange, of: u8, half: u8) -> u64 {
-    pseudo.set(kind.set(0, of as u64), half as u64)
-}
-
-/// Signals of the link layers: sent, received.
-#[derive(Debug)]
-struct LinkLines {
-    flits: [Line; 2],
-    headers: [Line; 2],
-    slot: BitRange,
-    kind: BitRange,
-    /// Tag of each message.
-    messages: [u64; LinkMessage::COUNT],
-    links: u16,
-}
-
-impl LinkLines {
-    const fn slot_tag(&self, slot: u64, kind: u64) -> u64 {
-        self.kind.set(self.slot.set(0, slot), kind)
-    }
-
-    fn bind(wiring: &mut Wiring) -> Result<Self, WiringError> {
-        let class = wiring.attribute("upi", "tx_headers", "mc")?;
-        let opcode = wiring.attribute("upi", "tx_headers", "opc")?;
-        let slot = wiring.attribute("upi", "tx_flits", "slot")?;
-        let kind = wiring.attribute("upi", "tx_flits", "kind")?;
-        let in_every_slot = |of: u64| (0..3).map(move |number| kind.set(slot.set(0, number), of));
-        let flits: Vec<u64> =
-            in_every_slot(HEADER).chain(in_every_slot(DATA)).chain(in_every_slot(CREDIT).skip(2)).collect();
-        let messages =
-            link_codes(wiring)?.map(|code| opcode.set(class.set(0, u64::from(code) >> 4), u64::from(code) & 0xF));
-        let mut bind = |signal, tags: &[u64]| bind_signal(wiring, "upi", signal, tags.iter().copied());
-        Ok(Self {
-            flits: [bind("tx_flits", &flits)?, bind("rx_flits", &flits)?],
-            headers: [bind("tx_headers", &messages)?, bind("rx_headers", &messages)?],
-            slot,
-            kind,
-            messages,
-            links: wiring.family().unit("upi").map_or(0, |unit| unit.instances),
-        })
-    }
-}
-
-/// What a slot of a flit holds, as the signal numbers it.
-const DATA: u64 = 0;
-const CREDIT: u64 = 1;
-const HEADER: u64 = 4;
 
 /// Answers of the stacks' ports to snoops.
 #[derive(Debug)]
