@@ -83,7 +83,8 @@ pub fn columns(text: &str) -> usize {
 }
 
 fn columns_of(character: char) -> usize {
-    character.width().unwrap_or(0)
+    // Nearly all are, and need no table.
+    if matches!(character, ' '..='~') { 1 } else { character.width().unwrap_or(0) }
 }
 
 /// The beginning of a text that takes at most so many columns, with all marks that stand on its last character.
@@ -108,24 +109,25 @@ pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut used = 0;
     for mut word in text.split_whitespace() {
-        let room = if used == 0 { width } else { width.saturating_sub(used + 1) };
-        if used > 0 && columns(word) > room {
+        let mut takes = columns(word);
+        if used > 0 && used + 1 + takes > width {
             lines.push(String::new());
             used = 0;
         }
-        while columns(word) > width {
+        while takes > width {
             let begins = beginning(word, width);
             if begins.is_empty() {
                 // A line of one column has no room for a wide character.
                 word = word.trim_start_matches(|character| columns_of(character) > width);
-                continue;
+            } else {
+                push(&mut lines, begins, 0);
+                lines.push(String::new());
+                word = &word[begins.len()..];
             }
-            push(&mut lines, begins, 0);
-            lines.push(String::new());
-            word = &word[begins.len()..];
+            takes = columns(word);
         }
         push(&mut lines, word, used);
-        used += columns(word) + usize::from(used > 0);
+        used += takes + usize::from(used > 0);
     }
     lines
 }

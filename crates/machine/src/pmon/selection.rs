@@ -150,7 +150,8 @@ fn find(unit: &'static Unit, register: &Register, control: u64) -> Option<(&'sta
     // Events that share a code differ in further bits of the control register; the one that needs most of them is meant.
     let selected = coded.filter(|event| control & needed(event) == needed(event));
     let event = selected.rev().max_by_key(|event| needed(event).count_ones())?;
-    let exact = event.subevents.iter().find(|subevent| control & selecting_bits(register) == subevent.config);
+    let selected = control & selecting_bits(register);
+    let exact = event.subevents.iter().find(|subevent| selected == subevent.config);
     Some((event, exact.map_or(event.counters, |subevent| subevent.counters)))
 }
 

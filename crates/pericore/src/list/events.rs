@@ -228,9 +228,10 @@ fn row(out: &mut impl Write, mark: char, indent: &str, name: &str, select: &str,
     const NAMES: usize = 42;
     let shown = paint.strong(name);
     let length = indent.len() + name.chars().count();
+    let rest = " ".repeat(NAMES.checked_sub(length).unwrap_or(NAMES));
     if length > NAMES {
         writeln!(out, "{mark} {indent}{shown}")?;
-        return writeln!(out, "  {:NAMES$} {select}", "");
+        return writeln!(out, "  {rest} {select}");
     }
-    writeln!(out, "{mark} {indent}{shown}{:1$} {select}", "", NAMES - length)
+    writeln!(out, "{mark} {indent}{shown}{rest} {select}")
 }

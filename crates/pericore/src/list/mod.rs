@@ -123,8 +123,11 @@ fn counters(mask: u16) -> Vec<u8> {
 
 /// `text` below a row, `indent` to the right.
 fn paragraph(out: &mut impl Write, indent: usize, text: &str) -> io::Result<()> {
-    for text in crate::terminal::wrapped(text, crate::terminal::WIDTH - indent) {
-        writeln!(out, "{:indent$}{text}", "")?;
+    let room = crate::terminal::WIDTH - indent;
+    // Padding by a format goes character by character.
+    let indent = " ".repeat(indent);
+    for text in crate::terminal::wrapped(text, room) {
+        writeln!(out, "{indent}{text}")?;
     }
     Ok(())
 }
