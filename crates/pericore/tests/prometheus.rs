@@ -118,6 +118,9 @@ impl Prometheus {
         theirs.arg(format!("--storage.tsdb.path={}", folder.join("data").display()));
         theirs.arg("--web.listen-address=127.0.0.1:0");
         let (running, place) = Running::start(&mut theirs, "msg=\"Listening on\" address=");
+        // It listens before it has opened its files.
+        let ready = format!("http://{place}/-/ready");
+        awaited("a server that answers", || get(&[&ready]));
         Self { _running: running, place, folder }
     }
 
