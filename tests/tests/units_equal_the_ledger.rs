@@ -110,6 +110,10 @@ const ROWS: &[Row] = &[
     ("cbo", "ISMQ_DRD_MISS_OCC", "", &[]),
     ("cbo", "TxR_ADS_USED", "", &[]),
     ("ha", "IMC_WRITES", "PARTIAL", &[]),
+    ("ha", "RING_AD_USED", "CW_ODD", &[]),
+    ("ha", "RING_AK_USED", "CCW_EVEN", &[]),
+    ("ha", "RING_BL_USED", "CW_EVEN", &[]),
+    ("ha", "RING_BL_USED", "CCW_ODD", &[]),
 ];
 
 fn text((unit, event, subevent, filters): Row) -> String {

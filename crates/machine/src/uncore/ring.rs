@@ -15,10 +15,10 @@ const ROOM: usize = 16;
 const SOCKETS: usize = MOST_SOCKETS as usize;
 
 /// A unit at a ring stop: its wires by ring, and the tags of clockwise and counter-clockwise, each even and odd. For the ring of
-/// snoops they are those of even and odd.
+/// snoops, which the home agent does not see, they are those of even and odd.
 #[derive(Debug, Clone, Copy)]
 struct UnitWires {
-    wires: [Wire; RingKind::COUNT],
+    wires: [Option<Wire>; RingKind::COUNT],
     tags: [[u64; 2]; 2],
 }
 
@@ -66,6 +66,7 @@ impl Rings {
                 let names = if slice < cores / 2 { ["UP", "DOWN"] } else { ["DOWN", "UP"] };
                 at[usize::from(slice)].push(bind(wiring, socket, "cbo", slice.into(), names)?);
             }
+            at[usize::from(cores)].push(bind(wiring, socket, "ha", 0, ["CW", "CCW"])?);
             at[usize::from(cores) + 1].push(bind(wiring, socket, "r2pcie", 0, ["CW", "CCW"])?);
             for link in 0..2 {
                 at[usize::from(cores) + 1].push(bind(wiring, socket, "r3qpi", link, ["CW", "CCW"])?);
@@ -99,7 +100,7 @@ impl Rings {
             for (stop, unit) in units.iter().enumerate().flat_map(|(stop, units)| units.iter().map(move |u| (stop, u)))
             {
                 for (heard, &wire) in heard.iter_mut().zip(&unit.wires) {
-                    *heard |= u16::from(sink.hears(wire)) << stop;
+                    *heard |= u16::from(wire.is_some_and(|wire| sink.hears(wire))) << stop;
                 }
             }
         }
@@ -134,7 +135,7 @@ impl Rings {
             let stop = seen.trailing_zeros() as usize;
             seen &= seen - 1;
             for unit in self.units[usize::from(socket)].get(stop).into_iter().flatten() {
-                let wire = unit.wires[journey.kind as usize];
+                let Some(wire) = unit.wires[journey.kind as usize] else { continue };
                 sink.pulse(wire, unit.tags[direction][usize::from(journey.odd)], now, journey.kind.slots());
             }
         }
@@ -148,8 +149,10 @@ fn bind(
     instance: u16,
     names: [&str; 2],
 ) -> Result<UnitWires, WiringError> {
-    let (snoops, any) = wiring.subevent(socket, unit, instance, "RING_IV_USED", "ANY")?;
-    let mut wires = [snoops; RingKind::COUNT];
+    let mut wires = [None; RingKind::COUNT];
+    if unit != "ha" {
+        wires[RingKind::Snoop as usize] = Some(wiring.subevent(socket, unit, instance, "RING_IV_USED", "ANY")?.0);
+    }
     let mut tags = [[0; 2]; 2];
     for (kind, event) in [
         (RingKind::Address, "RING_AD_USED"),
@@ -159,11 +162,10 @@ fn bind(
         for (direction, name) in names.iter().enumerate() {
             for (polarity, suffix) in ["EVEN", "ODD"].iter().enumerate() {
                 let (wire, tag) = wiring.subevent(socket, unit, instance, event, &format!("{name}_{suffix}"))?;
-                wires[kind as usize] = wire;
+                wires[kind as usize] = Some(wire);
                 tags[direction][polarity] = tag;
             }
         }
     }
-    debug_assert!(tags[0].iter().all(|tag| any & tag != 0));
     Ok(UnitWires { wires, tags })
 }

@@ -59,6 +59,9 @@ pub fn value(at: &Snapshot, instance: u16, question: Question<'_>) -> Option<u64
             }
             _ => at.cells.devices.get(index)?.value(event, subevent),
         },
+        "ha" if event.starts_with("RING_") => {
+            at.cells.rings.get(index)?.value(sent, io_stop(at) - 1, false, event, subevent)
+        }
         "ha" => home::value(at, index, event, subevent),
         "imc" => channel::value(at, index, event, subevent),
         "qpi" => links::qpi(at, index, question),
