@@ -16,20 +16,28 @@ const BANKS: usize = 2;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Egress([u16; BANKS]);
 
-/// Full banks: by ring, address and data, and bank.
+/// Messages that wait, and full banks: by ring, address and data, and bank.
 #[derive(Debug, Clone, Copy)]
-pub struct EgressWires(pub [[Tagged; BANKS]; 2]);
+pub struct EgressWires {
+    entries: [[Tagged; BANKS]; 2],
+    full: [[Tagged; BANKS]; 2],
+}
 
 impl EgressWires {
     /// Binds a home agent's queues; `none` stands for them where no messages wait.
     pub fn bind(wiring: &mut Wiring, socket: u16, others: bool, none: Tagged) -> Result<Self, WiringError> {
-        let mut wires = Self([[none; BANKS]; 2]);
+        let mut wires = Self { entries: [[none; BANKS]; 2], full: [[none; BANKS]; 2] };
         if others {
-            for (queue, event) in wires.0.iter_mut().zip(["TxR_AD_CYCLES_FULL", "TxR_BL_CYCLES_FULL"]) {
-                for (bank, name) in queue.iter_mut().zip(["SCHED0", "SCHED1"]) {
-                    *bank = wiring.subevent(socket, "ha", 0, event, name)?;
+            let mut bind = |queues: &mut [[Tagged; BANKS]; 2], events: [&str; 2]| {
+                for (queue, event) in queues.iter_mut().zip(events) {
+                    for (bank, name) in queue.iter_mut().zip(["SCHED0", "SCHED1"]) {
+                        *bank = wiring.subevent(socket, "ha", 0, event, name)?;
+                    }
                 }
-            }
+                Ok(())
+            };
+            bind(&mut wires.entries, ["TxR_AD_OCCUPANCY", "TxR_BL_OCCUPANCY"])?;
+            bind(&mut wires.full, ["TxR_AD_CYCLES_FULL", "TxR_BL_CYCLES_FULL"])?;
         }
         Ok(wires)
     }
@@ -41,17 +49,20 @@ impl Model {
         // Neighbouring lines take turns (assumption: no document says what a bank takes).
         let (ring, bank) = (usize::from(data), line as usize % BANKS);
         let waiting = &mut self.homes[usize::from(home)].egress[ring].0[bank];
-        let (wire, tag) = self.wires.homes[usize::from(home)].egress.0[ring][bank];
+        let wires = &self.wires.homes[usize::from(home)].egress;
+        let ((entries, entry), (full, bank_is_full)) = (wires.entries[ring][bank], wires.full[ring][bank]);
         if begins {
+            sink.enter(entries, entry, self.now);
             *waiting += 1;
             if *waiting == ROOM {
-                sink.enter(wire, tag, self.now);
+                sink.enter(full, bank_is_full, self.now);
             }
         } else {
             if *waiting == ROOM {
-                sink.leave(wire, tag, self.now);
+                sink.leave(full, bank_is_full, self.now);
             }
             *waiting -= 1;
+            sink.leave(entries, entry, self.now);
         }
         self.ledger.home_egress(home, data, bank, begins, self.now);
     }

@@ -13,8 +13,17 @@ pub(super) fn value(at: &Snapshot, index: usize, event: &str, subevent: &str) ->
         ("TAD_REQUESTS_G0" | "TAD_REQUESTS_G1", region) => {
             cells.regions.get(region.strip_prefix("REGION")?.parse::<usize>().ok()?).copied()
         }
-        ("TxR_AD_CYCLES_FULL", bank) => Some(cells.egress[0].full(scheduler(bank)?)),
-        ("TxR_BL_CYCLES_FULL", bank) => Some(cells.egress[1].full(scheduler(bank)?)),
+        (_, bank) if event.starts_with("TxR_AD_") || event.starts_with("TxR_BL_") => {
+            let (ring, figure) = event.strip_prefix("TxR_")?.split_once('_')?;
+            let (queue, bank) = (&cells.egress[usize::from(ring == "BL")], scheduler(bank)?);
+            Some(match figure {
+                "INSERTS" => queue.came(bank),
+                "OCCUPANCY" => queue.waited(bank),
+                "CYCLES_NE" => queue.some(bank),
+                "CYCLES_FULL" => queue.full(bank),
+                _ => return None,
+            })
+        }
         ("TRACKER_INSERTS", "ALL") => Some(cells.tracker.entries),
         ("TxR_AD", "SNP") => Some(cells.snoops),
         ("BYPASS_IMC", "TAKEN") => Some(cells.bypasses[1]),

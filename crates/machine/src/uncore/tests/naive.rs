@@ -164,6 +164,23 @@ pub fn meaning(
             let least = filters.first().map_or(0, |&(_, value)| value);
             made("frequency", Box::new(move |tag| ratio(tag) >= least))
         }
+        // The two banks are told apart; what is full has a signal of its own.
+        _ if unit == "ha"
+            && event.contains("_AD_") | event.contains("_BL_")
+            && event.starts_with("TxR")
+            && !event.ends_with("FULL") =>
+        {
+            let signal = if event.contains("_AD_") { "egress_ad" } else { "egress_bl" };
+            let (bank, of) = (
+                get(signal, "sub"),
+                match subevent {
+                    "SCHED0" => 1,
+                    "SCHED1" => 2,
+                    _ => 3,
+                },
+            );
+            made(signal, Box::new(move |tag| bank(tag) & of != 0))
+        }
         _ if subevent.is_empty() => made(event, Box::new(|_| true)),
         _ => {
             let (_, selected) = wiring.subevent(0, unit, 0, event, subevent).unwrap();
