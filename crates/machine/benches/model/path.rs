@@ -36,23 +36,23 @@ pub struct Path {
 
 impl Path {
     /// Runs so many accesses behind the warm ones.
-    pub fn run(&self, requests: u64) -> Measured {
-        self.run_into(requests, |machine, ticks| machine.run_for(ticks))
+    pub fn run(&self, warm: u64, requests: u64) -> Measured {
+        self.run_into(warm, requests, |machine, ticks| machine.run_for(ticks))
     }
 
     /// The same, with nothing behind the signals.
-    pub fn run_unheard(&self, requests: u64) -> Measured {
-        self.run_into(requests, |machine, ticks| machine.run_into(ticks, &mut Nothing))
+    pub fn run_unheard(&self, warm: u64, requests: u64) -> Measured {
+        self.run_into(warm, requests, |machine, ticks| machine.run_into(ticks, &mut Nothing))
     }
 
-    fn run_into(&self, requests: u64, run: impl Fn(&mut Machine, Tick)) -> Measured {
+    fn run_into(&self, warm: u64, requests: u64, run: impl Fn(&mut Machine, Tick)) -> Measured {
         let spec = MachineSpec::parse(self.machine).expect("the machine is known");
         let limits = spec.limits().expect("it has a model");
-        let workload = format!("{},requests={}", self.workload, self.warm + requests);
+        let workload = format!("{},requests={}", self.workload, warm + requests);
         let workload = Workload::parse(&workload, &limits).expect("the workload is sound");
         let mut machine = Machine::new(&spec, &workload).expect("the preset is sound");
         (self.counters)(&mut machine);
-        while machine.progress().done < self.warm {
+        while machine.progress().done < warm {
             run(&mut machine, 100_000);
         }
         let done = machine.progress().done;
