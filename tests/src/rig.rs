@@ -3,9 +3,9 @@
 use pericore_catalog::Family;
 use pericore_machine::chassis::{Chassis, Shape};
 use pericore_machine::engine::{ClockDomains, Clocks};
-use pericore_machine::ledger::{Opcodes, Snapshot};
+use pericore_machine::ledger::e5_2600::{Opcodes, Snapshot};
 use pericore_machine::signal::{SignalSink, Tick, Wire, Wiring};
-use pericore_machine::uncore::{Model, Parameters};
+use pericore_machine::uncore::e5_2600::{Model, Parameters};
 use pericore_machine::workload::Scenario;
 use pericore_observe::discover::{Cpu, discover};
 use pericore_observe::plan::Plan;

@@ -2,7 +2,8 @@
 //!
 //! The events, their filters and the ledger's names for them stand here by hand.
 
-use pericore_machine::ledger::{Question, Window};
+use pericore_machine::ledger::Question;
+use pericore_machine::ledger::e5_2600::Window;
 use pericore_tests::rig::{Measured, Rig, measure, plan};
 
 /// Ticks of a run at most: two virtual milliseconds.

@@ -5,9 +5,11 @@
 
 use std::sync::OnceLock;
 
-use pericore_machine::ledger::{Opcodes, Question};
+use pericore_machine::ledger::Question;
+use pericore_machine::ledger::e5_2600::Opcodes;
 use pericore_machine::signal::{Tick, Wiring};
-use pericore_machine::uncore::{Model, Parameters, emerald_rapids};
+use pericore_machine::uncore::e5_2600::{Model, Parameters};
+use pericore_machine::uncore::emerald_rapids;
 use pericore_machine::workload::{Limits, Workload};
 
 use crate::path::Nothing;

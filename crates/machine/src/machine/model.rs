@@ -3,13 +3,13 @@
 use super::truth::Snapshot;
 use crate::ledger::{Question, Shaped};
 use crate::signal::{SignalSink, Tick};
-use crate::uncore::{self, ProgramCounts, Progress, emerald_rapids, nehalem};
+use crate::uncore::{ProgramCounts, Progress, e5_2600, emerald_rapids, nehalem};
 
 /// The model of a machine. A choice at run time between types known at build time: within a run there is no indirect call.
 #[derive(Debug)]
 pub enum Model {
     /// Of the E5-2600.
-    E5(Box<uncore::Model>),
+    E5(Box<e5_2600::Model>),
     /// Of the Xeon 5500 series.
     Nehalem(Box<nehalem::Model>),
     /// Of Emerald Rapids.

@@ -6,9 +6,9 @@ use super::BuildError;
 use super::model::Model;
 use crate::chassis::Shape;
 use crate::engine::ClockDomains;
-use crate::ledger::Opcodes;
+use crate::ledger::e5_2600::Opcodes;
 use crate::signal::Wiring;
-use crate::uncore::{self, CORES, Setting, UnknownSetting, emerald_rapids, nehalem};
+use crate::uncore::{self, CORES, Setting, UnknownSetting, e5_2600, emerald_rapids, nehalem};
 use crate::workload::{Limits, ProgramSettings, ProgramSource, Scenario};
 
 /// Presets by command-line name, with the family that they belong to. The first of a family is its default.
@@ -18,7 +18,7 @@ pub const PRESETS: &[(&str, &str)] = &[("e5-2680", "e5-2600"), ("x5570", "nehale
 #[derive(Debug, Clone)]
 pub enum Parameters {
     /// Of the E5-2600.
-    E5(Box<uncore::Parameters>),
+    E5(Box<e5_2600::Parameters>),
     /// Of the Xeon 5500 series.
     Nehalem(Box<nehalem::Parameters>),
     /// Of Emerald Rapids.
@@ -37,7 +37,7 @@ pub struct FirstLevel {
 impl Parameters {
     /// The parameters of a preset.
     pub fn preset(name: &str) -> Option<Self> {
-        let e5 = uncore::Parameters::preset(name).map(|parameters| Self::E5(Box::new(parameters)));
+        let e5 = e5_2600::Parameters::preset(name).map(|parameters| Self::E5(Box::new(parameters)));
         let newer = || emerald_rapids::Parameters::preset(name);
         match name {
             "x5570" => Some(Self::Nehalem(Box::new(nehalem::Parameters::x5570()))),
@@ -97,7 +97,7 @@ impl Parameters {
     /// Sockets that the model can have at most.
     pub const fn most_sockets(&self) -> u16 {
         match self {
-            Self::E5(_) => uncore::MOST_SOCKETS as u16,
+            Self::E5(_) => e5_2600::MOST_SOCKETS as u16,
             Self::Nehalem(_) => nehalem::MOST_SOCKETS as u16,
             Self::EmeraldRapids(_) => 2,
         }
@@ -135,7 +135,7 @@ impl Parameters {
     /// What the machine's name can set besides the number of sockets.
     pub fn settings(&self) -> Vec<Setting> {
         match self {
-            Self::E5(_) => uncore::SETTINGS.iter().map(|(setting, _)| *setting).collect(),
+            Self::E5(_) => e5_2600::SETTINGS.iter().map(|(setting, _)| *setting).collect(),
             Self::EmeraldRapids(_) => emerald_rapids::SETTINGS.iter().map(|(setting, _)| *setting).collect(),
             Self::Nehalem(_) => nehalem::SETTINGS.iter().map(|(setting, _)| *setting).collect(),
         }
@@ -147,7 +147,7 @@ impl Parameters {
     /// [`UnknownSetting`] if it is none of [`Self::settings`].
     pub fn with_setting(mut self, key: &str, value: u64) -> Result<Self, UnknownSetting> {
         match &mut self {
-            Self::E5(part) => uncore::set(uncore::SETTINGS, &mut **part, key, value)?,
+            Self::E5(part) => uncore::set(e5_2600::SETTINGS, &mut **part, key, value)?,
             Self::EmeraldRapids(part) => uncore::set(emerald_rapids::SETTINGS, &mut **part, key, value)?,
             Self::Nehalem(part) => uncore::set(nehalem::SETTINGS, &mut **part, key, value)?,
         }
@@ -180,7 +180,7 @@ impl Parameters {
         Ok(match self {
             Self::E5(parameters) => {
                 let opcodes = opcodes(wiring.family())?;
-                Model::E5(Box::new(uncore::Model::for_scenario(*parameters, opcodes, scenario, wiring)?))
+                Model::E5(Box::new(e5_2600::Model::for_scenario(*parameters, opcodes, scenario, wiring)?))
             }
             Self::Nehalem(parameters) => {
                 Model::Nehalem(Box::new(nehalem::Model::for_scenario(*parameters, scenario, wiring)?))
@@ -207,7 +207,7 @@ impl Parameters {
             }
             Self::E5(parameters) => {
                 let opcodes = opcodes(wiring.family())?;
-                let model = uncore::Model::for_program(*parameters, opcodes, source, settings, wiring)?;
+                let model = e5_2600::Model::for_program(*parameters, opcodes, source, settings, wiring)?;
                 Ok(Model::E5(Box::new(model)))
             }
             Self::EmeraldRapids(parameters) => {

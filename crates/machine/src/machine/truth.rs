@@ -1,19 +1,18 @@
 //! What a machine's ledger says, whichever family it is of.
 
 use crate::engine::ClockDomains;
-use crate::ledger::{self, Question};
+use crate::ledger::{Question, e5_2600, emerald_rapids, nehalem};
 use crate::signal::Tick;
-use crate::uncore::nehalem;
 
 /// The ledger's account at one instant.
 #[derive(Debug, Clone)]
 pub enum Snapshot {
     /// Of the E5-2600.
-    E5(Box<ledger::Snapshot>),
+    E5(Box<e5_2600::Snapshot>),
     /// Of the Xeon 5500 series.
     Nehalem(Box<nehalem::Snapshot>),
     /// Of Emerald Rapids.
-    EmeraldRapids(Box<ledger::emerald_rapids::Snapshot>),
+    EmeraldRapids(Box<emerald_rapids::Snapshot>),
 }
 
 impl Snapshot {

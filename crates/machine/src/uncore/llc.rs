@@ -167,6 +167,15 @@ impl<const WAYS: usize, const SETS: usize> Llc<WAYS, SETS> {
     }
 }
 
+/// The numbers of the bits that are set.
+pub fn bits(mut mask: u8) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = mask.trailing_zeros() as usize;
+        mask &= mask.wrapping_sub(1);
+        (bit < 8).then_some(bit)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Llc, SETS, WAYS};

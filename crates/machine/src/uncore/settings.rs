@@ -2,10 +2,6 @@
 
 use std::fmt;
 
-use super::Parameters;
-use super::dram::Layout;
-use super::parameters::{MOST_CORES, MOST_REGIONS};
-
 /// A parameter that the name of a machine can carry. As text it is what the parameter accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Setting {
@@ -74,12 +70,3 @@ pub const CORES: &str = "cores";
 
 /// The key of LLC slices in use.
 pub const SLICES: &str = "slices";
-
-/// The settings of the E5-2600.
-pub const SETTINGS: &[Settable<Parameters>] = &[
-    (Setting::range(CORES, 1, MOST_CORES), |part, value| part.active_cores = value as u8),
-    (Setting::range(SLICES, 1, MOST_CORES), |part, value| part.slices = value as u8),
-    (Setting::range("regions", 1, MOST_REGIONS as u64), |part, value| part.regions = value as u8),
-    (Setting::range("directory", 0, 1), |part, value| part.directory = value != 0),
-    (Setting::doubles("ranks", Layout::RANKS as u64), |part, value| part.dram.ranks = value as u8),
-];

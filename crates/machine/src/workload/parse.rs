@@ -22,7 +22,13 @@ pub struct Limits {
 impl Limits {
     /// One socket with everything that can be set.
     pub const fn of_tests() -> Self {
-        Self { memory: 64 << 30, threads: 16, sockets: 1, expander: false, repertoire: &crate::uncore::REPERTOIRE }
+        Self {
+            memory: 64 << 30,
+            threads: 16,
+            sockets: 1,
+            expander: false,
+            repertoire: &crate::uncore::e5_2600::REPERTOIRE,
+        }
     }
 }
 

@@ -3,8 +3,8 @@
 //! Line numbers have 32 bits: two of region (socket 0's memory, socket 1's, CXL memory, devices), thirty within it.
 
 use crate::ledger::emerald_rapids::Target;
-use crate::uncore::deal;
 use crate::uncore::dram::Timing;
+use crate::uncore::line::deal;
 
 /// Lines of a region.
 pub const REGION_BITS: u32 = 30;

@@ -4,11 +4,7 @@ use super::address::Place;
 use crate::engine::NEVER;
 use crate::ledger::emerald_rapids::{Class, Found, Kind, Queue, Target};
 use crate::signal::Tick;
-
-/// Index of a request in the pool.
-pub type RequestId = u16;
-/// No request.
-pub const NO_REQUEST: RequestId = RequestId::MAX;
+pub(super) use crate::uncore::{NO_REQUEST, RequestId};
 
 /// A request at one caching and home agent.
 #[derive(Debug, Clone, Copy)]

@@ -1,13 +1,15 @@
 //! The core side: threads issue accesses, misses become requests, data comes back.
 
 use super::Model;
+use super::Thread;
 use super::event::Event;
 use super::parameters::CORES;
-use super::request::{Kind, RequestId};
-use super::{LINE_BYTES, Thread};
+use super::request::RequestId;
+use crate::ledger::nehalem::Kind;
 use crate::signal::SignalSink;
 use crate::uncore::cache::{Evicted, Right};
 use crate::uncore::core::{Buffer, Level, ThreadState};
+use crate::uncore::line::LINE_BYTES;
 use crate::uncore::program::Cores;
 use crate::workload::Access;
 

@@ -2,11 +2,11 @@
 
 use super::Model;
 use super::event::Event;
-use super::level::{Class, Level, Port, Source, TO_HUB, TO_SOCKET};
-use super::request::{Answer, Kind, NO_REQUEST, RequestId};
+use super::request::{NO_REQUEST, RequestId};
 use super::socket::AtHome;
 use super::wires::Pulse;
 use crate::ledger::LineState;
+use crate::ledger::nehalem::{Answer, Class, Kind, Level, Port, Source, TO_HUB, TO_SOCKET};
 use crate::signal::SignalSink;
 
 impl Model {

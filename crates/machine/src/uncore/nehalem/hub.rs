@@ -2,11 +2,12 @@
 
 use super::Model;
 use super::event::{Event, NOTHING};
-use super::level::{Class, TO_HUB};
 use super::parameters::CORES;
-use super::request::{Kind, Priority, RequestId};
+use super::request::RequestId;
+use crate::ledger::nehalem::{Class, Kind, Priority, TO_HUB};
 use crate::signal::{SignalSink, Tick};
 use crate::uncore::core::{Buffer, Level};
+use crate::uncore::line::LINE_BYTES;
 use crate::workload::{Generator, Placement};
 
 /// Lines of a transfer: 1518 bytes, the longest frame of Ethernet, from a line's start on. The last of them is written in part.
@@ -88,7 +89,7 @@ impl Model {
             (false, true) => Kind::DeviceRead(if last { Priority::Critical } else { Priority::High }),
             (false, false) => Kind::DeviceRead(Priority::Normal),
         };
-        let line = (address / super::LINE_BYTES) as u32;
+        let line = (address / LINE_BYTES) as u32;
         let request = self.new_request(kind, 0, device as u8, line);
         self.take_number(request, sink);
         if last {

@@ -2,14 +2,13 @@
 
 use super::Model;
 use super::event::{Event, NOTHING};
-use super::level::{Port, Tracker};
 use super::parameters::CORES;
-use super::request::{Kind, RequestId};
+use super::request::RequestId;
 use super::wires::Pulse;
 use crate::ledger::LineState;
+use crate::ledger::nehalem::{Kind, Port, Tracker};
 use crate::signal::SignalSink;
-use crate::uncore::caching::bits;
-use crate::uncore::llc::{Victim, Way};
+use crate::uncore::llc::{Victim, Way, bits};
 
 impl Model {
     /// A request is looked up, and other cores are asked if they must be.

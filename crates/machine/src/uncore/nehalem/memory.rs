@@ -4,12 +4,12 @@ use std::collections::VecDeque;
 
 use super::Model;
 use super::event::Event;
-use super::level::Level;
-use super::parameters::CHANNELS;
-use super::request::{Kind, Priority, RequestId, Waiting};
+use super::request::{RequestId, Waiting};
 use super::wires::SocketWires;
 use crate::engine::Period;
-use crate::ledger::{Ledger, MajorMode, MemoryState, Pending};
+use crate::ledger::e5_2600::Ledger;
+use crate::ledger::nehalem::{CHANNELS, Kind, Level, Priority};
+use crate::ledger::{MajorMode, MemoryState, Pending};
 use crate::signal::{SignalSink, Tick};
 use crate::uncore::dram::{Arrival, Outcome, Sent, Witness};
 

@@ -10,11 +10,8 @@ mod cores;
 mod event;
 mod home;
 mod hub;
-mod ledger;
-mod level;
 mod llc;
 mod memory;
-mod names;
 mod parameters;
 mod phases;
 mod ports;
@@ -29,27 +26,24 @@ mod tests;
 mod times;
 mod wires;
 
-pub use ledger::Snapshot;
-pub use names::NAMES;
 pub use parameters::{CORES, MOST_SOCKETS, Parameters, REPERTOIRE, SETTINGS};
 
-use super::core::{Core, ThreadState};
-use super::dram::{Channel, Outcome};
-use super::program::Program;
-use super::seats::Seats;
-use super::{ModelError, ProgramCounts, Progress};
 use crate::engine::{Clocks, Pool, Wheel};
-use crate::ledger as shared;
+use crate::ledger::e5_2600 as shared;
+use crate::ledger::nehalem::{CHANNELS, Ledger, Level, Snapshot};
 use crate::signal::{SignalSink, Tick, Wiring};
+use crate::uncore::core::{Core, ThreadState};
+use crate::uncore::dram::{Channel, Outcome};
+use crate::uncore::line::{LINE_BYTES, Place};
+use crate::uncore::program::Program;
+use crate::uncore::seats::Seats;
+use crate::uncore::{ModelError, ProgramCounts, Progress};
 use crate::workload::{
     Access, Course, Generator, Kind as Shape, Nodes, Placement, ProgramSettings, ProgramSource, Scenario, Workload,
 };
 use event::Event;
 use hub::Device;
-use ledger::Ledger;
-use level::Level;
 use memory::Entrance;
-use parameters::CHANNELS;
 use request::{Probe, Request};
 use socket::Socket;
 use std::sync::Arc;
@@ -150,7 +144,7 @@ impl Model {
             memory_next: channels.iter().map(Channel::next_tick).fold(Tick::MAX, Tick::min),
             channels,
             outcomes: Vec::with_capacity(16),
-            ledger: Ledger::new(&parameters, wires.opcodes),
+            ledger: Ledger::new(clocks, wires.opcodes, &parameters.shape()),
             accounts: (0..sockets).map(|_| account()).collect(),
             wires,
             around: false,
@@ -295,7 +289,7 @@ impl Model {
 
     /// Where a line lies in its socket's memory. Lines go round the three channels, then along a row; channel and bank are turned
     /// with higher bits so that strides and several streams spread (assumption: the real hash is not published).
-    fn place(&self, line: u32) -> super::address::Place {
+    fn place(&self, line: u32) -> Place {
         let within_node = (u64::from(line) % (self.parameters.node() / LINE_BYTES)) as u32;
         let (lane, within) = (within_node % CHANNELS as u32, within_node / CHANNELS as u32);
         let timing = &self.parameters.dram;
@@ -305,7 +299,7 @@ impl Model {
         let channel = (lane + (within >> 6) + (within >> 13)) % CHANNELS as u32;
         let bank = (above_column ^ row ^ (row >> 7)) % banks;
         let rank = ((above_column / banks) ^ (row >> 3)) % ranks;
-        super::address::Place { channel: channel as u16, bank: (rank * banks + bank) as u8, row }
+        Place { channel: channel as u16, bank: (rank * banks + bank) as u8, row }
     }
 
     /// Virtual time.
@@ -356,6 +350,3 @@ impl Model {
         self.ledger.snapshot(self.now, requests, probes, memory.collect())
     }
 }
-
-/// Bytes of a line.
-const LINE_BYTES: u64 = super::address::LINE_BYTES;

@@ -3,12 +3,11 @@
 //! "Guide" is Intel's Performance Analysis Guide for the Core i7 and Xeon 5500 processors (Levinthal, 2009).
 
 use crate::engine::{ClockDomains, Clocks, Period};
+use crate::ledger::nehalem::{CHANNELS, Shape};
 use crate::uncore::dram::Timing;
 use crate::uncore::{CORES as ACTIVE, ParameterError, Settable, Setting};
 use crate::workload::{Limits, Repertoire};
 
-/// Memory channels of a socket.
-pub const CHANNELS: usize = 3;
 /// Cores of a socket.
 pub const CORES: usize = 4;
 /// Sockets at most: each has one link to another socket and one to the I/O hub.
@@ -177,6 +176,17 @@ impl Parameters {
     pub fn domains(&self) -> ClockDomains {
         let [uclk, core, dclk, _] = self.periods();
         ClockDomains::new(TICKS_PER_SECOND, &[("uclk", uclk), ("dclk", dclk)], core)
+    }
+
+    /// What the ledger's truth of "full" depends on.
+    pub fn shape(&self) -> Shape {
+        Shape {
+            sockets: self.sockets,
+            trackers: self.trackers,
+            home_entries: self.home_entries,
+            reads: self.dram.reads,
+            writes: self.dram.writes,
+        }
     }
 
     /// What workloads can ask of the machine.

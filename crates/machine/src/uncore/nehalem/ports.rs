@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::Model;
 use super::event::{Event, NOTHING};
-use super::level::{Class, LINKS, Level, Port};
+use crate::ledger::nehalem::{Class, LINKS, Level, Port};
 use crate::signal::{SignalSink, Tick};
 
 /// Something that is carried for some time, and what happens then.

@@ -2,11 +2,11 @@
 
 use super::Model;
 use super::event::Event;
-use super::level::{Class, Level, Port, TO_HUB, TO_SOCKET, Tracker};
-use super::request::{Answer, Kind, NO_REQUEST, Probe, ProbeRecord, RequestId};
+use super::request::{NO_REQUEST, Probe, RequestId};
 use super::wires::Pulse;
 use crate::engine::NEVER;
 use crate::ledger::LineState;
+use crate::ledger::nehalem::{Answer, Class, Kind, Level, Port, ProbeRecord, TO_HUB, TO_SOCKET, Tracker};
 use crate::signal::SignalSink;
 
 impl Model {

@@ -2,10 +2,10 @@
 
 use super::Model;
 use super::event::Event;
-use super::level::{Class, Level, Port, TO_SOCKET, Tracker};
-use super::request::{Kind, NO_REQUEST, Request, RequestId};
+use super::request::{NO_REQUEST, Request, RequestId};
 use super::wires::Pulse;
 use crate::ledger::LineState;
+use crate::ledger::nehalem::{Class, Kind, Level, Port, TO_SOCKET, Tracker};
 use crate::signal::SignalSink;
 use crate::uncore::cache::Right;
 

@@ -2,10 +2,10 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::level::{LINKS, Level, Port};
 use super::parameters::Parameters;
 use super::ports::{Carrier, Link};
 use super::request::{RequestId, Waiting};
+use crate::ledger::nehalem::{LINKS, Level, Port};
 use crate::signal::Tick;
 use crate::uncore::llc::Llc;
 

@@ -1,10 +1,8 @@
 //! The signals that the model emits, bound once by name.
 
-use super::ledger::Opcodes;
-use super::level::{Class, Level, Port, Source, TO_HUB, TO_SOCKET, Tracker};
-use super::parameters::{CHANNELS, Parameters};
-use super::request::Answer;
+use super::parameters::Parameters;
 use crate::ledger::Command;
+use crate::ledger::nehalem::{Answer, CHANNELS, Class, Level, Opcodes, Port, Source, TO_HUB, TO_SOCKET, Tracker};
 use crate::signal::{Wire, Wiring, WiringError};
 use crate::uncore::levels::Levels;
 

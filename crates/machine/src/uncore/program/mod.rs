@@ -8,7 +8,7 @@ mod caches;
 mod issue;
 mod prefetch;
 
-use super::address::LINE_BYTES;
+use super::line::LINE_BYTES;
 use crate::engine::Period;
 use crate::engine::clock::HORIZON;
 use crate::signal::Tick;

@@ -1,15 +1,13 @@
 //! Laws that hold when everything has drained.
 
 use super::super::Model;
-use super::super::ledger::Snapshot;
-use super::super::level::{Level, Source, TO_HUB, Tracker};
-use super::super::parameters::CHANNELS;
 use super::{WORKLOADS, model, run};
 use crate::engine::Random;
+use crate::ledger::nehalem::{CHANNELS, Level, Snapshot, Source, TO_HUB, Tracker};
 use crate::ledger::{LineState, Question};
 use crate::signal::{SignalSink, Tick, Wire};
 use crate::uncore::dram::checker::{self, DDR3_1333H};
-use crate::uncore::tests::coherence::owned;
+use crate::uncore::tests::owned;
 use crate::uncore::tests::recorder::Recorder;
 
 /// Hears nothing.

@@ -3,10 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::super::NAMES;
-use super::super::ledger::Snapshot;
 use super::{ODD, WORKLOADS, model, run};
 use crate::ledger::Question;
+use crate::ledger::nehalem::{NAMES, Snapshot};
 use crate::signal::{Tick, Wire, Wiring};
 use crate::uncore::tests::recorder::{Change, Emission, Recorder};
 

@@ -1,0 +1,179 @@
+//! Phases of a scenario: what begins and ends with them.
+
+use super::Model;
+use super::agent::Outgoing;
+use super::device::{NO_DEVICE, TRY_AGAIN};
+use super::event::Event;
+use super::links::Savings;
+use super::thread::{Thread, ThreadKind};
+use crate::engine::NEVER;
+use crate::ledger::e5_2600::RingKind;
+use crate::signal::{SignalSink, Tick};
+use crate::uncore::core::ThreadState;
+use crate::uncore::dram::Conditions as ChannelConditions;
+use crate::workload::{Conditions, Generator, Kind, Placement, Workload};
+
+impl Model {
+    /// The first phase begins, at tick 0.
+    pub(super) fn start_phases<S: SignalSink>(&mut self, sink: &mut S) {
+        for unit in &mut self.power {
+            unit.start(sink, &mut self.ledger);
+        }
+        self.begin_phase(sink);
+    }
+
+    fn begin_phase<S: SignalSink>(&mut self, sink: &mut S) {
+        let Some((workload, conditions)) = self.course.begin(self.now) else {
+            // Errands belong to their phase: with more of them, nothing would come to rest.
+            for socket in 0..self.agents.len() {
+                self.agents[socket].begin(&[], self.now);
+                self.schedule_units(socket as u16);
+            }
+            return;
+        };
+        self.threads = workload.as_ref().map_or_else(Vec::new, |workload| self.make_threads(workload));
+        self.apply_conditions(&conditions, sink);
+        for thread in 0..self.threads.len() as u16 {
+            let (socket, core) = self.socket_and_core(self.threads[usize::from(thread)].core.into());
+            let from = self.power[usize::from(socket)].awake_at(core).max(self.now);
+            self.threads[usize::from(thread)].ready = from;
+            self.wheel.schedule(from, Event::Issue.of(thread));
+        }
+        if !self.course.is_last_and_open() {
+            self.look_later();
+        }
+    }
+
+    /// A socket's number, and a core's within it.
+    fn socket_and_core(&self, core: u16) -> (u16, u8) {
+        (self.map.socket(core).into(), self.map.within(core))
+    }
+
+    fn apply_conditions<S: SignalSink>(&mut self, conditions: &Conditions, sink: &mut S) {
+        let mut busy = vec![0_u8; self.power.len()];
+        for thread in self.threads.iter().filter(|thread| thread.kind != ThreadKind::Device) {
+            let (socket, core) = self.socket_and_core(thread.core.into());
+            busy[usize::from(socket)] |= 1 << core;
+        }
+        for (socket, busy) in busy.into_iter().enumerate() {
+            self.power[socket].begin(conditions, busy, self.now, sink, &mut self.ledger);
+            self.agents[socket].begin(&conditions.errands, self.now);
+            self.schedule_units(socket as u16);
+        }
+        if !self.links.is_empty() {
+            let ticks = |rest: Option<u64>| rest.map_or(NEVER, |rest| self.course.ticks(rest));
+            let savings = Savings { half: ticks(conditions.links.half_after), off: ticks(conditions.links.off_after) };
+            self.set_savings(savings);
+            self.links.error_every = conditions.links.error_every;
+        }
+        let memory = &conditions.memory;
+        let idle = memory.self_refresh.map(|idle| self.course.ticks(idle) / self.clocks.dclk.ticks());
+        let settings = ChannelConditions::of(memory, idle);
+        let cycle = self.clocks.dclk.cycles(self.now) + 1;
+        for index in 0..self.channels.len() {
+            self.channels[index].set_conditions(settings, cycle);
+            self.channel_next.set(index, self.channels[index].next_tick());
+        }
+        // Links may have something under way that is not a request any more.
+        self.memory_next = self.channel_next.tick().min(self.links.next);
+    }
+
+    /// Sets the next events of a socket's power unit and system agent.
+    fn schedule_units(&mut self, socket: u16) {
+        let index = usize::from(socket);
+        for (event, at) in
+            [(Event::Power, self.power[index].next_tick()), (Event::Agent, self.agents[index].next_tick())]
+        {
+            if at != Tick::MAX {
+                self.wheel.schedule(at.max(self.now + 1), event.of(socket));
+            }
+        }
+    }
+
+    /// The power unit's next change is due, unless the event is stale.
+    pub(super) fn step_power<S: SignalSink>(&mut self, socket: u16, sink: &mut S) {
+        let index = usize::from(socket);
+        if self.power[index].next_tick() <= self.now {
+            self.power[index].step(self.now, sink, &mut self.ledger);
+            let next = self.power[index].next_tick();
+            if next != Tick::MAX {
+                self.wheel.schedule(next.max(self.now + 1), Event::Power.of(socket));
+            }
+        }
+    }
+
+    /// The system agent's next errand is due, unless the event is stale.
+    pub(super) fn step_agent<S: SignalSink>(&mut self, socket: u16, sink: &mut S) {
+        let index = usize::from(socket);
+        if self.agents[index].next_tick() <= self.now {
+            if !self.devices[index].takes_more() {
+                self.wheel.schedule(self.now + TRY_AGAIN * self.latency.uclk, Event::Agent.of(socket));
+                return;
+            }
+            let outgoing = self.agents[index].step(self.now, sink, &mut self.ledger);
+            // The cores take turns.
+            let turn = self.agents[index].turn();
+            match outgoing {
+                Some(Outgoing::Device(class)) => {
+                    let from = self.seats.in_turn(turn.into()) as u8;
+                    self.travel(socket as u8, RingKind::Block, from, self.rings.io(), sink);
+                    self.device_packet(index, class, NO_DEVICE, sink);
+                }
+                Some(Outgoing::Far(kind)) => self.far_begins(socket as u8, kind, turn, sink),
+                None => {}
+            }
+            let next = self.agents[index].next_tick();
+            if next != Tick::MAX {
+                self.wheel.schedule(next.max(self.now + 1), Event::Agent.of(socket));
+            }
+        }
+    }
+
+    fn look_later(&mut self) {
+        self.wheel.schedule(self.course.next_look(self.now, self.threads.is_empty()), Event::Phase.of(0));
+    }
+
+    /// Looks whether the phase is over, and begins the next.
+    pub(super) fn step_phase<S: SignalSink>(&mut self, sink: &mut S) {
+        if self.course.expires(self.now) {
+            self.total -= self.threads.iter_mut().map(|thread| thread.generator.stop()).sum::<u64>();
+        }
+        let finished = |thread: &Thread| thread.state == ThreadState::Finished && thread.outstanding == 0;
+        let at_rest = self.threads.iter().all(finished) && self.pool.is_empty();
+        if !self.course.ends(self.threads.is_empty(), at_rest) {
+            self.look_later();
+            return;
+        }
+        self.threads.clear();
+        self.begin_phase(sink);
+    }
+
+    /// The hardware threads of a workload, ready to run.
+    pub(super) fn make_threads(&self, workload: &Workload) -> Vec<Thread> {
+        let (sockets, node) = (self.parameters.sockets, self.parameters.node());
+        let kind = match workload.kind {
+            Kind::NtStore => ThreadKind::Streaming,
+            Kind::DmaRead | Kind::DmaWrite => ThreadKind::Device,
+            _ => ThreadKind::Cached,
+        };
+        let thread = |number: u16| {
+            // A device belongs to its core's socket.
+            let core = workload.socket.map_or_else(
+                || self.seats.core(number),
+                |socket| self.map.first_stop(socket) + self.seats.in_turn(number),
+            );
+            Thread {
+                generator: Generator::new(workload, number),
+                placement: Placement::new(workload, number, self.map.socket(core), sockets, node),
+                core: core as u8,
+                tid: self.map.within(core) * 2 + self.seats.place(number) as u8,
+                ready: 0,
+                held: None,
+                state: ThreadState::Running,
+                kind,
+                outstanding: 0,
+            }
+        };
+        (0..workload.threads).map(thread).collect()
+    }
+}
