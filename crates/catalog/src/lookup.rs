@@ -54,6 +54,12 @@ impl Unit {
         self.registers.iter().find(|register| register.name.eq_ignore_ascii_case(name))
     }
 
+    /// In how many places of a socket a register is: in fewer than there are instances where neighbours share it.
+    pub fn places(&self, register: &Register) -> u16 {
+        let placement = self.placements.get(usize::from(register.placement));
+        placement.map_or(0, |placement| u16::try_from(placement.instances.len()).unwrap_or(u16::MAX))
+    }
+
     /// A field of one of the unit's filter registers, with the register.
     pub fn filter_field(&self, name: &str) -> Option<(&'static Register, &'static Field)> {
         self.with_role(Role::Filter).find_map(|register| Some((register, register.field(name)?)))

@@ -23,7 +23,7 @@ mod rates;
 mod run;
 
 pub use backend::{Answer, Backend};
-pub use error::DoorsError;
+pub use error::{DoorsError, program_remedy};
 pub use machine_run::{LiveMachine, LiveMachineError, endless, run_machine};
 pub use namespace::{Command, Outcome};
 pub use paced::{Idle, Paced, Traffic};

@@ -113,7 +113,7 @@ fn clocks_freezes_and_faults_are_carried_over() {
 #[test]
 fn what_the_model_does_not_have_is_refused() {
     let refusal = |machine: &str| {
-        let text = format!("pericore-machine 1\nmachine {machine} rules=documented\n");
+        let text = format!("pericore-machine 1\nmachine {machine} rules=documented\nend\n");
         of_text(&text).limits().expect_err("refused")
     };
     let cores = refusal("nehalem sockets=1 cores=8 threads=2 slices=1");
@@ -122,6 +122,7 @@ fn what_the_model_does_not_have_is_refused() {
     let sockets = refusal("emerald-rapids sockets=8 cores=64 threads=2 slices=64");
     assert!(matches!(sockets, BuildError::TooManySockets { sockets: 8, most: 2, .. }), "{sockets}");
     // Threads and cores are as the text has them.
-    let limits = of_text("pericore-machine 1\nmachine emerald-rapids sockets=2 cores=5 threads=1 slices=64\n").limits();
+    let limits =
+        of_text("pericore-machine 1\nmachine emerald-rapids sockets=2 cores=5 threads=1 slices=64\nend\n").limits();
     assert_eq!(limits.expect("a model").threads, 10);
 }

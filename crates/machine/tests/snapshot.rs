@@ -139,9 +139,15 @@ fn a_fresh_machine_is_a_short_text() {
     assert!(text.lines().count() < 40, "{text}");
 }
 
+/// A machine's text up to the line that says its end, so that more can follow.
+fn open_ended(machine: &mut Chassis) -> String {
+    let text = machine.dump();
+    text.strip_suffix("\nend\n").map(|lines| format!("{lines}\n")).expect("it has an end")
+}
+
 #[test]
 fn bad_text_is_refused_with_its_line() {
-    let good = fresh("e5-2600", 1).dump();
+    let good = open_ended(&mut fresh("e5-2600", 1));
     assert!(matches!(Chassis::load("pericore-machine 2\n"), Err(SnapshotError::Version)));
     assert!(matches!(Chassis::load(""), Err(SnapshotError::Version)));
     for (line, expected) in [
@@ -166,11 +172,31 @@ fn bad_text_is_refused_with_its_line() {
     ] {
         assert_eq!(refused(&format!("{good}block 0/cbo0\n{line}\n")), (line.to_owned(), expected));
     }
-    let mut machine = Chassis::load(&good).expect("it is good");
+    let mut machine = Chassis::load(&format!("{good}end\n")).expect("it is good");
     let place = machine.find_registers("cbo3/ctl1")[0];
     machine.poke(&place, 0x0040_0334).expect("it is there");
     let again = Chassis::load(&machine.dump()).map(|mut machine| machine.read(place.address, place.width));
     assert_eq!(again.expect("it loads"), Ok(0x0040_0334));
+}
+
+/// A file that a full disk or a broken copy has cut may end with a line that is right in itself.
+#[test]
+fn a_text_that_is_cut_anywhere_is_refused() {
+    let mut machine = fresh("e5-2600", 1);
+    for place in machine.find_registers("cbo3/ctl1") {
+        machine.poke(&place, 0x0040_0334).expect("it is there");
+    }
+    let whole = machine.dump();
+    assert!(whole.ends_with("block 0/cbo3\n  ctl1 = 0x400334\nend\n"), "{whole}");
+    let ends = |end: &str| Chassis::load(&whole[..whole.find(end).expect("it is there") + end.len()]).err();
+    let first_lines = ["pericore-machine 1\n", "slices=8 rules=documented\n", "\ncore-clock", "\n  ctl1 = 0x4003"];
+    assert_eq!(first_lines.map(|end| ends(end) == Some(SnapshotError::Cut)), [true, true, false, true]);
+    for (at, _) in whole.match_indices('\n').take(whole.lines().count() - 1).skip(1) {
+        assert_eq!(Chassis::load(&whole[..=at]).err(), Some(SnapshotError::Cut), "{}", &whole[..=at]);
+    }
+    assert!(Chassis::load(whole.trim_end()).is_ok(), "nothing is missing but the end of the last line");
+    assert!(SnapshotError::Cut.to_string().contains("add the line"));
+    assert_eq!(refused(&format!("{whole}now 1\n")), ("now 1".to_owned(), "nothing behind the line that says the end"));
 }
 
 /// The line that keeps a text from being a snapshot, and what should stand there.

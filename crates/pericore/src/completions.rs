@@ -8,6 +8,7 @@ use clap_complete::Shell;
 
 use crate::Cli;
 use crate::failure::Failure;
+use crate::refused_file;
 
 /// Arguments of `pericore completions`.
 #[derive(Debug, Args)]
@@ -27,7 +28,7 @@ pub struct CompletionsArgs {
 pub fn run(args: &CompletionsArgs) -> Result<(), Failure> {
     let mut command = Cli::command();
     if let Some(folder) = &args.man {
-        let refuse = |error| Failure::failed(format!("cannot write man pages to {}: {error}", folder.display()));
+        let refuse = |error| Failure::failed(refused_file::writing(folder, &error));
         std::fs::create_dir_all(folder).map_err(refuse)?;
         return clap_mangen::generate_to(command, folder).map_err(refuse);
     }

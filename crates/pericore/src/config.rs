@@ -16,6 +16,7 @@ use toml::de::{DeString, DeTable, DeValue};
 
 use crate::failure::Failure;
 use crate::xdg;
+use crate::{notice, refused_file};
 
 /// Names another file; empty, it means none.
 const VARIABLE: &str = "PERICORE_CONFIG";
@@ -46,7 +47,12 @@ impl Defaults {
         let bytes = match fs::read(&path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
-            Err(error) => return Err(Failure::usage(format!("cannot read {}: {error}", path.display()))),
+            // Such as root's, when somebody else is to do root's work.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied && !is_named() => {
+                notice::say(format!("{}; going on without the defaults in it", refused_file::reading(&path, &error)));
+                return Ok(Self::default());
+            }
+            Err(error) => return Err(Failure::usage(refused_file::reading(&path, &error))),
         };
         Self::of(command, &bytes).map_err(|Mistake { at, what }| {
             let line = bytes[..at.min(bytes.len())].iter().filter(|&&byte| byte == b'\n').count() + 1;
@@ -109,6 +115,11 @@ fn path() -> Option<PathBuf> {
         return (!named.is_empty()).then(|| named.into());
     }
     Some(xdg::folder("XDG_CONFIG_HOME", ".config")?.join("config.toml"))
+}
+
+/// True if the user has named the file: then it is meant, whatever is the matter with it.
+fn is_named() -> bool {
+    std::env::var_os(VARIABLE).is_some()
 }
 
 /// What is wrong, and the byte where it stands.

@@ -12,6 +12,7 @@ use pericore_catalog::event_file::{
 
 use crate::failure::Failure;
 use crate::notice;
+use crate::refused_file;
 use crate::terminal::counter_list;
 
 /// Rows of a kind that are told one by one.
@@ -64,7 +65,7 @@ impl EventFilesArg {
         let mut metrics: Vec<(String, Vec<FileMetric<'static>>)> = Vec::new();
         for path in &self.files {
             let fail = |problem: String| Failure::failed(format!("event file {}: {problem}", path.display()));
-            let text = read(path).map_err(fail)?;
+            let text = read(path, fail)?;
             // The family that comes out refers to the text and lives as long as the program.
             let text: &'static str = Box::leak(text.into_boxed_str());
             let file = EventFile::parse(text, extended.family).map_err(|error| fail(error.to_string()))?;
@@ -97,19 +98,20 @@ impl EventFilesArg {
 }
 
 /// The file's text, or what is wrong with it.
-fn read(path: &Path) -> Result<String, String> {
-    let file = File::open(path).map_err(|error| error.to_string())?;
+fn read(path: &Path, fail: impl Fn(String) -> Failure) -> Result<String, Failure> {
+    let refuse = |error| Failure::failed(refused_file::reading(path, &error));
+    let file = File::open(path).map_err(refuse)?;
     let mut bytes = Vec::new();
     // One byte more than is allowed tells a file that is too large, even one that never ends.
     let limit = u64::try_from(MAX_BYTES).unwrap_or(u64::MAX).saturating_add(1);
-    file.take(limit).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    file.take(limit).read_to_end(&mut bytes).map_err(refuse)?;
     if bytes.len() > MAX_BYTES {
-        return Err(format!("it has more than {} MB; is it an event file?", MAX_BYTES >> 20));
+        return Err(fail(format!("it has more than {} MB; is it an event file?", MAX_BYTES >> 20)));
     }
     String::from_utf8(bytes).map_err(|error| {
         let place = error.utf8_error().valid_up_to();
         let line = error.as_bytes()[..place].iter().filter(|byte| **byte == b'\n').count() + 1;
-        format!("line {line}: it is no text (UTF-8)")
+        fail(format!("line {line}: it is no text (UTF-8)"))
     })
 }
 

@@ -19,6 +19,7 @@ mod notice;
 mod perf_options;
 mod program;
 mod record;
+mod refused_file;
 mod report;
 mod restore;
 mod results;

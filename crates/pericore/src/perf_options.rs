@@ -18,7 +18,7 @@ const IN_A_SHELL: &str = "put it into the program: -- sh -c 'BEFORE; PROGRAM; BE
 const ALWAYS: &str = "that is always so here; leave it out";
 
 /// Options, and why they are none here.
-const OPTIONS: [(&[&str], &str); 16] = [
+const OPTIONS: [(&[&str], &str); 15] = [
     (&["-p", "--pid", "-t", "--tid", "--per-thread", "-i", "--no-inherit"], NO_PROGRAMS),
     (&["-G", "--cgroup", "--for-each-cgroup", "--filter"], NO_PROGRAMS),
     (&["-C", "--cpu", "--per-core", "--per-die", "--per-cluster", "--per-cache", "--per-node"], NO_CPUS),
@@ -34,7 +34,6 @@ const OPTIONS: [(&[&str], &str); 16] = [
     (&["--pre", "--post", "-S", "--sync"], IN_A_SHELL),
     (&["--scale", "--metric-no-merge", "--metric-no-group"], ALWAYS),
     (&["--no-scale"], "what is scaled says so beside the number; name fewer events, so that none has to take turns"),
-    (&["-v", "--verbose"], "--dry-run shows what would be written to which register, --cost what a sample costs"),
     (
         &["--quiet"],
         "results go to a file with -o FILE; the rest says which numbers not to trust, and goes with 2>/dev/null",

@@ -75,6 +75,64 @@ fn stat_says_of_which_units_there_are_fewer() {
     assert!(!stat("e5-2600:sockets=2").contains("answer"));
 }
 
+/// Programs are told, too: JSON lines in fields of the rows that it is about, other forms beside the results, once.
+#[test]
+fn every_form_says_of_which_units_there_are_fewer() {
+    const FEWER: &str = "pericore: socket 1: 3 imc answer, where such a machine has up to 4";
+    const MACHINE: &str = "e5-2600:sockets=2,hidden=1/imc3";
+    let events = ["-e", "imc/CAS_COUNT.RD/,imc0/CLOCKTICKS/,cbo/CLOCKTICKS/", "-M", "imc/MEM_READ_BANDWIDTH"];
+    let stat = |rest: &[&str]| {
+        let line = ["stat", "--machine", MACHINE, "--workload", "stream:requests=2k"];
+        text(&pericore(&[&line[..], &events, rest].concat()).stderr)
+    };
+    let answering = |said: &str| -> Vec<(Option<u64>, Option<u64>)> {
+        let row = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap_or_else(|_| panic!("{line}"));
+        let told = |row: serde_json::Value| (row["instances-answering"].as_u64(), row["instances-possible"].as_u64());
+        said.lines().map(row).map(told).collect()
+    };
+    let (fewer, whole) = ((Some(7), Some(8)), (None, None));
+    assert_eq!(answering(&stat(&["-j"])), [fewer, whole, whole, fewer]);
+    let sockets = [whole, (Some(3), Some(4))];
+    assert_eq!(answering(&stat(&["-j", "--per-socket"]))[..2], sockets);
+    let separated = stat(&["-x,", "-I", "0.001"]);
+    assert_eq!(separated.matches(FEWER).count(), 1, "{separated}");
+    assert_eq!(stat(&["-j", "--metric-only"]).lines().next(), Some(FEWER));
+
+    let folder = std::env::temp_dir().join(format!("pericore-odd-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let file = folder.join("x.rec").display().to_string();
+    let line = ["record", "--machine", MACHINE, "--workload", "stream:requests=2k", "-o", &file];
+    let recorded = pericore(&[&line[..], &events].concat());
+    let report = |rest: &[&str]| pericore(&[&["report", &file], rest].concat());
+    let (table, json, separated) = (report(&[]), report(&["-j"]), report(&["-x,"]));
+    std::fs::remove_dir_all(&folder).expect("a folder of ours");
+    assert!(text(&recorded.stderr).contains(FEWER), "{}", text(&recorded.stderr));
+    assert!(text(&table.stdout).contains(FEWER.trim_start_matches("pericore:")), "{}", text(&table.stdout));
+    assert_eq!(answering(&text(&json.stdout)), [fewer, whole, whole, fewer]);
+    assert_eq!((text(&separated.stderr).trim(), text(&separated.stdout).contains(FEWER)), (FEWER, false));
+}
+
+/// One counter of each of four controllers, which have two channels each: nothing is missing.
+#[test]
+fn counters_that_neighbours_share_are_all_there() {
+    let line = ["stat", "--machine", "emerald-rapids", "--workload", "stream:requests=1k", "-e"];
+    let said = text(&pericore(&[&line[..], &["uncore_imc_free_running/dclk/"]].concat()).stderr);
+    assert!(said.contains("uncore_imc_free_running/dclk/") && !said.contains("answer"), "{said}");
+}
+
+/// Ports 0 to 3 count 48 bits: all ones in 64 is no number, and nothing ran.
+#[test]
+fn what_is_not_supported_did_not_run() {
+    let line = ["stat", "--machine", "e5-2600:all-ones=imc2", "--workload", "stream:requests=2k", "-A", "-e"];
+    let stat = |rest: &[&str]| text(&pericore(&[&line[..], &["imc/CAS_COUNT.RD/"], rest].concat()).stderr);
+    let separated = stat(&["-x;"]);
+    let third = separated.lines().nth(2).expect("a line");
+    assert!(third.contains(";<not supported>;;imc/CAS_COUNT.RD/;0;0.00;"), "{separated}");
+    assert!(separated.lines().next().is_some_and(|first| first.contains(";100.00;")), "{separated}");
+    let row: serde_json::Value = serde_json::from_str(stat(&["-j"]).lines().nth(2).expect("a line")).expect("JSON");
+    assert_eq!((row["event-runtime"].as_f64(), row["pcnt-running"].as_f64()), (Some(0.0), Some(0.0)), "{row}");
+}
+
 #[test]
 fn doctor_and_show_find_what_is_broken() {
     let output = pericore(&["doctor", "--machine", "emerald-rapids:discovery=truncated:5"]);

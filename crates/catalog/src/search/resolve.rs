@@ -128,7 +128,8 @@ fn in_family(family: &'static Family, text: &str, found: &mut Vec<Found>) {
 
 /// A unit by its name or perf's, with or without an instance's number.
 fn unit_or_pmu(family: &'static Family, text: &str) -> Option<&'static Unit> {
-    let stem = text.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches('_');
+    let stem = text.trim_end_matches(|c: char| c.is_ascii_digit() || c == '*').trim_end_matches('_');
+    let stem = stem.strip_suffix("_free_running").unwrap_or(stem);
     let is_pmu = |unit: &&Unit| {
         unit.perf_pmu.is_some_and(|pmu| pmu.eq_ignore_ascii_case(text) || pmu.eq_ignore_ascii_case(stem))
     };
@@ -136,6 +137,9 @@ fn unit_or_pmu(family: &'static Family, text: &str) -> Option<&'static Unit> {
 }
 
 fn in_unit(family: &'static Family, unit: &'static Unit, name: &str, found: &mut Vec<Found>) {
+    // Linux perf's name for an event stands for that event; settings behind it are not looked at.
+    let alias = unit.perf_events.iter().find(|(alias, _)| alias.eq_ignore_ascii_case(name));
+    let name = alias.map_or(name, |(_, means)| means.split(',').next().unwrap_or(means));
     let mut push = |topic| found.push(Found { family, unit: Some(unit), topic });
     let event_name = strip_intel_prefix(unit, name);
     for event in unit.events {
@@ -233,6 +237,7 @@ pub fn known_names(families: &[&'static Family], wanted: &str) -> Vec<String> {
     for family in families {
         for unit in family.units {
             names.push(unit.name.to_owned());
+            names.extend(unit.perf_events.iter().map(|(alias, _)| (*alias).to_owned()));
             for event in unit.events {
                 names.push(event.name.to_owned());
                 if with_subevents {

@@ -2,6 +2,7 @@
 //!
 //! One line is one fact; what is as after reset is left out. Of what is broken only stuck
 //! counters are kept: the blocks of a loaded machine all answer, and its discovery tables are right.
+//! The last line says that nothing is missing: each line may be the last for all that the others tell.
 //!
 //! ```text
 //! pericore-machine 1
@@ -11,6 +12,7 @@
 //! block 0/cbo3
 //!   ctl1 = 0x400334
 //!   counter 1 value=0x12 level=0x3
+//! end
 //! ```
 
 use std::fmt::Write;
@@ -25,6 +27,8 @@ use crate::signal::{Tick, Wiring, WiringError};
 pub const VERSION: u32 = 1;
 
 const HEADING: &str = "pericore-machine";
+/// The last line.
+const END: &str = "end";
 
 /// The latest time of a machine that is loaded: as much time again is left to it, which is years.
 const LATEST: Tick = Tick::MAX >> 1;
@@ -37,6 +41,12 @@ pub enum SnapshotError {
     /// Not the format's first line.
     #[error("not a snapshot of version {VERSION}: the first line must be \"{HEADING} {VERSION}\"")]
     Version,
+    /// The last line is not the one that says so.
+    #[error(
+        "the last line is not {END:?}, so lines may be missing: write the file anew with pericore machine dump or poke; if you know it to be whole \
+         (older versions wrote no such line), add the line"
+    )]
+    Cut,
     /// A line that cannot be understood.
     #[error("line {line}: {text:?} is not understood; expected {expected}")]
     Line {
@@ -108,6 +118,7 @@ impl Chassis {
                 self.dump_block(&mut out, number, &state);
             }
         }
+        let _ = writeln!(out, "{END}");
         out
     }
 
@@ -157,7 +168,7 @@ impl Chassis {
         if lines.next().is_none_or(|line| line.text != format!("{HEADING} {VERSION}")) {
             return Err(SnapshotError::Version);
         }
-        let (shape, rules) = lines.next().ok_or(SnapshotError::Version)?.shape()?;
+        let (shape, rules) = lines.next().ok_or(SnapshotError::Cut)?.shape()?;
         let mut clocks: Vec<(String, Tick)> = Vec::new();
         let mut core_clock: Tick = 1;
         let mut now: Tick = 0;
@@ -177,8 +188,13 @@ impl Chassis {
         chassis.now = now;
         let mut interrupts = (Vec::new(), 0);
         let mut block: Option<(u16, InstanceState)> = None;
+        let mut is_whole = false;
         for line in lines {
+            if is_whole {
+                return Err(line.error("nothing behind the line that says the end"));
+            }
             match line.words().as_slice() {
+                [END] => is_whole = true,
                 ["core-msr", scope, msr, "=", value] => {
                     chassis.core.restore((line.number(scope)?, line.number(msr)?), line.number(value)?);
                 }
@@ -198,6 +214,9 @@ impl Chassis {
                     None => return Err(line.error("block SOCKET/UNIT")),
                 },
             }
+        }
+        if !is_whole {
+            return Err(SnapshotError::Cut);
         }
         if let Some((number, state)) = block {
             chassis.bank.restore(number, &state, now);

@@ -108,7 +108,11 @@ impl View {
 
     /// What is counted where, for [`results`](crate::results).
     pub fn layout(&self) -> Layout<'_> {
-        Layout { selection: &self.selection, instances: self.instances.clone() }
+        // Of a socket in which nothing answered, a recording knows nothing.
+        let mut looked_at: Vec<u16> = self.instances.iter().map(|instance| instance.socket).collect();
+        looked_at.sort_unstable();
+        looked_at.dedup();
+        Layout { selection: &self.selection, instances: self.instances.clone(), looked_at }
     }
 
     /// A recorded sample in terms of the selection.

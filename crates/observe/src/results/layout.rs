@@ -13,6 +13,8 @@ pub struct Layout<'a> {
     pub selection: &'a Selection,
     /// The instances in use.
     pub instances: Vec<Instance>,
+    /// The sockets that were looked at, in ascending order: one in which nothing answers has no instance.
+    pub looked_at: Vec<u16>,
 }
 
 /// An instance in use.
@@ -41,7 +43,8 @@ impl Plan {
             let instances = socket.instances.iter();
             instances.map(move |i| Instance { socket: number, unit: i.unit, number: i.number }).collect::<Vec<_>>()
         };
-        Layout { selection: &self.selection, instances: self.sockets.iter().flat_map(of_socket).collect() }
+        let looked_at = self.sockets.iter().map(|socket| socket.socket).collect();
+        Layout { selection: &self.selection, instances: self.sockets.iter().flat_map(of_socket).collect(), looked_at }
     }
 }
 

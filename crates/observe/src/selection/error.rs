@@ -56,6 +56,14 @@ pub enum Problem {
         /// All units.
         units: String,
     },
+    /// An event that is none of a PMU of free-running counters.
+    #[error("{unit}'s free-running counters are read and not programmed; name one of them: {known}")]
+    NotFreeRunning {
+        /// Unit.
+        unit: &'static str,
+        /// The counters' names.
+        known: String,
+    },
     /// No such event.
     #[error("{place} has no event {name:?}{}", hint_or(.nearest, "pericore list"))]
     UnknownEvent {

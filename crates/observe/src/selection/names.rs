@@ -18,12 +18,67 @@ pub(super) enum Named {
     FreeRunning(&'static Register, u8),
 }
 
+/// What Linux's driver puts behind a unit's name for the PMU of its free-running counters.
+const FREE_RUNNING: &str = "_free_running";
+
+/// A place in front of a slash.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    pub unit: &'static Unit,
+    pub instance: Option<u16>,
+    /// Only free-running counters are meant: perf has a PMU of its own for them.
+    pub free_running: bool,
+}
+
+/// A unit, an instance of it, or perf's PMU of its free-running counters, such as `uncore_imc_free_running_1`.
+pub(super) fn place(family: &'static Family, name: &str) -> Result<Place, Problem> {
+    let has_some = |unit: &&Unit| unit.with_role(Role::FreeRunning).next().is_some();
+    let of_free_running = || {
+        let at = name.rfind(FREE_RUNNING)?;
+        let (stem, number) = (&name[..at], &name[at + FREE_RUNNING.len()..]);
+        let unit = family.units.iter().copied().filter(has_some).find(|unit| is_pmu(unit, stem))?;
+        let number = number.strip_prefix('_').unwrap_or(number);
+        Some(instance_of_pmu(unit, number).map(|instance| Place { unit, instance, free_running: true }))
+    };
+    match of_free_running() {
+        Some(place) => place,
+        None => unit(family, name).map(|(unit, instance)| Place { unit, instance, free_running: false }),
+    }
+}
+
+/// The instance that a PMU of free-running counters is of. Where several instances share the counters, there is one PMU for all of them.
+fn instance_of_pmu(unit: &'static Unit, number: &str) -> Result<Option<u16>, Problem> {
+    if matches!(number, "" | "*") {
+        return Ok(None);
+    }
+    let placed = unit.with_role(Role::FreeRunning).map(|register| unit.places(register));
+    let count = placed.max().unwrap_or(unit.instances).max(1);
+    let number: u64 = number.parse().unwrap_or(u64::MAX);
+    match u16::try_from(number) {
+        Ok(pmu) if pmu < count => Ok(Some(pmu * (unit.instances / count))),
+        _ => Err(Problem::NoSuchInstance { unit: unit.name, count, number }),
+    }
+}
+
+fn is_pmu(unit: &Unit, name: &str) -> bool {
+    unit.perf_pmu.is_some_and(|pmu| pmu.eq_ignore_ascii_case(name))
+}
+
+/// The names of a unit's free-running counters, as Linux has them where it does.
+pub(super) fn free_running_names(unit: &Unit) -> String {
+    let registers = || unit.with_role(Role::FreeRunning);
+    let own = registers().flat_map(|register| (0..register.count).map(|member| register.member_event(member)));
+    let names = own.map(|name| {
+        let alias = unit.perf_events.iter().find(|(_, means)| *means == name);
+        alias.map_or_else(|| name.clone(), |(alias, _)| (*alias).to_owned())
+    });
+    names.collect::<Vec<_>>().join(" ")
+}
+
 /// A unit by its name or perf's, and the instance if a number follows: `cbo`, `cbo3`, `uncore_cbox_3`, `uncore_cbox_*`.
 pub(super) fn unit(family: &'static Family, name: &str) -> Result<(&'static Unit, Option<u16>), Problem> {
-    let by_name = |name: &str| {
-        let is_pmu = |unit: &&&'static Unit| unit.perf_pmu.is_some_and(|pmu| pmu.eq_ignore_ascii_case(name));
-        family.unit(name).or_else(|| family.units.iter().find(is_pmu).copied())
-    };
+    let by_name =
+        |name: &str| family.unit(name).or_else(|| family.units.iter().copied().find(|unit| is_pmu(unit, name)));
     // perf's patterns for all instances: `uncore_cbox_*`.
     let of_all = name.strip_suffix('*').map(|stem| stem.strip_suffix('_').unwrap_or(stem));
     if let Some(unit) = by_name(of_all.unwrap_or(name)) {

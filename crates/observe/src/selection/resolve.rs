@@ -4,7 +4,7 @@ use pericore_catalog::{Family, Unit};
 
 use super::SelectedEvent;
 use super::error::{Problem, SelectionError};
-use super::names::{self, Named};
+use super::names::{self, Named, Place};
 use super::programming::{self, Setting};
 use super::settings::Given;
 use super::syntax::{Term, Token, Written};
@@ -12,8 +12,8 @@ use super::syntax::{Term, Token, Written};
 /// The pieces of an event as written.
 #[derive(Default)]
 struct Pieces<'s> {
-    /// Unit and instance in front of the slash.
-    place: Option<(&'static Unit, Option<u16>)>,
+    /// What stands in front of the slash.
+    place: Option<Place>,
     /// The event and its unit.
     named: Option<(&'static Unit, Named)>,
     settings: Vec<(Term<'s>, Setting<'s>)>,
@@ -28,11 +28,15 @@ pub(super) fn resolve(
     written: &Written<'_>,
 ) -> Result<(SelectedEvent, Option<String>), SelectionError> {
     let pieces = sort(family, text, written)?;
-    let unit = pieces.place.map(|(unit, _)| unit).or(pieces.named.map(|(unit, _)| unit));
+    let unit = pieces.place.map(|place| place.unit).or(pieces.named.map(|(unit, _)| unit));
     let unit = unit.ok_or_else(|| written.whole.refuse(text, Problem::NoEvent))?;
-    let instance = pieces.place.and_then(|(_, instance)| instance);
+    let instance = pieces.place.and_then(|place| place.instance);
     let settings: Vec<Setting<'_>> = pieces.settings.iter().map(|(_, setting)| *setting).collect();
     let named = pieces.named.map(|(_, named)| named);
+    if pieces.place.is_some_and(|place| place.free_running) && !matches!(named, Some(Named::FreeRunning(..))) {
+        let known = names::free_running_names(unit);
+        return Err(written.whole.refuse(text, Problem::NotFreeRunning { unit: unit.name, known }));
+    }
     let source = programming::source(unit, named, &settings).map_err(|(index, problem)| {
         let token = match index.and_then(|index| pieces.settings.get(index)) {
             Some((term, _)) if problem.concerns_value() => term.value.unwrap_or(term.key),
@@ -49,9 +53,9 @@ pub(super) fn resolve(
 fn sort<'s>(family: &'static Family, text: &str, written: &Written<'s>) -> Result<Pieces<'s>, SelectionError> {
     let mut pieces = Pieces::default();
     if let Some(token) = written.unit {
-        pieces.place = Some(names::unit(family, token.text).map_err(|problem| token.refuse(text, problem))?);
+        pieces.place = Some(names::place(family, token.text).map_err(|problem| token.refuse(text, problem))?);
     }
-    let place = pieces.place.map(|(unit, _)| unit);
+    let place = pieces.place.map(|place| place.unit);
     for term in &written.terms {
         let key = term.key.text;
         match term.value {

@@ -192,6 +192,27 @@ fn free_running_counters_go_by_the_names_of_events() {
         assert_eq!(free("emerald-rapids", text), port, "{text}");
     }
     assert_eq!(free("emerald-rapids", "imc2/FRCTR_DCLK/"), ("imc2/FRCTR_DCLK/".to_owned(), "free_dclk", 0));
+    // Linux has PMUs of their own for them: one for each stack, and one for each memory controller, which has two channels.
+    let named = |label: &str, register, member| (label.to_owned(), register, member);
+    for (text, counter) in [
+        ("uncore_iio_free_running_4/bw_in_port3/", named("iio4/FRCTR_BW_IN_P3/", "free_bw_in", 3)),
+        ("uncore_iio_free_running/bw_out_port7/", named("iio/FRCTR_BW_OUT_P7/", "free_bw_out", 7)),
+        ("uncore_iio_free_running_*/ioclk/", named("iio/FRCTR_IOCLK/", "free_ioclk", 0)),
+        ("uncore_imc_free_running_0/dclk/", named("imc0/FRCTR_DCLK/", "free_dclk", 0)),
+        ("uncore_imc_free_running_3/rpq_cycles/", named("imc6/FRCTR_RPQ_ACTIVE/", "free_rpq_active", 0)),
+        ("UNCORE_IMC_free_running/wpq_cycles/", named("imc/FRCTR_WPQ_ACTIVE/", "free_wpq_active", 0)),
+    ] {
+        assert_eq!(free("emerald-rapids", text), counter, "{text}");
+    }
+    let emr = |text: &str| {
+        let mut selection = Selection::new(pericore_catalog::family("emerald-rapids").unwrap());
+        selection.add_events(text).unwrap_err().to_string()
+    };
+    for text in ["uncore_imc_free_running_0/event=0xff,umask=0x10/", "uncore_imc_free_running_0/CAS_COUNT.RD/"] {
+        assert!(emr(text).ends_with("name one of them: dclk rpq_cycles wpq_cycles"), "{}", emr(text));
+    }
+    assert!(emr("uncore_imc_free_running_4/dclk/").contains("4"), "four controllers");
+    assert!(emr("uncore_cha_free_running_0/dclk/").contains("no unit"));
     let (_, message) = refusal("pcu/CORE_C3_RESIDENSY/");
     assert!(message.contains("did you mean CORE_C3_RESIDENCY"), "{message}");
 }
@@ -239,7 +260,8 @@ fn names_of_the_linux_driver_count_what_they_count_there() {
     let control = |family: &str, text: &str| {
         let mut selection = Selection::new(pericore_catalog::family(family).unwrap());
         selection.add_events(text).unwrap_or_else(|error| panic!("{text}: {error}"));
-        selection.events[0].programming().unwrap().control
+        // What only runs has none.
+        selection.events[0].programming().map_or(0, |programming| programming.control)
     };
     for (family, text, value) in [
         ("e5-2600", "uncore_imc_0/cas_count_read/", 0x0304),
@@ -264,5 +286,5 @@ fn names_of_the_linux_driver_count_what_they_count_there() {
             }
         }
     }
-    assert_eq!(aliases, 15);
+    assert_eq!(aliases, 15 + 17 + 3);
 }

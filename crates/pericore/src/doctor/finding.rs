@@ -68,6 +68,11 @@ impl Finding {
         }
     }
 
+    /// True if that was looked at.
+    pub fn is_about(&self, check: &str) -> bool {
+        self.check == check
+    }
+
     /// True if something is missing.
     pub const fn is_problem(&self) -> bool {
         matches!(self.state, State::Bad)

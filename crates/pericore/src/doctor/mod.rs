@@ -19,6 +19,9 @@ use crate::target;
 use crate::terminal::ColorArg;
 use finding::Finding;
 
+/// The check that tells whether there is anything to count.
+const FAMILY: &str = "family";
+
 /// Arguments of `pericore doctor`.
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
@@ -68,6 +71,10 @@ pub fn run(args: &DoctorArgs) -> Result<(), Failure> {
 /// The conclusion.
 fn verdict(findings: &[Finding], is_software: bool) -> &'static str {
     match (findings.iter().any(Finding::is_problem), is_software) {
+        (true, false) if findings.iter().any(|finding| finding.is_problem() && finding.is_about(FAMILY)) => {
+            "pericore stat cannot count on this machine.\n\
+             On a software machine it can: pericore stat --machine e5-2600"
+        }
         (false, _) => "Everything that pericore stat needs is there.",
         (true, true) => "This software machine has faults; what they cost is said above.",
         (true, false) => {
@@ -82,7 +89,7 @@ fn this_machine(host: &Host) -> Vec<Finding> {
     let mut findings = vec![processor(&host.processor)];
     match host.family() {
         Ok(family) => {
-            findings.push(Finding::good("family", format!("{} ({})", family.name, family.title)));
+            findings.push(Finding::good(FAMILY, format!("{} ({})", family.name, family.title)));
             findings.extend(system::examine(host.root(), Some(family)));
             findings.extend(units::examine(&mut host.space(), family, &host.cpus));
         }
@@ -96,7 +103,7 @@ fn this_machine(host: &Host) -> Vec<Finding> {
             };
             let known: Vec<&str> = pericore_catalog::families().iter().map(|family| family.name).collect();
             let says = format!("this processor has no uncore that pericore knows; known: {}", known.join(", "));
-            findings.push(Finding::bad("family", says, remedy));
+            findings.push(Finding::bad(FAMILY, says, remedy));
             findings.extend(system::examine(host.root(), None));
         }
     }
@@ -118,11 +125,11 @@ fn emulated(space: &mut impl RegisterSpace, answers: &Processor, cpus: &[Cpu]) -
     let mut findings = vec![processor(answers)];
     match answers.known_as() {
         Some(family) => {
-            findings.push(Finding::good("family", format!("{} ({}), emulated", family.name, family.title)));
+            findings.push(Finding::good(FAMILY, format!("{} ({}), emulated", family.name, family.title)));
             findings.extend(units::examine(space, family, cpus));
         }
         None => findings.push(Finding::bad(
-            "family",
+            FAMILY,
             "the software machine's processor is in no family of the catalogue",
             "report this fault",
         )),

@@ -74,6 +74,9 @@ fn pci(root: &Root, barred: Barred<'_>) -> Finding {
 fn memory(root: &Root, barred: Barred<'_>) -> Finding {
     match rights(&root.join("dev/mem")) {
         Ok(rights) => Finding::good("memory", format!("/dev/mem: {rights}")),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            barred("memory", "the system has no /dev/mem".to_owned(), REMEDY_MEM)
+        }
         Err(error) => barred("memory", format!("/dev/mem: {error}"), REMEDY_MEM),
     }
 }

@@ -30,6 +30,27 @@ fn a_bad_table_is_a_problem_with_a_remedy() {
     let table = findings.iter().find(|finding| finding.key().0 == "table").unwrap();
     assert!(table.words().contains("all ones") && table.words().contains("firmware"), "{}", table.words());
     assert_eq!(state(&findings, "cxlcm"), ["problem"]);
+    assert!(findings.iter().all(|finding| !finding.words().contains("pericore doctor")), "{findings:?}");
+    let blocks = findings.iter().find(|finding| finding.key().0 == "cxlcm").unwrap();
+    assert!(
+        blocks.words().ends_with("no usable record of it update the firmware, so that the table (above) lists them")
+    );
+}
+
+/// The E5-2600's buses are told by the U-Box: without it no unit in configuration space is found, and all of them are named.
+#[test]
+fn units_that_cannot_be_looked_for_are_named() {
+    let findings = software("e5-2600:hidden=ubox").unwrap();
+    assert_eq!(state(&findings, "sockets"), ["problem", "note"]);
+    assert_eq!((state(&findings, "cbo"), state(&findings, "pcu")), (vec!["ok"], vec!["ok"]));
+    let note = findings.iter().filter(|finding| finding.key().0 == "sockets").nth(1).unwrap();
+    assert_eq!(note.words().trim_end(), "until then nothing counts in ha, imc, qpi, r2pcie, r3qpi");
+    let findings = software("e5-2600:hidden=imc1,hidden=imc3").unwrap();
+    let channels = findings.iter().find(|finding| finding.key().0 == "imc").unwrap().words();
+    assert!(
+        channels.starts_with("2 of 4 answer; imc1 of socket 0: ") && channels.contains("; and 1 more"),
+        "{channels}"
+    );
 }
 
 /// A virtual machine of another maker, locked down.
@@ -62,6 +83,7 @@ fn a_machine_without_uncore_says_so_and_points_at_software() {
     let others: Vec<_> = here.iter().filter(|finding| finding.is_problem()).map(|finding| finding.key().0).collect();
     assert_eq!(others, ["family"], "only one thing is wrong");
     assert!(here[0].words().contains("virtual") && here[1].words().contains("--machine"));
+    assert!(verdict(&here, false).starts_with("pericore stat cannot count on this machine."));
     assert_eq!(state(&there, "family"), ["ok"]);
     for (check, word) in [("msr", "modprobe msr"), ("memory", "CAP_SYS_RAWIO"), ("lockdown", "secure boot")] {
         let finding = there.iter().find(|finding| finding.key().0 == check).unwrap();

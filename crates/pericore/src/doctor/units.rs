@@ -8,6 +8,9 @@ use pericore_registers::RegisterSpace;
 
 use super::finding::Finding;
 
+/// What errors say that leave the reason to us.
+const ASK_US: &str = "; `pericore doctor`";
+
 /// Record faults that are spelt out.
 const SPELT_OUT: usize = 3;
 
@@ -23,12 +26,17 @@ pub fn examine(space: &mut impl RegisterSpace, family: &'static Family, cpus: &[
         // What bars one unit need not bar the others.
         Err(whole) => {
             let mut findings = vec![Finding::refused("sockets", &whole)];
+            let mut barred = Vec::new();
             for unit in family.units {
                 match discover(space, family, cpus, |other| other.name == unit.name) {
                     Ok(topology) => findings.push(instances(&topology, unit)),
-                    Err(error) if error == whole => {}
+                    Err(error) if error == whole => barred.push(unit.name),
                     Err(error) => findings.push(Finding::refused(unit.name, &error)),
                 }
+            }
+            if !barred.is_empty() {
+                findings
+                    .insert(1, Finding::note("sockets", format!("until then nothing counts in {}", barred.join(", "))));
             }
             findings
         }
@@ -110,15 +118,28 @@ fn instances(topology: &Topology, unit: &'static Unit) -> Finding {
             Presence::Absent { why } => Some(format!("{}{number} of socket {}: {why}", unit.name, socket.number)),
         })
     });
-    let says = format!("{present} of {all} answer");
+    let says = format!("{present} of {all} {}", if present == 1 { "answers" } else { "answer" });
     match (reasons.next(), present) {
         (None, _) => Finding::good(unit.name, says),
+        // Other commands send whoever meets this to us: what is wrong with the table stands above.
+        (Some(first), 0) if first.contains(ASK_US) => Finding::bad(
+            unit.name,
+            format!("none of {all} answers; {}", first.split(ASK_US).next().unwrap_or_default()),
+            "update the firmware, so that the table (above) lists them",
+        ),
         (Some(first), 0) => Finding::bad(
             unit.name,
             format!("none of {all} answers; {first}"),
             "the part may lack the unit; else look in the firmware's set-up for an option that hides performance monitors",
         ),
         // Fused-off slices, empty memory controllers and unused links are no fault.
-        (Some(first), _) => Finding::note(unit.name, format!("{says}; {first}")),
+        (Some(first), _) => {
+            let first = first.split(ASK_US).next().unwrap_or_default();
+            let more = match reasons.count() {
+                0 => String::new(),
+                others => format!("; and {others} more"),
+            };
+            Finding::note(unit.name, format!("{says}; {first}{more}"))
+        }
     }
 }

@@ -102,6 +102,9 @@ fn names_are_found_in_every_spelling() {
         "imc/CAS_COUNT.RD,thresh=1/",
         "UNC_M_CAS_COUNT.RD",
         "uncore_imc_0/cas_count.rd/",
+        "uncore_imc/cas_count_read/",
+        "uncore_imc_*/CAS_COUNT_READ/",
+        "cas_count_read",
     ] {
         assert_eq!(named(text), event, "{text}");
     }
@@ -112,12 +115,16 @@ fn names_are_found_in_every_spelling() {
     assert_eq!(named("imc"), ("unit", "imc".to_owned()));
     assert_eq!(named("imc3"), ("unit", "imc".to_owned()));
     assert_eq!(named("MEM_BW_READS"), ("metric", "imc/MEM_BW_READS".to_owned()));
+    let emerald_rapids = pericore_catalog::family("emerald-rapids").unwrap();
+    let port = the_one(&[emerald_rapids], "uncore_iio_free_running_2/bw_in_port3/").unwrap();
+    assert_eq!(port.name(), "iio.free_bw_in3");
 }
 
 #[test]
 fn unknown_names_suggest_and_ambiguous_ones_list() {
     let error = |text: &str| the_one(&[e5_2600()], text).unwrap_err().to_string();
     assert_eq!(error("LLC_LOKUP"), "e5-2600 has nothing called \"LLC_LOKUP\"; did you mean LLC_LOOKUP?");
+    assert!(error("cas_cuont_read").contains("did you mean cas_count_read"));
     assert!(error("qqqqqqqq").contains("pericore list WORD"), "{}", error("qqqqqqqq"));
     let ambiguous = error("umask");
     assert!(ambiguous.contains("cbo.ctl.umask") && ambiguous.contains("imc.ctl.umask"), "{ambiguous}");

@@ -8,6 +8,7 @@ use pericore_machine::chassis::Chassis;
 use pericore_machine::{MachineSpec, SpecError};
 
 use crate::failure::Failure;
+use crate::refused_file;
 
 /// The registers of a machine as the command line names it: a family or preset, else a snapshot file.
 ///
@@ -43,7 +44,7 @@ fn named<T>(
 }
 
 fn read(file: &Path) -> Result<String, Failure> {
-    fs::read_to_string(file).map_err(|error| Failure::failed(format!("cannot read {}: {error}", file.display())))
+    fs::read_to_string(file).map_err(|error| Failure::failed(refused_file::reading(file, &error)))
 }
 
 /// A machine from its snapshot.
@@ -62,8 +63,6 @@ pub fn save(machine: &mut Chassis, output: Option<&Path>) -> Result<(), Failure>
     let text = machine.dump();
     match output {
         None => Ok(io::stdout().lock().write_all(text.as_bytes())?),
-        Some(path) => {
-            fs::write(path, text).map_err(|error| Failure::failed(format!("cannot write {}: {error}", path.display())))
-        }
+        Some(path) => fs::write(path, text).map_err(|error| Failure::failed(refused_file::writing(path, &error))),
     }
 }

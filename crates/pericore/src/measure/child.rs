@@ -5,6 +5,8 @@ use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitCode, ExitStatus};
 
+use pericore_doors::program_remedy;
+
 use crate::failure::Failure;
 
 /// What shells add to a signal's number.
@@ -26,7 +28,8 @@ impl Measured {
         let Some((program, arguments)) = words.split_first() else { return Ok(None) };
         let child = Command::new(program).args(arguments).spawn().map_err(|error| {
             let is_found = error.kind() != io::ErrorKind::NotFound;
-            Failure::not_started(format!("cannot run {}: {error}", program.display()), is_found)
+            let remedy = program_remedy(&program.to_string_lossy(), &error);
+            Failure::not_started(format!("cannot run {}: {error}; {remedy}", program.display()), is_found)
         })?;
         Ok(Some(Self { child, status: None }))
     }

@@ -22,6 +22,7 @@ use super::{Ender, MeasureArgs, Receiver, Subject, Taken, Task, preparation, say
 use crate::failure::Failure;
 use crate::machine::opened;
 use crate::program::Program;
+use crate::refused_file;
 use crate::restore;
 use crate::results::table;
 
@@ -63,7 +64,7 @@ fn load(text: &str, limits: &Limits) -> Result<Scenario, Failure> {
         });
     }
     let read = std::fs::read_to_string(text);
-    let contents = read.map_err(|error| Failure::usage(format!("cannot read the scenario {text}: {error}")))?;
+    let contents = read.map_err(|error| Failure::usage(refused_file::reading(Path::new(text), &error)))?;
     Scenario::parse(&contents, limits).map_err(|error| Failure::usage(format!("{text}, {error}")))
 }
 

@@ -12,10 +12,11 @@ use pericore_observe::session::{Entrance, Guard, JournalFile, Neighbour, Neighbo
 
 use super::child::Measured;
 use super::interrupt::Interrupt;
+use super::silent::Silent;
 use super::wakeup::Wakeup;
 use super::{MeasureArgs, Receiver, Subject, Taken, Task, preparation, say_nothing_was_measured};
 use crate::failure::{Failure, USAGE};
-use crate::machine::run::end_with_keeper;
+use crate::machine::run::{end_with_keeper, is_within};
 use crate::notice;
 use crate::{restore, target};
 
@@ -116,7 +117,12 @@ fn on(task: Task<'_>, host: &Host, receiver: &mut dyn Receiver) -> Result<ExitCo
         }
         let is_last = run + 1 == task.course.repeat;
         let watch = Stopwatch::default();
-        let mut measurement = Measurement { task, host, is_last, watch, interrupt, wakeup, receiver };
+        // A machine whose traffic somebody else has chosen may give what no model does: `machine run --inject`.
+        let silent = match (is_within(), host.family()) {
+            (true, Ok(family)) => Silent::of(family, &plan.selection),
+            _ => Silent::default(),
+        };
+        let mut measurement = Measurement { task, host, is_last, watch, interrupt, wakeup, silent, receiver };
         status = measurement.measure(plan, neighbourhood, entrance)?;
         if is_ended(interrupt, wakeup) {
             break;
@@ -169,6 +175,8 @@ struct Measurement<'a> {
     watch: Stopwatch,
     interrupt: &'a Interrupt,
     wakeup: &'a mut Wakeup,
+    /// On a software machine that runs for us.
+    silent: Silent,
     receiver: &'a mut dyn Receiver,
 }
 
@@ -290,6 +298,7 @@ impl Measurement<'_> {
 
     fn pass_on(&mut self, session: &Session<LinuxSpace>, sample: &Sample, end: Option<f64>) -> Result<(), Failure> {
         let cut = self.is_ended();
+        let sample = &*self.silent.doubt(sample);
         self.receiver.take(Taken { plan: session.plan(), sample, truth: None, end, cut })
     }
 }

@@ -10,8 +10,8 @@ use pericore_observe::session::{Count, Sample};
 /// What is said of such a count.
 const REASON: &str = "not modelled: this software machine counts nothing for it";
 
-/// Which of the selected events are such.
-#[derive(Debug)]
+/// Which of the selected events are such: none, unless the machine's model was asked.
+#[derive(Debug, Default)]
 pub struct Silent(Vec<bool>);
 
 impl Silent {

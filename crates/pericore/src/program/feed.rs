@@ -16,6 +16,7 @@ use pericore_tracer::{
 
 use super::Said;
 use crate::failure::Failure;
+use crate::refused_file;
 
 /// Where accesses come from.
 enum Origin {
@@ -66,7 +67,7 @@ impl Feed {
     /// A trace.
     pub fn of_trace(path: &Path) -> Result<Self, Failure> {
         let refuse = |error: &dyn fmt::Display| Failure::failed(format!("{}: {error}", path.display()));
-        let file = File::open(path).map_err(|error| refuse(&error))?;
+        let file = File::open(path).map_err(|error| Failure::failed(refused_file::reading(path, &error)))?;
         let reader = TraceReader::new(BufReader::new(file)).map_err(|error| refuse(&error))?;
         let title = format!("{} (trace {})", reader.header().command.join(" "), path.display());
         Ok(Self::new(title, Origin::Replay(reader), false))
@@ -82,10 +83,9 @@ impl Feed {
         let Origin::Command { words, save, caches } = &self.origin else { return Ok(()) };
         // The file first: if it cannot be written, the program need not begin.
         let file = match save {
-            Some(path) => Some(
-                File::create(path)
-                    .map_err(|error| Failure::failed(format!("cannot create {}: {error}", path.display())))?,
-            ),
+            Some(path) => {
+                Some(File::create(path).map_err(|error| Failure::failed(refused_file::writing(path, &error)))?)
+            }
             None => None,
         };
         let Some((program, arguments)) = words.split_first() else { return Ok(()) };

@@ -12,6 +12,7 @@ use super::time::rfc3339;
 use crate::failure::Failure;
 use crate::measure::{Receiver, Subject, Taken};
 use crate::notice;
+use crate::results::fewer::Fewer;
 use crate::results::table::thousands;
 
 /// Writes each sample as it comes.
@@ -63,6 +64,7 @@ impl Receiver for Recorder<'_> {
 
     fn begin(&mut self, subject: &Subject<'_>) -> Result<(), Failure> {
         let Some(file) = self.opened.take() else { return Ok(()) };
+        Fewer::say(&Fewer::of(&subject.plan.layout()));
         let is_virtual = self.args.measure.machine.is_some();
         let about = About {
             pericore: env!("CARGO_PKG_VERSION").to_owned(),

@@ -83,6 +83,7 @@ pub fn run(args: &ReportArgs) -> Result<(), Failure> {
     if args.output.is_for_people() {
         writeln!(out, "\n {}", recording.about().title)?;
     }
+    args.output.print_fewer(&mut out, &recording.layout(), args.over_time)?;
     if args.over_time {
         let mut over_time = OverTime::default();
         while let Some(interval) = recording.next()? {

@@ -282,6 +282,7 @@ mod tests {
             spread: None,
             truth: None,
             limit: None,
+            answering: None,
         };
         let count = count.map_or_else(|| Value::missing(Validity::not_defined("no turn")), Value::measured);
         let rows = vec![row("x", count, None), row("y", Value::measured(share), Some(UnitOfMeasure::Percent))];

@@ -15,6 +15,7 @@ use super::Span;
 use crate::failure::Failure;
 use crate::measure::SelectionArgs;
 use crate::notice;
+use crate::refused_file;
 
 /// Names standard input in place of a file.
 pub const STANDARD_INPUT: &str = "-";
@@ -90,7 +91,7 @@ impl Recording {
         let name = if is_standard_input { "standard input".to_owned() } else { path.display().to_string() };
         let opened =
             if is_standard_input { io::stdin().as_fd().try_clone_to_owned().map(File::from) } else { File::open(path) };
-        let refuse = |error| Failure::failed(format!("cannot read {name}: {error}"));
+        let refuse = |error| Failure::failed(refused_file::reading(Path::new(&name), &error));
         let opened = opened.map_err(refuse)?;
         let file = opened.metadata().map_err(refuse)?;
         let reader = Reader::open(BufReader::new(opened)).map_err(|error| damaged(&name, &error))?;

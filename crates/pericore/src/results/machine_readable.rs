@@ -21,6 +21,11 @@ struct JsonRow<'a> {
     instance: Option<&'a str>,
     #[serde(rename = "aggregate-number", skip_serializing_if = "Option::is_none")]
     aggregate_number: Option<usize>,
+    /// Of the unit, only where such a machine can have more of them.
+    #[serde(rename = "instances-answering", skip_serializing_if = "Option::is_none")]
+    instances_answering: Option<usize>,
+    #[serde(rename = "instances-possible", skip_serializing_if = "Option::is_none")]
+    instances_possible: Option<usize>,
     #[serde(rename = "counter-value", skip_serializing_if = "Option::is_none")]
     counter_value: Option<String>,
     unit: &'a str,
@@ -67,13 +72,15 @@ pub fn json(out: &mut impl Write, report: &Report, emulated: Option<&str>) -> io
             socket: row.place.as_ref().map(|place| format!("S{}", place.socket)),
             instance: row.place.as_ref().and_then(|place| place.instance.as_deref()),
             aggregate_number: row.place.as_ref().map(|place| place.instances),
+            instances_answering: row.answering.map(|answering| answering.counted),
+            instances_possible: row.answering.map(|answering| answering.possible),
             counter_value: (!is_metric).then(|| value.clone()),
             unit: "",
             event: &row.name,
             variance: row.spread.map(|spread| spread * 100.0),
-            event_runtime: (row.seconds * validity.duty() * 1e9).round() as u64,
+            event_runtime: (row.seconds * running(row) * 1e9).round() as u64,
             event_runtime_is: report.stood.then_some(AT_MOST),
-            pcnt_running: (validity.duty() * 10_000.0).round() / 100.0,
+            pcnt_running: (running(row) * 10_000.0).round() / 100.0,
             metric_value: is_metric.then_some(value),
             metric_unit: row.unit_of_measure.map(|unit| unit.symbol()),
             validity: validity.grade().name(),
@@ -100,8 +107,8 @@ pub fn separated(out: &mut impl Write, report: &Report, separator: &str, with_tr
     for row in &report.rows {
         let (value, truth, error) = in_symbol(row);
         let validity = row.value.validity();
-        let runtime = (row.seconds * validity.duty() * 1e9).round();
-        let share = format!("{:.2}", validity.duty() * 100.0);
+        let runtime = (row.seconds * running(row) * 1e9).round();
+        let share = format!("{:.2}", running(row) * 100.0);
         let mut fields = Vec::new();
         let end = if report.is_summary {
             Some("summary".to_owned())
@@ -133,6 +140,11 @@ pub fn separated(out: &mut impl Write, report: &Report, separator: &str, with_tr
         writeln!(out, "{}", fields.join(separator))?;
     }
     Ok(())
+}
+
+/// The part of the time that a row's number is of: none where there is no number.
+fn running(row: &Row) -> f64 {
+    row.value.number().map_or(0.0, |_| row.value.validity().duty())
 }
 
 /// A field as readers of separated values take it (RFC 4180): as it is, unless it has the separator or quotation marks in it.

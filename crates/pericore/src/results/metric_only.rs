@@ -1,6 +1,8 @@
-//! `--metric-only`: a line for each interval and part of the machine, a column for each metric.
+//! `--metric-only`: a line for each interval and part of the machine, a column for each metric. A table with more columns than have room beside each
+//! other goes on below.
 
 use std::io::{self, Write};
+use std::ops::Range;
 
 use pericore_metrics::{Grade, Validity};
 use serde::Serializer as _;
@@ -9,6 +11,7 @@ use serde::ser::SerializeMap as _;
 use super::machine_readable::{in_symbol, quoted};
 use super::output::Form;
 use super::{Place, Report, Row, limits, mark, table};
+use crate::terminal::WIDTH;
 
 /// Lines of a table after which its headings come again.
 const PAGE: usize = 25;
@@ -16,6 +19,8 @@ const PAGE: usize = 25;
 const TIME: usize = 14;
 const PLACE: usize = 14;
 const NARROWEST: usize = 14;
+/// Between two columns; behind a number there is its mark.
+const BETWEEN: usize = 2;
 
 /// Lines under headings that are not printed again each time.
 #[derive(Debug, Default)]
@@ -59,9 +64,31 @@ impl<'r> Lines<'r> {
         if self.report.is_summary { Some("summary".to_owned()) } else { self.report.interval_end.map(table::seconds) }
     }
 
+    /// Columns that stand beside each other: as many as have room behind so many signs. What is left comes below them.
+    fn blocks(&self, before: usize) -> Vec<Range<usize>> {
+        let mut blocks: Vec<Range<usize>> = Vec::new();
+        let mut room = 0;
+        for (index, column) in self.columns.iter().enumerate() {
+            let needed = BETWEEN + column_width(column) + 1;
+            match blocks.last_mut() {
+                Some(block) if needed <= room => block.end = index + 1,
+                _ => {
+                    blocks.push(index..index + 1);
+                    room = WIDTH.saturating_sub(before);
+                }
+            }
+            room = room.saturating_sub(needed);
+        }
+        blocks
+    }
+
     fn has_places(&self) -> bool {
         self.lines.iter().any(|(place, _)| place.is_some())
     }
+}
+
+fn column_width(column: &Row) -> usize {
+    column.name.chars().count().max(NARROWEST)
 }
 
 /// Everything that is to be said of a line's numbers.
@@ -101,26 +128,32 @@ impl Sheet {
             let time = if of.time().is_some() { format!("{time:>TIME$}") } else { String::new() };
             if places { format!("{time}  {place:<PLACE$}") } else { time }
         };
-        if self.lines.is_none_or(|lines| lines >= PAGE) || of.report.is_summary {
-            let names = of.columns.iter().map(|column| format!("  {:>NARROWEST$} ", column.name));
-            writeln!(out, "\n{}{}", begin("time", "place"), names.collect::<String>().trim_end())?;
-            self.lines = Some(0);
-        }
-        for (place, cells) in &of.lines {
-            let place = place.map(ToString::to_string).unwrap_or_default();
-            write!(out, "{}", begin(&of.time().unwrap_or_default(), &place))?;
-            let mut numbers = String::new();
-            for (column, cell) in of.columns.iter().zip(cells) {
-                let width = column.name.chars().count().max(NARROWEST);
-                let (text, mark) = cell.map_or_else(
-                    || (String::new(), ' '),
-                    |row| (table::value(row), mark(row.value.validity().grade())),
-                );
-                numbers += &format!("  {text:>width$}{mark}");
+        let blocks = of.blocks(begin("time", "place").len());
+        for block in &blocks {
+            // One below the other, each needs its own.
+            let has_headings = self.lines.is_some_and(|lines| lines < PAGE) && blocks.len() == 1;
+            if !has_headings || of.report.is_summary {
+                let names = of.columns[block.clone()].iter().map(|column| format!("  {:>NARROWEST$} ", column.name));
+                writeln!(out, "\n{}{}", begin("time", "place"), names.collect::<String>().trim_end())?;
+                self.lines = Some(0);
             }
-            writeln!(out, "{}", numbers.trim_end())?;
+            // Parts of the machine that have none of these metrics have a line in another block.
+            for (place, cells) in of.lines.iter().filter(|(_, cells)| cells[block.clone()].iter().any(Option::is_some))
+            {
+                let place = place.map(ToString::to_string).unwrap_or_default();
+                let mut numbers = begin(&of.time().unwrap_or_default(), &place);
+                for (column, cell) in of.columns.iter().zip(cells).skip(block.start).take(block.len()) {
+                    let width = column_width(column);
+                    let (text, mark) = cell.map_or_else(
+                        || (String::new(), ' '),
+                        |row| (table::value(row), mark(row.value.validity().grade())),
+                    );
+                    numbers += &format!("  {text:>width$}{mark}");
+                }
+                writeln!(out, "{}", numbers.trim_end())?;
+            }
+            self.lines = self.lines.map(|lines| lines + of.lines.len());
         }
-        self.lines = self.lines.map(|lines| lines + of.lines.len());
         let shown: Vec<&Row> = of.report.rows.iter().filter(|row| row.unit_of_measure.is_some()).collect();
         if of.time().is_none() {
             writeln!(out)?;

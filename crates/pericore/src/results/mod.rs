@@ -1,6 +1,7 @@
 //! What a measurement came to: rows ready for any output form.
 
 mod descriptor;
+pub mod fewer;
 mod limits;
 mod machine_readable;
 pub mod metric_only;
@@ -8,6 +9,7 @@ pub mod output;
 pub mod rows;
 pub mod table;
 
+use fewer::Answering;
 pub use machine_readable::quoted;
 use pericore_catalog::Limit;
 use pericore_metrics::{Grade, UnitOfMeasure, Value};
@@ -50,6 +52,8 @@ pub struct Row {
     pub truth: Option<f64>,
     /// Of a metric: from where on it tells a limit.
     pub limit: Option<Limit>,
+    /// Of how many instances it is the sum, if such a machine can have more.
+    pub answering: Option<Answering>,
 }
 
 /// Where a row's number comes from.

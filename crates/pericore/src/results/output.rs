@@ -6,12 +6,14 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use pericore_observe::results::Scope;
+use pericore_observe::results::{Layout, Scope};
 
 use super::descriptor::Descriptor;
+use super::fewer::Fewer;
 use super::table::Digits;
 use super::{Report, machine_readable, table};
 use crate::failure::Failure;
+use crate::refused_file;
 
 /// The form, the place, and what is added up.
 #[derive(Debug, Args)]
@@ -108,8 +110,7 @@ impl OutputArgs {
             true => OpenOptions::new().append(true).create(true).open(path),
             false => File::create(path),
         };
-        let refuse = |error| Failure::failed(format!("cannot create {}: {error}", path.display()));
-        Ok(Box::new(file.map_err(refuse)?))
+        Ok(Box::new(file.map_err(|error| Failure::failed(refused_file::writing(path, &error)))?))
     }
 
     /// Refuses an output that is a file which is read, by this name or another.
@@ -137,6 +138,21 @@ impl OutputArgs {
         } else {
             Scope::System
         }
+    }
+
+    /// Prints of which units there are fewer than such a machine can have: in a table above it; JSON lines have fields for it, unless a line has
+    /// several metrics. What has no room for it has it beside, on standard error.
+    ///
+    /// # Errors
+    /// An output that cannot be written.
+    pub fn print_fewer(&self, out: &mut dyn Write, layout: &Layout<'_>, by_columns: bool) -> Result<(), Failure> {
+        let all = Fewer::of(layout);
+        match self.form() {
+            Form::Table => all.iter().try_for_each(|fewer| writeln!(out, " {fewer}"))?,
+            Form::Json if !by_columns => {}
+            Form::Json | Form::Separated(_) => Fewer::say(&all),
+        }
+        Ok(())
     }
 
     /// Prints a report.

@@ -5,6 +5,7 @@ use pericore_observe::plan::instance_name;
 use pericore_observe::results::{Layout, Part, Scope, event_totals, metric_totals};
 use pericore_observe::session::Sample;
 
+use super::fewer::Fewer;
 use super::{Place, Report, Row};
 
 /// The rows that the user asked for; `truth` is the same sample with the model's figures.
@@ -16,6 +17,10 @@ pub fn report(
     interval_end: Option<f64>,
 ) -> Report {
     let selection = layout.selection;
+    let fewer = Fewer::of(layout);
+    // Of an event in one instance, and of a number for each, that one is there.
+    let answering =
+        |unit, part: Part| Fewer::in_sum(layout, &fewer, unit, part.socket).filter(|_| part.instance.is_none());
     let mut rows = Vec::new();
     for listed in &selection.listed {
         let true_totals = truth.map(|truth| event_totals(truth, listed.event, scope));
@@ -31,6 +36,10 @@ pub fn report(
                 spread: None,
                 truth: true_totals.as_ref().and_then(same),
                 limit: None,
+                answering: match selection.events[listed.event].instance {
+                    Some(_) => None,
+                    None => answering(selection.events[listed.event].unit, total.part),
+                },
             });
         }
     }
@@ -48,6 +57,7 @@ pub fn report(
                 spread: None,
                 truth: same.and_then(|total| total.value.number()),
                 limit: metric.row.and_then(|row| row.limit),
+                answering: answering(metric.unit, total.part),
             });
         }
     }

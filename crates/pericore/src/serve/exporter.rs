@@ -17,6 +17,7 @@ use super::tally::{Named, Tally, names};
 use crate::failure::Failure;
 use crate::measure::{Ender, Receiver, Subject, Taken, preparation};
 use crate::notice;
+use crate::results::fewer::Fewer;
 
 /// The receiver of `pericore serve`.
 pub struct Exporter<'a> {
@@ -70,6 +71,7 @@ impl Receiver for Exporter<'_> {
         let interval = preparation::without_wraps(asked, subject.plan);
         let why = if interval < asked { ", since a counter could wrap in a longer time" } else { "" };
         notice::say(format!("{}: {}, a sample every {interval:.3} s{why}", listener.place(), subject.title));
+        Fewer::say(&Fewer::of(&subject.plan.layout()));
         let server = Server::new(self.board.clone(), Limits::default());
         let end = EndWith { has_failed: Arc::clone(&self.has_failed), ender: subject.ender.clone() };
         let serve = move || {

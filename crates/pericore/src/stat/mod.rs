@@ -5,6 +5,7 @@ mod printer;
 mod repeat;
 #[cfg(test)]
 mod tests;
+mod verbose;
 
 use std::process::ExitCode;
 
@@ -71,6 +72,9 @@ pub struct StatArgs {
     /// Print what the model knows, and the difference, beside each number
     #[arg(long, requires = "machine")]
     truth: bool,
+    /// Say on standard error first which counter of which units counts what, and the value of its control; --dry-run says more
+    #[arg(short = 'v', long)]
+    verbose: bool,
     /// Print the register accesses, in order, and do nothing
     #[arg(long)]
     dry_run: bool,

@@ -5,8 +5,8 @@ use std::io::Write;
 use pericore_observe::plan::Plan;
 use pericore_observe::session::Sample;
 
-use super::StatArgs;
 use super::repeat::Runs;
+use super::{StatArgs, verbose};
 use crate::failure::Failure;
 use crate::measure::{Receiver, Subject, Taken};
 use crate::notice;
@@ -69,12 +69,14 @@ impl Receiver for Printer<'_> {
         if self.args.summary {
             self.whole = Some(Whole { plan: subject.plan.clone(), sample: Sample::default(), truth: None });
         }
-        let Some(out) = self.out.as_mut().filter(|_| self.args.output.is_for_people()) else { return Ok(()) };
-        writeln!(out, "\n {}", subject.title)?;
-        for words in fewer(subject.plan) {
-            writeln!(out, " {words}")?;
+        if self.args.verbose {
+            verbose::counters(subject.plan).iter().for_each(notice::say);
         }
-        Ok(())
+        let Some(out) = self.out.as_mut() else { return Ok(()) };
+        if self.args.output.is_for_people() {
+            writeln!(out, "\n {}", subject.title)?;
+        }
+        self.args.output.print_fewer(out, &subject.plan.layout(), self.args.metric_only)
     }
 
     fn take(&mut self, taken: Taken<'_>) -> Result<(), Failure> {
@@ -118,24 +120,4 @@ impl Receiver for Printer<'_> {
         }
         Ok(self.out.as_mut().map_or(Ok(()), Write::flush)?)
     }
-}
-
-/// Of which units there are fewer than such a machine can have: a part with fewer has them never, but firmware may hide them, too.
-fn fewer(plan: &Plan) -> Vec<String> {
-    let events = || plan.selection.events.iter().filter(|event| event.instance.is_none());
-    let mut words = Vec::new();
-    for unit in plan.selection.family.units.iter().filter(|unit| events().any(|event| std::ptr::eq(event.unit, **unit)))
-    {
-        for socket in &plan.sockets {
-            let counted = socket.instances.iter().filter(|instance| std::ptr::eq(instance.unit, *unit)).count();
-            if counted < usize::from(unit.instances) {
-                let (name, most) = (unit.name, unit.instances);
-                words.push(format!(
-                    "socket {}: {counted} {name} answer, where such a machine has up to {most}",
-                    socket.socket
-                ));
-            }
-        }
-    }
-    words
 }

@@ -80,6 +80,7 @@ fn together(first: &Row, rows: &[&Row]) -> Row {
         spread: numbers.as_deref().and_then(spread),
         truth: truths.as_deref().map(average),
         limit: first.limit,
+        answering: first.answering,
     }
 }
 
@@ -109,6 +110,7 @@ mod tests {
             spread: None,
             truth: count,
             limit: None,
+            answering: None,
         };
         Report {
             interval_end: None,

@@ -209,7 +209,7 @@ fn foot(state: &State, width: usize) -> Vec<String> {
     let rows = state.rows();
     let words = match state.cursor.and_then(|cursor| rows.get(cursor)) {
         Some(track) => details(track),
-        None => remarks(&rows),
+        None => state.fewer.iter().cloned().chain(remarks(&rows)).collect(),
     };
     lines.extend(words.iter().flat_map(|words| wrapped(words, width)));
     lines

@@ -49,6 +49,8 @@ pub enum Wish {
 pub struct State {
     /// What is measured.
     pub title: String,
+    /// Of which units fewer answer than there can be, a line for each.
+    pub fewer: Vec<String>,
     /// Seconds between two samples.
     pub interval: f64,
     /// The terminal's.
@@ -71,6 +73,7 @@ impl State {
     pub fn new(interval: f64, look: Look, scope: Option<Scope>) -> Self {
         Self {
             title: String::new(),
+            fewer: Vec::new(),
             interval,
             look,
             help: false,

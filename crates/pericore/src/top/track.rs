@@ -155,6 +155,7 @@ mod tests {
             spread: None,
             truth: None,
             limit: None,
+            answering: None,
         }
     }
 

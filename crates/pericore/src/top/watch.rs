@@ -10,6 +10,7 @@ use super::screen::Screen;
 use super::state::{SCOPES, State};
 use crate::failure::Failure;
 use crate::measure::{Ender, Receiver, Subject, Taken};
+use crate::results::fewer::Fewer;
 use crate::results::rows;
 use crate::terminal::WIDTH;
 
@@ -55,6 +56,7 @@ impl Receiver for Watch {
         self.ender = Some(subject.ender.clone());
         let name = |mut state: State| {
             state.name(subject.title.clone(), subject.plan.sockets.len());
+            state.fewer = Fewer::of(&subject.plan.layout()).iter().map(ToString::to_string).collect();
             state
         };
         self.place = match std::mem::replace(&mut self.place, Place::Nowhere) {

@@ -138,7 +138,7 @@ fn a_workload_runs_on_a_snapshot_and_leaves_its_counters_alone() {
 fn a_snapshot_beyond_the_model_is_refused_with_advice() {
     let file = folder("snapshot-beyond-the-model").join("nine.machine");
     let path = file.to_str().expect("UTF-8");
-    std::fs::write(&file, "pericore-machine 1\nmachine e5-2600 sockets=1 cores=9 threads=2 slices=8\n")
+    std::fs::write(&file, "pericore-machine 1\nmachine e5-2600 sockets=1 cores=9 threads=2 slices=8\nend\n")
         .expect("written");
     refused(&["stat", "--machine", path], 129, &["9 cores", "pericore machine show", "--dry-run"]);
     assert!(pericore(&["stat", "--machine", path, "--cost"]).status.success());

@@ -154,6 +154,23 @@ fn frames_are_text_where_there_is_no_terminal() {
     scratch.is_put_back();
 }
 
+/// What the model of a software machine does not produce is doubted here as `stat` doubts it.
+#[test]
+fn what_is_not_modelled_is_doubted() {
+    let scratch = Scratch::new("silent");
+    let mut command = Command::new(PERICORE);
+    command.args(["top", "-b", "-n", "1", "-I", "100", "--machine", "e5-2600:hidden=imc3", "--workload", "stream"]);
+    command.args(["-e", "cbo/RING_BOUNCES.AK_CORE/,imc/CAS_COUNT.RD/"]);
+    let output = scratch.at_home(command).output().expect("the program starts");
+    let frame = String::from_utf8_lossy(&output.stdout).into_owned();
+    let row = |name: &str| {
+        frame.lines().find(|line| line.trim_start().starts_with(name)).unwrap_or_else(|| panic!("{frame}"))
+    };
+    assert!(row("cbo/RING_BOUNCES").contains("0?"), "{frame}");
+    assert!(!row("imc/CAS_COUNT").contains('?'), "{frame}");
+    assert!(frame.contains("not modelled") && frame.contains("socket 0: 3 imc answer"), "{frame}");
+}
+
 /// Nobody reads: counting goes on, all samples are taken, and at the end everything is put back all the same.
 #[test]
 fn a_terminal_that_takes_nothing_holds_nobody_up() {
