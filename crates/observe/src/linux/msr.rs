@@ -64,9 +64,12 @@ impl Msrs {
 
     /// Carries an access out on a CPU, or on its stand-in if that is offline.
     fn reach<T>(&mut self, cpu: u32, mut access: impl FnMut(&mut Self, u32) -> Outcome<T>) -> Outcome<T> {
-        match (access(self, cpu), self.stand_in(cpu)) {
-            (Err(gone @ AccessError::Unreachable { .. }), Some(other)) => access(self, other).map_err(|_| gone),
-            (outcome, _) => outcome,
+        match access(self, cpu) {
+            Err(gone @ AccessError::Unreachable { .. }) => match self.stand_in(cpu) {
+                Some(other) => access(self, other).map_err(|_| gone),
+                None => Err(gone),
+            },
+            outcome => outcome,
         }
     }
 
