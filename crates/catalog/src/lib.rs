@@ -3,6 +3,22 @@
 //! The data stands in `catalog/` as text; the build validates it and writes it as Rust statics, so nothing is parsed at run
 //! time. [`model`] is its shape, [`lookup`] finds things in it by name and [`search`] by words; [`decode`] and [`encode`] turn
 //! register values into words and back; [`event_file`] adds Intel's public event files at run time.
+//!
+//! ```
+//! use pericore_catalog::{decode, family};
+//!
+//! let family = family("e5-2600").expect("the catalogue has the family");
+//! let slices = family.unit("cbo").expect("the family has LLC slices");
+//! let victims = slices.event("LLC_VICTIMS").expect("slices count their victims");
+//! let modified = victims.subevent("M_STATE").expect("by their state");
+//! assert_eq!((victims.code, modified.config), (0x37, 0x137));
+//!
+//! // And back: what a tool has left in the control of a counter.
+//! let control = slices.register_named("ctl").expect("slices have counters");
+//! let found = decode::register(family, slices, control, 0, 0x40_0137)?;
+//! assert_eq!((found.field("en"), found.field("umask"), found.field("ev_sel")), (Some(1), Some(0x01), Some(0x37)));
+//! # Ok::<(), decode::DecodeError>(())
+//! ```
 
 pub mod decode;
 pub mod encode;

@@ -83,7 +83,10 @@ fn one(args: &RestoreArgs, path: &Path, said: &mut String) -> Result<(), Failure
         }
         // Nothing runs on it: only the registers matter.
         Some(machine) => journal.restore(&mut machine::opened::machine(machine)?, &boot()?),
-        None if journal.machine == this_machine() => journal.restore(&mut target::host()?.space(), &boot()?),
+        None if journal.machine == this_machine() => {
+            let host = target::host()?;
+            journal.clone().through(&host.cpus).restore(&mut host.space(), &boot()?)
+        }
         None => {
             for saved in &journal.saved {
                 let _ = writeln!(said, "  {saved}");

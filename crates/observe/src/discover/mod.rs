@@ -26,8 +26,9 @@ pub enum DiscoverError {
     NoCpus,
     /// The function that tells the socket of a bus is nowhere.
     #[error(
-        "no PCI bus has the {family} uncore function {device:02x}.{function:x} (device ID {device_id:04x}): this is another \
-         processor, or firmware hides its uncore; compare with `lspci -nn`, or name a software machine with --machine"
+        "no bus of PCI segment 0 has the {family} uncore function {device:02x}.{function:x} (device ID {device_id:04x}): this is another \
+         processor, firmware hides its uncore, or a container does not show the buses; compare with `lspci -nn`, or name a software machine \
+         with --machine"
     )]
     NoUncoreBus {
         /// Family looked for.
@@ -51,7 +52,7 @@ pub enum DiscoverError {
     },
     /// A bus belongs to a socket that no logical CPU is in.
     #[error(
-        "bus {bus:02x} belongs to socket {socket}, but no online CPU is in that socket; bring one online and try again"
+        "bus {bus:02x} belongs to socket {socket}, but no online CPU is in that socket; bring one online, or let the container see it, and try again"
     )]
     NoCpuInSocket {
         /// Bus.

@@ -85,6 +85,9 @@ pub struct RecordFault {
     pub record: u64,
     /// What cannot be.
     pub what: String,
+    /// The unit, if the record tells of one more instance of it than the documents have: if that is true, it has no place in the catalogue, and is not
+    /// counted.
+    pub beyond: Option<&'static str>,
 }
 
 impl fmt::Display for RecordFault {
@@ -262,6 +265,17 @@ impl Record {
         }
     }
 
+    fn unit(&self, family: &'static Family) -> Option<&'static Unit> {
+        let kind = bits(self.qwords[2], 0, 16) as u16;
+        family.units.iter().copied().find(|unit| unit.discovery_type == Some(kind))
+    }
+
+    /// The unit of which the record tells of an instance that the documents do not have.
+    fn beyond(&self, family: &'static Family) -> Option<&'static str> {
+        let unit = self.unit(family)?;
+        (bits(self.qwords[2], 16, 16) >= u64::from(unit.instances)).then_some(unit.name)
+    }
+
     /// The block that the record tells of.
     fn block(&self, family: &'static Family) -> Result<Block, String> {
         let [layout, _, identity] = self.qwords;
@@ -269,8 +283,9 @@ impl Record {
             return Err("it reads as all ones".to_owned());
         }
         let (kind, instance) = (bits(identity, 0, 16) as u16, bits(identity, 16, 16) as u16);
-        let unit = family.units.iter().copied().find(|unit| unit.discovery_type == Some(kind));
-        let Some(unit) = unit else { return Err(format!("no unit of {} has type {kind:#x}", family.name)) };
+        let Some(unit) = self.unit(family) else {
+            return Err(format!("no unit of {} has type {kind:#x}", family.name));
+        };
         let name = unit.name;
         if instance >= unit.instances {
             return Err(format!("{name} has {} instances at most, and this is number {instance}", unit.instances));
@@ -311,7 +326,7 @@ pub(super) fn blocks(family: &'static Family, bus: Option<u8>, tables: &[Table])
         for record in &table.records {
             match record.block(family).and_then(|block| fits(&blocks, bus, block)) {
                 Ok(block) => blocks.push(block),
-                Err(what) => faults.push(RecordFault { record: record.number, what }),
+                Err(what) => faults.push(RecordFault { record: record.number, what, beyond: record.beyond(family) }),
             }
         }
     }

@@ -121,6 +121,19 @@ fn records_that_cannot_be_are_left_out_and_say_why() {
     assert!(faults[0].what.contains("bus fe"), "{}", faults[0]);
 }
 
+/// 0x8000 is no unit's type. Of IIO (type 1) the guide has ten (1.5): an eleventh may be there all the same, and is not counted.
+#[test]
+fn an_instance_that_no_document_has_is_told_from_nonsense() {
+    let stack = |number: u64| [CHA_LAYOUT, 0x3000 + 0x10 * number, number << 16 | 1];
+    let [layout, address, id] = cha(1);
+    let (blocks, faults) = check(4, &[stack(9), stack(10), [layout, address, id | 0x8000], [layout, 0, id]]);
+    assert_eq!(blocks.iter().map(|block| (block.unit.name, block.instance)).collect::<Vec<_>>(), [("iio", 9)]);
+    assert_eq!(
+        faults.iter().map(|fault| (fault.record, fault.beyond)).collect::<Vec<_>>(),
+        [(2, Some("iio")), (3, None), (4, None)]
+    );
+}
+
 #[test]
 fn a_block_is_listed_once_and_no_two_share_a_place() {
     let [layout, address, _] = cha(3);

@@ -72,7 +72,7 @@ impl Host {
 
     /// The registers. Nothing is opened yet.
     pub fn space(&self) -> LinuxSpace {
-        LinuxSpace::new(self.root.clone())
+        LinuxSpace::of(self.root.clone(), self.cpus.clone())
     }
 
     /// Where the system's files are.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
 use std::ptr::NonNull;
 
 use pericore_registers::{AccessError, Address, Outcome, Width};
@@ -57,7 +58,10 @@ impl Memory {
 
     fn open(&mut self, root: &Root, address: Address, write: bool) -> Outcome<&File> {
         if self.file.as_ref().is_none_or(|open| write && !open.writable) {
-            let file = OpenOptions::new().read(true).write(write).open(root.join("dev/mem"));
+            // With O_SYNC the kernel maps registers uncached, whatever firmware's memory types say of their place.
+            let mut options = OpenOptions::new();
+            options.read(true).write(write).custom_flags(libc::O_SYNC);
+            let file = options.open(root.join("dev/mem"));
             let file = file.map_err(|error| match error.kind() {
                 io::ErrorKind::NotFound => AccessError::Permission { address, remedy: REMEDY_MEM },
                 _ => meaning(address, &error, REMEDY_MEM),

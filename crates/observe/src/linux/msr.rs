@@ -1,4 +1,7 @@
 //! MSRs through the msr driver: a file for each CPU, whose position is the MSR number.
+//!
+//! The MSRs of an uncore belong to the package. So where a CPU has gone offline in the middle of a session, the last one of its package stands in for it:
+//! a counter goes on counting meanwhile, and what was overwritten can still be put back.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -9,11 +12,14 @@ use pericore_registers::{AccessError, Address, Outcome, Width};
 
 use super::Root;
 use super::refusal::{REMEDY_MSR, REMEDY_MSR_MODULE, meaning};
+use crate::discover::Cpu;
 
 /// The open files.
 #[derive(Debug, Default)]
 pub(super) struct Msrs {
     files: HashMap<u32, Open>,
+    /// The CPUs that were online at first, with their packages.
+    cpus: Vec<Cpu>,
 }
 
 #[derive(Debug)]
@@ -23,25 +29,60 @@ struct Open {
 }
 
 impl Msrs {
+    pub(super) fn of(cpus: Vec<Cpu>) -> Self {
+        Self { files: HashMap::new(), cpus }
+    }
+
     pub(super) fn read(&mut self, root: &Root, cpu: u32, msr: u32, width: Width) -> Outcome<u64> {
-        let address = check(cpu, msr, width)?;
-        let open = self.open(root, cpu, address, false)?;
-        let mut bytes = [0; 8];
-        // The driver moves 8 bytes at a time; a longer read would read the same MSR again.
-        match open.file.read_exact_at(&mut bytes, msr.into()) {
-            Ok(()) => Ok(u64::from_le_bytes(bytes)),
-            Err(error) => Err(meaning(address, &error, REMEDY_MSR)),
-        }
+        self.reach(cpu, |msrs, cpu| {
+            let address = check(cpu, msr, width)?;
+            let open = msrs.open(root, cpu, address, false)?;
+            let mut bytes = [0; 8];
+            // The driver moves 8 bytes at a time; a longer read would read the same MSR again.
+            match open.file.read_exact_at(&mut bytes, msr.into()) {
+                Ok(()) => Ok(u64::from_le_bytes(bytes)),
+                Err(error) => Err(meaning(address, &error, REMEDY_MSR)),
+            }
+        })
     }
 
     pub(super) fn write(&mut self, root: &Root, cpu: u32, msr: u32, width: Width, value: u64) -> Outcome<()> {
-        let address = check(cpu, msr, width)?;
-        let open = self.open(root, cpu, address, true)?;
-        open.file.write_all_at(&value.to_le_bytes(), msr.into()).map_err(|error| meaning(address, &error, REMEDY_MSR))
+        self.reach(cpu, |msrs, cpu| {
+            let address = check(cpu, msr, width)?;
+            let open = msrs.open(root, cpu, address, true)?;
+            open.file
+                .write_all_at(&value.to_le_bytes(), msr.into())
+                .map_err(|error| meaning(address, &error, REMEDY_MSR))
+        })
     }
 
     pub(super) fn hold_open(&mut self, root: &Root, cpu: u32, msr: u32, write: bool) {
-        let _ = self.open(root, cpu, Address::Msr { cpu, msr }, write);
+        for cpu in [Some(cpu), self.stand_in(cpu)].into_iter().flatten() {
+            let _ = self.open(root, cpu, Address::Msr { cpu, msr }, write);
+        }
+    }
+
+    /// Carries an access out on a CPU, or on its stand-in if that is offline.
+    fn reach<T>(&mut self, cpu: u32, mut access: impl FnMut(&mut Self, u32) -> Outcome<T>) -> Outcome<T> {
+        match access(self, cpu) {
+            Err(gone @ AccessError::Unreachable { .. }) => match self.stand_in(cpu) {
+                Some(other) => access(self, other).map_err(|_| gone),
+                None => Err(gone),
+            },
+            outcome => outcome,
+        }
+    }
+
+    /// True if the driver is there: some CPU has a file.
+    fn has_files(&self, root: &Root) -> bool {
+        self.cpus.iter().any(|cpu| root.join(format!("dev/cpu/{}/msr", cpu.number)).exists())
+    }
+
+    /// The last CPU of the same package, unless it is this one: first threads and cores are the ones that a session takes.
+    fn stand_in(&self, cpu: u32) -> Option<u32> {
+        let package = self.cpus.iter().find(|known| known.number == cpu)?.package;
+        let of_package = self.cpus.iter().filter(|known| known.package == package).map(|known| known.number);
+        of_package.max().filter(|&last| last != cpu)
     }
 
     fn open(&mut self, root: &Root, cpu: u32, address: Address, write: bool) -> Outcome<&Open> {
@@ -49,6 +90,8 @@ impl Msrs {
         if !known {
             let path = root.join(format!("dev/cpu/{cpu}/msr"));
             let file = OpenOptions::new().read(true).write(write).open(&path).map_err(|error| match error.kind() {
+                // A CPU that goes offline takes its file along.
+                io::ErrorKind::NotFound if self.has_files(root) => AccessError::Unreachable { address },
                 io::ErrorKind::NotFound => AccessError::Permission { address, remedy: REMEDY_MSR_MODULE },
                 _ => meaning(address, &error, REMEDY_MSR),
             })?;

@@ -121,7 +121,9 @@ fn paths(root: &Root, bdf: Bdf) -> [(PathBuf, bool); 3] {
 
 fn list(root: &Root) -> Option<HashSet<Bdf>> {
     let entries = fs::read_dir(root.join("sys/bus/pci/devices")).ok()?;
-    Some(entries.flatten().filter_map(|entry| parse(entry.file_name().to_str()?)).collect())
+    let listed: HashSet<Bdf> = entries.flatten().filter_map(|entry| parse(entry.file_name().to_str()?)).collect();
+    // A container may have an empty folder there, and no Xeon is without functions.
+    (!listed.is_empty()).then_some(listed)
 }
 
 /// Reads `SSSS:BB:DD.F`.

@@ -6,7 +6,7 @@ use pericore_registers::{AccessError, Address};
 
 /// For MSRs.
 pub const REMEDY_MSR: &str = "run with the capability CAP_SYS_RAWIO and rights to /dev/cpu/*/msr (`sudo`, or `setcap cap_sys_rawio+ep` on the binary and a \
-     group for the files); if that does not help, kernel lockdown or secure boot forbids it";
+     group for the files); if that does not help, kernel lockdown, secure boot or the option msr.allow_writes=off forbids it";
 
 /// For MSRs without a device file.
 pub const REMEDY_MSR_MODULE: &str = "there is no /dev/cpu/*/msr: load the module with `modprobe msr`";
@@ -25,7 +25,7 @@ pub(super) fn meaning(address: Address, error: &io::Error, remedy: &'static str)
         Some(libc::EACCES | libc::EPERM) => AccessError::Permission { address, remedy },
         // The msr driver's word for #GP.
         Some(libc::EIO) if matches!(address, Address::Msr { .. }) => AccessError::GeneralProtection { address },
-        // The CPU is offline.
+        // The CPU is offline, and so are all others of its package that were online.
         Some(libc::ENXIO) => AccessError::Unreachable { address },
         _ => AccessError::Io { address, message: error.to_string() },
     }

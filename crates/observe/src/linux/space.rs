@@ -6,6 +6,7 @@ use super::Root;
 use super::memory::Memory;
 use super::msr::Msrs;
 use super::pci::{self, Functions};
+use crate::discover::Cpu;
 
 /// Bytes that one read of configuration space may take together.
 const MOST_TOGETHER: usize = 256;
@@ -23,7 +24,12 @@ pub struct LinuxSpace {
 impl LinuxSpace {
     /// The registers behind the files below `root`.
     pub fn new(root: Root) -> Self {
-        Self { root, ..Self::default() }
+        Self::of(root, Vec::new())
+    }
+
+    /// The same, where `cpus` are online: another one of a package serves if one goes offline.
+    pub(super) fn of(root: Root, cpus: Vec<Cpu>) -> Self {
+        Self { root, msrs: Msrs::of(cpus), ..Self::default() }
     }
 
     /// Reads and writes so far that took a system call each.
@@ -57,10 +63,34 @@ impl LinuxSpace {
         let mut at = 0;
         for &width in widths {
             let end = at + usize::from(width.bytes());
-            outcomes.push(outcome.clone().map(|answers| if answers { number(&bytes[at..end]) } else { width.mask() }));
+            let read = outcome.clone().map(|answers| if answers { number(&bytes[at..end]) } else { width.mask() });
+            outcomes.push(match read {
+                Ok(value) if width == Width::B8 && may_be_torn(value) => self.again(bdf, first + at as u16, value),
+                read => read,
+            });
             at = end;
         }
     }
+
+    /// Reads 8 bytes of configuration space once more, and takes what was whole.
+    fn again(&mut self, bdf: Bdf, offset: u16, first: u64) -> Outcome<u64> {
+        let mut bytes = [0; 8];
+        self.calls += 1;
+        let answers = self.functions.read(&self.root, bdf, offset, &mut bytes)?;
+        Ok(if answers { whole(first, number(&bytes)) } else { Width::B8.mask() })
+    }
+}
+
+/// True if 8 bytes of configuration space, which take two cycles, may not belong together: the lower half came first and was about to carry into the upper
+/// one. The rest of the lower half takes the fastest counter milliseconds, also if the reader loses its CPU between the two.
+const fn may_be_torn(value: u64) -> bool {
+    value & 0xff00_0000 == 0xff00_0000 && value != u64::MAX
+}
+
+/// Of two readings of a counter in turn, the first of which may be torn: without a carry until the second, the first is whole; else the second is, since
+/// its lower half is far from the next.
+const fn whole(first: u64, second: u64) -> u64 {
+    if second & 0xffff_ffff >= first & 0xffff_ffff { first } else { second }
 }
 
 fn number(bytes: &[u8]) -> u64 {
@@ -134,4 +164,20 @@ fn together(operations: &[Operation]) -> Vec<Width> {
         next = Some((bdf, offset.saturating_add(width.bytes())));
     }
     widths
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{may_be_torn, whole};
+
+    #[test]
+    fn a_carry_between_two_cycles_is_noticed() {
+        // The lower half was read before the carry, the upper one after it.
+        let torn = 0x0000_0001_ffff_fff0;
+        assert!(may_be_torn(torn) && !may_be_torn(0x0000_0001_0000_0020) && !may_be_torn(u64::MAX));
+        assert_eq!(whole(torn, 0x0000_0001_0000_0020), 0x0000_0001_0000_0020);
+        // No carry until the second reading, whose own halves may not belong together.
+        assert_eq!(whole(0x0000_0000_ffff_fff0, 0x0000_0001_ffff_fffe), 0x0000_0000_ffff_fff0);
+        assert_eq!(whole(0x0000_0000_ffff_fff0, 0x0000_0000_ffff_fff0), 0x0000_0000_ffff_fff0, "a counter that stands");
+    }
 }

@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{FileExt, PermissionsExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use pericore_registers::{AccessError, Address, Bdf, Operation, RegisterSpace, Width};
@@ -79,6 +79,32 @@ fn without_the_module_the_remedy_is_modprobe() {
     assert!(error.to_string().contains("modprobe msr"), "{error}");
 }
 
+/// Two packages; CPU 4, the first of package 1, goes offline in the middle of it, and takes its file along. What was held open is open.
+#[test]
+fn where_a_cpu_goes_offline_another_of_its_package_serves() {
+    let folder = Folder::new();
+    let cpus = [(0, 0), (1, 0), (4, 1), (5, 1), (6, 1)].map(|(number, package)| Cpu { number, package });
+    for Cpu { number, .. } in cpus {
+        folder.put(&format!("dev/cpu/{number}/msr"), &[number as u8; 64]);
+    }
+    let gone = Address::Msr { cpu: 4, msr: 8 };
+    let write = Operation::Write { address: gone, width: Width::B8, value: 0 };
+    let mut space = LinuxSpace::of(Root::at(&folder.0), cpus.to_vec());
+    let mut late = LinuxSpace::of(Root::at(&folder.0), cpus.to_vec());
+    fs::remove_file(folder.0.join("dev/cpu/4/msr")).unwrap();
+    assert_eq!(space.read(gone, Width::B8), Ok(0x0606_0606_0606_0606), "the last one of package 1");
+    space.hold_open([write]);
+    late.hold_open([write]);
+    fs::remove_dir_all(folder.0.join("dev/cpu/6")).unwrap();
+    assert_eq!(late.write(gone, Width::B8, 7), Ok(()));
+    assert_eq!(late.read(gone, Width::B8), Ok(7));
+    // With the whole package offline the driver is still there: no module is missing.
+    let mut none = LinuxSpace::of(Root::at(&folder.0), cpus.to_vec());
+    assert_eq!(none.read(gone, Width::B8), Err(AccessError::Unreachable { address: gone }));
+    // Nor does another package serve.
+    assert_eq!(none.read(Address::Msr { cpu: 1, msr: 8 }, Width::B8), Ok(0x0101_0101_0101_0101));
+}
+
 #[test]
 fn errors_of_the_system_keep_their_meaning() {
     let msr = Address::Msr { cpu: 0, msr: 1 };
@@ -145,6 +171,21 @@ fn counters_side_by_side_take_one_system_call() {
     assert_eq!(space.system_calls(), 5);
 }
 
+/// 0xffff_fff0 in the lower half may be about to carry into the upper half, which is read in a cycle of its own.
+#[test]
+fn a_counter_about_to_carry_is_read_twice() {
+    let folder = Folder::new();
+    let mut bytes = ramp(256);
+    bytes[0xa8..0xb0].copy_from_slice(&0x0000_0001_ffff_fff0_u64.to_le_bytes());
+    folder.put(IMC, &bytes);
+    let mut space = folder.space();
+    let read = |offset| Operation::Read { address: imc(offset), width: Width::B8 };
+    let mut outcomes = Vec::new();
+    space.batch(&[read(0xa0), read(0xa8), read(0xb0)], &mut outcomes);
+    assert_eq!(outcomes, [0xa7a6_a5a4_a3a2_a1a0, 0x0000_0001_ffff_fff0, 0xb7b6_b5b4_b3b2_b1b0].map(Ok));
+    assert_eq!(space.system_calls(), 2, "three counters in one call, and the one in doubt again");
+}
+
 #[test]
 fn functions_that_are_not_there_read_as_all_ones() {
     let folder = Folder::new();
@@ -161,6 +202,34 @@ fn procfs_serves_where_sysfs_is_missing() {
     let folder = Folder::new();
     folder.put("proc/bus/pci/ff/10.0", &ramp(256));
     assert_eq!(folder.space().read(imc(0x10), Width::B4), Ok(0x1312_1110));
+}
+
+/// A container's empty folder says nothing about the bus.
+#[test]
+fn an_empty_list_of_functions_is_no_list() {
+    let folder = Folder::new();
+    folder.put("proc/bus/pci/ff/10.0", &ramp(256));
+    fs::create_dir_all(folder.0.join("sys/bus/pci/devices")).unwrap();
+    assert_eq!(folder.space().read(imc(0x10), Width::B4), Ok(0x1312_1110));
+}
+
+/// Without O_SYNC the kernel leaves it to firmware's memory types whether registers are cached.
+#[test]
+fn memory_is_opened_for_uncached_access() {
+    let folder = Folder::new();
+    let path = folder.put("dev/mem", &ramp(4096)).canonicalize().unwrap();
+    let mut space = folder.space();
+    assert_eq!(space.read(Address::Mmio { physical: 8 }, Width::B4), Ok(0x0b0a_0908));
+    let of_this = fs::read_dir("/proc/self/fd")
+        .unwrap()
+        .flatten()
+        .filter(|fd| fs::read_link(fd.path()).is_ok_and(|to| to == path));
+    let numbers: Vec<_> = of_this.map(|fd| fd.file_name()).collect();
+    assert_eq!(numbers.len(), 1);
+    let flags = fs::read_to_string(Path::new("/proc/self/fdinfo").join(&numbers[0])).unwrap();
+    let octal = flags.lines().find_map(|line| line.strip_prefix("flags:")).unwrap().trim();
+    // fcntl.h: O_SYNC is 04010000.
+    assert_eq!(u32::from_str_radix(octal, 8).unwrap() & 0o401_0000, 0o401_0000);
 }
 
 #[test]

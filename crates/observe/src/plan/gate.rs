@@ -118,7 +118,8 @@ pub fn freezes_sockets(family: &Family) -> bool {
     Gate::of_socket(family).is_some()
 }
 
-/// The unit with the socket's freeze, if freezing the socket disturbs nobody and is cheaper than freezing its units one by one.
+/// The unit with the socket's freeze, if freezing the socket disturbs nobody and is cheaper than freezing its units one by one. Where it was found on,
+/// nothing counts until it is taken off, however few units there are.
 pub(super) fn socket_gate(
     family: &Family,
     socket: &Socket,
@@ -131,12 +132,19 @@ pub(super) fn socket_gate(
     }
     let (unit, gate) = Gate::of_socket(family)?;
     let is_there = socket.present(unit).contains(&0);
-    let covered = |instance: &&InstancePlan| {
-        instance.counters.iter().any(|counter| counter.control.is_some())
-            && !instance.is_isolated()
-            && Gate::of_unit(instance.unit).is_some()
-    };
-    (is_there && instances.iter().filter(covered).count() > 1).then_some((unit, gate))
+    let covered = |instance: &&InstancePlan| obeys(instance) && Gate::of_unit(instance.unit).is_some();
+    let least = if occupied.is_frozen(socket.number) { 1 } else { 2 };
+    (is_there && instances.iter().filter(covered).count() >= least).then_some((unit, gate))
+}
+
+/// The unit with a socket's freeze that stops some of the instances, although it is not the plan's: somebody else may have left it on.
+pub(super) fn foreign_gate(family: &Family, instances: &[InstancePlan]) -> Option<(&'static Unit, Gate)> {
+    Gate::of_socket(family).filter(|_| instances.iter().any(obeys))
+}
+
+/// True if the socket's freeze stops counters that the plan uses in an instance.
+fn obeys(instance: &InstancePlan) -> bool {
+    instance.counters.iter().any(|counter| counter.control.is_some()) && !instance.is_isolated()
 }
 
 /// True if the register has an enable for each counter.

@@ -199,9 +199,11 @@ impl Plan {
                 continue;
             }
             let gate = gate::socket_gate(topology.family, socket, &instances, occupied, freeze);
-            let whole = gate.map(|(unit, gate)| (index_of(&mut instances, unit), gate));
+            let others = if gate.is_none() { gate::foreign_gate(topology.family, &instances) } else { None };
+            let mut placed = |(unit, gate)| (index_of(&mut instances, unit), gate);
+            let (whole, others) = (gate.map(&mut placed), others.map(&mut placed));
             let foreign = occupied.global(socket.number);
-            let stopping = operations::Stopping { freeze, whole, foreign };
+            let stopping = operations::Stopping { freeze, whole, others, foreign };
             sockets.push(operations::socket_plan(socket, instances, &selection, stopping)?);
         }
         check_presence(topology, &selection)?;

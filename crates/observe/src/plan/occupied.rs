@@ -8,6 +8,8 @@ pub struct Occupied {
     instances: Vec<(u16, &'static str, u16, Taken)>,
     /// Sockets of which every unit was looked at.
     surveyed: Vec<u16>,
+    /// Sockets whose freeze was found on.
+    frozen: Vec<u16>,
     /// What a global control with an enable for each counter holds, by socket.
     globals: Vec<(u16, u64)>,
 }
@@ -72,6 +74,18 @@ impl Occupied {
         self.surveyed.contains(&socket) && !self.instances.iter().any(|(other, ..)| *other == socket)
     }
 
+    /// Notes that the freeze of the whole socket is on: firmware or another tool has left it so.
+    pub fn note_frozen(&mut self, socket: u16) {
+        if !self.frozen.contains(&socket) {
+            self.frozen.push(socket);
+        }
+    }
+
+    /// True if the freeze of the whole socket was on when it was looked at.
+    pub fn is_frozen(&self, socket: u16) -> bool {
+        self.frozen.contains(&socket)
+    }
+
     /// Notes what the global control of a socket holds, where it enables each counter.
     pub fn note_global(&mut self, socket: u16, value: u64) {
         self.globals.retain(|(known, _)| *known != socket);
@@ -95,6 +109,7 @@ impl Occupied {
             }
         }
         other.surveyed.iter().for_each(|&socket| self.note_surveyed(socket));
+        other.frozen.iter().for_each(|&socket| self.note_frozen(socket));
         other.globals.iter().for_each(|&(socket, value)| self.note_global(socket, value));
     }
 

@@ -15,6 +15,8 @@ pub(super) struct Stopping {
     pub(super) freeze: Freeze,
     /// The socket's freeze, if it is used: the index of the instance that has it, and its register.
     pub(super) whole: Option<(usize, Gate)>,
+    /// The socket's freeze, if it is not used and still stops what is counted when somebody else has set it.
+    pub(super) others: Option<(usize, Gate)>,
     /// Bits of others in a global control with an enable for each counter.
     pub(super) foreign: u64,
 }
@@ -41,7 +43,7 @@ pub(super) fn socket_plan(
             instance.switch = writer.switches()?;
         }
     }
-    if let Some((index, gate)) = stopping.whole {
+    if let Some((index, gate)) = stopping.whole.or(stopping.others) {
         let instance = &instances[index];
         let mut writer = Writer {
             socket,
@@ -52,7 +54,12 @@ pub(super) fn socket_plan(
             places: RefCell::default(),
             phases: &mut phases,
         };
-        writer.whole(&gate)?;
+        if stopping.whole.is_some() {
+            writer.whole(&gate)?;
+        } else {
+            let look = writer.step(gate.register, 0, None, Purpose::Inspect)?;
+            writer.phases.inspect.push(look);
+        }
     }
     let Phases { inspect, setup, freeze, read, resume } = phases;
     let setup = setup.into_iter().flatten().collect();

@@ -3,11 +3,11 @@
 use pericore_catalog::Role;
 use pericore_registers::{Outcome, RegisterSpace};
 
-use super::lists::{List, placed};
+use super::lists::{self, List, placed};
 use super::reading::{Unreadable, readable};
 use super::span::Span;
 use super::{Moment, Options, Saved, Session, SessionError, in_use};
-use crate::plan::Purpose;
+use crate::plan::{Purpose, Step};
 
 impl<S: RegisterSpace> Session<S> {
     pub(super) fn inspect(&mut self, options: &Options) -> Result<(), SessionError> {
@@ -18,6 +18,8 @@ impl<S: RegisterSpace> Session<S> {
         for (&(socket, step), outcome) in steps.iter().zip(&outcomes) {
             match readable(&step, outcome) {
                 Ok(value) => seen.push((socket, step, value)),
+                // Rights to look at the socket's freeze are not asked for where nothing else needs them.
+                Err(Unreadable::Denied(_)) if lists::only_looks_for_a_freeze(&step) => {}
                 Err(Unreadable::Denied(error)) => return Err(error.into()),
                 Err(Unreadable::Fault(why)) => faults.push((socket, step.instance, why)),
             }
@@ -36,9 +38,30 @@ impl<S: RegisterSpace> Session<S> {
                 self.state.instance_mut(*socket, step.instance).doubt(why);
             }
         }
+        for (socket, step, value) in seen.iter().filter(|(_, step, _)| lists::only_looks_for_a_freeze(step)) {
+            if step.register.field("frz_all").is_some_and(|field| field.bits.get(*value) != 0) {
+                self.doubt_whole_socket(*socket, step, *value);
+            }
+        }
         let saved = seen.iter().filter(|(_, step, _)| step.purpose == Purpose::Save);
         self.journal = saved.map(|(socket, step, value)| Saved::new(&self.plan, *socket, step, *value)).collect();
         Ok(())
+    }
+
+    /// Says of every count that the socket's freeze stops that somebody else has set it.
+    fn doubt_whole_socket(&mut self, socket: usize, step: &Step, value: u64) {
+        let part = &self.plan.sockets[socket];
+        let why = format!(
+            "all counters of socket {} are frozen by someone else ({} of {} = {value:#x})",
+            part.socket,
+            step.register_name(),
+            part.instances[step.instance].name()
+        );
+        for (index, instance) in part.instances.iter().enumerate() {
+            if !instance.is_isolated() && instance.counters.iter().any(|counter| counter.control.is_some()) {
+                self.state.instance_mut(socket, index).doubt(why.clone());
+            }
+        }
     }
 
     /// Sets everything up, socket by socket, and tells when the first unit and the last one of each began to count.

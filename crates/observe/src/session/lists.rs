@@ -1,5 +1,7 @@
 //! Which steps a session carries out, as things stand.
 
+use pericore_catalog::Role;
+
 use super::state::State;
 use crate::plan::{Plan, Purpose, Step};
 
@@ -32,6 +34,13 @@ impl List {
             _ => steps.len().min(1),
         }
     }
+}
+
+/// True if a step looks whether somebody else has frozen the socket, and nothing else depends on it.
+pub(super) fn only_looks_for_a_freeze(step: &Step) -> bool {
+    step.purpose == Purpose::Inspect
+        && step.register.role == Role::GlobalControl
+        && step.register.field("frz_all").is_some()
 }
 
 /// The steps of one list in all sockets as things stand now, without instances that have failed.

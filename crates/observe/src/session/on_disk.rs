@@ -12,6 +12,7 @@ use super::hold::{Hold, hold};
 use super::journal::Saved;
 use super::journal::restore_all;
 use super::neighbours;
+use crate::discover::Cpu;
 
 /// First line of every journal; the number is the version of the format.
 const HEADER: &str = "pericore journal 1";
@@ -185,6 +186,19 @@ impl Journal {
         fs::remove_file(path).map_err(|error| io_error("remove", path, &error))
     }
 
+    /// The same journal, whose MSRs are reached through CPUs that are online now: those of the session may have gone offline since.
+    #[must_use]
+    pub fn through(mut self, online: &[Cpu]) -> Self {
+        for saved in &mut self.saved {
+            let Address::Msr { cpu, .. } = &mut saved.address else { continue };
+            let other = online.iter().find(|other| other.package == saved.socket);
+            if let Some(other) = other.filter(|_| !online.iter().any(|known| known.number == *cpu)) {
+                *cpu = other.number;
+            }
+        }
+        self
+    }
+
     /// Puts the registers back, in order; on another boot only looks at them.
     ///
     /// # Errors
@@ -331,6 +345,18 @@ mod tests {
     #[test]
     fn text_and_back() {
         assert_eq!(Journal::parse(&journal().to_text()), Ok(journal()));
+    }
+
+    /// CPU 8 is gone: the first one of its socket that is online serves, and no other address changes.
+    #[test]
+    fn registers_are_reached_through_what_is_online() {
+        let online = [(0, 0), (9, 1), (10, 1)].map(|(number, package)| Cpu { number, package });
+        let mut expected = journal();
+        expected.saved[0].address = Address::Msr { cpu: 9, msr: 0xd70 };
+        assert_eq!(journal().through(&online), expected);
+        let all = [(0, 0), (7, 1), (8, 1)].map(|(number, package)| Cpu { number, package });
+        assert_eq!(journal().through(&all), journal());
+        assert_eq!(journal().through(&all[..1]), journal(), "nobody of its socket is there");
     }
 
     #[test]

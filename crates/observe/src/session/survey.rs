@@ -3,7 +3,7 @@
 use pericore_catalog::Role;
 use pericore_registers::{Operation, RegisterSpace};
 
-use super::lists::{List, placed};
+use super::lists::{List, only_looks_for_a_freeze, placed};
 use super::reading::{Unreadable, readable};
 use super::state::State;
 use super::{SessionError, in_use};
@@ -36,6 +36,7 @@ fn look(space: &mut impl RegisterSpace, plan: &Plan) -> Result<Vec<(usize, Step,
     for ((socket, step), outcome) in steps.into_iter().zip(&outcomes) {
         match readable(&step, outcome) {
             Ok(value) => seen.push((socket, step, value)),
+            Err(Unreadable::Denied(_)) if only_looks_for_a_freeze(&step) => {}
             Err(Unreadable::Denied(error)) => return Err(error.into()),
             Err(Unreadable::Fault(_)) => {}
         }
@@ -66,6 +67,11 @@ pub fn survey_sockets(space: &mut impl RegisterSpace, topology: &Topology) -> Re
         space.batch(&operations, &mut outcomes);
         for ((unit, number, step), outcome) in steps.into_iter().zip(&outcomes) {
             match readable(&step, outcome) {
+                Ok(value) if only_looks_for_a_freeze(&step) => {
+                    if step.register.field("frz_all").is_some_and(|field| field.bits.get(value) != 0) {
+                        occupied.note_frozen(socket.number);
+                    }
+                }
                 Ok(value) if in_use::is_running(unit, step.register, value) => {
                     let counter = (step.register.role == Role::Control).then_some(step.member);
                     occupied.note(socket.number, unit, number, counter);
@@ -80,12 +86,14 @@ pub fn survey_sockets(space: &mut impl RegisterSpace, topology: &Topology) -> Re
     Ok(occupied)
 }
 
-/// Reads of all controls of a socket.
+/// Reads of all controls of a socket, and of its freeze.
 fn controls(socket: &Socket, topology: &Topology) -> Vec<(&'static pericore_catalog::Unit, u16, Step)> {
     let mut steps = Vec::new();
     for unit in topology.family.units {
         for number in socket.present(unit) {
-            for register in unit.with_role(Role::Control).chain(unit.with_role(Role::FixedControl)) {
+            let controls = unit.with_role(Role::Control).chain(unit.with_role(Role::FixedControl));
+            let freezes = unit.with_role(Role::GlobalControl).filter(|register| register.field("frz_all").is_some());
+            for register in controls.chain(freezes) {
                 for member in 0..register.count {
                     let Ok(place) = socket.locate(unit, number, register, member) else { continue };
                     steps.push((

@@ -87,10 +87,11 @@ fn verdict(findings: &[Finding], is_software: bool) -> &'static str {
 /// This machine's processor, access paths and units.
 fn this_machine(host: &Host) -> Vec<Finding> {
     let mut findings = vec![processor(&host.processor)];
+    let cpu = host.cpus.first().map_or(0, |cpu| cpu.number);
     match host.family() {
         Ok(family) => {
             findings.push(Finding::good(FAMILY, format!("{} ({})", family.name, family.title)));
-            findings.extend(system::examine(host.root(), Some(family)));
+            findings.extend(system::examine(host.root(), cpu, Some(family)));
             findings.extend(units::examine(&mut host.space(), family, &host.cpus));
         }
         Err(_) => {
@@ -104,7 +105,7 @@ fn this_machine(host: &Host) -> Vec<Finding> {
             let known: Vec<&str> = pericore_catalog::families().iter().map(|family| family.name).collect();
             let says = format!("this processor has no uncore that pericore knows; known: {}", known.join(", "));
             findings.push(Finding::bad(FAMILY, says, remedy));
-            findings.extend(system::examine(host.root(), None));
+            findings.extend(system::examine(host.root(), cpu, None));
         }
     }
     findings

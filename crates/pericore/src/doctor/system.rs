@@ -17,8 +17,8 @@ const SECURE_BOOT: &str = "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d
 /// Bytes of configuration space that everybody may read.
 const PCI_HEADER: usize = 64;
 
-/// Looks at every way. What bars one is a problem if units of the family lie there: without a known uncore none is.
-pub fn examine(root: &Root, family: Option<&Family>) -> Vec<Finding> {
+/// Looks at every way, for MSRs through a CPU that is online. What bars one is a problem if units of the family lie there: without a known uncore none is.
+pub fn examine(root: &Root, cpu: u32, family: Option<&Family>) -> Vec<Finding> {
     let placements = || family.into_iter().flat_map(|family| family.units).flat_map(|unit| unit.placements);
     let leads_to = |space: AddressSpace| placements().any(|placement| placement.space == space);
     let barred = |matters: bool| {
@@ -27,10 +27,11 @@ pub fn examine(root: &Root, family: Option<&Family>) -> Vec<Finding> {
         }
     };
     let mut findings = vec![
-        msr(root, &barred(leads_to(AddressSpace::Msr))),
+        msr(root, cpu, &barred(leads_to(AddressSpace::Msr))),
         pci(root, &barred(leads_to(AddressSpace::PciConfig))),
         memory(root, &barred(leads_to(AddressSpace::Mmio))),
     ];
+    findings.extend(msr_writes(root, &barred(leads_to(AddressSpace::Msr))));
     findings.extend(capabilities(root));
     findings.extend(lockdown(root, &barred(family.is_some())));
     findings.extend(secure_boot(root));
@@ -41,15 +42,35 @@ pub fn examine(root: &Root, family: Option<&Family>) -> Vec<Finding> {
 /// Makes a finding of a barred way: check, what bars it, what to do.
 type Barred<'a> = &'a dyn Fn(&str, String, &str) -> Finding;
 
-fn msr(root: &Root, barred: Barred<'_>) -> Finding {
-    let path = root.join("dev/cpu/0/msr");
-    match rights(&path) {
+fn msr(root: &Root, cpu: u32, barred: Barred<'_>) -> Finding {
+    let path = format!("dev/cpu/{cpu}/msr");
+    match rights(&root.join(&path)) {
         Ok(rights) => Finding::good("msr", format!("/dev/cpu/*/msr: {rights}")),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            barred("msr", "the system has no /dev/cpu/0/msr".to_owned(), REMEDY_MSR_MODULE)
+            barred("msr", format!("the system has no /{path}"), REMEDY_MSR_MODULE)
         }
-        Err(error) => barred("msr", format!("/dev/cpu/0/msr: {error}"), REMEDY_MSR),
+        Err(error) => barred("msr", format!("/{path}: {error}"), REMEDY_MSR),
     }
+}
+
+/// The msr driver's own bar to writes, since Linux 5.9.
+fn msr_writes(root: &Root, barred: Barred<'_>) -> Option<Finding> {
+    let rule = fs::read_to_string(root.join("sys/module/msr/parameters/allow_writes")).ok()?;
+    Some(match rule.trim() {
+        "off" => barred(
+            "writes",
+            "the msr driver refuses every write (allow_writes=off): counters behind MSRs cannot be set up".to_owned(),
+            "write `on` to /sys/module/msr/parameters/allow_writes, or boot with msr.allow_writes=on",
+        ),
+        "on" => Finding::good("writes", "the msr driver lets MSRs be written"),
+        rule => Finding::note(
+            "writes",
+            format!(
+                "the msr driver lets MSRs be written (allow_writes={rule}), but notes it in the kernel's log and marks the kernel as tainted; \
+                 msr.allow_writes=on keeps it from that"
+            ),
+        ),
+    })
 }
 
 fn pci(root: &Root, barred: Barred<'_>) -> Finding {
@@ -118,7 +139,9 @@ fn lockdown(root: &Root, barred: Barred<'_>) -> Option<Finding> {
     } else {
         barred(
             "lockdown",
-            format!("the kernel is locked down ({mode}): nobody may write MSRs or reach /dev/mem"),
+            format!(
+                "the kernel is locked down ({mode}): nobody may write MSRs or configuration space, or reach /dev/mem"
+            ),
             "switch secure boot off in the firmware's set-up, or boot without lockdown=",
         )
     })

@@ -53,6 +53,35 @@ fn units_that_cannot_be_looked_for_are_named() {
     );
 }
 
+/// The msr driver's option that the kernel has since 5.9, and a CPU 0 that is offline.
+#[test]
+fn a_driver_that_refuses_writes_is_a_problem_where_there_are_msrs() {
+    let root = std::env::temp_dir().join(format!("pericore-doctor-writes-{}", std::process::id()));
+    let put = |path: &str, text: &[u8]| {
+        let path = root.join(path);
+        fs::create_dir_all(path.parent().unwrap_or(Path::new("/"))).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    put("sys/devices/system/cpu/online", b"2\n");
+    put("sys/devices/system/cpu/cpu2/topology/physical_package_id", b"0\n");
+    put("dev/cpu/2/msr", &[0; 64]);
+    let processor = |vendor: &str| Processor { vendor: vendor.into(), family: 6, model: 45, ..Processor::default() };
+    let mut look = |vendor: &str, rule: &[u8]| {
+        put("sys/module/msr/parameters/allow_writes", rule);
+        examine_root(Root::at(&root), processor(vendor)).unwrap()
+    };
+    let [off, on, default] = [&b"off\n"[..], b"on\n", b"default\n"].map(|rule| look("GenuineIntel", rule));
+    let elsewhere = look("AuthenticAMD", b"off\n");
+    fs::remove_dir_all(&root).unwrap();
+    assert_eq!(
+        [&off, &on, &default, &elsewhere].map(|found| state(found, "writes")),
+        [["problem"], ["ok"], ["note"], ["note"]]
+    );
+    let words = |found: &[Finding]| found.iter().find(|finding| finding.key().0 == "writes").unwrap().words();
+    assert!(words(&off).contains("allow_writes=on") && words(&default).contains("tainted"));
+    assert_eq!(state(&off, "msr"), ["ok"], "CPU 2 has a file");
+}
+
 /// A virtual machine of another maker, locked down.
 #[test]
 fn a_machine_without_uncore_says_so_and_points_at_software() {

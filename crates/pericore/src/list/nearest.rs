@@ -19,6 +19,17 @@ pub fn print(out: &mut impl Write, families: &[&'static Family], request: &Reque
         notice::say("nothing to list; leave out a filter");
         return Ok(());
     }
+    let is_unit = |word: &&str| families.iter().any(|family| family.unit(word).is_some());
+    if request.args.unit.is_none()
+        && let Some(unit) = wanted.split(' ').find(is_unit)
+    {
+        let others: String =
+            wanted.split(' ').filter(|word| *word != unit).fold(String::new(), |others, word| others + " " + word);
+        notice::say(format!(
+            "nothing has {wanted:?} in its name or description, but {unit} is a unit: --unit {unit}{others}"
+        ));
+        return Ok(());
+    }
     let ranked = if request.args.registers || request.args.metrics { Vec::new() } else { rank(families, request) };
     if request.args.json || ranked.is_empty() {
         let names = names(families, request, &wanted);

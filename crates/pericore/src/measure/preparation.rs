@@ -1,6 +1,6 @@
 //! From a selection to a plan for the machine at hand: find what answers, leave alone what others use.
 
-use pericore_observe::discover::{Cpu, Topology, discover};
+use pericore_observe::discover::{Cpu, Socket, Topology, discover};
 use pericore_observe::plan::{Freeze, Plan, Trigger, freezes_sockets};
 use pericore_observe::selection::Selection;
 use pericore_observe::session::{Entrance, Manners, Neighbour, Neighbourhood, Refusal, prepare};
@@ -32,7 +32,30 @@ fn topology(
     selection: &Selection,
 ) -> Result<Topology, Failure> {
     let whole = !task.args.no_freeze && freezes_sockets(selection.family);
-    discover(space, selection.family, cpus, |unit| whole || selection.uses(unit)).map_err(Failure::failed)
+    let topology = discover(space, selection.family, cpus, |unit| whole || selection.uses(unit));
+    let topology = topology.map_err(Failure::failed)?;
+    beyond_the_documents(&topology, selection).iter().for_each(notice::say);
+    Ok(topology)
+}
+
+/// What would be missing from sums without a word: instances that a discovery table has and no document.
+fn beyond_the_documents(topology: &Topology, selection: &Selection) -> Vec<String> {
+    let of_socket = |socket: &Socket| {
+        let faults = socket.table().map_or(&[][..], |table| &table.faults);
+        let missing = faults.iter().filter_map(|fault| fault.beyond);
+        let used = topology.family.units.iter().filter(|unit| selection.uses(unit)).map(|unit| unit.name);
+        used.map(|unit| (unit, missing.clone().filter(|other| *other == unit).count()))
+            .filter(|(_, count)| *count > 0)
+            .map(|(unit, count)| {
+                format!(
+                    "socket {}: the discovery table has {count} more of {unit} than the documents: what they count is in no number here; \
+                     `pericore doctor` names them",
+                    socket.number
+                )
+            })
+            .collect::<Vec<_>>()
+    };
+    topology.sockets.iter().flat_map(of_socket).collect()
 }
 
 /// The same where it is known what there is.

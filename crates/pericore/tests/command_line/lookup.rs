@@ -107,6 +107,19 @@ fn typing_errors_get_the_nearest_rows() {
     assert!(stderr(&output).contains("did you mean filter?"));
 }
 
+/// A unit's name stands in no name of an event or register.
+#[test]
+fn a_unit_among_the_words_is_pointed_at() {
+    for (line, advice) in [
+        (&["--registers", "ubox"][..], "ubox is a unit: --unit ubox\n"),
+        (&["CBO", "victims"], "cbo is a unit: --unit cbo victims\n"),
+    ] {
+        let output = pericore(&[&["list", "--machine", "e5-2600"], line].concat());
+        assert!(stderr(&output).ends_with(advice), "{line:?}: {}", stderr(&output));
+    }
+    assert!(!printed(&["list", "--machine", "e5-2600", "--unit", "cbo", "victims"]).is_empty());
+}
+
 #[test]
 fn decode_and_encode_are_inverse() {
     let encoded =
