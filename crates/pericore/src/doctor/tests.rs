@@ -37,14 +37,14 @@ fn a_bad_table_is_a_problem_with_a_remedy() {
     );
 }
 
-/// The E5-2600's buses are told by the U-Box: without it no unit in configuration space is found, and all of them are named.
+/// The E5-2600's buses are told by the U-Box: without it no unit in configuration space is found, and all of them are named, itself too.
 #[test]
 fn units_that_cannot_be_looked_for_are_named() {
     let findings = software("e5-2600:hidden=ubox").unwrap();
     assert_eq!(state(&findings, "sockets"), ["problem", "note"]);
     assert_eq!((state(&findings, "cbo"), state(&findings, "pcu")), (vec!["ok"], vec!["ok"]));
     let note = findings.iter().filter(|finding| finding.key().0 == "sockets").nth(1).unwrap();
-    assert_eq!(note.words().trim_end(), "until then nothing counts in ha, imc, qpi, r2pcie, r3qpi");
+    assert_eq!(note.words().trim_end(), "until then nothing counts in ubox, ha, imc, qpi, r2pcie, r3qpi");
     let findings = software("e5-2600:hidden=imc1,hidden=imc3").unwrap();
     let channels = findings.iter().find(|finding| finding.key().0 == "imc").unwrap().words();
     assert!(
