@@ -44,7 +44,7 @@ fn units_that_cannot_be_looked_for_are_named() {
     assert_eq!(state(&findings, "sockets"), ["problem", "note"]);
     assert_eq!((state(&findings, "cbo"), state(&findings, "pcu")), (vec!["ok"], vec!["ok"]));
     let note = findings.iter().filter(|finding| finding.key().0 == "sockets").nth(1).unwrap();
-    assert_eq!(note.words().trim_end(), "until then nothing counts in ha, imc, qpi, r2pcie, r3qpi");
+    assert_eq!(note.words().trim_end(), "until then nothing counts in ubox, ha, imc, qpi, r2pcie, r3qpi");
     let findings = software("e5-2600:hidden=imc1,hidden=imc3").unwrap();
     let channels = findings.iter().find(|finding| finding.key().0 == "imc").unwrap().words();
     assert!(
