@@ -6,7 +6,7 @@ mod line;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Command, Id};
@@ -47,12 +47,7 @@ impl Defaults {
         let bytes = match fs::read(&path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
-            // Such as root's, when somebody else is to do root's work.
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied && !is_named() => {
-                notice::say(format!("{}; going on without the defaults in it", refused_file::reading(&path, &error)));
-                return Ok(Self::default());
-            }
-            Err(error) => return Err(Failure::usage(refused_file::reading(&path, &error))),
+            Err(error) => return unread(&path, &error, is_named()),
         };
         Self::of(command, &bytes).map_err(|Mistake { at, what }| {
             let line = bytes[..at.min(bytes.len())].iter().filter(|&&byte| byte == b'\n').count() + 1;
@@ -115,6 +110,16 @@ fn path() -> Option<PathBuf> {
         return (!named.is_empty()).then(|| named.into());
     }
     Some(xdg::folder("XDG_CONFIG_HOME", ".config")?.join("config.toml"))
+}
+
+/// What comes of a file that cannot be read. One that nobody has named may be another user's, such as root's when somebody else does root's work: that
+/// is said, and keeps nobody from anything.
+fn unread(path: &Path, error: &io::Error, is_named: bool) -> Result<Defaults, Failure> {
+    if error.kind() == io::ErrorKind::PermissionDenied && !is_named {
+        notice::say(format!("cannot read {}: {error}; going on without the defaults in it", path.display()));
+        return Ok(Defaults::default());
+    }
+    Err(Failure::usage(refused_file::reading(path, error)))
 }
 
 /// True if the user has named the file: then it is meant, whatever is the matter with it.
@@ -215,6 +220,17 @@ mod tests {
 
     use super::*;
     use crate::Cli;
+
+    /// Another user's file, unless it was asked for.
+    #[test]
+    fn a_file_that_may_not_be_read_is_told_and_keeps_nobody_from_anything() {
+        let path = Path::new("/root/.config/pericore/config.toml");
+        let error = io::Error::from_raw_os_error;
+        assert!(unread(path, &error(libc::EACCES), false).is_ok());
+        let meant = unread(path, &error(libc::EACCES), true).unwrap_err().to_string();
+        assert!(meant.contains("config.toml: Permission denied") && meant.contains("ask its owner"), "{meant}");
+        assert!(unread(path, &error(libc::EISDIR), false).is_err());
+    }
 
     fn parsed(config: &str, line: &[&str]) -> String {
         let line: Vec<OsString> = ["pericore"].iter().chain(line).map(Into::into).collect();

@@ -166,9 +166,12 @@ fn what_is_not_modelled_is_doubted() {
     let row = |name: &str| {
         frame.lines().find(|line| line.trim_start().starts_with(name)).unwrap_or_else(|| panic!("{frame}"))
     };
-    assert!(row("cbo/RING_BOUNCES").contains("0?"), "{frame}");
-    assert!(!row("imc/CAS_COUNT").contains('?'), "{frame}");
-    assert!(frame.contains("not modelled") && frame.contains("socket 0: 3 imc answer"), "{frame}");
+    assert!(row("cbo/RING_BOUNCES").contains("0.000?") && frame.contains("socket 0: 3 imc answer"), "{frame}");
+    // On a busy host both may be in doubt for what happened to the sample.
+    let words = frame.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (_, remarks) = words.split_once("? cbo/RING_BOUNCES.AK_CORE/: ").unwrap_or_else(|| panic!("{frame}"));
+    let of_bounces = remarks.split("? imc/").next().unwrap_or_default();
+    assert!(of_bounces.contains("not modelled") && words.matches("not modelled").count() == 1, "{frame}");
 }
 
 /// Nobody reads: counting goes on, all samples are taken, and at the end everything is put back all the same.
