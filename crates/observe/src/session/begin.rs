@@ -58,8 +58,10 @@ impl<S: RegisterSpace> Session<S> {
             part.instances[step.instance].name()
         );
         for (index, instance) in part.instances.iter().enumerate() {
-            if !instance.is_isolated() && instance.counters.iter().any(|counter| counter.control.is_some()) {
-                self.state.instance_mut(socket, index).doubt(why.clone());
+            let obey = (0..).zip(&instance.counters).filter(|(_, counter)| counter.control.is_some());
+            for (number, _) in obey.filter(|_| !instance.is_isolated()) {
+                // The same words for all, so that a sum says them once.
+                self.state.instance_mut(socket, index).counter_mut(number).doubt.get_or_insert_with(|| why.clone());
             }
         }
     }
