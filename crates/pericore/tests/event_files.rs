@@ -1,34 +1,26 @@
 //! `--events FILE`: events and metrics in Intel's format work wherever the built-in ones do. The files are written here.
 
 use std::fs;
-use std::path::PathBuf;
 use std::process::{Command, Output};
-use std::sync::atomic::{AtomicU32, Ordering};
+
+use tempfile::NamedTempFile;
 
 fn pericore(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_pericore")).args(arguments).output().expect("the program starts")
 }
 
-/// A file that goes when it is dropped.
-struct Scratch(PathBuf);
+/// A file of events or metrics.
+struct Scratch(NamedTempFile);
 
 impl Scratch {
     fn new(text: &str) -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let name = format!("pericore-events-{}-{}.json", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        let path = std::env::temp_dir().join(name);
-        fs::write(&path, text).expect("a scratch file");
-        Self(path)
+        let file = NamedTempFile::with_suffix(".json").expect("a scratch file");
+        fs::write(&file, text).expect("a scratch file");
+        Self(file)
     }
 
     fn path(&self) -> &str {
-        self.0.to_str().expect("a plain path")
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
+        self.0.path().to_str().expect("a plain path")
     }
 }
 

@@ -73,13 +73,12 @@ fn people_are_told_what_it_means_and_where() {
 
 #[test]
 fn a_recording_tells_the_same() {
-    let file = std::env::temp_dir().join(format!("pericore-limits-{}.jsonl", std::process::id()));
-    let name = file.to_str().expect("UTF-8");
+    let file = tempfile::NamedTempFile::with_suffix(".jsonl").expect("a file");
+    let name = file.path().to_str().expect("UTF-8");
     let line = ["--machine", "e5-2600", "--workload", "stream:requests=50k", "-M", "limits"];
     pericore(&[&["record"], &line[..], &["-o", name]].concat());
     let (reported, _) = pericore(&["report", name]);
     let header = std::fs::read_to_string(&file).expect("a recording");
-    std::fs::remove_file(&file).expect("a file of ours");
     let (_, limits) = reported.split_once(" limits: ").expect("it tells them");
     assert!(limits.starts_with("1 of 13 reached\n   imc/PCT_DATA_BUS_USED 9"), "{reported}");
     // By name: a later version may know more limits.

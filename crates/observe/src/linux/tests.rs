@@ -4,41 +4,35 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use pericore_registers::{AccessError, Address, Bdf, Operation, RegisterSpace, Width};
+use tempfile::TempDir;
 
 use super::refusal::meaning;
 use super::*;
 use crate::discover::Cpu;
 
-/// A folder that goes when it is dropped.
-struct Folder(PathBuf);
+/// A folder that stands for `/`.
+struct Folder(TempDir);
 
 impl Folder {
     fn new() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("pericore-linux-{}-{number}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.0.path().join(path)
     }
 
     fn put(&self, path: &str, contents: &[u8]) -> PathBuf {
-        let path = self.0.join(path);
+        let path = self.path(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, contents).unwrap();
         path
     }
 
     fn space(&self) -> LinuxSpace {
-        LinuxSpace::new(Root::at(&self.0))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+        LinuxSpace::new(Root::at(self.0.path()))
     }
 }
 

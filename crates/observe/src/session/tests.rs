@@ -411,17 +411,16 @@ fn turns_are_scaled_up_by_the_time_of_their_socket() {
 /// session that was killed.
 #[test]
 fn a_session_that_does_not_begin_leaves_no_journal() {
-    let directory = std::env::temp_dir().join(format!("pericore-no-start-{}", std::process::id()));
-    let neighbourhood = Neighbourhood::new(&directory, "local", "boot");
+    let directory = tempfile::tempdir().unwrap();
+    let neighbourhood = Neighbourhood::new(directory.path(), "local", "boot");
     let entrance = neighbourhood.enter().unwrap();
     let mut space = Fake::two_sockets();
     let plan = plan(&mut space, "cbo0/CLOCKTICKS/");
-    let journal = JournalFile { path: directory.clone(), ..neighbourhood.journal(1) };
+    let journal = JournalFile { path: directory.path().to_owned(), ..neighbourhood.journal(1) };
     let options = Options { journal: Some(journal), neighbourhood: Some(neighbourhood.clone()), ..Options::default() };
     let refused = Session::start(&mut space, plan, options, |_| Moment::default()).unwrap_err();
     drop(entrance);
     let left = neighbourhood.others().unwrap();
-    std::fs::remove_dir_all(&directory).unwrap();
     assert!(matches!(refused, SessionError::Journal(JournalError::Taken { .. })), "{refused}");
     assert_eq!((left, space.written()), (vec![], vec![]));
 }

@@ -62,9 +62,8 @@ fn a_sample_costs_one_access_a_counter_and_the_cheapest_freeze() {
 /// The journal is there while a session runs, and gone when it has put everything back.
 #[test]
 fn journals_are_kept_removed_and_checked() {
-    let directory = std::env::temp_dir().join(format!("pericore-cli-journal-{}", std::process::id()));
-    std::fs::create_dir_all(&directory).unwrap();
-    let path = directory.join("stat.journal");
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("stat.journal");
     let file = path.to_str().unwrap();
     let output = measured(&["--journal", file]);
     assert!(output.status.success() && !path.exists());
@@ -74,7 +73,6 @@ fn journals_are_kept_removed_and_checked() {
     assert!(String::from_utf8(output.stderr).unwrap().contains("pericore restore --journal"));
     let output = pericore(&["restore", "--machine", "e5-2600", "--journal", file]);
     assert!(String::from_utf8(output.stderr).unwrap().contains("checksum"));
-    std::fs::remove_dir_all(directory).unwrap();
 }
 
 #[test]
@@ -216,9 +214,8 @@ fn a_register_is_peeked_and_poked_by_its_address() {
 /// A machine's registers by name, and its snapshot there and back.
 #[test]
 fn a_machine_is_poked_dumped_loaded_and_peeked() {
-    let folder = std::env::temp_dir().join(format!("pericore-machine-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder");
-    let file = folder.join("snapshot");
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("snapshot");
     let path = file.to_str().expect("UTF-8");
     let output = pericore(&["machine", "poke", "--machine", "e5-2600", "cbo3/ctl1=0x400137", "-o", path]);
     assert!(output.status.success(), "{}", stderr(&output));
@@ -239,7 +236,6 @@ fn a_machine_is_poked_dumped_loaded_and_peeked() {
     for family in ["e5-2600:sockets=4", "nehalem", "emerald-rapids:sockets=2"] {
         assert!(pericore(&["machine", "show", "--machine", family]).status.success());
     }
-    std::fs::remove_dir_all(folder).expect("removed");
 }
 
 /// Ctrl-C ends the measurement, prints what was counted, and the program dies of the signal.
@@ -285,8 +281,8 @@ fn completions_and_man_pages_come_from_the_command_line() {
         let text = stdout(&pericore(&["completions", shell]));
         assert!(text.contains("pericore") && text.contains("why-not"), "{shell}: {text}");
     }
-    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("man");
-    let _ = std::fs::remove_dir_all(&folder);
+    let scratch = tempfile::tempdir().expect("a folder");
+    let folder = scratch.path().join("man");
     let written = pericore(&["completions", "--man", folder.to_str().expect("UTF-8")]);
     assert!(written.status.success(), "{}", stderr(&written));
     for (page, part) in [

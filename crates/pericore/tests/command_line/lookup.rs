@@ -1,6 +1,6 @@
 //! `list`, `explain`, `decode` and `encode` as a user meets them.
 
-use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
 
 use super::{pericore, refused, stderr, stdout};
 
@@ -15,11 +15,11 @@ fn rows(arguments: &[&str]) -> Vec<serde_json::Value> {
     printed(arguments).lines().map(|line| serde_json::from_str(line).expect("a JSON line")).collect()
 }
 
-/// An event file of this test's own.
-fn file(name: &str, text: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    std::fs::write(&path, text).expect("the file is written");
-    path
+/// An event file.
+fn file(name: &str, text: impl AsRef<[u8]>) -> NamedTempFile {
+    let file = NamedTempFile::with_suffix(name).expect("a file");
+    std::fs::write(&file, text).expect("the file is written");
+    file
 }
 
 #[test]
@@ -187,16 +187,14 @@ fn event_files_join_the_catalogue() {
 fn event_files_that_are_none_are_refused() {
     let e5_2600 = |path: &str, words: &[&str]| refused(&["list", "--machine", "e5-2600", "--events", path], 255, words);
     e5_2600(
-        file("damaged.json", "{\"Events\": [\n{\"Unit\":").to_str().expect("UTF-8"),
+        file("damaged.json", "{\"Events\": [\n{\"Unit\":").path().to_str().expect("UTF-8"),
         &["damaged.json", "line 2", "fetch the file again"],
     );
-    e5_2600(file("other.json", "{\"a\": 1}").to_str().expect("UTF-8"), &["neither \"Events\" nor \"Metrics\""]);
-    e5_2600(file("empty.json", "[]").to_str().expect("UTF-8"), &["nothing in it is for e5-2600"]);
+    e5_2600(file("other.json", "{\"a\": 1}").path().to_str().expect("UTF-8"), &["neither \"Events\" nor \"Metrics\""]);
+    e5_2600(file("empty.json", "[]").path().to_str().expect("UTF-8"), &["nothing in it is for e5-2600"]);
     e5_2600("/dev/zero", &["more than 64 MB"]);
     e5_2600("/nowhere.json", &["/nowhere.json", "No such file"]);
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bytes.json");
-    std::fs::write(&path, b"[\n\xff]").expect("the file is written");
-    e5_2600(path.to_str().expect("UTF-8"), &["line 2", "no text (UTF-8)"]);
+    e5_2600(file("bytes.json", b"[\n\xff]").path().to_str().expect("UTF-8"), &["line 2", "no text (UTF-8)"]);
     refused(&["list", "--events", "x.json"], 129, &["add --machine"]);
 }
 

@@ -8,20 +8,10 @@ mod interruption;
 mod preparation;
 mod same_counts;
 mod scratch;
+#[path = "../../../../tests/tests/guest/switch.rs"]
+mod switch;
 
-use std::io::Write;
-
-/// True if these tests are switched off.
-fn switched_off() -> bool {
-    let off = std::env::var_os("PERICORE_NO_GUEST").is_some();
-    if off {
-        // Past the capture of the test's output: nobody is to take this for a test that passed.
-        let name = std::thread::current().name().unwrap_or("a test").to_owned();
-        let message = format!("\nSKIPPED: {name}, which boots a guest, for PERICORE_NO_GUEST is set.\n\n");
-        std::io::stderr().write_all(message.as_bytes()).expect("stderr takes text");
-    }
-    off
-}
+use switch::switched_off;
 
 /// `pericore machine boot` with arguments.
 fn boot(arguments: &[&str]) -> std::process::Command {
