@@ -1,7 +1,10 @@
 //! The commands that README and documents show: whoever copies one gets what is promised there.
 
+mod ours;
+
 use std::path::{Path, PathBuf};
-use std::process::Command;
+
+use ours::{PERICORE, command};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -35,8 +38,8 @@ fn the_commands_that_documents_show_run() {
     let mut runs = 0;
     for document in ["README.md", "docs/interop.md"] {
         for command in commands(document).iter().filter(|command| !needs_more(command)) {
-            let mut ours = Command::new(env!("CARGO_BIN_EXE_pericore"));
-            let output = ours.current_dir(root()).args(command.split_whitespace()).output().expect("it starts");
+            let mut program = command(PERICORE);
+            let output = program.current_dir(root()).args(command.split_whitespace()).output().expect("it starts");
             let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
             assert!(output.status.success(), "{document}: pericore {command}: {said}");
             assert!(!said.trim().is_empty(), "{document}: pericore {command} says nothing");

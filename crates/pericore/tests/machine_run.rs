@@ -1,9 +1,13 @@
 //! `pericore machine run` as a user meets it. Runs need /dev/fuse, root or user namespaces, and msr-tools.
 
-use std::process::{Command, Output};
+mod ours;
+
+use std::process::Output;
+
+use ours::{PERICORE, command};
 
 fn run(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_pericore"));
+    let mut command = command(PERICORE);
     command.args(["machine", "run"]).args(arguments).output().expect("the program starts")
 }
 
@@ -83,19 +87,9 @@ fn what_is_injected_counts_as_one_kind() {
     let state = tempfile::tempdir().expect("a folder");
     let events = "imc0/CAS_COUNT.RD/,imc0/CAS_COUNT.RD_REG/,imc0/CAS_COUNT.RD_UNDERFILL/,imc0/CAS_COUNT.ALL/";
     let counts = |inject: &str| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_pericore"));
+        let mut command = command(PERICORE);
         command.args(["machine", "run", "--machine", "e5-2600", "--inject", inject, "--"]);
-        command.args([
-            env!("CARGO_BIN_EXE_pericore"),
-            "stat",
-            "-x;",
-            "-e",
-            events,
-            "--timeout",
-            "50",
-            "-o",
-            "/dev/stdout",
-        ]);
+        command.args([PERICORE, "stat", "-x;", "-e", events, "--timeout", "50", "-o", "/dev/stdout"]);
         let output = command.env("XDG_STATE_HOME", state.path()).output().expect("the program starts");
         let shown = String::from_utf8(output.stdout).expect("UTF-8");
         let counts: Vec<u64> =
@@ -114,9 +108,9 @@ fn what_is_injected_counts_as_one_kind() {
 #[test]
 fn our_own_program_says_that_the_machine_is_emulated() {
     let state = tempfile::tempdir().expect("a folder");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_pericore"));
+    let mut command = command(PERICORE);
     command.args(["machine", "run", "--machine", "e5-2600", "--inject", "imc/CAS_COUNT.RD_REG=1000", "--"]);
-    command.args([env!("CARGO_BIN_EXE_pericore"), "stat", "-e", "imc/CAS_COUNT.RD/", "--timeout", "20"]);
+    command.args([PERICORE, "stat", "-e", "imc/CAS_COUNT.RD/", "--timeout", "20"]);
     command.env("XDG_STATE_HOME", state.path());
     let table = command.output().expect("the program starts");
     let lines = command.arg("-j").output().expect("the program starts");
@@ -130,8 +124,8 @@ fn our_own_program_says_that_the_machine_is_emulated() {
 fn the_system_tells_of_the_machines_sockets() {
     let state = tempfile::tempdir().expect("a folder");
     for machine in ["nehalem", "e5-2600", "emerald-rapids"] {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_pericore"));
-        command.args(["machine", "run", "--machine", machine, "--sockets", "2", "--", env!("CARGO_BIN_EXE_pericore")]);
+        let mut command = command(PERICORE);
+        command.args(["machine", "run", "--machine", machine, "--sockets", "2", "--", PERICORE]);
         let output = command
             .args(["doctor", "--json"])
             .env("XDG_STATE_HOME", state.path())
@@ -165,8 +159,8 @@ fn what_a_live_machine_held_is_not_put_back_elsewhere() {
     let script = r#""$P" stat -e cbo0/CLOCKTICKS/ & pid=$!
         until ls "$XDG_STATE_HOME"/pericore/*.journal >/dev/null 2>&1; do sleep 0.01; done; kill -9 $pid"#;
     let pericore = || {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_pericore"));
-        command.env("XDG_STATE_HOME", state.path()).env("P", env!("CARGO_BIN_EXE_pericore"));
+        let mut command = command(PERICORE);
+        command.env("XDG_STATE_HOME", state.path());
         command
     };
     let run = pericore().args(["machine", "run", "--machine", "e5-2600", "--", "sh", "-c", script]).output();

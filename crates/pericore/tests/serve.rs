@@ -8,8 +8,9 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use live::ours::{PERICORE, command};
 use live::rig::{Rig, Run, Source, config, msr, reads, require, ticks};
-use live::{PERICORE, running, script};
+use live::{running, script};
 use pericore_doors::Outcome;
 use pericore_doors::log::Kind;
 
@@ -164,7 +165,7 @@ fn a_software_machine_says_so_in_every_series() {
     let (socket, state) = (folder.path().join("socket"), folder.path().join("state"));
     let place = format!("unix:{}", socket.display());
     let line = ["serve", "--machine", "e5-2600:sockets=2", "--workload", "stream", "-I", "200", "--listen", &place];
-    let mut server = Command::new(PERICORE)
+    let mut server = command(PERICORE)
         .args(line)
         .env("XDG_STATE_HOME", &state)
         .stderr(Stdio::piped())

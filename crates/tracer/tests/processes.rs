@@ -207,11 +207,12 @@ fn what_cannot_run_is_said() {
     assert!(of("/no/such/program").contains("No such file"));
     assert!(of("/tmp").contains("not a file"));
     assert!(of("/etc/passwd").contains("no execute permission"));
-    let text = script("text", "hello\n");
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = script(folder.path(), "text", "hello\n");
     assert!(of(text.to_str().expect("text")).contains("neither an ELF program nor a script"));
     let mut header = [0_u8; 64];
     header[..6].copy_from_slice(b"\x7fELF\x01\x01");
-    let foreign = script("foreign", "");
+    let foreign = script(folder.path(), "foreign", "");
     std::fs::write(&foreign, header).expect("written");
     assert!(matches!(refusal(&foreign, Options::default()), Error::Foreign { .. }));
     let with_null = Tracer::launch("a\0b".as_ref(), &[], Options::default());
@@ -230,7 +231,8 @@ fn a_qemu_that_is_missing_or_useless_is_said() {
 
 #[test]
 fn a_qemu_that_ends_before_the_program_begins_is_said() {
-    let fake = script("fake-qemu", "#!/bin/sh\ncase $1 in --help) echo -plugin;; *) exit 3;; esac\n");
+    let folder = tempfile::tempdir().expect("a folder");
+    let fake = script(folder.path(), "fake-qemu", "#!/bin/sh\ncase $1 in --help) echo -plugin;; *) exit 3;; esac\n");
     let options = Options { qemu: Some(fake), ..Options::default() };
     let running = Tracer::launch(pattern().as_os_str(), &[], options).expect("starts");
     let error = running.finish().expect_err("ends");

@@ -193,7 +193,7 @@ fn cpus_belong_to_packages() {
         folder.put(&format!("{topology}/physical_package_id"), format!("{package}\n").as_bytes());
         folder.put(&format!("{topology}/die_id"), format!("{cpu}\n").as_bytes());
     }
-    let host = Host::new(Root::at(&folder.0), Processor::default()).unwrap();
+    let host = Host::new(Root::at(folder.0.path()), Processor::default()).unwrap();
     let expected = [(0, 0), (1, 1), (3, 1)].map(|(number, package)| Cpu { number, package });
     assert_eq!(host.cpus, expected);
 }
@@ -201,7 +201,7 @@ fn cpus_belong_to_packages() {
 #[test]
 fn a_topology_that_makes_no_sense_is_refused() {
     let folder = Folder::new();
-    let look = || Host::new(Root::at(&folder.0), Processor::default()).unwrap_err().to_string();
+    let look = || Host::new(Root::at(folder.0.path()), Processor::default()).unwrap_err().to_string();
     assert!(look().contains("/sys/devices/system/cpu/online"), "{}", look());
     for text in ["", "3-1", "0-99999999", "x"] {
         folder.put("sys/devices/system/cpu/online", text.as_bytes());
@@ -251,7 +251,7 @@ fn what_is_held_open_is_not_opened_again() {
     space.hold_open([read(other, Width::B8)]);
     assert!(!space.reads_through_proc());
     for gone in ["dev", "sys"] {
-        fs::remove_dir_all(folder.0.join(gone)).unwrap();
+        fs::remove_dir_all(folder.path(gone)).unwrap();
     }
     for (address, width) in [(msr, Width::B8), (imc(8), Width::B4), (memory, Width::B4)] {
         assert_eq!(space.write(address, width, 5), Ok(()));

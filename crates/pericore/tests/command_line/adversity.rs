@@ -4,12 +4,13 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
+use super::ours::{PERICORE, command};
 use super::{SMALL, measured, pericore, refused, stderr, stdout};
 
 /// A shell script in which `$P` is the program, so that its path may have any characters.
 fn shell(script: &str) -> Command {
-    let mut shell = Command::new("sh");
-    shell.args(["-c", script]).env("P", env!("CARGO_BIN_EXE_pericore"));
+    let mut shell = command("sh");
+    shell.args(["-c", script]);
     shell
 }
 
@@ -83,7 +84,7 @@ fn values_that_cannot_be_are_refused_with_what_can() {
 fn an_argument_that_is_no_text_is_named() {
     use std::os::unix::ffi::OsStrExt;
     let word = std::ffi::OsStr::from_bytes(b"caf\xe9/CLOCKTICKS/");
-    let output = Command::new(env!("CARGO_BIN_EXE_pericore")).args(["stat", "-e"]).arg(word).output();
+    let output = command(PERICORE).args(["stat", "-e"]).arg(word).output();
     let output = output.expect("the program starts");
     let said = stderr(&output);
     assert_eq!(output.status.code(), Some(129), "{said}");
@@ -224,7 +225,7 @@ fn the_users_defaults_are_taken_and_their_mistakes_told() {
     let file = folder.path().join("pericore/config.toml");
     let run = |line: &[&str], config: &str| {
         std::fs::write(&file, config).expect("written");
-        let mut command = Command::new(env!("CARGO_BIN_EXE_pericore"));
+        let mut command = command(PERICORE);
         let command = command.args(line).env_remove("PERICORE_CONFIG").env("XDG_CONFIG_HOME", folder.path());
         command.env("XDG_STATE_HOME", folder.path()).output().expect("the program starts")
     };

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::process::Command;
 
+use super::ours::{PERICORE, command};
 use super::{SMALL, measured, refused, stderr, stdout};
 
 const METRICS: [&str; 2] = ["-M", "imc/MEM_READ_BANDWIDTH,cbo/LLC_DRD_MISS_RATIO"];
@@ -155,8 +155,8 @@ fn results_go_where_they_are_wanted() {
     );
     // A descriptor of the caller's: what is in the file before and behind it stays.
     let script = r#"exec 7>"$2"; echo begin >&7; "$1" stat --machine e5-2600 --workload "$3" -e imc/CAS_COUNT.RD/ -x, --log-fd 7; echo end >&7"#;
-    let mut shell = Command::new("sh");
-    shell.args(["-c", script, "sh", env!("CARGO_BIN_EXE_pericore"), to, SMALL]);
+    let mut shell = command("sh");
+    shell.args(["-c", script, "sh", PERICORE, to, SMALL]);
     let output = shell.output().expect("a shell");
     assert!(stderr(&output).is_empty() && stdout(&output).is_empty(), "{}", stderr(&output));
     assert_eq!(read(), format!("begin\n{}\nend\n", lines[1]));

@@ -5,17 +5,20 @@
 mod bursts;
 mod command_line;
 mod interruption;
+#[path = "../ours/mod.rs"]
+mod ours;
 mod preparation;
 mod same_counts;
 mod scratch;
 #[path = "../../../../tests/tests/guest/switch.rs"]
 mod switch;
 
+use ours::{PERICORE, command};
 use switch::switched_off;
 
 /// `pericore machine boot` with arguments.
 fn boot(arguments: &[&str]) -> std::process::Command {
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_pericore"));
+    let mut command = command(PERICORE);
     command.args(["machine", "boot"]).args(arguments).stdin(std::process::Stdio::null());
     command
 }

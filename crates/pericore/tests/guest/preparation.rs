@@ -4,6 +4,7 @@ use std::fs;
 use std::process::{Command, Output};
 
 use crate::boot;
+use crate::ours::{PERICORE, command};
 use crate::scratch::{Scratch, eventually, is_running};
 
 fn failing(scratch: &Scratch, command: &mut Command) -> String {
@@ -46,12 +47,8 @@ fn a_full_disk_is_told() {
     let scratch = Scratch::new();
     let fill = "for word; do case $word in Dir::State::Lists=*) head -c 1000000 /dev/zero >\"${word#*=}/list\" || exit 100;; esac; done";
     scratch.program("apt-get", fill);
-    let mut limited = Command::new("sh");
-    limited.args([
-        "-c",
-        "trap '' XFSZ; ulimit -f 128; exec \"$0\" machine boot \"$@\"",
-        env!("CARGO_BIN_EXE_pericore"),
-    ]);
+    let mut limited = command("sh");
+    limited.args(["-c", "trap '' XFSZ; ulimit -f 128; exec \"$0\" machine boot \"$@\"", PERICORE]);
     let said = failing(&scratch, limited.args(BOOT));
     for word in ["File too large", "space"] {
         assert!(said.contains(word), "{said}");

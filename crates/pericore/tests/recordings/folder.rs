@@ -6,6 +6,8 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
+use crate::ours::{PERICORE, command};
+
 /// A folder of a test's own, which is the current one of its programs.
 pub struct Folder(TempDir);
 
@@ -15,7 +17,7 @@ impl Folder {
     }
 
     pub fn command(&self, arguments: &[&[&str]]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_pericore"));
+        let mut command = command(PERICORE);
         command.args(arguments.concat()).current_dir(&self.0).env("XDG_STATE_HOME", self.0.path());
         command
     }
@@ -33,8 +35,8 @@ impl Folder {
 
     /// A shell's run; `$P` is the program.
     pub fn shell(&self, script: &str) -> Output {
-        let mut command = Command::new("sh");
-        command.args(["-c", script]).env("P", env!("CARGO_BIN_EXE_pericore")).current_dir(&self.0);
+        let mut command = command("sh");
+        command.args(["-c", script]).current_dir(&self.0);
         command.output().expect("sh runs")
     }
 

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::E5;
 use crate::folder::{Folder, lines, said};
+use crate::ours::PERICORE;
 
 #[test]
 fn the_same_seed_gives_the_same_file() {
@@ -146,7 +147,7 @@ fn only_a_sample_takes_the_place_of_an_older_recording() {
         assert!(!said(&output).contains("samples before that"), "{}", said(&output));
         is_kept("full disk", &output);
     }
-    let inner = [env!("CARGO_BIN_EXE_pericore"), "record", "-e", "imc/CAS_COUNT.RD/", "--", "/no/such/program"];
+    let inner = [PERICORE, "record", "-e", "imc/CAS_COUNT.RD/", "--", "/no/such/program"];
     let output = folder.run(&[&["machine", "run", "--machine", "e5-2600", "--"], &inner]);
     assert!(!output.status.success() && said(&output).contains("/no/such/program"), "{}", said(&output));
     assert_eq!(fs::read(folder.file("pericore.rec")).expect("a recording"), first, "in real time");
@@ -175,18 +176,7 @@ fn a_recording_follows_links() {
 #[test]
 fn our_own_recorder_runs_on_a_machine_that_stands_in() {
     let folder = Folder::new();
-    let inner = [
-        env!("CARGO_BIN_EXE_pericore"),
-        "record",
-        "-I",
-        "20",
-        "-e",
-        "imc/CAS_COUNT.RD/",
-        "--",
-        "sh",
-        "-c",
-        "sleep 0.1; exit 5",
-    ];
+    let inner = [PERICORE, "record", "-I", "20", "-e", "imc/CAS_COUNT.RD/", "--", "sh", "-c", "sleep 0.1; exit 5"];
     let output = folder
         .run(&[&["machine", "run", "--machine", "e5-2600", "--inject", "imc/CAS_COUNT.RD_REG=1000000", "--"], &inner]);
     assert_eq!(output.status.code(), Some(5), "{}", said(&output));

@@ -1,15 +1,17 @@
 //! `pericore top` on a terminal, on a live software machine behind the files of a Xeon. Needs /dev/fuse, root or user namespaces.
 
+#[path = "../ours/mod.rs"]
+mod ours;
 mod terminal;
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use ours::{PERICORE, command};
 use tempfile::TempDir;
 use terminal::Terminal;
 
-const PERICORE: &str = env!("CARGO_BIN_EXE_pericore");
 /// Lines read a second by each of the four channels, in millions.
 const RATE: f64 = 3.0;
 const ORDINARY: (u16, u16) = (80, 24);
@@ -28,7 +30,7 @@ impl Scratch {
 
     /// The shell of a user, on a machine with constant traffic. `$P` is the program.
     fn shell(&self, script: &str) -> Command {
-        let mut command = Command::new(PERICORE);
+        let mut command = command(PERICORE);
         command.args(["machine", "run", "--machine", "e5-2600", "--inject", "imc/CAS_COUNT.RD_REG=3000000"]);
         command.arg("--log").arg(self.log()).args(["--", "sh", "-c", script]);
         self.at_home(command)
@@ -36,11 +38,9 @@ impl Scratch {
 
     fn at_home(&self, mut command: Command) -> Command {
         command
-            .env("P", PERICORE)
             .env("XDG_STATE_HOME", self.0.path().join("state"))
             .env("TMPDIR", self.0.path())
             .env("LC_ALL", "C.UTF-8");
-        command.env_remove("NO_COLOR");
         command
     }
 
@@ -241,11 +241,11 @@ fn wide_names_keep_their_columns() {
 #[test]
 fn a_terminal_that_goes_away_ends_it_in_order() {
     let scratch = Scratch::new();
-    let mut command = Command::new(PERICORE);
+    let mut command = command(PERICORE);
     command.args(["top", "--machine", "e5-2600", "--workload", "idle", "-I", "100", "-M", "MEM_BANDWIDTH"]);
     let mut terminal = Terminal::start(scratch.at_home(command), ORDINARY);
     terminal.until("rows", |screen| screen.line("imc/MEM_BANDWIDTH").is_some());
-    assert_eq!(files(&scratch.0).len(), 1, "a journal");
+    assert_eq!(files(scratch.0.path()).len(), 1, "a journal");
     terminal.hang_up();
     assert_eq!(terminal.status().signal(), Some(libc::SIGHUP));
     scratch.is_empty();
@@ -256,7 +256,7 @@ fn a_terminal_that_goes_away_ends_it_in_order() {
 fn a_signal_to_the_keeper_ends_the_measurement_in_order() {
     for signal in [libc::SIGTERM, libc::SIGHUP] {
         let scratch = Scratch::new();
-        let mut command = Command::new(PERICORE);
+        let mut command = command(PERICORE);
         command.args(["top", "--machine", "e5-2600", "--workload", "idle", "-I", "100", "-M", "MEM_BANDWIDTH"]);
         let mut terminal = Terminal::start(scratch.at_home(command), ORDINARY);
         let before = terminal.settings();
