@@ -1,10 +1,12 @@
 //! A broken catalogue: all defects at once, each with file, line and what to do.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use tempfile::TempDir;
 
 /// A small catalogue that is right, in a folder of its own.
-struct Catalogue(PathBuf);
+struct Catalogue(TempDir);
 
 const FAMILY: &str = r#"family = "toy"
 aliases = ["t"]
@@ -97,9 +99,8 @@ source = "1.3"
 "#;
 
 impl Catalogue {
-    fn new(name: &str) -> Self {
-        let root = std::env::temp_dir().join(format!("pericore-catalogue-{}-{name}", std::process::id()));
-        let _ = fs::remove_dir_all(&root);
+    fn new() -> Self {
+        let root = tempfile::tempdir().expect("a folder");
         let files = [
             ("families/toy.toml", FAMILY),
             ("units/toy/box.toml", UNIT),
@@ -109,7 +110,7 @@ impl Catalogue {
             ("undefined.toml", ""),
         ];
         for (path, text) in files {
-            let path = root.join(path);
+            let path = root.path().join(path);
             fs::create_dir_all(path.parent().expect("in a folder")).expect("a folder");
             fs::write(path, text).expect("a file");
         }
@@ -117,7 +118,7 @@ impl Catalogue {
     }
 
     fn replace(self, path: &str, from: &str, to: &str) -> Self {
-        let path = self.0.join(path);
+        let path = self.root().join(path);
         let text = fs::read_to_string(&path).expect("there");
         assert!(text.contains(from), "{from:?} is not in {}", path.display());
         fs::write(path, text.replacen(from, to, 1)).expect("written");
@@ -125,7 +126,7 @@ impl Catalogue {
     }
 
     fn root(&self) -> &Path {
-        &self.0
+        self.0.path()
     }
 
     /// What the compiler says, as one text.
@@ -137,15 +138,9 @@ impl Catalogue {
     }
 }
 
-impl Drop for Catalogue {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
 #[test]
 fn the_toy_is_right() {
-    assert_eq!(Catalogue::new("right").says(), "no defects");
+    assert_eq!(Catalogue::new().says(), "no defects");
 }
 
 #[test]
@@ -190,8 +185,8 @@ fn every_defect_is_named_with_file_line_and_fix() {
             &["no metric \"box/X\""],
         ),
     ];
-    for (index, (file, from, to, words)) in cases.into_iter().enumerate() {
-        let said = Catalogue::new(&format!("case{index}")).replace(file, from, to).says();
+    for (file, from, to, words) in cases {
+        let said = Catalogue::new().replace(file, from, to).says();
         assert!(said.contains(&format!("{file}:")), "no place in: {said}");
         assert!(said.contains("fix:"), "no fix in: {said}");
         for word in words {
@@ -202,7 +197,7 @@ fn every_defect_is_named_with_file_line_and_fix() {
 
 #[test]
 fn all_defects_come_at_once() {
-    let said = Catalogue::new("many")
+    let said = Catalogue::new()
         .replace("units/toy/box.toml", "offset = 8", "offset = 1")
         .replace("events/toy/box.toml", "counters = [0, 1]", "counters = [9]")
         .replace("events/toy/box.toml", "code = 0x01", "code = 0x1000")
@@ -215,15 +210,14 @@ fn all_defects_come_at_once() {
 
 #[test]
 fn damaged_and_missing_files() {
-    let said = Catalogue::new("syntax").replace("events/toy/box.toml", "[[event]]", "[[event").says();
+    let said = Catalogue::new().replace("events/toy/box.toml", "[[event]]", "[[event").says();
     assert!(said.contains("events/toy/box.toml:3") && said.contains("TOML syntax"), "{said}");
-    let catalogue = Catalogue::new("missing");
+    let catalogue = Catalogue::new();
     fs::remove_file(catalogue.root().join("units/toy/box.toml")).expect("removed");
     let said = catalogue.says();
     assert!(said.contains("units/toy/box.toml") && said.contains("cannot be read"), "{said}");
-    let said =
-        Catalogue::new("dangling").replace("families/toy.toml", r#"units = ["box"]"#, r#"units = ["bax"]"#).says();
+    let said = Catalogue::new().replace("families/toy.toml", r#"units = ["box"]"#, r#"units = ["bax"]"#).says();
     assert!(said.contains("units/toy/bax.toml") && said.contains("has no unit \"box\""), "{said}");
-    let empty = Catalogue(std::env::temp_dir().join(format!("pericore-no-catalogue-{}", std::process::id())));
+    let empty = Catalogue(tempfile::tempdir().expect("a folder"));
     assert!(empty.says().contains("no family"));
 }

@@ -272,9 +272,8 @@ fn killed_after_each_operation_and_restored_on_emerald_rapids() {
 /// Kills a session of a scene after each `step`th operation from its first write on.
 fn killed_and_restored(number: usize, step: usize) {
     let scene = &SCENES[number];
-    let directory = std::env::temp_dir().join(format!("pericore-kill-{}-{number}-{step}", std::process::id()));
-    std::fs::create_dir_all(&directory).expect("a directory");
-    let (socket, journal) = (directory.join("registers"), directory.join("journal"));
+    let directory = tempfile::tempdir().expect("a directory");
+    let (socket, journal) = (directory.path().join("registers"), directory.path().join("journal"));
     let killed_after = |most: usize| {
         let _ = std::fs::remove_file(&socket);
         let listener = UnixListener::bind(&socket).expect("a socket");
@@ -306,7 +305,6 @@ fn killed_and_restored(number: usize, step: usize) {
         }
     }
     assert!(restored * step > 30, "killed {restored} times with a journal");
-    std::fs::remove_dir_all(directory).expect("cleaned up");
 }
 
 /// Old values in place, our counters still, the stranger's running and never written.

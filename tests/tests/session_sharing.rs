@@ -3,7 +3,6 @@
 //! Addresses stand here by hand: E5-2600 327043-001, Tables 2-8 and 2-58; Emerald Rapids Table 1-8; Nehalem SDM 18.8.2.
 
 use std::cell::RefCell;
-use std::path::PathBuf;
 use std::rc::Rc;
 
 use pericore_metrics::Grade;
@@ -72,12 +71,6 @@ fn sample(session: &mut Session<Shared>) -> Sample {
     session.sample(|space| space.moment())
 }
 
-fn directory(name: &str) -> PathBuf {
-    let directory = std::env::temp_dir().join(format!("pericore-{name}-{}", std::process::id()));
-    let _ = std::fs::remove_dir_all(&directory);
-    directory
-}
-
 /// Everything that a session of ours does, one at a time: enter, prepare, start, leave.
 fn join(
     machine: &Shared,
@@ -111,7 +104,8 @@ fn assert_all(sample: &Sample, expected: u64) {
 fn a_second_session_is_refused_with_the_process_and_may_wait() {
     let machine = Shared::new("e5-2600", 1);
     let topology = machine.topology();
-    let neighbourhood = Neighbourhood::new(directory("busy"), "local", "this boot");
+    let directory = tempfile::tempdir().expect("a directory");
+    let neighbourhood = Neighbourhood::new(directory.path(), "local", "this boot");
     let mut first =
         join(&machine, &topology, "cbo/CLOCKTICKS/", Freeze::Cheapest, &neighbourhood, 1).expect("nobody is there");
     let refused = join(&machine, &topology, "cbo/LLC_VICTIMS.M_STATE/", Freeze::Cheapest, &neighbourhood, 2);
@@ -160,7 +154,8 @@ fn sessions_that_never_freeze_share_units() {
     ] {
         let machine = Shared::new(family, 2);
         let topology = machine.topology();
-        let neighbourhood = Neighbourhood::new(directory(&format!("share-{family}")), "local", "this boot");
+        let directory = tempfile::tempdir().expect("a directory");
+        let neighbourhood = Neighbourhood::new(directory.path(), "local", "this boot");
         let mut first =
             join(&machine, &topology, events[0], Freeze::Never, &neighbourhood, 1).expect("nobody is there");
         machine.run(10);
@@ -195,7 +190,8 @@ fn sessions_that_never_freeze_share_units() {
 fn what_a_killed_session_left_is_named() {
     let machine = Shared::new("e5-2600", 1);
     let topology = machine.topology();
-    let neighbourhood = Neighbourhood::new(directory("left"), "local", "this boot");
+    let directory = tempfile::tempdir().expect("a directory");
+    let neighbourhood = Neighbourhood::new(directory.path(), "local", "this boot");
     // As a session does, which so makes the folder.
     drop(neighbourhood.enter().expect("nobody else is there"));
     let entry = neighbourhood.journal(7);

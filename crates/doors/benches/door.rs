@@ -36,17 +36,14 @@ fn run_inside() -> Result<(), Box<dyn Error>> {
 }
 
 fn inside(machine: LiveMachine, traffic: impl Traffic + 'static) -> Result<(), Box<dyn Error>> {
-    let result = env::temp_dir().join(format!("pericore-bench-{}", std::process::id()));
+    let result = tempfile::NamedTempFile::new()?;
     let command = Command {
         program: env::current_exe()?.into(),
-        environment: vec![(INSIDE.into(), result.clone().into())],
+        environment: vec![(INSIDE.into(), result.path().into())],
         ..Command::default()
     };
-    let finished = run_machine(machine, traffic, command, &Options::default());
-    let text = fs::read_to_string(&result);
-    let _ = fs::remove_file(&result);
-    finished?;
-    print!("{}", text?);
+    run_machine(machine, traffic, command, &Options::default())?;
+    print!("{}", fs::read_to_string(&result)?);
     Ok(())
 }
 

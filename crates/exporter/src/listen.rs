@@ -219,12 +219,6 @@ mod tests {
 
     use super::*;
 
-    fn scratch(name: &str) -> PathBuf {
-        let folder = std::env::temp_dir().join(format!("pericore-listen-{}-{name}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        folder
-    }
-
     #[test]
     fn places_are_read_as_they_are_written() {
         for (text, shown) in [
@@ -274,8 +268,8 @@ mod tests {
 
     #[test]
     fn a_stale_socket_is_replaced_and_a_living_one_is_not() {
-        let folder = scratch("stale");
-        let path = folder.join("socket");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
         let place = Listen::Unix(path.clone());
         // Its listener is gone, its file is not.
         drop(UnixListener::bind(&path).unwrap());
@@ -289,19 +283,17 @@ mod tests {
         fs::write(&path, "a letter").unwrap();
         assert!(matches!(Listener::open(&place), Err(ListenError::NoSocket(_))));
         assert_eq!(fs::read_to_string(&path).unwrap(), "a letter");
-        fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
     fn a_socket_that_took_our_place_stays() {
-        let folder = scratch("replaced");
-        let path = folder.join("socket");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
         let ours = Listener::open(&Listen::Unix(path.clone())).unwrap();
         // Kept beside, so that its inode is not given out again.
-        fs::rename(&path, folder.join("aside")).unwrap();
+        fs::rename(&path, folder.path().join("aside")).unwrap();
         let _theirs = UnixListener::bind(&path).unwrap();
         drop(ours);
         assert!(path.exists());
-        fs::remove_dir_all(folder).unwrap();
     }
 }

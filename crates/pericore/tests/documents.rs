@@ -1,7 +1,10 @@
 //! The commands that README and documents show: whoever copies one gets what is promised there.
 
+mod ours;
+
 use std::path::{Path, PathBuf};
-use std::process::Command;
+
+use ours::{PERICORE, command};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -34,12 +37,12 @@ fn needs_more(command: &str) -> bool {
 fn the_commands_that_documents_show_run() {
     let mut runs = 0;
     for document in ["README.md", "docs/interop.md"] {
-        for command in commands(document).iter().filter(|command| !needs_more(command)) {
-            let mut ours = Command::new(env!("CARGO_BIN_EXE_pericore"));
-            let output = ours.current_dir(root()).args(command.split_whitespace()).output().expect("it starts");
+        for line in commands(document).iter().filter(|line| !needs_more(line)) {
+            let mut program = command(PERICORE);
+            let output = program.current_dir(root()).args(line.split_whitespace()).output().expect("it starts");
             let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
-            assert!(output.status.success(), "{document}: pericore {command}: {said}");
-            assert!(!said.trim().is_empty(), "{document}: pericore {command} says nothing");
+            assert!(output.status.success(), "{document}: pericore {line}: {said}");
+            assert!(!said.trim().is_empty(), "{document}: pericore {line} says nothing");
             runs += 1;
         }
     }

@@ -1,34 +1,25 @@
 //! `--events FILE`: events and metrics in Intel's format work wherever the built-in ones do. The files are written here.
 
+mod ours;
+
 use std::fs;
-use std::path::PathBuf;
-use std::process::{Command, Output};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::process::Output;
 
-fn pericore(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_pericore")).args(arguments).output().expect("the program starts")
-}
+use ours::pericore;
+use tempfile::NamedTempFile;
 
-/// A file that goes when it is dropped.
-struct Scratch(PathBuf);
+/// A file of events or metrics.
+struct Scratch(NamedTempFile);
 
 impl Scratch {
     fn new(text: &str) -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let name = format!("pericore-events-{}-{}.json", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        let path = std::env::temp_dir().join(name);
-        fs::write(&path, text).expect("a scratch file");
-        Self(path)
+        let file = NamedTempFile::with_suffix(".json").expect("a scratch file");
+        fs::write(&file, text).expect("a scratch file");
+        Self(file)
     }
 
     fn path(&self) -> &str {
-        self.0.to_str().expect("a plain path")
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
+        self.0.path().to_str().expect("a plain path")
     }
 }
 
@@ -70,7 +61,7 @@ fn events_of_a_file_count_like_built_in_ones() {
     assert!(counts[0] > 1000.0, "{counts:?}");
     assert_eq!((counts[0], counts[1]), (counts[2], counts[3]), "the same control value counts the same");
     let said = String::from_utf8_lossy(&output.stderr);
-    let name = file.0.file_name().unwrap().to_str().unwrap();
+    let name = file.0.path().file_name().unwrap().to_str().unwrap();
     assert!(said.contains(&format!("{name}:4: UNC_M_TOO_WIDE left out: EventCode 0x1ff does not fit imc")), "{said}");
     assert!(said.contains(&format!("{name}:5: UNC_C_MY_LOOKUP.ANY left out: counter 7 is none of cbo's 4")), "{said}");
 }
@@ -110,7 +101,7 @@ fn metrics_of_a_file_are_evaluated() {
     let share = of("imc/my_share", "metric-value");
     assert!((share - 100.0 * reads / (reads + writes)).abs() < 1e-3, "{share}");
     let said = String::from_utf8_lossy(&output.stderr);
-    let name = metrics.0.file_name().unwrap().to_str().unwrap();
+    let name = metrics.0.path().file_name().unwrap().to_str().unwrap();
     assert!(said.contains(&format!("{name}:6: 1 metric left out from here on: events of the cores")), "{said}");
     assert!(said.contains(&format!("{name}:7: broken left out: its formula does not read")), "{said}");
 }

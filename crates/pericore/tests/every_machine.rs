@@ -1,6 +1,8 @@
 //! `pericore stat` with every workload, a scenario and a real program on every machine: every count is the ledger's.
 
-use std::process::Command;
+mod ours;
+
+use ours::{PERICORE, command};
 
 /// A machine, its events, and which of them count when cores read, when cores write, and when devices do something.
 type Machine = (&'static str, &'static str, [&'static str; 3]);
@@ -43,7 +45,7 @@ const WORKLOADS: [(&str, Option<usize>); 10] = [
 
 /// Events and counts, each compared with the truth.
 fn counts(machine: &str, events: &str, what: &[&str]) -> Vec<(String, f64)> {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_pericore"));
+    let mut command = command(PERICORE);
     command.current_dir(env!("CARGO_MANIFEST_DIR")).args(["stat", "--machine", machine, "-j", "--truth", "-e", events]);
     let output = command.args(what).output().expect("it starts");
     let text = String::from_utf8(output.stderr).expect("UTF-8");

@@ -1,11 +1,11 @@
 //! What limits a machine: `-M limits` names it, for traffic that is known to press on one thing.
 
-use std::process::Command;
+mod ours;
 
 use serde_json::Value;
 
 fn pericore(line: &[&str]) -> (String, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_pericore")).args(line).output().expect("the program starts");
+    let output = ours::pericore(line);
     let [out, said] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).expect("UTF-8"));
     assert!(output.status.success(), "{line:?}: {said}");
     (out, said)
@@ -71,15 +71,46 @@ fn people_are_told_what_it_means_and_where() {
     assert!(!text.contains("limit"), "{text}");
 }
 
+/// Of four links the busiest is named, wherever it stands in the table.
+#[test]
+fn the_part_with_the_most_is_named() {
+    let line = ["stat", "--machine", "e5-2600:sockets=2", "--workload", "random:requests=50k,remote=100"];
+    let line = [&line[..], &["-M", "qpi/QPI_TX_UTIL", "--per-unit"]].concat();
+    let (_, rows) = pericore(&[&line[..], &["-j"]].concat());
+    let rows = rows.lines().map(|row| serde_json::from_str::<Value>(row).expect("JSON"));
+    let text = |row: &Value, key: &str| row[key].as_str().expect("a text").to_owned();
+    let place = |row: &Value| format!("{} {}", text(row, "socket"), text(row, "instance"));
+    let mut links: Vec<(f64, String)> =
+        rows.map(|row| (text(&row, "metric-value").parse().expect("a number"), place(&row))).collect();
+    assert_eq!(links.len(), 4);
+    // Else the last would do as well.
+    assert!(links[3].0 < links.iter().map(|link| link.0).fold(0.0, f64::max), "{links:?}");
+    links.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let (_, said) = pericore(&line);
+    assert!(said.contains(&format!("4 of 4 above, most {})", links[3].1)), "{links:?}: {said}");
+}
+
+/// What is reached is known, though one of the channels has no number.
+#[test]
+fn a_limit_that_is_reached_is_no_longer_open() {
+    let text = |channels: &str| {
+        let (machine, metric) = (format!("e5-2600:all-ones={channels}"), "imc/PCT_DATA_BUS_USED");
+        pericore(&["stat", "--machine", &machine, "--workload", "stream:requests=50k", "-M", metric, "--per-unit"]).1
+    };
+    let some = text("imc2");
+    assert!(some.contains("\n limits: 1 of 1 reached\n") && some.contains("3 of 4 above"), "{some}");
+    let none = text("imc");
+    assert!(none.contains("\n limits: none of 1 reached, 1 not known\n"), "{none}");
+}
+
 #[test]
 fn a_recording_tells_the_same() {
-    let file = std::env::temp_dir().join(format!("pericore-limits-{}.jsonl", std::process::id()));
-    let name = file.to_str().expect("UTF-8");
+    let file = tempfile::NamedTempFile::with_suffix(".jsonl").expect("a file");
+    let name = file.path().to_str().expect("UTF-8");
     let line = ["--machine", "e5-2600", "--workload", "stream:requests=50k", "-M", "limits"];
     pericore(&[&["record"], &line[..], &["-o", name]].concat());
     let (reported, _) = pericore(&["report", name]);
     let header = std::fs::read_to_string(&file).expect("a recording");
-    std::fs::remove_file(&file).expect("a file of ours");
     let (_, limits) = reported.split_once(" limits: ").expect("it tells them");
     assert!(limits.starts_with("1 of 13 reached\n   imc/PCT_DATA_BUS_USED 9"), "{reported}");
     // By name: a later version may know more limits.

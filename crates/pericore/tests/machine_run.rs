@@ -1,9 +1,13 @@
 //! `pericore machine run` as a user meets it. Runs need /dev/fuse, root or user namespaces, and msr-tools.
 
-use std::process::{Command, Output};
+mod ours;
+
+use std::process::Output;
+
+use ours::{PERICORE, command};
 
 fn run(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_pericore"));
+    let mut command = command(PERICORE);
     command.args(["machine", "run"]).args(arguments).output().expect("the program starts")
 }
 
@@ -50,17 +54,16 @@ fn a_program_that_cannot_run_is_named() {
 /// A slice's look-ups under a workload, read with nothing but wrmsr and rdmsr; and the log of it.
 #[test]
 fn a_workload_counts_for_an_unmodified_program() {
-    let log = std::env::temp_dir().join(format!("pericore-machine-run-{}.log", std::process::id()));
+    let log = tempfile::NamedTempFile::new().expect("a file");
     // All states; look-ups for data reads; enabled. The second reading is later than the first.
     let script = "wrmsr 0xd14 0x7c0000; wrmsr 0xd10 0x400334; rdmsr -d 0xd16; rdmsr -d 0xd16; exit 7";
     let arguments = ["--machine", "e5-2600", "--workload", "stream", "--timeout", "60", "--log"];
-    let output = run(&[&arguments[..], &[log.to_str().expect("UTF-8"), "--", "sh", "-c", script]].concat());
+    let output = run(&[&arguments[..], &[log.path().to_str().expect("UTF-8"), "--", "sh", "-c", script]].concat());
     assert_eq!(output.status.code(), Some(7), "{}", String::from_utf8_lossy(&output.stderr));
     let shown = String::from_utf8_lossy(&output.stdout);
     let counts: Vec<u64> = shown.lines().map(|line| line.parse().expect("a count")).collect();
     assert!(matches!(counts[..], [first, second] if 0 < first && first < second), "{shown}");
     let text = std::fs::read_to_string(&log).expect("a log");
-    std::fs::remove_file(&log).expect("a file of ours");
     assert!(text.contains("socket 0 cbo0 ctl0: LLC_LOOKUP.DATA_READ en"), "{text}");
 }
 
@@ -81,23 +84,13 @@ fn what_cannot_be_injected_is_named_with_what_can() {
 /// counts it once.
 #[test]
 fn what_is_injected_counts_as_one_kind() {
-    let state = std::env::temp_dir().join(format!("pericore-machine-inject-{}", std::process::id()));
+    let state = tempfile::tempdir().expect("a folder");
     let events = "imc0/CAS_COUNT.RD/,imc0/CAS_COUNT.RD_REG/,imc0/CAS_COUNT.RD_UNDERFILL/,imc0/CAS_COUNT.ALL/";
     let counts = |inject: &str| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_pericore"));
+        let mut command = command(PERICORE);
         command.args(["machine", "run", "--machine", "e5-2600", "--inject", inject, "--"]);
-        command.args([
-            env!("CARGO_BIN_EXE_pericore"),
-            "stat",
-            "-x;",
-            "-e",
-            events,
-            "--timeout",
-            "50",
-            "-o",
-            "/dev/stdout",
-        ]);
-        let output = command.env("XDG_STATE_HOME", &state).output().expect("the program starts");
+        command.args([PERICORE, "stat", "-x;", "-e", events, "--timeout", "50", "-o", "/dev/stdout"]);
+        let output = command.env("XDG_STATE_HOME", state.path()).output().expect("the program starts");
         let shown = String::from_utf8(output.stdout).expect("UTF-8");
         let counts: Vec<u64> =
             shown.lines().map(|line| line.split(';').next().expect("a field").parse().expect("a count")).collect();
@@ -109,20 +102,18 @@ fn what_is_injected_counts_as_one_kind() {
     let (part, said) = counts("imc/CAS_COUNT.RD_UNDERFILL=1000000");
     assert!(matches!(part[..], [all, 0, underfills, _] if all > 10_000 && underfills == all), "{part:?}");
     assert!(said.is_empty(), "{said}");
-    let _ = std::fs::remove_dir_all(&state);
 }
 
 /// Its registers look like a Xeon's, but our own program says that they are none.
 #[test]
 fn our_own_program_says_that_the_machine_is_emulated() {
-    let state = std::env::temp_dir().join(format!("pericore-machine-run-{}", std::process::id()));
-    let mut command = Command::new(env!("CARGO_BIN_EXE_pericore"));
+    let state = tempfile::tempdir().expect("a folder");
+    let mut command = command(PERICORE);
     command.args(["machine", "run", "--machine", "e5-2600", "--inject", "imc/CAS_COUNT.RD_REG=1000", "--"]);
-    command.args([env!("CARGO_BIN_EXE_pericore"), "stat", "-e", "imc/CAS_COUNT.RD/", "--timeout", "20"]);
-    command.env("XDG_STATE_HOME", &state);
+    command.args([PERICORE, "stat", "-e", "imc/CAS_COUNT.RD/", "--timeout", "20"]);
+    command.env("XDG_STATE_HOME", state.path());
     let table = command.output().expect("the program starts");
     let lines = command.arg("-j").output().expect("the program starts");
-    std::fs::remove_dir_all(&state).expect("a folder of ours");
     let (table, lines) = (String::from_utf8_lossy(&table.stderr), String::from_utf8_lossy(&lines.stderr));
     assert!(table.contains("EMULATED e5-2680") && table.contains("imc/CAS_COUNT.RD/"), "{table}");
     assert!(lines.contains("\"emulated\":\"e5-2680\""), "{lines}");
@@ -131,12 +122,15 @@ fn our_own_program_says_that_the_machine_is_emulated() {
 /// Where the host has one socket, a tool that asks the system finds the machine's two, and both count.
 #[test]
 fn the_system_tells_of_the_machines_sockets() {
-    let state = std::env::temp_dir().join(format!("pericore-machine-sockets-{}", std::process::id()));
+    let state = tempfile::tempdir().expect("a folder");
     for machine in ["nehalem", "e5-2600", "emerald-rapids"] {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_pericore"));
-        command.args(["machine", "run", "--machine", machine, "--sockets", "2", "--", env!("CARGO_BIN_EXE_pericore")]);
-        let output =
-            command.args(["doctor", "--json"]).env("XDG_STATE_HOME", &state).output().expect("the program starts");
+        let mut command = command(PERICORE);
+        command.args(["machine", "run", "--machine", machine, "--sockets", "2", "--", PERICORE]);
+        let output = command
+            .args(["doctor", "--json"])
+            .env("XDG_STATE_HOME", state.path())
+            .output()
+            .expect("the program starts");
         let said = String::from_utf8_lossy(&output.stdout);
         let sockets = said.lines().find(|line| line.contains("\"sockets\"")).unwrap_or_default();
         assert!(sockets.contains("0 (cpu 0") && sockets.contains("1 (cpu "), "{machine}: {said}");
@@ -161,19 +155,18 @@ fn an_idle_machine_does_nothing() {
 /// A run that is killed with its live machine leaves a journal of that machine, which a Xeon must never get.
 #[test]
 fn what_a_live_machine_held_is_not_put_back_elsewhere() {
-    let state = std::env::temp_dir().join(format!("pericore-machine-killed-{}", std::process::id()));
+    let state = tempfile::tempdir().expect("a folder");
     let script = r#""$P" stat -e cbo0/CLOCKTICKS/ & pid=$!
         until ls "$XDG_STATE_HOME"/pericore/*.journal >/dev/null 2>&1; do sleep 0.01; done; kill -9 $pid"#;
     let pericore = || {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_pericore"));
-        command.env("XDG_STATE_HOME", &state).env("P", env!("CARGO_BIN_EXE_pericore"));
+        let mut command = command(PERICORE);
+        command.env("XDG_STATE_HOME", state.path());
         command
     };
     let run = pericore().args(["machine", "run", "--machine", "e5-2600", "--", "sh", "-c", script]).output();
     assert!(run.expect("the program starts").status.success());
     let outside = pericore().arg("restore").output().expect("the program starts");
     let named = pericore().args(["restore", "--machine", "e5-2680"]).output().expect("the program starts");
-    std::fs::remove_dir_all(&state).expect("a folder of ours");
     let said = |output: &Output| String::from_utf8_lossy(&[&output.stdout[..], &output.stderr].concat()).into_owned();
     assert_eq!(outside.status.code(), Some(255), "{}", said(&outside));
     assert!(said(&outside).contains("the registers of e5-2680 are not reachable from here"), "{}", said(&outside));

@@ -1,11 +1,9 @@
 //! Machines that are strict or broken, because their name says so. Runs of other programs need /dev/fuse, root or user namespaces, and
 //! msr-tools.
 
-use std::process::{Command, Output};
+mod ours;
 
-fn pericore(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_pericore")).args(arguments).output().expect("the program starts")
-}
+use ours::pericore;
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()

@@ -1,15 +1,19 @@
 //! Real programs on a software machine: counts against the ledger, replay, and what the program itself gets to see.
 
+mod ours;
+
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
+use ours::PERICORE;
+
 const EVENTS: &str = "cbo/LLC_LOOKUP.DATA_READ,state=0x1F/,cbo/LLC_VICTIMS.M_STATE/,\
                       ha/REQUESTS.READS/,ha/REQUESTS.WRITES/,imc/CAS_COUNT.RD/,imc/CAS_COUNT.WR/";
 
 fn pericore(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_pericore"));
+    let mut command = ours::command(PERICORE);
     command.args(["stat", "--machine", "e5-2600"]).args(arguments);
     command
 }
@@ -20,10 +24,6 @@ fn run(arguments: &[&str]) -> Output {
 
 fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).expect("UTF-8")
-}
-
-fn scratch(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{name}", std::process::id()))
 }
 
 /// Counts by event, each the same as the ledger's, from JSON lines.
@@ -47,10 +47,10 @@ fn a_program_above_the_llc_and_one_within_it() {
     // 1048576 lines are written and read again, and the LLC keeps 327680 of them at most.
     assert!(reads > 2 * 720_896 && writes >= 720_896 && victims > 0, "{reads} reads, {writes} writes");
 
-    let words = scratch("words");
+    let words = tempfile::NamedTempFile::new().expect("a file");
     let numbers = (0..20_000_u32).map(|n| n.wrapping_mul(2_654_435_761).to_string() + "\n");
     fs::write(&words, numbers.collect::<String>()).expect("a file");
-    let path = words.to_str().expect("text");
+    let path = words.path().to_str().expect("text");
     let output = run(&["-j", "--truth", "-e", EVENTS, "--", "sort", path]);
     assert!(output.status.success());
     assert_eq!(text(&output.stdout).lines().count(), 20_000);
@@ -64,7 +64,8 @@ fn a_program_above_the_llc_and_one_within_it() {
 
 #[test]
 fn a_saved_trace_replays_to_the_same_table() {
-    let (trace, words) = (scratch("trace"), scratch("replayed"));
+    let folder = tempfile::tempdir().expect("a folder");
+    let (trace, words) = (folder.path().join("trace"), folder.path().join("words"));
     fs::write(&words, (0..3000).rev().map(|n| format!("{n}\n")).collect::<String>()).expect("a file");
     let (path, words) = (trace.to_str().expect("text"), words.to_str().expect("text"));
     let script = format!("sort {words} | sort -n > /dev/null & sort -r {words} > /dev/null; wait");
@@ -132,7 +133,8 @@ fn what_cannot_run_is_refused_with_its_cause() {
 
 #[test]
 fn a_dry_run_starts_nothing() {
-    let mark = scratch("mark");
+    let folder = tempfile::tempdir().expect("a folder");
+    let mark = folder.path().join("mark");
     let output = run(&["--dry-run", "--", "touch", mark.to_str().expect("text")]);
     assert!(output.status.success() && !mark.exists());
 }
@@ -140,7 +142,8 @@ fn a_dry_run_starts_nothing() {
 #[test]
 fn an_instruction_that_qemu_lacks_is_named() {
     let source = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/programs/pattern.c");
-    let program = scratch("pattern");
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = folder.path().join("pattern");
     let status =
         Command::new("cc").args(["-O2", "-pthread", "-o"]).arg(&program).arg(source).status().expect("cc runs");
     assert!(status.success());

@@ -1,12 +1,14 @@
 //! `pericore serve` scraped by Prometheus itself: it takes the text, its rates are the machine's, and so are those of the formulas that
 //! `docs/serve.md` shows. Needs Debian's package prometheus, of which `tests/run` fetches the programs.
 
+mod ours;
+
 use std::io::{BufRead, BufReader, Write};
-use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use tempfile::TempDir;
 
 const DOCUMENT: &str = include_str!("../../../docs/serve.md");
 /// Longer than the slowest host takes for what is waited for.
@@ -48,8 +50,8 @@ impl Running {
 /// A server of a streaming software machine, and the address of its metrics.
 fn serve() -> (Running, String) {
     let line = "serve --machine e5-2600:sockets=2 --workload stream -I 250 --listen 127.0.0.1:0 -M MEM_READ_BANDWIDTH";
-    let mut ours = Command::new(env!("CARGO_BIN_EXE_pericore"));
-    let (server, rest) = Running::start(ours.args(line.split(' ')), "http://");
+    let mut program = ours::command(ours::PERICORE);
+    let (server, rest) = Running::start(program.args(line.split(' ')), "http://");
     let place = rest.split(": ").next().expect("a host and a port");
     (server, place.to_owned())
 }
@@ -94,34 +96,27 @@ fn blocks(language: &str) -> impl Iterator<Item = &'static str> {
 struct Prometheus {
     _running: Running,
     place: String,
-    folder: PathBuf,
-}
-
-impl Drop for Prometheus {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.folder);
-    }
+    _data: TempDir,
 }
 
 impl Prometheus {
     /// Scrapes as the document's configuration says, but sooner, and from another place.
     fn of(target: &str) -> Self {
-        let folder = std::env::temp_dir().join(format!("pericore-prometheus-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).expect("a folder of ours");
+        let folder = tempfile::tempdir().expect("a folder of ours");
         let [shown] = blocks("yaml").collect::<Vec<_>>()[..] else { panic!("the document shows one configuration") };
         let config = shown.replace("scrape_interval: 30s", "scrape_interval: 500ms").replace("localhost:9988", target);
         assert!(config.contains(target) && config.contains("500ms"), "{config}");
-        let file = folder.join("prometheus.yml");
+        let file = folder.path().join("prometheus.yml");
         std::fs::write(&file, config).expect("a file of ours");
         let mut theirs = Command::new("prometheus");
         theirs.arg(format!("--config.file={}", file.display()));
-        theirs.arg(format!("--storage.tsdb.path={}", folder.join("data").display()));
+        theirs.arg(format!("--storage.tsdb.path={}", folder.path().join("data").display()));
         theirs.arg("--web.listen-address=127.0.0.1:0");
         let (running, place) = Running::start(&mut theirs, "msg=\"Listening on\" address=");
         // It listens before it has opened its files.
         let ready = format!("http://{place}/-/ready");
         awaited("a server that answers", || get(&[&ready]));
-        Self { _running: running, place, folder }
+        Self { _running: running, place, _data: folder }
     }
 
     /// The values of a query, by socket.

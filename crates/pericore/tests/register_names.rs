@@ -1,9 +1,11 @@
 //! A register's name as one command prints it is understood by the others.
 
-use std::process::Command;
+mod ours;
+
+use ours::{PERICORE, command};
 
 fn pericore(arguments: &[&str]) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_pericore")).args(arguments).output().expect("the program starts");
+    let output = command(PERICORE).args(arguments).output().expect("the program starts");
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("UTF-8")
 }

@@ -8,8 +8,9 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use live::rig::{Rig, Run, Source, config, msr, reads, require, scratch, ticks};
-use live::{PERICORE, running, script};
+use live::ours::{PERICORE, command};
+use live::rig::{Rig, Run, Source, config, msr, reads, require, ticks};
+use live::{running, script};
 use pericore_doors::Outcome;
 use pericore_doors::log::Kind;
 
@@ -36,11 +37,10 @@ start() { "$P" serve --listen "unix:$S" "$@" & pid=$!
 
 /// Samples by name and labels, as Prometheus' library reads them.
 fn parsed(format: &str, text: &str) -> BTreeMap<(String, String), String> {
-    let file = scratch("metrics");
+    let file = tempfile::NamedTempFile::new().expect("a file of ours");
     std::fs::write(&file, text).expect("a file of ours");
     // Debian's package is for Debian's interpreter.
-    let read = Command::new("/usr/bin/python3").args(["-c", PARSE, format]).arg(&file).output().expect("python3");
-    std::fs::remove_file(file).expect("a file of ours");
+    let read = Command::new("/usr/bin/python3").args(["-c", PARSE, format]).arg(file.path()).output().expect("python3");
     let (samples, said) = (String::from_utf8_lossy(&read.stdout), String::from_utf8_lossy(&read.stderr));
     assert!(
         read.status.success(),
@@ -161,11 +161,11 @@ fn a_client_is_told_what_is_wrong() {
 /// As a user starts it: nothing that it exports can be taken for a Xeon's.
 #[test]
 fn a_software_machine_says_so_in_every_series() {
-    let socket = scratch("socket");
-    let state = scratch("state");
+    let folder = tempfile::tempdir().expect("a folder");
+    let (socket, state) = (folder.path().join("socket"), folder.path().join("state"));
     let place = format!("unix:{}", socket.display());
     let line = ["serve", "--machine", "e5-2600:sockets=2", "--workload", "stream", "-I", "200", "--listen", &place];
-    let mut server = Command::new(PERICORE)
+    let mut server = command(PERICORE)
         .args(line)
         .env("XDG_STATE_HOME", &state)
         .stderr(Stdio::piped())

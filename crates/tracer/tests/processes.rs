@@ -2,7 +2,7 @@
 
 mod harness;
 
-use harness::{BASE, captured, contents, pattern, scratch, static_pattern, trace, trace_program, words};
+use harness::{BASE, captured, contents, pattern, static_pattern, trace, trace_program, words};
 use pericore_tracer::{Error, Kind, Options, Reason, Source, Tracer};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
@@ -63,8 +63,8 @@ fn a_program_that_exec_cannot_find_is_left_to_fail() {
     assert_eq!(traced.finished.summary.notes, []);
 }
 
-fn script(name: &str, text: &str) -> std::path::PathBuf {
-    let (path, draft) = (scratch(name), scratch(&format!("{name}-draft")));
+fn script(folder: &Path, name: &str, text: &str) -> std::path::PathBuf {
+    let (path, draft) = (folder.join(name), folder.join("draft"));
     std::fs::write(&draft, text).expect("written");
     // Written by another process: a child that this one forks at the same time would hold the file open for writing, and nobody
     // could run it.
@@ -76,18 +76,19 @@ fn script(name: &str, text: &str) -> std::path::PathBuf {
 
 #[test]
 fn scripts_run_under_their_interpreter() {
-    let path = script("script", "#!/bin/sh -u\nprintf '%s|' \"$0\" \"$@\" $-\nexit 6\n");
-    let (options, output) = captured("script-output");
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = script(folder.path(), "script", "#!/bin/sh -u\nprintf '%s|' \"$0\" \"$@\" $-\nexit 6\n");
+    let (options, output) = captured();
     let traced = trace_program(&path, &["a b", "", "c"], options);
     assert_eq!(traced.finished.status.code(), Some(6));
-    assert_eq!(contents(output), format!("{}|a b||c|u|", path.display()));
+    assert_eq!(contents(&output), format!("{}|a b||c|u|", path.display()));
     assert_eq!(traced.threads[0].program, "/bin/sh");
     // A script whose interpreter is a script, exec()ed.
-    let outer = script("outer-script", &format!("#!{} x\n", path.display()));
-    let (options, output) = captured("outer-output");
+    let outer = script(folder.path(), "outer", &format!("#!{} x\n", path.display()));
+    let (options, output) = captured();
     let traced = trace_program(Path::new("sh"), &["-c", &format!("exec {} y", outer.display())], options);
     assert_eq!(traced.finished.status.code(), Some(6));
-    assert_eq!(contents(output), format!("{}|x|{}|y|u|", path.display(), outer.display()));
+    assert_eq!(contents(&output), format!("{}|x|{}|y|u|", path.display(), outer.display()));
 }
 
 #[test]
@@ -147,7 +148,7 @@ fn a_busy_child_left_behind_does_not_keep_the_reader() {
 
 #[test]
 fn dropping_the_tracer_kills_the_program() {
-    let (options, _output) = captured("dropped");
+    let (options, _output) = captured();
     let mut running = Tracer::launch(pattern().as_os_str(), &words(&["pause"]), options).expect("starts");
     let pid = running.pid();
     assert!(running.next_batch(&mut Vec::new()).expect("accesses"));
@@ -160,16 +161,19 @@ fn dropping_the_tracer_kills_the_program() {
 fn the_program_dies_with_its_tracer() {
     const AS_TRACER: &str = "PERICORE_TEST_AS_TRACER";
     if let Some(file) = std::env::var_os(AS_TRACER) {
-        let (options, _output) = captured("orphan-output");
+        let (options, _output) = captured();
         let mut running = Tracer::launch(pattern().as_os_str(), &words(&["pause"]), options).expect("starts");
         std::fs::write(file, running.pid().to_string()).expect("written");
         while running.next_batch(&mut Vec::new()).expect("accesses") {}
         return;
     }
-    let file = scratch("orphan-pid");
+    // The killed remove no files.
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("process");
     let mut tracer = std::process::Command::new(std::env::current_exe().expect("a path"))
         .args(["the_program_dies_with_its_tracer", "--exact"])
         .env(AS_TRACER, &file)
+        .env("TMPDIR", folder.path())
         .stdout(std::process::Stdio::null())
         .spawn()
         .expect("starts");
@@ -203,11 +207,12 @@ fn what_cannot_run_is_said() {
     assert!(of("/no/such/program").contains("No such file"));
     assert!(of("/tmp").contains("not a file"));
     assert!(of("/etc/passwd").contains("no execute permission"));
-    let text = script("text", "hello\n");
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = script(folder.path(), "text", "hello\n");
     assert!(of(text.to_str().expect("text")).contains("neither an ELF program nor a script"));
     let mut header = [0_u8; 64];
     header[..6].copy_from_slice(b"\x7fELF\x01\x01");
-    let foreign = script("foreign", "");
+    let foreign = script(folder.path(), "foreign", "");
     std::fs::write(&foreign, header).expect("written");
     assert!(matches!(refusal(&foreign, Options::default()), Error::Foreign { .. }));
     let with_null = Tracer::launch("a\0b".as_ref(), &[], Options::default());
@@ -226,7 +231,8 @@ fn a_qemu_that_is_missing_or_useless_is_said() {
 
 #[test]
 fn a_qemu_that_ends_before_the_program_begins_is_said() {
-    let fake = script("fake-qemu", "#!/bin/sh\ncase $1 in --help) echo -plugin;; *) exit 3;; esac\n");
+    let folder = tempfile::tempdir().expect("a folder");
+    let fake = script(folder.path(), "fake-qemu", "#!/bin/sh\ncase $1 in --help) echo -plugin;; *) exit 3;; esac\n");
     let options = Options { qemu: Some(fake), ..Options::default() };
     let running = Tracer::launch(pattern().as_os_str(), &[], options).expect("starts");
     let error = running.finish().expect_err("ends");

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 #[test]
 fn sigterm_is_passed_on() {
-    let (options, output) = captured("signals");
+    let (options, output) = captured();
     let running = Tracer::launch(pattern().as_os_str(), &words(&["pause"]), options).expect("starts");
     let start = Instant::now();
-    while harness::contents(output.try_clone().expect("a descriptor")) != "ready\n" {
+    while harness::contents(&output) != "ready\n" {
         assert!(start.elapsed() < Duration::from_secs(60), "the program is not ready");
         std::thread::sleep(Duration::from_millis(5));
     }

@@ -69,7 +69,6 @@ fn a_client_finds_every_unit_and_counts_in_each() {
     let arguments: Vec<String> = ROWS.iter().map(|row| format!("{}:{:x}", row.0, row.2)).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let run = rig.succeed(program.to_str().unwrap(), &arguments);
-    std::fs::remove_file(program).unwrap();
     let mut found: BTreeMap<u32, u16> = BTreeMap::new();
     for line in run.stdout.lines().filter(|line| !line.starts_with("table")) {
         let words: Vec<&str> = line.split_whitespace().collect();

@@ -10,7 +10,7 @@ use pericore_doors::DoorsError;
 use pericore_doors::log::{Entry, Kind};
 use pericore_registers::Address;
 
-use super::rig::{Rig, require, scratch};
+use super::rig::{Rig, require};
 
 fn golden(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("golden/doors").join(name)
@@ -121,9 +121,9 @@ fn likwids_boxes_are_programmed_as_they_were() {
 #[test]
 fn a_difference_fails_the_run_and_says_where() {
     require("rdmsr", "msr-tools");
-    let expected = scratch("expect");
+    let expected = tempfile::NamedTempFile::new().unwrap();
     let mut rig = Rig::default();
-    rig.options.expect = Some(expected.clone());
+    rig.options.expect = Some(expected.path().to_owned());
     fs::write(&expected, "# two accesses\nrdmsr cpu0 0xd16\nwrmsr cpu0 0xd10 <- 0x1\n").unwrap();
     rig.succeed("sh", &["-c", "rdmsr 0xd16; wrmsr 0xd10 1"]);
     let error = rig.try_run("sh", &["-c", "rdmsr 0xd16; wrmsr 0xd10 2"]).unwrap_err();
@@ -134,5 +134,4 @@ fn a_difference_fails_the_run_and_says_where() {
     fs::write(&expected, "rdmsr cpu0\n").unwrap();
     let error = rig.try_run("true", &[]).unwrap_err();
     assert!(matches!(error, DoorsError::BadExpectation { line: 1, .. }), "{error}");
-    fs::remove_file(expected).unwrap();
 }

@@ -2,12 +2,15 @@
 
 use std::fs;
 use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use pericore_doors::{DoorsError, Outcome};
+use tempfile::TempDir;
 
-use super::rig::{Rig, require, scratch};
+use super::rig::{Rig, require};
 
 /// Set in a copy of this test program that is to run a program on a machine and be treated badly.
 const VICTIM: &str = "PERICORE_VICTIM";
@@ -27,23 +30,11 @@ fn victim() {
 }
 
 /// The killed leave their scratch files behind: they get a folder for them.
-struct Folder(std::path::PathBuf);
-
-impl Folder {
-    fn new() -> Self {
-        let folder = Self(scratch("victim"));
-        fs::create_dir(&folder.0).unwrap();
-        folder
-    }
+fn folder() -> TempDir {
+    tempfile::tempdir().unwrap()
 }
 
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-fn victim_command(script: &str, before: &[&str], folder: &Folder) -> Command {
+fn victim_command(script: &str, before: &[&str], folder: &TempDir) -> Command {
     let program = std::env::current_exe().unwrap();
     let mut words = before.iter().map(std::ffi::OsString::from).collect::<Vec<_>>();
     words.push(program.into());
@@ -51,11 +42,16 @@ fn victim_command(script: &str, before: &[&str], folder: &Folder) -> Command {
     command.args(&words[1..]).args(["--exact", "hygiene::victim", "--nocapture", "--test-threads=1"]);
     command
         .env(VICTIM, script)
-        .env("TMPDIR", &folder.0)
+        .env("TMPDIR", folder.path())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     command
+}
+
+/// How long a sleep that a test looks for lasts: not as long as that of any other, nor of those of a run beside this one.
+fn sleep(number: u32) -> String {
+    format!("7123{number}.{}", std::process::id())
 }
 
 /// True if a process with a word on its command line is there.
@@ -99,17 +95,19 @@ fn a_program_that_is_not_there_is_named() {
 fn a_program_that_hangs_is_killed_with_all_its_children() {
     let mut rig = Rig::default();
     rig.options.timeout = Some(Duration::from_millis(700));
-    let error =
-        rig.try_run("sh", &["-c", "trap '' TERM INT; sleep 71234 & setsid sleep 71235 & sleep 71236"]).unwrap_err();
+    let [one, two, three] = [1, 2, 3].map(sleep);
+    let script = format!("trap '' TERM INT; sleep {one} & setsid sleep {two} & sleep {three}");
+    let error = rig.try_run("sh", &["-c", &script]).unwrap_err();
     assert!(matches!(error, DoorsError::TimedOut(_)), "{error}");
-    assert!(["71234", "71235", "71236"].iter().all(|word| !is_running(word)));
+    assert!(!is_running(&one) && !is_running(&two) && !is_running(&three));
 }
 
 #[test]
 fn what_a_program_leaves_behind_ends_with_it() {
-    let run = Rig::default().succeed("sh", &["-c", "setsid sleep 71237 >/dev/null 2>&1 & echo started"]);
+    let left = sleep(4);
+    let run = Rig::default().succeed("sh", &["-c", &format!("setsid sleep {left} >/dev/null 2>&1 & echo started")]);
     assert_eq!(run.stdout, "started\n");
-    assert!(!is_running("71237"));
+    assert!(!is_running(&left));
 }
 
 /// While a tool runs, its view is its own.
@@ -117,9 +115,11 @@ fn what_a_program_leaves_behind_ends_with_it() {
 fn the_host_sees_no_mount_and_no_file() {
     let had = fs::exists("/etc/likwid_topo.cfg").unwrap();
     let before = host_mounts();
-    let folder = Folder::new();
-    let mut child = victim_command("test -e /etc/likwid_topo.cfg && sleep 71238", &[], &folder).spawn().unwrap();
-    wait_until("the tool runs", || is_running("71238"));
+    let folder = folder();
+    let tool = sleep(5);
+    let script = format!("test -e /etc/likwid_topo.cfg && sleep {tool}");
+    let mut child = victim_command(&script, &[], &folder).spawn().unwrap();
+    wait_until("the tool runs", || is_running(&tool));
     assert_eq!(host_mounts(), before);
     assert_eq!(fs::exists("/etc/likwid_topo.cfg").unwrap(), had);
     assert!(!fs::exists("/dev/cpu/.pericore").unwrap());
@@ -130,15 +130,19 @@ fn the_host_sees_no_mount_and_no_file() {
 /// SIGKILL leaves no time to clean up: the kernel does it.
 #[test]
 fn after_sigkill_of_the_server_nothing_is_left() {
-    let folder = Folder::new();
-    let mut child = victim_command("setsid sleep 71239 & sleep 71240", &[], &folder).spawn().unwrap();
-    wait_until("the tool runs", || is_running("71239") && is_running("71240"));
-    let connections = || fs::read_dir("/sys/fs/fuse/connections").map(|entries| entries.count()).unwrap_or(0);
-    let before = connections();
+    let folder = folder();
+    let [beside, tool] = [6, 7].map(sleep);
+    // The kernel names a connection by the device number of its file system.
+    let device = folder.path().join("device");
+    let script = format!("stat -c %d /dev/cpu/0/msr >{}; setsid sleep {beside} & sleep {tool}", device.display());
+    let mut child = victim_command(&script, &[], &folder).spawn().unwrap();
+    wait_until("the tool runs", || is_running(&beside) && is_running(&tool));
+    let connection = Path::new("/sys/fs/fuse/connections").join(fs::read_to_string(&device).unwrap().trim());
     child.kill().unwrap();
     child.wait().unwrap();
-    wait_until("all processes are gone", || !is_running("71239") && !is_running("71240"));
-    wait_until("the FUSE connection is gone", || before == 0 || connections() < before);
+    wait_until("all processes are gone", || !is_running(&beside) && !is_running(&tool));
+    // Hosts need not show connections.
+    wait_until("the FUSE connection is gone", || !connection.exists());
 }
 
 /// Reads of absurd places and sizes give errors or nothing, and the door stays open.
@@ -160,7 +164,7 @@ fn without_privileges_a_user_namespace_serves() {
     require("rdmsr", "msr-tools");
     // Root without capabilities can open /dev/fuse, and nothing else that is needed. CAP_SETFCAP lets it map itself.
     let without = ["setpriv", "--bounding-set", "-all,+setfcap", "--inh-caps", "-all"];
-    let output = victim_command("id -u; rdmsr 0xce", &without, &Folder::new()).output().unwrap();
+    let output = victim_command("id -u; rdmsr 0xce", &without, &folder()).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(text.contains("0\nc0000001b00\n[Exited(0)]"), "{text}{}", String::from_utf8_lossy(&output.stderr));
 }
@@ -169,10 +173,13 @@ fn without_privileges_a_user_namespace_serves() {
 #[test]
 fn a_closed_fuse_device_is_named() {
     require("setpriv", "util-linux");
-    let copy = scratch("nobody");
-    let open = fs::metadata("/dev/fuse")
-        .map(|data| std::os::unix::fs::PermissionsExt::mode(&data.permissions()) & 0o006 == 0o006);
-    fs::copy(std::env::current_exe().unwrap(), &copy).unwrap();
+    // Anybody may go in.
+    let folder = tempfile::Builder::new().permissions(fs::Permissions::from_mode(0o755)).tempdir().unwrap();
+    let copy = folder.path().join("nobody");
+    let open = fs::metadata("/dev/fuse").map(|data| data.permissions().mode() & 0o006 == 0o006);
+    // Copied by another process: a child that this one forks at the same time would hold the file open for writing, and nobody could run it.
+    let copied = Command::new("cp").arg(std::env::current_exe().unwrap()).arg(&copy).status().unwrap();
+    assert!(copied.success());
     let mut command = Command::new("setpriv");
     command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups", "--inh-caps", "-all"]).arg(&copy);
     command.args(["--exact", "hygiene::victim", "--nocapture"]).env(VICTIM, "rdmsr 0xce").stdout(Stdio::piped());
@@ -180,7 +187,6 @@ fn a_closed_fuse_device_is_named() {
     let mut text = String::new();
     child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
     child.wait().unwrap();
-    fs::remove_file(copy).unwrap();
     let is_open = open.unwrap_or(false);
     let expected = if is_open { "c0000001b00" } else { "cannot open /dev/fuse" };
     assert!(text.contains(expected), "{text}");
@@ -193,8 +199,7 @@ fn a_missing_fuse_device_is_named() {
     require("mount", "mount");
     // In a mount namespace of its own, /dev has what a shell needs, and no more.
     let script = "mount -t tmpfs none /dev && mknod -m 666 /dev/null c 1 3 && exec \"$@\"";
-    let output =
-        victim_command("true", &["unshare", "-m", "sh", "-ec", script, "sh"], &Folder::new()).output().unwrap();
+    let output = victim_command("true", &["unshare", "-m", "sh", "-ec", script, "sh"], &folder()).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(
         text.contains("cannot open /dev/fuse") && text.contains("modprobe fuse"),
@@ -218,7 +223,7 @@ fn a_tool_that_is_killed_leaves_the_others_alone() {
 fn more_sockets_than_cpus_are_refused() {
     require("taskset", "util-linux");
     let cpu = pericore_doors::usable_cpus().unwrap()[0].to_string();
-    let folder = Folder::new();
+    let folder = folder();
     let mut victim = victim_command("true", &["taskset", "-c", &cpu], &folder);
     let output = victim.env(VICTIM_SOCKETS, "2").output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

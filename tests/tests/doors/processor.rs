@@ -1,14 +1,15 @@
 //! What the preloaded library does for programs: CPUID, the time-stamp counter, mapped registers.
 
-use std::path::PathBuf;
 use std::process::Command;
 
-use super::rig::{Rig, require, scratch};
+use tempfile::{NamedTempFile, TempPath};
 
-/// Compiles a client of ours.
-pub fn compile(source: &str) -> PathBuf {
+use super::rig::{Rig, require};
+
+/// Compiles a client of ours. The program is there as long as what is returned.
+pub fn compile(source: &str) -> TempPath {
     require("cc", "gcc");
-    let program = scratch(source);
+    let program = NamedTempFile::new().unwrap().into_temp_path();
     let file = format!("{}/clients/{source}.c", env!("CARGO_MANIFEST_DIR"));
     let arguments = ["-O2", "-Wall", "-Wextra", "-Wno-unused-result", "-pthread", "-o"];
     let status = Command::new("cc").args(arguments).arg(&program).arg(&file).status().expect("cc runs");
@@ -20,7 +21,6 @@ pub fn compile(source: &str) -> PathBuf {
 fn programs_see_the_machines_processor_on_every_cpu() {
     let program = compile("processor");
     let run = Rig { sockets: 2, ..Rig::default() }.succeed(program.to_str().unwrap(), &[]);
-    std::fs::remove_file(program).unwrap();
     let line = |start: &str| {
         run.stdout.lines().find(|line| line.starts_with(start)).unwrap_or_else(|| panic!("{start}: {}", run.stdout))
     };
@@ -47,6 +47,5 @@ fn without_the_library_the_program_sees_the_host() {
     let mut rig = Rig::default();
     rig.options.preload = false;
     let run = rig.run(program.to_str().unwrap(), &[]);
-    std::fs::remove_file(program).unwrap();
     assert!(!run.stdout.contains("E5-2680 0 @ 2.70GHz"), "{}", run.stdout);
 }

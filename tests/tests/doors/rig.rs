@@ -4,8 +4,7 @@
 //! the right count follows by arithmetic, whatever the tool's own timing.
 
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::path::Path;
 use std::time::Duration;
 
 use pericore_doors::log::{Entry, Kind};
@@ -99,13 +98,6 @@ pub fn require(program: &str, package: &str) {
     assert!(found, "{program} is missing: apt-get install --no-install-recommends {package}");
 }
 
-/// A path for a scratch file that no other test uses.
-pub fn scratch(name: &str) -> PathBuf {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    std::env::temp_dir().join(format!("pericore-doors-{}-{number}-{name}", std::process::id()))
-}
-
 impl Rig {
     /// A run that must come about.
     pub fn run(&self, program: &str, arguments: &[&str]) -> Run {
@@ -168,7 +160,8 @@ impl Rig {
         program: &str,
         arguments: &[&str],
     ) -> Result<Run, DoorsError> {
-        let [log, stdout, stderr] = ["log", "stdout", "stderr"].map(scratch);
+        let scratch = tempfile::tempdir().expect("a scratch folder");
+        let [log, stdout, stderr] = ["log", "stdout", "stderr"].map(|name| scratch.path().join(name));
         let create = |path: &Path| Some(File::create(path).expect("a scratch file"));
         let command = Command {
             program: program.into(),
@@ -182,7 +175,6 @@ impl Rig {
         let finished = run_machine(machine, traffic, command, &options);
         let [text, stdout, stderr] = [log, stdout, stderr].map(|path| {
             let bytes = fs::read(&path).unwrap_or_default();
-            let _ = fs::remove_file(path);
             String::from_utf8_lossy(&bytes).into_owned()
         });
         let Finished { outcome, accesses } = finished?;

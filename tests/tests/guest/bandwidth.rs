@@ -11,6 +11,7 @@ use pericore_machine::{MachineSpec, Window};
 use crate::boot;
 use crate::emerald_rapids::block;
 use crate::sections::{count, section};
+use crate::switch::switched_off;
 use crate::truth::mmio;
 
 /// Reads and writes. Memory sees writes when the LLC is full of dirty lines: few sets are soon.
@@ -25,7 +26,7 @@ const EVENTS: [(&str, u64, &str); 2] = [("event=0x5,umask=0xcf", 0xcf05, "RD"), 
 
 #[test]
 fn perf_counts_the_ledgers_bandwidth_on_emerald_rapids() {
-    if boot::switched_off() {
+    if switched_off() {
         return;
     }
     let spec = MachineSpec::parse("8592+").unwrap();

@@ -1,6 +1,5 @@
 //! One boot of a machine under injected signals.
 
-use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -19,18 +18,6 @@ pub struct Run {
     pub output: String,
     pub errors: String,
     pub accesses: Vec<Access>,
-}
-
-/// True if these tests are switched off.
-pub fn switched_off() -> bool {
-    let off = std::env::var_os("PERICORE_NO_GUEST").is_some();
-    if off {
-        // Past the capture of the test's output: nobody is to take this for a test that passed.
-        let name = std::thread::current().name().unwrap_or("a test").to_owned();
-        let message = format!("\nSKIPPED: {name}, which boots a guest, for PERICORE_NO_GUEST is set.\n\n");
-        std::io::stderr().write_all(message.as_bytes()).expect("stderr takes text");
-    }
-    off
 }
 
 /// Ticks of every clock's cycle, and of a second: 2.7 GHz.

@@ -6,10 +6,12 @@ use pericore_doors::guest::Hardware;
 use pericore_machine::signal::Wiring;
 
 use crate::boot::{self, Run};
+use crate::cases::{Case, case, events, perf_counts_the_truth};
 use crate::decoding::{count_writes, oddities};
 use crate::injection::Injection;
-use crate::sections::{count, section};
-use crate::truth::{Block, Happening, before, between, msr, pci};
+use crate::sections::section;
+use crate::switch::switched_off;
+use crate::truth::{Block, Happening, before, msr, pci};
 use Happening::{EachCycle, Never, Rate};
 
 /// Guide, 2.1.1: bits 8 (freeze) and 16 (freeze enable) of the box control; bit 22 of a counter control enables.
@@ -42,18 +44,6 @@ const IMC_FIXED: Block = Block { controls: (pci(0xff, 16, 0, 0xf0), 4, 1), ..IMC
 const QPI: Block = on_pci(8, 2);
 const R2PCIE: Block = on_pci(19, 1);
 const R3QPI: Block = on_pci(19, 5);
-
-/// An event as perf is told, the value that must reach the control register, and what happens meanwhile.
-struct Case {
-    perf: &'static str,
-    block: Block,
-    config: u64,
-    happening: Happening,
-}
-
-const fn case(perf: &'static str, block: Block, config: u64, happening: Happening) -> Case {
-    Case { perf, block, config, happening }
-}
 
 /// Codes and umasks: the guide's event tables, and Intel's event file for R2PCIe and R3QPI.
 const CASES: &[Case] = &[
@@ -136,7 +126,7 @@ fn inject(wiring: &mut Wiring) -> Injection {
 const NOTE: u32 = 0xdf4;
 
 fn script() -> String {
-    let events: String = CASES.iter().map(|case| format!(" -e {}", case.perf)).collect();
+    let events = events(CASES);
     format!(
         "echo '@@ pmus'; ls -1 /sys/bus/event_source/devices
         echo '@@ perf'; wrmsr 0xdf4 1; perf stat -a -x, -o /dev/stdout{events} -- sleep 0.2
@@ -151,14 +141,14 @@ fn script() -> String {
 
 #[test]
 fn the_driver_counts_what_happened() {
-    if boot::switched_off() {
+    if switched_off() {
         return;
     }
     let hardware = boot::hardware("e5-2600", inject);
     let run = boot::run(&hardware, &script());
     eprintln!("{:?}", run.report);
     every_pmu_registers(&run);
-    perf_counts_the_truth(&run);
+    perf_counts_the_truth(&run, "perf", (NOTE, 1), CASES);
     what_the_driver_wrote_is_known(&hardware, &run);
     registers_answer(&run);
     others_are_left_alone(&run);
@@ -176,18 +166,6 @@ fn every_pmu_registers(run: &Run) {
     );
     expected.sort_unstable();
     assert_eq!(found, expected);
-}
-
-fn perf_counts_the_truth(run: &Run) {
-    let lines = section(&run.output, "perf");
-    let accesses = between(&run.accesses, NOTE, 1);
-    let differences: Vec<String> = CASES
-        .iter()
-        .map(|case| (case.perf, count(&lines, case.perf), case.block.truth(accesses, case.config, case.happening)))
-        .filter(|(_, counted, truth)| counted != truth)
-        .map(|(perf, counted, truth)| format!("{perf}: perf says {counted}, the truth is {truth}"))
-        .collect();
-    assert!(differences.is_empty(), "{differences:#?}\n{}", run.errors);
 }
 
 /// Oddities: docs/interop.md.
@@ -225,7 +203,7 @@ fn others_are_left_alone(run: &Run) {
 /// device's socket, which must not be the whole machine; and CPU numbers may have no gaps: one core each, so that all can run.
 #[test]
 fn sockets_are_told_apart() {
-    if boot::switched_off() {
+    if switched_off() {
         return;
     }
     let script = "echo '@@ buses'; setpci -s 7f:0b.0 40.l; setpci -s ff:0b.0 40.l

@@ -8,9 +8,11 @@ use pericore_machine::signal::Wiring;
 use pericore_registers::Address;
 
 use crate::boot::{self, Run};
+use crate::cases::{Case, case, events, perf_counts_the_truth};
 use crate::decoding::{count_writes, oddities};
 use crate::injection::Injection;
 use crate::sections::{count, section};
+use crate::switch::switched_off;
 use crate::truth::{Block, Happening, before, between, free_running_truth, mmio, msr, pci};
 use Happening::{EachCycle, Never, Rate};
 
@@ -38,18 +40,6 @@ const M3UPI: Block = block(pci(0xfe, 5, 1, 0xa0), pci(0xfe, 5, 1, 0xd8), 8, 4);
 const IMC: Block = block(mmio(0xf002_2800), mmio(0xf002_2840), 4, 4);
 const CXLCM: Block = block(mmio(0xe800_0000), mmio(0xe800_0050), 8, 1);
 const CXLDP: Block = block(mmio(0xe808_0000), mmio(0xe808_0050), 8, 1);
-
-/// An event as perf is told, the value that must reach the control register, and what happens meanwhile.
-struct Case {
-    perf: &'static str,
-    block: Block,
-    config: u64,
-    happening: Happening,
-}
-
-const fn case(perf: &'static str, block: Block, config: u64, happening: Happening) -> Case {
-    Case { perf, block, config, happening }
-}
 
 /// Codes and umasks: chapter 2 of the guide; CXLCM's clock as in Intel's event file (catalog/deviations.toml). The driver of Linux 6.1 gives UBox and CXL blocks no names of their own.
 const CASES: &[Case] = &[
@@ -160,10 +150,6 @@ fn inject(wiring: &mut Wiring) -> Injection {
     injection
 }
 
-fn events(cases: &[Case]) -> String {
-    cases.iter().map(|case| format!(" -e {}", case.perf)).collect()
-}
-
 /// The last CHA's filter, by which the script says how far it is.
 const NOTE: u32 = 0x23fe;
 
@@ -186,16 +172,16 @@ fn script() -> String {
 
 #[test]
 fn the_driver_counts_what_happened() {
-    if boot::switched_off() {
+    if switched_off() {
         return;
     }
     let hardware = boot::hardware("emerald-rapids", inject);
     let run = boot::run(&hardware, &script());
     eprintln!("{:?}", run.report);
     every_pmu_registers(&run);
-    perf_counts_the_truth(&run, 1, CASES);
-    perf_counts_the_truth(&run, 2, MORE_CASES);
-    perf_counts_the_truth(&run, 3, LAST_CASES);
+    perf_counts_the_truth(&run, "perf 1", (NOTE, 1), CASES);
+    perf_counts_the_truth(&run, "perf 2", (NOTE, 2), MORE_CASES);
+    perf_counts_the_truth(&run, "perf 3", (NOTE, 3), LAST_CASES);
     free_running_counts_are_the_truth(&run);
     what_the_driver_wrote_is_known(&hardware, &run);
     // 64 CHAs; not frozen; the table's owner and its DVSEC.
@@ -229,18 +215,6 @@ fn every_pmu_registers(run: &Run) {
     assert_eq!(found, expected);
 }
 
-fn perf_counts_the_truth(run: &Run, part: u64, cases: &[Case]) {
-    let lines = section(&run.output, &format!("perf {part}"));
-    let accesses = between(&run.accesses, NOTE, part);
-    let differences: Vec<String> = cases
-        .iter()
-        .map(|case| (case.perf, count(&lines, case.perf), case.block.truth(accesses, case.config, case.happening)))
-        .filter(|(_, counted, truth)| counted != truth)
-        .map(|(perf, counted, truth)| format!("{perf}: perf says {counted}, the truth is {truth}"))
-        .collect();
-    assert!(differences.is_empty(), "{differences:#?}\n{}", run.errors);
-}
-
 fn free_running_counts_are_the_truth(run: &Run) {
     let (lines, accesses) = (section(&run.output, "free"), between(&run.accesses, NOTE, 4));
     let counted: Vec<(&str, u64)> = FREE_CASES.iter().map(|&(perf, ..)| (perf, count(&lines, perf))).collect();
@@ -262,7 +236,7 @@ fn what_the_driver_wrote_is_known(hardware: &Mutex<Hardware>, run: &Run) {
 #[test]
 #[ignore = "long form"]
 fn pcm_memory_reads_the_bandwidth() {
-    if boot::switched_off() {
+    if switched_off() {
         return;
     }
     let script = "echo '@@ pcm'; pcm-memory -csv -i=1 2";

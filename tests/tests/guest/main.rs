@@ -9,9 +9,11 @@
 mod bad_input;
 mod bandwidth;
 mod boot;
+mod cases;
 mod decoding;
 mod e5_2600;
 mod emerald_rapids;
 mod injection;
 mod sections;
+mod switch;
 mod truth;

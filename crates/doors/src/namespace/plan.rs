@@ -192,13 +192,13 @@ mod tests {
 
     #[test]
     fn a_missing_path_shadows_the_nearest_folder_with_all_its_entries() {
-        let folder = std::env::temp_dir().join(format!("pericore-plan-{}", std::process::id()));
-        fs::create_dir_all(folder.join("kept")).unwrap();
+        let scratch = tempfile::tempdir().unwrap();
+        let folder = scratch.path();
+        fs::create_dir(folder.join("kept")).unwrap();
         fs::write(folder.join("file"), "").unwrap();
         std::os::unix::fs::symlink("kept", folder.join("link")).unwrap();
         let door = folder.join("a/b").to_string_lossy().into_owned();
         let plan = plan(std::slice::from_ref(&door)).unwrap();
-        fs::remove_dir_all(&folder).unwrap();
         let steps: Vec<String> = plan.steps.iter().map(Step::describe).collect();
         let has = |end: &str| steps.iter().any(|step| step.ends_with(end));
         assert!(has("shadows/0/kept") && has("shadows/0/file") && has("shadows/0/link"), "{steps:?}");

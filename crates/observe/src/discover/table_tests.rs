@@ -83,6 +83,10 @@ fn tables_that_cannot_be_are_refused_as_a_whole() {
     assert_eq!(error(&mut framed(0, 5)), TableError::Stride { base: BASE, stride: 0 });
     assert_eq!(error(&mut framed(2, 5)), TableError::Stride { base: BASE, stride: 2 });
     assert_eq!(error(&mut framed(255, 1023)), TableError::TooLong { base: BASE, blocks: 1023, stride: 255 });
+    // The frame and the records fill 0x80000 bytes, and a record more would not fit.
+    assert_eq!(error(&mut framed(64, 1023)), TableError::Empty { base: BASE });
+    assert_eq!(error(&mut framed(65, 1007)), TableError::Empty { base: BASE });
+    assert_eq!(error(&mut framed(65, 1008)), TableError::TooLong { base: BASE, blocks: 1008, stride: 65 });
 }
 
 #[test]
@@ -95,7 +99,7 @@ fn records_of_zeros_hold_no_block() {
 #[test]
 fn records_that_cannot_be_are_left_out_and_say_why() {
     let [layout, address, id] = cha(1);
-    let broken: [([u64; 3], &str); 12] = [
+    let broken: [([u64; 3], &str); 13] = [
         ([u64::MAX; 3], "all ones"),
         ([layout, address, id | 0x8000], "type 0x8000"),
         ([layout, address, 64 << 16], "64 instances"),
@@ -108,7 +112,8 @@ fn records_that_cannot_be_are_left_out_and_say_why() {
         ([layout & !0xff00, address, id], "controls at 0x0"),
         // Controls over counters.
         ([layout & !0xff00 | 9 << 8, address, id], "counters at 0x8"),
-        // PCI: beyond the end of configuration space, and a foreign bus.
+        // PCI: between dwords, beyond the end of configuration space, and a foreign bus.
+        ([M2M_LAYOUT, 0x7e << 20 | 12 << 15 | 0x43a, 7], "cannot be"),
         ([M2M_LAYOUT, 0x7e << 20 | 12 << 15 | 0xff8, 7], "beyond"),
     ];
     for (record, words) in broken {

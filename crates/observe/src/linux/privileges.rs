@@ -94,15 +94,13 @@ mod tests {
         assert_eq!(left(Needs::default()), all(0));
         assert_eq!(left(Needs { ends_a_program: true, ..Needs::default() }), all(1 << 5));
         assert_eq!(left(Needs { reads_through_proc: true, ..Needs::default() }), all(1 << 21));
-        let folder = std::env::temp_dir().join(format!("pericore-privileges-{}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        let folders = [folder.as_path()];
+        let folder = tempfile::tempdir().unwrap();
+        let folders = [folder.path()];
         let needs = Needs { folders: &folders, ..Needs::default() };
         assert_eq!(left(needs), all(0));
         // Not even its owner may write there without the capability.
-        fs::set_permissions(&folder, Permissions::from_mode(0o500)).unwrap();
+        fs::set_permissions(folder.path(), Permissions::from_mode(0o500)).unwrap();
         assert_eq!(left(needs), all(1 << 1));
-        fs::remove_dir(&folder).unwrap();
         assert_eq!(capabilities(None).unwrap(), held, "other threads keep theirs");
     }
 }

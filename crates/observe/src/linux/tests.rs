@@ -4,41 +4,35 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use pericore_registers::{AccessError, Address, Bdf, Operation, RegisterSpace, Width};
+use tempfile::TempDir;
 
 use super::refusal::meaning;
 use super::*;
 use crate::discover::Cpu;
 
-/// A folder that goes when it is dropped.
-struct Folder(PathBuf);
+/// A folder that stands for `/`.
+struct Folder(TempDir);
 
 impl Folder {
     fn new() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("pericore-linux-{}-{number}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.0.path().join(path)
     }
 
     fn put(&self, path: &str, contents: &[u8]) -> PathBuf {
-        let path = self.0.join(path);
+        let path = self.path(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, contents).unwrap();
         path
     }
 
     fn space(&self) -> LinuxSpace {
-        LinuxSpace::new(Root::at(&self.0))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+        LinuxSpace::new(Root::at(self.0.path()))
     }
 }
 
@@ -89,17 +83,17 @@ fn where_a_cpu_goes_offline_another_of_its_package_serves() {
     }
     let gone = Address::Msr { cpu: 4, msr: 8 };
     let write = Operation::Write { address: gone, width: Width::B8, value: 0 };
-    let mut space = LinuxSpace::of(Root::at(&folder.0), cpus.to_vec());
-    let mut late = LinuxSpace::of(Root::at(&folder.0), cpus.to_vec());
-    fs::remove_file(folder.0.join("dev/cpu/4/msr")).unwrap();
+    let mut space = LinuxSpace::of(Root::at(folder.0.path()), cpus.to_vec());
+    let mut late = LinuxSpace::of(Root::at(folder.0.path()), cpus.to_vec());
+    fs::remove_file(folder.0.path().join("dev/cpu/4/msr")).unwrap();
     assert_eq!(space.read(gone, Width::B8), Ok(0x0606_0606_0606_0606), "the last one of package 1");
     space.hold_open([write]);
     late.hold_open([write]);
-    fs::remove_dir_all(folder.0.join("dev/cpu/6")).unwrap();
+    fs::remove_dir_all(folder.0.path().join("dev/cpu/6")).unwrap();
     assert_eq!(late.write(gone, Width::B8, 7), Ok(()));
     assert_eq!(late.read(gone, Width::B8), Ok(7));
     // With the whole package offline the driver is still there: no module is missing.
-    let mut none = LinuxSpace::of(Root::at(&folder.0), cpus.to_vec());
+    let mut none = LinuxSpace::of(Root::at(folder.0.path()), cpus.to_vec());
     assert_eq!(none.read(gone, Width::B8), Err(AccessError::Unreachable { address: gone }));
     // Nor does another package serve.
     assert_eq!(none.read(Address::Msr { cpu: 1, msr: 8 }, Width::B8), Ok(0x0101_0101_0101_0101));
@@ -209,7 +203,7 @@ fn procfs_serves_where_sysfs_is_missing() {
 fn an_empty_list_of_functions_is_no_list() {
     let folder = Folder::new();
     folder.put("proc/bus/pci/ff/10.0", &ramp(256));
-    fs::create_dir_all(folder.0.join("sys/bus/pci/devices")).unwrap();
+    fs::create_dir_all(folder.0.path().join("sys/bus/pci/devices")).unwrap();
     assert_eq!(folder.space().read(imc(0x10), Width::B4), Ok(0x1312_1110));
 }
 
@@ -268,7 +262,7 @@ fn cpus_belong_to_packages() {
         folder.put(&format!("{topology}/physical_package_id"), format!("{package}\n").as_bytes());
         folder.put(&format!("{topology}/die_id"), format!("{cpu}\n").as_bytes());
     }
-    let host = Host::new(Root::at(&folder.0), Processor::default()).unwrap();
+    let host = Host::new(Root::at(folder.0.path()), Processor::default()).unwrap();
     let expected = [(0, 0), (1, 1), (3, 1)].map(|(number, package)| Cpu { number, package });
     assert_eq!(host.cpus, expected);
 }
@@ -276,7 +270,7 @@ fn cpus_belong_to_packages() {
 #[test]
 fn a_topology_that_makes_no_sense_is_refused() {
     let folder = Folder::new();
-    let look = || Host::new(Root::at(&folder.0), Processor::default()).unwrap_err().to_string();
+    let look = || Host::new(Root::at(folder.0.path()), Processor::default()).unwrap_err().to_string();
     assert!(look().contains("/sys/devices/system/cpu/online"), "{}", look());
     for text in ["", "3-1", "0-99999999", "x"] {
         folder.put("sys/devices/system/cpu/online", text.as_bytes());
@@ -326,7 +320,7 @@ fn what_is_held_open_is_not_opened_again() {
     space.hold_open([read(other, Width::B8)]);
     assert!(!space.reads_through_proc());
     for gone in ["dev", "sys"] {
-        fs::remove_dir_all(folder.0.join(gone)).unwrap();
+        fs::remove_dir_all(folder.path(gone)).unwrap();
     }
     for (address, width) in [(msr, Width::B8), (imc(8), Width::B4), (memory, Width::B4)] {
         assert_eq!(space.write(address, width, 5), Ok(()));

@@ -375,7 +375,8 @@ mod tests {
 
     #[test]
     fn a_second_session_does_not_take_the_file() {
-        let directory = std::env::temp_dir().join(format!("pericore-journal-{}", std::process::id()));
+        let folder = tempfile::tempdir().unwrap();
+        let directory = folder.path().join("journals");
         let path = directory.join("journal");
         let missing = journal().write(&path).unwrap_err();
         assert!(matches!(&missing, JournalError::Io { action: "write", .. }) && !directory.exists(), "{missing}");
@@ -393,6 +394,5 @@ mod tests {
         fs::remove_file(&path).unwrap();
         assert!(matches!(journal().write(&directory), Err(JournalError::Taken { .. })));
         assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 0, "nothing is left behind");
-        fs::remove_dir_all(directory).unwrap();
     }
 }

@@ -411,17 +411,54 @@ fn turns_are_scaled_up_by_the_time_of_their_socket() {
 /// session that was killed.
 #[test]
 fn a_session_that_does_not_begin_leaves_no_journal() {
-    let directory = std::env::temp_dir().join(format!("pericore-no-start-{}", std::process::id()));
-    let neighbourhood = Neighbourhood::new(&directory, "local", "boot");
+    let directory = tempfile::tempdir().unwrap();
+    let neighbourhood = Neighbourhood::new(directory.path(), "local", "boot");
     let entrance = neighbourhood.enter().unwrap();
     let mut space = Fake::two_sockets();
     let plan = plan(&mut space, "cbo0/CLOCKTICKS/");
-    let journal = JournalFile { path: directory.clone(), ..neighbourhood.journal(1) };
+    let journal = JournalFile { path: directory.path().to_owned(), ..neighbourhood.journal(1) };
     let options = Options { journal: Some(journal), neighbourhood: Some(neighbourhood.clone()), ..Options::default() };
     let refused = Session::start(&mut space, plan, options, |_| Moment::default()).unwrap_err();
     drop(entrance);
     let left = neighbourhood.others().unwrap();
-    std::fs::remove_dir_all(&directory).unwrap();
     assert!(matches!(refused, SessionError::Journal(JournalError::Taken { .. })), "{refused}");
     assert_eq!((left, space.written()), (vec![], vec![]));
+}
+
+/// One of four channels counted nothing: where the three others counted a thousand each, that is no chance. Two are two.
+#[test]
+fn a_counter_that_stands_beside_others_is_doubted() {
+    for (counts, doubted) in [
+        ([1000, 0, 1000, 1000], true),
+        ([1000, 0, 1000, 999], false),
+        ([1000, 0, 0, 1000], false),
+        ([0, 0, 0, 0], false),
+    ] {
+        let mut session = start("imc/CAS_COUNT.RD/");
+        for (function, count) in [0, 1, 4, 5].into_iter().zip(counts) {
+            session.space_mut().set_pci((0xff, 16, function), 0xa0, count);
+        }
+        let sample = session.sample(at(2.0));
+        let doubts = sample.counts.iter().filter(|count| count.validity.grade() == Grade::Suspect);
+        let doubts: Vec<_> = doubts.map(|count| (count.socket, count.instance, count.validity.to_string())).collect();
+        let said = "suspect: imc1 in socket 0 counted nothing while its 3 neighbours counted at least 1000 each: stuck, or unused";
+        let expected = if doubted { vec![(0, 1, said.to_owned())] } else { vec![] };
+        assert_eq!(doubts, expected, "{counts:?}");
+    }
+}
+
+/// A clock that stands is doubted, but for a sample in which none need tick.
+#[test]
+fn a_clock_that_stands_is_doubted() {
+    for (seconds, tsc, doubted) in [(1.5, 1000, true), (1.5, 999, false), (1.0, 1000, false)] {
+        let mut space = Fake::two_sockets();
+        let plan = plan(&mut space, "cbo0/CLOCKTICKS/,cbo0/LLC_VICTIMS.M_STATE/");
+        let begin = |_: &mut Fake| Moment { seconds: 1.0, tsc: 0 };
+        let mut session = Session::start(space, plan, Options::default(), begin).unwrap();
+        let sample = session.sample(|_| Moment { seconds, tsc });
+        let said: Vec<_> =
+            sample.counts.iter().filter(|count| count.socket == 0).map(|c| c.validity.to_string()).collect();
+        assert_eq!(said[0].contains("the clock of cbo0 in socket 0 stands still"), doubted, "{said:?}");
+        assert_eq!(said[1], "measured", "no line need leave");
+    }
 }

@@ -1,23 +1,21 @@
 //! What the program does when things go wrong around it, and what it says of input that cannot be right.
 
-use std::path::PathBuf;
 use std::process::Command;
 
+use tempfile::TempDir;
+
+use super::ours::{PERICORE, command};
 use super::{SMALL, measured, pericore, refused, stderr, stdout};
 
 /// A shell script in which `$P` is the program, so that its path may have any characters.
 fn shell(script: &str) -> Command {
-    let mut shell = Command::new("sh");
-    shell.args(["-c", script]).env("P", env!("CARGO_BIN_EXE_pericore"));
+    let mut shell = command("sh");
+    shell.args(["-c", script]);
     shell
 }
 
-/// A folder of the test's own, empty.
-fn folder(name: &str) -> PathBuf {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).expect("a folder");
-    folder
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a folder")
 }
 
 /// A panic would end with 101, and in the middle of whatever was under way.
@@ -38,12 +36,12 @@ fn a_full_disk_is_an_error_and_no_panic() {
 /// The journals that cannot be used are all named, each with its file; none of them hides the others.
 #[test]
 fn restore_names_every_journal_that_it_cannot_use() {
-    let state = folder("damaged-journals");
-    std::fs::create_dir(state.join("pericore")).expect("a folder");
+    let state = folder();
+    std::fs::create_dir(state.path().join("pericore")).expect("a folder");
     for name in ["one.journal", "two.journal"] {
-        std::fs::write(state.join("pericore").join(name), "pericore journal 1\nboot x\n").expect("written");
+        std::fs::write(state.path().join("pericore").join(name), "pericore journal 1\nboot x\n").expect("written");
     }
-    let output = shell(r#""$P" restore >/dev/full"#).env("XDG_STATE_HOME", &state).output().expect("sh runs");
+    let output = shell(r#""$P" restore >/dev/full"#).env("XDG_STATE_HOME", state.path()).output().expect("sh runs");
     let said = stderr(&output);
     assert_eq!(output.status.code(), Some(255), "{said}");
     for part in ["one.journal", "two.journal", "checksum", "remove the file"] {
@@ -54,7 +52,8 @@ fn restore_names_every_journal_that_it_cannot_use() {
 /// A slip in a path is told; no folders come about.
 #[test]
 fn a_journal_in_a_folder_that_is_not_there_is_refused() {
-    let missing = folder("no-journal").join("missing");
+    let folder = folder();
+    let missing = folder.path().join("missing");
     let path = missing.join("stat.journal");
     let path = path.to_str().expect("UTF-8");
     let output = measured(&["--journal", path]);
@@ -85,7 +84,7 @@ fn values_that_cannot_be_are_refused_with_what_can() {
 fn an_argument_that_is_no_text_is_named() {
     use std::os::unix::ffi::OsStrExt;
     let word = std::ffi::OsStr::from_bytes(b"caf\xe9/CLOCKTICKS/");
-    let output = Command::new(env!("CARGO_BIN_EXE_pericore")).args(["stat", "-e"]).arg(word).output();
+    let output = command(PERICORE).args(["stat", "-e"]).arg(word).output();
     let output = output.expect("the program starts");
     let said = stderr(&output);
     assert_eq!(output.status.code(), Some(129), "{said}");
@@ -110,8 +109,8 @@ fn of_a_long_list_only_the_place_is_shown() {
 /// is said. Event select 4, umask 3 on each channel's counters (guide, Table 2-66).
 #[test]
 fn a_workload_runs_on_a_snapshot_and_leaves_its_counters_alone() {
-    let folder = folder("snapshot-of-a-machine");
-    let file = |name: &str| folder.join(name).to_str().expect("UTF-8").to_owned();
+    let folder = folder();
+    let file = |name: &str| folder.path().join(name).to_str().expect("UTF-8").to_owned();
     let (one, all) = (file("one.machine"), file("all.machine"));
     let poke = |from: &str, writes: &[&str], to: &str| {
         let output = pericore(&[&["machine", "poke", "--machine", from, "-o", to], writes].concat());
@@ -136,7 +135,8 @@ fn a_workload_runs_on_a_snapshot_and_leaves_its_counters_alone() {
 /// A snapshot of a machine that the model is none of: what can be done with it is said.
 #[test]
 fn a_snapshot_beyond_the_model_is_refused_with_advice() {
-    let file = folder("snapshot-beyond-the-model").join("nine.machine");
+    let folder = folder();
+    let file = folder.path().join("nine.machine");
     let path = file.to_str().expect("UTF-8");
     std::fs::write(&file, "pericore-machine 1\nmachine e5-2600 sockets=1 cores=9 threads=2 slices=8\nend\n")
         .expect("written");
@@ -204,7 +204,8 @@ fn rates_are_suspect_where_the_counters_stood() {
 /// A scenario without the ending that tells it from a workload's name.
 #[test]
 fn a_file_that_could_be_a_scenario_is_told_how_to_be_one() {
-    let file = folder("scenario").join("day.txt");
+    let folder = folder();
+    let file = folder.path().join("day.txt");
     std::fs::write(&file, "phase 1us\n").expect("written");
     let path = file.to_str().expect("UTF-8");
     refused(&["stat", "--machine", "e5-2600", "--workload", path], 129, &[path, "ends with .scenario"]);
@@ -219,14 +220,14 @@ fn an_interval_that_reading_would_fill_is_refused() {
 /// Defaults from the user's file; a mistake in it is told with its place, and keeps nobody from putting registers back.
 #[test]
 fn the_users_defaults_are_taken_and_their_mistakes_told() {
-    let folder = folder("config");
-    std::fs::create_dir(folder.join("pericore")).expect("a folder");
-    let file = folder.join("pericore/config.toml");
+    let folder = folder();
+    std::fs::create_dir(folder.path().join("pericore")).expect("a folder");
+    let file = folder.path().join("pericore/config.toml");
     let run = |line: &[&str], config: &str| {
         std::fs::write(&file, config).expect("written");
-        let mut command = Command::new(env!("CARGO_BIN_EXE_pericore"));
-        let command = command.args(line).env_remove("PERICORE_CONFIG").env("XDG_CONFIG_HOME", &folder);
-        command.env("XDG_STATE_HOME", &folder).output().expect("the program starts")
+        let mut command = command(PERICORE);
+        let command = command.args(line).env_remove("PERICORE_CONFIG").env("XDG_CONFIG_HOME", folder.path());
+        command.env("XDG_STATE_HOME", folder.path()).output().expect("the program starts")
     };
     let stat = ["stat", "--machine", "e5-2600", "--workload", SMALL];
     let output = run(&stat, "[stat]\nevent = \"ha/REQUESTS.READS/\"\njson-output = true\n");

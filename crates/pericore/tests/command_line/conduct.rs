@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use super::ours::{PERICORE, command};
 use super::{SMALL, measured, pericore, refused, stderr, stdout};
 
 #[test]
@@ -62,9 +63,8 @@ fn a_sample_costs_one_access_a_counter_and_the_cheapest_freeze() {
 /// The journal is there while a session runs, and gone when it has put everything back.
 #[test]
 fn journals_are_kept_removed_and_checked() {
-    let directory = std::env::temp_dir().join(format!("pericore-cli-journal-{}", std::process::id()));
-    std::fs::create_dir_all(&directory).unwrap();
-    let path = directory.join("stat.journal");
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("stat.journal");
     let file = path.to_str().unwrap();
     let output = measured(&["--journal", file]);
     assert!(output.status.success() && !path.exists());
@@ -74,7 +74,6 @@ fn journals_are_kept_removed_and_checked() {
     assert!(String::from_utf8(output.stderr).unwrap().contains("pericore restore --journal"));
     let output = pericore(&["restore", "--machine", "e5-2600", "--journal", file]);
     assert!(String::from_utf8(output.stderr).unwrap().contains("checksum"));
-    std::fs::remove_dir_all(directory).unwrap();
 }
 
 #[test]
@@ -126,8 +125,8 @@ fn wrong_command_lines_get_one_clear_message() {
 #[test]
 fn help_is_a_result_like_any_other() {
     let help = |script: &str| {
-        let mut shell = Command::new("bash");
-        shell.args(["-c", script]).env("P", env!("CARGO_BIN_EXE_pericore")).output().expect("bash runs")
+        let mut shell = command("bash");
+        shell.args(["-c", script]).output().expect("bash runs")
     };
     let lost = help(r#""$P" stat --help >/dev/full"#);
     assert!(lost.status.code() == Some(255) && stderr(&lost).contains("cannot write"), "{}", stderr(&lost));
@@ -216,9 +215,8 @@ fn a_register_is_peeked_and_poked_by_its_address() {
 /// A machine's registers by name, and its snapshot there and back.
 #[test]
 fn a_machine_is_poked_dumped_loaded_and_peeked() {
-    let folder = std::env::temp_dir().join(format!("pericore-machine-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder");
-    let file = folder.join("snapshot");
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("snapshot");
     let path = file.to_str().expect("UTF-8");
     let output = pericore(&["machine", "poke", "--machine", "e5-2600", "cbo3/ctl1=0x400137", "-o", path]);
     assert!(output.status.success(), "{}", stderr(&output));
@@ -239,13 +237,12 @@ fn a_machine_is_poked_dumped_loaded_and_peeked() {
     for family in ["e5-2600:sockets=4", "nehalem", "emerald-rapids:sockets=2"] {
         assert!(pericore(&["machine", "show", "--machine", family]).status.success());
     }
-    std::fs::remove_dir_all(folder).expect("removed");
 }
 
 /// Ctrl-C ends the measurement, prints what was counted, and the program dies of the signal.
 #[test]
 fn interrupted_it_prints_what_was_counted() {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_pericore"))
+    let mut child = command(PERICORE)
         .args([
             "stat",
             "--machine",
@@ -274,8 +271,10 @@ fn interrupted_it_prints_what_was_counted() {
 #[test]
 fn a_closed_pipe_is_quiet() {
     let script = r#""$P" list --json | head -n 1 >/dev/null; exit ${PIPESTATUS[0]}"#;
-    let mut shell = Command::new("bash");
-    let output = shell.args(["-c", script]).env("P", env!("CARGO_BIN_EXE_pericore")).output().expect("bash runs");
+    let mut shell = command("bash");
+    let output = shell.args(["-c", script]).output().expect("bash runs");
+    // It was cut off, or the list would fit a pipe.
+    assert_eq!(output.status.code(), Some(255));
     assert!(stderr(&output).is_empty(), "{}", stderr(&output));
 }
 
@@ -285,8 +284,8 @@ fn completions_and_man_pages_come_from_the_command_line() {
         let text = stdout(&pericore(&["completions", shell]));
         assert!(text.contains("pericore") && text.contains("why-not"), "{shell}: {text}");
     }
-    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("man");
-    let _ = std::fs::remove_dir_all(&folder);
+    let scratch = tempfile::tempdir().expect("a folder");
+    let folder = scratch.path().join("man");
     let written = pericore(&["completions", "--man", folder.to_str().expect("UTF-8")]);
     assert!(written.status.success(), "{}", stderr(&written));
     for (page, part) in [

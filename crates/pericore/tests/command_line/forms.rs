@@ -213,3 +213,26 @@ fn samples_come_at_the_overflows_of_the_first_event() {
     let e5 = ["stat", "--machine", "e5-2600", "--workload", SMALL, "-e", "imc0/CAS_COUNT.RD/", "-c", "500"];
     refused(&e5, 129, &["CAS_COUNT.RD", "cannot stop the counters"]);
 }
+
+/// 20 microseconds in two rounds: each event ran for half of them. The error of a share is in per cent as the share is, and what the table says is
+/// how much of it that is.
+#[test]
+fn what_took_turns_ran_for_its_share_of_the_time() {
+    let events = "imc/CAS_COUNT.WR/,imc/ACT_COUNT/,imc/CAS_COUNT.RD/,imc/RPQ_INSERTS/,imc/PREEMPTION.RD_PREEMPT_RD/";
+    let line = ["--timeout", "0.02", "-M", "imc/PCT_REQUESTS_PAGE_MISS", "-e", events];
+    let said = stderr(&measured(&[&line[..], &["-j"]].concat()));
+    let rows: Vec<serde_json::Value> = said.lines().map(|row| serde_json::from_str(row).expect("JSON")).collect();
+    assert_eq!(rows.len(), 6);
+    let scaled: Vec<_> = rows.iter().filter(|row| row["validity"] == "scaled").collect();
+    assert!(scaled.len() >= 3, "{said}");
+    for row in scaled {
+        assert_eq!((row["event-runtime"].as_u64(), row["pcnt-running"].as_f64()), (Some(10_000), Some(50.0)), "{row}");
+    }
+    let share = &rows[5];
+    let number = |key: &str| share[key].as_f64().or_else(|| share[key].as_str()?.parse().ok()).expect("a number");
+    assert!(share["metric-unit"] == "%" && number("metric-value") > 1.0, "{share}");
+    let table = stderr(&measured(&line));
+    let of_it = format!("standard error {:.2} %", number("standard-error") / number("metric-value") * 100.0);
+    let told = table.lines().find(|line| line.contains("imc/PCT_REQUESTS_PAGE_MISS: scaled")).expect("it is told");
+    assert!(told.ends_with(&of_it), "{of_it}: {told}");
+}

@@ -1,6 +1,6 @@
 //! `list`, `explain`, `decode` and `encode` as a user meets them.
 
-use std::path::{Path, PathBuf};
+use tempfile::{TempDir, tempdir};
 
 use super::{pericore, refused, stderr, stdout};
 
@@ -15,11 +15,11 @@ fn rows(arguments: &[&str]) -> Vec<serde_json::Value> {
     printed(arguments).lines().map(|line| serde_json::from_str(line).expect("a JSON line")).collect()
 }
 
-/// An event file of this test's own.
-fn file(name: &str, text: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+/// An event file in a folder.
+fn file(folder: &TempDir, name: &str, text: impl AsRef<[u8]>) -> String {
+    let path = folder.path().join(name);
     std::fs::write(&path, text).expect("the file is written");
-    path
+    path.to_str().expect("UTF-8").to_owned()
 }
 
 #[test]
@@ -163,7 +163,9 @@ fn wrong_command_lines_say_what_to_do() {
 
 #[test]
 fn event_files_join_the_catalogue() {
+    let folder = tempdir().expect("a folder");
     let path = file(
+        &folder,
         "good.json",
         r#"{"Header": {}, "Events": [
             {"Unit": "CBO", "EventName": "UNC_C_TOR_INSERTS.MY_OWN", "EventCode": "0x35", "UMask": "0x42", "Counter": "0,1", "BriefDescription": "Mine."},
@@ -172,8 +174,7 @@ fn event_files_join_the_catalogue() {
             {"Unit": "IRP", "EventName": "UNC_I_X", "EventCode": "1"}],
             "Metrics": [{"MetricName": "mine", "Formula": "a * 64", "Events": [{"Name": "UNC_C_BRAND_NEW", "Alias": "a"}], "UnitOfMeasure": "B"}]}"#,
     );
-    let path = path.to_str().expect("UTF-8");
-    let e5_2600 = ["--machine", "e5-2600", "--events", path];
+    let e5_2600 = ["--machine", "e5-2600", "--events", &path];
     let with = |front: &[&'static str], back: &[&'static str]| -> Vec<String> {
         front.iter().chain(&e5_2600[..]).chain(back).map(|text| (*text).to_owned()).collect()
     };
@@ -198,18 +199,17 @@ fn event_files_join_the_catalogue() {
 
 #[test]
 fn event_files_that_are_none_are_refused() {
+    let folder = tempdir().expect("a folder");
     let e5_2600 = |path: &str, words: &[&str]| refused(&["list", "--machine", "e5-2600", "--events", path], 255, words);
     e5_2600(
-        file("damaged.json", "{\"Events\": [\n{\"Unit\":").to_str().expect("UTF-8"),
+        &file(&folder, "damaged.json", "{\"Events\": [\n{\"Unit\":"),
         &["damaged.json", "line 2", "fetch the file again"],
     );
-    e5_2600(file("other.json", "{\"a\": 1}").to_str().expect("UTF-8"), &["neither \"Events\" nor \"Metrics\""]);
-    e5_2600(file("empty.json", "[]").to_str().expect("UTF-8"), &["nothing in it is for e5-2600"]);
+    e5_2600(&file(&folder, "other.json", "{\"a\": 1}"), &["neither \"Events\" nor \"Metrics\""]);
+    e5_2600(&file(&folder, "empty.json", "[]"), &["nothing in it is for e5-2600"]);
     e5_2600("/dev/zero", &["more than 64 MB"]);
     e5_2600("/nowhere.json", &["/nowhere.json", "No such file"]);
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bytes.json");
-    std::fs::write(&path, b"[\n\xff]").expect("the file is written");
-    e5_2600(path.to_str().expect("UTF-8"), &["line 2", "no text (UTF-8)"]);
+    e5_2600(&file(&folder, "bytes.json", b"[\n\xff]"), &["line 2", "no text (UTF-8)"]);
     refused(&["list", "--events", "x.json"], 129, &["add --machine"]);
 }
 

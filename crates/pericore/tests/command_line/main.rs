@@ -4,15 +4,15 @@ mod adversity;
 mod conduct;
 mod forms;
 mod lookup;
+#[path = "../ours/mod.rs"]
+mod ours;
 mod perf_habits;
 
-use std::process::{Command, Output};
+use std::process::Output;
+
+use ours::pericore;
 
 const SMALL: &str = "random:requests=20k,footprint=64M";
-
-fn pericore(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_pericore")).args(arguments).output().expect("the program starts")
-}
 
 /// `stat` of a small workload.
 fn measured(arguments: &[&str]) -> Output {

@@ -2,31 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::PathBuf;
-use std::process::Command;
 
+use super::ours::{PERICORE, command};
 use super::{SMALL, measured, refused, stderr, stdout};
 
 const METRICS: [&str; 2] = ["-M", "imc/MEM_READ_BANDWIDTH,cbo/LLC_DRD_MISS_RATIO"];
-
-/// A file of a test's own, removed at the end.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Self {
-        Self(std::env::temp_dir().join(format!("pericore-habits-{}-{name}", std::process::id())))
-    }
-
-    fn text(&self) -> String {
-        fs::read_to_string(&self.0).expect("a file")
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
-    }
-}
 
 fn rows(text: &str) -> Vec<serde_json::Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("a JSON line")).collect()
@@ -182,14 +162,15 @@ fn each_run_is_shown_beside_the_mean() {
 
 #[test]
 fn results_go_where_they_are_wanted() {
-    let (file, event) = (Scratch::new("append"), ["-e", "imc/CAS_COUNT.RD/", "-x,"]);
-    let to = file.0.to_str().expect("UTF-8");
-    fs::write(&file.0, "before\n").expect("written");
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    let (to, event) = (file.path().to_str().expect("UTF-8"), ["-e", "imc/CAS_COUNT.RD/", "-x,"]);
+    let read = || fs::read_to_string(&file).expect("a file");
+    fs::write(&file, "before\n").expect("written");
     for _ in 0..2 {
         let output = measured(&[&event[..], &["-o", to, "--append"]].concat());
         assert!(output.status.success() && stderr(&output).is_empty(), "{}", stderr(&output));
     }
-    let text = file.text();
+    let text = read();
     let lines: Vec<&str> = text.lines().collect();
     assert!(
         lines.len() == 3 && lines[0] == "before" && lines[1] == lines[2] && lines[1].contains("CAS_COUNT"),
@@ -197,11 +178,11 @@ fn results_go_where_they_are_wanted() {
     );
     // A descriptor of the caller's: what is in the file before and behind it stays.
     let script = r#"exec 7>"$2"; echo begin >&7; "$1" stat --machine e5-2600 --workload "$3" -e imc/CAS_COUNT.RD/ -x, --log-fd 7; echo end >&7"#;
-    let mut shell = Command::new("sh");
-    shell.args(["-c", script, "sh", env!("CARGO_BIN_EXE_pericore"), to, SMALL]);
+    let mut shell = command("sh");
+    shell.args(["-c", script, "sh", PERICORE, to, SMALL]);
     let output = shell.output().expect("a shell");
     assert!(stderr(&output).is_empty() && stdout(&output).is_empty(), "{}", stderr(&output));
-    assert_eq!(file.text(), format!("begin\n{}\nend\n", lines[1]));
+    assert_eq!(read(), format!("begin\n{}\nend\n", lines[1]));
     let stat = ["stat", "--machine", "e5-2600"];
     let refuse = |more: &[&str], words: &[&str]| refused(&[&stat[..], more].concat(), 129, words);
     refuse(&["--append"], &["--output"]);

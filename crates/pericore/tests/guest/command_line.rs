@@ -16,7 +16,7 @@ fn output_errors_and_status_are_the_commands() {
     if switched_off() {
         return;
     }
-    let scratch = Scratch::new("status");
+    let scratch = Scratch::new();
     let log = scratch.path().join("log");
     // MSR 0x395 is the fixed counter of this family's uncore.
     let script = "echo out; echo $PERICORE_EMULATED; echo 'two  words' >&2; rdmsr 0x395; perf stat -a -x, -e uncore/clockticks/ -- true; exit 7";
@@ -47,7 +47,7 @@ fn a_command_that_takes_too_long_has_timeouts_status() {
 /// Before anything is fetched or written.
 #[test]
 fn without_qemu_the_package_is_named() {
-    let scratch = Scratch::new("no-qemu");
+    let scratch = Scratch::new();
     let mut command = boot(&["--machine", "e5-2600", "--qemu", "qemu-system-none", "--", "true"]);
     let output = command.env("XDG_CACHE_HOME", scratch.path().join("cache")).output().unwrap();
     assert_eq!(output.status.code(), Some(255));

@@ -21,7 +21,7 @@ fn a_killed_boot_takes_qemu_along() {
     if switched_off() {
         return;
     }
-    let scratch = Scratch::new("killed");
+    let scratch = Scratch::new();
     let temporary = scratch.path().join("tmp");
     fs::create_dir(&temporary).unwrap();
     let mut command = boot(&["--machine", "nehalem", "--timeout", "900", "--", "sleep", "1000"]);

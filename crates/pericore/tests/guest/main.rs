@@ -5,27 +5,20 @@
 mod bursts;
 mod command_line;
 mod interruption;
+#[path = "../ours/mod.rs"]
+mod ours;
 mod preparation;
 mod same_counts;
 mod scratch;
+#[path = "../../../../tests/tests/guest/switch.rs"]
+mod switch;
 
-use std::io::Write;
-
-/// True if these tests are switched off.
-fn switched_off() -> bool {
-    let off = std::env::var_os("PERICORE_NO_GUEST").is_some();
-    if off {
-        // Past the capture of the test's output: nobody is to take this for a test that passed.
-        let name = std::thread::current().name().unwrap_or("a test").to_owned();
-        let message = format!("\nSKIPPED: {name}, which boots a guest, for PERICORE_NO_GUEST is set.\n\n");
-        std::io::stderr().write_all(message.as_bytes()).expect("stderr takes text");
-    }
-    off
-}
+use ours::{PERICORE, command};
+use switch::switched_off;
 
 /// `pericore machine boot` with arguments.
 fn boot(arguments: &[&str]) -> std::process::Command {
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_pericore"));
+    let mut command = command(PERICORE);
     command.args(["machine", "boot"]).args(arguments).stdin(std::process::Stdio::null());
     command
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::process::{Command, Output};
 
 use crate::boot;
+use crate::ours::{PERICORE, command};
 use crate::scratch::{Scratch, eventually, is_running};
 
 fn failing(scratch: &Scratch, command: &mut Command) -> String {
@@ -23,7 +24,7 @@ const BOOT: [&str; 6] = ["--machine", "e5-2600", "--qemu", "true", "--", "true"]
 
 #[test]
 fn without_a_network_the_mirror_is_named() {
-    let scratch = Scratch::new("network");
+    let scratch = Scratch::new();
     scratch.program("apt-get", "echo 'E: Temporary failure resolving deb.debian.org' >&2; exit 100");
     let said = failing(&scratch, &mut boot(&BOOT));
     for word in ["cannot prepare the guest", "deb.debian.org", "network"] {
@@ -33,7 +34,7 @@ fn without_a_network_the_mirror_is_named() {
 
 #[test]
 fn a_mirror_without_the_packages_is_told() {
-    let scratch = Scratch::new("packages");
+    let scratch = Scratch::new();
     let script = "case \"$*\" in *update*) ;; *) echo 'E: Unable to locate package linux-perf' >&2; exit 100;; esac";
     scratch.program("apt-get", script);
     let said = failing(&scratch, &mut boot(&BOOT));
@@ -43,15 +44,11 @@ fn a_mirror_without_the_packages_is_told() {
 /// Files may not become larger than 64 KiB: writing fails as it does on a full disk.
 #[test]
 fn a_full_disk_is_told() {
-    let scratch = Scratch::new("full");
+    let scratch = Scratch::new();
     let fill = "for word; do case $word in Dir::State::Lists=*) head -c 1000000 /dev/zero >\"${word#*=}/list\" || exit 100;; esac; done";
     scratch.program("apt-get", fill);
-    let mut limited = Command::new("sh");
-    limited.args([
-        "-c",
-        "trap '' XFSZ; ulimit -f 128; exec \"$0\" machine boot \"$@\"",
-        env!("CARGO_BIN_EXE_pericore"),
-    ]);
+    let mut limited = command("sh");
+    limited.args(["-c", "trap '' XFSZ; ulimit -f 128; exec \"$0\" machine boot \"$@\"", PERICORE]);
     let said = failing(&scratch, limited.args(BOOT));
     for word in ["File too large", "space"] {
         assert!(said.contains(word), "{said}");
@@ -60,7 +57,7 @@ fn a_full_disk_is_told() {
 
 #[test]
 fn a_killed_preparation_ends_and_leaves_nothing() {
-    let scratch = Scratch::new("slow");
+    let scratch = Scratch::new();
     let mark = scratch.path().join("process");
     scratch.program("apt-get", &format!("echo $$ >{0}.new; mv {0}.new {0}; exec sleep 1000", mark.display()));
     let mut command = boot(&BOOT);

@@ -11,6 +11,7 @@ use pericore_machine::chassis::{Chassis, Shape};
 use pericore_machine::signal::Wiring;
 
 use crate::bursts::{Burst, Bursts};
+use crate::ours::PERICORE;
 use crate::switched_off;
 
 /// Runs a script, with pericore, on a machine whose bursts `msr` asks for.
@@ -21,7 +22,7 @@ fn run(family: &str, msr: u32, bursts: &[Burst], script: &str) -> String {
     let chassis = Chassis::new(Shape::new(family, 1, 8, 1).unwrap(), wiring, |_| 8);
     let hardware = Arc::new(Mutex::new(Hardware::new(chassis, Box::new(traffic), 21_600_000_000)));
     let mut boot = Boot::new(["sh", "-c", script].map(str::to_owned).to_vec());
-    boot.programs.push(env!("CARGO_BIN_EXE_pericore").into());
+    boot.programs.push(PERICORE.into());
     boot.timeout = Duration::from_secs(900);
     let prepared = Prepared::get().unwrap_or_else(|error| panic!("{error}"));
     let ((out, output), (err, errors)) = (guest::collector(), guest::collector());

@@ -1,42 +1,44 @@
 //! Folders of a test's own, and patience.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
+use tempfile::TempDir;
+
 /// A folder that goes with this value.
-pub struct Scratch(PathBuf);
+pub struct Scratch(TempDir);
 
 impl Scratch {
-    pub fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("pericore-boot-test-{}-{name}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
+    pub fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
     }
 
     pub fn path(&self) -> &Path {
-        &self.0
+        self.0.path()
     }
 
     /// A program in the folder `bin`, which is to come first in the search path.
     pub fn program(&self, name: &str, script: &str) {
-        let folder = self.0.join("bin");
+        let folder = self.path().join("bin");
         fs::create_dir_all(&folder).unwrap();
-        let path = folder.join(name);
-        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        let draft = self.path().join("draft");
+        fs::write(&draft, format!("#!/bin/sh\n{script}\n")).unwrap();
+        // Written by another process: a child that this one forks at the same time would hold the file open for writing, and nobody could run it.
+        let written = Command::new("install").args(["-m", "755"]).arg(&draft).arg(folder.join(name)).status().unwrap();
+        assert!(written.success());
     }
 
     /// The search path with `bin` in front.
     pub fn search_path(&self) -> String {
-        format!("{}:{}", self.0.join("bin").display(), std::env::var("PATH").unwrap_or_default())
+        format!("{}:{}", self.path().join("bin").display(), std::env::var("PATH").unwrap_or_default())
     }
 
     /// Names of everything below a folder of it, at any depth; nothing if there is no such folder.
     pub fn content(&self, folder: &str) -> Vec<PathBuf> {
         let mut found = Vec::new();
-        let mut folders = vec![self.0.join(folder)];
+        let mut folders = vec![self.path().join(folder)];
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
                 if entry.path().is_dir() {
@@ -47,12 +49,6 @@ impl Scratch {
             }
         }
         found
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 

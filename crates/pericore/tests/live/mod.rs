@@ -7,20 +7,21 @@ pub mod rig;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use ours::PERICORE;
 use pericore_doors::log::Kind;
-use rig::{Rig, Run, config, scratch};
+use rig::{Rig, Run, config};
 
-pub const PERICORE: &str = env!("CARGO_BIN_EXE_pericore");
+#[path = "../ours/mod.rs"]
+pub mod ours;
 
 /// Runs a shell script on the machine, with a state directory of its own; `$P` is the program. What is left in the directory
 /// comes back too.
 pub fn script(rig: &Rig, script: &str) -> (Run, Vec<PathBuf>) {
-    let state = scratch("state");
-    let text = format!("XDG_STATE_HOME=$1 P=$2; export XDG_STATE_HOME P\n{script}");
+    let scratch = tempfile::tempdir().expect("a folder");
+    let state = scratch.path().join("state");
+    let text = format!("XDG_STATE_HOME=$1 P=$2 PERICORE_CONFIG=; export XDG_STATE_HOME P PERICORE_CONFIG\n{script}");
     let run = rig.run("sh", &["-c", &text, "sh", state.to_str().expect("UTF-8"), PERICORE]);
-    let left = files(&state);
-    let _ = fs::remove_dir_all(state);
-    (run, left)
+    (run, files(&state))
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {

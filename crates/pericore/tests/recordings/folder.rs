@@ -4,19 +4,21 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use tempfile::TempDir;
+
+use crate::ours::{PERICORE, command};
+
 /// A folder of a test's own, which is the current one of its programs.
-pub struct Folder(PathBuf);
+pub struct Folder(TempDir);
 
 impl Folder {
-    pub fn new(test: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("pericore-recordings-{}-{test}", std::process::id()));
-        fs::create_dir_all(&path).expect("a folder");
-        Self(path)
+    pub fn new() -> Self {
+        Self(tempfile::tempdir().expect("a folder"))
     }
 
     pub fn command(&self, arguments: &[&[&str]]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_pericore"));
-        command.args(arguments.concat()).current_dir(&self.0).env("XDG_STATE_HOME", &self.0);
+        let mut command = command(PERICORE);
+        command.args(arguments.concat()).current_dir(&self.0).env("XDG_STATE_HOME", self.0.path());
         command
     }
 
@@ -33,13 +35,13 @@ impl Folder {
 
     /// A shell's run; `$P` is the program.
     pub fn shell(&self, script: &str) -> Output {
-        let mut command = Command::new("sh");
-        command.args(["-c", script]).env("P", env!("CARGO_BIN_EXE_pericore")).current_dir(&self.0);
+        let mut command = command("sh");
+        command.args(["-c", script]).current_dir(&self.0);
         command.output().expect("sh runs")
     }
 
     pub fn file(&self, name: &str) -> PathBuf {
-        self.0.join(name)
+        self.0.path().join(name)
     }
 
     pub fn names(&self) -> Vec<String> {
@@ -47,12 +49,6 @@ impl Folder {
         let mut names: Vec<String> = entries.map(|name| name.into_string().expect("UTF-8")).collect();
         names.sort();
         names
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 

@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 
 use crate::E5;
 use crate::folder::{Folder, lines, said};
+use crate::ours::PERICORE;
 
 #[test]
 fn the_same_seed_gives_the_same_file() {
-    let folder = Folder::new("seed");
+    let folder = Folder::new();
     folder.shown(&[&["record"], &E5]);
     folder.shown(&[&["record", "-o", "again.rec"], &E5]);
     let first = fs::read(folder.file("pericore.rec")).expect("a recording");
@@ -21,7 +22,7 @@ fn the_same_seed_gives_the_same_file() {
 /// SIGKILL in the middle: what was measured until then is there, and that it was cut is said.
 #[test]
 fn what_kills_the_run_leaves_what_was_measured() {
-    let folder = Folder::new("killed");
+    let folder = Folder::new();
     let endless = ["record", "--machine", "e5-2600", "--workload", "random:requests=1G,footprint=64M"];
     let mut run = folder.command(&[&endless]).stderr(Stdio::null()).spawn().expect("the program starts");
     let file = folder.file("pericore.rec");
@@ -51,7 +52,7 @@ fn what_kills_the_run_leaves_what_was_measured() {
 /// Ctrl-C is an end like another.
 #[test]
 fn a_signal_ends_a_recording_in_order() {
-    let folder = Folder::new("signal");
+    let folder = Folder::new();
     let script = r#""$P" record --machine e5-2600 --workload random:requests=1G,footprint=64M & pid=$!
         until [ "$(wc -l <pericore.rec 2>/dev/null || echo 0)" -gt 3 ]; do sleep 0.01; done
         kill -TERM $pid; wait $pid; echo status $?; tail -n 1 pericore.rec; "$P" report -j"#;
@@ -66,7 +67,7 @@ fn a_signal_ends_a_recording_in_order() {
 /// The limit on a file's size stands for a disk that is full: with the signal ignored, a write goes as far as it can.
 #[test]
 fn a_full_disk_leaves_whole_lines() {
-    let folder = Folder::new("full");
+    let folder = Folder::new();
     let run = "record --machine e5-2600 --workload random:requests=200k,footprint=64M";
     let script = format!(r#"trap '' XFSZ; ulimit -f 8; "$P" {run}"#);
     let output = folder.shell(&script);
@@ -87,7 +88,7 @@ fn a_full_disk_leaves_whole_lines() {
 
 #[test]
 fn an_older_recording_is_kept_until_there_is_a_new_one() {
-    let folder = Folder::new("old");
+    let folder = Folder::new();
     let place = |arguments: &[&str]| folder.run(&[&["record"], &E5[..2], arguments]);
     folder.shown(&[&["record"], &E5]);
     let first = fs::read(folder.file("pericore.rec")).expect("a recording");
@@ -123,7 +124,7 @@ fn an_older_recording_is_kept_until_there_is_a_new_one() {
 /// What yields no sample, or not even a whole one, leaves all files as they are, however often it is tried.
 #[test]
 fn only_a_sample_takes_the_place_of_an_older_recording() {
-    let folder = Folder::new("failed");
+    let folder = Folder::new();
     folder.shown(&[&["record"], &E5]);
     let first = fs::read(folder.file("pericore.rec")).expect("a recording");
     let is_kept = |what: &str, output: &Output| {
@@ -146,7 +147,7 @@ fn only_a_sample_takes_the_place_of_an_older_recording() {
         assert!(!said(&output).contains("samples before that"), "{}", said(&output));
         is_kept("full disk", &output);
     }
-    let inner = [env!("CARGO_BIN_EXE_pericore"), "record", "-e", "imc/CAS_COUNT.RD/", "--", "/no/such/program"];
+    let inner = [PERICORE, "record", "-e", "imc/CAS_COUNT.RD/", "--", "/no/such/program"];
     let output = folder.run(&[&["machine", "run", "--machine", "e5-2600", "--"], &inner]);
     assert!(!output.status.success() && said(&output).contains("/no/such/program"), "{}", said(&output));
     assert_eq!(fs::read(folder.file("pericore.rec")).expect("a recording"), first, "in real time");
@@ -156,7 +157,7 @@ fn only_a_sample_takes_the_place_of_an_older_recording() {
 /// What a shell has opened is written to; it is no name to move other files to.
 #[test]
 fn a_recording_follows_links() {
-    let folder = Folder::new("links");
+    let folder = Folder::new();
     let run = E5.join(" ");
     let output = folder.shell(&format!(
         r#"echo before >out; "$P" record {run} -o /dev/stdout >>out; ls -l /dev/stdout | cut -c1; tail -n +2 out >x.rec; "$P" report x.rec -j"#
@@ -174,19 +175,8 @@ fn a_recording_follows_links() {
 /// On a machine that stands in for a Xeon: wall time, which is told, and EMULATED all the same. The program's status is ours.
 #[test]
 fn our_own_recorder_runs_on_a_machine_that_stands_in() {
-    let folder = Folder::new("stand-in");
-    let inner = [
-        env!("CARGO_BIN_EXE_pericore"),
-        "record",
-        "-I",
-        "20",
-        "-e",
-        "imc/CAS_COUNT.RD/",
-        "--",
-        "sh",
-        "-c",
-        "sleep 0.1; exit 5",
-    ];
+    let folder = Folder::new();
+    let inner = [PERICORE, "record", "-I", "20", "-e", "imc/CAS_COUNT.RD/", "--", "sh", "-c", "sleep 0.1; exit 5"];
     let output = folder
         .run(&[&["machine", "run", "--machine", "e5-2600", "--inject", "imc/CAS_COUNT.RD_REG=1000000", "--"], &inner]);
     assert_eq!(output.status.code(), Some(5), "{}", said(&output));

@@ -9,7 +9,7 @@ use crate::folder::{Folder, said};
 /// `stat` and, of the same run, `record` and `report`: equal lines in all forms and scopes. Under a table `stat` says more.
 #[test]
 fn a_report_is_what_stat_would_have_printed() {
-    let folder = Folder::new("same");
+    let folder = Folder::new();
     let events = ["-e", "imc/CAS_COUNT.RD/,cbo1/CLOCKTICKS/,{imc/ACT_COUNT,name=opened/,imc/CAS_COUNT.WR/}"];
     let asked = [&events[..], &["-M", "MEM_READ_BANDWIDTH,AVG_TOR_DRD_MISS_LATENCY"]].concat();
     let turns = ["-M", "LLC_DRD_MISS_PCT", "-e", "cbo/LLC_LOOKUP.WRITE/"];
@@ -52,7 +52,7 @@ fn a_report_is_what_stat_would_have_printed() {
 /// short for a turn: the numbers of a single long interval.
 #[test]
 fn turns_are_scaled_up_over_the_whole() {
-    let folder = Folder::new("turns");
+    let folder = Folder::new();
     let asked = ["-M", "LLC_DRD_MISS_PCT", "-e", "cbo/LLC_LOOKUP.WRITE/,cbo/LLC_VICTIMS.M_STATE/"];
     let rows = |text: String| {
         let rows = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"));
@@ -73,7 +73,7 @@ fn turns_are_scaled_up_over_the_whole() {
 /// What was recorded serves for more than was asked for; what was not is named.
 #[test]
 fn other_events_and_metrics_are_found_in_what_was_recorded() {
-    let folder = Folder::new("other");
+    let folder = Folder::new();
     folder.shown(&[&["record", "-e", "imc/CAS_COUNT.RD/,imc/CAS_COUNT.WR/"], &E5]);
     let bandwidth = folder.shown(&[&["report", "-M", "MEM_BANDWIDTH", "-j"]]);
     let stat = folder.shown(&[&["stat", "-M", "MEM_BANDWIDTH", "-j", "-o", "/dev/stdout", "-I", "0.01"], &E5]);
@@ -99,7 +99,7 @@ fn other_events_and_metrics_are_found_in_what_was_recorded() {
 /// The parts before and behind a time make the whole, and every row of a course lies between its least and most.
 #[test]
 fn a_recording_is_shown_in_parts_and_over_time() {
-    let folder = Folder::new("parts");
+    let folder = Folder::new();
     folder.shown(&[&["record", "-e", "imc/CAS_COUNT.RD/"], &E5]);
     let count = |span: &[&str]| {
         let line = folder.shown(&[&["report", "-j"], span]);
@@ -126,7 +126,7 @@ fn a_recording_is_shown_in_parts_and_over_time() {
 /// Twice the requests are twice the reads. What cannot be compared says so.
 #[test]
 fn two_recordings_are_compared() {
-    let folder = Folder::new("diff");
+    let folder = Folder::new();
     let record = |file: &str, workload: &str| {
         folder.shown(&[&[
             "record",
@@ -184,7 +184,7 @@ fn two_recordings_are_compared() {
 /// The workload is over within the delay.
 #[test]
 fn a_recording_without_samples_says_so() {
-    let folder = Folder::new("empty");
+    let folder = Folder::new();
     let output = folder.shell(&format!(r#""$P" record -D 1000 {} -o /dev/stdout >pericore.rec"#, E5.join(" ")));
     assert!(said(&output).contains("no sample: /dev/stdout has nothing but"), "{}", said(&output));
     for how in [&[][..], &["-I"], &["--over-time"], &["--diff", "pericore.rec"]] {
@@ -197,7 +197,7 @@ fn a_recording_without_samples_says_so() {
 /// A pipe is no file to rename; and nobody who stops reading is told so.
 #[test]
 fn recordings_go_through_pipes() {
-    let folder = Folder::new("pipes");
+    let folder = Folder::new();
     let run = E5.join(" ");
     let output = folder.shell(&format!(r#""$P" record {run} -o /dev/stdout 2>/dev/null | "$P" report /dev/stdin -j"#));
     assert!(String::from_utf8_lossy(&output.stdout).contains("MEM_READ_BANDWIDTH"), "{}", said(&output));
@@ -207,7 +207,7 @@ fn recordings_go_through_pipes() {
 
 #[test]
 fn a_report_never_overwrites_what_it_reads() {
-    let folder = Folder::new("itself");
+    let folder = Folder::new();
     folder.shown(&[&["record", "-o", "x.rec"], &E5]);
     folder.shown(&[&["record", "-o", "y.rec"], &E5]);
     let recorded = fs::read(folder.file("x.rec")).expect("a recording");
@@ -228,7 +228,7 @@ fn a_report_never_overwrites_what_it_reads() {
 
 #[test]
 fn standard_input_is_a_recording_like_another() {
-    let folder = Folder::new("input");
+    let folder = Folder::new();
     folder.shown(&[&["record", "-o", "x.rec"], &E5]);
     let named = folder.shown(&[&["report", "x.rec"]]);
     for script in [r#"cat x.rec | "$P" report -"#, r#""$P" report - <x.rec"#] {

@@ -1,35 +1,36 @@
 //! `pericore top` on a terminal, on a live software machine behind the files of a Xeon. Needs /dev/fuse, root or user namespaces.
 
+#[path = "../ours/mod.rs"]
+mod ours;
 mod terminal;
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use ours::{PERICORE, command};
+use tempfile::TempDir;
 use terminal::Terminal;
 
-const PERICORE: &str = env!("CARGO_BIN_EXE_pericore");
 /// Lines read a second by each of the four channels, in millions.
 const RATE: f64 = 3.0;
 const ORDINARY: (u16, u16) = (80, 24);
 
-/// A place for journals and a log, removed at the end.
-struct Scratch(PathBuf);
+/// A place for journals and a log.
+struct Scratch(TempDir);
 
 impl Scratch {
-    fn new(name: &str) -> Self {
-        let folder = std::env::temp_dir().join(format!("pericore-top-{}-{name}", std::process::id()));
-        std::fs::create_dir_all(&folder).expect("a folder");
-        Self(folder)
+    fn new() -> Self {
+        Self(tempfile::tempdir().expect("a folder"))
     }
 
     fn log(&self) -> PathBuf {
-        self.0.join("log")
+        self.0.path().join("log")
     }
 
     /// The shell of a user, on a machine with constant traffic. `$P` is the program.
     fn shell(&self, script: &str) -> Command {
-        let mut command = Command::new(PERICORE);
+        let mut command = command(PERICORE);
         command.args(["machine", "run", "--machine", "e5-2600", "--inject", "imc/CAS_COUNT.RD_REG=3000000"]);
         command.arg("--log").arg(self.log()).args(["--", "sh", "-c", script]);
         self.at_home(command)
@@ -37,18 +38,16 @@ impl Scratch {
 
     fn at_home(&self, mut command: Command) -> Command {
         command
-            .env("P", PERICORE)
-            .env("XDG_STATE_HOME", self.0.join("state"))
-            .env("TMPDIR", &self.0)
+            .env("XDG_STATE_HOME", self.0.path().join("state"))
+            .env("TMPDIR", self.0.path())
             .env("LC_ALL", "C.UTF-8");
-        command.env_remove("NO_COLOR");
         command
     }
 
     /// Nothing is left to undo, and the last value of each control that was written is the first that was read: 0.
     #[track_caller]
     fn is_put_back(&self) {
-        let left = files(&self.0.join("state"));
+        let left = files(&self.0.path().join("state"));
         assert!(left.is_empty(), "{left:?}");
         let log = std::fs::read_to_string(self.log()).expect("a log");
         for control in ["imc0 ctl0", "imc1 ctl0", "imc2 ctl0", "imc3 ctl0"] {
@@ -64,13 +63,7 @@ impl Scratch {
     #[track_caller]
     fn is_empty(&self) {
         let left: Vec<_> = std::fs::read_dir(&self.0).expect("a folder").flatten().map(|entry| entry.path()).collect();
-        assert!(left.is_empty(), "{left:?}, with {:?}", files(&self.0));
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
+        assert!(left.is_empty(), "{left:?}, with {:?}", files(self.0.path()));
     }
 }
 
@@ -93,7 +86,7 @@ fn agrees(line: &str, rate: f64) -> bool {
 
 #[test]
 fn it_shows_what_the_traffic_is_and_leaves_the_terminal_as_it_was() {
-    let scratch = Scratch::new("shows");
+    let scratch = Scratch::new();
     let script = r#"echo here; "$P" top -I 100 -e imc/CAS_COUNT.RD/; echo status $?"#;
     let mut terminal = Terminal::start(scratch.shell(script), ORDINARY);
     let before = terminal.settings();
@@ -121,7 +114,7 @@ fn it_shows_what_the_traffic_is_and_leaves_the_terminal_as_it_was() {
 /// Ctrl-C is a key like q, and so is Escape; an end that was asked for is no failure.
 #[test]
 fn every_key_for_the_end_ends() {
-    let scratch = Scratch::new("keys");
+    let scratch = Scratch::new();
     let script = r#"for run in 1 2 3; do "$P" top -I 50 -e imc/CAS_COUNT.RD/; echo status $?; done"#;
     let mut terminal = Terminal::start(scratch.shell(script), ORDINARY);
     let before = terminal.settings();
@@ -141,7 +134,7 @@ fn every_key_for_the_end_ends() {
 /// Without a terminal, or with -b, frames are text: no escape sequences, and as many as were asked for.
 #[test]
 fn frames_are_text_where_there_is_no_terminal() {
-    let scratch = Scratch::new("text");
+    let scratch = Scratch::new();
     let script = r#""$P" top -b -I 50 -n 3 -e imc/CAS_COUNT.RD/"#;
     let output = scratch.shell(script).output().expect("it starts");
     let text = String::from_utf8(output.stdout).expect("UTF-8");
@@ -157,7 +150,7 @@ fn frames_are_text_where_there_is_no_terminal() {
 /// What the model of a software machine does not produce is doubted here as `stat` doubts it.
 #[test]
 fn what_is_not_modelled_is_doubted() {
-    let scratch = Scratch::new("silent");
+    let scratch = Scratch::new();
     let mut command = Command::new(PERICORE);
     command.args(["top", "-b", "-n", "1", "-I", "100", "--machine", "e5-2600:hidden=imc3", "--workload", "stream"]);
     command.args(["-e", "cbo/RING_BOUNCES.AK_CORE/,imc/CAS_COUNT.RD/"]);
@@ -177,7 +170,7 @@ fn what_is_not_modelled_is_doubted() {
 /// Nobody reads: counting goes on, all samples are taken, and at the end everything is put back all the same.
 #[test]
 fn a_terminal_that_takes_nothing_holds_nobody_up() {
-    let scratch = Scratch::new("stuck");
+    let scratch = Scratch::new();
     let script = r#""$P" top -A -I 10 -n 400 -e imc/CAS_COUNT.RD/"#;
     let mut terminal = Terminal::start(scratch.shell(script), (230, 24));
     let before = terminal.settings();
@@ -192,7 +185,7 @@ fn a_terminal_that_takes_nothing_holds_nobody_up() {
 /// Ctrl-Z gives the terminal back to the shell, `fg` takes it again; a stopped one that is told to end leaves the terminal alone.
 #[test]
 fn it_stops_and_goes_on_as_a_shell_wants_it() {
-    let scratch = Scratch::new("stop");
+    let scratch = Scratch::new();
     let mut command = Command::new("bash");
     command.args(["--norc", "--noprofile", "--noediting", "-i"]).env("PS1", "$ ").env_remove("HISTFILE");
     let mut terminal = Terminal::start(scratch.at_home(command), ORDINARY);
@@ -222,7 +215,7 @@ fn it_stops_and_goes_on_as_a_shell_wants_it() {
 /// A stop that comes as a signal, as `kill -TSTP` sends it: the shell gets its terminal back as it was, and `fg` takes it again.
 #[test]
 fn a_signal_to_stop_gives_the_terminal_back() {
-    let scratch = Scratch::new("kill-stop");
+    let scratch = Scratch::new();
     let shell = "exec env PS1='$ ' HISTFILE= bash --norc --noprofile --noediting -i";
     let mut terminal = Terminal::start(scratch.shell(shell), ORDINARY);
     terminal.until("prompt", |screen| screen.before.ends_with("$ "));
@@ -248,7 +241,7 @@ fn a_signal_to_stop_gives_the_terminal_back() {
 /// Names may be of any script: no line is wider than the terminal, where wide characters take two columns.
 #[test]
 fn wide_names_keep_their_columns() {
-    let scratch = Scratch::new("wide");
+    let scratch = Scratch::new();
     let script = r#""$P" top -b -I 50 -n 2 -e imc/CAS_COUNT.RD,name=主記憶からの読み出し/ -e imc/CAS_COUNT.RD/"#;
     let output = scratch.shell(script).output().expect("it starts");
     let text = String::from_utf8(output.stdout).expect("UTF-8");
@@ -267,12 +260,12 @@ fn wide_names_keep_their_columns() {
 /// The window is closed: counters are put back, and nothing stays behind.
 #[test]
 fn a_terminal_that_goes_away_ends_it_in_order() {
-    let scratch = Scratch::new("gone");
-    let mut command = Command::new(PERICORE);
+    let scratch = Scratch::new();
+    let mut command = command(PERICORE);
     command.args(["top", "--machine", "e5-2600", "--workload", "idle", "-I", "100", "-M", "MEM_BANDWIDTH"]);
     let mut terminal = Terminal::start(scratch.at_home(command), ORDINARY);
     terminal.until("rows", |screen| screen.line("imc/MEM_BANDWIDTH").is_some());
-    assert_eq!(files(&scratch.0).len(), 1, "a journal");
+    assert_eq!(files(scratch.0.path()).len(), 1, "a journal");
     terminal.hang_up();
     assert_eq!(terminal.status().signal(), Some(libc::SIGHUP));
     scratch.is_empty();
@@ -282,8 +275,8 @@ fn a_terminal_that_goes_away_ends_it_in_order() {
 #[test]
 fn a_signal_to_the_keeper_ends_the_measurement_in_order() {
     for signal in [libc::SIGTERM, libc::SIGHUP] {
-        let scratch = Scratch::new(&format!("signal-{signal}"));
-        let mut command = Command::new(PERICORE);
+        let scratch = Scratch::new();
+        let mut command = command(PERICORE);
         command.args(["top", "--machine", "e5-2600", "--workload", "idle", "-I", "100", "-M", "MEM_BANDWIDTH"]);
         let mut terminal = Terminal::start(scratch.at_home(command), ORDINARY);
         let before = terminal.settings();

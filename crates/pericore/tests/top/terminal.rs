@@ -1,8 +1,10 @@
 //! A terminal with nobody in front of it: a pseudo-terminal, a program on it, and what its screen shows.
 
+use std::ffi::CStr;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
@@ -28,17 +30,26 @@ fn check(status: libc::c_int) {
 impl Terminal {
     /// Starts a program on a terminal of `columns` by `lines`, as the leader of its session.
     pub fn start(mut command: Command, (columns, lines): (u16, u16)) -> Self {
-        let (mut master, mut slave) = (0, 0);
+        // Closed on exec from the start: in another test's program they would keep the terminal alive.
+        // SAFETY: a system call with flags only.
+        let master = unsafe { libc::posix_openpt(libc::O_RDWR | libc::O_NOCTTY | libc::O_CLOEXEC) };
+        check(master);
+        // SAFETY: it is open and nobody else's.
+        let master = unsafe { File::from_raw_fd(master) };
+        let mut name = [0; 64];
         let size = libc::winsize { ws_row: lines, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
-        let none = std::ptr::null_mut();
-        // SAFETY: room for two descriptors, and a valid size.
-        check(unsafe { libc::openpty(&raw mut master, &raw mut slave, none, std::ptr::null(), &raw const size) });
-        // SAFETY: both are open and nobody else's.
-        let (master, slave) = unsafe { (File::from_raw_fd(master), File::from_raw_fd(slave)) };
-        for file in [&master, &slave] {
-            // SAFETY: the descriptor is open. It would keep the terminal alive in other tests' programs.
-            check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFD, libc::FD_CLOEXEC) });
+        let terminal = master.as_raw_fd();
+        // SAFETY: the descriptor is open, the name has room, and the size is valid.
+        unsafe {
+            check(libc::grantpt(terminal));
+            check(libc::unlockpt(terminal));
+            assert_eq!(libc::ptsname_r(terminal, name.as_mut_ptr(), name.len()), 0, "the terminal has a name");
+            check(libc::ioctl(terminal, libc::TIOCSWINSZ, &raw const size));
         }
+        // SAFETY: ptsname_r has ended the name with 0.
+        let name = unsafe { CStr::from_ptr(name.as_ptr()) }.to_str().expect("a path");
+        let mut options = File::options();
+        let slave = options.read(true).write(true).custom_flags(libc::O_NOCTTY).open(name).expect("a terminal");
         let end = || slave.try_clone().expect("a descriptor");
         command.stdin(end()).stdout(end()).stderr(end()).env("TERM", "xterm");
         // SAFETY: system calls only.

@@ -3,11 +3,10 @@
 
 use pericore_tracer::{Access, Finished, Kind, Options, Source, Thread, Tracer};
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
+use tempfile::NamedTempFile;
 
 /// Where the programs put what counts.
 pub const BASE: u64 = 0x2000_0000_0000;
@@ -15,17 +14,15 @@ pub const BASE: u64 = 0x2000_0000_0000;
 static PATTERN: LazyLock<PathBuf> = LazyLock::new(|| compile("pattern", &["-pthread"]));
 static STATIC_PATTERN: LazyLock<PathBuf> = LazyLock::new(|| compile("pattern-static", &["-pthread", "-static"]));
 
-/// A path for a test's own file.
-pub fn scratch(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{name}", std::process::id()))
-}
-
+/// A program that stays among the build's files. Whoever runs the last one meanwhile keeps it.
 fn compile(name: &str, flags: &[&str]) -> PathBuf {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/programs/pattern.c");
-    let program = scratch(name);
-    let status =
-        Command::new("cc").args(["-O2", "-o"]).arg(&program).arg(source).args(flags).status().expect("cc runs");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let draft = NamedTempFile::new_in(folder).expect("a file").into_temp_path();
+    let status = Command::new("cc").args(["-O2", "-o"]).arg(&draft).arg(source).args(flags).status().expect("cc runs");
     assert!(status.success(), "cc: {status}");
+    let program = folder.join(name);
+    draft.persist(&program).expect("it gets its name");
     program
 }
 
@@ -86,17 +83,13 @@ pub fn trace(arguments: &[&str]) -> Traced {
 }
 
 /// Options with standard output to a file, and the file.
-pub fn captured(name: &str) -> (Options, File) {
-    let path = scratch(name);
-    let file = File::options().read(true).write(true).create(true).truncate(true).open(path).expect("a file");
+pub fn captured() -> (Options, NamedTempFile) {
+    let file = NamedTempFile::new().expect("a file");
     let mut options = Options::default();
-    options.streams[1] = Some(file.try_clone().expect("a descriptor").into());
+    options.streams[1] = Some(file.reopen().expect("a descriptor").into());
     (options, file)
 }
 
-pub fn contents(mut file: File) -> String {
-    let mut text = String::new();
-    file.rewind().expect("seeks");
-    file.read_to_string(&mut text).expect("text");
-    text
+pub fn contents(file: &NamedTempFile) -> String {
+    std::fs::read_to_string(file).expect("text")
 }
