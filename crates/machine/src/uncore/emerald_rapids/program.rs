@@ -8,14 +8,15 @@ use super::core::{Buffer, ThreadState};
 use super::event::Event;
 use crate::ledger::emerald_rapids::Kind;
 use crate::signal::{SignalSink, Tick};
-use crate::uncore::program::{Cores, Pause, Program, Reached, Want};
+use crate::uncore::program::{Cores, Pause, Reached, Want};
+use crate::uncore::work::Work;
 
 /// No thread counts the request's end as that of an access.
 const NOBODY: u16 = u16::MAX;
 
 impl Cores for Model {
-    fn program(&mut self) -> Option<&mut Program> {
-        self.program.as_mut()
+    fn work(&mut self) -> &mut Work {
+        &mut self.work
     }
 
     fn now(&self) -> Tick {
@@ -126,12 +127,5 @@ impl Cores for Model {
         let kind = if whole { Kind::StreamFull } else { Kind::StreamPart };
         self.request(kind, number, line, NOBODY, sink);
         true
-    }
-
-    fn count(&mut self, accesses: u64, last: bool) {
-        self.done += accesses;
-        if last {
-            self.total = self.done;
-        }
     }
 }
