@@ -29,7 +29,6 @@ mod wires;
 pub use parameters::{CORES, MOST_SOCKETS, Parameters, REPERTOIRE, SETTINGS};
 
 use crate::engine::{Clocks, Pool, Wheel};
-use crate::ledger::e5_2600 as shared;
 use crate::ledger::nehalem::{CHANNELS, Ledger, Level, Snapshot};
 use crate::signal::{SignalSink, Tick, Wiring};
 use crate::uncore::core::{Core, ThreadState};
@@ -88,8 +87,6 @@ pub struct Model {
     outcomes: Vec<Outcome>,
     wires: Wires,
     ledger: Ledger,
-    /// What the channels of each socket tell of their commands.
-    accounts: Vec<shared::Ledger>,
     work: Work,
     /// Stores of the phase's workload go around the caches.
     around: bool,
@@ -108,19 +105,6 @@ impl Model {
         let cores = sockets * CORES as u8;
         let channels: Vec<Channel> =
             (0..usize::from(sockets) * CHANNELS).map(|_| Channel::new(clocks.dclk, timing)).collect();
-        let account = || {
-            let shape = shared::Shape {
-                sockets: 1,
-                slices: 0,
-                homes: 0,
-                channels: CHANNELS,
-                ranks: timing.ranks,
-                reads: timing.reads.into(),
-                writes: timing.writes.into(),
-            };
-            // Channels know nothing of the cores' opcodes.
-            shared::Ledger::new(clocks, shared::Opcodes::default(), shape)
-        };
         let room = 256 * usize::from(sockets);
         Ok(Self {
             times: Times::new(&parameters),
@@ -139,7 +123,6 @@ impl Model {
             channels,
             outcomes: Vec::with_capacity(16),
             ledger: Ledger::new(clocks, wires.opcodes, &parameters.shape()),
-            accounts: (0..sockets).map(|_| account()).collect(),
             wires,
             around: false,
             work: Work::new(scenario, clocks.ticks_per_second),
@@ -315,23 +298,18 @@ impl Model {
 
     /// Keeps every DRAM command from now on, for checkers.
     pub fn keep_commands(&mut self) {
-        self.accounts.iter_mut().for_each(shared::Ledger::keep_commands);
+        self.ledger.keep_commands();
     }
 
-    /// The channels' own accounts, by socket.
-    pub fn accounts(&self) -> &[shared::Ledger] {
-        &self.accounts
+    /// The running account. [`Model::snapshot`] is what to ask for figures.
+    pub const fn ledger(&self) -> &Ledger {
+        &self.ledger
     }
 
     /// The account as of now, requests under way counted with their part so far.
     pub fn snapshot(&self) -> Snapshot {
-        let channel = |socket: usize, channel: usize| &self.channels[socket * CHANNELS + channel];
-        let memory = self.accounts.iter().enumerate().map(|(socket, account)| {
-            let entries = |index, queue| channel(socket, index).entries(queue);
-            account.snapshot(self.now, std::iter::empty(), std::iter::empty(), entries)
-        });
         let requests = self.requests.iter().map(|request| &request.record);
         let probes = self.probes.iter().map(|probe| &probe.record);
-        self.ledger.snapshot(self.now, requests, probes, memory.collect())
+        self.ledger.snapshot(self.now, requests, probes)
     }
 }
