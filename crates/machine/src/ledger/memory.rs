@@ -108,3 +108,27 @@ pub struct CommandRecord {
     /// Row that the request wants, for activates, reads and writes; otherwise 0.
     pub row: u32,
 }
+
+/// The commands of channels in the order in which they went out, if they are to be kept: the log grows with the run.
+#[derive(Debug, Clone, Default)]
+pub struct CommandLog(Option<Vec<(u16, CommandRecord)>>);
+
+impl CommandLog {
+    /// Keeps every command from now on, for checkers.
+    pub fn keep(&mut self) {
+        self.0 = Some(Vec::new());
+    }
+
+    /// A command went out on a channel.
+    #[inline]
+    pub fn note(&mut self, channel: u16, record: CommandRecord) {
+        if let Some(log) = &mut self.0 {
+            log.push((channel, record));
+        }
+    }
+
+    /// What was kept, with the channels.
+    pub fn commands(&self) -> &[(u16, CommandRecord)] {
+        self.0.as_deref().unwrap_or_default()
+    }
+}

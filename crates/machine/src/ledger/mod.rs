@@ -13,6 +13,6 @@ mod question;
 mod shaped;
 
 pub use line_state::LineState;
-pub use memory::{Command, CommandRecord, MajorMode, MemoryState, Pending};
+pub use memory::{Command, CommandLog, CommandRecord, MajorMode, MemoryState, Pending};
 pub use question::Question;
 pub use shaped::Shaped;

@@ -20,7 +20,7 @@ const MOST_BUFFERS: usize = MOST_FILL_BUFFERS as usize;
 pub enum ThreadState {
     /// It has an event under way.
     Running,
-    /// It waits for a line-fill or writeback buffer.
+    /// It waits for a buffer.
     ForBuffer,
     /// It waits for the data of a request.
     ForData(RequestId),
@@ -62,7 +62,7 @@ pub enum Level {
     Miss,
 }
 
-/// How a miss gets a line-fill buffer.
+/// How a miss gets a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Buffer {
     /// A new one: a request must go out.

@@ -30,3 +30,13 @@ pub struct ParameterError {
     /// Greatest accepted value.
     pub most: u64,
 }
+
+impl ParameterError {
+    /// Says so if a value is out of its range, both ends of which are in it.
+    ///
+    /// # Errors
+    /// Itself.
+    pub const fn unless_within(name: &'static str, value: u64, least: u64, most: u64) -> Result<(), Self> {
+        if least <= value && value <= most { Ok(()) } else { Err(Self { name, value, least, most }) }
+    }
+}

@@ -14,18 +14,18 @@ mod line;
 mod llc;
 pub mod nehalem;
 mod program;
-mod progress;
 mod recurring;
 mod search;
 mod seats;
 mod settings;
 #[cfg(test)]
 mod tests;
+mod work;
 
 pub use error::{ModelError, ParameterError};
 pub use program::ProgramCounts;
-pub use progress::Progress;
 pub use settings::{CORES, SLICES, Settable, Setting, UnknownSetting, set};
+pub use work::Progress;
 
 /// A request by its number in its model's pool.
 type RequestId = u16;

@@ -8,9 +8,7 @@ impl Ledger {
     #[inline]
     pub fn command(&mut self, channel: u16, record: CommandRecord) {
         self.cells.channels[usize::from(channel)].commands[record.command as usize] += 1;
-        if let Some(log) = &mut self.log {
-            log.push((channel, record));
-        }
+        self.log.note(channel, record);
     }
 
     /// A request took an entry of a pending queue at DRAM cycle `cycle`.

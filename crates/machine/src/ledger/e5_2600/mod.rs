@@ -34,7 +34,7 @@ pub use slice::{IngressQueue, Refusal, SliceState};
 pub use window::{Snapshot, Window};
 
 use crate::engine::Clocks;
-use crate::ledger::{CommandRecord, Pending, Question, Shaped};
+use crate::ledger::{CommandLog, CommandRecord, Pending, Question, Shaped};
 use crate::signal::Tick;
 use crate::workload::MessageKind;
 use cells::Cells;
@@ -96,7 +96,7 @@ pub struct Ledger {
     shape: Shape,
     links: LinkShape,
     cells: Cells,
-    log: Option<Vec<(u16, CommandRecord)>>,
+    log: CommandLog,
     stays: Option<Stays>,
 }
 
@@ -105,7 +105,7 @@ impl Ledger {
     pub fn new(clocks: Clocks, opcodes: Opcodes, shape: Shape) -> Self {
         let codes = PacketCodes { messages: [0; PacketKind::COUNT], states: [0; PacketKind::COUNT] };
         let links = LinkShape { links: 0, flight: 0, shared: 0, codes };
-        Self { clocks, opcodes, shape, links, cells: Cells::new(&shape), log: None, stays: None }
+        Self { clocks, opcodes, shape, links, cells: Cells::new(&shape), log: CommandLog::default(), stays: None }
     }
 
     /// The machine has links between sockets.
@@ -185,12 +185,12 @@ impl Ledger {
 
     /// Keeps every DRAM command from now on, for checkers.
     pub fn keep_commands(&mut self) {
-        self.log = Some(Vec::new());
+        self.log.keep();
     }
 
     /// The DRAM commands kept since [`Ledger::keep_commands`], with their channel.
     pub fn commands(&self) -> &[(u16, CommandRecord)] {
-        self.log.as_deref().unwrap_or_default()
+        self.log.commands()
     }
 
     /// Keeps every request's stays from now on, for [`Ledger::shaped`].

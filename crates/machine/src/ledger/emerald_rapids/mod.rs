@@ -35,7 +35,7 @@ pub use shape::{Clocks, Shape};
 pub use snapshot::Snapshot;
 pub use victim::Victim;
 
-use super::{Question, Shaped};
+use super::{CommandLog, CommandRecord, Question, Shaped};
 use crate::engine::Period;
 use crate::signal::Tick;
 use cells::{AgentCells, Cells};
@@ -57,7 +57,7 @@ pub struct Ledger {
     /// Of each level: where its totals lie, its clock, and its capacity.
     level_places: OfLevels<(Place, Period, u64)>,
     cells: Cells,
-    log: Option<Vec<(u16, crate::ledger::CommandRecord)>>,
+    log: CommandLog,
     changes: Option<Changes>,
 }
 
@@ -78,7 +78,16 @@ impl Ledger {
         let (deed_places, level_places) = (deeds::table(deed_places), deeds::table(level_places.collect()));
         let cells = Cells::new(&shape, deeds, levels);
         let agents_of_socket = shape.instances("cha");
-        Self { clocks, shape, agents_of_socket, deed_places, level_places, cells, log: None, changes: None }
+        Self {
+            clocks,
+            shape,
+            agents_of_socket,
+            deed_places,
+            level_places,
+            cells,
+            log: CommandLog::default(),
+            changes: None,
+        }
     }
 
     /// Something has happened `count` times in a unit.
@@ -253,20 +262,18 @@ impl Ledger {
 
     /// Keeps every DRAM command from now on, for checkers.
     pub fn keep_commands(&mut self) {
-        self.log = Some(Vec::new());
+        self.log.keep();
     }
 
     /// Notes a DRAM command of a pseudo channel, numbered over the machine.
     #[inline]
-    pub fn command(&mut self, pseudo_channel: u16, record: crate::ledger::CommandRecord) {
-        if let Some(log) = &mut self.log {
-            log.push((pseudo_channel, record));
-        }
+    pub fn command(&mut self, pseudo_channel: u16, record: CommandRecord) {
+        self.log.note(pseudo_channel, record);
     }
 
     /// The DRAM commands kept since [`Ledger::keep_commands`].
-    pub fn commands(&self) -> &[(u16, crate::ledger::CommandRecord)] {
-        self.log.as_deref().unwrap_or_default()
+    pub fn commands(&self) -> &[(u16, CommandRecord)] {
+        self.log.commands()
     }
 
     /// A message went out on a link in a slot of a flit, or (`received`) came in; links are numbered over the machine.

@@ -3,7 +3,7 @@
 use super::level::{CHANNELS, Level, Tracker};
 use super::record::{Answer, Kind, Priority, ProbeRecord, Record};
 use crate::engine::NEVER;
-use crate::ledger::LineState;
+use crate::ledger::{Command, LineState};
 use crate::signal::Tick;
 
 /// What came and went at one level, in uncore cycles.
@@ -65,6 +65,12 @@ pub struct SocketCells {
     pub writes: [[u64; CHANNELS]; 2],
     /// By source and answer, as they reached the home.
     pub matched: [[u64; Answer::COUNT]; 3],
+    /// By channel and [`Command`].
+    pub commands: [[u64; Command::COUNT]; CHANNELS],
+    /// Reads answered from a pending write, by channel.
+    pub forwards: [u64; CHANNELS],
+    /// Writes that replaced a pending write, by channel.
+    pub merges: [u64; CHANNELS],
 }
 
 impl SocketCells {
@@ -90,6 +96,9 @@ impl SocketCells {
             raised: [0; CHANNELS],
             writes: [[0; CHANNELS]; 2],
             matched: [[0; Answer::COUNT]; 3],
+            commands: [[0; Command::COUNT]; CHANNELS],
+            forwards: [0; CHANNELS],
+            merges: [0; CHANNELS],
         }
     }
 }

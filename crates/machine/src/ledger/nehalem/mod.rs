@@ -10,7 +10,7 @@ pub use names::NAMES;
 pub use record::{Answer, Kind, Priority, ProbeRecord, Record};
 
 use crate::engine::Clocks;
-use crate::ledger::{Question, e5_2600};
+use crate::ledger::{CommandLog, CommandRecord, Question};
 use crate::signal::Tick;
 use cells::{LevelCells, SocketCells, fold, fold_probe};
 
@@ -21,6 +21,7 @@ pub struct Ledger {
     capacity: [u64; Level::COUNT],
     opcodes: Opcodes,
     sockets: Vec<SocketCells>,
+    log: CommandLog,
 }
 
 /// Sizes that the truth of "full" depends on.
@@ -65,7 +66,7 @@ impl Ledger {
             at(Level::writes(channel), shape.writes);
         }
         let sockets = vec![SocketCells::new(); shape.sockets.into()];
-        Self { clocks, capacity, opcodes, sockets }
+        Self { clocks, capacity, opcodes, sockets, log: CommandLog::default() }
     }
 
     /// An entry arrives.
@@ -97,6 +98,32 @@ impl Ledger {
         self.sockets[socket].matched[source as usize][answer as usize] += 1;
     }
 
+    /// A command went out on a channel of a socket.
+    pub fn command(&mut self, socket: usize, channel: usize, record: CommandRecord) {
+        self.sockets[socket].commands[channel][record.command as usize] += 1;
+        self.log.note((socket * CHANNELS + channel) as u16, record);
+    }
+
+    /// A read was answered from a pending write.
+    pub fn forwarded(&mut self, socket: usize, channel: usize) {
+        self.sockets[socket].forwards[channel] += 1;
+    }
+
+    /// A write replaced a pending write.
+    pub fn merged(&mut self, socket: usize, channel: usize) {
+        self.sockets[socket].merges[channel] += 1;
+    }
+
+    /// Keeps every DRAM command from now on, for checkers.
+    pub fn keep_commands(&mut self) {
+        self.log.keep();
+    }
+
+    /// The DRAM commands kept since [`Ledger::keep_commands`], with their channel, numbered over the machine.
+    pub fn commands(&self) -> &[(u16, CommandRecord)] {
+        self.log.commands()
+    }
+
     /// A request has ended.
     pub fn close(&mut self, record: &Record) {
         fold(&mut self.sockets, record);
@@ -113,7 +140,6 @@ impl Ledger {
         now: Tick,
         records: impl Iterator<Item = &'a Record>,
         probes: impl Iterator<Item = &'a ProbeRecord>,
-        memory: Vec<e5_2600::Snapshot>,
     ) -> Snapshot {
         let mut sockets = self.sockets.clone();
         records.for_each(|record| fold(&mut sockets, record));
@@ -124,7 +150,7 @@ impl Ledger {
                 level.settle(cycle, capacity);
             }
         }
-        Snapshot { now, cycles: cycle, opcodes: self.opcodes, sockets, memory }
+        Snapshot { now, cycles: cycle, opcodes: self.opcodes, sockets }
     }
 }
 
@@ -136,14 +162,22 @@ pub struct Snapshot {
     cycles: u64,
     opcodes: Opcodes,
     sockets: Vec<SocketCells>,
-    /// The memory channels' own accounts, by socket.
-    pub(crate) memory: Vec<e5_2600::Snapshot>,
 }
 
 impl Snapshot {
     /// When it was taken: everything before this tick is in it.
     pub const fn now(&self) -> Tick {
         self.now
+    }
+
+    /// Reads of a channel that were answered from a pending write, for which no command went out. No event counts them.
+    pub fn forwards(&self, socket: usize, channel: usize) -> u64 {
+        self.sockets[socket].forwards[channel]
+    }
+
+    /// Writes of a channel that replaced a pending write. No event counts them.
+    pub fn merges(&self, socket: usize, channel: usize) -> u64 {
+        self.sockets[socket].merges[channel]
     }
 
     /// What an event has counted since reset; see [`crate::Snapshot::count`].

@@ -4,7 +4,7 @@
 use super::cells::{LevelCells, SocketCells};
 use super::level::{CHANNELS, Class, Level, Port, Source, TO_HUB, TO_SOCKET, Tracker};
 use super::{Answer, Opcodes, Snapshot};
-use crate::ledger::{LineState, Question};
+use crate::ledger::{Command, LineState, Question};
 
 /// The events that [`value`] knows, with their subevents.
 pub const NAMES: &[(&str, &[&str])] = &[
@@ -108,7 +108,7 @@ pub fn value(at: &Snapshot, socket: usize, question: Question<'_>) -> Option<u64
         "QHL_FRC_ACK_CNFLTS" if subevent == "LOCAL" => cells.acknowledged,
         "ADDR_OPCODE_MATCH" => matched(cells, &at.opcodes, source(subevent)?, question)?,
         _ if event.starts_with("QPI") => link(cells, event, subevent)?,
-        _ if event.starts_with("DRAM") => commands(at, socket, event, subevent)?,
+        _ if event.starts_with("DRAM") => commands(cells, event, subevent)?,
         _ => memory(cells, event, subevent)?,
     })
 }
@@ -252,19 +252,18 @@ fn memory(cells: &SocketCells, event: &str, subevent: &str) -> Option<u64> {
     })
 }
 
-/// Commands, by the names that the memory channels' own ledger has for them.
-fn commands(at: &Snapshot, socket: usize, event: &str, subevent: &str) -> Option<u64> {
-    let (memory, channel) = (at.memory.get(socket)?, channel(subevent)? as u16);
-    let of =
-        |event: &str, subevent: Option<&str>| memory.count(0, channel, Question::new("imc", event).subevent(subevent));
+/// Commands on a channel's bus. Writes take no read of the rest of their line here, and it makes no difference why a refresh was sent.
+fn commands(cells: &SocketCells, event: &str, subevent: &str) -> Option<u64> {
+    let counts = &cells.commands[channel(subevent)?];
+    let sum = |commands: &[Command]| Some(commands.iter().map(|&command| counts[command as usize]).sum());
     match event {
-        "DRAM_OPEN" => of("ACT_COUNT", None),
-        "DRAM_PAGE_MISS" => of("PRE_COUNT", Some("PAGE_MISS")),
-        "DRAM_PAGE_CLOSE" => of("PRE_COUNT", Some("PAGE_CLOSE")),
-        "DRAM_PRE_ALL" => of("DRAM_PRE_ALL", None),
-        "DRAM_READ_CAS" => of("CAS_COUNT", Some("RD")),
-        "DRAM_WRITE_CAS" => of("CAS_COUNT", Some("WR")),
-        "DRAM_REFRESH" => Some(of("DRAM_REFRESH", Some("HIGH"))? + of("DRAM_REFRESH", Some("PANIC"))?),
+        "DRAM_OPEN" => sum(&[Command::Activate]),
+        "DRAM_PAGE_MISS" => sum(&[Command::PrechargeMiss]),
+        "DRAM_PAGE_CLOSE" => sum(&[Command::PrechargeIdle]),
+        "DRAM_PRE_ALL" => sum(&[Command::PrechargeAll]),
+        "DRAM_READ_CAS" => sum(&[Command::Read, Command::Underfill]),
+        "DRAM_WRITE_CAS" => sum(&[Command::WriteMajor, Command::WriteOpportunistic]),
+        "DRAM_REFRESH" => sum(&[Command::RefreshIdle, Command::RefreshForced]),
         _ => None,
     }
 }

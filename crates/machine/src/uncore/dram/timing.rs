@@ -101,10 +101,7 @@ impl Timing {
     /// # Errors
     /// [`ParameterError`] for the first value that is out of range.
     pub fn check(&self) -> Result<(), ParameterError> {
-        let range = |name: &'static str, value: u64, least: u64, most: u64| {
-            let ok = (least..=most).contains(&value);
-            if ok { Ok(()) } else { Err(ParameterError { name, value, least, most }) }
-        };
+        let range = ParameterError::unless_within;
         let power = |name: &'static str, value: u64, most: u64| {
             range(name, value, 1, most)?;
             range(name, value, value.next_power_of_two(), most)

@@ -380,7 +380,7 @@ impl Model {
 
     /// A device thread's access is done.
     pub(super) fn device_done<S: SignalSink>(&mut self, socket: usize, thread: u16, sink: &mut S) {
-        self.done += 1;
+        self.work.done += 1;
         self.threads[usize::from(thread)].outstanding -= 1;
         self.wake_devices(socket, sink);
     }

@@ -16,7 +16,7 @@ const RUN_AHEAD: u32 = 64;
 impl Model {
     /// Lets a thread issue until it must wait.
     pub(super) fn issue<S: SignalSink>(&mut self, thread: u16, sink: &mut S) {
-        if self.program.is_some() {
+        if self.work.program.is_some() {
             self.run_program(thread, sink);
             return;
         }
@@ -78,7 +78,7 @@ impl Model {
             };
             state.held = None;
             state.ready = at + if blocking { latency } else { interval };
-            self.done += 1;
+            self.work.done += 1;
             if evicted.is_some() {
                 self.write_back(core, evicted, sink);
             }
@@ -174,11 +174,11 @@ impl Model {
         };
         let hit = !entry.record.miss;
         let cache = &mut self.cores[usize::from(core)];
-        let evicted = if self.program.is_some() {
+        let evicted = if self.work.program.is_some() {
             // Its accesses were done when they were sent out.
             [cache.fill_l2(line, right), None]
         } else {
-            self.done += 1;
+            self.work.done += 1;
             cache.fill(line, right)
         };
         // A hit stays in the table of requests until the core has its data: whoever waits for the line asks that core. A miss left it when

@@ -55,8 +55,9 @@ use crate::uncore::dram::{Channel, Outcome};
 use crate::uncore::line::LINE_BYTES;
 use crate::uncore::program::Program;
 use crate::uncore::seats::Seats;
+use crate::uncore::work::Work;
 use crate::uncore::{ModelError, ProgramCounts, Progress};
-use crate::workload::{Course, Kind, Nodes, ProgramSettings, ProgramSource, Scenario, Workload};
+use crate::workload::{Nodes, ProgramSettings, ProgramSource, Scenario, Workload};
 use address::AddressMap;
 use agent::SystemAgent;
 use device::Device;
@@ -102,13 +103,8 @@ pub struct Model {
     agents: Vec<SystemAgent>,
     devices: Vec<Device>,
     rings: Rings,
-    course: Course,
+    work: Work,
     ledger: Ledger,
-    done: u64,
-    total: u64,
-    started: bool,
-    /// A program that the threads run instead of a generated workload.
-    program: Option<Program>,
 }
 
 impl Model {
@@ -200,11 +196,7 @@ impl Model {
             agents,
             devices,
             rings,
-            total: scenario.requests(),
-            course: Course::new(scenario, ticks_per_second),
-            done: 0,
-            started: false,
-            program: None,
+            work: Work::new(scenario, ticks_per_second),
             map,
             seats: Seats::new(sockets, parameters.cores, parameters.active_cores),
             clocks,
@@ -225,21 +217,19 @@ impl Model {
     ) -> Result<Self, ModelError> {
         let parameters = Parameters { fill_buffers: settings.misses, ..parameters };
         let threads = parameters.limits().threads;
-        let nothing = Workload { requests: 0, threads, ..Workload::new(Kind::Random) };
+        let nothing = Work::bare(threads);
         let nodes = Nodes { count: parameters.sockets, bytes: parameters.memory(), span: parameters.node() };
         let mut model = Self::for_scenario(parameters, opcodes, Scenario { phases: Vec::new() }, wiring)?;
         model.threads = model.make_threads(&nothing);
         (0..threads).for_each(|thread| model.wheel.schedule(0, Event::Issue.of(thread)));
-        // Not known before the program has ended.
-        model.total = u64::MAX;
         let sockets = model.threads.iter().map(|thread| model.map.socket(thread.core.into()));
-        model.program = Some(Program::new(source, settings, sockets, model.cores.len(), nodes));
+        model.work.run(Program::new(source, settings, sockets, model.cores.len(), nodes));
         Ok(model)
     }
 
     /// What the program has done so far, if one runs.
     pub fn program(&self) -> Option<ProgramCounts> {
-        self.program.as_ref().map(Program::counts)
+        self.work.program_counts()
     }
 
     /// Where a slice's messages to the home agent of a request leave its ring: at the home agent, or at the links.
@@ -264,14 +254,12 @@ impl Model {
 
     /// How far the workload has come.
     pub const fn progress(&self) -> Progress {
-        Progress { done: self.done, total: self.total }
+        self.work.progress()
     }
 
     /// True when every access is done and nothing is under way or waits to be written to memory.
     pub fn finished(&self) -> bool {
-        self.started
-            && (self.course.is_over() || self.course.is_last_and_open())
-            && self.done == self.total
+        self.work.is_done()
             && self.pool.is_empty()
             && self.links.packets.is_empty()
             && self.links.is_idle()

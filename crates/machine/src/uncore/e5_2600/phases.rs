@@ -23,7 +23,7 @@ impl Model {
     }
 
     fn begin_phase<S: SignalSink>(&mut self, sink: &mut S) {
-        let Some((workload, conditions)) = self.course.begin(self.now) else {
+        let Some((workload, conditions)) = self.work.course.begin(self.now) else {
             // Errands belong to their phase: with more of them, nothing would come to rest.
             for socket in 0..self.agents.len() {
                 self.agents[socket].begin(&[], self.now);
@@ -39,7 +39,7 @@ impl Model {
             self.threads[usize::from(thread)].ready = from;
             self.wheel.schedule(from, Event::Issue.of(thread));
         }
-        if !self.course.is_last_and_open() {
+        if !self.work.course.is_last_and_open() {
             self.look_later();
         }
     }
@@ -61,13 +61,13 @@ impl Model {
             self.schedule_units(socket as u16);
         }
         if !self.links.is_empty() {
-            let ticks = |rest: Option<u64>| rest.map_or(NEVER, |rest| self.course.ticks(rest));
+            let ticks = |rest: Option<u64>| rest.map_or(NEVER, |rest| self.work.course.ticks(rest));
             let savings = Savings { half: ticks(conditions.links.half_after), off: ticks(conditions.links.off_after) };
             self.set_savings(savings);
             self.links.error_every = conditions.links.error_every;
         }
         let memory = &conditions.memory;
-        let idle = memory.self_refresh.map(|idle| self.course.ticks(idle) / self.clocks.dclk.ticks());
+        let idle = memory.self_refresh.map(|idle| self.work.course.ticks(idle) / self.clocks.dclk.ticks());
         let settings = ChannelConditions::of(memory, idle);
         let cycle = self.clocks.dclk.cycles(self.now) + 1;
         for index in 0..self.channels.len() {
@@ -130,17 +130,18 @@ impl Model {
     }
 
     fn look_later(&mut self) {
-        self.wheel.schedule(self.course.next_look(self.now, self.threads.is_empty()), Event::Phase.of(0));
+        self.wheel.schedule(self.work.course.next_look(self.now, self.threads.is_empty()), Event::Phase.of(0));
     }
 
     /// Looks whether the phase is over, and begins the next.
     pub(super) fn step_phase<S: SignalSink>(&mut self, sink: &mut S) {
-        if self.course.expires(self.now) {
-            self.total -= self.threads.iter_mut().map(|thread| thread.generator.stop()).sum::<u64>();
+        if self.work.course.expires(self.now) {
+            let left = self.threads.iter_mut().map(|thread| thread.generator.stop()).sum::<u64>();
+            self.work.forgo(left);
         }
         let finished = |thread: &Thread| thread.state == ThreadState::Finished && thread.outstanding == 0;
         let at_rest = self.threads.iter().all(finished) && self.pool.is_empty();
-        if !self.course.ends(self.threads.is_empty(), at_rest) {
+        if !self.work.course.ends(self.threads.is_empty(), at_rest) {
             self.look_later();
             return;
         }

@@ -4,7 +4,8 @@ use super::Model;
 use super::event::Event;
 use crate::ledger::e5_2600::RequestKind;
 use crate::signal::{SignalSink, Tick};
-use crate::uncore::program::{Cores, Pause, Program, Reached, Want};
+use crate::uncore::program::{Cores, Pause, Reached, Want};
+use crate::uncore::work::Work;
 
 /// What an access asks for when it misses the L2. Prefetches into the L2 have the opcodes of what they stand for: the guide's prefetch
 /// opcodes are those of prefetches into the LLC.
@@ -17,8 +18,8 @@ const fn kind_of(want: Want) -> RequestKind {
 }
 
 impl Cores for Model {
-    fn program(&mut self) -> Option<&mut Program> {
-        self.program.as_mut()
+    fn work(&mut self) -> &mut Work {
+        &mut self.work
     }
 
     fn now(&self) -> Tick {
@@ -85,12 +86,5 @@ impl Cores for Model {
 
     fn stream<S: SignalSink>(&mut self, thread: u16, line: u32, whole: bool, sink: &mut S) -> bool {
         self.stream_out(thread, line, whole, sink)
-    }
-
-    fn count(&mut self, accesses: u64, last: bool) {
-        self.done += accesses;
-        if last {
-            self.total = self.done;
-        }
     }
 }

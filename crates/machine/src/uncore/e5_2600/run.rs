@@ -10,7 +10,7 @@ use crate::uncore::dram::{Channel, Outcome};
 impl Model {
     /// Runs everything that happens before `until`; afterwards it is `until`.
     pub fn run_until<S: SignalSink>(&mut self, until: Tick, sink: &mut S) {
-        if !self.started {
+        if self.work.start() {
             self.start(sink);
         }
         self.listen(sink);
@@ -40,7 +40,6 @@ impl Model {
     /// Says what holds from the start, and begins the first phase.
     #[cold]
     fn start<S: SignalSink>(&mut self, sink: &mut S) {
-        self.started = true;
         for index in 0..self.channels.len() {
             let (channel, mut witness, _) = self.watched(index, sink);
             channel.start(&mut witness);

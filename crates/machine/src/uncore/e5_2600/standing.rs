@@ -38,7 +38,7 @@ impl Model {
 
     /// Says what stands in the queues of a PMON instance, whose counters may begin to listen.
     pub fn stands<S: SignalSink>(&self, instance: u16, sink: &mut S) {
-        if !self.started {
+        if !self.work.has_started() {
             return;
         }
         if let Some(slice) = self.slices.iter().position(|slice| slice.wires.tor.instance() == instance) {

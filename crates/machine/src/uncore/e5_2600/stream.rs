@@ -148,7 +148,7 @@ impl Model {
             self.cores[usize::from(core)].give_buffer(line);
             self.end_step(request);
             // A program's stores were done when they were sent out.
-            self.done += u64::from(self.program.is_none());
+            self.work.done += u64::from(self.work.program.is_none());
             self.resume(core, sink);
             return;
         }

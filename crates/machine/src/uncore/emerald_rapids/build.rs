@@ -25,7 +25,8 @@ use crate::ledger::emerald_rapids::{Ledger, Shape};
 use crate::signal::Wiring;
 use crate::uncore::ModelError;
 use crate::uncore::program::Program;
-use crate::workload::{Course, Kind, MemoryConditions, Nodes, ProgramSettings, ProgramSource, Scenario, Workload};
+use crate::uncore::work::Work;
+use crate::workload::{MemoryConditions, Nodes, ProgramSettings, ProgramSource, Scenario};
 use std::sync::Arc;
 
 impl Model {
@@ -107,12 +108,8 @@ impl Model {
             at_work: 0,
             remote: 0,
             expander: 0,
-            done: 0,
             goal: 0,
-            total: scenario.requests(),
-            course: Course::new(scenario, clocks.ticks_per_second),
-            started: false,
-            program: None,
+            work: Work::new(scenario, clocks.ticks_per_second),
             parameters,
         })
     }
@@ -130,16 +127,14 @@ impl Model {
     ) -> Result<Self, ModelError> {
         let parameters = Parameters { fill_buffers: settings.misses, ..parameters };
         let (threads, sockets) = (parameters.limits().threads, parameters.sockets);
-        let nothing = Workload { requests: 0, threads, ..Workload::new(Kind::Random) };
+        let nothing = Work::bare(threads);
         let clusters = u64::from(parameters.clusters);
         let bytes = parameters.memory / clusters;
         let nodes = Nodes { count: sockets * parameters.clusters, bytes, span: address::REGION_BYTES / clusters };
         let mut model = Self::for_scenario(parameters, opcode, Scenario { phases: Vec::new() }, wiring)?;
         model.set_to_work(&nothing);
-        // Not known before the program has ended.
-        model.total = u64::MAX;
         let homes = model.threads.iter().map(|thread| model.node_of(thread.core));
-        model.program = Some(Program::new(source, settings, homes, model.cores.len(), nodes));
+        model.work.run(Program::new(source, settings, homes, model.cores.len(), nodes));
         Ok(model)
     }
 }

@@ -1,9 +1,9 @@
 //! A core: its L2, its buffers, and the threads that run on it.
 
-use super::request::RequestId;
 use super::tags::{AllTags, Tags};
 use crate::host::prefetch;
 use crate::signal::Tick;
+pub use crate::uncore::core::{Buffer, ThreadState};
 use crate::uncore::search::matches;
 use crate::workload::{Access, Generator};
 
@@ -19,21 +19,6 @@ const FREE: u32 = u32::MAX;
 const BUFFERS: usize = 32;
 /// Buffers of this number and above are for prefetches.
 const FIRST_PREFETCH: u32 = 16;
-
-/// Why a thread does not issue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ThreadState {
-    /// It has an event under way.
-    Running,
-    /// It waits for a buffer.
-    ForBuffer,
-    /// It waits for the data of a request.
-    ForData(RequestId),
-    /// It waits for the program that it runs to give it an access.
-    ForAccess,
-    /// It has issued all its accesses.
-    Finished,
-}
 
 /// An access, and the line that it goes to.
 pub type Aimed = (Access, u32);
@@ -64,17 +49,6 @@ impl Thread {
     pub fn stop(&mut self) -> u64 {
         self.generator.stop() + u64::from(self.coming.take().is_some())
     }
-}
-
-/// How a miss gets a buffer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Buffer {
-    /// A new one: a request must go out.
-    Taken,
-    /// The line is already on its way and will do.
-    Joined,
-    /// It must wait.
-    Full,
 }
 
 /// A core's buffers.

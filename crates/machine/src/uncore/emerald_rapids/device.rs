@@ -83,7 +83,7 @@ impl Model {
 
     /// A request of a workload's device is done: its place is free.
     fn device_done<S: SignalSink>(&mut self, number: u16, sink: &mut S) {
-        self.done += 1;
+        self.work.done += 1;
         let device = &mut self.threads[usize::from(number)];
         device.accesses -= 1;
         if device.state == ThreadState::ForBuffer {
@@ -97,7 +97,7 @@ impl Model {
             self.workload_device(number, sink);
             return;
         }
-        if self.done >= self.goal {
+        if self.work.done >= self.goal {
             self.at_work -= 1;
             return;
         }

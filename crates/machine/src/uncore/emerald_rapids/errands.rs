@@ -38,7 +38,7 @@ impl Errands {
 impl Model {
     /// A phase begins with these errands, on every socket.
     pub(super) fn begin_errands(&mut self, errands: &[Errand]) {
-        let (course, now) = (&self.course, self.now);
+        let (course, now) = (&self.work.course, self.now);
         for socket in &mut self.errands.sockets {
             socket.errands.begin(errands, |nanoseconds| course.ticks(nanoseconds), now);
         }

@@ -75,7 +75,7 @@ impl Model {
 
     /// Lets a thread issue until it must wait.
     pub(super) fn issue<S: SignalSink>(&mut self, thread: u16, sink: &mut S) {
-        if self.program.is_some() {
+        if self.work.program.is_some() {
             self.run_program(thread, sink);
             return;
         }
@@ -92,7 +92,7 @@ impl Model {
             if hit {
                 state.last_line = line;
                 state.ready = at + if access.blocking { self.times.l2_latency } else { self.times.hit_interval };
-                self.done += 1;
+                self.work.done += 1;
                 self.chores(thread, line, sink);
                 continue;
             }
@@ -124,7 +124,7 @@ impl Model {
                 }
                 Buffer::Joined if !access.blocking => {
                     self.threads[index].ready = at + self.times.hit_interval;
-                    self.done += 1;
+                    self.work.done += 1;
                 }
                 Buffer::Joined | Buffer::Full => {
                     let state = &mut self.threads[index];
@@ -234,7 +234,7 @@ impl Model {
         }
         self.write_back(origin, given_up, sink);
         if thread != u16::MAX {
-            self.done += 1;
+            self.work.done += 1;
         }
         self.pool.remove(request);
         self.resume(origin, Some(request), sink);

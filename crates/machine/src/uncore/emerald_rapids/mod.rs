@@ -47,14 +47,14 @@ mod times;
 
 pub use parameters::{Parameters, REPERTOIRE, SETTINGS};
 
-use super::program::Program;
-use super::{ProgramCounts, Progress};
 use crate::engine::{Agenda, Wheel};
 use crate::ledger::emerald_rapids::compiled::level;
 use crate::ledger::emerald_rapids::{Clocks, Ledger, Queue, Ring, Snapshot};
 use crate::signal::{SignalSink, Tick};
 use crate::uncore::dram::Outcome;
-use crate::workload::{Course, MemoryConditions};
+use crate::uncore::work::Work;
+use crate::uncore::{ProgramCounts, Progress};
+use crate::workload::MemoryConditions;
 use account::Account;
 use address::Map;
 use agent::{Agent, AllSlices};
@@ -130,7 +130,7 @@ pub struct Model {
     /// Lines that devices have been given to write.
     owned_lines: u32,
     account: Account,
-    course: Course,
+    work: Work,
     stores: Stores,
     streamed: u64,
     /// Devices run the phase's workload, and no core.
@@ -143,19 +143,14 @@ pub struct Model {
     /// Share of accesses to the other socket's memory, and of those to memory behind CXL, per cent.
     remote: u8,
     expander: u8,
-    done: u64,
     /// Accesses that are done when the phase's workload is.
     goal: u64,
-    total: u64,
-    started: bool,
-    /// A program that the threads run instead of a generated workload.
-    program: Option<Program>,
 }
 
 impl Model {
     /// What the program has done so far, if one runs.
     pub fn program(&self) -> Option<ProgramCounts> {
-        self.program.as_ref().map(Program::counts)
+        self.work.program_counts()
     }
 
     /// Says what stands in the queues of a PMON instance, whose counters may begin to listen.
@@ -174,14 +169,13 @@ impl Model {
     /// Runs everything that happens before `until`; afterwards it is `until`.
     pub fn run_until<S: SignalSink>(&mut self, until: Tick, sink: &mut S) {
         self.listen(sink);
-        if !self.started {
-            self.started = true;
+        if self.work.start() {
             for subchannel in &mut self.subchannels {
                 subchannel.start(&mut self.account, sink);
             }
             self.start_links(sink);
             self.start_systems(sink);
-            if self.program.is_some() {
+            if self.work.program.is_some() {
                 // Cores wake up when they get their first access.
                 let asleep = vec![0; usize::from(self.sockets)];
                 self.power.start(asleep, self.parameters.active_cores.into(), &mut self.account, sink);
@@ -367,14 +361,12 @@ impl Model {
 
     /// How far the workload has come.
     pub const fn progress(&self) -> Progress {
-        Progress { done: self.done, total: self.total }
+        self.work.progress()
     }
 
     /// True when every access is done and nothing is under way or waits to be written to memory.
     pub fn finished(&self) -> bool {
-        self.started
-            && (self.course.is_over() || self.course.is_last_and_open())
-            && self.done == self.total
+        self.work.is_done()
             && self.pool.is_empty()
             && self.agents.iter().all(Agent::is_idle)
             && self.subchannels.iter().all(Subchannel::is_idle)

@@ -207,10 +207,7 @@ impl Parameters {
     /// # Errors
     /// [`ParameterError`] for the first value that is out of range.
     pub fn check(&self) -> Result<(), ParameterError> {
-        let range = |name: &'static str, value: u64, least: u64, most: u64| {
-            let ok = (least..=most).contains(&value);
-            if ok { Ok(()) } else { Err(ParameterError { name, value, least, most }) }
-        };
+        let range = ParameterError::unless_within;
         range("sockets", self.sockets.into(), 1, 2)?;
         range("clusters", self.clusters.into(), 1, 4)?;
         range("clusters", self.clusters.into(), self.clusters.next_power_of_two().into(), 4)?;

@@ -11,7 +11,7 @@ use crate::workload::{Conditions, Generator, Kind, MemoryConditions, Workload};
 impl Model {
     /// The phase whose turn it is begins.
     pub(super) fn begin_phase<S: SignalSink>(&mut self, sink: &mut S) {
-        let Some((workload, conditions)) = self.course.begin(self.now) else {
+        let Some((workload, conditions)) = self.work.course.begin(self.now) else {
             self.begin_power(&Conditions::default(), sink);
             self.begin_errands(&[]);
             self.begin_memory(&MemoryConditions::default());
@@ -24,7 +24,7 @@ impl Model {
         self.begin_power(&conditions, sink);
         self.begin_errands(&conditions.errands);
         self.begin_memory(&conditions.memory);
-        if !self.course.is_last_and_open() {
+        if !self.work.course.is_last_and_open() {
             self.look_later();
         }
     }
@@ -48,7 +48,7 @@ impl Model {
         self.threads = (0..workload.threads).map(thread).collect();
         self.remote = workload.remote;
         self.expander = workload.expander;
-        self.goal = self.done + workload.requests;
+        self.goal = self.work.done + workload.requests;
         self.stores = match workload.kind {
             Kind::Copy => Stores::FastString,
             Kind::NtStore => Stores::Streaming,
@@ -73,7 +73,7 @@ impl Model {
         }
         self.memory = *memory;
         let clock = self.clocks.dclk;
-        let idle = memory.self_refresh.map(|idle| self.course.ticks(idle) / clock.ticks());
+        let idle = memory.self_refresh.map(|idle| self.work.course.ticks(idle) / clock.ticks());
         let (settings, cycle) = (ChannelConditions::of(memory, idle), clock.cycles(self.now) + 1);
         for (index, subchannel) in self.subchannels.iter_mut().enumerate() {
             subchannel.set_conditions(settings, cycle);
@@ -99,19 +99,19 @@ impl Model {
     }
 
     fn look_later(&mut self) {
-        self.wheel.schedule(self.course.next_look(self.now, self.threads.is_empty()), Event::Phase.of(0));
+        self.wheel.schedule(self.work.course.next_look(self.now, self.threads.is_empty()), Event::Phase.of(0));
     }
 
     /// Looks whether the phase is over, and begins the next.
     pub(super) fn step_phase<S: SignalSink>(&mut self, sink: &mut S) {
-        if self.course.expires(self.now) {
+        if self.work.course.expires(self.now) {
             let left = self.threads.iter_mut().map(Thread::stop).sum::<u64>();
-            self.total -= left;
+            self.work.forgo(left);
             self.goal -= left;
         }
         let finished = self.threads.iter().all(|thread| thread.state == ThreadState::Finished);
         let at_rest = finished && self.at_work == 0 && self.pool.is_empty();
-        if !self.course.ends(self.threads.is_empty(), at_rest) {
+        if !self.work.course.ends(self.threads.is_empty(), at_rest) {
             self.look_later();
             return;
         }

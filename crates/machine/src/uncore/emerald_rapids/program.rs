@@ -4,18 +4,19 @@
 //! until it gives the line up. What the L2 gives up takes the first level's copy along.
 
 use super::Model;
-use super::core::{Buffer, ThreadState};
+use super::core::Buffer;
 use super::event::Event;
 use crate::ledger::emerald_rapids::Kind;
 use crate::signal::{SignalSink, Tick};
-use crate::uncore::program::{Cores, Pause, Program, Reached, Want};
+use crate::uncore::program::{Cores, Pause, Reached, Want};
+use crate::uncore::work::Work;
 
 /// No thread counts the request's end as that of an access.
 const NOBODY: u16 = u16::MAX;
 
 impl Cores for Model {
-    fn program(&mut self) -> Option<&mut Program> {
-        self.program.as_mut()
+    fn work(&mut self) -> &mut Work {
+        &mut self.work
     }
 
     fn now(&self) -> Tick {
@@ -54,21 +55,14 @@ impl Cores for Model {
 
     fn pause<S: SignalSink>(&mut self, thread: u16, why: Pause, sink: &mut S) {
         let state = &mut self.threads[usize::from(thread)];
-        state.state = match why {
-            Pause::ForBuffer => ThreadState::ForBuffer,
-            Pause::ForAccess => ThreadState::ForAccess,
-            Pause::Over if state.accesses > 0 => return self.finish(thread, sink),
-            Pause::Over => ThreadState::Finished,
-        };
+        if why == Pause::Over && state.accesses > 0 {
+            return self.finish(thread, sink);
+        }
+        state.state = why.into();
     }
 
     fn rouse(&mut self, thread: u16) -> bool {
-        let state = &mut self.threads[usize::from(thread)].state;
-        let waits = *state == ThreadState::ForAccess;
-        if waits {
-            *state = ThreadState::Running;
-        }
-        waits
+        self.threads[usize::from(thread)].state.rouse()
     }
 
     fn has_room(&self, core: usize) -> bool {
@@ -126,12 +120,5 @@ impl Cores for Model {
         let kind = if whole { Kind::StreamFull } else { Kind::StreamPart };
         self.request(kind, number, line, NOBODY, sink);
         true
-    }
-
-    fn count(&mut self, accesses: u64, last: bool) {
-        self.done += accesses;
-        if last {
-            self.total = self.done;
-        }
     }
 }

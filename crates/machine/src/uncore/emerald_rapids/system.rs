@@ -124,7 +124,7 @@ impl Model {
             // One at a time: a second one is asked for later.
             if !std::mem::replace(&mut self.systems[usize::from(socket)].held, true) {
                 self.account.enter(HELD, socket, 0, now, sink);
-                self.wheel.schedule(now + self.course.ticks(HOLD_GRANT), Event::HoldGranted.of(socket));
+                self.wheel.schedule(now + self.work.course.ticks(HOLD_GRANT), Event::HoldGranted.of(socket));
             }
             return;
         }
@@ -183,7 +183,7 @@ impl Model {
 
     /// The system agent takes its next message.
     pub(super) fn system_serves<S: SignalSink>(&mut self, socket: u16, sink: &mut S) {
-        let (now, number_time) = (self.now, self.course.ticks(NUMBER_TIME));
+        let (now, number_time) = (self.now, self.work.course.ticks(NUMBER_TIME));
         let system = &mut self.systems[usize::from(socket)];
         let Some(packed) = system.ingress.pop_front() else { return };
         let (message, waiting) = (Message::unpack(packed), system.ingress.len());

@@ -19,7 +19,7 @@ const RUN_AHEAD: u32 = 64;
 impl Model {
     /// Lets a thread issue until it must wait.
     pub(super) fn issue<S: SignalSink>(&mut self, thread: u16, sink: &mut S) {
-        if self.program.is_some() {
+        if self.work.program.is_some() {
             self.run_program(thread, sink);
             return;
         }
@@ -50,7 +50,7 @@ impl Model {
                 }
                 self.write_around(core as u8, line);
                 self.threads[index].ready = at + self.times.l1_interval;
-                self.done += 1;
+                self.work.done += 1;
                 continue;
             }
             let (level, evicted) = self.cores[core].access(line, access.store);
@@ -92,7 +92,7 @@ impl Model {
                 }
             };
             self.threads[index].ready = at + if access.blocking { latency } else { interval };
-            self.done += 1;
+            self.work.done += 1;
             self.write_back(core as u8, evicted);
         }
         let ready = self.threads[index].ready;
@@ -140,7 +140,7 @@ impl Model {
         sink: &mut S,
     ) {
         let cache = &mut self.cores[usize::from(core)];
-        let program = self.program.is_some();
+        let program = self.work.program.is_some();
         let evicted = match right {
             // A program's accesses were done when they were sent out.
             Some(right) if program => [cache.fill_l2(line, right), None],
@@ -152,7 +152,7 @@ impl Model {
         };
         // Words between cores and devices are no accesses of the workload.
         if !program && self.devices.is_empty() {
-            self.done += 1;
+            self.work.done += 1;
         }
         for evicted in evicted {
             self.write_back(core, evicted);

@@ -136,7 +136,7 @@ impl Model {
         self.give_number(request, sink);
         self.close_at_home(request, sink);
         self.end(request);
-        self.done += 1;
+        self.work.done += 1;
         let state = &mut self.devices[usize::from(device)];
         state.under_way -= 1;
         if std::mem::take(&mut state.waits) {

@@ -7,8 +7,7 @@ use super::event::Event;
 use super::request::{RequestId, Waiting};
 use super::wires::SocketWires;
 use crate::engine::Period;
-use crate::ledger::e5_2600::Ledger;
-use crate::ledger::nehalem::{CHANNELS, Kind, Level, Priority};
+use crate::ledger::nehalem::{CHANNELS, Kind, Ledger, Level, Priority};
 use crate::ledger::{MajorMode, MemoryState, Pending};
 use crate::signal::{SignalSink, Tick};
 use crate::uncore::dram::{Arrival, Outcome, Sent, Witness};
@@ -33,38 +32,33 @@ impl Entrance {
 /// Hears a socket's channel, and passes on what this family has events for: commands. The queues are counted where requests come and
 /// go, by priority, which a channel does not know.
 struct ChannelWitness<'a, S> {
-    channel: u16,
+    socket: usize,
+    channel: usize,
     clock: Period,
     sink: &'a mut S,
     wires: &'a SocketWires,
-    account: &'a mut Ledger,
+    ledger: &'a mut Ledger,
 }
 
 impl<S: SignalSink> Witness for ChannelWitness<'_, S> {
     fn command(&mut self, sent: &Sent) {
         let record = sent.record;
-        if let Some((wire, tag)) = self.wires.commands[usize::from(self.channel)][record.command as usize] {
+        if let Some((wire, tag)) = self.wires.commands[self.channel][record.command as usize] {
             self.sink.pulse(wire, tag, record.cycle * self.clock.ticks(), 1);
         }
-        self.account.command(self.channel, record);
-    }
-
-    fn enters(&mut self, queue: Pending, _: bool, cycle: u64) {
-        self.account.queued(self.channel, queue, cycle);
-    }
-
-    fn leaves(&mut self, queue: Pending, _: bool, entered: u64, cycle: u64) {
-        self.account.unqueued(self.channel, queue, entered, cycle);
+        self.ledger.command(self.socket, self.channel, record);
     }
 
     fn forwards(&mut self, _: u64) {
-        self.account.forwarded(self.channel);
+        self.ledger.forwarded(self.socket, self.channel);
     }
 
     fn merges(&mut self, _: u64) {
-        self.account.merged(self.channel);
+        self.ledger.merged(self.socket, self.channel);
     }
 
+    fn enters(&mut self, _: Pending, _: bool, _: u64) {}
+    fn leaves(&mut self, _: Pending, _: bool, _: u64, _: u64) {}
     fn begins(&mut self, _: u8) {}
     fn changes_mode(&mut self, _: MajorMode, _: MajorMode, _: u64) {}
     fn preempts(&mut self, _: Pending, _: u64) {}
@@ -161,11 +155,12 @@ impl Model {
             }
             let socket = index / CHANNELS;
             let mut witness = ChannelWitness {
-                channel: (index % CHANNELS) as u16,
+                socket,
+                channel: index % CHANNELS,
                 clock: self.clocks.dclk,
                 sink: &mut *sink,
                 wires: &self.wires.sockets[socket],
-                account: &mut self.accounts[socket],
+                ledger: &mut self.ledger,
             };
             self.channels[index].step(&mut witness, &mut self.outcomes);
             self.channel_next[index] = self.channels[index].next_tick();

@@ -29,7 +29,6 @@ mod wires;
 pub use parameters::{CORES, MOST_SOCKETS, Parameters, REPERTOIRE, SETTINGS};
 
 use crate::engine::{Clocks, Pool, Wheel};
-use crate::ledger::e5_2600 as shared;
 use crate::ledger::nehalem::{CHANNELS, Ledger, Level, Snapshot};
 use crate::signal::{SignalSink, Tick, Wiring};
 use crate::uncore::core::{Core, ThreadState};
@@ -37,10 +36,9 @@ use crate::uncore::dram::{Channel, Outcome};
 use crate::uncore::line::{LINE_BYTES, Place};
 use crate::uncore::program::Program;
 use crate::uncore::seats::Seats;
+use crate::uncore::work::Work;
 use crate::uncore::{ModelError, ProgramCounts, Progress};
-use crate::workload::{
-    Access, Course, Generator, Kind as Shape, Nodes, Placement, ProgramSettings, ProgramSource, Scenario, Workload,
-};
+use crate::workload::{Access, Generator, Nodes, Placement, ProgramSettings, ProgramSource, Scenario};
 use event::Event;
 use hub::Device;
 use memory::Entrance;
@@ -89,16 +87,9 @@ pub struct Model {
     outcomes: Vec<Outcome>,
     wires: Wires,
     ledger: Ledger,
-    /// What the channels of each socket tell of their commands.
-    accounts: Vec<shared::Ledger>,
-    course: Course,
+    work: Work,
     /// Stores of the phase's workload go around the caches.
     around: bool,
-    done: u64,
-    total: u64,
-    started: bool,
-    /// A program that the threads run instead of a generated workload.
-    program: Option<Program>,
 }
 
 impl Model {
@@ -114,19 +105,6 @@ impl Model {
         let cores = sockets * CORES as u8;
         let channels: Vec<Channel> =
             (0..usize::from(sockets) * CHANNELS).map(|_| Channel::new(clocks.dclk, timing)).collect();
-        let account = || {
-            let shape = shared::Shape {
-                sockets: 1,
-                slices: 0,
-                homes: 0,
-                channels: CHANNELS,
-                ranks: timing.ranks,
-                reads: timing.reads.into(),
-                writes: timing.writes.into(),
-            };
-            // Channels know nothing of the cores' opcodes.
-            shared::Ledger::new(clocks, shared::Opcodes::default(), shape)
-        };
         let room = 256 * usize::from(sockets);
         Ok(Self {
             times: Times::new(&parameters),
@@ -145,14 +123,9 @@ impl Model {
             channels,
             outcomes: Vec::with_capacity(16),
             ledger: Ledger::new(clocks, wires.opcodes, &parameters.shape()),
-            accounts: (0..sockets).map(|_| account()).collect(),
             wires,
             around: false,
-            done: 0,
-            total: scenario.requests(),
-            course: Course::new(scenario, clocks.ticks_per_second),
-            started: false,
-            program: None,
+            work: Work::new(scenario, clocks.ticks_per_second),
             clocks,
             parameters,
         })
@@ -170,26 +143,23 @@ impl Model {
     ) -> Result<Self, ModelError> {
         let parameters = Parameters { fill_buffers: settings.misses, ..parameters };
         let threads = parameters.limits().threads;
-        let nothing = Workload { requests: 0, threads, ..Workload::new(Shape::Random) };
+        let nothing = Work::bare(threads);
         let nodes = Nodes { count: parameters.sockets, bytes: parameters.memory(), span: parameters.node() };
         let mut model = Self::for_scenario(parameters, Scenario { phases: Vec::new() }, wiring)?;
         model.set_to_work(&nothing);
-        // Not known before the program has ended.
-        model.total = u64::MAX;
         let sockets = model.threads.iter().map(|thread| thread.core / CORES as u8);
-        model.program = Some(Program::new(source, settings, sockets, model.cores.len(), nodes));
+        model.work.run(Program::new(source, settings, sockets, model.cores.len(), nodes));
         Ok(model)
     }
 
     /// What the program has done so far, if one runs.
     pub fn program(&self) -> Option<ProgramCounts> {
-        self.program.as_ref().map(Program::counts)
+        self.work.program_counts()
     }
 
     /// Runs everything that happens before `until`; afterwards it is `until`.
     pub fn run_until<S: SignalSink>(&mut self, until: Tick, sink: &mut S) {
-        if !self.started {
-            self.started = true;
+        if self.work.start() {
             self.begin_phase();
         }
         self.listen(sink);
@@ -314,14 +284,12 @@ impl Model {
 
     /// How far the workload has come.
     pub const fn progress(&self) -> Progress {
-        Progress { done: self.done, total: self.total }
+        self.work.progress()
     }
 
     /// True when every access is done and nothing is under way or waits to be written to memory.
     pub fn finished(&self) -> bool {
-        self.started
-            && (self.course.is_over() || self.course.is_last_and_open())
-            && self.done == self.total
+        self.work.is_done()
             && self.requests.is_empty()
             && self.probes.is_empty()
             && self.sockets.iter().all(Socket::is_idle)
@@ -330,23 +298,18 @@ impl Model {
 
     /// Keeps every DRAM command from now on, for checkers.
     pub fn keep_commands(&mut self) {
-        self.accounts.iter_mut().for_each(shared::Ledger::keep_commands);
+        self.ledger.keep_commands();
     }
 
-    /// The channels' own accounts, by socket.
-    pub fn accounts(&self) -> &[shared::Ledger] {
-        &self.accounts
+    /// The running account. [`Model::snapshot`] is what to ask for figures.
+    pub const fn ledger(&self) -> &Ledger {
+        &self.ledger
     }
 
     /// The account as of now, requests under way counted with their part so far.
     pub fn snapshot(&self) -> Snapshot {
-        let channel = |socket: usize, channel: usize| &self.channels[socket * CHANNELS + channel];
-        let memory = self.accounts.iter().enumerate().map(|(socket, account)| {
-            let entries = |index, queue| channel(socket, index).entries(queue);
-            account.snapshot(self.now, std::iter::empty(), std::iter::empty(), entries)
-        });
         let requests = self.requests.iter().map(|request| &request.record);
         let probes = self.probes.iter().map(|probe| &probe.record);
-        self.ledger.snapshot(self.now, requests, probes, memory.collect())
+        self.ledger.snapshot(self.now, requests, probes)
     }
 }

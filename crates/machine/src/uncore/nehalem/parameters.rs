@@ -201,10 +201,7 @@ impl Parameters {
     /// # Errors
     /// [`ParameterError`] for the first value that is out of range.
     pub fn check(&self) -> Result<(), ParameterError> {
-        let range = |name: &'static str, value: u64, least: u64, most: u64| {
-            let ok = (least..=most).contains(&value);
-            if ok { Ok(()) } else { Err(ParameterError { name, value, least, most }) }
-        };
+        let range = ParameterError::unless_within;
         range("sockets", self.sockets.into(), 1, MOST_SOCKETS.into())?;
         for (name, ratio) in [
             ("core_ratio", self.core_ratio),

@@ -10,11 +10,11 @@ use crate::workload::{Generator, Kind, Placement, Workload};
 impl Model {
     /// The phase whose turn it is begins.
     pub(super) fn begin_phase(&mut self) {
-        let Some((workload, _)) = self.course.begin(self.now) else { return };
+        let Some((workload, _)) = self.work.course.begin(self.now) else { return };
         if let Some(workload) = workload {
             self.set_to_work(&workload);
         }
-        if !self.course.is_last_and_open() {
+        if !self.work.course.is_last_and_open() {
             self.look_later();
         }
     }
@@ -58,19 +58,19 @@ impl Model {
     }
 
     fn look_later(&mut self) {
-        self.wheel.schedule(self.course.next_look(self.now, self.pauses()), Event::Phase.of(0));
+        self.wheel.schedule(self.work.course.next_look(self.now, self.pauses()), Event::Phase.of(0));
     }
 
     /// Looks whether the phase is over, and begins the next.
     pub(super) fn step_phase(&mut self) {
-        if self.course.expires(self.now) {
+        if self.work.course.expires(self.now) {
             let threads = self.threads.iter_mut().map(|thread| thread.generator.stop());
             let left = threads.chain(self.devices.iter_mut().map(Device::stop)).sum::<u64>();
-            self.total -= left;
+            self.work.forgo(left);
         }
         let finished = self.threads.iter().all(|thread| thread.state == ThreadState::Finished)
             && self.devices.iter().all(Device::is_idle);
-        if !self.course.ends(self.pauses(), finished && self.requests.is_empty() && self.probes.is_empty()) {
+        if !self.work.course.ends(self.pauses(), finished && self.requests.is_empty() && self.probes.is_empty()) {
             self.look_later();
             return;
         }

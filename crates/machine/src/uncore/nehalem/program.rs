@@ -3,11 +3,12 @@
 use super::Model;
 use super::event::Event;
 use crate::signal::{SignalSink, Tick};
-use crate::uncore::program::{Cores, Pause, Program, Reached, Want};
+use crate::uncore::program::{Cores, Pause, Reached, Want};
+use crate::uncore::work::Work;
 
 impl Cores for Model {
-    fn program(&mut self) -> Option<&mut Program> {
-        self.program.as_mut()
+    fn work(&mut self) -> &mut Work {
+        &mut self.work
     }
 
     fn now(&self) -> Tick {
@@ -77,12 +78,5 @@ impl Cores for Model {
     fn stream<S: SignalSink>(&mut self, thread: u16, line: u32, _: bool, _: &mut S) -> bool {
         self.write_around(self.core_of(thread) as u8, line);
         true
-    }
-
-    fn count(&mut self, accesses: u64, last: bool) {
-        self.done += accesses;
-        if last {
-            self.total = self.done;
-        }
     }
 }

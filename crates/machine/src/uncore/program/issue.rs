@@ -1,7 +1,7 @@
 //! Hardware threads take a program's accesses, whichever family's model they are of.
 
-use super::Program;
 use crate::signal::{SignalSink, Tick};
+use crate::uncore::work::Work;
 use crate::workload::ProgramKind;
 
 /// Accesses that a thread may take before other events get their turn.
@@ -42,8 +42,8 @@ pub enum Pause {
 
 /// A model whose cores run a program.
 pub trait Cores {
-    /// The program.
-    fn program(&mut self) -> Option<&mut Program>;
+    /// What it is to do.
+    fn work(&mut self) -> &mut Work;
     /// Virtual time.
     fn now(&self) -> Tick;
     /// Ticks of a core's cycle, and between a thread's accesses to its L2.
@@ -70,14 +70,12 @@ pub trait Cores {
     fn write_back_l1<S: SignalSink>(&mut self, thread: u16, line: u32, sink: &mut S);
     /// Stores around the caches, to a whole line or a part of one; false if they must wait for a buffer.
     fn stream<S: SignalSink>(&mut self, thread: u16, line: u32, whole: bool, sink: &mut S) -> bool;
-    /// An access has had its turn; it is the last of all if so said.
-    fn count(&mut self, accesses: u64, last: bool);
 
     /// Lets a hardware thread take accesses until it must wait.
     fn run_program<S: SignalSink>(&mut self, thread: u16, sink: &mut S) {
         let waits = (0..RUN).any(|_| !self.take_access(thread, sink));
         let now = self.now();
-        let woken: Vec<u16> = self.program().map_or_else(Vec::new, |program| program.woken().collect());
+        let woken: Vec<u16> = self.work().program.as_mut().map_or_else(Vec::new, |program| program.woken().collect());
         for other in woken {
             if self.rouse(other) {
                 self.go_on(other, now);
@@ -92,11 +90,11 @@ pub trait Cores {
     /// One access; false if the thread must wait, and for what is set.
     fn take_access<S: SignalSink>(&mut self, thread: u16, sink: &mut S) -> bool {
         let slot = usize::from(thread);
-        let Some(program) = self.program() else { return false };
+        let Some(program) = self.work().program.as_mut() else { return false };
         let Some(access) = program.front(slot) else {
             let (ended, drained) = (program.ended(), program.drained());
             self.pause(thread, if ended { Pause::Over } else { Pause::ForAccess }, sink);
-            self.count(0, drained);
+            self.work().count(0, drained);
             return false;
         };
         let cycles = program.cycles(slot);
@@ -127,11 +125,11 @@ pub trait Cores {
             self.pause(thread, Pause::ForBuffer, sink);
             return false;
         }
-        let drained = self.program().is_some_and(|program| {
+        let drained = self.work().program.as_mut().is_some_and(|program| {
             program.pop(slot);
             program.drained()
         });
-        self.count(1, drained);
+        self.work().count(1, drained);
         true
     }
 
@@ -144,11 +142,11 @@ pub trait Cores {
         *self.ready(thread) += interval;
         let core = self.core_of(thread);
         let miss = reached == Reached::Miss;
-        let wanted = self.program().and_then(|program| program.prefetches(core, line, miss));
+        let wanted = self.work().program.as_mut().and_then(|program| program.prefetches(core, line, miss));
         let (lines, count) = wanted.unwrap_or_default();
         for &wanted in &lines[..count] {
             if self.prefetch(thread, wanted, want, sink)
-                && let Some(program) = self.program()
+                && let Some(program) = self.work().program.as_mut()
             {
                 program.count_prefetch();
             }

@@ -1,5 +1,8 @@
 //! Sessions on a register space that only remembers: the test plays the counters.
 
+mod others;
+mod rounds;
+
 use pericore_metrics::{Grade, Validity};
 use pericore_registers::{AccessError, Address, Bdf, Counting, Width};
 
@@ -83,22 +86,6 @@ fn dropping_a_session_stops_its_counters() {
 }
 
 #[test]
-fn counters_of_others_are_seen_before_the_first_write() {
-    let mut space = Fake::two_sockets();
-    space.msrs.insert((1, 0xd33), 0x0040_0134);
-    let plan = plan(&mut space, "cbo/CLOCKTICKS/");
-    let error = Session::start(&mut space, plan.clone(), Options::default(), |_| Moment::default()).unwrap_err();
-    let message = error.to_string();
-    assert!(message.contains("counter 3 of cbo1 in socket 1 (ctl3 = 0x400134, counting LLC_LOOKUP)"), "{message}");
-    assert!(space.writes.is_empty());
-    let session =
-        Session::start(&mut space, plan, Options { take_over: true, ..Options::default() }, |_| Moment::default())
-            .unwrap();
-    session.stop().unwrap();
-    assert_eq!(space.msrs[&(1, 0xd33)], 0x0040_0134, "taken over, then given back");
-}
-
-#[test]
 fn an_instance_that_reads_all_ones_is_named_and_the_others_count() {
     let mut space = Fake::two_sockets();
     space.set_pci((0xff, 16, 1), 0xf4, 0xffff_ffff);
@@ -176,141 +163,8 @@ fn a_sample_costs_what_the_plan_says() {
     assert_eq!(expected, 32);
 }
 
-#[test]
-fn rounds_take_turns_and_counts_are_scaled_with_duty_and_error() {
-    let mut session = start("cbo0/LLC_LOOKUP.DATA_READ,state=0x1/,cbo0/LLC_LOOKUP.DATA_READ,state=0x1F/");
-    let mut total = 0;
-    let mut time = 1.0;
-    // Counter 0 of socket 0 takes the look-ups in turn: 10 more in each slice of the first event, 30 and 50 in the second's.
-    for added in [10, 30, 10, 50] {
-        total += added;
-        let space = session.space_mut();
-        let filter = space.msrs[&(0, 0xd14)];
-        assert_eq!(filter, if added == 10 { 0x1 << 18 } else { 0x1f << 18 });
-        space.msrs.insert((0, 0xd16), total);
-        time += 0.25;
-        session.rotate(|_| Moment { seconds: time, tsc: 0 });
-    }
-    let sample = session.sample(at(2.0));
-    let of = |event: usize| sample.counts.iter().find(|count| count.event == event && count.socket == 0).unwrap();
-    assert_eq!((of(0).count, of(0).validity.duty()), (Some(40), 0.5));
-    assert_eq!((of(1).count, of(1).validity.grade()), (Some(160), Grade::Scaled));
-    // Its slices agree: the floor for 20 counted of half a second, sqrt(20) * sqrt(1 * 0.5) / 0.5.
-    assert!((of(0).standard_error.unwrap() - 40_f64.sqrt()).abs() < 1e-6, "{:?}", of(0).standard_error);
-    // Slices of 0.25 s with 30 and 50: residuals 10, variance 2 * 100 / 0.25 = 800 per second; 1 s of which half was counted; and
-    // Student's 12.706 for one degree of freedom instead of 1.96.
-    let expected = 800_f64.sqrt() * 12.706 / 1.959_964;
-    assert!((of(1).standard_error.unwrap() - expected).abs() < 1e-6, "{:?}", of(1).standard_error);
-    session.stop().unwrap();
-}
-
-#[test]
-fn what_had_no_turn_has_no_number() {
-    let mut session = start("cbo0/LLC_LOOKUP.DATA_READ,state=0x1/,cbo0/LLC_LOOKUP.DATA_READ,state=0x1F/");
-    let sample = session.sample(at(2.0));
-    let grades: Vec<_> = sample.counts.iter().map(|count| count.validity.grade()).collect();
-    assert!(grades.contains(&Grade::NotDefined) && grades.contains(&Grade::Measured), "{grades:?}");
-}
-
-#[test]
-fn all_rounds_are_put_back() {
-    let mut space = Fake::two_sockets();
-    space.msrs.insert((1, 0xd14), 0x0012_0000);
-    let before = space.msrs.clone();
-    let plan = plan(&mut space, "cbo/LLC_LOOKUP.DATA_READ,state=0x1/,cbo/LLC_LOOKUP.DATA_READ,state=0x1F/");
-    let mut session = Session::start(&mut space, plan, Options::default(), |_| Moment::default()).unwrap();
-    session.rotate(|_| Moment::default());
-    session.stop().unwrap();
-    assert_eq!(space.msrs, before);
-}
-
-#[test]
-fn a_change_by_someone_else_is_named() {
-    let mut space = Fake::two_sockets();
-    let plan = plan(&mut space, "cbo0/CLOCKTICKS/,cbo0/TOR_INSERTS.OPCODE,opc=DRd/");
-    let options = Options { guard: Guard::All, ..Options::default() };
-    let mut session = Session::start(&mut space, plan.clone(), options, at_(0.0)).unwrap();
-    assert_eq!(session.samples_to_notice(), 1);
-    assert!(session.sample(at_(1.0)).counts.iter().all(|count| count.validity == Validity::MEASURED));
-    let control = session.space_mut().msrs[&(0, 0xd11)];
-    session.space_mut().msrs.insert((0, 0xd11), control ^ 0xff);
-    let sample = session.sample(at_(2.0));
-    let suspects: Vec<_> = sample.counts.iter().filter(|count| count.validity.grade() == Grade::Suspect).collect();
-    assert_eq!(suspects.len(), 1);
-    let text = suspects[0].validity.to_string();
-    assert!(text.contains("someone else changed ctl1 of cbo0 in socket 0"), "{text}");
-    session.stop().unwrap();
-    // In turn: noticed within as many samples as there are controls and filters, two controls and a filter in each socket.
-    let mut session = Session::start(&mut space, plan, Options::default(), at_(0.0)).unwrap();
-    let within = session.samples_to_notice();
-    assert_eq!(within, 6);
-    assert_eq!(samples_to_notice(session.plan(), Guard::All), 1);
-    session.space_mut().msrs.insert((1, 0xd14), 0);
-    let mut samples = (1..=within).map(|second| session.sample(at_(second as f64)));
-    assert!(samples.any(|sample| sample.counts.iter().any(|count| count.validity.grade() == Grade::Suspect)));
-}
-
-#[test]
-fn the_last_look_sees_every_control() {
-    let mut space = Fake::two_sockets();
-    let plan = plan(&mut space, "cbo/CLOCKTICKS/");
-    let mut session = Session::start(&mut space, plan, Options::default(), at_(0.0)).unwrap();
-    session.space_mut().msrs.insert((1, 0xdf0), 0);
-    session.check_controls();
-    let sample = session.sample(at_(1.0));
-    let suspects: Vec<_> = sample.counts.iter().filter(|count| count.validity.grade() == Grade::Suspect).collect();
-    assert_eq!(suspects.iter().map(|count| (count.socket, count.instance)).collect::<Vec<_>>(), [(1, 7)]);
-}
-
 fn at_(seconds: f64) -> impl FnMut(&mut &mut Fake) -> Moment {
     move |_| Moment { seconds, tsc: 0 }
-}
-
-#[test]
-fn counters_of_others_are_left_alone_in_their_unit() {
-    let mut space = Fake::two_sockets();
-    // Counter 1 of CBo 0 in socket 0 counts for someone else, who also set the filter.
-    space.msrs.insert((0, 0xd11), 0x0040_0334);
-    space.msrs.insert((0, 0xd14), 0x007c_0000);
-    let first = plan(&mut space, "cbo0/LLC_VICTIMS.M_STATE/");
-    let occupied = survey(&mut space, &first).unwrap();
-    let topology = discover(&mut space, e5_2600(), &CPUS, |unit| unit.name != "pcu").unwrap();
-    let beside = |events: &str| {
-        let mut selection = Selection::new(e5_2600());
-        selection.add_events(events).unwrap();
-        Plan::beside(&topology, selection, &occupied).unwrap()
-    };
-    let mut session =
-        Session::start(&mut space, beside("cbo0/LLC_VICTIMS.M_STATE/"), Options::default(), at_(0.0)).unwrap();
-    session.sample(at_(1.0));
-    session.stop().unwrap();
-    let foreign = [0xd04, 0xd11, 0xd14, 0xd17].map(|msr| Address::Msr { cpu: 0, msr });
-    assert!(space.writes.iter().all(|(address, _)| !foreign.contains(address)), "{:?}", space.written());
-    space.writes.clear();
-    // The same filter value is shared, another is refused.
-    let shared = beside("cbo0/LLC_LOOKUP.DATA_READ,state=0x1F/");
-    Session::start(&mut space, shared, Options::default(), at_(0.0)).unwrap().stop().unwrap();
-    let other = beside("cbo0/LLC_LOOKUP.DATA_READ,state=0x1/");
-    let error = Session::start(&mut space, other, Options::default(), at_(0.0)).unwrap_err();
-    assert!(error.to_string().contains("filter of cbo0 in socket 0 (= 0x7c0000), beside counters"), "{error}");
-    assert_eq!(space.msrs[&(0, 0xd11)], 0x0040_0334);
-}
-
-#[test]
-fn a_unit_that_somebody_froze_is_named() {
-    let mut space = Fake::two_sockets();
-    // Counter 1 of CBo 0 in socket 0 counts for someone else, who has stopped the slice.
-    space.msrs.insert((0, 0xd11), 0x0040_0334);
-    space.msrs.insert((0, 0xd04), 0x0001_0100);
-    let first = plan(&mut space, "cbo0/LLC_VICTIMS.M_STATE/");
-    let occupied = survey(&mut space, &first).unwrap();
-    let topology = discover(&mut space, e5_2600(), &CPUS, |unit| unit.name != "pcu").unwrap();
-    let plan = Plan::beside(&topology, first.selection, &occupied).unwrap();
-    let mut session = Session::start(&mut space, plan, Options::default(), at_(0.0)).unwrap();
-    let sample = session.sample(at_(1.0));
-    let of = |socket: u16| sample.counts.iter().find(|count| count.socket == socket).unwrap().validity.to_string();
-    assert!(of(0).contains("cbo0 is frozen by someone else (unit_ctl = 0x10100)"), "{}", of(0));
-    assert_eq!(of(1), "measured");
 }
 
 /// What opens all files for a plan's operations has opened them for the whole session.
@@ -383,27 +237,6 @@ fn units_of_a_socket_that_do_not_stop_together_are_in_doubt_there() {
         let doubt = count.validity.to_string();
         let said = doubt.contains("some ran 500.000 ms longer or shorter than 10500.000 ms");
         assert_eq!(said, count.socket == 0, "socket {}: {doubt}", count.socket);
-    }
-}
-
-/// Rounds change in one socket after the other: what is scaled up is so by the time of its own socket.
-#[test]
-fn turns_are_scaled_up_by_the_time_of_their_socket() {
-    let mut space = Fake::two_sockets();
-    let events = "cbo0/LLC_LOOKUP.DATA_READ,state=0x1/,cbo0/LLC_LOOKUP.DATA_READ,state=0x1F/";
-    let plan = plan(&mut space, events);
-    assert_eq!(plan.rounds(), 2);
-    let mut session = Session::start(space, plan, Options::default(), by_accesses).unwrap();
-    session.rotate(by_accesses);
-    let sample = session.sample(by_accesses);
-    let lengths = [0, 1].map(|socket| sample.length_in(socket).seconds);
-    assert!(lengths[0] > lengths[1], "{lengths:?}");
-    for (socket, length) in (0..).zip(lengths) {
-        // Each of both events had one of two turns, which together make the whole.
-        let own: Vec<&Count> = sample.counts.iter().filter(|count| count.socket == socket).collect();
-        let turns: f64 = own.iter().map(|count| count.slices.seconds()).sum();
-        let duties: f64 = own.iter().map(|count| count.validity.duty()).sum();
-        assert_eq!((own.len(), turns, duties), (2, length, 1.0), "socket {socket}");
     }
 }
 

@@ -1,0 +1,104 @@
+//! What somebody else does to the registers.
+
+use super::*;
+
+#[test]
+fn counters_of_others_are_seen_before_the_first_write() {
+    let mut space = Fake::two_sockets();
+    space.msrs.insert((1, 0xd33), 0x0040_0134);
+    let plan = plan(&mut space, "cbo/CLOCKTICKS/");
+    let error = Session::start(&mut space, plan.clone(), Options::default(), |_| Moment::default()).unwrap_err();
+    let message = error.to_string();
+    assert!(message.contains("counter 3 of cbo1 in socket 1 (ctl3 = 0x400134, counting LLC_LOOKUP)"), "{message}");
+    assert!(space.writes.is_empty());
+    let session =
+        Session::start(&mut space, plan, Options { take_over: true, ..Options::default() }, |_| Moment::default())
+            .unwrap();
+    session.stop().unwrap();
+    assert_eq!(space.msrs[&(1, 0xd33)], 0x0040_0134, "taken over, then given back");
+}
+
+#[test]
+fn a_change_by_someone_else_is_named() {
+    let mut space = Fake::two_sockets();
+    let plan = plan(&mut space, "cbo0/CLOCKTICKS/,cbo0/TOR_INSERTS.OPCODE,opc=DRd/");
+    let options = Options { guard: Guard::All, ..Options::default() };
+    let mut session = Session::start(&mut space, plan.clone(), options, at_(0.0)).unwrap();
+    assert_eq!(session.samples_to_notice(), 1);
+    assert!(session.sample(at_(1.0)).counts.iter().all(|count| count.validity == Validity::MEASURED));
+    let control = session.space_mut().msrs[&(0, 0xd11)];
+    session.space_mut().msrs.insert((0, 0xd11), control ^ 0xff);
+    let sample = session.sample(at_(2.0));
+    let suspects: Vec<_> = sample.counts.iter().filter(|count| count.validity.grade() == Grade::Suspect).collect();
+    assert_eq!(suspects.len(), 1);
+    let text = suspects[0].validity.to_string();
+    assert!(text.contains("someone else changed ctl1 of cbo0 in socket 0"), "{text}");
+    session.stop().unwrap();
+    // In turn: noticed within as many samples as there are controls and filters, two controls and a filter in each socket.
+    let mut session = Session::start(&mut space, plan, Options::default(), at_(0.0)).unwrap();
+    let within = session.samples_to_notice();
+    assert_eq!(within, 6);
+    assert_eq!(samples_to_notice(session.plan(), Guard::All), 1);
+    session.space_mut().msrs.insert((1, 0xd14), 0);
+    let mut samples = (1..=within).map(|second| session.sample(at_(second as f64)));
+    assert!(samples.any(|sample| sample.counts.iter().any(|count| count.validity.grade() == Grade::Suspect)));
+}
+
+#[test]
+fn the_last_look_sees_every_control() {
+    let mut space = Fake::two_sockets();
+    let plan = plan(&mut space, "cbo/CLOCKTICKS/");
+    let mut session = Session::start(&mut space, plan, Options::default(), at_(0.0)).unwrap();
+    session.space_mut().msrs.insert((1, 0xdf0), 0);
+    session.check_controls();
+    let sample = session.sample(at_(1.0));
+    let suspects: Vec<_> = sample.counts.iter().filter(|count| count.validity.grade() == Grade::Suspect).collect();
+    assert_eq!(suspects.iter().map(|count| (count.socket, count.instance)).collect::<Vec<_>>(), [(1, 7)]);
+}
+
+#[test]
+fn counters_of_others_are_left_alone_in_their_unit() {
+    let mut space = Fake::two_sockets();
+    // Counter 1 of CBo 0 in socket 0 counts for someone else, who also set the filter.
+    space.msrs.insert((0, 0xd11), 0x0040_0334);
+    space.msrs.insert((0, 0xd14), 0x007c_0000);
+    let first = plan(&mut space, "cbo0/LLC_VICTIMS.M_STATE/");
+    let occupied = survey(&mut space, &first).unwrap();
+    let topology = discover(&mut space, e5_2600(), &CPUS, |unit| unit.name != "pcu").unwrap();
+    let beside = |events: &str| {
+        let mut selection = Selection::new(e5_2600());
+        selection.add_events(events).unwrap();
+        Plan::beside(&topology, selection, &occupied).unwrap()
+    };
+    let mut session =
+        Session::start(&mut space, beside("cbo0/LLC_VICTIMS.M_STATE/"), Options::default(), at_(0.0)).unwrap();
+    session.sample(at_(1.0));
+    session.stop().unwrap();
+    let foreign = [0xd04, 0xd11, 0xd14, 0xd17].map(|msr| Address::Msr { cpu: 0, msr });
+    assert!(space.writes.iter().all(|(address, _)| !foreign.contains(address)), "{:?}", space.written());
+    space.writes.clear();
+    // The same filter value is shared, another is refused.
+    let shared = beside("cbo0/LLC_LOOKUP.DATA_READ,state=0x1F/");
+    Session::start(&mut space, shared, Options::default(), at_(0.0)).unwrap().stop().unwrap();
+    let other = beside("cbo0/LLC_LOOKUP.DATA_READ,state=0x1/");
+    let error = Session::start(&mut space, other, Options::default(), at_(0.0)).unwrap_err();
+    assert!(error.to_string().contains("filter of cbo0 in socket 0 (= 0x7c0000), beside counters"), "{error}");
+    assert_eq!(space.msrs[&(0, 0xd11)], 0x0040_0334);
+}
+
+#[test]
+fn a_unit_that_somebody_froze_is_named() {
+    let mut space = Fake::two_sockets();
+    // Counter 1 of CBo 0 in socket 0 counts for someone else, who has stopped the slice.
+    space.msrs.insert((0, 0xd11), 0x0040_0334);
+    space.msrs.insert((0, 0xd04), 0x0001_0100);
+    let first = plan(&mut space, "cbo0/LLC_VICTIMS.M_STATE/");
+    let occupied = survey(&mut space, &first).unwrap();
+    let topology = discover(&mut space, e5_2600(), &CPUS, |unit| unit.name != "pcu").unwrap();
+    let plan = Plan::beside(&topology, first.selection, &occupied).unwrap();
+    let mut session = Session::start(&mut space, plan, Options::default(), at_(0.0)).unwrap();
+    let sample = session.sample(at_(1.0));
+    let of = |socket: u16| sample.counts.iter().find(|count| count.socket == socket).unwrap().validity.to_string();
+    assert!(of(0).contains("cbo0 is frozen by someone else (unit_ctl = 0x10100)"), "{}", of(0));
+    assert_eq!(of(1), "measured");
+}

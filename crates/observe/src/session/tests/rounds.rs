@@ -1,0 +1,72 @@
+//! Events that take turns.
+
+use super::*;
+
+#[test]
+fn rounds_take_turns_and_counts_are_scaled_with_duty_and_error() {
+    let mut session = start("cbo0/LLC_LOOKUP.DATA_READ,state=0x1/,cbo0/LLC_LOOKUP.DATA_READ,state=0x1F/");
+    let mut total = 0;
+    let mut time = 1.0;
+    // Counter 0 of socket 0 takes the look-ups in turn: 10 more in each slice of the first event, 30 and 50 in the second's.
+    for added in [10, 30, 10, 50] {
+        total += added;
+        let space = session.space_mut();
+        let filter = space.msrs[&(0, 0xd14)];
+        assert_eq!(filter, if added == 10 { 0x1 << 18 } else { 0x1f << 18 });
+        space.msrs.insert((0, 0xd16), total);
+        time += 0.25;
+        session.rotate(|_| Moment { seconds: time, tsc: 0 });
+    }
+    let sample = session.sample(at(2.0));
+    let of = |event: usize| sample.counts.iter().find(|count| count.event == event && count.socket == 0).unwrap();
+    assert_eq!((of(0).count, of(0).validity.duty()), (Some(40), 0.5));
+    assert_eq!((of(1).count, of(1).validity.grade()), (Some(160), Grade::Scaled));
+    // Its slices agree: the floor for 20 counted of half a second, sqrt(20) * sqrt(1 * 0.5) / 0.5.
+    assert!((of(0).standard_error.unwrap() - 40_f64.sqrt()).abs() < 1e-6, "{:?}", of(0).standard_error);
+    // Slices of 0.25 s with 30 and 50: residuals 10, variance 2 * 100 / 0.25 = 800 per second; 1 s of which half was counted; and
+    // Student's 12.706 for one degree of freedom instead of 1.96.
+    let expected = 800_f64.sqrt() * 12.706 / 1.959_964;
+    assert!((of(1).standard_error.unwrap() - expected).abs() < 1e-6, "{:?}", of(1).standard_error);
+    session.stop().unwrap();
+}
+
+#[test]
+fn what_had_no_turn_has_no_number() {
+    let mut session = start("cbo0/LLC_LOOKUP.DATA_READ,state=0x1/,cbo0/LLC_LOOKUP.DATA_READ,state=0x1F/");
+    let sample = session.sample(at(2.0));
+    let grades: Vec<_> = sample.counts.iter().map(|count| count.validity.grade()).collect();
+    assert!(grades.contains(&Grade::NotDefined) && grades.contains(&Grade::Measured), "{grades:?}");
+}
+
+#[test]
+fn all_rounds_are_put_back() {
+    let mut space = Fake::two_sockets();
+    space.msrs.insert((1, 0xd14), 0x0012_0000);
+    let before = space.msrs.clone();
+    let plan = plan(&mut space, "cbo/LLC_LOOKUP.DATA_READ,state=0x1/,cbo/LLC_LOOKUP.DATA_READ,state=0x1F/");
+    let mut session = Session::start(&mut space, plan, Options::default(), |_| Moment::default()).unwrap();
+    session.rotate(|_| Moment::default());
+    session.stop().unwrap();
+    assert_eq!(space.msrs, before);
+}
+
+/// Rounds change in one socket after the other: what is scaled up is so by the time of its own socket.
+#[test]
+fn turns_are_scaled_up_by_the_time_of_their_socket() {
+    let mut space = Fake::two_sockets();
+    let events = "cbo0/LLC_LOOKUP.DATA_READ,state=0x1/,cbo0/LLC_LOOKUP.DATA_READ,state=0x1F/";
+    let plan = plan(&mut space, events);
+    assert_eq!(plan.rounds(), 2);
+    let mut session = Session::start(space, plan, Options::default(), by_accesses).unwrap();
+    session.rotate(by_accesses);
+    let sample = session.sample(by_accesses);
+    let lengths = [0, 1].map(|socket| sample.length_in(socket).seconds);
+    assert!(lengths[0] > lengths[1], "{lengths:?}");
+    for (socket, length) in (0..).zip(lengths) {
+        // Each of both events had one of two turns, which together make the whole.
+        let own: Vec<&Count> = sample.counts.iter().filter(|count| count.socket == socket).collect();
+        let turns: f64 = own.iter().map(|count| count.slices.seconds()).sum();
+        let duties: f64 = own.iter().map(|count| count.validity.duty()).sum();
+        assert_eq!((own.len(), turns, duties), (2, length, 1.0), "socket {socket}");
+    }
+}
