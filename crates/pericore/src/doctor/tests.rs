@@ -45,7 +45,7 @@ fn a_driver_that_refuses_writes_is_a_problem_where_there_are_msrs() {
     put("sys/devices/system/cpu/cpu2/topology/physical_package_id", b"0\n");
     put("dev/cpu/2/msr", &[0; 64]);
     let processor = |vendor: &str| Processor { vendor: vendor.into(), family: 6, model: 45, ..Processor::default() };
-    let mut look = |vendor: &str, rule: &[u8]| {
+    let look = |vendor: &str, rule: &[u8]| {
         put("sys/module/msr/parameters/allow_writes", rule);
         examine_root(Root::at(&root), processor(vendor)).unwrap()
     };
