@@ -5,9 +5,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use pericore_catalog::{BitRange, Event, Family, FilterNeed, Role, Subevent, Unit};
+use pericore_catalog::{BitRange, Event, Family, FilterNeed, Register, Role, Subevent, Unit};
 
-use crate::pmon::compile_event;
+use crate::pmon::{compile_event, free_running};
 
 /// Virtual time. A machine fixes how many ticks a second has so that every clock's period is a whole number of ticks.
 pub type Tick = u64;
@@ -316,6 +316,16 @@ impl Wiring {
             (Some(sub), Some(umask)) => sub.bits.get(tag) & u64::from(umask) != 0,
             _ => true,
         })
+    }
+
+    /// True if the model emits what a free-running counter counts.
+    pub fn runs(&self, unit: usize, register: &Register, member: u8) -> bool {
+        let Some(signal) = register.signal else { return true };
+        let what = free_running(self.family.units[unit], register, member);
+        match self.tags.get(&(unit, signal)) {
+            Some(tags) => tags.iter().any(|&tag| what.hears(signal, tag)),
+            None => self.bound.iter().any(|&(u, s, tag)| (u, s) == (unit, signal) && what.hears(signal, tag)),
+        }
     }
 
     /// Where in the control register a filter of an event stands, and which values of it the model emits; none if it stands elsewhere.

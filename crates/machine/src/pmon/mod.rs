@@ -27,6 +27,7 @@ pub use layout::{RegisterRef, SlotRef};
 pub use overflow::Interrupt;
 pub use repeat::Entries;
 pub use rules::RuleBroken;
+pub(crate) use selection::free_running;
 #[cfg(test)]
 pub(crate) use selection::{Selection, compile};
 pub use state::{CounterState, InstanceState};

@@ -20,8 +20,13 @@ impl Silent {
         let wiring = pericore_machine::modelled(family);
         let is_silent = |event: &SelectedEvent| {
             let (Some(wiring), Some(unit)) = (&wiring, family.unit_index(event.unit.name)) else { return false };
-            let EventSource::Programmed(programming) = &event.source else { return false };
-            programming.event.is_some_and(|row| !wiring.emits(unit, row, programming.subevent, programming.control))
+            match &event.source {
+                EventSource::Programmed(programming) => programming
+                    .event
+                    .is_some_and(|row| !wiring.emits(unit, row, programming.subevent, programming.control)),
+                EventSource::FreeRunning { register, member } => !wiring.runs(unit, register, *member),
+                EventSource::Fixed(_) => false,
+            }
         };
         Self(selection.events.iter().map(is_silent).collect())
     }

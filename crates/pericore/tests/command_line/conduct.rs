@@ -177,6 +177,13 @@ fn what_is_not_modelled_is_doubted() {
     let mixed: Vec<String> =
         rows("emerald-rapids:sockets=2", &["-e", filtered]).into_iter().map(|(validity, _)| validity).collect();
     assert_eq!(mixed, ["measured", "measured", "suspect"]);
+    // Free-running counters, too: the model has the clock of a stack, but says nothing of what goes through its ports there.
+    let free: Vec<String> =
+        rows("emerald-rapids", &["-e", "iio/FRCTR_IOCLK/,iio/FRCTR_BW_IN_P0/,imc/FRCTR_RPQ_ACTIVE/"])
+            .into_iter()
+            .map(|(validity, _)| validity)
+            .collect();
+    assert_eq!(free, ["measured", "suspect", "suspect"]);
 }
 
 /// A register is found by the address that the documents print for it, too: Table 2-8 has C3_MSR_PMON_CTL1 at MSR 0xD71, Table 2-59
