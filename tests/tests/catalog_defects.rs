@@ -185,7 +185,7 @@ fn every_defect_is_named_with_file_line_and_fix() {
             &["no metric \"box/X\""],
         ),
     ];
-    for (index, (file, from, to, words)) in cases.into_iter().enumerate() {
+    for (file, from, to, words) in cases {
         let said = Catalogue::new().replace(file, from, to).says();
         assert!(said.contains(&format!("{file}:")), "no place in: {said}");
         assert!(said.contains("fix:"), "no fix in: {said}");
