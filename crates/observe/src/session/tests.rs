@@ -250,6 +250,21 @@ fn a_change_by_someone_else_is_named() {
     assert!(samples.any(|sample| sample.counts.iter().any(|count| count.validity.grade() == Grade::Suspect)));
 }
 
+/// Filter states 0x1, 0x1F, and 0x1 again: what is expected in the register is what was written last, and nothing of before.
+#[test]
+fn a_change_of_rounds_is_no_change_by_someone_else() {
+    let mut space = Fake::two_sockets();
+    let plan = plan(&mut space, "cbo0/LLC_LOOKUP.DATA_READ,state=0x1/,cbo0/LLC_LOOKUP.DATA_READ,state=0x1F/");
+    let options = Options { guard: Guard::All, ..Options::default() };
+    let mut session = Session::start(&mut space, plan, options, at_(0.0)).unwrap();
+    session.rotate(at_(1.0));
+    session.rotate(at_(2.0));
+    let sample = session.sample(at_(3.0));
+    assert_eq!(session.space_mut().msrs[&(0, 0xd14)], 0x1 << 18);
+    let grades: Vec<_> = sample.counts.iter().map(|count| count.validity.grade()).collect();
+    assert_eq!(grades, [Grade::Scaled; 4]);
+}
+
 #[test]
 fn the_last_look_sees_every_control() {
     let mut space = Fake::two_sockets();
@@ -461,4 +476,23 @@ fn a_clock_that_stands_is_doubted() {
         assert_eq!(said[0].contains("the clock of cbo0 in socket 0 stands still"), doubted, "{said:?}");
         assert_eq!(said[1], "measured", "no line need leave");
     }
+}
+
+/// Who left a journal on another machine, or before this machine was started anew, is no neighbour.
+#[test]
+fn neighbours_are_on_this_machine_and_in_this_boot() {
+    let directory = tempfile::tempdir().unwrap();
+    for (pid, machine, boot) in [(1, "local", "this"), (2, "local", "before"), (3, "e5-2600", "this")] {
+        let (machine, boot) = (machine.to_owned(), boot.to_owned());
+        let path = directory.path().join(format!("{pid}.journal"));
+        drop(Journal { pid, boot, machine, saved: Vec::new() }.write(&path).unwrap());
+    }
+    let pids = |machine: &str, boot: &str| {
+        let others = Neighbourhood::new(directory.path(), machine, boot).others().unwrap();
+        others.iter().map(|neighbour| (neighbour.pid, neighbour.runs)).collect::<Vec<_>>()
+    };
+    assert_eq!(pids("local", "this"), [(1, false)]);
+    assert_eq!(pids("local", "before"), [(2, false)]);
+    assert_eq!(pids("e5-2600", "this"), [(3, false)]);
+    assert_eq!(pids("e5-2600", "before"), []);
 }
