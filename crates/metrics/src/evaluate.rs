@@ -140,6 +140,9 @@ mod tests {
             assert!(value.validity().to_string().contains("denominator is zero"), "{source}");
         }
         assert_eq!(value_of("1e308 * 1e308").validity().grade(), Grade::NotDefined);
+        // It is not all that is to be said.
+        let both = "imc1 unreadable: reads all ones; not defined: the denominator is zero (ZERO)";
+        assert_eq!(value_of("GONE / ZERO").validity().to_string(), both);
     }
 
     #[test]

@@ -136,6 +136,16 @@ mod tests {
     }
 
     #[test]
+    fn only_plain_numbers_are_less_than_nothing_and_only_shares_have_an_end() {
+        for unit in UnitOfMeasure::ALL {
+            let is_plain = matches!(unit.symbol(), "ratio" | "count");
+            assert_eq!(unit.objection(-1e-9).is_none(), is_plain, "{unit}");
+            assert_eq!((unit.objection(0.0), unit.objection(1.0)), (None, None), "{unit}");
+            assert_eq!(unit.objection(1.1).is_some(), unit.symbol() == "%", "{unit}");
+        }
+    }
+
+    #[test]
     fn prefixes_are_decimal_and_zero_keeps_the_plain_symbol() {
         assert_eq!(UnitOfMeasure::Bytes.scaled(1024.0), (1.024, "kB"));
         assert_eq!(UnitOfMeasure::Bytes.scaled(0.0), (0.0, "B"));

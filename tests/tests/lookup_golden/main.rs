@@ -146,4 +146,31 @@ fn a_filter_says_what_it_lets_pass() {
     assert_eq!(filters, [("opc", Some(0x182)), ("tid", Some(3))]);
     let unknown = decoded.counts(|_| None).unwrap();
     assert!(unknown.filters.iter().all(|filter| filter.value.is_none()));
+    // Bit 19 switches the thread's filter on (Table 2-10): without it the field says nothing.
+    let of_all = decode::register(family, place.unit, place.register, 0, 0x0040_0335).unwrap();
+    let of_all = of_all.counts(|register| (register.name == "filter").then_some(0xC100_0003)).unwrap();
+    assert_eq!(of_all.filters.iter().map(|filter| filter.field.name).collect::<Vec<_>>(), ["opc"]);
+}
+
+/// Table 2-75: the power control unit has an inversion and an edge of its own for occupancies, bits 30 and 31.
+#[test]
+fn occupancies_have_their_own_inversion_and_edge() {
+    let family = family("e5-2600").unwrap();
+    let place = place(family, "0xc30");
+    let shape = |value| decode::register(family, place.unit, place.register, 0, value).unwrap().shape();
+    let [plain, inverted, edge] = [0x0140_4080, 0x4140_4080, 0x8140_4080].map(shape);
+    assert_eq!([plain.invert, inverted.invert, edge.invert], [false, true, false]);
+    assert_eq!([plain.edge, inverted.edge, edge.edge], [false, false, true]);
+    assert_eq!((plain.enabled, plain.threshold), (true, 1));
+}
+
+/// A fixed counter goes by the name of what it counts and by its register's.
+#[test]
+fn fixed_counters_have_two_names() {
+    let imc = family("e5-2600").unwrap().unit("imc").unwrap();
+    let counter = imc.register_named("fixed_ctr").unwrap();
+    assert_eq!(
+        ["DCLK_FIXED", "dclk_fixed", "FIXED_CTR", "ctr0"].map(|name| counter.member_counted_as(name)),
+        [Some(0), Some(0), Some(0), None]
+    );
 }

@@ -80,6 +80,21 @@ fn a_total_that_does_not_fit_says_so() {
     );
 }
 
+/// Socket 1 was counted for longer. What only it counts lasted as long as it did, however much is added up.
+#[test]
+fn a_total_lasts_as_long_as_the_sockets_that_counted_it() {
+    let plan = planned("MEM_READ_BANDWIDTH");
+    let lengths = [(0, 1.0), (1, 3.0)].map(|(socket, seconds)| (socket, Length { seconds, tsc_cycles: 0 }));
+    let mut sample = Sample { seconds: 2.0, sockets: lengths.into(), ..sample(&plan) };
+    let event = plan.selection.events.iter().position(|event| event.label == "imc/CAS_COUNT.RD/").unwrap();
+    let seconds = |sample: &Sample, scope| {
+        event_totals(sample, event, scope).iter().map(|total| total.length.seconds).collect::<Vec<_>>()
+    };
+    assert_eq!((seconds(&sample, Scope::Socket), seconds(&sample, Scope::System)), (vec![1.0, 3.0], vec![2.0]));
+    sample.counts.retain(|count| count.socket == 1);
+    assert_eq!(seconds(&sample, Scope::System), [3.0]);
+}
+
 #[test]
 fn a_time_that_does_not_fit_says_so() {
     let topology = discover(&mut Fake::two_sockets(), e5_2600(), &CPUS, |unit| unit.name != "pcu").unwrap();

@@ -60,6 +60,17 @@ fn a_sample_costs_one_access_a_counter_and_the_cheapest_freeze() {
     }
 }
 
+/// MSR 0x2FF0 freezes a whole socket (1.10.4 of Emerald Rapids' guide): for several of its units, and not for one, which stops by itself.
+#[test]
+fn a_socket_is_not_frozen_for_a_single_unit() {
+    for (events, is_whole) in [("imc/CAS_COUNT.RD/", true), ("imc0/CAS_COUNT.RD/", false)] {
+        let plan = pericore(&["stat", "--machine", "emerald-rapids", "--dry-run", "-e", events]);
+        let text = [stdout(&plan), stderr(&plan)].concat();
+        assert!(text.contains("unit_ctl"), "{text}");
+        assert_eq!(text.contains("msr 0x2ff0"), is_whole, "{events}: {text}");
+    }
+}
+
 /// The journal is there while a session runs, and gone when it has put everything back.
 #[test]
 fn journals_are_kept_removed_and_checked() {

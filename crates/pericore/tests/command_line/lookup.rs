@@ -197,6 +197,23 @@ fn event_files_join_the_catalogue() {
     assert!(stdout(&metrics).contains("= cbo/BRAND_NEW * 64"));
 }
 
+/// Intel's files have a mask's extension apart, Linux' have it in front of the mask: bits 63:32 and 15:8 of the control either way.
+#[test]
+fn both_ways_to_write_a_long_mask_are_read() {
+    let folder = tempdir().expect("a folder");
+    let path = file(
+        &folder,
+        "masks.json",
+        r#"{"Events": [
+            {"Unit": "CHA", "EventName": "UNC_CHA_APART", "EventCode": "0x35", "UMask": "0x01", "UMaskExt": "0x00C817FE"},
+            {"Unit": "CHA", "EventName": "UNC_CHA_TOGETHER", "EventCode": "0x35", "UMask": "0xC817FE01"}]}"#,
+    );
+    for name in ["APART", "TOGETHER"] {
+        let row = &rows(&["list", "--machine", "emerald-rapids", "--events", &path, "--json", name])[0];
+        assert_eq!(row["config"], "0xc817fe00000135", "{name}");
+    }
+}
+
 #[test]
 fn event_files_that_are_none_are_refused() {
     let folder = tempdir().expect("a folder");

@@ -186,7 +186,7 @@ fn a_terminal_that_takes_nothing_holds_nobody_up() {
 #[test]
 fn it_stops_and_goes_on_as_a_shell_wants_it() {
     let scratch = Scratch::new();
-    let mut command = Command::new("bash");
+    let mut command = command("bash");
     command.args(["--norc", "--noprofile", "--noediting", "-i"]).env("PS1", "$ ").env_remove("HISTFILE");
     let mut terminal = Terminal::start(scratch.at_home(command), ORDINARY);
     terminal.until("prompt", |screen| screen.before.ends_with("$ "));

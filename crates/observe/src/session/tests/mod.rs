@@ -295,3 +295,22 @@ fn a_clock_that_stands_is_doubted() {
         assert_eq!(said[1], "measured", "no line need leave");
     }
 }
+
+/// Who left a journal on another machine, or before this machine was started anew, is no neighbour.
+#[test]
+fn neighbours_are_on_this_machine_and_in_this_boot() {
+    let directory = tempfile::tempdir().unwrap();
+    for (pid, machine, boot) in [(1, "local", "this"), (2, "local", "before"), (3, "e5-2600", "this")] {
+        let (machine, boot) = (machine.to_owned(), boot.to_owned());
+        let path = directory.path().join(format!("{pid}.journal"));
+        drop(Journal { pid, boot, machine, saved: Vec::new() }.write(&path).unwrap());
+    }
+    let pids = |machine: &str, boot: &str| {
+        let others = Neighbourhood::new(directory.path(), machine, boot).others().unwrap();
+        others.iter().map(|neighbour| (neighbour.pid, neighbour.runs)).collect::<Vec<_>>()
+    };
+    assert_eq!(pids("local", "this"), [(1, false)]);
+    assert_eq!(pids("local", "before"), [(2, false)]);
+    assert_eq!(pids("e5-2600", "this"), [(3, false)]);
+    assert_eq!(pids("e5-2600", "before"), []);
+}

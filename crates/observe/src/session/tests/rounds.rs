@@ -70,3 +70,18 @@ fn turns_are_scaled_up_by_the_time_of_their_socket() {
         assert_eq!((own.len(), turns, duties), (2, length, 1.0), "socket {socket}");
     }
 }
+
+/// Filter states 0x1, 0x1F, and 0x1 again: what is expected in the register is what was written last, and nothing of before.
+#[test]
+fn a_change_of_rounds_is_no_change_by_someone_else() {
+    let mut space = Fake::two_sockets();
+    let plan = plan(&mut space, "cbo0/LLC_LOOKUP.DATA_READ,state=0x1/,cbo0/LLC_LOOKUP.DATA_READ,state=0x1F/");
+    let options = Options { guard: Guard::All, ..Options::default() };
+    let mut session = Session::start(&mut space, plan, options, at_(0.0)).unwrap();
+    session.rotate(at_(1.0));
+    session.rotate(at_(2.0));
+    let sample = session.sample(at_(3.0));
+    assert_eq!(session.space_mut().msrs[&(0, 0xd14)], 0x1 << 18);
+    let grades: Vec<_> = sample.counts.iter().map(|count| count.validity.grade()).collect();
+    assert_eq!(grades, [Grade::Scaled; 4]);
+}
