@@ -70,7 +70,7 @@ impl Kind {
     }
 }
 
-/// The life of a request: stamps are [`NEVER`] until they happen.
+/// The life of a request: stamps are [`NEVER`](crate::engine::NEVER) until they happen.
 #[derive(Debug, Clone)]
 pub struct Record {
     /// What it is.
