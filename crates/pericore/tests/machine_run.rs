@@ -131,6 +131,7 @@ fn the_system_tells_of_the_machines_sockets() {
             .env("XDG_STATE_HOME", state.path())
             .output()
             .expect("the program starts");
+        assert!(output.status.code().is_some_and(|status| status < 128), "{}", String::from_utf8_lossy(&output.stderr));
         let said = String::from_utf8_lossy(&output.stdout);
         let sockets = said.lines().find(|line| line.contains("\"sockets\"")).unwrap_or_default();
         assert!(sockets.contains("0 (cpu 0") && sockets.contains("1 (cpu "), "{machine}: {said}");

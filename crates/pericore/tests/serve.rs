@@ -176,7 +176,10 @@ fn a_software_machine_says_so_in_every_series() {
         if got.status.success() {
             break String::from_utf8(got.stdout).expect("UTF-8");
         }
-        assert!(server.try_wait().expect("it is ours").is_none(), "the server ended");
+        if server.try_wait().expect("it is ours").is_some() {
+            let output = server.wait_with_output().expect("it is ours");
+            panic!("the server ended: {}", String::from_utf8_lossy(&output.stderr));
+        }
         std::thread::sleep(std::time::Duration::from_millis(50));
     };
     // Who is told to end is the keeper of the machine; the server in it ends in order.

@@ -236,3 +236,13 @@ fn what_took_turns_ran_for_its_share_of_the_time() {
     let told = table.lines().find(|line| line.contains("imc/PCT_REQUESTS_PAGE_MISS: scaled")).expect("it is told");
     assert!(told.ends_with(&of_it), "{of_it}: {told}");
 }
+
+/// A field with the separator or quotation marks in it stands in quotation marks, and has its own twice.
+#[test]
+fn separated_values_are_quoted() {
+    let events = r#"imc/CAS_COUNT.RD,name=a"b/,imc/CAS_COUNT.WR,name=plain/"#;
+    let first = stderr(&measured(&["-x;", "-e", events]));
+    let names: Vec<&str> = first.lines().map(|line| line.split(';').nth(2).expect("a name")).collect();
+    assert_eq!(names, [r#""a""b""#, "plain"]);
+    assert!(stderr(&measured(&["-x_", "-e", "imc/CAS_COUNT.RD/"])).contains("_\"imc/CAS_COUNT.RD/\"_"));
+}
