@@ -245,14 +245,3 @@ fn standard_input_is_a_recording_like_another() {
         assert!(!output.status.success() && said(&output).contains(words), "{script}: {}", said(&output));
     }
 }
-
-/// A recording by hand of 1 s and 1.5 s, of which the second was 1.25 s in socket 0.
-#[test]
-fn a_metric_lasts_as_long_as_its_socket() {
-    let folder = Folder::new();
-    let by_hand = include_str!("../../../observe/src/record/by_hand.rec");
-    fs::write(folder.file("pericore.rec"), by_hand).expect("a recording");
-    let line = folder.shown(&[&["report", "-j", "--per-socket", "-M", "imc/MEM_READ_BANDWIDTH"]]);
-    let row: serde_json::Value = serde_json::from_str(&line).expect("one line");
-    assert_eq!((row["socket"].as_str(), row["event-runtime"].as_u64()), (Some("S0"), Some(2_250_000_000)), "{line}");
-}
