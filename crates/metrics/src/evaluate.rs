@@ -151,4 +151,75 @@ mod tests {
         assert_eq!(value.number(), None);
         assert!(value.validity().to_string().contains("imc1 unreadable: reads all ones"));
     }
+
+    /// Four operators and two functions over 12 and 5, by hand.
+    #[test]
+    fn each_operator_computes_its_own() {
+        let counts = |reference: &Reference| Value::measured(if reference.name == "A" { 12.0 } else { 5.0 });
+        for (source, number) in [
+            ("A + B", 17.0),
+            ("A - B", 7.0),
+            ("A * B", 60.0),
+            ("A / B", 2.4),
+            ("-A", -12.0),
+            ("-(A - B)", -7.0),
+            ("min(A, B)", 5.0),
+            ("max(A, B)", 12.0),
+            ("min(B)", 5.0),
+            ("max(B, A, 7)", 12.0),
+            ("min(7, A, B, 6)", 5.0),
+            ("0 / B", 0.0),
+            ("A / -B", -2.4),
+        ] {
+            assert_eq!(evaluate(&Expression::parse(source).unwrap(), &counts), Value::measured(number), "{source}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_number_stays_without_one_and_says_why() {
+        for (source, said) in [
+            ("-GONE", "imc1 unreadable: reads all ones"),
+            ("min(TEN, GONE)", "imc1 unreadable: reads all ones"),
+            ("max(GONE, 0)", "imc1 unreadable: reads all ones"),
+            ("GONE / TEN", "imc1 unreadable: reads all ones"),
+            ("0 * GONE", "imc1 unreadable: reads all ones"),
+            ("HALF - GONE", "scaled, counted 50.0 % of the time; imc1 unreadable: reads all ones"),
+            ("TEN / GONE", "imc1 unreadable: reads all ones"),
+            (
+                "HALF / (TEN - 10)",
+                "scaled, counted 50.0 % of the time; not defined: the denominator is zero (TEN - 10)",
+            ),
+            ("1e308 + 1e308", "not defined: the result is too large"),
+        ] {
+            let value = value_of(source);
+            assert_eq!((value.number(), value.validity().to_string().as_str()), (None, said), "{source}");
+        }
+        let nothing = evaluate(&Expression::Call(Function::Max, Vec::new()), &|_: &Reference| Value::measured(1.0));
+        assert_eq!(
+            (nothing.number(), nothing.validity().to_string()),
+            (None, "not defined: max of nothing".to_owned())
+        );
+    }
+
+    /// A value is built from whatever arithmetic gave, and from what a session knows of its counter.
+    #[test]
+    fn a_value_has_a_number_only_if_it_is_one_and_may_be_shown() {
+        for number in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            let value = Value::measured(number);
+            assert_eq!((value.number(), value.validity().grade()), (None, Grade::NotDefined), "{number}");
+        }
+        let wrapped = Validity::wrapped_unknown("imc0 counter 1");
+        // It is said once, as it was: that the number is none beside is no news.
+        assert_eq!(Value::new(f64::NAN, wrapped.clone()).validity(), &wrapped);
+        assert_eq!(Value::new(7.0, wrapped.clone()).number(), None);
+        assert_eq!(Value::missing(wrapped.clone()).validity(), &wrapped);
+        let suspect = Value::new(7.0, Validity::suspect("frozen"));
+        assert_eq!((suspect.number(), suspect.validity().grade()), (Some(7.0), Grade::Suspect));
+        let missing = Value::missing(Validity::scaled(0.5));
+        assert_eq!(missing.number(), None);
+        assert_eq!(missing.validity().to_string(), "scaled, counted 50.0 % of the time; not defined: no number");
+        let sum = Value::new(3.0, Validity::scaled(0.5)).plus(&suspect);
+        assert_eq!(sum.number(), Some(10.0));
+        assert_eq!(sum.validity().to_string(), "scaled, counted 50.0 % of the time; suspect: frozen");
+    }
 }

@@ -270,4 +270,68 @@ mod tests {
         let mapped = total.try_map(&mut |reference| Expression::parse(&format!("{}.RD * 64", reference.name)));
         assert_eq!(mapped.unwrap().to_string(), "2 * (READS.RD * 64 + WRITES.RD * 64)");
     }
+
+    /// `list --metrics` prints it, and a user types it back.
+    #[test]
+    fn references_are_printed_as_they_are_typed() {
+        for text in [
+            "A",
+            "imc/CAS_COUNT.RD",
+            "X{a=1}",
+            "X{a=9,b=0xa,c=0xffffffffffffffff,d=DRd}",
+            "cha/X.Y.Z{tid=0}",
+            "min(A, B) + max(C)",
+            "-A / -(B * C) - -(D - E)",
+            "A / (B / C) / (D * E) * F",
+            "A + (B + C)",
+            "-min(A, -B)",
+            "0.5 * 18446744073709552000",
+        ] {
+            assert_eq!(printed(text), text);
+        }
+        assert_eq!(printed("(A * B) / C - (D / E)"), "A * B / C - D / E");
+    }
+
+    #[test]
+    fn only_a_bare_name_is_a_variable() {
+        for name in ["seconds", "SAMPLE_INTERVAL", "instances", "sockets"] {
+            assert!(Reference::named(name).is_variable(), "{name}");
+            assert!(!Reference { unit: Some("imc".to_owned()), ..Reference::named(name) }.is_variable(), "{name}");
+        }
+        assert!(!Reference::named("CLOCKTICKS").is_variable());
+    }
+
+    #[test]
+    fn a_tree_is_as_deep_as_its_longest_branch() {
+        for (source, depth) in [
+            ("1", 1),
+            ("A", 1),
+            ("-A", 2),
+            ("A + B", 2),
+            ("A + B * C", 3),
+            ("(A + B) * C", 3),
+            ("max(A, -B, C)", 3),
+            ("--A", 3),
+        ] {
+            assert_eq!(Expression::parse(source).unwrap().depth(), depth, "{source}");
+        }
+    }
+
+    #[test]
+    fn try_map_reaches_every_name_and_keeps_all_else() {
+        let source = "-A + max(B, 2, min(C)) / (D{x=3} - 1)";
+        let mut seen = Vec::new();
+        let same = Expression::parse(source).unwrap().try_map(&mut |reference| {
+            seen.push(reference.name.clone());
+            Ok::<_, String>(Expression::Reference(reference.clone()))
+        });
+        assert_eq!(same.unwrap().to_string(), source);
+        assert_eq!(seen, ["A", "B", "C", "D"]);
+        for bad in ["A", "B", "C", "D"] {
+            let refused = Expression::parse(source).unwrap().try_map(&mut |reference| {
+                if reference.name == bad { Err(bad) } else { Ok(Expression::Number(1.0)) }
+            });
+            assert_eq!(refused, Err(bad));
+        }
+    }
 }

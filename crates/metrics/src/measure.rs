@@ -153,4 +153,54 @@ mod tests {
         assert_eq!(UnitOfMeasure::Nanoseconds.scaled(81_250.0), (81_250.0, "ns"));
         assert_eq!(UnitOfMeasure::BytesPerSecond.scaled(-2e6), (-2.0, "MB/s"));
     }
+
+    /// The symbols stand in the catalogue and in machine-readable output: by hand from `catalog/README.md`'s list.
+    #[test]
+    fn the_symbols_are_those_that_are_written() {
+        let symbols = UnitOfMeasure::ALL.map(|unit| unit.to_string());
+        assert_eq!(symbols, ["B", "B/s", "%", "ratio", "cycles", "ns", "s", "count", "/s", "Hz"]);
+        assert_eq!(UnitOfMeasure::Percent.in_symbol(0.125), 12.5);
+        assert_eq!(UnitOfMeasure::Ratio.in_symbol(0.125), 0.125);
+        assert_eq!(UnitOfMeasure::Bytes.in_symbol(64.0), 64.0);
+    }
+
+    /// Each prefix from its first number on, and the one below just before it.
+    #[test]
+    fn every_prefix_starts_at_its_power_of_ten() {
+        use UnitOfMeasure as U;
+        let ladders: [(U, &[&str]); 4] = [
+            (U::Bytes, &["B", "kB", "MB", "GB", "TB"]),
+            (U::BytesPerSecond, &["B/s", "kB/s", "MB/s", "GB/s", "TB/s"]),
+            (U::Hertz, &["Hz", "kHz", "MHz", "GHz"]),
+            (U::PerSecond, &["/s", "k/s", "M/s", "G/s"]),
+        ];
+        for (unit, symbols) in ladders {
+            for (power, symbol) in symbols.iter().enumerate() {
+                let step = [1.0, 1e3, 1e6, 1e9, 1e12][power];
+                assert_eq!(unit.scaled(step), (1.0, *symbol));
+                assert_eq!(unit.scaled(-2.5 * step), (-2.5, *symbol));
+                assert_eq!(unit.scaled(999.0 * step).1, *symbol, "{unit}");
+            }
+            assert_eq!(unit.scaled(0.25), (0.25, symbols[0]));
+            let most = 10f64.powi(3 * (symbols.len() as i32 - 1));
+            assert_eq!(unit.scaled(5000.0 * most), (5000.0, symbols[symbols.len() - 1]));
+        }
+        for (number, shown) in [(90.0, (90.0, "s")), (1.0, (1.0, "s")), (0.0, (0.0, "s")), (4e-12, (4e-12, "s"))] {
+            assert_eq!(U::Seconds.scaled(number), shown);
+        }
+        for (number, symbol) in
+            [(0.999, "ms"), (1e-3, "ms"), (0.5e-3, "us"), (1e-6, "us"), (0.5e-6, "ns"), (1e-9, "ns")]
+        {
+            assert_eq!(U::Seconds.scaled(number).1, symbol, "{number}");
+        }
+        let (number, symbol) = U::Seconds.scaled(20e-6);
+        assert!((number - 20.0).abs() < 1e-9 && symbol == "us", "{number} {symbol}");
+        assert_eq!(U::Nanoseconds.scaled(999_999.0), (999_999.0, "ns"));
+        assert_eq!(U::Nanoseconds.scaled(1e6), (1.0, "ms"));
+        assert_eq!(U::Nanoseconds.scaled(-2e6), (-2.0, "ms"));
+        assert_eq!(U::Nanoseconds.scaled(3e9), (3.0, "s"));
+        let plain = [U::Ratio, U::Cycles, U::Count].map(|unit| unit.scaled(12_345.0));
+        assert_eq!(plain, [(12_345.0, ""), (12_345.0, "cycles"), (12_345.0, "")]);
+        assert_eq!(U::Percent.scaled(0.5), (50.0, "%"));
+    }
 }

@@ -273,4 +273,116 @@ mod tests {
         }
         assert!(Expression::parse(&vec!["A"; MAX_DEPTH].join("+")).is_ok());
     }
+
+    /// What is found is named as it was written, and what would have been right is said.
+    #[test]
+    fn errors_name_what_was_found_and_what_was_expected() {
+        let operand = "a number, a name, \"-\" or \"(\"";
+        for (source, column, expected, found) in [
+            ("A + 0x10 2.5", 10, "an operator or the end of the expression", "the number 2.5"),
+            ("A imc/B", 3, "an operator or the end of the expression", "\"imc/\""),
+            ("A )", 3, "an operator or the end of the expression", "\")\""),
+            ("A +", 4, operand, "the end of the expression"),
+            ("A * / B", 5, operand, "\"/\""),
+            ("-)", 2, operand, "\")\""),
+            ("(A B)", 4, "an operator or \")\"", "\"B\""),
+            ("max(A B)", 7, "an operator, \",\" or \")\"", "\"B\""),
+            ("max()", 5, operand, "\")\""),
+            ("sum(A)", 1, "one of the functions min and max, or a name without \"(\"", "\"sum\""),
+            ("A{", 3, "the name of a field or filter", "the end of the expression"),
+            ("A{x=}", 5, "a whole number of at most 64 bits, or a named value", "\"}\""),
+            (
+                "A{x=18446744073709551616}",
+                5,
+                "a whole number of at most 64 bits, or a named value",
+                "the number 18446744073709552000",
+            ),
+            ("A{x y}", 5, "\",\" or \"}\"", "\"y\""),
+            ("A{x,}", 5, "the name of a field or filter", "\"}\""),
+            ("A + $", 5, "a name, a number or one of + - * / ( ) { } , =", "the character '$'"),
+            ("A.", 3, "a subevent's name after the dot", "the end of the expression"),
+            ("A.+", 3, "a subevent's name after the dot", "\"+\""),
+            ("2 * 64k", 5, "a number such as 64, 0x1F, 1.5 or 1e9", "\"64k\""),
+            ("1e", 1, "a number such as 64, 0x1F, 1.5 or 1e9", "\"1e\""),
+            ("1e+", 1, "a number such as 64, 0x1F, 1.5 or 1e9", "\"1e\""),
+            ("0x", 1, "a hexadecimal number of at most 64 bits", "\"0x\""),
+            ("A * 0xfg", 5, "a hexadecimal number of at most 64 bits", "\"0xfg\""),
+            ("0x10000000000000000", 1, "a hexadecimal number of at most 64 bits", "\"0x10000000000000000\""),
+            ("1e309", 1, "a number below 1.8e308", "\"1e309\""),
+        ] {
+            assert_eq!(refusal(source).1, format!("column {column}: expected {expected}, found {found}"), "{source}");
+        }
+        // The carets cover the whole token, and nothing at the end.
+        let length = |source: &str| Expression::parse(source).unwrap_err().spot.length;
+        assert_eq!(["2 * 64k", "A * 0xfg", "A imc/B", "A +", "A + ä"].map(length), [3, 4, 4, 0, 2]);
+    }
+
+    #[test]
+    fn numbers_are_read_as_written() {
+        for (source, number) in [
+            ("0", 0.0),
+            ("64", 64.0),
+            ("0x1F", 31.0),
+            ("0Xff", 255.0),
+            ("1.5", 1.5),
+            ("1e9", 1e9),
+            ("1E9", 1e9),
+            ("2e+3", 2000.0),
+            ("25e-2", 0.25),
+            ("1.25e2", 125.0),
+            ("0xffffffffffffffff", 18_446_744_073_709_551_615.0),
+        ] {
+            assert_eq!(Expression::parse(source), Ok(Expression::Number(number)), "{source}");
+        }
+        let setting = |source: &str| match Expression::parse(source).unwrap() {
+            Expression::Reference(reference) => reference.settings[0].1.clone(),
+            other => panic!("{other}"),
+        };
+        // Every bit of a mask counts: a f64 would round it.
+        assert_eq!(setting("A{x=18446744073709551615}"), SettingValue::Number(u64::MAX));
+        assert_eq!(setting("A{x=0x8000000000000001}"), SettingValue::Number(0x8000_0000_0000_0001));
+        assert_eq!(setting("A{ x = I_M }"), SettingValue::Name("I_M".to_owned()));
+        // Without digits behind it the point is no part of the number, nor of anything else.
+        assert!(Expression::parse("1.").is_err() && Expression::parse(".5").is_err());
+    }
+
+    /// `seconds/B` divides, as do names with capitals or underscores; a unit may have digits, and its `/` a name right behind it.
+    #[test]
+    fn units_are_told_from_quotients() {
+        let unit_of = |source: &str| match Expression::parse(source) {
+            Ok(Expression::Reference(reference)) => reference.unit,
+            _ => None,
+        };
+        assert_eq!(unit_of("r2pcie/RING_AD.CW").as_deref(), Some("r2pcie"));
+        assert_eq!(unit_of("imc/_X").as_deref(), Some("imc"));
+        for source in ["imc/2", "instances/B", "sockets/B", "Imc/B", "imc.x/B"] {
+            let parsed = Expression::parse(source).unwrap();
+            assert!(matches!(parsed, Expression::Binary(BinaryOperator::Divide, ..)), "{source}");
+        }
+        assert_eq!(refusal("imc/").0, 4);
+    }
+
+    /// 200 levels are taken, and 201 are not; what stands side by side is no deeper than one of it.
+    #[test]
+    fn the_limit_of_depth_is_exact() {
+        let nested =
+            |open: &str, levels: usize, close: &str| format!("{}A{}", open.repeat(levels), close.repeat(levels));
+        let right = |levels: usize| format!("{}A{}", "B + (".repeat(levels), ")".repeat(levels));
+        for (fits, too_deep) in [
+            (nested("(", 200, ")"), nested("(", 201, ")")),
+            // The name is a level of the tree, as each minus, call and sum is.
+            (nested("-", 199, ""), nested("-", 200, "")),
+            (nested("max(", 199, ")"), nested("max(", 200, ")")),
+            (vec!["A"; 200].join(" * "), vec!["A"; 201].join(" * ")),
+            (right(199), right(200)),
+            (format!("max({}, A)", vec!["A"; 199].join("+")), format!("max({}, A)", vec!["A"; 200].join("+"))),
+            (format!("-({})", vec!["A"; 199].join("+")), format!("-({})", vec!["A"; 200].join("+"))),
+        ] {
+            assert!(Expression::parse(&fits).is_ok(), "{fits}");
+            let said = Expression::parse(&too_deep).unwrap_err().to_string();
+            assert!(said.contains("an expression of at most 200 levels (split it into several metrics)"), "{said}");
+        }
+        let side_by_side = vec!["-(A)"; 150].join("+");
+        assert!(Expression::parse(&side_by_side).unwrap().depth() <= MAX_DEPTH);
+    }
 }

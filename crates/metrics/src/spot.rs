@@ -80,4 +80,43 @@ mod tests {
         let (line, carets) = at_the_end.split_once('\n').unwrap();
         assert_eq!((line.chars().count(), carets.chars().count()), (31, 32));
     }
+
+    #[test]
+    fn columns_are_characters_of_the_text() {
+        let spot = Spot::new("é + * B", 5, 1);
+        assert_eq!((spot.column(), spot.token()), (5, "*"));
+        assert_eq!(spot.caret(), "é + * B\n    ^");
+        let end = Spot::new("A +", 3, 0);
+        assert_eq!((end.column(), end.token(), end.caret().as_str()), (4, "", "A +\n   ^"));
+        // A place that is in no text points at its end.
+        assert_eq!(Spot::new("é", 1, 1).column(), 2);
+        assert_eq!(Spot::new("AB", 5, 1).token(), "");
+    }
+
+    #[test]
+    fn of_several_lines_only_the_places_is_shown() {
+        let text = "A +\n  wrong\nB";
+        assert_eq!(Spot::new(text, 6, 5).caret(), "  wrong\n  ^^^^^");
+        assert_eq!(Spot::new(text, 0, 1).caret(), "A +\n^");
+        assert_eq!(Spot::new(text, 12, 1).caret(), "B\n^");
+        // A token that goes on in the next line has carets in its first.
+        assert_eq!(Spot::new("\"a\nb\"", 0, 5).caret(), "\"a\n^^");
+        assert_eq!(Spot::new("\tA ?", 3, 1).caret(), "\tA ?\n\t  ^");
+    }
+
+    /// 76 characters are shown as they are; of 77, 30 before the place and 76 in all.
+    #[test]
+    fn a_line_is_cut_when_it_is_too_long_and_not_before() {
+        let whole = "a".repeat(76);
+        assert_eq!(Spot::new(&whole, 40, 1).caret(), format!("{whole}\n{}^", " ".repeat(40)));
+        let long: String = ('a'..='z').cycle().take(77).collect();
+        assert_eq!(Spot::new(&long, 30, 2).caret(), format!("{}…\n{}^^", &long[..76], " ".repeat(30)));
+        // Cut at the left alone: a mark takes the place of the first character.
+        assert_eq!(Spot::new(&long, 31, 1).caret(), format!("…{}\n {}^", &long[1..], " ".repeat(30)));
+        let longer: String = ('a'..='z').cycle().take(200).collect();
+        assert_eq!(
+            Spot::new(&longer, 100, 60).caret(),
+            format!("…{}…\n {}{}", &longer[70..146], " ".repeat(30), "^".repeat(46))
+        );
+    }
 }

@@ -209,4 +209,54 @@ mod tests {
         );
         assert_eq!(Validity::MEASURED.and(&Validity::MEASURED).to_string(), "measured");
     }
+
+    /// The words of machine-readable output, from best to worst, and which of them go with a number.
+    #[test]
+    fn each_concern_has_its_grade_and_its_words() {
+        let all = [
+            (Validity::MEASURED, "measured", true, "measured"),
+            (Validity::scaled(0.125), "scaled", true, "scaled, counted 12.5 % of the time"),
+            (Validity::suspect("frozen"), "suspect", true, "suspect: frozen"),
+            (Validity::wrapped_unknown("imc0/1"), "wrapped-unknown", false, "imc0/1 may have wrapped more than once"),
+            (Validity::not_defined("0 / 0"), "not-defined", false, "not defined: 0 / 0"),
+            (Validity::unreadable("imc0", "gone"), "unreadable", false, "imc0 unreadable: gone"),
+        ];
+        for (index, (validity, name, has_number, said)) in all.iter().enumerate() {
+            let grade = validity.grade();
+            assert_eq!((grade.name(), grade.has_number(), validity.to_string().as_str()), (*name, *has_number, *said));
+            // With any better one the worse grade stays, whichever comes first.
+            for (better, ..) in &all[..index] {
+                assert_eq!(
+                    (better.clone().and(validity).grade(), validity.clone().and(better).grade()),
+                    (grade, grade)
+                );
+                assert!(better.grade() < grade);
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_counted_all_the_time_is_measured() {
+        for duty in [1.0, 1.5] {
+            assert_eq!(Validity::scaled(duty), Validity::MEASURED);
+        }
+        assert_eq!(Validity::scaled(0.999).grade(), Grade::Scaled);
+        assert_eq!(
+            (Validity::MEASURED.duty(), Validity::suspect("odd").duty(), Validity::scaled(0.25).duty()),
+            (1.0, 1.0, 0.25)
+        );
+    }
+
+    #[test]
+    fn of_two_duties_the_lower_holds_and_all_else_is_kept_in_order() {
+        let low = Validity::suspect("odd").and(&Validity::scaled(0.25));
+        for combined in [low.clone().and(&Validity::scaled(0.5)), Validity::scaled(0.5).and(&low)] {
+            assert_eq!((combined.duty(), combined.concerns().len()), (0.25, 2), "{combined}");
+        }
+        let two = Validity::unreadable("imc0", "gone").and(&Validity::unreadable("imc1", "gone"));
+        assert_eq!(
+            two.and(&low).to_string(),
+            "imc0 unreadable: gone; imc1 unreadable: gone; suspect: odd; scaled, counted 25.0 % of the time"
+        );
+    }
 }

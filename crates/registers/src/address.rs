@@ -153,3 +153,47 @@ impl Width {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COUNTER: Bdf = Bdf { segment: 1, bus: 0xff, device: 16, function: 3 };
+
+    /// The spaces' names are part of `list --registers --json`; addresses stand in plans, errors and recordings, as other tools write them.
+    #[test]
+    fn addresses_are_written_as_other_tools_write_them() {
+        let names = [AddressSpace::Msr, AddressSpace::PciConfig, AddressSpace::Mmio].map(|space| space.to_string());
+        assert_eq!(names, ["msr", "pcicfg", "mmio"]);
+        assert_eq!(Bdf::new(0x7f, 8, 2).to_string(), "0000:7f:08.2");
+        assert_eq!(COUNTER.to_string(), "0001:ff:10.3");
+        for (address, space, written) in [
+            (Address::Msr { cpu: 10, msr: 0xd16 }, "msr", "msr 0xd16 on cpu 10"),
+            (Address::Pci { bdf: COUNTER, offset: 0xa0 }, "pcicfg", "pci 0001:ff:10.3+0xa0"),
+            (Address::Mmio { physical: 0xfe00_2838 }, "mmio", "mmio 0xfe002838"),
+        ] {
+            assert_eq!((address.space().name(), address.to_string().as_str()), (space, written));
+        }
+    }
+
+    /// Counter 2 of a box stands two strides behind counter 0: two MSRs, or 16 bytes.
+    #[test]
+    fn plus_stays_in_the_space_and_moves_the_place_alone() {
+        assert_eq!(Address::Msr { cpu: 3, msr: 0xd16 }.plus(2), Address::Msr { cpu: 3, msr: 0xd18 });
+        let in_function = |offset| Address::Pci { bdf: COUNTER, offset };
+        assert_eq!(in_function(0xa0).plus(16), in_function(0xb0));
+        // The lower half of a register above 4 GiB.
+        let at = |physical| Address::Mmio { physical };
+        assert_eq!(at(0x1_ffff_fffc).plus(4), at(0x2_0000_0000));
+        assert_eq!(at(8).plus(0), at(8));
+    }
+
+    #[test]
+    fn widths_hold_their_bits_and_no_more() {
+        let all = [Width::B1, Width::B2, Width::B4, Width::B8];
+        assert_eq!(all.map(Width::bytes), [1, 2, 4, 8]);
+        assert_eq!(all.map(Width::mask), [0xff, 0xffff, 0xffff_ffff, 0xffff_ffff_ffff_ffff]);
+        let narrowest = |bits: [u8; 8]| bits.map(|bits| Width::for_bits(bits).bytes());
+        assert_eq!(narrowest([1, 8, 9, 16, 17, 32, 33, 64]), [1, 1, 2, 2, 4, 4, 8, 8]);
+    }
+}

@@ -103,32 +103,76 @@ mod tests {
     use super::*;
     use crate::Bdf;
 
-    struct Zeros;
+    /// Answers a read with its width, refuses writes of 0, and keeps the order of what it was asked.
+    #[derive(Default)]
+    struct Log(Vec<Operation>);
 
-    impl RegisterSpace for Zeros {
-        fn read(&mut self, _: Address, _: Width) -> Outcome<u64> {
-            Ok(0)
+    impl RegisterSpace for Log {
+        fn read(&mut self, address: Address, width: Width) -> Outcome<u64> {
+            self.0.push(Operation::Read { address, width });
+            Ok(u64::from(width.bytes()))
         }
 
-        fn write(&mut self, _: Address, _: Width, _: u64) -> Outcome<()> {
-            Ok(())
+        fn write(&mut self, address: Address, width: Width, value: u64) -> Outcome<()> {
+            self.0.push(Operation::Write { address, width, value });
+            if value == 0 { Err(crate::AccessError::GeneralProtection { address }) } else { Ok(()) }
         }
     }
 
+    const MSR: Address = Address::Msr { cpu: 0, msr: 0xd16 };
+    const PCI: Address = Address::Pci { bdf: Bdf::new(0xff, 16, 0), offset: 0xa0 };
+    const MMIO: Address = Address::Mmio { physical: 0xfe00_2838 };
+
+    /// Different numbers of each, so that none can stand for another: 1 and 2 of MSRs, 3 and 4 of PCI, 5 and 6 of memory.
     #[test]
-    fn a_quadword_pci_access_is_one_access_and_two_cycles() {
-        let mut space = Counting::new(Zeros);
-        let counter = Address::Pci { bdf: Bdf::new(0xff, 16, 0), offset: 0xa0 };
-        space.read(counter, Width::B8).unwrap();
-        space.write(counter, Width::B4, 0).unwrap();
-        let mut outcomes = Vec::new();
-        space.batch(
-            &[Operation::Read { address: Address::Msr { cpu: 0, msr: 0xd16 }, width: Width::B8 }],
-            &mut outcomes,
-        );
-        assert_eq!(outcomes, [Ok(0)]);
+    fn each_space_and_direction_has_its_count() {
+        let mut space = Counting::new(Log::default());
+        for (address, reads, writes) in [(MSR, 1, 2), (PCI, 3, 4), (MMIO, 5, 6)] {
+            for _ in 0..reads {
+                assert_eq!(space.read(address, Width::B8), Ok(8));
+            }
+            for _ in 0..writes {
+                space.write(address, Width::B4, 1).unwrap();
+            }
+        }
         let counts = space.counts();
-        assert_eq!((counts.pci_reads, counts.pci_writes, counts.pci_cycles), (1, 1, 3));
-        assert_eq!((counts.msr_reads, counts.batches, counts.reads(), counts.writes()), (1, 1, 2, 1));
+        let expected = AccessCounts {
+            msr_reads: 1,
+            msr_writes: 2,
+            pci_reads: 3,
+            pci_writes: 4,
+            // Three quadwords are two cycles each.
+            pci_cycles: 3 * 2 + 4,
+            mmio_reads: 5,
+            mmio_writes: 6,
+            batches: 0,
+        };
+        assert_eq!(counts, expected);
+        assert_eq!((counts.reads(), counts.writes()), (1 + 3 + 5, 2 + 4 + 6));
+        assert_eq!(space.into_inner().0.len(), 21);
+    }
+
+    /// A batch is one call, each of its steps an access; what comes back is what the wrapped space says, a refusal among it.
+    #[test]
+    fn a_batch_passes_through_in_order_and_its_steps_are_counted() {
+        let steps = [
+            Operation::Read { address: PCI, width: Width::B8 },
+            Operation::Write { address: MSR, width: Width::B8, value: 0 },
+            Operation::Write { address: PCI, width: Width::B8, value: 7 },
+            Operation::Read { address: MMIO, width: Width::B2 },
+        ];
+        let mut space = Counting::new(Log::default());
+        let mut outcomes = vec![Ok(99)];
+        space.batch(&steps, &mut outcomes);
+        let refused = crate::AccessError::GeneralProtection { address: MSR };
+        assert_eq!(outcomes, [Ok(99), Ok(8), Err(refused.clone()), Ok(0), Ok(2)]);
+        let counts = space.counts();
+        assert_eq!((counts.pci_reads, counts.pci_writes, counts.pci_cycles, counts.msr_writes), (1, 1, 4, 1));
+        assert_eq!((counts.mmio_reads, counts.reads(), counts.writes(), counts.batches), (1, 2, 2, 1));
+        space.batch(&[], &mut outcomes);
+        assert_eq!(space.counts().batches, 2);
+        assert_eq!(space.write(MSR, Width::B8, 0), Err(refused));
+        assert_eq!(space.counts().writes(), 3, "a refused access was made all the same");
+        assert_eq!(space.into_inner().0[..4], steps);
     }
 }

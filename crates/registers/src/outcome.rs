@@ -45,3 +45,38 @@ pub enum AccessError {
         message: String,
     },
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Bdf;
+
+    /// What a user reads: where, what, and what to do where something can be done.
+    #[test]
+    fn errors_say_where_and_what() {
+        let address = Address::Msr { cpu: 0, msr: 0x391 };
+        let slot = Address::Pci { bdf: Bdf::new(0x3f, 8, 2), offset: 0x46 };
+        let remedy = "give the command CAP_SYS_RAWIO";
+        for (error, said) in [
+            (
+                AccessError::GeneralProtection { address },
+                "msr 0x391 on cpu 0: general protection fault; this processor has no such register, or refuses that value",
+            ),
+            (AccessError::Unreachable { address }, "msr 0x391 on cpu 0: nothing answers at this address"),
+            (
+                AccessError::BadCycle { address: slot, width: Width::B8 },
+                "pci 0000:3f:08.2+0x46: a cycle of 8 bytes is not possible here",
+            ),
+            (
+                AccessError::Permission { address, remedy },
+                "msr 0x391 on cpu 0: permission denied; give the command CAP_SYS_RAWIO",
+            ),
+            (
+                AccessError::Io { address: slot, message: "No such device".to_owned() },
+                "pci 0000:3f:08.2+0x46: No such device",
+            ),
+        ] {
+            assert_eq!(error.to_string(), said);
+        }
+    }
+}

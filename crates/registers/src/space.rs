@@ -77,3 +77,98 @@ impl<T: RegisterSpace + ?Sized> RegisterSpace for &mut T {
         (**self).batch(operations, outcomes);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::AccessError;
+
+    /// One register, 0x391, which refuses bit 63; a batch is its own, as where a system call is saved.
+    #[derive(Default)]
+    struct One {
+        value: u64,
+        batches: u32,
+    }
+
+    const HERE: Address = Address::Msr { cpu: 0, msr: 0x391 };
+    const ELSEWHERE: Address = Address::Msr { cpu: 0, msr: 0x392 };
+
+    /// The same without a batch of its own.
+    #[derive(Default)]
+    struct Plain(One);
+
+    impl RegisterSpace for Plain {
+        fn read(&mut self, address: Address, width: Width) -> Outcome<u64> {
+            if address == HERE { Ok(self.0.value & width.mask()) } else { Err(AccessError::Unreachable { address }) }
+        }
+
+        fn write(&mut self, address: Address, _: Width, value: u64) -> Outcome<()> {
+            if address != HERE || value >> 63 == 1 {
+                return Err(AccessError::GeneralProtection { address });
+            }
+            self.0.value = value;
+            Ok(())
+        }
+    }
+
+    impl RegisterSpace for One {
+        fn read(&mut self, _: Address, _: Width) -> Outcome<u64> {
+            Ok(self.value)
+        }
+
+        fn write(&mut self, _: Address, _: Width, value: u64) -> Outcome<()> {
+            self.value = value;
+            Ok(())
+        }
+
+        fn batch(&mut self, _: &[Operation], outcomes: &mut Vec<Outcome<u64>>) {
+            self.batches += 1;
+            outcomes.push(Ok(42));
+        }
+    }
+
+    const STEPS: [Operation; 5] = [
+        Operation::Write { address: HERE, width: Width::B8, value: 0x2_0000_000f },
+        Operation::Read { address: HERE, width: Width::B4 },
+        Operation::Write { address: HERE, width: Width::B8, value: 1 << 63 },
+        Operation::Read { address: ELSEWHERE, width: Width::B8 },
+        Operation::Read { address: HERE, width: Width::B8 },
+    ];
+
+    /// A step that is refused neither ends the batch nor loses its place in the outcomes.
+    #[test]
+    fn a_batch_has_an_outcome_for_each_step_in_order() {
+        let wanted = [
+            Ok(0),
+            Ok(0xf),
+            Err(AccessError::GeneralProtection { address: HERE }),
+            Err(AccessError::Unreachable { address: ELSEWHERE }),
+            Ok(0x2_0000_000f),
+        ];
+        let mut outcomes = vec![Ok(7)];
+        Plain::default().batch(&STEPS, &mut outcomes);
+        assert_eq!(outcomes[0], Ok(7));
+        assert_eq!(outcomes[1..], wanted);
+        let mut space = Plain::default();
+        assert_eq!(STEPS.map(|step| space.carry_out(step)), wanted);
+        assert_eq!(STEPS.map(|step| step.address()), [HERE, HERE, HERE, ELSEWHERE, HERE]);
+    }
+
+    /// Through a reference it is the same space, with its own way of doing batches.
+    #[test]
+    fn a_reference_to_a_space_is_that_space() {
+        fn write_read_batch(mut space: impl RegisterSpace) -> (Outcome<u64>, Vec<Outcome<u64>>) {
+            space.write(HERE, Width::B8, 5).unwrap();
+            let mut outcomes = Vec::new();
+            let read = space.read(HERE, Width::B8);
+            space.batch(&STEPS, &mut outcomes);
+            (read, outcomes)
+        }
+        let mut one = One::default();
+        assert_eq!(write_read_batch(&mut one), (Ok(5), vec![Ok(42)]));
+        assert_eq!((one.value, one.batches), (5, 1));
+        let mut plain = Plain::default();
+        let (read, outcomes) = write_read_batch(&mut plain as &mut dyn RegisterSpace);
+        assert_eq!((read, outcomes.len(), plain.0.value), (Ok(5), 5, 0x2_0000_000f));
+    }
+}
