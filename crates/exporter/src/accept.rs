@@ -103,4 +103,52 @@ mod tests {
         assert_eq!(format(std::iter::empty()), Format::Prometheus);
         assert_eq!(format([b"\xff".as_slice(), b"application/openmetrics-text"].into_iter()), Format::OpenMetrics);
     }
+
+    /// RFC 9110, 12.5.1: weights decide, and of several ranges that fit a type the closest one; without `q` the weight is 1.
+    #[test]
+    fn weights_are_compared_and_the_closest_range_holds() {
+        for (accepted, wanted) in [
+            // As dear: OpenMetrics. A thousandth less: not.
+            ("application/openmetrics-text;q=0.5,text/plain;q=0.5", Format::OpenMetrics),
+            ("application/openmetrics-text;q=0.499,text/plain;q=0.5", Format::Prometheus),
+            ("application/openmetrics-text;q=1.0,text/plain", Format::OpenMetrics),
+            ("application/openmetrics-text;q=0.999,text/plain", Format::Prometheus),
+            ("application/openmetrics-text;q=0.001", Format::OpenMetrics),
+            // Whichever comes first.
+            ("text/plain;q=0.5,application/openmetrics-text;q=0.6", Format::OpenMetrics),
+            ("text/plain;q=0.7,application/openmetrics-text;q=0.6", Format::Prometheus),
+            // The dearest of several of one type.
+            (
+                "application/openmetrics-text;q=0.6,application/openmetrics-text;version=0.0.1;q=0.3,text/plain;q=0.5",
+                Format::OpenMetrics,
+            ),
+            (
+                "application/openmetrics-text;q=0.3,application/openmetrics-text;version=0.0.1;q=0.6,text/plain;q=0.5",
+                Format::OpenMetrics,
+            ),
+            ("text/plain;version=0.0.4;q=0.6,text/plain;q=0.4,application/openmetrics-text;q=0.5", Format::Prometheus),
+            ("text/plain;version=0.0.4;q=0.4,text/plain;q=0.6,application/openmetrics-text;q=0.5", Format::Prometheus),
+            // text/plain before text/*, and that before */*.
+            ("text/plain;q=0.2,text/*;q=0.9,*/*;q=0.9,application/openmetrics-text;q=0.5", Format::OpenMetrics),
+            ("text/plain;q=0.9,text/*;q=0.2,*/*;q=0.2,application/openmetrics-text;q=0.5", Format::Prometheus),
+            ("text/*;q=0.2,*/*;q=0.9,application/openmetrics-text;q=0.5", Format::OpenMetrics),
+            ("text/*;q=0.9,*/*;q=0.2,application/openmetrics-text;q=0.5", Format::Prometheus),
+            ("*/*;q=0.9,application/openmetrics-text;q=0.5", Format::Prometheus),
+            // Another version of either is none of ours.
+            ("text/plain;version=1.0.0,application/openmetrics-text;q=0.5", Format::OpenMetrics),
+            ("application/openmetrics-text;version=0.0.2", Format::Prometheus),
+            ("application/openmetrics-text;version=0.0.4", Format::Prometheus),
+            // Parameters: any case, quotes, unknown ones; a range that is none is passed over.
+            ("application/openmetrics-text; VERSION=\"1.0.0\"; Charset=utf-8 ;Q=0.3", Format::OpenMetrics),
+            ("application/openmetrics-text;q=1.1", Format::Prometheus),
+            ("application/openmetrics-text;q=-0.1", Format::Prometheus),
+            ("application/openmetrics-text;q", Format::Prometheus),
+            ("openmetrics-text, application/openmetrics-text;q=0.1", Format::OpenMetrics),
+        ] {
+            assert_eq!(of(accepted), wanted, "{accepted}");
+        }
+        // Several fields are one list.
+        let fields = [b"text/plain;q=0.5".as_slice(), b"application/openmetrics-text;q=0.4"];
+        assert_eq!(format(fields.into_iter()), Format::Prometheus);
+    }
 }

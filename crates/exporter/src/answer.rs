@@ -223,4 +223,105 @@ mod tests {
         }
         assert_eq!(answer(request, pages()).unwrap().status, 200);
     }
+
+    /// What goes over the wire, byte for byte.
+    #[test]
+    fn heads_and_words_are_whole() {
+        let written = |answer: &Answer| answer.head.clone() + std::str::from_utf8(answer.body.bytes()).unwrap();
+        assert_eq!(
+            written(&ask("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")),
+            "HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: 4\r\n\
+             X-Content-Type-Options: nosniff\r\nVary: Accept\r\nCache-Control: no-store\r\nConnection: close\r\n\r\np 1\n"
+        );
+        assert!(ask("GET / HTTP/1.1\r\nHost: x\r\n\r\n").head.contains("Content-Type: text/plain; charset=utf-8\r\n"));
+        let refused = |status: &str, length: usize, fields: &str, word: &str| {
+            format!(
+                "HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {length}\r\n\
+                 X-Content-Type-Options: nosniff\r\n{fields}Connection: close\r\n\r\n{word}\n"
+            )
+        };
+        let retry = "Retry-After: 5\r\n";
+        for (answer, status, length, fields, word) in [
+            (ask("GET /x HTTP/1.1\r\nHost: x\r\n\r\n"), "404 Not Found", 35, "", "there are only / and /metrics here"),
+            (
+                ask("POST / HTTP/1.1\r\nHost: x\r\n\r\n"),
+                "405 Method Not Allowed",
+                33,
+                "Allow: GET, HEAD\r\n",
+                "only GET and HEAD are known here",
+            ),
+            (ask("GET / HTTP/1.1\r\n\r\n"), "400 Bad Request", 41, "", "a request in HTTP/1.1 has one field Host"),
+            (
+                ask("GET / HTTP/2.0\r\n\r\n"),
+                "505 HTTP Version Not Supported",
+                36,
+                "",
+                "this server speaks HTTP/1.0 and 1.1",
+            ),
+            (time_out(), "408 Request Timeout", 33, "", "the request did not come in time"),
+            (too_many(), "503 Service Unavailable", 21, retry, "too many connections"),
+            (
+                answer(b"GET / HTTP/1.0\r\n\r\n", None).unwrap(),
+                "503 Service Unavailable",
+                58,
+                retry,
+                "nothing has been measured yet: the first interval goes on",
+            ),
+        ] {
+            assert_eq!(answer.status.to_string(), status[..3]);
+            assert_eq!(written(&answer), refused(status, length, fields, word));
+        }
+        let garbled = ask("GET /\x01 HTTP/1.1\r\n\r\n");
+        assert!(written(&garbled).contains("\r\n\r\nthis is no request: invalid "), "{}", written(&garbled));
+    }
+
+    /// HEAD is answered as GET is, a refusal among it, without what follows the head.
+    #[test]
+    fn a_head_has_the_length_of_what_it_does_not_bring() {
+        for (request, pages) in [("/metrics", pages()), ("/", pages()), ("/nothing", pages()), ("/metrics", None)] {
+            let of = |method: &str| {
+                let bytes = format!("{method} {request} HTTP/1.0\r\n\r\n");
+                answer(bytes.as_bytes(), pages.clone()).unwrap()
+            };
+            let (get, head) = (of("GET"), of("HEAD"));
+            assert_eq!((get.status, &get.head), (head.status, &head.head), "{request}");
+            assert!(!get.body.bytes().is_empty() && head.body.bytes().is_empty(), "{request}");
+        }
+    }
+
+    /// The head may have 8,192 bytes and 64 fields; with one more it is refused, and not waited for.
+    #[test]
+    fn the_limits_of_a_head_are_exact() {
+        let padded = |length: usize| {
+            let (start, end) = ("GET / HTTP/1.1\r\nHost: x\r\nA: ", "\r\n\r\n");
+            format!("{start}{}{end}", "a".repeat(length - start.len() - end.len()))
+        };
+        assert_eq!(ask(&padded(8192)).status, 200);
+        assert_eq!(ask(&padded(8193)).status, 431);
+        let unfinished = padded(9000);
+        assert!(answer(&unfinished.as_bytes()[..8191], pages()).is_none());
+        assert_eq!(ask(&unfinished[..8192]).status, 431);
+        let fields = |number: usize| format!("GET / HTTP/1.1\r\nHost: x\r\n{}\r\n", "A: a\r\n".repeat(number - 1));
+        assert_eq!((ask(&fields(64)).status, ask(&fields(65)).status), (200, 431));
+        let said = ask(&fields(65));
+        assert!(said.head.starts_with("HTTP/1.1 431 Request Header Fields Too Large\r\n"));
+        assert_eq!(said.body.bytes(), b"the head of the request is too large\n");
+    }
+
+    #[test]
+    fn paths_are_exact_and_targets_may_be_whole_addresses() {
+        let status = |target: &str| ask(&format!("GET {target} HTTP/1.0\r\n\r\n")).status;
+        for target in
+            ["/", "/metrics", "/#x", "/metrics#x", "/metrics?", "http://h/metrics?x=/", "http://h?x", "https://h:1/"]
+        {
+            assert_eq!(status(target), 200, "{target}");
+        }
+        for target in ["/metrics/", "//metrics", "/Metrics", "/metricsx", "*", "metrics", "http:/metrics", "http://h/x"]
+        {
+            assert_eq!(status(target), 404, "{target}");
+        }
+        // HTTP/1.0 knows no Host, and two are wrong in 1.1 alone.
+        assert_eq!(ask("GET / HTTP/1.0\r\nHost: x\r\nhost: y\r\n\r\n").status, 200);
+        assert_eq!(ask("GET / HTTP/1.1\r\nHOST: x\r\n\r\n").status, 200);
+    }
 }

@@ -30,3 +30,38 @@ impl Board {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbered(number: u8) -> Pages {
+        Pages { prometheus: vec![number], open_metrics: vec![number, 1], front: vec![number, 2] }
+    }
+
+    /// A reader that is slow keeps the pages that it began with; whoever comes gets the newest, through any handle to the board.
+    #[test]
+    fn the_newest_pages_are_handed_out_and_older_ones_stay_whole() {
+        let board = Board::default();
+        assert_eq!(board.pages(), None);
+        let other = board.clone();
+        board.put(numbered(1));
+        let slow = other.pages().expect("pages");
+        other.put(numbered(2));
+        assert_eq!(*slow, numbered(1));
+        assert_eq!(board.pages().as_deref(), Some(&numbered(2)));
+    }
+
+    #[test]
+    fn a_thread_that_panics_takes_nothing_along() {
+        let board = Board::default();
+        let held = board.clone();
+        let end = std::thread::spawn(move || {
+            let _guard = held.0.lock().unwrap();
+            panic!("on purpose");
+        });
+        assert!(end.join().is_err() && board.0.is_poisoned());
+        board.put(numbered(3));
+        assert_eq!(board.pages().as_deref(), Some(&numbered(3)));
+    }
+}

@@ -296,4 +296,87 @@ mod tests {
         drop(ours);
         assert!(path.exists());
     }
+
+    #[test]
+    fn a_place_that_is_none_says_what_would_be_one() {
+        let error = "example.org:80".parse::<Listen>().unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "\"example.org:80\": give ADDR:PORT such as 127.0.0.1:9988 or [::1]:9988, :PORT for all addresses, or unix:/path/to/socket"
+        );
+        assert_eq!(":80".parse::<Listen>().unwrap(), Listen::All(80));
+        assert_eq!("unix:a".parse::<Listen>().unwrap(), Listen::Unix("a".into()));
+        assert!(":65536".parse::<Listen>().is_err() && ":-1".parse::<Listen>().is_err());
+    }
+
+    /// A server that is ended while clients are connected can be started again at once: their connections are still being closed.
+    #[test]
+    fn a_port_is_free_as_soon_as_its_server_has_ended() {
+        for place in [Listen::All(0), Listen::Tcp((Ipv4Addr::LOCALHOST, 0).into())] {
+            let first = Listener::open(&place).unwrap();
+            let Listen::Tcp(address) = *first.place() else { panic!("a port") };
+            let Socket::Tcp(socket) = &first.socket else { panic!("a port") };
+            let client = TcpStream::connect((Ipv4Addr::LOCALHOST, address.port())).unwrap();
+            // The server's side closes first, so that it is the one that waits for stray packets.
+            drop(socket.accept().unwrap());
+            assert_eq!(io::Read::read(&mut &client, &mut [0]).unwrap(), 0);
+            drop((first, client));
+            let again = if place == Listen::All(0) { Listen::All(address.port()) } else { Listen::Tcp(address) };
+            let again = Listener::open(&again).unwrap();
+            assert_eq!(again.place(), &Listen::Tcp(address));
+        }
+    }
+
+    #[test]
+    fn what_the_system_refuses_is_said_with_its_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let said = |path: &Path| Listener::open(&Listen::Unix(path.to_owned())).unwrap_err().to_string();
+        let path = folder.path().join("none/socket");
+        assert_eq!(
+            said(&path),
+            format!("cannot listen at unix:{}: No such file or directory (os error 2)", path.display())
+        );
+        let file = folder.path().join("file");
+        fs::write(&file, "").unwrap();
+        let path = file.join("socket");
+        assert_eq!(said(&path), format!("cannot listen at unix:{}: Not a directory (os error 20)", path.display()));
+        assert_eq!(said(&file), format!("{} exists and is no socket; name another path with --listen", file.display()));
+        // A link that leads nowhere is somebody's file, too.
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(folder.path().join("nothing"), &link).unwrap();
+        assert!(said(&link).ends_with("is no socket; name another path with --listen"));
+        let path = folder.path().join("socket");
+        let _living = Listener::open(&Listen::Unix(path.clone())).unwrap();
+        let in_use = "is in use: another server listens there; end it, or listen elsewhere with --listen";
+        assert_eq!(said(&path), format!("unix:{} {in_use}", path.display()));
+    }
+
+    /// A socket that cannot be put in its place leaves none beside it.
+    #[test]
+    fn a_socket_without_a_place_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let taken = folder.path().join("taken");
+        fs::create_dir(&taken).unwrap();
+        assert!(bound(&taken).is_err());
+        let left: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, ["taken"]);
+    }
+
+    /// Taken from its listener, the file is removed when it is dropped, and not before; it knows the folder that must allow it.
+    #[test]
+    fn a_sockets_file_can_outlive_its_listener() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let mut listener = Listener::open(&Listen::Unix(path.clone())).unwrap();
+        assert_eq!(listener.place(), &Listen::Unix(path.clone()));
+        let file = listener.take_file().expect("a file");
+        assert!(listener.take_file().is_none());
+        drop(listener);
+        assert!(path.exists());
+        assert_eq!(file.folder(), folder.path());
+        drop(file);
+        assert!(!path.exists());
+        let mut port = Listener::open(&"127.0.0.1:0".parse().unwrap()).unwrap();
+        assert!(port.take_file().is_none());
+    }
 }

@@ -252,4 +252,105 @@ mod tests {
             thread::yield_now();
         }
     }
+
+    /// The first connection keeps its place, the second is told so and keeps one of the others, the third is closed without a word.
+    #[test]
+    fn beyond_twice_the_connections_nobody_is_served() {
+        let (address, board) = serve(Limits { time: Duration::from_secs(600), connections: 1 });
+        board.put(Pages::default());
+        let mut first = TcpStream::connect(address).unwrap();
+        // The connections are taken in the order in which they come.
+        let mut second = TcpStream::connect(address).unwrap();
+        let mut said = [0; 12];
+        second.read_exact(&mut said).unwrap();
+        assert_eq!(&said, b"HTTP/1.1 503");
+        let mut third = TcpStream::connect(address).unwrap();
+        assert_eq!(third.read(&mut said).unwrap(), 0);
+        // The first is served although others came after it, and whoever goes leaves a place.
+        first.write_all(REQUEST).unwrap();
+        first.read_exact(&mut said).unwrap();
+        assert_eq!(&said, b"HTTP/1.1 200");
+        drop((first, second, third));
+        while !asked(address, REQUEST).is_ok_and(|text| text.starts_with("HTTP/1.1 200 ")) {
+            thread::yield_now();
+        }
+    }
+
+    /// What a client gets, which may be nothing when there are too many.
+    fn asked(address: std::net::SocketAddr, request: &[u8]) -> io::Result<String> {
+        let mut stream = TcpStream::connect(address)?;
+        stream.write_all(request)?;
+        let mut text = String::new();
+        stream.read_to_string(&mut text)?;
+        Ok(text)
+    }
+
+    /// The time is one for the whole request, and not one for each of its bytes.
+    #[test]
+    fn a_client_that_sends_byte_by_byte_gains_no_time() {
+        let (address, board) = serve(Limits { time: Duration::from_millis(200), connections: 1 });
+        board.put(Pages::default());
+        let mut slow = TcpStream::connect(address).unwrap();
+        slow.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+        slow.write_all(b"GET / HTTP/1.1\r\nA: ").unwrap();
+        let mut said = [0; 12];
+        // Fewer than a head may have: it is the time that ends it.
+        let answered = (0..4000).any(|_| {
+            // Once the answer is there, the server may be gone.
+            let _ = slow.write_all(b"a");
+            slow.peek(&mut said).is_ok_and(|length| length == said.len())
+        });
+        assert!(answered && &said == b"HTTP/1.1 408", "{:?}", String::from_utf8_lossy(&said));
+    }
+
+    /// A page that nobody reads fills the socket's buffers: the connection's place is free again when its time is over.
+    #[test]
+    fn a_client_that_does_not_read_keeps_its_place_for_its_time_only() {
+        let (address, board) = serve(Limits { time: Duration::from_millis(200), connections: 1 });
+        board.put(Pages { prometheus: vec![b'x'; 64 << 20], ..Pages::default() });
+        let mut idle = TcpStream::connect(address).unwrap();
+        idle.write_all(REQUEST).unwrap();
+        while !asked(address, b"GET / HTTP/1.0\r\n\r\n").is_ok_and(|text| text.starts_with("HTTP/1.1 200 ")) {
+            thread::yield_now();
+        }
+        drop(idle);
+    }
+
+    #[test]
+    fn a_client_that_goes_before_it_has_asked_gets_nothing() {
+        let (address, _board) = serve(Limits { time: Duration::from_secs(600), connections: 1 });
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.write_all(b"GET / HT").unwrap();
+        stream.shutdown(Shutdown::Write).unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        assert_eq!(text, "");
+    }
+
+    #[test]
+    fn a_unix_socket_is_served_alike() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let listener = Listener::open(&Listen::Unix(path.clone())).unwrap();
+        let board = Board::default();
+        board.put(Pages { open_metrics: b"# EOF\n".to_vec(), ..Pages::default() });
+        let server = Server::new(board, Limits::default());
+        thread::spawn(move || server.run(&listener));
+        let mut stream = UnixStream::connect(&path).unwrap();
+        stream.write_all(b"GET /metrics HTTP/1.0\r\nAccept: application/openmetrics-text\r\n\r\n").unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        assert!(text.starts_with("HTTP/1.1 200 OK\r\n") && text.ends_with("\r\n\r\n# EOF\n"), "{text}");
+    }
+
+    /// `docs/serve.md`: five seconds for a request, 32 clients at a time.
+    #[test]
+    fn the_limits_are_those_of_the_document() {
+        assert_eq!(Limits::default(), Limits { time: Duration::from_secs(5), connections: 32 });
+        let over = left(Instant::now()).unwrap_err();
+        assert!(is_time_out(&over) && is_time_out(&io::ErrorKind::WouldBlock.into()));
+        assert!(!is_time_out(&io::ErrorKind::ConnectionReset.into()));
+        let left = left(Instant::now() + Duration::from_secs(3600)).unwrap();
+        assert!(left <= Duration::from_secs(3600) && !left.is_zero());
+    }
 }

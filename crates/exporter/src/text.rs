@@ -230,4 +230,78 @@ mod tests {
         assert_eq!(named("RATIO", "ratio"), "ratio_ratio");
         assert_eq!(named("LATENCY", "seconds"), "latency_seconds");
     }
+
+    fn number(number: Number) -> String {
+        let mut family = Family::new("x", Kind::Gauge, None, "h");
+        family.push(Vec::new(), number);
+        exposition([&family], Format::Prometheus).replace("# HELP x h\n# TYPE x gauge\nx ", "")
+    }
+
+    /// Each is read back as the number that it was: digits while they are few, an exponent beyond.
+    #[test]
+    fn numbers_are_written_in_full() {
+        for (real, written) in [
+            (1e-6, "0.000001"),
+            (9.5e-7, "9.5e-7"),
+            (-1e-7, "-1e-7"),
+            (9_999_999_999_999_998.0, "9999999999999998"),
+            (1e16, "1e16"),
+            (-2.5e16, "-2.5e16"),
+            (-0.125, "-0.125"),
+            (0.1 + 0.2, "0.30000000000000004"),
+            (5e-324, "5e-324"),
+        ] {
+            assert_eq!(number(Number::Real(real)), format!("{written}\n"));
+            assert_eq!(written.parse::<f64>(), Ok(real));
+        }
+        assert_eq!(number(Number::Whole(0)), "0\n");
+        assert_eq!(number(Number::Whole(u128::MAX)), "340282366920938463463374607431768211455\n");
+        assert_eq!(number(Number::Real(f64::NAN)), "", "a family without samples is not written");
+        assert_eq!(number(Number::Real(f64::NEG_INFINITY)), "");
+    }
+
+    #[test]
+    fn names_are_ones_that_both_formats_take() {
+        for (text, name) in [
+            ("MEM_BANDWIDTH", "mem_bandwidth"),
+            ("a__b--c", "a_b_c"),
+            ("%busy", "_busy"),
+            ("busy %", "busy"),
+            ("9lives", "_9lives"),
+            ("0", "_0"),
+            ("a1Z", "a1z"),
+            ("é", "_"),
+            ("", "_"),
+        ] {
+            assert_eq!(name_of(text), name, "{text:?}");
+        }
+        let named = |name: &str, unit| Family::new(name, Kind::Counter, unit, "").name().to_owned();
+        // A unit stands behind an underscore, or it is only the end of a word.
+        assert_eq!(named("x_bytes", Some("bytes")), "x_bytes");
+        assert_eq!(named("kilobytes", Some("bytes")), "kilobytes_bytes");
+        assert_eq!(named("bytes_read", Some("bytes")), "bytes_read_bytes");
+        assert_eq!(named("x bytes", None), "x_bytes");
+    }
+
+    /// A counter with a unit in both: OpenMetrics names the unit, and its family without `_total`. Without samples there is only the end.
+    #[test]
+    fn a_counter_with_a_unit_and_a_text_without_samples() {
+        let mut family = Family::new("x_read", Kind::Counter, Some("bytes"), "a\\b\nc \"d\"");
+        assert!(family.is_empty());
+        assert_eq!(exposition([&family], Format::Prometheus), "");
+        assert_eq!(exposition([&family], Format::OpenMetrics), "# EOF\n");
+        family.push(vec![("a", "1".to_owned()), ("b", "2".to_owned()), ("c", "\\n".to_owned())], Number::Real(0.5));
+        assert!(!family.is_empty());
+        let sample = "x_read_bytes_total{a=\"1\",b=\"2\",c=\"\\\\n\"} 0.5\n";
+        assert_eq!(
+            exposition([&family], Format::OpenMetrics),
+            format!(
+                "# HELP x_read_bytes a\\\\b\\nc \\\"d\\\"\n# TYPE x_read_bytes counter\n# UNIT x_read_bytes bytes\n{sample}# EOF\n"
+            )
+        );
+        assert_eq!(
+            exposition([&family], Format::Prometheus),
+            format!("# HELP x_read_bytes_total a\\\\b\\nc \"d\"\n# TYPE x_read_bytes_total counter\n{sample}")
+        );
+    }
 }
