@@ -1,8 +1,8 @@
-//! The directions that the crates may depend in, checked against the manifests.
+//! The directions that the crates may depend in, checked against the manifests; test programs hold all their files.
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Workspace crates that each crate may depend on. observe and machine never meet below `pericore` and `tests`.
 const ALLOWED: [(&str, &[&str]); 10] = [
@@ -68,4 +68,42 @@ fn observe_and_machine_never_import_each_other() {
             assert!(!text.contains(stranger), "{path} names {stranger}");
         }
     }
+}
+
+/// A crate's tests are one program, and a file that no `mod` names would never run.
+#[test]
+fn every_test_file_is_a_module_of_its_crates_test_program() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let crates = fs::read_dir(root.join("crates")).expect("crates/ is there").flatten().map(|entry| entry.path());
+    let programs: Vec<_> =
+        crates.chain([root.join("tests")]).filter(|path| path.join("tests/main.rs").exists()).collect();
+    assert!(programs.len() >= 4, "test programs are missing: {programs:?}");
+    let text = |path: &Path| fs::read_to_string(path).expect("sources are readable");
+    for program in programs {
+        let folder = program.join("tests");
+        let top = text(&folder.join("main.rs")) + &text(&program.join("Cargo.toml"));
+        for (name, path) in modules(&folder) {
+            let named = top.contains(&format!("mod {name};\n")) || top.contains(&format!("name = \"{name}\"\n"));
+            assert!(named || name == "main", "{}: add `mod {name};` to main.rs beside it", path.display());
+        }
+        for inner in
+            fs::read_dir(&folder).expect("a folder").flatten().map(|entry| entry.path()).filter(|path| path.is_dir())
+        {
+            let beside = modules(&folder).into_iter().chain(modules(&inner)).filter(|(_, path)| path.is_file());
+            let declared: String = beside.map(|(_, path)| text(&path)).collect();
+            for (name, path) in modules(&inner).into_iter().filter(|(name, _)| name != "mod") {
+                assert!(declared.contains(&format!("mod {name};\n")), "{}: no `mod` names it", path.display());
+            }
+        }
+    }
+}
+
+/// Modules that a folder holds, as files or as folders with a `mod.rs`.
+fn modules(folder: &Path) -> Vec<(String, PathBuf)> {
+    let paths = fs::read_dir(folder).expect("a folder").flatten().map(|entry| entry.path());
+    let is_module = |path: &PathBuf| path.extension().is_some_and(|it| it == "rs") || path.join("mod.rs").exists();
+    paths
+        .filter(is_module)
+        .map(|path| (path.file_stem().expect("a name").to_string_lossy().into_owned(), path.clone()))
+        .collect()
 }

@@ -1,7 +1,7 @@
 //! Every metric over a machine and a workload that make it more than nothing: the value from counters equals the value over the ledger's
 //! figures, and for many a value computed by hand from them.
 //!
-//! `cargo test -p pericore-tests --test metrics_equal_the_ledger`; with `PERICORE_WRITE_TABLES=1` it writes the tables in `docs/` anew.
+//! `cargo test -p pericore-tests --test all metrics_equal_the_ledger`; with `PERICORE_WRITE_TABLES=1` it writes the tables in `docs/` anew.
 
 #[path = "metrics/book.rs"]
 mod book;

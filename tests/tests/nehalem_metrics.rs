@@ -1,6 +1,6 @@
 //! Every metric of Nehalem, measured through the registers of a software machine and evaluated over the ledger: `docs/nehalem-metrics.md`.
 //!
-//! `PERICORE_WRITE_TABLES=1 cargo test -p pericore-tests --test nehalem_metrics` writes the table anew.
+//! `PERICORE_WRITE_TABLES=1 cargo test -p pericore-tests --test all nehalem_metrics` writes the table anew.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -101,7 +101,7 @@ fn every_metric_equals_the_ledger_and_the_table_is_current() {
     let mut text = String::from(
         "# Nehalem's metrics on the software machine\n\n\
          Each metric over a scenario that makes it more than nothing: measured through the counters, and with the ledger's counts in \
-         their place.\nThey must be equal. Written by `PERICORE_WRITE_TABLES=1 cargo test -p pericore-tests --test nehalem_metrics`, which \
+         their place.\nThey must be equal. Written by `PERICORE_WRITE_TABLES=1 cargo test -p pericore-tests --test all nehalem_metrics`, which \
          else checks that it is current.\n\n\
          | metric | machine | workload | measured | ledger | unit |\n|---|---|---|---|---|---|\n",
     );

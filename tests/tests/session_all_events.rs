@@ -5,7 +5,7 @@
 //! instance has counters, so that they take turns: in every slice every signal is sent, and counts must hold those of their own turns only.
 //!
 //! The short forms take each event in one instance of each socket. In every instance, too:
-//! `cargo test -p pericore-tests --test session_all_events -- --ignored --nocapture`.
+//! `cargo test -p pericore-tests --test all session_all_events -- --ignored --nocapture`.
 
 use std::collections::BTreeMap;
 

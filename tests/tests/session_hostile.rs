@@ -1,7 +1,7 @@
 //! Sessions on broken machines: each fault is named, and the numbers of all other units stay right.
 //!
 //! Everything of a session follows from its seed, which a failure prints. The long form:
-//! `cargo test -p pericore-tests --test session_hostile -- --ignored --nocapture`.
+//! `cargo test -p pericore-tests --test all session_hostile -- --ignored --nocapture`.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};

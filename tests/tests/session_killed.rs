@@ -243,7 +243,7 @@ fn serve(machine: &mut Chassis, listener: &UnixListener, child: &mut Child, most
 
 fn spawn(scene: usize, socket: &Path, journal: &Path) -> Child {
     Command::new(std::env::current_exe().expect("this test"))
-        .args(["--exact", "the_child", "--ignored", "--quiet", "--test-threads=1"])
+        .args(["--exact", "session_killed::the_child", "--ignored", "--quiet", "--test-threads=1"])
         .env(SOCKET, socket)
         .env(JOURNAL, journal)
         .env(SCENE, scene.to_string())

@@ -1,6 +1,6 @@
 //! `docs/nehalem-model.md` tells of every event of Nehalem whether the model counts it, or why not.
 //!
-//! `PERICORE_WRITE_TABLES=1 cargo test -p pericore-machine --test nehalem_model` writes it anew.
+//! `PERICORE_WRITE_TABLES=1 cargo test -p pericore-machine --test all nehalem_model` writes it anew.
 
 use std::env;
 use std::fmt::Write;

@@ -1,10 +1,8 @@
 //! The commands that README and documents show: whoever copies one gets what is promised there.
 
-mod ours;
-
 use std::path::{Path, PathBuf};
 
-use ours::PERICORE;
+use crate::ours::PERICORE;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -38,7 +36,7 @@ fn the_commands_that_documents_show_run() {
     let mut runs = 0;
     for document in ["README.md", "docs/interop.md"] {
         for line in commands(document).iter().filter(|line| !needs_more(line)) {
-            let mut program = ours::command(PERICORE);
+            let mut program = crate::ours::command(PERICORE);
             let output = program.current_dir(root()).args(line.split_whitespace()).output().expect("it starts");
             let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
             assert!(output.status.success(), "{document}: pericore {line}: {said}");

@@ -1,11 +1,9 @@
 //! `--events FILE`: events and metrics in Intel's format work wherever the built-in ones do. The files are written here.
 
-mod ours;
-
 use std::fs;
 use std::process::Output;
 
-use ours::pericore;
+use crate::ours::pericore;
 use tempfile::NamedTempFile;
 
 /// A file of events or metrics.

@@ -1,8 +1,6 @@
 //! `pericore stat` with every workload, a scenario and a real program on every machine: every count is the ledger's.
 
-mod ours;
-
-use ours::{PERICORE, command};
+use crate::ours::{PERICORE, command};
 
 /// A machine, its events, and which of them count when cores read, when cores write, and when devices do something.
 type Machine = (&'static str, &'static str, [&'static str; 3]);

@@ -1,11 +1,9 @@
 //! What limits a machine: `-M limits` names it, for traffic that is known to press on one thing.
 
-mod ours;
-
 use serde_json::Value;
 
 fn pericore(line: &[&str]) -> (String, String) {
-    let output = ours::pericore(line);
+    let output = crate::ours::pericore(line);
     let [out, said] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).expect("UTF-8"));
     assert!(output.status.success(), "{line:?}: {said}");
     (out, said)

@@ -1,10 +1,8 @@
 //! `pericore machine run` as a user meets it. Runs need /dev/fuse, root or user namespaces, and msr-tools.
 
-mod ours;
-
 use std::process::Output;
 
-use ours::{PERICORE, command};
+use crate::ours::{PERICORE, command};
 
 fn run(arguments: &[&str]) -> Output {
     let mut command = command(PERICORE);

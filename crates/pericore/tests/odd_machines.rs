@@ -1,9 +1,7 @@
 //! Machines that are strict or broken, because their name says so. Runs of other programs need /dev/fuse, root or user namespaces, and
 //! msr-tools.
 
-mod ours;
-
-use ours::pericore;
+use crate::ours::pericore;
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()

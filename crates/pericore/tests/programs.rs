@@ -1,19 +1,17 @@
 //! Real programs on a software machine: counts against the ledger, replay, and what the program itself gets to see.
 
-mod ours;
-
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-use ours::PERICORE;
+use crate::ours::PERICORE;
 
 const EVENTS: &str = "cbo/LLC_LOOKUP.DATA_READ,state=0x1F/,cbo/LLC_VICTIMS.M_STATE/,\
                       ha/REQUESTS.READS/,ha/REQUESTS.WRITES/,imc/CAS_COUNT.RD/,imc/CAS_COUNT.WR/";
 
 fn pericore(arguments: &[&str]) -> Command {
-    let mut command = ours::command(PERICORE);
+    let mut command = crate::ours::command(PERICORE);
     command.args(["stat", "--machine", "e5-2600"]).args(arguments);
     command
 }

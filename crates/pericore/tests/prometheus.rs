@@ -1,8 +1,6 @@
 //! `pericore serve` scraped by Prometheus itself: it takes the text, its rates are the machine's, and so are those of the formulas that
 //! `docs/serve.md` shows. Needs Debian's package prometheus, of which `tests/run` fetches the programs.
 
-mod ours;
-
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -50,7 +48,7 @@ impl Running {
 /// A server of a streaming software machine, and the address of its metrics.
 fn serve() -> (Running, String) {
     let line = "serve --machine e5-2600:sockets=2 --workload stream -I 250 --listen 127.0.0.1:0 -M MEM_READ_BANDWIDTH";
-    let mut program = ours::command(ours::PERICORE);
+    let mut program = crate::ours::command(crate::ours::PERICORE);
     let (server, rest) = Running::start(program.args(line.split(' ')), "http://");
     let place = rest.split(": ").next().expect("a host and a port");
     (server, place.to_owned())

@@ -1,8 +1,6 @@
 //! A register's name as one command prints it is understood by the others.
 
-mod ours;
-
-use ours::{PERICORE, command};
+use crate::ours::{PERICORE, command};
 
 fn pericore(arguments: &[&str]) -> String {
     let output = command(PERICORE).args(arguments).output().expect("the program starts");

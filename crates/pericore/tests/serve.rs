@@ -1,16 +1,14 @@
 //! `pericore serve` on a live software machine, scraped by real clients: curl, and the parsers of Prometheus' own library for Python. Needs root or
 //! user namespaces, /dev/fuse, and Debian's packages curl and python3-prometheus-client.
 
-mod live;
-
 use std::collections::BTreeMap;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use live::ours::{PERICORE, command};
-use live::rig::{Rig, Run, Source, config, msr, reads, require, ticks};
-use live::{running, script};
+use crate::live::rig::{Rig, Run, Source, config, msr, reads, require, ticks};
+use crate::live::{running, script};
+use crate::ours::{PERICORE, command};
 use pericore_doors::Outcome;
 use pericore_doors::log::Kind;
 
@@ -120,7 +118,7 @@ fn what_is_exported_is_what_the_traffic_was() {
     let open = parsed("open", part(&run, "open"));
     let names = |samples: &BTreeMap<(String, String), String>| samples.keys().cloned().collect::<Vec<_>>();
     assert_eq!(names(&open), names(&plain));
-    let last = |place: &dyn Fn(&live::rig::Access) -> bool| {
+    let last = |place: &dyn Fn(&crate::live::rig::Access) -> bool| {
         run.all(place).iter().rev().find_map(|access| match access.entry.kind {
             Kind::Write(value) => Some(value),
             Kind::Read => None,

@@ -1,13 +1,10 @@
 //! `pericore stat` on what it takes for this machine: the emulated hardware behind /dev/cpu, /proc/bus/pci, sysfs and /dev/mem, with
 //! traffic at constant rates. Nothing but Linux's own ways lead to the registers. Needs root or user namespaces, and /dev/fuse.
 
-#[path = "live/mod.rs"]
-mod live;
-
 use std::collections::BTreeMap;
 
-use live::rig::{Access, Rig, Run, Source, assert_counted, config, msr, ticks};
-use live::{running, script};
+use crate::live::rig::{Access, Rig, Run, Source, assert_counted, config, msr, ticks};
+use crate::live::{running, script};
 use pericore_doors::Outcome;
 use pericore_doors::log::Kind;
 use pericore_registers::Address;

@@ -1,8 +1,6 @@
 //! Programs whose misses are calculated by hand. A first-level cache has 512 lines in 64 sets of 8 ways here.
 
-mod harness;
-
-use harness::{BASE, pattern, static_pattern, trace, trace_program, words};
+use crate::harness::{BASE, pattern, static_pattern, trace, trace_program, words};
 use pericore_tracer::{Geometry, Kind, Options, Source, Tracer};
 use std::collections::BTreeSet;
 
@@ -118,7 +116,7 @@ fn static_programs() {
 #[test]
 fn a_slow_reader_loses_nothing() {
     use pericore_tracer::{Source, Tracer};
-    let arguments = harness::words(&["update", "0x400000"]);
+    let arguments = words(&["update", "0x400000"]);
     let mut running = Tracer::launch(pattern().as_os_str(), &arguments, Options::default()).expect("starts");
     let (mut batch, mut loads, mut batches) = (Vec::new(), 0, 0);
     while running.next_batch(&mut batch).expect("accesses") {

@@ -1,8 +1,6 @@
 //! Programs that fork, exec(), are killed, or cannot be run.
 
-mod harness;
-
-use harness::{BASE, captured, contents, pattern, static_pattern, trace, trace_program, words};
+use crate::harness::{BASE, captured, contents, pattern, static_pattern, trace, trace_program, words};
 use pericore_tracer::{Error, Kind, Options, Reason, Source, Tracer};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
@@ -171,7 +169,7 @@ fn the_program_dies_with_its_tracer() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("process");
     let mut tracer = std::process::Command::new(std::env::current_exe().expect("a path"))
-        .args(["the_program_dies_with_its_tracer", "--exact"])
+        .args(["processes::the_program_dies_with_its_tracer", "--exact"])
         .env(AS_TRACER, &file)
         .env("TMPDIR", folder.path())
         .stdout(std::process::Stdio::null())

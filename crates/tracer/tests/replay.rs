@@ -1,8 +1,6 @@
 //! A trace replays to what was recorded.
 
-mod harness;
-
-use harness::{pattern, words};
+use crate::harness::{pattern, words};
 use pericore_tracer::{Access, Geometry, Kind, Options, Recorder, Source, TraceHeader, TraceReader, Tracer};
 
 fn all(source: &mut impl Source) -> Vec<Access> {

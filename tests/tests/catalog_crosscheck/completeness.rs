@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pericore_catalog::{Family, Unit, families, family};
 
-use crate::table::Table;
+use super::table::Table;
 
 #[test]
 fn every_event_has_counters_a_source_and_a_description() {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pericore_catalog::families;
 
-use crate::table::{Table, number, sections, text};
+use super::table::{Table, number, sections, text};
 
 struct Counts(BTreeMap<String, String>);
 

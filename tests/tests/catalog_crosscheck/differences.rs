@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pericore_catalog::{Deviation, deviations};
 
-use crate::ours::Entries;
-use crate::table::{counters, parse};
+use super::ours::Entries;
+use super::table::{counters, parse};
 
 /// The fields that these tests judge. Rows about texts, formulas, registers and values are not theirs.
 const FIELDS: [&str; 9] = ["code", "umask", "umask_ext", "ch_mask", "fc_mask", "select", "counters", "missing", "name"];

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::differences::Account;
-use crate::ours::{Encoding, Entries, Entry, entries};
-use crate::table::{Row, Table, counters};
+use super::differences::Account;
+use super::ours::{Encoding, Entries, Entry, entries};
+use super::table::{Row, Table, counters};
 
 /// Names of units in Intel's files, and what they put before an event's name. Written down here, not taken from the catalogue.
 const EMERALD_RAPIDS_UNITS: [(&str, &str, &str); 13] = [

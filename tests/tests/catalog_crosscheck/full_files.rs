@@ -6,7 +6,7 @@ use std::path::Path;
 use pericore_tests::reference::shared;
 use serde_json::Value;
 
-use crate::table::text;
+use super::table::text;
 
 /// Extract, full files, and the columns: key in the file, digits of a hexadecimal number.
 struct Extract {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use pericore_catalog::{AddressSpace, Location, Register, Unit, family};
 
-use crate::table::Table;
+use super::table::Table;
 
 /// Space, address and width.
 type Place = (String, String, u64);

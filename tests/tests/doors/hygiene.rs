@@ -39,7 +39,7 @@ fn victim_command(script: &str, before: &[&str], folder: &TempDir) -> Command {
     let mut words = before.iter().map(std::ffi::OsString::from).collect::<Vec<_>>();
     words.push(program.into());
     let mut command = Command::new(&words[0]);
-    command.args(&words[1..]).args(["--exact", "hygiene::victim", "--nocapture", "--test-threads=1"]);
+    command.args(&words[1..]).args(["--exact", "doors::hygiene::victim", "--nocapture", "--test-threads=1"]);
     command
         .env(VICTIM, script)
         .env("TMPDIR", folder.path())
@@ -182,7 +182,7 @@ fn a_closed_fuse_device_is_named() {
     assert!(copied.success());
     let mut command = Command::new("setpriv");
     command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups", "--inh-caps", "-all"]).arg(&copy);
-    command.args(["--exact", "hygiene::victim", "--nocapture"]).env(VICTIM, "rdmsr 0xce").stdout(Stdio::piped());
+    command.args(["--exact", "doors::hygiene::victim", "--nocapture"]).env(VICTIM, "rdmsr 0xce").stdout(Stdio::piped());
     let mut child = command.stderr(Stdio::null()).spawn().unwrap();
     let mut text = String::new();
     child.stdout.take().unwrap().read_to_string(&mut text).unwrap();

@@ -2,7 +2,7 @@
 
 use pericore_tests::pmon::raw::{self, Raw};
 
-use crate::{DRD, IA, IO, RFO, request};
+use super::{DRD, IA, IO, RFO, request};
 
 /// What TOR_INSERTS counts on counter 1 for a umask and its extension, when these requests arrive one each.
 fn inserts(raw: &mut Raw, umask: u64, extension: u64, requests: &[u64]) -> Vec<bool> {

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use pericore_doors::guest::{self, Boot, GuestError, Hardware, Output, Prepared, Report};
 
-use crate::boot;
-use crate::injection::Injection;
-use crate::switch::switched_off;
+use super::boot;
+use super::injection::Injection;
+use super::switch::switched_off;
 
 /// Long before a command that sleeps for a thousand seconds would end.
 const SOON: Duration = Duration::from_secs(500);
@@ -140,7 +140,7 @@ fn a_log_on_a_full_disk_is_told() {
     let hardware = idle();
     let mut hardware = hardware.lock().unwrap();
     hardware.log_to(std::path::Path::new("/dev/full")).unwrap();
-    let address = crate::truth::msr(0xd04);
+    let address = super::truth::msr(0xd04);
     let width = pericore_registers::Width::B8;
     hardware.access(pericore_registers::Operation::Read { address, width }, Duration::ZERO).unwrap().unwrap();
     let error = hardware.finish_log().unwrap_err();

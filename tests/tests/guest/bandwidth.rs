@@ -8,11 +8,11 @@ use pericore_machine::ledger::Question;
 use pericore_machine::steady::Pace;
 use pericore_machine::{MachineSpec, Window};
 
-use crate::boot;
-use crate::emerald_rapids::block;
-use crate::sections::{count, section};
-use crate::switch::switched_off;
-use crate::truth::mmio;
+use super::boot;
+use super::emerald_rapids::block;
+use super::sections::{count, section};
+use super::switch::switched_off;
+use super::truth::mmio;
 
 /// Reads and writes. Memory sees writes when the LLC is full of dirty lines: few sets are soon.
 const WORKLOAD: &str = "mixed:read=60,stride=64k,footprint=1G,threads=8";

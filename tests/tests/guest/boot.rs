@@ -7,7 +7,7 @@ use pericore_doors::guest::{self, Access, Boot, Hardware, Output, Prepared, Repo
 use pericore_machine::chassis::{Chassis, Shape};
 use pericore_machine::signal::Wiring;
 
-use crate::injection::Injection;
+use super::injection::Injection;
 
 /// Guests one at a time: two would only slow each other down, and the clock of each counts.
 static TURN: Mutex<()> = Mutex::new(());

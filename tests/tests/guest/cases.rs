@@ -1,8 +1,8 @@
 //! Events as perf is told them, and what perf must say of each.
 
-use crate::boot::Run;
-use crate::sections::{count, section};
-use crate::truth::{Block, Happening, between};
+use super::boot::Run;
+use super::sections::{count, section};
+use super::truth::{Block, Happening, between};
 
 /// An event as perf is told, the value that must reach the control register, and what happens meanwhile.
 pub struct Case {

@@ -5,13 +5,13 @@ use std::sync::Mutex;
 use pericore_doors::guest::Hardware;
 use pericore_machine::signal::Wiring;
 
-use crate::boot::{self, Run};
-use crate::cases::{Case, case, events, perf_counts_the_truth};
-use crate::decoding::{count_writes, oddities};
-use crate::injection::Injection;
-use crate::sections::section;
-use crate::switch::switched_off;
-use crate::truth::{Block, Happening, before, msr, pci};
+use super::boot::{self, Run};
+use super::cases::{Case, case, events, perf_counts_the_truth};
+use super::decoding::{count_writes, oddities};
+use super::injection::Injection;
+use super::sections::section;
+use super::switch::switched_off;
+use super::truth::{Block, Happening, before, msr, pci};
 use Happening::{EachCycle, Never, Rate};
 
 /// Guide, 2.1.1: bits 8 (freeze) and 16 (freeze enable) of the box control; bit 22 of a counter control enables.

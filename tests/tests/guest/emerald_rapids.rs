@@ -7,13 +7,13 @@ use pericore_doors::guest::Hardware;
 use pericore_machine::signal::Wiring;
 use pericore_registers::Address;
 
-use crate::boot::{self, Run};
-use crate::cases::{Case, case, events, perf_counts_the_truth};
-use crate::decoding::{count_writes, oddities};
-use crate::injection::Injection;
-use crate::sections::{count, section};
-use crate::switch::switched_off;
-use crate::truth::{Block, Happening, before, between, free_running_truth, mmio, msr, pci};
+use super::boot::{self, Run};
+use super::cases::{Case, case, events, perf_counts_the_truth};
+use super::decoding::{count_writes, oddities};
+use super::injection::Injection;
+use super::sections::{count, section};
+use super::switch::switched_off;
+use super::truth::{Block, Happening, before, between, free_running_truth, mmio, msr, pci};
 use Happening::{EachCycle, Never, Rate};
 
 /// Guide, 1.6: bit 0 of the unit control freezes; an event select other than 0 counts.

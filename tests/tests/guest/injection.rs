@@ -5,7 +5,7 @@ use pericore_machine::chassis::Chassis;
 use pericore_machine::signal::{SignalSink, Tick, Wire, Wiring};
 use pericore_registers::Operation;
 
-use crate::boot::TICKS_PER_SECOND;
+use super::boot::TICKS_PER_SECOND;
 
 /// A signal that pulses, or a level that entries pass through, so often in a second.
 struct Stream {

@@ -3,8 +3,8 @@
 use pericore_doors::guest::Access;
 use pericore_registers::{Address, Bdf, Operation};
 
-use crate::boot::PERIOD;
-use crate::injection::due;
+use super::boot::PERIOD;
+use super::injection::due;
 
 /// The accesses between two notes that the script left by writing numbers to a register that nothing else uses.
 pub fn between(accesses: &[Access], note: u32, first: u64) -> &[Access] {

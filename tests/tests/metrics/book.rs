@@ -31,7 +31,7 @@ impl Scene {
 /// A scene of a shipped scenario.
 macro_rules! shipped {
     ($machine:literal, $name:literal) => {
-        $crate::book::Scene {
+        $crate::metrics_equal_the_ledger::book::Scene {
             machine: $machine,
             name: $name,
             text: include_str!(concat!("../../../crates/machine/scenarios/", $name, ".scenario")),

@@ -5,7 +5,7 @@ use super::e5_2600_by_hand;
 
 const HEADING: &str = "# The E5-2600's metrics over scenarios
 
-Made by `cargo test -p pericore-tests --test metrics_equal_the_ledger` (`PERICORE_WRITE_TABLES=1` writes it anew): each metric over a
+Made by `cargo test -p pericore-tests --test all metrics_equal_the_ledger` (`PERICORE_WRITE_TABLES=1` writes it anew): each metric over a
 shipped scenario (`crates/machine/scenarios`) that makes it more than nothing, over all sockets of the machine: from counters, and
 over the ledger's figures. Both must agree. Events that need one filter register after the other are counted in runs of the same
 scenario, so that nothing is scaled. Where the guide prints another equation, its value over the ledger stands beside it.";

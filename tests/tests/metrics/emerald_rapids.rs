@@ -5,7 +5,7 @@ use super::emerald_rapids_by_hand;
 
 const HEADING: &str = "# Emerald Rapids' metrics over workloads
 
-Made by `cargo test -p pericore-tests --test metrics_equal_the_ledger` (`PERICORE_WRITE_TABLES=1` writes it anew): each metric over a
+Made by `cargo test -p pericore-tests --test all metrics_equal_the_ledger` (`PERICORE_WRITE_TABLES=1` writes it anew): each metric over a
 workload that makes it more than nothing, over all sockets of the machine: from counters, and over the ledger's figures. Both must
 agree. Events that do not fit the counters together are counted in runs of the same workload, so that nothing is scaled. Where the guide
 prints another equation, its value over the ledger stands beside it; a dash if it names events that there are not, or queues without

@@ -4,8 +4,8 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use super::ours::{PERICORE, command};
 use super::{SMALL, measured, pericore, refused, stderr, stdout};
+use crate::ours::{PERICORE, command};
 
 /// A shell script in which `$P` is the program, so that its path may have any characters.
 fn shell(script: &str) -> Command {

@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
-use super::ours::{PERICORE, command};
 use super::{SMALL, measured, pericore, refused, stderr, stdout};
+use crate::ours::{PERICORE, command};
 
 #[test]
 fn same_seed_same_counts() {

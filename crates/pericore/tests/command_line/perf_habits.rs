@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use super::ours::{PERICORE, command};
 use super::{SMALL, measured, refused, stderr, stdout};
+use crate::ours::{PERICORE, command};
 
 const METRICS: [&str; 2] = ["-M", "imc/MEM_READ_BANDWIDTH,cbo/LLC_DRD_MISS_RATIO"];
 

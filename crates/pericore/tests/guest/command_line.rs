@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use crate::scratch::Scratch;
-use crate::{boot, switched_off};
+use super::scratch::Scratch;
+use super::{boot, switched_off};
 
 /// What it says, without the note that a first boot prepares the guest.
 fn said(output: &std::process::Output) -> String {

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use crate::scratch::{Scratch, eventually, is_running};
-use crate::{boot, switched_off};
+use super::scratch::{Scratch, eventually, is_running};
+use super::{boot, switched_off};
 
 /// Processes that a process has started.
 fn children(process: u32) -> Vec<String> {

@@ -3,9 +3,9 @@
 use std::fs;
 use std::process::{Command, Output};
 
-use crate::boot;
+use super::boot;
+use super::scratch::{Scratch, eventually, is_running};
 use crate::ours::{PERICORE, command};
-use crate::scratch::{Scratch, eventually, is_running};
 
 fn failing(scratch: &Scratch, command: &mut Command) -> String {
     let output: Output = command

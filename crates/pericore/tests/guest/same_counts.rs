@@ -10,9 +10,9 @@ use pericore_doors::guest::{self, Boot, Hardware, Output, Prepared};
 use pericore_machine::chassis::{Chassis, Shape};
 use pericore_machine::signal::Wiring;
 
-use crate::bursts::{Burst, Bursts};
+use super::bursts::{Burst, Bursts};
+use super::switched_off;
 use crate::ours::PERICORE;
-use crate::switched_off;
 
 /// Runs a script, with pericore, on a machine whose bursts `msr` asks for.
 fn run(family: &str, msr: u32, bursts: &[Burst], script: &str) -> String {

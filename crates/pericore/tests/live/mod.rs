@@ -7,12 +7,9 @@ pub mod rig;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ours::PERICORE;
+use crate::ours::PERICORE;
 use pericore_doors::log::Kind;
 use rig::{Rig, Run, config};
-
-#[path = "../ours/mod.rs"]
-pub mod ours;
 
 /// Runs a shell script on the machine, with a state directory of its own; `$P` is the program. What is left in the directory
 /// comes back too.

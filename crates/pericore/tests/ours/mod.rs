@@ -1,5 +1,4 @@
 //! The program, started as by a user who has set nothing: whoever runs the tests may have defaults of their own.
-#![allow(dead_code, reason = "each test file uses a part")]
 
 use std::process::{Command, Output};
 

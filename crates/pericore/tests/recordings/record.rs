@@ -4,8 +4,8 @@ use std::fs;
 use std::process::{Output, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::E5;
-use crate::folder::{Folder, lines, said};
+use super::E5;
+use super::folder::{Folder, lines, said};
 use crate::ours::PERICORE;
 
 #[test]

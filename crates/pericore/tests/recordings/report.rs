@@ -3,8 +3,8 @@
 use std::fs;
 use std::process::Output;
 
-use crate::E5;
-use crate::folder::{Folder, said};
+use super::E5;
+use super::folder::{Folder, said};
 
 /// `stat` and, of the same run, `record` and `report`: equal lines in all forms and scopes. Under a table `stat` says more.
 #[test]

@@ -1,8 +1,6 @@
 //! `pericore record` and `pericore report` as a user meets them, on software machines.
 
 mod folder;
-#[path = "../ours/mod.rs"]
-mod ours;
 mod record;
 mod report;
 

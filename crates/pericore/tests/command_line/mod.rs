@@ -4,13 +4,11 @@ mod adversity;
 mod conduct;
 mod forms;
 mod lookup;
-#[path = "../ours/mod.rs"]
-mod ours;
 mod perf_habits;
 
 use std::process::Output;
 
-use ours::pericore;
+use crate::ours::pericore;
 
 const SMALL: &str = "random:requests=20k,footprint=64M";
 

@@ -1,14 +1,12 @@
 //! `pericore top` on a terminal, on a live software machine behind the files of a Xeon. Needs /dev/fuse, root or user namespaces.
 
-#[path = "../ours/mod.rs"]
-mod ours;
 mod terminal;
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ours::{PERICORE, command};
+use crate::ours::{PERICORE, command};
 use tempfile::TempDir;
 use terminal::Terminal;
 

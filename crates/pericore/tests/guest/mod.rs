@@ -5,15 +5,13 @@
 mod bursts;
 mod command_line;
 mod interruption;
-#[path = "../ours/mod.rs"]
-mod ours;
 mod preparation;
 mod same_counts;
 mod scratch;
 #[path = "../../../../tests/tests/guest/switch.rs"]
 mod switch;
 
-use ours::{PERICORE, command};
+use crate::ours::{PERICORE, command};
 use switch::switched_off;
 
 /// `pericore machine boot` with arguments.

@@ -1,0 +1,12 @@
+//! The machine through its public face.
+
+mod active_cores;
+mod begun_from_snapshot;
+mod counter_closed_form;
+mod devices;
+mod levels;
+mod nehalem_model;
+mod phases;
+mod slice_counters;
+mod snapshot;
+mod steady_replay;

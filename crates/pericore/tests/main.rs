@@ -1,0 +1,19 @@
+//! The program as its users meet it.
+
+mod command_line;
+mod documents;
+mod event_files;
+mod every_machine;
+mod guest;
+mod limits;
+mod live;
+mod machine_run;
+mod odd_machines;
+mod ours;
+mod programs;
+mod prometheus;
+mod recordings;
+mod register_names;
+mod serve;
+mod this_machine;
+mod top;

@@ -1,0 +1,6 @@
+//! Real programs under the tracer.
+
+mod exact;
+mod harness;
+mod processes;
+mod replay;
