@@ -1,4 +1,4 @@
-//! Compiles `catalog/` into Rust statics; a defect anywhere in it fails the build with all defects listed.
+//! Compiles `catalog/`; a defect anywhere in it fails the build with all defects listed.
 //! `PERICORE_CATALOG=DIR` builds with another catalogue.
 
 use std::path::{Path, PathBuf};
@@ -13,8 +13,8 @@ fn main() {
         eprintln!("{diagnostics}");
         process::exit(1);
     });
-    let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it")).join("families.rs");
-    fs::write(out, pericore_catalog_compiler::emit::rust(&catalogue)).expect("OUT_DIR is writable");
+    let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it"));
+    pericore_catalog_compiler::emit::write(&catalogue, &out).expect("OUT_DIR is writable");
 }
 
 fn watch(folder: &Path) {

@@ -4,7 +4,7 @@ use pericore_catalog::{Event, Family, FilterNeed, Role, Subevent, Unit, encode, 
 use pericore_observe::selection::{EventSource, Selection};
 
 fn events() -> impl Iterator<Item = (&'static Family, &'static Unit, &'static Event, Option<&'static Subevent>)> {
-    families().iter().flat_map(|family| {
+    families().flat_map(|family| {
         family.units.iter().flat_map(move |unit| {
             unit.events.iter().flat_map(move |event| {
                 let subevents = event.subevents.iter().map(move |subevent| (family, *unit, event, Some(subevent)));

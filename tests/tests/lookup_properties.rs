@@ -8,13 +8,13 @@ use pericore_tests::reference::shared;
 use proptest::prelude::*;
 
 fn registers() -> impl Iterator<Item = (&'static Family, &'static Unit, &'static Register)> {
-    families().iter().flat_map(|family| {
+    families().flat_map(|family| {
         family.units.iter().flat_map(move |unit| unit.registers.iter().map(move |register| (family, *unit, register)))
     })
 }
 
 fn events() -> impl Iterator<Item = (&'static Family, &'static Unit, &'static Event, Option<&'static Subevent>)> {
-    families().iter().flat_map(|family| {
+    families().flat_map(|family| {
         family.units.iter().flat_map(move |unit| {
             unit.events.iter().flat_map(move |event| {
                 let plain = event.subevents.is_empty().then_some((family, *unit, event, None));

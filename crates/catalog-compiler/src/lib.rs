@@ -1,12 +1,12 @@
-//! Compiles the catalogue data into Rust statics.
+//! Compiles the catalogue data.
 //!
 //! `read` turns the TOML files into [`schema`] rows, `resolve` computes encodings and signals, `validate` checks by named
-//! rules, [`emit`] writes Rust. All errors are
-//! collected and reported together, each with file, line and what to do: a person who edits the catalogue fixes
-//! them in one round.
+//! rules, `lower` makes compiled rows of them and [`emit`] packs these. All errors are collected and reported together, each
+//! with file, line and what to do: a person who edits the catalogue fixes them in one round.
 
 mod diagnostics;
 pub mod emit;
+mod lower;
 mod read;
 mod resolve;
 pub mod schema;

@@ -1,5 +1,7 @@
 //! Computes what rows leave to the compiler: the complete control value of each event, and the signal behind it.
 
+use pericore_catalog_schema::{Measure, Role, SignalKind};
+
 use crate::diagnostics::nearest;
 use crate::schema::{Catalogue, Event, Field, FieldSet, Signal, Unit};
 use crate::{Diagnostics, Place};
@@ -55,7 +57,7 @@ impl<'a> Fields<'a> {
 
 fn encodings(unit: &mut Unit, diagnostics: &mut Diagnostics) {
     let no_fields = Vec::new();
-    let control = unit.registers.iter().find(|register| register.role == "control");
+    let control = unit.registers.iter().find(|register| register.role == Role::Control);
     let fields = Fields {
         unit: &unit.name,
         control: control.map_or(&no_fields, |register| &register.fields),
@@ -87,8 +89,8 @@ fn encodings(unit: &mut Unit, diagnostics: &mut Diagnostics) {
 
 /// Gives each counting register its signal: the one it names, or one of its own that carries the member.
 fn register_signals(unit: &mut Unit, diagnostics: &mut Diagnostics) {
-    for register in unit.registers.iter_mut().filter(|register| register.role == "free_running") {
-        if register.measure == "clock" {
+    for register in unit.registers.iter_mut().filter(|register| register.role == Role::FreeRunning) {
+        if register.measure == Measure::Clock {
             continue;
         }
         let name = register.signal.clone().or_else(|| register.event.clone()).unwrap_or_else(|| register.name.clone());
@@ -103,7 +105,7 @@ fn register_signals(unit: &mut Unit, diagnostics: &mut Diagnostics) {
             unit.signals.push(Signal {
                 place: register.place,
                 name,
-                level: matches!(register.measure.as_str(), "occupancy" | "nonempty"),
+                kind: kind_behind(register.measure),
                 description: register.description.clone(),
                 attributes: if register.count > 1 { vec![("member".to_owned(), 8)] } else { Vec::new() },
             });
@@ -113,9 +115,9 @@ fn register_signals(unit: &mut Unit, diagnostics: &mut Diagnostics) {
 
 /// Gives each event its signal: the one it names, or one of its own that carries what selects its subevents.
 fn signals(unit: &mut Unit, diagnostics: &mut Diagnostics) {
-    let control = unit.registers.iter().find(|register| register.role == "control");
+    let control = unit.registers.iter().find(|register| register.role == Role::Control);
     for event in &mut unit.events {
-        if matches!(event.measure.as_str(), "clock" | "counter0") {
+        if matches!(event.measure, Measure::Clock | Measure::Counter0) {
             continue;
         }
         if let Some(name) = &event.signal {
@@ -143,7 +145,7 @@ fn signals(unit: &mut Unit, diagnostics: &mut Diagnostics) {
         let thread = unit
             .registers
             .iter()
-            .filter(|register| register.role == "filter")
+            .filter(|register| register.role == Role::Filter)
             .find_map(|register| register.field("tid"));
         if let Some(thread) = thread.filter(|_| event.filters.iter().any(|filter| filter.field == "tid")) {
             attributes.push(("tid".to_owned(), thread.msb - thread.lsb + 1));
@@ -152,9 +154,17 @@ fn signals(unit: &mut Unit, diagnostics: &mut Diagnostics) {
         unit.signals.push(Signal {
             place: event.place,
             name: event.name.clone(),
-            level: matches!(event.measure.as_str(), "occupancy" | "nonempty"),
+            kind: kind_behind(event.measure),
             description: event.description.clone(),
             attributes,
         });
+    }
+}
+
+/// The kind of signal that an event or register of its own has.
+const fn kind_behind(measure: Measure) -> SignalKind {
+    match measure {
+        Measure::Occupancy | Measure::NonEmpty => SignalKind::Level,
+        Measure::Arrivals | Measure::Clock | Measure::Counter0 => SignalKind::Pulses,
     }
 }

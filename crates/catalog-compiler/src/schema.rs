@@ -3,6 +3,8 @@
 //! Their fields are documented where users meet them: in `pericore_catalog::model` and in `catalog/README.md`.
 #![expect(missing_docs, reason = "the compiled form documents each field")]
 
+use pericore_catalog_schema::{DecodeRole, FieldAccess, FilterNeed, Measure, Relation, Role, SignalKind};
+
 use crate::Place;
 
 /// Everything.
@@ -113,7 +115,7 @@ pub struct Register {
     pub place: Place,
     pub name: String,
     pub guide_name: String,
-    pub role: String,
+    pub role: Role,
     pub placement: String,
     pub offset: u32,
     pub count: u8,
@@ -128,7 +130,7 @@ pub struct Register {
     pub event: Option<String>,
     /// Free-running counters: what they take from which signal, and of which entries.
     pub signal: Option<String>,
-    pub measure: String,
+    pub measure: Measure,
     pub when: Vec<Term>,
     /// Filled in by `resolve`: index into the unit's signals.
     pub signal_index: Option<u16>,
@@ -147,7 +149,7 @@ pub struct Field {
     pub name: String,
     pub msb: u8,
     pub lsb: u8,
-    pub access: String,
+    pub access: FieldAccess,
     pub description: String,
     pub values: Option<String>,
 }
@@ -176,7 +178,7 @@ pub struct FieldSet {
 pub struct Signal {
     pub place: Place,
     pub name: String,
-    pub level: bool,
+    pub kind: SignalKind,
     pub description: String,
     /// Name and width in bits, packed from bit 0 up.
     pub attributes: Vec<(String, u8)>,
@@ -199,7 +201,7 @@ pub struct Event {
     pub select: Vec<(String, u64)>,
     pub field_set: Option<String>,
     pub signal: Option<String>,
-    pub measure: String,
+    pub measure: Measure,
     pub decode: Vec<DecodeRow>,
     pub subevents: Vec<Subevent>,
     /// Another event that has the same encoding on purpose.
@@ -235,18 +237,11 @@ pub struct FilterUse {
     pub need: FilterNeed,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FilterNeed {
-    Required,
-    Optional,
-    Default(u64),
-}
-
 #[derive(Debug, Clone)]
 pub struct DecodeRow {
     pub place: Place,
     pub selector: Selector,
-    pub role: &'static str,
+    pub role: DecodeRole,
     pub group: u8,
     pub terms: Vec<Term>,
 }
@@ -262,8 +257,7 @@ pub enum Selector {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Term {
     pub attribute: String,
-    /// Name of the compiled relation.
-    pub relation: &'static str,
+    pub relation: Relation,
     pub operand: Operand,
     pub mask: Operand,
 }

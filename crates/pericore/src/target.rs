@@ -27,8 +27,8 @@ pub fn family(name: &str) -> Result<&'static Family, Failure> {
         if !matches!(error, SpecError::Unknown { .. }) {
             return Failure::usage(error);
         }
-        let names: Vec<&str> = pericore_catalog::families().iter().map(|family| family.name).collect();
-        let all = pericore_catalog::families().iter().flat_map(|f| f.aliases.iter().copied().chain([f.name]));
+        let names: Vec<&str> = pericore_catalog::shipped().iter().map(|family| family.name).collect();
+        let all = pericore_catalog::shipped().iter().flat_map(|f| f.aliases.iter().copied().chain([f.name]));
         Failure::usage(format!("no processor family {name:?}{}; known: {}", hint(name, all), names.join(", ")))
     })
 }
@@ -40,7 +40,7 @@ pub fn family(name: &str) -> Result<&'static Family, Failure> {
 pub fn families(name: Option<&str>) -> Result<Vec<&'static Family>, Failure> {
     match name {
         Some(name) => Ok(vec![family(name)?]),
-        None => Ok(pericore_catalog::families().iter().collect()),
+        None => Ok(pericore_catalog::families().collect()),
     }
 }
 

@@ -9,7 +9,7 @@ use super::table::Table;
 #[test]
 fn every_event_has_counters_a_source_and_a_description() {
     let mut gaps = Vec::new();
-    for (family, unit) in families().iter().flat_map(|family| family.units.iter().map(move |unit| (family, unit))) {
+    for (family, unit) in families().flat_map(|family| family.units.iter().map(move |unit| (family, unit))) {
         for event in unit.events {
             let mut check = |name: &str, counters: u16, source: &str, description: &str| {
                 let within = counters != 0 && u32::from(counters) < 1 << unit.counters;

@@ -30,7 +30,7 @@ fn counts() -> BTreeMap<(String, String), Counts> {
 fn each_unit_has_what_the_tables_have() {
     let mut counts = counts();
     let mesh = counts.remove(&("emerald-rapids".to_owned(), "mesh".to_owned())).expect("the mesh stop").pair("guide_");
-    for (family, unit) in families().iter().flat_map(|family| family.units.iter().map(move |unit| (family, unit))) {
+    for (family, unit) in families().flat_map(|family| family.units.iter().map(move |unit| (family, unit))) {
         let place = format!("{} {}", family.name, unit.name);
         let key = (family.name.to_owned(), unit.name.to_owned());
         let counts = counts.remove(&key).unwrap_or_else(|| panic!("counts.toml has no {place}"));

@@ -1,8 +1,10 @@
 //! `events/FAMILY/UNIT.toml`.
 
+use pericore_catalog_schema::{DecodeRole, FilterNeed, Measure, Relation};
+
 use super::row::Row;
 use crate::Place;
-use crate::schema::{DecodeRow, Event, FilterNeed, FilterUse, Operand, Selector, Subevent, Term};
+use crate::schema::{DecodeRow, Event, FilterUse, Operand, Selector, Subevent, Term};
 
 /// The events of one file, which one unit has, or several.
 #[derive(Debug, Default)]
@@ -58,7 +60,7 @@ fn event(row: &mut Row<'_, '_>) -> Event {
         select: row.table("select", selected).unwrap_or_default(),
         field_set: row.optional_string("field_set"),
         signal: row.optional_string("signal"),
-        measure: row.optional_string("measure").unwrap_or_else(|| "arrivals".to_owned()),
+        measure: row.optional_word("measure", "measure").unwrap_or(Measure::Arrivals),
         decode: row.tables("decode", None, decode_row).into_iter().flatten().collect(),
         subevents: row.tables("subevents", None, subevent),
         same_as: row.optional_string("same_as"),
@@ -130,11 +132,16 @@ fn decode_row(row: &mut Row<'_, '_>) -> Option<DecodeRow> {
         (None, Some(bit)) => Selector::Umask(bit),
         (None, None) => Selector::Always,
     };
-    let roles: Vec<_> = ["any", "some", "all", "required"]
-        .into_iter()
-        .filter_map(|role| Some((role, row.optional_string(role)?)))
-        .collect();
-    let [(role, _)] = roles.as_slice() else {
+    let roles: Vec<_> = [
+        ("any", DecodeRole::Any),
+        ("some", DecodeRole::Some),
+        ("all", DecodeRole::All),
+        ("required", DecodeRole::Required),
+    ]
+    .into_iter()
+    .filter(|(key, _)| row.optional_string(key).is_some())
+    .collect();
+    let [(key, role)] = *roles.as_slice() else {
         row.report(
             "bit",
             "a decode row has exactly one of any, some, all and required",
@@ -143,7 +150,7 @@ fn decode_row(row: &mut Row<'_, '_>) -> Option<DecodeRow> {
         return None;
     };
     let group = row.optional_number("group").unwrap_or(0);
-    Some(DecodeRow { place: row.place(), selector, role, group, terms: terms(row, role) })
+    Some(DecodeRow { place: row.place(), selector, role, group, terms: terms(row, key) })
 }
 
 /// The terms of a key, joined by `&`; absent is none.
@@ -167,20 +174,20 @@ fn term(text: &str) -> Option<Term> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let (attribute, relation, operand, mask) = match words.as_slice() {
         [one] => match one.strip_prefix('!') {
-            Some(attribute) => (attribute, "Equals", Operand::Value(0), None),
-            None => (*one, "Differs", Operand::Value(0), None),
+            Some(attribute) => (attribute, Relation::Equals, Operand::Value(0), None),
+            None => (*one, Relation::Differs, Operand::Value(0), None),
         },
         [attribute, "like", operands] => {
             let (value, mask) = operands.split_once('/')?;
-            (*attribute, "Equals", operand(value)?, Some(operand(mask)?))
+            (*attribute, Relation::Equals, operand(value)?, Some(operand(mask)?))
         }
         [attribute, relation, other] => {
             let relation = match *relation {
-                "=" => "Equals",
-                "!=" => "Differs",
-                "in" => "In",
-                "has" => "Has",
-                ">=" => "AtLeast",
+                "=" => Relation::Equals,
+                "!=" => Relation::Differs,
+                "in" => Relation::In,
+                "has" => Relation::Has,
+                ">=" => Relation::AtLeast,
                 _ => return None,
             };
             (*attribute, relation, operand(other)?, None)
@@ -207,9 +214,9 @@ fn name(word: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Operand, Term, term};
+    use super::{Operand, Relation, Term, term};
 
-    fn read(text: &str) -> (&'static str, Operand, Operand) {
+    fn read(text: &str) -> (Relation, Operand, Operand) {
         let Term { attribute, relation, operand, mask } = term(text).expect("a term");
         assert_eq!(attribute, "a");
         (relation, operand, mask)
@@ -219,16 +226,16 @@ mod tests {
     fn terms_as_written_in_the_readme() {
         let field = |name: &str| Operand::Field(name.to_owned());
         let all = Operand::Value(u64::MAX);
-        assert_eq!(read("a"), ("Differs", Operand::Value(0), all.clone()));
-        assert_eq!(read("!a"), ("Equals", Operand::Value(0), all.clone()));
-        assert_eq!(read("a = 3"), ("Equals", Operand::Value(3), all.clone()));
-        assert_eq!(read("a = filter.opc"), ("Equals", field("opc"), all.clone()));
-        assert_eq!(read("a in filter.nid"), ("In", field("nid"), all.clone()));
-        assert_eq!(read("a >= filter.band0"), ("AtLeast", field("band0"), all.clone()));
-        assert_eq!(read("a has 0x6"), ("Has", Operand::Value(6), all.clone()));
-        assert_eq!(read("a has filter.umask"), ("Has", field("umask"), all));
-        assert_eq!(read("a like filter.f/filter.g"), ("Equals", field("f"), field("g")));
-        assert_eq!(read("a like filter.f/0xfc0"), ("Equals", field("f"), Operand::Value(0xfc0)));
+        assert_eq!(read("a"), (Relation::Differs, Operand::Value(0), all.clone()));
+        assert_eq!(read("!a"), (Relation::Equals, Operand::Value(0), all.clone()));
+        assert_eq!(read("a = 3"), (Relation::Equals, Operand::Value(3), all.clone()));
+        assert_eq!(read("a = filter.opc"), (Relation::Equals, field("opc"), all.clone()));
+        assert_eq!(read("a in filter.nid"), (Relation::In, field("nid"), all.clone()));
+        assert_eq!(read("a >= filter.band0"), (Relation::AtLeast, field("band0"), all.clone()));
+        assert_eq!(read("a has 0x6"), (Relation::Has, Operand::Value(6), all.clone()));
+        assert_eq!(read("a has filter.umask"), (Relation::Has, field("umask"), all));
+        assert_eq!(read("a like filter.f/filter.g"), (Relation::Equals, field("f"), field("g")));
+        assert_eq!(read("a like filter.f/0xfc0"), (Relation::Equals, field("f"), Operand::Value(0xfc0)));
         assert_eq!(term("a b"), None);
         assert_eq!(term("a = b"), None);
         assert_eq!(term("a < 3"), None);

@@ -3,6 +3,10 @@
 
 use std::collections::BTreeSet;
 
+use serde::Deserialize;
+use serde::de::IntoDeserializer;
+use serde::de::value::Error;
+
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -77,6 +81,27 @@ impl<'t, 'd> Row<'t, 'd> {
             self.report(key, format!("{key:?} is empty"), "write what it is");
         }
         found.unwrap_or_default()
+    }
+
+    /// One of the words of `T`, or nothing; `noun` says what `T` is.
+    pub fn optional_word<T: for<'w> Deserialize<'w>>(&mut self, key: &str, noun: &str) -> Option<T> {
+        let text = self.optional_string(key)?;
+        let word: Result<T, Error> = T::deserialize(text.as_str().into_deserializer());
+        // The error lists the words that there are.
+        let unknown = |error: Error| {
+            let known =
+                error.to_string().split_once("expected ").map_or_else(String::new, |(_, known)| known.to_owned());
+            self.report(key, format!("no {noun} {text:?}"), format!("write {}", known.replace('`', "")));
+        };
+        word.map_err(unknown).ok()
+    }
+
+    /// One of the words of `T`, which must be there; the given one if it is not.
+    pub fn word<T: for<'w> Deserialize<'w>>(&mut self, key: &str, noun: &str, without: T) -> T {
+        if !self.table.contains_key(key) {
+            self.missing(key, "\"…\"");
+        }
+        self.optional_word(key, noun).unwrap_or(without)
     }
 
     /// A number that fits `T`, or nothing. Bit patterns (`"bxxx1"`) count as numbers.

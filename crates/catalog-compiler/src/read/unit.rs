@@ -1,5 +1,7 @@
 //! `units/FAMILY/UNIT.toml`.
 
+use pericore_catalog_schema::{FieldAccess, Measure, Role, SignalKind};
+
 use super::event;
 use super::number;
 use super::row::Row;
@@ -78,7 +80,7 @@ fn register(row: &mut Row<'_, '_>) -> Register {
     Register {
         place: row.place(),
         guide_name: row.string("guide_name"),
-        role: row.string("role"),
+        role: row.word("role", "role", Role::Identity),
         placement: row.optional_string("placement").unwrap_or_else(|| "main".to_owned()),
         offset: row.number("offset"),
         count: row.optional_number("count").unwrap_or(1),
@@ -91,7 +93,7 @@ fn register(row: &mut Row<'_, '_>) -> Register {
         caveats: row.strings("caveats"),
         event: row.optional_string("event"),
         signal: row.optional_string("signal"),
-        measure: row.optional_string("measure").unwrap_or_else(|| "arrivals".to_owned()),
+        measure: row.optional_word("measure", "measure").unwrap_or(Measure::Arrivals),
         when: event::terms(row, "when"),
         signal_index: None,
         name,
@@ -110,7 +112,7 @@ fn field(row: &mut Row<'_, '_>) -> Field {
         place: row.place(),
         msb,
         lsb,
-        access: row.string("access"),
+        access: row.word("access", "access", FieldAccess::Reserved),
         description: if reserved {
             row.optional_string("description").unwrap_or_default()
         } else {
@@ -122,14 +124,10 @@ fn field(row: &mut Row<'_, '_>) -> Field {
 }
 
 fn signal(row: &mut Row<'_, '_>) -> Signal {
-    let kind = row.string("kind");
-    if !matches!(kind.as_str(), "pulses" | "level") {
-        row.report("kind", format!("no kind of signal {kind:?}"), "write pulses or level");
-    }
     Signal {
         place: row.place(),
         name: row.string("name"),
-        level: kind == "level",
+        kind: row.word("kind", "kind of signal", SignalKind::Pulses),
         description: row.string("description"),
         attributes: row.tables("attributes", None, |row| (row.string("name"), row.number("width"))),
     }

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use pericore_catalog_schema::Role;
+
 use crate::schema::{Event, FilterUse, Unit};
 use crate::{Diagnostics, Place};
 
@@ -78,7 +80,7 @@ pub fn filters(unit: &Unit, diagnostics: &mut Diagnostics) {
 }
 
 fn check_filter(unit: &Unit, set: Option<&str>, filter: &FilterUse, place: Place, diagnostics: &mut Diagnostics) {
-    let in_registers = unit.registers.iter().filter(|r| matches!(r.role.as_str(), "filter" | "control"));
+    let in_registers = unit.registers.iter().filter(|r| matches!(r.role, Role::Filter | Role::Control));
     let in_set = unit.field_sets.iter().filter(|s| Some(s.name.as_str()) == set).flat_map(|s| &s.fields);
     let mut fields = in_registers.flat_map(|r| &r.fields).chain(in_set);
     if !fields.any(|field| field.name == filter.field) {

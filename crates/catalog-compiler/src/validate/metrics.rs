@@ -1,5 +1,6 @@
 //! Metrics parse, name what exists and carry a known unit of measure.
 
+use pericore_catalog_schema::Role;
 use pericore_metrics::{Expression, Reference, UnitOfMeasure};
 
 use crate::Diagnostics;
@@ -90,7 +91,7 @@ fn reference_exists(
         diagnostics.report(metric.place, message, fix);
     }
     for (field, _) in &reference.settings {
-        let registers = owner.registers.iter().filter(|r| matches!(r.role.as_str(), "filter" | "control"));
+        let registers = owner.registers.iter().filter(|r| matches!(r.role, Role::Filter | Role::Control));
         let fields = registers.flat_map(|r| &r.fields).chain(owner.field_sets.iter().flat_map(|set| &set.fields));
         if !fields.into_iter().any(|known| known.name == *field) {
             let message = format!("{} sets {field:?}, which is no field of unit {}", metric.name, owner.name);

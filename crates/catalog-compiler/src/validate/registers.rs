@@ -1,37 +1,17 @@
 //! Registers are whole: fields cover each bit once, and a unit that counts has what counting takes.
 
+use pericore_catalog_schema::Role;
+
 use crate::Diagnostics;
 use crate::schema::{Family, Field, Register, Unit};
 
-/// Roles that the session and the emulated hardware know.
-pub const ROLES: [&str; 12] = [
-    "unit_control",
-    "unit_status",
-    "control",
-    "counter",
-    "fixed_control",
-    "fixed_counter",
-    "filter",
-    "free_running",
-    "global_control",
-    "global_status",
-    "overflow_control",
-    "identity",
-];
-
-/// Access kinds of the guides.
-pub const ACCESSES: [&str; 8] = ["RO", "RO-V", "RW", "RW-V", "WO", "RW1C", "RV", "IG"];
-
-/// Widths, roles, placements, resets and fields of every register.
+/// Widths, placements, resets and fields of every register.
 pub fn layouts(family: &Family, unit: &Unit, diagnostics: &mut Diagnostics) {
     for register in &unit.registers {
         let mut report = |message: String, fix: &str| diagnostics.report(register.place, message, fix);
         if !matches!(register.width, 8 | 16 | 32 | 64) {
             report(format!("register {} is {} bits wide", register.name, register.width), "write 8, 16, 32 or 64");
             continue;
-        }
-        if !ROLES.contains(&register.role.as_str()) {
-            report(format!("no role {:?}", register.role), "use a role of catalog/README.md");
         }
         if !unit.placements.iter().any(|placement| placement.name == register.placement) {
             report(
@@ -59,10 +39,6 @@ pub fn layouts(family: &Family, unit: &Unit, diagnostics: &mut Diagnostics) {
 }
 
 fn field_row(family: &Family, field: &Field, diagnostics: &mut Diagnostics) {
-    if !ACCESSES.contains(&field.access.as_str()) {
-        let fix = format!("write one of {}", ACCESSES.join(" "));
-        diagnostics.report(field.place, format!("no access {:?}", field.access), fix);
-    }
     if let Some(values) = &field.values
         && !family.value_sets.iter().any(|set| set.name == *values)
     {
@@ -107,15 +83,15 @@ pub fn counting(family: &Family, unit: &Unit, diagnostics: &mut Diagnostics) {
     if unit.counters == 0 {
         return;
     }
-    for role in ["control", "counter"] {
+    for (role, name) in [(Role::Control, "control"), (Role::Counter, "counter")] {
         let found: u32 = unit.registers.iter().filter(|r| r.role == role).map(|r| u32::from(r.count)).sum();
         if found != u32::from(unit.counters) {
             let message =
-                format!("unit {} has {} counters and {found} registers of role {role}", unit.name, unit.counters);
+                format!("unit {} has {} counters and {found} registers of role {name}", unit.name, unit.counters);
             diagnostics.report(unit.place, message, "correct counters, or the register's count");
         }
     }
-    for counter in unit.registers.iter().filter(|r| r.role == "counter") {
+    for counter in unit.registers.iter().filter(|r| r.role == Role::Counter) {
         let wide = counter.field("event_count").map(|field| field.msb - field.lsb + 1);
         if wide != Some(unit.counter_width) {
             let message =
@@ -124,7 +100,7 @@ pub fn counting(family: &Family, unit: &Unit, diagnostics: &mut Diagnostics) {
         }
     }
     for name in ["ev_sel", "thresh", "edge_det", "invert"] {
-        let control = unit.registers.iter().find(|r| r.role == "control" && r.field(name).is_none());
+        let control = unit.registers.iter().find(|r| r.role == Role::Control && r.field(name).is_none());
         if let Some(control) = control {
             diagnostics.report(
                 control.place,

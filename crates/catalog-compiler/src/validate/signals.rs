@@ -1,5 +1,7 @@
 //! Signals fit their tags, and events decode what signals carry.
 
+use pericore_catalog_schema::{Measure, Role, SignalKind};
+
 use crate::Diagnostics;
 use crate::schema::{Selector, Unit};
 
@@ -14,15 +16,11 @@ pub fn attributes(unit: &Unit, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// Measures are known and decode rows name attributes of the event's signal and fields of the unit's filters.
+/// Measures fit their signals and decode rows name attributes of the event's signal and fields of the unit's filters.
 pub fn decoding(unit: &Unit, diagnostics: &mut Diagnostics) {
     for event in &unit.events {
-        if !matches!(event.measure.as_str(), "arrivals" | "occupancy" | "nonempty" | "clock" | "counter0") {
-            let fix = "write arrivals, occupancy, nonempty, clock or counter0";
-            diagnostics.report(event.place, format!("no measure {:?}", event.measure), fix);
-        }
         let Some(signal) = event.signal_index.map(|index| &unit.signals[usize::from(index)]) else { continue };
-        if matches!(event.measure.as_str(), "occupancy" | "nonempty") && !signal.level {
+        if matches!(event.measure, Measure::Occupancy | Measure::NonEmpty) && signal.kind != SignalKind::Level {
             let message = format!("{} measures the occupancy of {}, which is no level", event.name, signal.name);
             diagnostics.report(event.place, message, "make the signal a level, or measure arrivals");
         }
@@ -41,7 +39,7 @@ pub fn decoding(unit: &Unit, diagnostics: &mut Diagnostics) {
                 let in_registers = unit
                     .registers
                     .iter()
-                    .any(|r| matches!(r.role.as_str(), "filter" | "control") && r.field(field).is_some());
+                    .any(|r| matches!(r.role, Role::Filter | Role::Control) && r.field(field).is_some());
                 let set = unit.field_sets.iter().find(|set| Some(&set.name) == event.field_set.as_ref());
                 if !in_registers && !set.is_some_and(|set| set.fields.iter().any(|f| f.name == field)) {
                     let message = format!(

@@ -75,7 +75,7 @@ pub enum SnapshotError {
 
 impl SnapshotError {
     fn family(name: &str) -> Self {
-        let known: Vec<&str> = pericore_catalog::families().iter().map(|family| family.name).collect();
+        let known: Vec<&str> = pericore_catalog::shipped().iter().map(|family| family.name).collect();
         Self::Family { name: name.to_owned(), known: known.join(", ") }
     }
 }

@@ -265,7 +265,7 @@ impl MachineSpec {
 }
 
 fn unknown(name: &str) -> SpecError {
-    let families = pericore_catalog::families().iter().map(|family| family.name);
+    let families = pericore_catalog::shipped().iter().map(|family| family.name);
     let known: Vec<&str> = families.chain(PRESETS.iter().map(|(preset, _)| *preset)).collect();
     let near = hint(name, known.iter().copied());
     SpecError::Unknown { name: name.to_owned(), near, known: known.join(", ") }

@@ -1,6 +1,6 @@
 //! Which processor this is.
 
-use pericore_catalog::Family;
+use pericore_catalog::{Family, Shipped};
 
 /// What CPUID says of a processor.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -68,11 +68,10 @@ impl Processor {
 
     /// The family of the catalogue that the processor belongs to.
     pub fn known_as(&self) -> Option<&'static Family> {
-        let is_this =
-            |family: &&Family| family.cpus.iter().any(|cpu| (cpu.family, cpu.model) == (self.family, self.model));
+        let is_this = |shipped: &&Shipped| shipped.cpus.contains(&(self.family, self.model));
         if self.vendor != "GenuineIntel" {
             return None;
         }
-        pericore_catalog::families().iter().find(is_this)
+        pericore_catalog::shipped().iter().find(is_this).map(Shipped::family)
     }
 }

@@ -8,7 +8,7 @@ use super::{locate, place_name};
 use crate::terminal::{Paint, WIDTH};
 
 fn all() -> Vec<&'static Family> {
-    families().iter().collect()
+    families().collect()
 }
 
 fn e5_2600() -> &'static Family {

@@ -102,7 +102,7 @@ fn this_machine(host: &Host) -> Vec<Finding> {
                 }
                 _ => "observe on a Xeon of a family that pericore knows, or name a software machine with --machine",
             };
-            let known: Vec<&str> = pericore_catalog::families().iter().map(|family| family.name).collect();
+            let known: Vec<&str> = pericore_catalog::shipped().iter().map(|family| family.name).collect();
             let says = format!("this processor has no uncore that pericore knows; known: {}", known.join(", "));
             findings.push(Finding::bad(FAMILY, says, remedy));
             findings.extend(system::examine(host.root(), cpu, None));

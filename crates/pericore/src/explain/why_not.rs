@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     fn answer(events: &[&str], as_json: bool) -> Result<String, String> {
-        let families: Vec<&'static Family> = pericore_catalog::families().iter().collect();
+        let families: Vec<&'static Family> = pericore_catalog::families().collect();
         let events: Vec<String> = events.iter().map(|event| (*event).to_owned()).collect();
         let mut out = Vec::new();
         print(&mut out, &families, &events, as_json).map_err(|failure| failure.to_string())?;

@@ -1,7 +1,11 @@
 //! Where we differ from the documents, and what they leave open.
 
+use serde::{Deserialize, Serialize};
+
+use crate::embedded;
+
 /// A place where we differ from a document.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Deviation {
     /// Family.
     pub family: &'static str,
@@ -22,7 +26,7 @@ pub struct Deviation {
 }
 
 /// A choice where the documents are silent.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Choice {
     /// What it is about.
     pub subject: &'static str,
@@ -38,4 +42,16 @@ pub struct Choice {
     pub why: &'static str,
     /// Who else does the same.
     pub others: &'static str,
+}
+
+/// All departures from the documents and all choices.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(bound(deserialize = "'de: 'static"))]
+pub struct Judgements {
+    /// Where we differ from a document.
+    #[serde(deserialize_with = "embedded::list")]
+    pub deviations: &'static [Deviation],
+    /// What the documents leave open.
+    #[serde(deserialize_with = "embedded::list")]
+    pub choices: &'static [Choice],
 }

@@ -1,11 +1,12 @@
 //! PMON units: where they stand and the registers they have.
 
 use pericore_registers::{AddressSpace, BitRange};
+use serde::{Deserialize, Serialize};
 
-use super::{Event, Measure, Metric, NamedValue, Signal, Term};
+use crate::{Event, Measure, Metric, NamedValue, Signal, Term, embedded};
 
 /// A kind of PMON unit (all instances alike).
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Unit {
     /// Command-line name, for example `cbo`.
     pub name: &'static str,
@@ -16,12 +17,16 @@ pub struct Unit {
     /// Section of the guide.
     pub source: &'static str,
     /// Unit name in Intel's event files.
+    #[serde(borrow)]
     pub intel_unit: Option<&'static str>,
     /// Event prefix in Intel's event files, for example `UNC_C_`.
+    #[serde(borrow)]
     pub intel_prefix: Option<&'static str>,
     /// PMU name of Linux perf without the instance suffix, for example `uncore_cbox`.
+    #[serde(borrow)]
     pub perf_pmu: Option<&'static str>,
     /// Names that Linux perf has for events of that PMU, and what they stand for: `EVENT.SUBEVENT`, then settings, commas between.
+    #[serde(deserialize_with = "embedded::list")]
     pub perf_events: &'static [(&'static str, &'static str)],
     /// Name of the clock domain.
     pub clock: &'static str,
@@ -30,44 +35,55 @@ pub struct Unit {
     /// Unit type number in the discovery table, on families that have one.
     pub discovery_type: Option<u16>,
     /// Instances that neither hear the socket's freeze nor tell of overflows.
+    #[serde(deserialize_with = "embedded::list")]
     pub isolated: &'static [u16],
     /// Programmable counters.
     pub counters: u8,
     /// Width of the programmable counters in bits.
     pub counter_width: u8,
     /// Where instances lie.
+    #[serde(deserialize_with = "embedded::list")]
     pub placements: &'static [Placement],
     /// Registers.
+    #[serde(deserialize_with = "embedded::list")]
     pub registers: &'static [Register],
     /// Sets of fields that share bits of a control register and apply to named events only.
+    #[serde(deserialize_with = "embedded::list")]
     pub field_sets: &'static [FieldSet],
     /// Signals that the hardware feeds to counters.
+    #[serde(deserialize_with = "embedded::list")]
     pub signals: &'static [Signal],
     /// Events.
+    #[serde(deserialize_with = "embedded::list")]
     pub events: &'static [Event],
     /// Derived metrics.
+    #[serde(deserialize_with = "embedded::list")]
     pub metrics: &'static [Metric],
     /// Things a user must know about the whole unit.
+    #[serde(deserialize_with = "embedded::list")]
     pub caveats: &'static [&'static str],
 }
 
 /// Where the instances of a unit lie in one address space.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Placement {
     /// Name that [`Register::placement`] refers to by index; the first is `main`.
     pub name: &'static str,
     /// Address space.
+    #[serde(with = "embedded::Space")]
     pub space: AddressSpace,
     /// One location per instance.
+    #[serde(deserialize_with = "embedded::list")]
     pub instances: &'static [Location],
     /// PCI device IDs, one per instance, or one for all; empty outside PCI.
+    #[serde(deserialize_with = "embedded::list")]
     pub device_ids: &'static [u16],
     /// PCI: how many buses after the socket's uncore bus.
     pub bus: u8,
 }
 
 /// Where one instance's registers start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Location {
     /// Base MSR number.
     Msr {
@@ -93,7 +109,8 @@ pub enum Location {
 }
 
 /// What a register is for; the session and the emulated hardware act by role.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Role {
     /// Unit-wide freeze and reset.
     UnitControl,
@@ -122,7 +139,7 @@ pub enum Role {
 }
 
 /// A register, or an array of like registers.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Register {
     /// Short name; array members append their index.
     pub name: &'static str,
@@ -143,65 +160,80 @@ pub struct Register {
     /// Reset value.
     pub reset: u64,
     /// Fields from the highest bit down; together with reserved fields they cover the register.
+    #[serde(deserialize_with = "embedded::list")]
     pub fields: &'static [Field],
     /// What it is.
     pub description: &'static str,
     /// Section or table.
     pub source: &'static str,
     /// Things a user must know.
+    #[serde(deserialize_with = "embedded::list")]
     pub caveats: &'static [&'static str],
     /// Name under which a fixed or free-running counter is counted and stands in metrics, for example `DCLK_FIXED`.
+    #[serde(borrow)]
     pub event: Option<&'static str>,
     /// Free-running counters: index into [`Unit::signals`]; none for [`Measure::Clock`].
     pub signal: Option<u16>,
     /// Free-running counters: what is taken from the signal.
     pub measure: Measure,
     /// Free-running counters: which of the signal's pulses or entries.
+    #[serde(deserialize_with = "embedded::list")]
     pub when: &'static [Term],
 }
 
 /// How software may use a field, in the guides' letters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum FieldAccess {
     /// Read only.
+    #[serde(rename = "RO")]
     ReadOnly,
     /// Read only, changed by hardware.
+    #[serde(rename = "RO-V")]
     ReadOnlyVolatile,
     /// Read and write.
+    #[serde(rename = "RW")]
     ReadWrite,
     /// Read and write, changed by hardware.
+    #[serde(rename = "RW-V")]
     ReadWriteVolatile,
     /// Write only.
+    #[serde(rename = "WO")]
     WriteOnly,
     /// A written 1 clears the bit.
+    #[serde(rename = "RW1C")]
     ReadWriteOneClears,
     /// Reserved.
+    #[serde(rename = "RV")]
     Reserved,
     /// Ignored: reads as zero, writes have no effect.
+    #[serde(rename = "IG")]
     Ignored,
 }
 
 /// A field of a register.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Field {
     /// Name; reserved fields are `rsv` and may repeat.
     pub name: &'static str,
     /// Bits.
+    #[serde(with = "embedded::Bits")]
     pub bits: BitRange,
     /// Access.
     pub access: FieldAccess,
     /// What it does.
     pub description: &'static str,
     /// Named values.
+    #[serde(deserialize_with = "embedded::list")]
     pub values: &'static [NamedValue],
 }
 
 /// Fields that some events lay over bits of the control register.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct FieldSet {
     /// Name that events refer to.
     pub name: &'static str,
     /// Fields.
+    #[serde(deserialize_with = "embedded::list")]
     pub fields: &'static [Field],
     /// Table.
     pub source: &'static str,

@@ -1,19 +1,6 @@
-//! Finding families, units, registers, fields and events by name.
+//! Finding units, registers, fields and events by name.
 
-use crate::compiled;
-use crate::model::{Event, Family, Field, NamedValue, Register, Role, Signal, Subevent, Unit};
-
-/// All families.
-pub fn families() -> &'static [Family] {
-    compiled::FAMILIES
-}
-
-/// A family by name or alias, in any case.
-pub fn family(name: &str) -> Option<&'static Family> {
-    families().iter().find(|family| {
-        family.name.eq_ignore_ascii_case(name) || family.aliases.iter().any(|alias| alias.eq_ignore_ascii_case(name))
-    })
-}
+use crate::{Event, Family, Field, NamedValue, Register, Role, Signal, Subevent, Unit};
 
 impl Family {
     /// A unit by name, in any case.

@@ -1,7 +1,12 @@
 //! Rows of the decode tables: from a signal's tag to a register's bits.
 
+use serde::{Deserialize, Serialize};
+
+use crate::embedded;
+
 /// What a bit of the control value means for the signal's pulses.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(bound(deserialize = "'de: 'static"))]
 pub struct DecodeRow {
     /// What brings the row into force.
     pub selector: Selector,
@@ -10,11 +15,12 @@ pub struct DecodeRow {
     /// `Any` and `Some` rows are alternatives within their group; each group must hold.
     pub group: u8,
     /// All must hold.
+    #[serde(deserialize_with = "embedded::list")]
     pub terms: &'static [Term],
 }
 
 /// What brings a decode row into force.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Selector {
     /// It always is.
     Always,
@@ -25,7 +31,7 @@ pub enum Selector {
 }
 
 /// How a decode row combines.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DecodeRole {
     /// A pulse counts if any of the selected rows of the group holds, or none is selected.
     Any,
@@ -38,9 +44,10 @@ pub enum DecodeRole {
 }
 
 /// A test of one of a pulse's attributes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(bound(deserialize = "'de: 'static"))]
 pub struct Term {
-    /// Index into [`super::Signal::attributes`].
+    /// Index into [`crate::Signal::attributes`].
     pub attribute: u8,
     /// What is asked of the attribute.
     pub relation: Relation,
@@ -51,7 +58,7 @@ pub struct Term {
 }
 
 /// What a term asks of an attribute.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Relation {
     /// It equals the operand in the bits of the mask.
     Equals,
@@ -66,7 +73,7 @@ pub enum Relation {
 }
 
 /// What an attribute is compared with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Operand {
     /// A number.
     Value(u64),

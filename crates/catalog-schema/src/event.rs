@@ -1,24 +1,27 @@
 //! Events: what a selection counts and which settings it needs.
 
 use pericore_registers::BitRange;
+use serde::{Deserialize, Serialize};
 
-use super::DecodeRow;
+use crate::{DecodeRow, embedded};
 
 /// What hardware feeds to counters.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Signal {
     /// Name; the implicit signal of an event has the event's name.
     pub name: &'static str,
     /// Pulses or level.
     pub kind: SignalKind,
     /// Attributes that each pulse or level change carries, packed from bit 0 up.
+    #[serde(deserialize_with = "embedded::list")]
     pub attributes: &'static [Attribute],
     /// What it is.
     pub description: &'static str,
 }
 
 /// How a signal behaves in time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum SignalKind {
     /// Increments at a cycle.
     Pulses,
@@ -27,16 +30,18 @@ pub enum SignalKind {
 }
 
 /// A named property of a signal's pulses.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Attribute {
     /// Name.
     pub name: &'static str,
     /// Bits in the packed tag.
+    #[serde(with = "embedded::Bits")]
     pub bits: BitRange,
 }
 
 /// What a counter takes from a signal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Measure {
     /// Pulses, or a level's arrivals.
     Arrivals,
@@ -51,7 +56,7 @@ pub enum Measure {
 }
 
 /// An event and how it is selected.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Event {
     /// Name in the guide, without unit prefix.
     pub name: &'static str,
@@ -68,18 +73,22 @@ pub struct Event {
     /// Section or table.
     pub source: &'static str,
     /// Things a user must know.
+    #[serde(deserialize_with = "embedded::list")]
     pub caveats: &'static [&'static str],
     /// Filter fields that apply to the event.
+    #[serde(deserialize_with = "embedded::list")]
     pub filters: &'static [FilterUse],
-    /// Index into [`super::Unit::field_sets`] of the fields that the event lays over the control register.
+    /// Index into [`crate::Unit::field_sets`] of the fields that the event lays over the control register.
     pub field_set: Option<u8>,
-    /// Index into [`super::Unit::signals`]; none for [`Measure::Clock`] and [`Measure::Counter0`].
+    /// Index into [`crate::Unit::signals`]; none for [`Measure::Clock`] and [`Measure::Counter0`].
     pub signal: Option<u16>,
     /// What is taken from the signal.
     pub measure: Measure,
     /// How umask and filters choose among the signal's pulses.
+    #[serde(deserialize_with = "embedded::list")]
     pub decode: &'static [DecodeRow],
     /// Subevents; empty if the event has none.
+    #[serde(deserialize_with = "embedded::list")]
     pub subevents: &'static [Subevent],
     /// Category in the guide.
     pub category: &'static str,
@@ -88,7 +97,7 @@ pub struct Event {
 }
 
 /// A subevent of an event.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Subevent {
     /// Name, without the event's.
     pub name: &'static str,
@@ -105,15 +114,17 @@ pub struct Subevent {
     /// Section or table, where it differs from the event's.
     pub source: &'static str,
     /// Things a user must know.
+    #[serde(deserialize_with = "embedded::list")]
     pub caveats: &'static [&'static str],
     /// Filter fields that apply.
+    #[serde(deserialize_with = "embedded::list")]
     pub filters: &'static [FilterUse],
     /// True if a later document than the guide added it.
     pub later: bool,
 }
 
 /// A filter field that an event can use.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct FilterUse {
     /// Field name, found in a filter register, in the control register or in the event's field set.
     pub field: &'static str,
@@ -122,7 +133,7 @@ pub struct FilterUse {
 }
 
 /// Whether a filter must be set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FilterNeed {
     /// The event counts nothing useful without it: the user must choose.
     Required,

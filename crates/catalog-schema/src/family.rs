@@ -1,32 +1,41 @@
 //! What a family is: its documents, processors and clocks.
 
-use super::Unit;
+use serde::{Deserialize, Serialize};
+
+use crate::{Unit, embedded};
 
 /// A processor family whose uncore the catalogue describes.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Family {
     /// Command-line name, for example `e5-2600`.
     pub name: &'static str,
     /// Other accepted names.
+    #[serde(deserialize_with = "embedded::list")]
     pub aliases: &'static [&'static str],
     /// Product name.
     pub title: &'static str,
     /// Documents that `source` strings cite.
+    #[serde(deserialize_with = "embedded::list")]
     pub documents: &'static [Document],
     /// CPUID identities.
+    #[serde(deserialize_with = "embedded::list")]
     pub cpus: &'static [CpuModel],
     /// Clock domains that units count in.
+    #[serde(deserialize_with = "embedded::list")]
     pub clocks: &'static [ClockDomain],
     /// Metrics that are counted when the user names none, as `unit/METRIC`.
+    #[serde(deserialize_with = "embedded::list")]
     pub default_metrics: &'static [&'static str],
     /// PMON units.
+    #[serde(deserialize_with = "embedded::units")]
     pub units: &'static [&'static Unit],
     /// Sets of named values.
+    #[serde(deserialize_with = "embedded::list")]
     pub value_sets: &'static [ValueSet],
 }
 
 /// A source document.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Document {
     /// Short form used in `source` strings.
     pub cite: &'static str,
@@ -35,7 +44,7 @@ pub struct Document {
 }
 
 /// A CPUID family and model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpuModel {
     /// Display family.
     pub family: u16,
@@ -44,7 +53,7 @@ pub struct CpuModel {
 }
 
 /// A clock that units count in.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct ClockDomain {
     /// Name that [`Unit::clock`] refers to.
     pub name: &'static str,
@@ -53,7 +62,7 @@ pub struct ClockDomain {
 }
 
 /// A value with a name, for example an opcode.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct NamedValue {
     /// Name as the guide prints it.
     pub name: &'static str,
@@ -64,12 +73,13 @@ pub struct NamedValue {
 }
 
 /// Named values of one kind.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct ValueSet {
     /// Name.
     pub name: &'static str,
     /// Table.
     pub source: &'static str,
     /// Values.
+    #[serde(deserialize_with = "embedded::list")]
     pub values: &'static [NamedValue],
 }

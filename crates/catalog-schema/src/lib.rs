@@ -1,0 +1,39 @@
+//! The shape of the catalogue: what its compiler writes and `pericore-catalog` reads.
+//!
+//! The compiler packs a family's rows into bytes ([`pack`]), which are embedded in the binary; [`unpack`] reads them when the
+//! family is first asked for. Rows are `'static`: their texts are borrowed from the embedded bytes.
+
+mod decode;
+mod deviation;
+mod embedded;
+mod event;
+mod family;
+mod lookup;
+mod metric;
+mod unit;
+
+pub use decode::{DecodeRole, DecodeRow, Operand, Relation, Selector, Term};
+pub use deviation::{Choice, Deviation, Judgements};
+pub use event::{Attribute, Event, FilterNeed, FilterUse, Measure, Signal, SignalKind, Subevent};
+pub use family::{ClockDomain, CpuModel, Document, Family, NamedValue, ValueSet};
+pub use metric::{Limit, Metric};
+pub use unit::{Field, FieldAccess, FieldSet, Location, Placement, Register, Role, Unit};
+
+pub use postcard::Error;
+use serde::{Deserialize, Serialize};
+
+/// Rows as bytes.
+///
+/// # Errors
+/// None for the types of this crate.
+pub fn pack<T: Serialize>(rows: &T) -> Result<Vec<u8>, Error> {
+    postcard::to_allocvec(rows)
+}
+
+/// The rows that [`pack`] wrote. Their lists are allocated for the life of the process: unpack each family once.
+///
+/// # Errors
+/// Bytes that this version's [`pack`] did not write.
+pub fn unpack<T: Deserialize<'static>>(bytes: &'static [u8]) -> Result<T, Error> {
+    postcard::from_bytes(bytes)
+}
