@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 
 use crate::live::rig::{Rig, Run, Source, config, msr, reads, require, ticks};
 use crate::live::{running, script};
-use crate::ours::{PERICORE, command};
+use crate::ours::{PERICORE, command, live_sockets};
 use pericore_doors::Outcome;
 use pericore_doors::log::Kind;
 
@@ -162,7 +162,9 @@ fn a_software_machine_says_so_in_every_series() {
     let folder = tempfile::tempdir().expect("a folder");
     let (socket, state) = (folder.path().join("socket"), folder.path().join("state"));
     let place = format!("unix:{}", socket.display());
-    let line = ["serve", "--machine", "e5-2600:sockets=2", "--workload", "stream", "-I", "200", "--listen", &place];
+    let sockets = live_sockets();
+    let machine = format!("e5-2600:sockets={sockets}");
+    let line = ["serve", "--machine", &machine, "--workload", "stream", "-I", "200", "--listen", &place];
     let mut server = command(PERICORE)
         .args(line)
         .env("XDG_STATE_HOME", &state)
@@ -190,7 +192,7 @@ fn a_software_machine_says_so_in_every_series() {
     assert!(!state.exists(), "a machine that is gone leaves no journal where others look");
     let samples = parsed("plain", &text);
     assert!(samples.keys().all(|(_, labels)| labels.contains("emulated=e5-2680")), "{text}");
-    for socket in ["0", "1"] {
+    for socket in 0..sockets {
         let place = format!("emulated=e5-2680,socket={socket}");
         let bandwidth = &samples[&("pericore_imc_mem_read_bandwidth_bytes_per_second".to_owned(), place)];
         assert!(bandwidth.parse::<f64>().expect("a number") > 1e6, "{text}");

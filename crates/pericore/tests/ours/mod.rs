@@ -1,5 +1,6 @@
 //! The program, started as by a user who has set nothing: whoever runs the tests may have defaults of their own.
 
+use std::io::Write;
 use std::process::{Command, Output};
 
 /// The program.
@@ -15,4 +16,20 @@ pub fn command(program: &str) -> Command {
 /// A run of the program.
 pub fn pericore(arguments: &[&str]) -> Output {
     command(PERICORE).args(arguments).output().expect("the program starts")
+}
+
+/// Two, or one where this process may use a single CPU of the host: each socket of a live machine needs one, since tools choose the
+/// socket by the CPU that they run on. The second socket's refusal is checked then, and what is left out is said.
+pub fn live_sockets() -> u16 {
+    if pericore_doors::usable_cpus().expect("the CPUs of this process").len() > 1 {
+        return 2;
+    }
+    let output = pericore(&["machine", "run", "--machine", "e5-2600", "--sockets", "2", "--", "true"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(255) && said.contains("2 sockets need as many CPUs"), "{said}");
+    // Past the capture of the test's output.
+    let name = std::thread::current().name().unwrap_or("a test").to_owned();
+    let message = format!("\nSKIPPED: {name}, its second socket, which needs a second CPU.\n\n");
+    std::io::stderr().write_all(message.as_bytes()).expect("stderr takes text");
+    1
 }

@@ -1,0 +1,39 @@
+# Sourced by the tiers: installs what the tests need and is missing, on Debian.
+
+# Debian packages, by the command that needs them.
+needed=()
+need() { command -v "$1" >/dev/null || needed+=("$2"); }
+need cc gcc
+need c++ g++
+need python3 python3
+need qemu-x86_64 qemu-user
+need qemu-system-x86_64 qemu-system-x86
+need rdmsr msr-tools
+need setpci pciutils
+need likwid-perfctr likwid
+need pcm-memory pcm
+need curl curl
+# Debian's package is for Debian's interpreter, whatever else is called python3.
+/usr/bin/python3 -c 'import prometheus_client' 2>/dev/null || needed+=(python3-prometheus-client)
+as_root=""
+[ "$(id -u)" -eq 0 ] || as_root=sudo
+if [ ${#needed[@]} -gt 0 ]; then
+    say "installing ${needed[*]}"
+    $as_root apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -qq --no-install-recommends "${needed[@]}"
+fi
+# Installed, this package would start a server of its own: its programs are enough.
+if ! command -v prometheus >/dev/null; then
+    unpacked=${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/pericore/prometheus
+    if [ ! -x "$unpacked/usr/bin/prometheus" ]; then
+        say "fetching prometheus"
+        mkdir -p "$unpacked"
+        (
+            cd "$unpacked"
+            apt-get download -qq prometheus || { $as_root apt-get update -qq && apt-get download -qq prometheus; }
+            dpkg-deb -x prometheus_*.deb .
+            rm prometheus_*.deb
+        )
+    fi
+    export PATH=$PATH:$unpacked/usr/bin
+fi

@@ -1,0 +1,8 @@
+# Sourced by the tiers that check everything.
+
+step format cargo fmt --all --check
+step lints cargo clippy --workspace --all-targets --locked -- -D warnings
+step documentation env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
+step catalogue cargo run --quiet --locked -p pericore-catalog-compiler -- catalog
+step "compiling the tests" cargo test --workspace --locked --no-run
+step tests cargo test --workspace --locked --no-fail-fast
