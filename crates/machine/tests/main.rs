@@ -10,3 +10,4 @@ mod phases;
 mod slice_counters;
 mod snapshot;
 mod steady_replay;
+mod traffic;
