@@ -4,7 +4,6 @@
 
 mod architecture;
 mod catalog_crosscheck;
-mod catalog_defects;
 mod counts_equal_the_ledger;
 mod discover_machines;
 mod documents;
@@ -16,9 +15,8 @@ mod golden_emerald_rapids_filters;
 mod golden_emerald_rapids_session;
 mod golden_nehalem;
 mod guest;
+mod intels_event_files;
 mod lookup_command_lines;
-mod lookup_golden;
-mod lookup_properties;
 mod metrics_equal_the_ledger;
 mod nehalem_metrics;
 mod plan_rounds;

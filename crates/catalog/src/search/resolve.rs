@@ -98,7 +98,9 @@ impl Found {
 /// `UNC_…`, a metric, a register or field, a unit, a named value; each may have its unit in front (`cbo/…`, `cbo.…`), and an
 /// event may come with settings, which are not looked at.
 pub fn resolve(families: &[&'static Family], text: &str) -> Vec<Found> {
-    let text = text.trim().trim_matches(|c| matches!(c, '{' | '}'));
+    let text = text.trim();
+    // Braces around a group; those of the guide's `…_CTL{3-0}` stay.
+    let text = text.strip_prefix('{').map_or(text, |group| group.trim_end_matches('}'));
     let mut found = Vec::new();
     for family in families.iter().copied() {
         in_family(family, text, &mut found);

@@ -1,0 +1,7 @@
+//! Names, addresses and values of registers and events.
+
+mod addresses;
+mod names;
+mod registers;
+mod selected;
+mod topics;
