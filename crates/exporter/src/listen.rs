@@ -345,6 +345,11 @@ mod tests {
         let link = folder.path().join("link");
         std::os::unix::fs::symlink(folder.path().join("nothing"), &link).unwrap();
         assert!(said(&link).ends_with("is no socket; name another path with --listen"));
+        // Whose datagrams nobody but their owner understands: it is alive all the same.
+        let path = folder.path().join("datagrams");
+        let _owner = std::os::unix::net::UnixDatagram::bind(&path).unwrap();
+        assert!(said(&path).starts_with("cannot listen at unix:"));
+        assert!(std::os::unix::net::UnixDatagram::unbound().unwrap().connect(&path).is_ok());
         let path = folder.path().join("socket");
         let _living = Listener::open(&Listen::Unix(path.clone())).unwrap();
         let in_use = "is in use: another server listens there; end it, or listen elsewhere with --listen";

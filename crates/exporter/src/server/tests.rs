@@ -1,0 +1,253 @@
+//! Clients that behave and clients that do not.
+
+use super::*;
+use crate::board::Pages;
+use crate::listen::Listen;
+
+/// A server that runs until the tests end, and where.
+fn serve(limits: Limits) -> (std::net::SocketAddr, Board) {
+    let board = Board::default();
+    let listener = Listener::open(&"127.0.0.1:0".parse().unwrap()).unwrap();
+    let Listen::Tcp(address) = *listener.place() else { panic!("a port was asked for") };
+    let server = Server::new(board.clone(), limits);
+    thread::spawn(move || server.run(&listener));
+    (address, board)
+}
+
+fn ask(address: std::net::SocketAddr, request: &[u8]) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(request).unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    text
+}
+
+const REQUEST: &[u8] = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";
+
+#[test]
+fn what_is_on_the_board_is_handed_out() {
+    let (address, board) = serve(Limits::default());
+    assert!(ask(address, REQUEST).starts_with("HTTP/1.1 503 "), "nothing is there yet");
+    // More than a socket's buffer holds.
+    let large = vec![b'x'; 4 << 20];
+    board.put(Pages { prometheus: large.clone(), ..Pages::default() });
+    let text = ask(address, REQUEST);
+    let (head, body) = text.split_once("\r\n\r\n").unwrap();
+    assert!(head.starts_with("HTTP/1.1 200 OK\r\n"), "{head}");
+    assert!(body.as_bytes() == large);
+    // The answer arrives though the request is longer than anybody reads.
+    let long = [b"GET / HTTP/1.1\r\nA: ".as_slice(), &[b'a'; 40_000]].concat();
+    assert!(ask(address, &long).starts_with("HTTP/1.1 431 "));
+}
+
+/// The first client says nothing and keeps its place until its time is over; who comes meanwhile is put off.
+#[test]
+fn slow_clients_keep_nobody_for_long() {
+    let (address, board) = serve(Limits { time: Duration::from_millis(300), connections: 1 });
+    board.put(Pages::default());
+    let mut slow = TcpStream::connect(address).unwrap();
+    slow.write_all(b"GET").unwrap();
+    // Both in one order: the connections are taken as they came.
+    assert!(ask(address, REQUEST).starts_with("HTTP/1.1 503 "));
+    let mut text = String::new();
+    slow.read_to_string(&mut text).unwrap();
+    assert!(text.starts_with("HTTP/1.1 408 "), "{text}");
+    drop(slow);
+    while !ask(address, REQUEST).starts_with("HTTP/1.1 200 ") {
+        thread::yield_now();
+    }
+}
+
+/// The first connection keeps its place, the second is told so and keeps one of the others, the third is closed without a word.
+#[test]
+fn beyond_twice_the_connections_nobody_is_served() {
+    let (address, board) = serve(Limits { time: Duration::from_secs(600), connections: 1 });
+    board.put(Pages::default());
+    let mut first = TcpStream::connect(address).unwrap();
+    // The connections are taken in the order in which they come.
+    let mut second = TcpStream::connect(address).unwrap();
+    let mut said = [0; 12];
+    second.read_exact(&mut said).unwrap();
+    assert_eq!(&said, b"HTTP/1.1 503");
+    let mut third = TcpStream::connect(address).unwrap();
+    assert_eq!(third.read(&mut said).unwrap(), 0);
+    // The first is served although others came after it, and whoever goes leaves a place.
+    first.write_all(REQUEST).unwrap();
+    first.read_exact(&mut said).unwrap();
+    assert_eq!(&said, b"HTTP/1.1 200");
+    drop((first, second, third));
+    while !asked(address, REQUEST).is_ok_and(|text| text.starts_with("HTTP/1.1 200 ")) {
+        thread::yield_now();
+    }
+}
+
+/// What a client gets, which may be nothing when there are too many.
+fn asked(address: std::net::SocketAddr, request: &[u8]) -> io::Result<String> {
+    let mut stream = TcpStream::connect(address)?;
+    stream.write_all(request)?;
+    let mut text = String::new();
+    stream.read_to_string(&mut text)?;
+    Ok(text)
+}
+
+/// The time is one for the whole request, and not one for each of its bytes.
+#[test]
+fn a_client_that_sends_byte_by_byte_gains_no_time() {
+    let (address, board) = serve(Limits { time: Duration::from_millis(200), connections: 1 });
+    board.put(Pages::default());
+    let mut slow = TcpStream::connect(address).unwrap();
+    slow.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+    slow.write_all(b"GET / HTTP/1.1\r\nA: ").unwrap();
+    let mut said = [0; 12];
+    // Fewer than a head may have: it is the time that ends it.
+    let answered = (0..4000).any(|_| {
+        // Once the answer is there, the server may be gone.
+        let _ = slow.write_all(b"a");
+        slow.peek(&mut said).is_ok_and(|length| length == said.len())
+    });
+    assert!(answered && &said == b"HTTP/1.1 408", "{:?}", String::from_utf8_lossy(&said));
+}
+
+/// A page that nobody reads fills the socket's buffers: the connection's place is free again when its time is over.
+#[test]
+fn a_client_that_does_not_read_keeps_its_place_for_its_time_only() {
+    let (address, board) = serve(Limits { time: Duration::from_millis(200), connections: 1 });
+    board.put(Pages { prometheus: vec![b'x'; 64 << 20], ..Pages::default() });
+    let mut idle = TcpStream::connect(address).unwrap();
+    idle.write_all(REQUEST).unwrap();
+    while !asked(address, b"GET / HTTP/1.0\r\n\r\n").is_ok_and(|text| text.starts_with("HTTP/1.1 200 ")) {
+        thread::yield_now();
+    }
+    drop(idle);
+}
+
+#[test]
+fn a_client_that_goes_before_it_has_asked_gets_nothing() {
+    let (address, _board) = serve(Limits { time: Duration::from_secs(600), connections: 1 });
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(b"GET / HT").unwrap();
+    stream.shutdown(Shutdown::Write).unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    assert_eq!(text, "");
+}
+
+#[test]
+fn a_unix_socket_is_served_alike() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("socket");
+    let listener = Listener::open(&Listen::Unix(path.clone())).unwrap();
+    let board = Board::default();
+    board.put(Pages { open_metrics: b"# EOF\n".to_vec(), ..Pages::default() });
+    let server = Server::new(board, Limits::default());
+    thread::spawn(move || server.run(&listener));
+    let mut stream = UnixStream::connect(&path).unwrap();
+    stream.write_all(b"GET /metrics HTTP/1.0\r\nAccept: application/openmetrics-text\r\n\r\n").unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    assert!(text.starts_with("HTTP/1.1 200 OK\r\n") && text.ends_with("\r\n\r\n# EOF\n"), "{text}");
+}
+
+/// `docs/serve.md`: five seconds for a request, 32 clients at a time.
+#[test]
+fn the_limits_are_those_of_the_document() {
+    assert_eq!(Limits::default(), Limits { time: Duration::from_secs(5), connections: 32 });
+    let over = left(Instant::now()).unwrap_err();
+    assert!(is_time_out(&over) && is_time_out(&io::ErrorKind::WouldBlock.into()));
+    assert!(!is_time_out(&io::ErrorKind::ConnectionReset.into()));
+    let left = left(Instant::now() + Duration::from_secs(3600)).unwrap();
+    assert!(left <= Duration::from_secs(3600) && !left.is_zero());
+}
+
+/// A connection whose system calls end as they are told; what is sent is kept.
+struct Scripted {
+    reads: Vec<io::Result<&'static [u8]>>,
+    writes: Vec<io::Error>,
+    sent: Vec<u8>,
+}
+
+impl Read for Scripted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let bytes = if self.reads.is_empty() { b"".as_slice() } else { self.reads.remove(0)? };
+        buffer[..bytes.len()].copy_from_slice(bytes);
+        Ok(bytes.len())
+    }
+}
+
+impl Write for Scripted {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.writes.pop() {
+            Some(error) => Err(error),
+            None => {
+                // Little at a time.
+                let length = bytes.len().min(7);
+                self.sent.extend(&bytes[..length]);
+                Ok(length)
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Connection for Scripted {
+    fn set_time(&self, _: Duration) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn end_sending(&self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Signals interrupt system calls that have a time limit: they are made again. Other errors end the conversation.
+#[test]
+fn interrupted_calls_are_made_again_and_broken_connections_given_up() {
+    let board = Board::default();
+    board.put(Pages { prometheus: b"p 1\n".to_vec(), ..Pages::default() });
+    let talk = |reads: Vec<io::Result<&'static [u8]>>, writes: Vec<io::ErrorKind>| {
+        let mut connection =
+            Scripted { reads, writes: writes.into_iter().map(io::Error::from).collect(), sent: Vec::new() };
+        let end = converse(&mut connection, &board, Duration::from_secs(600), false);
+        (end.map_err(|error| error.kind()), String::from_utf8(connection.sent).unwrap())
+    };
+    let interrupted = || Err(io::ErrorKind::Interrupted.into());
+    let (end, sent) = talk(
+        vec![interrupted(), Ok(&REQUEST[..9]), interrupted(), Ok(&REQUEST[9..])],
+        vec![io::ErrorKind::Interrupted, io::ErrorKind::Interrupted],
+    );
+    assert!(
+        end.is_ok() && sent.starts_with("HTTP/1.1 200 OK\r\n") && sent.ends_with("\r\n\r\np 1\n"),
+        "{end:?} {sent}"
+    );
+    let (end, sent) = talk(vec![Ok(&REQUEST[..9]), Err(io::ErrorKind::ConnectionReset.into())], Vec::new());
+    assert_eq!((end, sent.as_str()), (Err(io::ErrorKind::ConnectionReset), ""));
+    let (end, sent) = talk(vec![Ok(REQUEST)], vec![io::ErrorKind::BrokenPipe]);
+    assert_eq!((end, sent.as_str()), (Err(io::ErrorKind::BrokenPipe), ""));
+    // The system calls a time-out one or the other.
+    for kind in [io::ErrorKind::TimedOut, io::ErrorKind::WouldBlock] {
+        let (end, sent) = talk(vec![Err(kind.into())], Vec::new());
+        assert!(end.is_ok() && sent.starts_with("HTTP/1.1 408 "), "{end:?} {sent}");
+    }
+}
+
+/// What a client sends beyond its request is read: else the system would drop the end of the answer with it.
+#[test]
+fn an_answer_arrives_whole_though_the_client_sends_more_than_it_should() {
+    let (address, board) = serve(Limits { time: Duration::from_secs(600), connections: 4 });
+    board.put(Pages { prometheus: vec![b'x'; 1_000_000], ..Pages::default() });
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(&[REQUEST, &[b'a'; 40_000]].concat()).unwrap();
+    // Slowly, so that the server is done long before.
+    let (mut length, mut part) = (0, [0; 16 * 1024]);
+    loop {
+        match stream.read(&mut part).unwrap() {
+            0 => break,
+            count => length += count,
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    assert!(length > 1_000_000, "{length} bytes");
+}
