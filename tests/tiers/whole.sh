@@ -6,3 +6,4 @@ step documentation env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-dep
 step catalogue cargo run --quiet --locked -p pericore-catalog-compiler -- catalog
 step "compiling the tests" cargo test --workspace --locked --no-run
 step tests cargo test --workspace --locked --no-fail-fast
+step fuzzers fuzz/run all "${FUZZ_SECONDS:-10}"
