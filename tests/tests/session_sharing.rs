@@ -2,70 +2,15 @@
 //!
 //! Addresses stand here by hand: E5-2600 327043-001, Tables 2-8 and 2-58; Emerald Rapids Table 1-8; Nehalem SDM 18.8.2.
 
-use std::cell::RefCell;
-use std::rc::Rc;
-
 use pericore_metrics::Grade;
-use pericore_observe::discover::{Cpu, Topology, discover};
+use pericore_observe::discover::Topology;
 use pericore_observe::plan::{Freeze, Occupied, Plan, Purpose};
-use pericore_observe::selection::Selection;
 use pericore_observe::session::{
-    Journal, JournalError, Manners, Moment, Neighbourhood, Options, Refusal, Sample, Session, prepare, survey,
-    survey_sockets,
+    Journal, JournalError, Manners, Neighbourhood, Options, Refusal, Sample, Session, prepare, survey, survey_sockets,
 };
-use pericore_registers::{Address, Outcome, RegisterSpace, Width};
-use pericore_tests::pmon::raw::{CYCLE, Raw};
-
-/// One machine under several sessions.
-#[derive(Clone)]
-struct Shared(Rc<RefCell<Raw>>);
-
-impl RegisterSpace for Shared {
-    fn read(&mut self, address: Address, width: Width) -> Outcome<u64> {
-        self.0.borrow_mut().machine.read(address, width)
-    }
-
-    fn write(&mut self, address: Address, width: Width, value: u64) -> Outcome<()> {
-        self.0.borrow_mut().machine.write(address, width, value)
-    }
-}
-
-impl Shared {
-    fn new(family: &str, sockets: u16) -> Self {
-        Self(Rc::new(RefCell::new(Raw::with_period(family, sockets, CYCLE))))
-    }
-
-    fn topology(&self) -> Topology {
-        let shape = self.0.borrow().machine.shape().clone();
-        let package = |number| shape.socket_of_cpu(number).expect("a CPU");
-        let cpus: Vec<Cpu> = (0..shape.cpus()).map(|number| Cpu { number, package: package(number) }).collect();
-        discover(&mut self.clone(), shape.family, &cpus, |_| true).expect("the uncore is found")
-    }
-
-    fn selection(&self, events: &str) -> Selection {
-        let mut selection = Selection::new(self.0.borrow().machine.shape().family);
-        selection.add_events(events).expect("the events exist");
-        selection
-    }
-
-    fn moment(&self) -> Moment {
-        let cycle = self.0.borrow().machine.now() / CYCLE;
-        Moment { seconds: cycle as f64 / 1024.0, tsc: cycle }
-    }
-
-    fn run(&self, cycles: u64) {
-        let end = self.0.borrow().machine.now() + cycles * CYCLE;
-        self.0.borrow_mut().machine.set_now(end);
-    }
-
-    fn start(&self, plan: Plan, options: Options) -> Session<Self> {
-        Session::start(self.clone(), plan, options, |space| space.moment()).expect("it starts")
-    }
-
-    fn msr(&self, msr: u32) -> u64 {
-        self.0.borrow_mut().rdmsr(msr)
-    }
-}
+use pericore_registers::{Address, RegisterSpace, Width};
+use pericore_tests::pmon::raw::CYCLE;
+use pericore_tests::session::shared::Shared;
 
 fn sample(session: &mut Session<Shared>) -> Sample {
     session.sample(|space| space.moment())

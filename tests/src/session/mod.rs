@@ -2,3 +2,4 @@
 
 pub mod feed;
 pub mod requests;
+pub mod shared;

@@ -35,6 +35,9 @@ impl Cost {
                 (address, width)
             }
             Operation::Write { address, width, .. } => {
+                if step.keeps != 0 {
+                    self.add(&Step { operation: Operation::Read { address, width }, keeps: 0, ..*step });
+                }
                 self.writes += 1;
                 (address, width)
             }

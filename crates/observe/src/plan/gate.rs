@@ -1,6 +1,6 @@
 //! What stops an instance's counters for reading: the cheapest that disturbs nobody.
 
-use pericore_catalog::{Family, Register, Role, Unit};
+use pericore_catalog::{Family, FieldAccess, Register, Role, Unit};
 
 use super::{InstancePlan, Occupied};
 use crate::discover::Socket;
@@ -26,6 +26,8 @@ pub(super) struct Gate {
     pub(super) reset: Option<u64>,
     /// True if the register has a bit without which freezes are not obeyed.
     pub(super) needs_enable: bool,
+    /// The bits of the register that belong to others and stay as they are.
+    pub(super) keeps: u64,
 }
 
 /// How an instance's counters stand still while they are set up and read.
@@ -41,11 +43,11 @@ pub(super) enum Stop {
 
 impl Stop {
     /// How an instance with programmed counters stops; `whole` if the socket's freeze is used.
-    pub(super) fn of(instance: &InstancePlan, freeze: Freeze, whole: bool, foreign: u64) -> Self {
+    pub(super) fn of(instance: &InstancePlan, freeze: Freeze, whole: bool) -> Self {
         let unit = instance.unit;
         if unit.register(Role::UnitControl).is_none() && unit.register(Role::GlobalControl).is_some_and(enables) {
             // What enables each counter by a bit of its own stops ours beside those of others.
-            let gate = Gate::of_enables(instance, foreign);
+            let gate = Gate::of_enables(instance);
             return gate.map_or(Self::Never, |gate| Self::Own { gate, for_reading: freeze == Freeze::Cheapest });
         }
         if instance.taken.any() || freeze == Freeze::Never {
@@ -82,25 +84,23 @@ impl Gate {
     fn of_unit(unit: &Unit) -> Option<Self> {
         let register = unit.register(Role::UnitControl)?;
         let running = mask(register, "frz_en").unwrap_or(0);
+        let reset = mask(register, "rst_ctrs");
         Some(Self {
-            register,
-            frozen: running | mask(register, "frz")?,
-            running,
-            reset: mask(register, "rst_ctrs"),
+            reset,
             needs_enable: running != 0,
+            ..Self::new(register, running | mask(register, "frz")?, running)
         })
     }
 
-    /// A global control with an enable for each counter; `foreign` are bits of others, which stay.
-    fn of_enables(instance: &InstancePlan, foreign: u64) -> Option<Self> {
+    /// A global control with an enable for each counter.
+    fn of_enables(instance: &InstancePlan) -> Option<Self> {
         let register = instance.unit.register(Role::GlobalControl)?;
         let enables = instance.counters.iter().filter_map(|counter| match counter.register.role {
             Role::FixedCounter => mask(register, &format!("en_fc{}", counter.member)),
             _ => mask(register, &format!("en_pc{}", counter.member)),
         });
         let ours = enables.reduce(|all, one| all | one)?;
-        let frozen = if instance.taken.any() { foreign & !ours } else { 0 };
-        Some(Self { register, frozen, running: frozen | ours, reset: None, needs_enable: false })
+        Some(Self::new(register, 0, ours))
     }
 
     /// The socket's freeze, with the unit that has it.
@@ -108,8 +108,13 @@ impl Gate {
         family.units.iter().find_map(|unit| {
             let register = unit.register(Role::GlobalControl)?;
             let frozen = mask(register, "frz_all")?;
-            Some((*unit, Self { register, frozen, running: 0, reset: None, needs_enable: false }))
+            Some((*unit, Self::new(register, frozen, 0)))
         })
+    }
+
+    fn new(register: &'static Register, frozen: u64, running: u64) -> Self {
+        let keeps = lasting(register) & !(frozen | running);
+        Self { register, frozen, running, reset: None, needs_enable: false, keeps }
     }
 }
 
@@ -145,6 +150,13 @@ pub(super) fn foreign_gate(family: &Family, instances: &[InstancePlan]) -> Optio
 /// True if the socket's freeze stops counters that the plan uses in an instance.
 fn obeys(instance: &InstancePlan) -> bool {
     instance.counters.iter().any(|counter| counter.control.is_some()) && !instance.is_isolated()
+}
+
+/// The bits of a register that read back as written.
+pub(crate) fn lasting(register: &Register) -> u64 {
+    let lasts = |access| matches!(access, FieldAccess::ReadWrite | FieldAccess::ReadWriteVolatile);
+    let fields = register.fields.iter().filter(|field| lasts(field.access));
+    fields.fold(0, |mask, field| mask | field.bits.mask())
 }
 
 /// True if the register has an enable for each counter.

@@ -13,6 +13,7 @@ mod occupied;
 mod operations;
 mod rounds;
 mod sampling;
+mod scope;
 mod stands;
 mod step;
 
@@ -26,12 +27,14 @@ pub use bound::{Bound, Why};
 pub use conflict::{Conflict, why_not};
 pub use cost::Cost;
 pub use error::PlanError;
+pub(crate) use gate::lasting;
 pub use gate::{Freeze, freezes_sockets};
 use instance::Planner;
 pub use instance::rounds_of;
 pub use occupied::{Occupied, Taken};
 pub use rounds::{BUDGET, Rounds, Seat, spread};
 pub use sampling::{Leader, Trigger};
+pub use scope::{Control, controls_of};
 pub use stands::Stands;
 pub(crate) use step::halves;
 pub use step::{Purpose, Step};
@@ -69,6 +72,8 @@ pub struct SocketPlan {
     pub resume: Vec<Step>,
     /// The counter whose overflows are waited for, if samples come by overflow.
     pub leader: Option<Leader>,
+    /// Every control that a gate or filter of the plan concerns, ours and those of others: looked at before these are put back.
+    pub controls: Vec<Control>,
 }
 
 /// An instance in use.
@@ -202,9 +207,8 @@ impl Plan {
             let others = if gate.is_none() { gate::foreign_gate(topology.family, &instances) } else { None };
             let mut placed = |(unit, gate)| (index_of(&mut instances, unit), gate);
             let (whole, others) = (gate.map(&mut placed), others.map(&mut placed));
-            let foreign = occupied.global(socket.number);
-            let stopping = operations::Stopping { freeze, whole, others, foreign };
-            sockets.push(operations::socket_plan(socket, instances, &selection, stopping)?);
+            let stopping = operations::Stopping { freeze, whole, others };
+            sockets.push(operations::socket_plan(topology.family, socket, instances, &selection, stopping)?);
         }
         check_presence(topology, &selection)?;
         Ok(Self { selection, sockets })
@@ -234,7 +238,8 @@ impl Plan {
             let lists = [&part.inspect, &part.setup, &part.freeze, &part.read, &part.resume];
             lists.into_iter().flatten().chain(switches).chain(overflow).copied().collect()
         };
-        self.sockets.iter().flat_map(of_socket).map(|step| step.operation)
+        let controls = self.sockets.iter().flat_map(|part| &part.controls).map(|control| control.place.read());
+        self.sockets.iter().flat_map(of_socket).map(|step| step.operation).chain(controls)
     }
 }
 

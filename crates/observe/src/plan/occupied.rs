@@ -10,8 +10,6 @@ pub struct Occupied {
     surveyed: Vec<u16>,
     /// Sockets whose freeze was found on.
     frozen: Vec<u16>,
-    /// What a global control with an enable for each counter holds, by socket.
-    globals: Vec<(u16, u64)>,
 }
 
 /// What others use of an instance.
@@ -86,17 +84,6 @@ impl Occupied {
         self.frozen.contains(&socket)
     }
 
-    /// Notes what the global control of a socket holds, where it enables each counter.
-    pub fn note_global(&mut self, socket: u16, value: u64) {
-        self.globals.retain(|(known, _)| *known != socket);
-        self.globals.push((socket, value));
-    }
-
-    /// What the global control of a socket held when it was looked at; 0 if it was not.
-    pub fn global(&self, socket: u16) -> u64 {
-        self.globals.iter().find(|(known, _)| *known == socket).map_or(0, |(_, value)| *value)
-    }
-
     /// Notes all that `other` knows.
     pub fn merge(&mut self, other: &Self) {
         for &(socket, name, number, taken) in &other.instances {
@@ -110,7 +97,6 @@ impl Occupied {
         }
         other.surveyed.iter().for_each(|&socket| self.note_surveyed(socket));
         other.frozen.iter().for_each(|&socket| self.note_frozen(socket));
-        other.globals.iter().for_each(|&(socket, value)| self.note_global(socket, value));
     }
 
     /// True if nobody else counts.

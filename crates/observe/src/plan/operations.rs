@@ -2,10 +2,10 @@
 
 use std::cell::RefCell;
 
-use pericore_catalog::{Register, Role, Unit};
+use pericore_catalog::{Family, Register, Role, Unit};
 
 use super::gate::{Freeze, Gate, Stop};
-use super::{CounterUse, InstancePlan, PlanError, Purpose, SocketPlan, Step};
+use super::{CounterUse, InstancePlan, PlanError, Purpose, SocketPlan, Step, controls_of};
 use crate::discover::{Place, Socket};
 use crate::selection::Selection;
 
@@ -17,8 +17,6 @@ pub(super) struct Stopping {
     pub(super) whole: Option<(usize, Gate)>,
     /// The socket's freeze, if it is not used and still stops what is counted when somebody else has set it.
     pub(super) others: Option<(usize, Gate)>,
-    /// Bits of others in a global control with an enable for each counter.
-    pub(super) foreign: u64,
 }
 
 /// All lists of steps for the instances of a socket.
@@ -26,6 +24,7 @@ pub(super) struct Stopping {
 /// Each phase runs through all instances before the next begins, so that counting starts and stops everywhere at
 /// nearly the same time.
 pub(super) fn socket_plan(
+    family: &Family,
     socket: &Socket,
     mut instances: Vec<InstancePlan>,
     selection: &Selection,
@@ -33,7 +32,7 @@ pub(super) fn socket_plan(
 ) -> Result<SocketPlan, PlanError> {
     let mut phases = Phases::default();
     for (index, instance) in instances.iter_mut().enumerate() {
-        let stop = Stop::of(instance, stopping.freeze, stopping.whole.is_some(), stopping.foreign);
+        let stop = Stop::of(instance, stopping.freeze, stopping.whole.is_some());
         let mut writer =
             Writer { socket, instance, index, selection, stop, places: RefCell::default(), phases: &mut phases };
         writer.write()?;
@@ -64,7 +63,20 @@ pub(super) fn socket_plan(
     let Phases { inspect, setup, freeze, read, resume } = phases;
     let setup = setup.into_iter().flatten().collect();
     let gate = stopping.whole.map(|(index, _)| index);
-    Ok(SocketPlan { socket: socket.number, instances, gate, inspect, setup, freeze, read, resume, leader: None })
+    let is_saved = |of: usize, roles: &[Role]| {
+        let mut saved = inspect.iter().filter(|step| step.purpose == Purpose::Save && step.instance == of);
+        saved.any(|step| roles.contains(&step.register.role))
+    };
+    let shares = [Role::UnitControl, Role::GlobalControl, Role::Filter];
+    let shared: Vec<(&str, u16)> = instances
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| is_saved(*index, &shares))
+        .map(|(_, instance)| (instance.unit.name, instance.number))
+        .collect();
+    let controls = controls_of(family, socket, |unit, number| gate.is_some() || shared.contains(&(unit.name, number)));
+    let number = socket.number;
+    Ok(SocketPlan { socket: number, instances, gate, inspect, setup, freeze, read, resume, leader: None, controls })
 }
 
 /// Steps in the making; `setup` by phase.
@@ -116,7 +128,7 @@ impl Writer<'_> {
             match self.stop {
                 Stop::Own { gate, for_reading } => self.own(&gate, for_reading)?,
                 Stop::Whole(Some(gate)) if gate.reset.is_none() => {
-                    let running = self.step(gate.register, 0, Some(gate.running), Purpose::EnableFreeze)?;
+                    let running = self.gate(&gate, gate.running, Purpose::EnableFreeze)?;
                     self.at(Phase::EnableFreeze, running);
                 }
                 Stop::Whole(_) | Stop::Never => {}
@@ -131,11 +143,11 @@ impl Writer<'_> {
 
     /// The steps of a freeze of the instance's own.
     fn own(&mut self, gate: &Gate, for_reading: bool) -> Result<(), PlanError> {
-        let frozen = self.step(gate.register, 0, Some(gate.frozen), Purpose::Freeze)?;
-        let running = self.step(gate.register, 0, Some(gate.running), Purpose::Unfreeze)?;
+        let frozen = self.gate(gate, gate.frozen, Purpose::Freeze)?;
+        let running = self.gate(gate, gate.running, Purpose::Unfreeze)?;
         // Without a freeze enable the first write would do nothing but unfreeze.
         if gate.needs_enable {
-            let obeying = self.step(gate.register, 0, Some(gate.running), Purpose::EnableFreeze)?;
+            let obeying = self.gate(gate, gate.running, Purpose::EnableFreeze)?;
             self.at(Phase::EnableFreeze, obeying);
         }
         self.at(Phase::Freeze, frozen);
@@ -151,8 +163,8 @@ impl Writer<'_> {
     fn whole(&mut self, gate: &Gate) -> Result<(), PlanError> {
         let saved = self.step(gate.register, 0, None, Purpose::Save)?;
         self.phases.inspect.push(saved);
-        let frozen = self.step(gate.register, 0, Some(gate.frozen), Purpose::Freeze)?;
-        let running = self.step(gate.register, 0, Some(gate.running), Purpose::Unfreeze)?;
+        let frozen = self.gate(gate, gate.frozen, Purpose::Freeze)?;
+        let running = self.gate(gate, gate.running, Purpose::Unfreeze)?;
         self.phases.setup[Phase::EnableFreeze as usize].insert(0, frozen);
         self.at(Phase::Unfreeze, running);
         self.phases.freeze.insert(0, frozen);
@@ -265,13 +277,12 @@ impl Writer<'_> {
         let reset = stop.gate().and_then(|gate| {
             // Under the socket's freeze the unit's own must be off.
             let held = if matches!(stop, Stop::Whole(_)) { gate.running } else { gate.frozen };
-            Some((gate.register, held | gate.reset?))
+            Some((gate, held | gate.reset?))
         });
         let instance = self.instance;
-        if let Some((register, value)) =
-            reset.filter(|_| instance.counters.iter().any(|counter| counter.control.is_some()))
+        if let Some((gate, value)) = reset.filter(|_| instance.counters.iter().any(|counter| counter.control.is_some()))
         {
-            let step = self.step(register, 0, Some(value), Purpose::Reset)?;
+            let step = self.gate(gate, value, Purpose::Reset)?;
             self.at(Phase::Reset, step);
         }
         for (index, counter) in instance.counters.iter().enumerate() {
@@ -307,6 +318,11 @@ impl Writer<'_> {
         Ok(super::step::halves(whole.operation).map(|operation| Step { operation, ..whole }).collect())
     }
 
+    /// A write of the gate's own bits.
+    fn gate(&self, gate: &Gate, value: u64, purpose: Purpose) -> Result<Step, PlanError> {
+        Ok(Step { keeps: gate.keeps, ..self.step(gate.register, 0, Some(value), purpose)? })
+    }
+
     fn at(&mut self, phase: Phase, step: Step) {
         self.phases.setup[phase as usize].push(step);
     }
@@ -333,6 +349,6 @@ impl Writer<'_> {
     ) -> Result<Step, PlanError> {
         let place = self.place(register, member)?;
         let operation = value.map_or_else(|| place.read(), |value| place.write(value));
-        Ok(Step { operation, purpose, instance: self.index, register, member })
+        Ok(Step { operation, purpose, instance: self.index, register, member, keeps: 0 })
     }
 }

@@ -177,7 +177,7 @@ impl Writer<'_> {
         let at = &self.part.instances[instance];
         let place = self.socket.locate(at.unit, at.number, register, member)?;
         let operation = value.map_or_else(|| place.read(), |value| place.write(value));
-        Ok(Step { operation, purpose, instance, register, member })
+        Ok(Step { operation, purpose, instance, register, member, keeps: 0 })
     }
 }
 
@@ -197,5 +197,6 @@ fn add(step: &mut Step, bits: u64) {
         && (*value & 0xffff_ffff != 0 || bits > 0xffff_ffff)
     {
         *value |= bits;
+        step.keeps &= !bits;
     }
 }

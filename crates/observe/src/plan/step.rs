@@ -18,6 +18,8 @@ pub struct Step {
     pub register: &'static Register,
     /// Member of the array.
     pub member: u8,
+    /// For a write the bits that stay as the register holds them, since they belong to others: it is read first, if there are any.
+    pub keeps: u64,
 }
 
 /// What an access is for.
@@ -106,6 +108,9 @@ impl fmt::Display for Step {
         match self.operation {
             Operation::Read { address, width } => write!(f, "read  {name:<12} {address}, {} bytes", width.bytes())?,
             Operation::Write { address, value, .. } => write!(f, "write {name:<12} {address} <- {value:#x}")?,
+        }
+        if self.keeps != 0 {
+            write!(f, ", keeps {:#x}", self.keeps)?;
         }
         write!(f, "  ({})", self.purpose)
     }

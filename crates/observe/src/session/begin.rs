@@ -6,7 +6,7 @@ use pericore_registers::{Outcome, RegisterSpace};
 use super::lists::{self, List, placed};
 use super::reading::{Unreadable, readable};
 use super::span::Span;
-use super::{Moment, Options, Saved, Session, SessionError, in_use};
+use super::{Moment, Options, Ours, Saved, Session, SessionError, in_use};
 use crate::plan::{Purpose, Step};
 
 impl<S: RegisterSpace> Session<S> {
@@ -43,8 +43,17 @@ impl<S: RegisterSpace> Session<S> {
                 self.doubt_whole_socket(*socket, step, *value);
             }
         }
+        let is_running = |socket: usize, step: &Step, value: u64| {
+            let unit = self.plan.sockets[socket].instances[step.instance].unit;
+            in_use::is_running(unit, step.register, value)
+        };
+        let running = seen.iter().filter(|(socket, step, value)| is_running(*socket, step, *value));
+        self.before = running.map(|(_, step, value)| (step.operation.address(), *value)).collect();
         let saved = seen.iter().filter(|(_, step, _)| step.purpose == Purpose::Save);
-        self.journal = saved.map(|(socket, step, value)| Saved::new(&self.plan, *socket, step, *value)).collect();
+        let overwritten = |(socket, step, value): &(usize, Step, u64)| {
+            (Saved::new(&self.plan, *socket, step, *value), Ours::of(&self.plan.sockets[*socket], step))
+        };
+        self.overwritten = saved.map(overwritten).collect();
         Ok(())
     }
 

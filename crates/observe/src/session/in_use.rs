@@ -13,9 +13,6 @@ pub(super) fn occupied(plan: &Plan, seen: &[(usize, Step, u64)]) -> Occupied {
     for (socket, step, value) in seen {
         let part = &plan.sockets[*socket];
         let instance = &part.instances[step.instance];
-        if step.register.role == Role::GlobalControl {
-            occupied.note_global(part.socket, *value);
-        }
         if is_running(instance.unit, step.register, *value) {
             let counter = (step.register.role == Role::Control).then_some(step.member);
             occupied.note(part.socket, instance.unit, instance.number, counter);
@@ -89,6 +86,15 @@ pub(super) fn is_running(unit: &'static Unit, register: &'static Register, value
         }
         _ => false,
     }
+}
+
+/// True if a running counter with this control value may depend on a filter of its unit.
+pub(super) fn may_use_a_filter(unit: &'static Unit, register: &'static Register, value: u64) -> bool {
+    let code = code(register, value);
+    let mut events = unit.events.iter().filter(|event| u64::from(event.code) == code).peekable();
+    let is_set = |name: &str| register.field(name).is_some_and(|field| field.bits.get(value) != 0);
+    register.role == Role::Control
+        && (events.peek().is_none() || is_set("tid_en") || events.any(|event| !event.filters.is_empty()))
 }
 
 fn code(register: &Register, value: u64) -> u64 {

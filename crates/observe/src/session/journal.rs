@@ -41,6 +41,11 @@ impl Saved {
         Self { socket: part.socket, instance, register: step.register_name(), address, width, value }
     }
 
+    /// The read that tells what the register holds now.
+    pub(super) const fn read(&self) -> Operation {
+        Operation::Read { address: self.address, width: self.width }
+    }
+
     /// The writes that put the value back.
     pub fn restoring(&self) -> impl Iterator<Item = Operation> {
         halves(Operation::Write { address: self.address, width: self.width, value: self.value })
@@ -64,10 +69,14 @@ pub(super) fn restore_all(space: &mut impl RegisterSpace, saved: &[Saved]) -> Re
     let refused =
         |((saved, _), outcome): (&(&Saved, Operation), Outcome<u64>)| Some(((*saved).clone(), outcome.err()?));
     let failures: Vec<(Saved, AccessError)> = writes.iter().zip(outcomes).filter_map(refused).collect();
-    match failures.first() {
+    some_refused(failures)
+}
+
+/// An error if any register refused its old value.
+pub(super) fn some_refused(failures: Vec<(Saved, AccessError)>) -> Result<(), SessionError> {
+    let refused = failures.len();
+    match failures.into_iter().next() {
         None => Ok(()),
-        Some((first, error)) => {
-            Err(SessionError::Restore { refused: failures.len(), first: first.to_string(), error: error.clone() })
-        }
+        Some((first, error)) => Err(SessionError::Restore { refused, first: first.to_string(), error }),
     }
 }

@@ -1,6 +1,7 @@
 //! Which steps a session carries out, as things stand.
 
 use pericore_catalog::Role;
+use pericore_registers::{AccessError, Operation, Outcome, RegisterSpace};
 
 use super::state::State;
 use crate::plan::{Plan, Purpose, Step};
@@ -77,4 +78,27 @@ pub(super) fn placed(plan: &Plan, state: &State, list: List) -> Vec<Placed> {
         );
     }
     all
+}
+
+/// Carries steps out, in order. What keeps bits of others is read right before it is written.
+pub(super) fn carry_out(space: &mut impl RegisterSpace, steps: &[Placed], outcomes: &mut Vec<Outcome<u64>>) {
+    for run in steps.chunk_by(|(_, one), (_, next)| one.keeps == 0 && next.keeps == 0) {
+        match run {
+            [(_, step @ Step { operation: Operation::Write { address, width, value }, keeps, .. })] if *keeps != 0 => {
+                let (address, width) = (*address, *width);
+                let written = space.read(address, width).and_then(|held| {
+                    if held == width.mask() {
+                        let message = format!("{} reads as all ones", step.register_name());
+                        return Err(AccessError::Io { address, message });
+                    }
+                    space.write(address, width, held & keeps | value)
+                });
+                outcomes.push(written.map(|()| 0));
+            }
+            _ => {
+                let operations: Vec<Operation> = run.iter().map(|(_, step)| step.operation).collect();
+                space.batch(&operations, outcomes);
+            }
+        }
+    }
 }

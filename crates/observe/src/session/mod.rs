@@ -8,11 +8,13 @@ mod error;
 mod hold;
 mod in_use;
 mod journal;
+mod leave;
 mod length;
 mod lists;
 mod neighbours;
 mod on_disk;
 mod options;
+mod ours;
 mod prepare;
 mod reading;
 mod sample;
@@ -27,17 +29,18 @@ mod watch;
 use std::fs::File;
 use std::path::PathBuf;
 
-use pericore_registers::{Operation, Outcome, RegisterSpace};
+use pericore_registers::{Address, Operation, Outcome, RegisterSpace};
 
-use crate::plan::{Plan, Purpose, Stands};
+use crate::plan::{Control, Plan, Purpose, Stands};
 pub use error::SessionError;
 pub use journal::Saved;
-use journal::restore_all;
+use leave::Leaving;
 pub use length::Length;
-use lists::{List, placed};
+use lists::{List, carry_out, placed};
 pub use neighbours::{Entrance, Neighbour, Neighbourhood};
 pub use on_disk::{Journal, JournalError, JournalFile, Restored};
 pub use options::{Guard, Options};
+pub use ours::Ours;
 pub use prepare::{Manners, Refusal, prepare};
 use reading::readable;
 use sample::Ran;
@@ -55,7 +58,10 @@ pub struct Session<S: RegisterSpace> {
     space: S,
     plan: Plan,
     state: State,
-    journal: Vec<Saved>,
+    /// What is overwritten, in the order of putting it back, with what of it is ours.
+    overwritten: Vec<(Saved, Ours)>,
+    /// Controls of others that ran before, and what they held.
+    before: Vec<(Address, u64)>,
     /// The journals on disk, once they are written; the open files tell others that this session runs.
     on_disk: Vec<(PathBuf, File)>,
     neighbourhood: Option<Neighbourhood>,
@@ -88,7 +94,8 @@ impl<S: RegisterSpace> Session<S> {
             space,
             plan,
             state,
-            journal: Vec::new(),
+            overwritten: Vec::new(),
+            before: Vec::new(),
             on_disk: Vec::new(),
             neighbourhood: None,
             watch,
@@ -103,7 +110,7 @@ impl<S: RegisterSpace> Session<S> {
         let for_others = for_others.map(|neighbourhood| neighbourhood.journal(0));
         for JournalFile { path, boot, machine } in for_others.into_iter().chain(options.journal) {
             let pid = std::process::id();
-            let file = Journal { pid, boot, machine, saved: session.journal.clone() }.write(&path)?;
+            let file = Journal { pid, boot, machine, saved: session.journal() }.write(&path)?;
             session.on_disk.push((path, file));
         }
         // At once: what is read from here on takes time in which the counters run.
@@ -130,8 +137,8 @@ impl<S: RegisterSpace> Session<S> {
     }
 
     /// What was overwritten, with the values that will be put back.
-    pub fn journal(&self) -> &[Saved] {
-        &self.journal
+    pub fn journal(&self) -> Vec<Saved> {
+        self.overwritten.iter().map(|(saved, _)| saved.clone()).collect()
     }
 
     /// Samples after which every control in use has been looked at again: a change by others is noticed within that many. 0 if none is.
@@ -298,9 +305,14 @@ impl<S: RegisterSpace> Session<S> {
         self.is_dirty = false;
         // Whoever sets up now must not see half of it. A lock that cannot be had is no reason to leave registers as they are.
         let entrance = self.neighbourhood.take().and_then(|neighbourhood| neighbourhood.enter().ok());
-        // A unit that cannot be frozen still stops when its controls are put back.
-        self.carry_out(List::Freeze);
-        restore_all(&mut self.space, &self.journal)?;
+        let controls: Vec<(u16, Control)> = self
+            .plan
+            .sockets
+            .iter()
+            .flat_map(|part| part.controls.iter().map(|control| (part.socket, *control)))
+            .collect();
+        let leaving = Leaving { saved: &self.overwritten, controls: &controls, before: &self.before };
+        leaving.put_back(&mut self.space)?;
         let removed = remove(on_disk);
         drop(entrance);
         Ok(removed?)
@@ -308,11 +320,9 @@ impl<S: RegisterSpace> Session<S> {
 
     /// Carries out one list of steps in all sockets, without instances that have failed, as one batch.
     fn carry_out(&mut self, list: List) -> Vec<Outcome<u64>> {
-        let operations = self.operations(list);
-        let mut outcomes = Vec::with_capacity(operations.len());
-        if !operations.is_empty() {
-            self.space.batch(&operations, &mut outcomes);
-        }
+        let steps = placed(&self.plan, &self.state, list);
+        let mut outcomes = Vec::with_capacity(steps.len());
+        carry_out(&mut self.space, &steps, &mut outcomes);
         outcomes
     }
 
@@ -331,19 +341,12 @@ impl<S: RegisterSpace> Session<S> {
             rest = others;
             let (first, last) = own.split_at(list.acts_first(own));
             let [first, last] = [first, last].map(|steps| {
-                let operations: Vec<Operation> = steps.iter().map(|(_, step)| step.operation).collect();
-                if !operations.is_empty() {
-                    self.space.batch(&operations, &mut outcomes);
-                }
+                carry_out(&mut self.space, steps, &mut outcomes);
                 now(&mut self.space)
             });
             spans.push(Span { first, last });
         }
         (outcomes, spans)
-    }
-
-    fn operations(&self, list: List) -> Vec<Operation> {
-        placed(&self.plan, &self.state, list).into_iter().map(|(_, step)| step.operation).collect()
     }
 
     /// Marks instances in which a step of the list was refused.

@@ -99,7 +99,14 @@ fn controls(socket: &Socket, topology: &Topology) -> Vec<(&'static pericore_cata
                     steps.push((
                         *unit,
                         number,
-                        Step { operation: place.read(), purpose: Purpose::Inspect, instance: 0, register, member },
+                        Step {
+                            operation: place.read(),
+                            purpose: Purpose::Inspect,
+                            instance: 0,
+                            register,
+                            member,
+                            keeps: 0,
+                        },
                     ));
                 }
             }

@@ -1,11 +1,11 @@
 //! Whether someone else changes the controls and filters in use.
 
-use pericore_catalog::{FieldAccess, Role};
+use pericore_catalog::Role;
 use pericore_registers::{Operation, Outcome};
 
 use super::Guard;
 use super::state::State;
-use crate::plan::{Plan, Purpose, Step};
+use crate::plan::{Plan, Purpose, Step, lasting};
 
 /// The controls and filters in use, and what they should hold.
 #[derive(Debug)]
@@ -30,9 +30,7 @@ impl Watch {
         let mut watched = Vec::new();
         for (socket, part) in plan.sockets.iter().enumerate() {
             for step in part.inspect.iter().filter(|step| step.purpose == Purpose::Save) {
-                let lasting = |access| matches!(access, FieldAccess::ReadWrite | FieldAccess::ReadWriteVolatile);
-                let fields = step.register.fields.iter().filter(|field| lasting(field.access));
-                let mask = fields.fold(0, |mask, field| mask | field.bits.mask());
+                let mask = lasting(step.register);
                 let is_setting = matches!(step.register.role, Role::Control | Role::FixedControl | Role::Filter);
                 if is_setting && mask != 0 {
                     watched.push(Watched { socket, step: *step, mask, expected: None });

@@ -34,6 +34,8 @@ fn a_change_by_someone_else_is_named() {
     let text = suspects[0].validity.to_string();
     assert!(text.contains("someone else changed ctl1 of cbo0 in socket 0"), "{text}");
     session.stop().unwrap();
+    assert_eq!(space.msrs[&(0, 0xd11)], control ^ 0xff, "what somebody else has written since is theirs");
+    space.msrs.insert((0, 0xd11), 0);
     // In turn: noticed within as many samples as there are controls and filters, two controls and a filter in each socket.
     let mut session = Session::start(&mut space, plan, Options::default(), at_(0.0)).unwrap();
     let within = session.samples_to_notice();

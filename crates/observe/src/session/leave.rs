@@ -1,0 +1,165 @@
+//! How a session's registers are put back, whoever counts by then.
+//!
+//! A control or a filter that somebody else has written since is theirs and stays. Then everything that the gates concern is looked at: where a
+//! counter runs that is not ours and did not run when the session began, freezes go off and enables stay on. Between that look and the write that
+//! follows it, somebody may still join: see `docs/others.md`.
+
+use pericore_registers::{AccessError, Address, Operation, Outcome, RegisterSpace, Width};
+
+use super::in_use::{is_running, may_use_a_filter};
+use super::journal::Saved;
+use super::ours::Ours;
+use super::{SessionError, journal};
+use crate::plan::{Control, halves, instance_name};
+
+/// The lower half of a register of 8 bytes, which is written by itself.
+const LOWER: u64 = 0xffff_ffff;
+
+/// What is known when registers are put back.
+pub(super) struct Leaving<'a> {
+    /// What was overwritten, in the order of putting it back.
+    pub(super) saved: &'a [(Saved, Ours)],
+    /// The controls that gates and filters concern, with their sockets.
+    pub(super) controls: &'a [(u16, Control)],
+    /// Controls of others that ran before the session began, and what they held.
+    pub(super) before: &'a [(Address, u64)],
+}
+
+/// Who counts in the scopes of gates and filters, and did not before.
+struct Newcomers<'a>(Vec<(u16, &'a Control, Option<u64>)>);
+
+impl Leaving<'_> {
+    /// Puts everything back that is not somebody else's by now, and tells what is.
+    ///
+    /// # Errors
+    /// [`SessionError::Restore`] with the registers that refused.
+    pub(super) fn put_back(&self, space: &mut impl RegisterSpace) -> Result<Vec<Saved>, SessionError> {
+        let is_control = |ours: &Ours| matches!(ours, Ours::Setting { is_filter: false, .. });
+        let mut others = Vec::new();
+        let mut failures = Vec::new();
+        let mut ours = Vec::new();
+        for ((saved, of), held) in self.saved.iter().zip(self.look(space)) {
+            match of {
+                Ours::Setting { bits, values, .. } if !is_ours(saved, *bits, values, &held) => {
+                    others.push(saved.clone())
+                }
+                _ => ours.push((saved, of)),
+            }
+        }
+        let controls = ours.iter().filter(|(_, of)| is_control(of));
+        write(space, controls.map(|(saved, _)| (*saved, saved.value)), &mut failures);
+        let newcomers = self.newcomers(space, &ours);
+        let filters = ours.iter().filter(|(_, of)| matches!(of, Ours::Setting { is_filter: true, .. }));
+        let (kept, free): (Vec<_>, Vec<_>) = filters.partition(|(saved, _)| newcomers.use_filters_of(saved));
+        others.extend(kept.into_iter().map(|(saved, _)| saved.clone()));
+        write(space, free.into_iter().map(|(saved, _)| (saved, saved.value)), &mut failures);
+        for (saved, of) in ours {
+            let Ours::Gate { bits, stops, keeps, is_whole } = of else { continue };
+            let disturbed = newcomers.count_behind(saved, *is_whole);
+            match space.read(saved.address, saved.width) {
+                Ok(held) => {
+                    let value = match disturbed {
+                        true => held & (bits | keeps) & !stops,
+                        false => held & keeps | saved.value & bits,
+                    };
+                    write(space, [(saved, value)], &mut failures);
+                }
+                Err(error) => failures.push((saved.clone(), error)),
+            }
+        }
+        journal::some_refused(failures)?;
+        Ok(others)
+    }
+
+    /// What the settings hold now; gates are not looked at yet.
+    fn look(&self, space: &mut impl RegisterSpace) -> Vec<Option<Outcome<u64>>> {
+        let is_setting = |of: &Ours| matches!(of, Ours::Setting { .. });
+        let settings = self.saved.iter().filter(|(_, of)| is_setting(of));
+        let reads: Vec<Operation> = settings.map(|(saved, _)| saved.read()).collect();
+        let mut outcomes = Vec::with_capacity(reads.len());
+        space.batch(&reads, &mut outcomes);
+        let mut outcomes = outcomes.into_iter();
+        self.saved.iter().map(|(_, of)| if is_setting(of) { outcomes.next() } else { None }).collect()
+    }
+
+    /// Looks at the controls behind what is still to be put back.
+    fn newcomers(&self, space: &mut impl RegisterSpace, ours: &[(&Saved, &Ours)]) -> Newcomers<'_> {
+        let concerns = |socket: u16, control: &Control| {
+            let name = instance_name(control.unit, control.number);
+            ours.iter().any(|(saved, of)| match of {
+                Ours::Gate { is_whole: true, .. } => saved.socket == socket,
+                Ours::Gate { .. } | Ours::Setting { is_filter: true, .. } => {
+                    saved.socket == socket && saved.instance == name
+                }
+                Ours::Setting { .. } => false,
+            })
+        };
+        let controls: Vec<&(u16, Control)> =
+            self.controls.iter().filter(|(socket, control)| concerns(*socket, control)).collect();
+        let reads: Vec<Operation> = controls.iter().map(|(_, control)| control.place.read()).collect();
+        let mut outcomes = Vec::with_capacity(reads.len());
+        space.batch(&reads, &mut outcomes);
+        let is_ours = |address: Address| ours.iter().any(|(saved, _)| saved.address == address);
+        let mut found = Vec::new();
+        for ((socket, control), outcome) in controls.into_iter().zip(outcomes) {
+            let Control { unit, register, place, .. } = control;
+            match outcome {
+                Ok(value) if value == place.width.mask() || !is_running(unit, register, value) => {}
+                Ok(value) if is_ours(place.address) || self.before.contains(&(place.address, value)) => {}
+                Ok(value) => found.push((*socket, control, Some(value))),
+                // What may not be looked at may count.
+                Err(AccessError::Permission { .. }) => found.push((*socket, control, None)),
+                // What does not answer does not count.
+                Err(_) => {}
+            }
+        }
+        Newcomers(found)
+    }
+}
+
+impl Newcomers<'_> {
+    fn count_behind(&self, gate: &Saved, is_whole: bool) -> bool {
+        self.0.iter().any(|(socket, control, _)| {
+            *socket == gate.socket && (is_whole || instance_name(control.unit, control.number) == gate.instance)
+        })
+    }
+
+    fn use_filters_of(&self, filter: &Saved) -> bool {
+        self.0.iter().any(|(socket, control, value)| {
+            *socket == filter.socket
+                && instance_name(control.unit, control.number) == filter.instance
+                && value.is_none_or(|value| may_use_a_filter(control.unit, control.register, value))
+        })
+    }
+}
+
+/// True if a setting still holds what the session wrote, or what it held before: a write that comes late may be on its way.
+fn is_ours(saved: &Saved, bits: u64, values: &[u64], held: &Option<Outcome<u64>>) -> bool {
+    // What cannot be read may take its old value all the same.
+    let Some(Ok(held)) = held else { return true };
+    if *held == saved.width.mask() {
+        return true;
+    }
+    let upper = if saved.width == Width::B8 { saved.value & !LOWER } else { saved.value };
+    let own = values.iter().chain([&saved.value, &upper]);
+    own.into_iter().any(|value| (held ^ value) & bits == 0)
+}
+
+/// Writes whole registers, and notes those that refuse.
+fn write<'s>(
+    space: &mut impl RegisterSpace,
+    values: impl IntoIterator<Item = (&'s Saved, u64)>,
+    failures: &mut Vec<(Saved, AccessError)>,
+) {
+    let write = |(saved, value): (&'s Saved, u64)| {
+        let whole = Operation::Write { address: saved.address, width: saved.width, value };
+        halves(whole).map(move |operation| (saved, operation))
+    };
+    let writes: Vec<(&Saved, Operation)> = values.into_iter().flat_map(write).collect();
+    let operations: Vec<Operation> = writes.iter().map(|(_, operation)| *operation).collect();
+    let mut outcomes = Vec::with_capacity(operations.len());
+    space.batch(&operations, &mut outcomes);
+    failures.extend(
+        writes.iter().zip(outcomes).filter_map(|((saved, _), outcome)| Some(((*saved).clone(), outcome.err()?))),
+    );
+}

@@ -1,0 +1,73 @@
+//! What of a register is the session's, so that nothing else is put back.
+
+use pericore_catalog::{Register, Role};
+use pericore_registers::{Operation, Width};
+
+use crate::plan::{SocketPlan, Step, lasting};
+
+/// What a session makes of a register that it overwrites.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ours {
+    /// A control or a filter, which belongs to one user at a time: it goes back if it still holds one of the session's values.
+    Setting {
+        /// The bits that read back as written.
+        bits: u64,
+        /// What the session writes to the register.
+        values: Vec<u64>,
+        /// True for a filter, which counters of others in the same unit may come to use.
+        is_filter: bool,
+    },
+    /// What stops or enables counters of everybody.
+    Gate {
+        /// The session's bits.
+        bits: u64,
+        /// Those of them that stop counters when they are set.
+        stops: u64,
+        /// Bits of others, which stay as they are.
+        keeps: u64,
+        /// True if it is the socket's, false if it is the unit's.
+        is_whole: bool,
+    },
+}
+
+impl Ours {
+    /// What a part of a plan makes of the register that a step of it reads.
+    pub(super) fn of(part: &SocketPlan, seen: &Step) -> Self {
+        let switches = part.instances.iter().flat_map(|instance| instance.switch.iter().flatten());
+        let rearm = part.leader.iter().flat_map(|leader| &leader.rearm);
+        let steps = part.setup.iter().chain(&part.freeze).chain(&part.resume).chain(switches).chain(rearm);
+        let address = seen.operation.address();
+        let writes = steps.filter(|step| step.operation.address() == address);
+        if matches!(seen.register.role, Role::UnitControl | Role::GlobalControl) {
+            let keeps = writes.fold(u64::MAX, |keeps, step| keeps & step.keeps);
+            Self::gate(seen.register, keeps)
+        } else {
+            let is_filter = seen.register.role == Role::Filter;
+            Self::Setting { bits: lasting(seen.register), values: values(writes), is_filter }
+        }
+    }
+
+    fn gate(register: &Register, keeps: u64) -> Self {
+        let fields = |is: fn(&str) -> bool| {
+            register.fields.iter().filter(|field| is(field.name)).fold(0, |mask, field| mask | field.bits.mask())
+        };
+        // Freezes read back, although the guides call them write-only; reset bits must not be written again.
+        let bits = (lasting(register) | fields(|name| name.starts_with("frz"))) & !keeps;
+        let stops = fields(|name| matches!(name, "frz" | "frz_all" | "pmi_frz")) & bits;
+        Self::Gate { bits, stops, keeps, is_whole: fields(|name| name == "frz_all") != 0 }
+    }
+}
+
+/// The values that writes to one register give it, one after the other.
+fn values<'s>(writes: impl Iterator<Item = &'s Step>) -> Vec<u64> {
+    let mut values: Vec<u64> = Vec::new();
+    for step in writes {
+        let Operation::Write { width, value, .. } = step.operation else { continue };
+        // A lower half is written by itself, right after the upper.
+        let upper = if width == Width::B8 { 0 } else { values.last().copied().unwrap_or(0) & !width.mask() };
+        if !values.contains(&(upper | value)) {
+            values.push(upper | value);
+        }
+    }
+    values
+}
