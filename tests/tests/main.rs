@@ -29,6 +29,7 @@ mod session_costs;
 mod session_frozen;
 mod session_hostile;
 mod session_killed;
+mod session_newcomers;
 mod session_overflow;
 mod session_rounds;
 mod session_sharing;
