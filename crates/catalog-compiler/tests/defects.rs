@@ -6,7 +6,7 @@ use std::path::Path;
 use tempfile::TempDir;
 
 /// A small catalogue that is right, in a folder of its own.
-struct Catalogue(TempDir);
+pub struct Catalogue(TempDir);
 
 const FAMILY: &str = r#"family = "toy"
 aliases = ["t"]
@@ -99,7 +99,7 @@ source = "1.3"
 "#;
 
 impl Catalogue {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let root = tempfile::tempdir().expect("a folder");
         let files = [
             ("families/toy.toml", FAMILY),
@@ -117,7 +117,7 @@ impl Catalogue {
         Self(root)
     }
 
-    fn replace(self, path: &str, from: &str, to: &str) -> Self {
+    pub fn replace(self, path: &str, from: &str, to: &str) -> Self {
         let path = self.root().join(path);
         let text = fs::read_to_string(&path).expect("there");
         assert!(text.contains(from), "{from:?} is not in {}", path.display());
@@ -125,12 +125,12 @@ impl Catalogue {
         self
     }
 
-    fn root(&self) -> &Path {
+    pub fn root(&self) -> &Path {
         self.0.path()
     }
 
     /// What the compiler says, as one text.
-    fn says(&self) -> String {
+    pub fn says(&self) -> String {
         match pericore_catalog_compiler::compile(self.root()) {
             Ok(_) => "no defects".to_owned(),
             Err(diagnostics) => diagnostics.to_string(),

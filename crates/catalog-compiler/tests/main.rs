@@ -1,3 +1,4 @@
-//! The compiler through its public face: what it refuses, and what it writes.
+//! The compiler through its public face: what it refuses, and what it takes.
 
 mod defects;
+mod rules;
