@@ -2,6 +2,7 @@
 
 mod active_cores;
 mod begun_from_snapshot;
+mod chassis;
 mod counter_closed_form;
 mod devices;
 mod levels;

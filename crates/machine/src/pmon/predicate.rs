@@ -118,3 +118,61 @@ impl Test {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Predicate, Test};
+    use pericore_catalog::{BitRange, Relation};
+    use proptest::prelude::*;
+
+    /// Attributes of one, two and five bits, at bits 0, 1 and 3.
+    fn test() -> impl Strategy<Value = (usize, usize, u64, u64)> {
+        (0usize..3, 0usize..5, 0u64..40, prop_oneof![Just(u64::MAX), 0u64..40])
+    }
+
+    fn compiled((attribute, relation, operand, mask): (usize, usize, u64, u64)) -> Test {
+        let (lsb, width) = [(0, 1), (1, 2), (3, 5)][attribute];
+        let relations = [Relation::Equals, Relation::Differs, Relation::In, Relation::Has, Relation::AtLeast];
+        Test { bits: BitRange { lsb, width }, relation: relations[relation], operand, mask }
+    }
+
+    /// One test as `catalog/README.md` defines the relations.
+    fn holds((attribute, relation, operand, mask): (usize, usize, u64, u64), tag: u64) -> bool {
+        let value = [tag % 2, tag / 2 % 4, tag / 8 % 32][attribute];
+        match relation {
+            0 => value & mask == operand & mask,
+            1 => value != operand,
+            2 => (0..64).any(|bit| bit == value && operand >> bit & 1 == 1),
+            3 => (0..64).any(|bit| value >> bit & 1 == 1 && operand >> bit & 1 == 1),
+            _ => value >= operand,
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 3000, ..ProptestConfig::default() })]
+
+        /// However tests are folded into comparisons, all must hold, and one alternative of each group.
+        #[test]
+        fn folded_tests_are_the_tests(
+            all in prop::collection::vec(test(), 0..4),
+            required in prop::collection::vec(test(), 0..2),
+            groups in prop::collection::vec(prop::collection::vec(prop::collection::vec(test(), 1..3), 0..3), 0..3),
+        ) {
+            let mut predicate = Predicate::all(all.iter().copied().map(compiled));
+            required.iter().for_each(|&test| predicate.require(compiled(test)));
+            for (number, group) in (0u8..).zip(&groups) {
+                predicate.group(number);
+                for tests in group {
+                    predicate.group(number).push(tests.iter().copied().map(compiled).collect());
+                }
+            }
+            for tag in 0..256 {
+                let each = |tests: &[(usize, usize, u64, u64)]| tests.iter().all(|&test| holds(test, tag));
+                let any = groups.iter().all(|group| group.iter().any(|tests| each(tests)));
+                prop_assert_eq!(predicate.matches(tag), each(&all) && each(&required) && any, "tag {:#x}", tag);
+            }
+            predicate.exclude_all();
+            prop_assert!((0..256).all(|tag| !predicate.matches(tag)));
+        }
+    }
+}
