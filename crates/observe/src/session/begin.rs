@@ -1,7 +1,7 @@
 //! How a session begins: look, save, set up.
 
 use pericore_catalog::Role;
-use pericore_registers::{Outcome, RegisterSpace};
+use pericore_registers::{Operation, Outcome, RegisterSpace};
 
 use super::lists::{self, List, placed};
 use super::reading::{Unreadable, readable};
@@ -87,6 +87,16 @@ impl<S: RegisterSpace> Session<S> {
             Some((*socket, *step, error))
         });
         let Some((socket, step, error)) = refused else { return Ok(started) };
+        // What took no write at all needs none to be put back, and would refuse that one too.
+        let writes = || {
+            let all =
+                steps.iter().zip(&outcomes).filter(|((_, step), _)| matches!(step.operation, Operation::Write { .. }));
+            all.map(|((_, step), outcome)| (step.operation.address(), outcome.is_ok()))
+        };
+        self.overwritten.retain(|(saved, _)| {
+            let mut of_register = writes().filter(|(address, _)| *address == saved.address).peekable();
+            of_register.peek().is_none() || of_register.any(|(_, took)| took)
+        });
         let part = &self.plan.sockets[socket];
         Err(SessionError::SetUp {
             socket: part.socket,

@@ -114,7 +114,15 @@ impl<S: RegisterSpace> Session<S> {
             session.on_disk.push((path, file));
         }
         // At once: what is read from here on takes time in which the counters run.
-        session.since = session.set_up(&mut now)?.into_iter().map(Since::new).collect();
+        let started = match session.set_up(&mut now) {
+            Ok(started) => started,
+            Err(error) => {
+                // The error says that everything was put back: so that comes first, and its own failure counts more.
+                session.put_back()?;
+                return Err(error);
+            }
+        };
+        session.since = started.into_iter().map(Since::new).collect();
         session.look_at(Guard::All, true);
         // Until here the caller holds the entrance.
         session.neighbourhood = options.neighbourhood;

@@ -104,3 +104,33 @@ fn a_unit_that_somebody_froze_is_named() {
     assert!(of(0).contains("cbo0 is frozen by someone else (unit_ctl = 0x10100)"), "{}", of(0));
     assert_eq!(of(1), "measured");
 }
+
+/// Reads work, and no write does: as with msr.allow_writes=off, or under lockdown.
+#[derive(Debug)]
+struct ReadOnly<'a>(&'a mut Fake);
+
+impl RegisterSpace for ReadOnly<'_> {
+    fn read(&mut self, address: Address, width: Width) -> Outcome<u64> {
+        self.0.read(address, width)
+    }
+
+    fn write(&mut self, address: Address, _: Width, _: u64) -> Outcome<()> {
+        Err(AccessError::Permission { address, remedy: "allow writes" })
+    }
+}
+
+/// Nothing was changed, so nothing is left to restore: the next session on the same journal runs.
+#[test]
+fn refused_writes_leave_no_journal() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("session.journal");
+    let journal = || JournalFile { path: path.clone(), boot: "boot".to_owned(), machine: "local".to_owned() };
+    let options = || Options { journal: Some(journal()), ..Options::default() };
+    let mut space = Fake::two_sockets();
+    let plan = plan(&mut space, "cbo/CLOCKTICKS/,imc/CAS_COUNT.RD/");
+    let refused = Session::start(ReadOnly(&mut space), plan.clone(), options(), |_| Moment::default()).unwrap_err();
+    assert!(matches!(refused, SessionError::SetUp { .. }) && refused.to_string().contains("allow writes"), "{refused}");
+    assert!(!path.exists(), "a journal without a change would stop every later run");
+    Session::start(&mut space, plan, options(), at_(0.0)).unwrap().stop().unwrap();
+    assert!(!path.exists());
+}
