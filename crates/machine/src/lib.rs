@@ -16,5 +16,6 @@ pub mod uncore;
 pub mod workload;
 
 pub use machine::{
-    BuildError, FirstLevel, Machine, MachineSpec, Parameters, Snapshot, SpecError, Window, checked, modelled,
+    BuildError, FirstLevel, Machine, MachineSpec, Parameters, SharedMachine, Snapshot, SpecError, Window, checked,
+    modelled,
 };

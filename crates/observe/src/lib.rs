@@ -81,6 +81,7 @@ pub mod linux;
 pub mod plan;
 pub mod record;
 pub mod results;
+pub mod run;
 pub mod selection;
 pub mod session;
 

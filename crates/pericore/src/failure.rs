@@ -3,6 +3,8 @@
 use std::fmt;
 use std::io;
 
+use pericore_observe::session::SessionError;
+
 /// Exit status of a wrong command line: what perf uses.
 pub const USAGE: u8 = 129;
 
@@ -65,6 +67,12 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
+    }
+}
+
+impl From<SessionError> for Failure {
+    fn from(error: SessionError) -> Self {
+        Self::failed(error)
     }
 }
 

@@ -4,6 +4,7 @@ mod checked;
 mod model;
 mod oddity;
 mod parameters;
+mod shared;
 mod spec;
 mod truth;
 
@@ -19,6 +20,7 @@ use crate::workload::{ProgramSettings, ProgramSource, Scenario, Workload};
 pub use checked::checked;
 use model::Model;
 pub use parameters::{FirstLevel, Parameters};
+pub use shared::SharedMachine;
 pub use spec::{MachineSpec, SpecError};
 pub use truth::{Snapshot, Window};
 
@@ -154,6 +156,11 @@ impl Machine {
     /// Virtual time, in ticks since reset.
     pub fn now(&self) -> Tick {
         self.model.now()
+    }
+
+    /// The same in seconds.
+    pub fn seconds(&self) -> f64 {
+        self.clocks.seconds(0, self.now())
     }
 
     /// The clocks.

@@ -4,16 +4,15 @@ use std::cell::RefCell;
 use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
-use std::rc::Rc;
 use std::time::Instant;
 
 use pericore_machine::chassis::Shape;
 use pericore_machine::workload::{Limits, Scenario};
-use pericore_machine::{Machine, MachineSpec, Snapshot, Window};
+use pericore_machine::{Machine, MachineSpec, SharedMachine, Window};
 use pericore_observe::discover::Cpu;
 use pericore_observe::plan::Plan;
-use pericore_observe::session::{Guard, JournalFile, Moment, Options, Sample, Session};
-use pericore_registers::{Address, Operation, Outcome, RegisterSpace, Width};
+use pericore_observe::run::{self, Clock, Passed, Schedule, Stretch};
+use pericore_observe::session::{Guard, JournalFile, Moment, Options, Session};
 
 use super::interrupt::Interrupt;
 use super::progress::ProgressLine;
@@ -89,6 +88,7 @@ pub fn run(task: Task<'_>, machine_name: &str, receiver: &mut dyn Receiver) -> R
     let scenario = load(workload, &limits)?;
     let selection = args.wanted.selection(spec.family())?;
     receiver.open()?;
+    let schedule = task.schedule(turn(args), POLL);
     let ender = Ender::default();
     let mut interrupt: Option<Interrupt> = None;
     let mut status = ExitCode::SUCCESS;
@@ -98,12 +98,12 @@ pub fn run(task: Task<'_>, machine_name: &str, receiver: &mut dyn Receiver) -> R
             Some(program) => Machine::for_program(&spec, program.source(), program.settings()),
             None => Machine::for_scenario(&spec, &reseeded(&scenario, run)),
         };
-        let machine = Shared(Rc::new(RefCell::new(machine.map_err(Failure::usage)?)));
-        let cpus = cpus(machine.0.borrow().chassis().shape());
+        let machine = SharedMachine::new(machine.map_err(Failure::usage)?);
+        let cpus = cpus(machine.borrow().chassis().shape());
         let plan = preparation::plan(task, &mut machine.clone(), &cpus, selection.clone())?;
         if run == 0 {
-            preparation::warn_of_wraps(task, &plan);
-            preparation::warn_of_turns(task, &plan, turn(args));
+            preparation::warn_of_wraps(task, &schedule, &plan);
+            preparation::warn_of_turns(task, &schedule, &plan);
         }
         // A program that runs gets the signals: this comes after, and so finds them taken.
         let watched = match &interrupt {
@@ -115,7 +115,7 @@ pub fn run(task: Task<'_>, machine_name: &str, receiver: &mut dyn Receiver) -> R
             None => workload.to_owned(),
         };
         if run == 0 {
-            let title = title(&spec, machine_name, machine.0.borrow().chassis().shape(), &workload);
+            let title = title(&spec, machine_name, machine.borrow().chassis().shape(), &workload);
             receiver.begin(&Subject {
                 title,
                 emulated: Some(spec.preset().to_owned()),
@@ -124,8 +124,9 @@ pub fn run(task: Task<'_>, machine_name: &str, receiver: &mut dyn Receiver) -> R
             })?;
         }
         let started = Instant::now();
-        let mut measurement = Measurement {
+        let measurement = Measurement {
             task,
+            schedule: &schedule,
             machine,
             machine_name,
             started,
@@ -169,30 +170,11 @@ pub fn plan(task: Task<'_>, machine: &str) -> Result<Plan, Failure> {
     preparation::plan(task, &mut chassis, &cpus, selection)
 }
 
-/// The machine, shared by the session that reads its registers and the loop that runs its workload.
-#[derive(Clone)]
-struct Shared(Rc<RefCell<Machine>>);
-
-impl RegisterSpace for Shared {
-    fn read(&mut self, address: Address, width: Width) -> Outcome<u64> {
-        self.0.borrow_mut().read(address, width)
-    }
-
-    fn write(&mut self, address: Address, width: Width, value: u64) -> Outcome<()> {
-        self.0.borrow_mut().write(address, width, value)
-    }
-
-    fn batch(&mut self, operations: &[Operation], outcomes: &mut Vec<Outcome<u64>>) {
-        self.0.borrow_mut().batch(operations, outcomes);
-    }
-}
-
-impl Shared {
-    fn moment(&self) -> Moment {
-        let machine = self.0.borrow();
-        let clocks = machine.clocks();
-        Moment { seconds: clocks.seconds(0, machine.now()), tsc: clocks.timestamp(machine.now()) }
-    }
+/// The machine's time.
+fn moment(machine: &SharedMachine) -> Moment {
+    let machine = machine.borrow();
+    let clocks = machine.clocks();
+    Moment { seconds: clocks.seconds(0, machine.now()), tsc: clocks.timestamp(machine.now()) }
 }
 
 /// The logical processors of a software machine.
@@ -201,10 +183,71 @@ pub fn cpus(shape: &Shape) -> Vec<Cpu> {
     (0..shape.cpus()).filter_map(package).collect()
 }
 
+/// Virtual time: it passes while the machine runs its workload.
+struct VirtualTime<'a> {
+    machine: SharedMachine,
+    /// An overflow is waited for: the driver looks so often that nothing else has to.
+    is_polled: bool,
+    progress: &'a RefCell<ProgressLine>,
+    program: Option<&'a Program>,
+    interrupt: &'a Interrupt,
+    ender: &'a Ender,
+}
+
+impl VirtualTime<'_> {
+    /// So many virtual seconds in ticks.
+    fn ticks(&self, seconds: f64) -> u64 {
+        ((seconds * self.ticks_per_second() as f64) as u64).max(1)
+    }
+}
+
+impl Clock for VirtualTime<'_> {
+    type Error = Failure;
+
+    fn ticks_per_second(&self) -> u64 {
+        self.machine.borrow().clocks().ticks_per_second()
+    }
+
+    fn now(&self) -> u64 {
+        self.machine.borrow().now()
+    }
+
+    fn moment(&self) -> Moment {
+        moment(&self.machine)
+    }
+
+    fn pass(&mut self, stretch: Stretch) -> Result<Passed, Failure> {
+        let (shortest, longest) = (self.ticks(SHORTEST), self.ticks(LONGEST));
+        loop {
+            let now = self.now();
+            let left = stretch.until.map(|until| until.saturating_sub(now));
+            let slice = ((now - stretch.sample_began) / LOOKS_A_SAMPLE).clamp(shortest, longest);
+            let slice = match left {
+                Some(left) if self.is_polled => left,
+                Some(left) => slice.min(left),
+                None => slice,
+            };
+            self.machine.borrow_mut().run_for(slice);
+            let machine = self.machine.borrow();
+            match self.program {
+                Some(program) => program.check()?,
+                None => self.progress.borrow_mut().show(machine.progress().done, machine.progress().total),
+            }
+            if machine.finished() || self.interrupt.signal().is_some() || self.ender.is_asked() {
+                return Ok(Passed::Over);
+            }
+            if left == Some(slice) {
+                return Ok(Passed::On);
+            }
+        }
+    }
+}
+
 /// One run of the command.
 struct Measurement<'a> {
     task: Task<'a>,
-    machine: Shared,
+    schedule: &'a Schedule,
+    machine: SharedMachine,
     /// As the user wrote it.
     machine_name: &'a str,
     started: Instant,
@@ -216,17 +259,8 @@ struct Measurement<'a> {
 }
 
 impl Measurement<'_> {
-    fn measure(&mut self, plan: Plan) -> Result<ExitCode, Failure> {
+    fn measure(mut self, plan: Plan) -> Result<ExitCode, Failure> {
         let Task { args, course } = self.task;
-        let ticks = |seconds: f64| {
-            let per_second = self.machine.0.borrow().clocks().ticks_per_second() as f64;
-            ((seconds * per_second) as u64).max(1)
-        };
-        let (longest, shortest) = (ticks(LONGEST), ticks(SHORTEST));
-        let poll = course.period.map(|_| ticks(POLL));
-        let interval = course.interval.map(|milliseconds| ticks(milliseconds / 1e3));
-        let deadline = args.timeout.map(|milliseconds| ticks(milliseconds / 1e3));
-        let rotation = (plan.rounds() > 1).then(|| ticks(turn(args)));
         let guard = if args.guard { Guard::All } else { Guard::InTurn };
         let journal = match &args.journal {
             Some(path) => {
@@ -236,114 +270,38 @@ impl Measurement<'_> {
         };
         let options = Options { take_over: args.take_over, guard, journal, neighbourhood: None };
         let mut session =
-            Session::start(self.machine.clone(), plan, options, |space| space.moment()).map_err(Failure::failed)?;
-        let mut progress = ProgressLine::new();
+            Session::start(self.machine.clone(), plan, options, |space| moment(space)).map_err(Failure::failed)?;
+        let progress = RefCell::new(ProgressLine::new());
+        let mut clock = VirtualTime {
+            machine: self.machine.clone(),
+            is_polled: course.period.is_some(),
+            progress: &progress,
+            program: self.program.as_ref(),
+            interrupt: &self.interrupt,
+            ender: &self.ender,
+        };
         if let Some(delay) = args.delay
-            && !self.sit_out(ticks(delay / 1e3), longest, &mut session, &mut progress)?
+            && run::skip(&mut session, &mut clock, delay / 1e3)? == Passed::Over
         {
-            progress.clear();
+            progress.borrow_mut().clear();
             say_nothing_was_measured(delay);
-            session.stop().map_err(Failure::failed)?;
+            session.stop()?;
             return self.remark();
         }
-        let start = self.machine.0.borrow().now();
-        let mut before = self.machine.0.borrow().snapshot();
-        let (mut next_print, mut next_round, mut passed_on) = (interval, rotation, false);
-        let (mut sample_began, mut intervals) = (0, 0);
-        loop {
-            let now = self.machine.0.borrow().now() - start;
-            let slice = poll.unwrap_or_else(|| ((now - sample_began) / LOOKS_A_SAMPLE).clamp(shortest, longest));
-            let ends = [Some(now + slice), next_print, next_round, deadline];
-            let until = ends.into_iter().flatten().min().unwrap_or(now + slice);
-            let done = self.run_for(until - now, &mut progress)?;
-            if let Some(sample) = session.sample_on_overflow(|space| space.moment()) {
-                progress.clear();
-                let end = self.machine.0.borrow().clocks().seconds(0, until);
-                before = self.pass_on(&session, &sample, &before, Some(end))?;
-            }
-            let is_due = next_print == Some(until);
-            intervals += u64::from(is_due);
-            let over = done
-                || deadline.is_some_and(|deadline| until >= deadline)
-                || course.intervals.is_some_and(|most| intervals >= most);
-            if next_round == Some(until) && !over {
-                session.rotate(|space| space.moment());
-                next_round = rotation.map(|rotation| until + rotation);
-            }
-            if is_due || over {
-                progress.clear();
-                let goes_on = interval.is_some() || course.period.is_some();
-                let end = goes_on.then(|| self.machine.0.borrow().clocks().seconds(0, until));
-                if over {
-                    session.check_controls();
-                }
-                let sample = session.sample(|space| space.moment());
-                before = self.pass_on(&session, &sample, &before, end)?;
-                passed_on = true;
-                next_print = interval.map(|interval| until + interval);
-                sample_began = until;
-            }
-            if over {
-                break;
-            }
-        }
-        debug_assert!(passed_on, "the last look passes a sample on");
-        let status = self.remark()?;
-        session.stop().map_err(Failure::failed)?;
-        Ok(status)
-    }
-
-    /// Lets the workload run for the delay, and throws away what was counted until then. False if everything ends before.
-    fn sit_out(
-        &self,
-        delay: u64,
-        longest: u64,
-        session: &mut Session<Shared>,
-        progress: &mut ProgressLine,
-    ) -> Result<bool, Failure> {
-        let mut left = delay;
-        while left > 0 {
-            let slice = left.min(longest);
-            if self.run_for(slice, progress)? {
-                return Ok(false);
-            }
-            left -= slice;
-        }
-        session.sample(|space| space.moment());
-        Ok(true)
-    }
-
-    /// Runs the machine; true if the workload is over, or the user wants an end.
-    fn run_for(&self, ticks: u64, progress: &mut ProgressLine) -> Result<bool, Failure> {
-        self.machine.0.borrow_mut().run_for(ticks);
-        let machine = self.machine.0.borrow();
-        match &self.program {
-            Some(program) => program.check()?,
-            None => progress.show(machine.progress().done, machine.progress().total),
-        }
-        Ok(machine.finished() || self.is_ended())
-    }
-
-    fn is_ended(&self) -> bool {
-        self.interrupt.signal().is_some() || self.ender.is_asked()
-    }
-
-    /// Passes a sample on; returns the snapshot at its end.
-    fn pass_on(
-        &mut self,
-        session: &Session<Shared>,
-        sample: &Sample,
-        before: &Snapshot,
-        end: Option<f64>,
-    ) -> Result<Snapshot, Failure> {
-        let after = self.machine.0.borrow().snapshot();
-        let plan = session.plan();
-        let sample = &*self.silent.doubt(sample);
-        let truth = self.task.course.truth;
-        let truth = truth.then(|| truth::sample(&plan.selection, sample, &Window::between(before, &after)));
-        let cut = self.is_ended();
-        self.receiver.take(Taken { plan, sample, truth: truth.as_ref(), end, cut })?;
-        Ok(after)
+        let mut before = self.machine.borrow().snapshot();
+        // Adds the model's own figures, and doubts what the model says nothing of.
+        let sink = |taken: run::Taken<'_>| {
+            progress.borrow_mut().clear();
+            let after = self.machine.borrow().snapshot();
+            let sample = &*self.silent.doubt(taken.sample);
+            let selection = &taken.plan.selection;
+            let truth = course.truth.then(|| truth::sample(selection, sample, &Window::between(&before, &after)));
+            before = after;
+            let cut = self.interrupt.signal().is_some() || self.ender.is_asked();
+            self.receiver.take(Taken { plan: taken.plan, sample, truth: truth.as_ref(), end: taken.end, cut })
+        };
+        run::drive(session, &mut clock, self.schedule, sink)?;
+        self.remark()
     }
 
     /// What is to be said of the run at its end; the status to end with.
@@ -353,8 +311,8 @@ impl Measurement<'_> {
         if let Some(said) = &said {
             said.warn();
         }
-        let machine = self.machine.0.borrow();
-        let seconds = machine.clocks().seconds(0, machine.now());
+        let machine = self.machine.borrow();
+        let seconds = machine.seconds();
         let real = self.started.elapsed().as_secs_f64();
         let progress = machine.progress();
         let slower = real / seconds.max(1e-12);

@@ -18,6 +18,7 @@ use std::process::ExitCode;
 use clap::Args;
 use pericore_catalog::Family;
 use pericore_observe::plan::Plan;
+use pericore_observe::run::Schedule;
 use pericore_observe::selection::{Selection, SelectionError};
 use pericore_observe::session::Sample;
 
@@ -242,6 +243,19 @@ impl Task<'_> {
         match &self.args.machine {
             Some(machine) => emulated::plan(self, machine),
             None => local::plan(self),
+        }
+    }
+
+    /// When samples are taken, with rounds of so many seconds, and so many between two looks for an overflow.
+    fn schedule(self, turn: f64, poll: f64) -> Schedule {
+        let Self { args, course } = self;
+        let seconds = |milliseconds: Option<f64>| milliseconds.map(|milliseconds| milliseconds / 1e3);
+        Schedule {
+            interval: seconds(course.interval),
+            intervals: course.intervals,
+            timeout: seconds(args.timeout),
+            turn,
+            poll: course.period.map(|_| poll),
         }
     }
 

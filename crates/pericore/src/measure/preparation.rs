@@ -2,6 +2,7 @@
 
 use pericore_observe::discover::{Cpu, Socket, Topology, discover};
 use pericore_observe::plan::{Freeze, Plan, Trigger, freezes_sockets};
+use pericore_observe::run::Schedule;
 use pericore_observe::selection::Selection;
 use pericore_observe::session::{Entrance, Manners, Neighbour, Neighbourhood, Refusal, prepare};
 use pericore_registers::RegisterSpace;
@@ -125,32 +126,23 @@ fn failure(refusal: Refusal) -> Failure {
     }
 }
 
-/// Warns if an interval ends before all events that take turns have had theirs, each of so many seconds.
-pub fn warn_of_turns(task: Task<'_>, plan: &Plan, turn: f64) {
-    let needed = plan.rounds() as f64 * turn * 1e3;
-    if let Some(interval) = task.course.interval.filter(|interval| plan.rounds() > 1 && *interval < needed) {
+/// Warns if an interval ends before all events that take turns have had theirs.
+pub fn warn_of_turns(task: Task<'_>, schedule: &Schedule, plan: &Plan) {
+    if let (Some(needed), Some(interval)) = (schedule.misses_turns(plan), task.course.interval) {
         notice::say(format!(
-            "-I {interval}: the events take turns, {} rounds in {needed} ms: those whose turn does not come in an interval have no number \
+            "-I {interval}: the events take turns, {} rounds in {} ms: those whose turn does not come in an interval have no number \
              there; choose a longer interval, or fewer events",
-            plan.rounds()
+            plan.rounds(),
+            needed * 1e3
         ));
     }
 }
 
-/// A timer may come late: samples that must have numbers are taken within this part of the time in which a counter cannot wrap twice.
-const IN_TIME: f64 = 0.5;
-
-/// Seconds between two samples, not more than `asked`, with which no counter can wrap twice in between.
-pub fn without_wraps(asked: f64, plan: &Plan) -> f64 {
-    asked.min(plan.safe_interval() * IN_TIME)
-}
-
 /// Warns if counters may wrap twice between two lines.
-pub fn warn_of_wraps(task: Task<'_>, plan: &Plan) {
-    if let Some(interval) = task.course.interval.filter(|interval| interval / 1e3 > plan.safe_interval()) {
+pub fn warn_of_wraps(task: Task<'_>, schedule: &Schedule, plan: &Plan) {
+    if let (Some(safe), Some(interval)) = (schedule.risks_wraps(plan), task.course.interval) {
         notice::say(format!(
-            "-I {interval}: a counter may wrap twice within {:.0} s: such counts will not be shown; choose a shorter interval",
-            plan.safe_interval()
+            "-I {interval}: a counter may wrap twice within {safe:.0} s: such counts will not be shown; choose a shorter interval"
         ));
     }
 }

@@ -10,12 +10,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use pericore_exporter::text::{self, Format};
 use pericore_exporter::{Board, Limits, Listener, Pages, Server, SocketFile};
 use pericore_observe::linux::privileges::{self, Needs};
+use pericore_observe::run::without_wraps;
 
 use super::ServeArgs;
 use super::exposition::{Circumstances, Exposition, exposition};
 use super::tally::{Named, Tally, names};
 use crate::failure::Failure;
-use crate::measure::{Ender, Receiver, Subject, Taken, preparation};
+use crate::measure::{Ender, Receiver, Subject, Taken};
 use crate::notice;
 use crate::results::fewer::Fewer;
 
@@ -68,7 +69,7 @@ impl Receiver for Exporter<'_> {
         self.circumstances.started = since_epoch();
         let Some(listener) = self.listener.take() else { return Ok(()) };
         let asked = self.args.interval / 1e3;
-        let interval = preparation::without_wraps(asked, subject.plan);
+        let interval = without_wraps(asked, subject.plan);
         let why = if interval < asked { ", since a counter could wrap in a longer time" } else { "" };
         notice::say(format!("{}: {}, a sample every {interval:.3} s{why}", listener.place(), subject.title));
         Fewer::say(&Fewer::of(&subject.plan.layout()));

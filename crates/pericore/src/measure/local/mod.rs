@@ -21,6 +21,9 @@ use measurement::Measurement;
 /// Seconds of a round, unless the user says.
 const TURN: f64 = 10e-3;
 
+/// Seconds between two looks for an overflow: the counters stand until then.
+const POLL: f64 = 1e-3;
+
 /// Seconds between two looks whether a session that is waited for has ended.
 const LOOK: f64 = 50e-3;
 
@@ -85,6 +88,7 @@ fn elsewhere(failure: Failure, host: &Host) -> Failure {
 /// The same on a host that is known.
 fn on(task: Task<'_>, host: &Host, receiver: &mut dyn Receiver) -> Result<ExitCode, Failure> {
     let selection = wanted(task, host)?;
+    let schedule = task.schedule(turn(task.args), POLL);
     let mut space = host.space();
     let mut watching: Option<(Interrupt, Wakeup)> = None;
     let mut status = ExitCode::SUCCESS;
@@ -103,9 +107,9 @@ fn on(task: Task<'_>, host: &Host, receiver: &mut dyn Receiver) -> Result<ExitCo
             // Not before: whoever waits for others to end has neither a file nor a socket that a signal could leave behind.
             receiver.open()?;
             if !receiver.needs_every_sample() {
-                preparation::warn_of_wraps(task, &plan);
+                preparation::warn_of_wraps(task, &schedule, &plan);
             }
-            preparation::warn_of_turns(task, &plan, turn(task.args));
+            preparation::warn_of_turns(task, &schedule, &plan);
             let (title, ender) = (title(task, host, &plan), wakeup.ender().clone());
             end_with_keeper(&ender)?;
             receiver.begin(&Subject { title, emulated: stand_in(), plan: &plan, ender })?;
@@ -117,7 +121,7 @@ fn on(task: Task<'_>, host: &Host, receiver: &mut dyn Receiver) -> Result<ExitCo
             (true, Ok(family)) => Silent::of(family, &plan.selection),
             _ => Silent::default(),
         };
-        let mut measurement = Measurement { task, host, is_last, watch, interrupt, wakeup, silent, receiver };
+        let mut measurement = Measurement { task, schedule, host, is_last, watch, interrupt, wakeup, silent, receiver };
         status = measurement.measure(plan, neighbourhood, entrance)?;
         if is_ended(interrupt, wakeup) {
             break;
