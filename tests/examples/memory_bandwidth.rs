@@ -27,20 +27,27 @@ impl Clock for VirtualTime {
     }
 }
 
-fn main() -> Result<(), Error> {
+/// Bytes a second, reads and writes.
+pub fn bandwidth(workload: &str) -> Result<f64, Error> {
     let spec = MachineSpec::parse("e5-2600")?;
-    let stream = Scenario::of("stream:requests=100000", &spec.limits()?)?;
-    let mut machine = SharedMachine::new(Machine::for_scenario(&spec, &stream)?);
+    let scenario = Scenario::of(workload, &spec.limits()?)?;
+    let mut machine = SharedMachine::new(Machine::for_scenario(&spec, &scenario)?);
     let mut selection = Selection::new(spec.family());
     selection.add_events("imc/CAS_COUNT.RD/,imc/CAS_COUNT.WR/")?;
     let topology = discover(&mut machine, spec.family(), &[Cpu { number: 0, package: 0 }], |_| true)?;
     let plan = prepare(&mut machine, &topology, selection, Manners::default(), None)?;
     let mut clock = VirtualTime(machine.clone());
     let session = Session::start(machine, plan, Options::default(), |_| clock.moment())?;
+    let mut bandwidth = 0.0;
     run::drive(session, &mut clock, &Schedule::until_the_end(1e-6), |Taken { sample, .. }| {
         let lines: u64 = sample.counts.iter().filter_map(|count| count.count).sum();
-        println!("EMULATED {:.1} GB/s", 64.0 * lines as f64 / sample.seconds / 1e9);
+        bandwidth = 64.0 * lines as f64 / sample.seconds;
         Ok(())
     })?;
+    Ok(bandwidth)
+}
+
+fn main() -> Result<(), Error> {
+    println!("EMULATED: {:.1} GB/s", bandwidth("stream:requests=100000")? / 1e9);
     Ok(())
 }

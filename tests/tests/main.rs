@@ -16,7 +16,11 @@ mod golden_emerald_rapids_session;
 mod golden_nehalem;
 mod guest;
 mod intels_event_files;
+mod library;
 mod lookup_command_lines;
+#[path = "../examples/memory_bandwidth.rs"]
+#[expect(dead_code, reason = "its main function is the example's")]
+mod memory_bandwidth;
 mod metrics_equal_the_ledger;
 mod nehalem_metrics;
 mod plan_rounds;
