@@ -5,7 +5,7 @@ import re
 RULES: tuple[tuple[str, str, str], ...] = (
     # Pattern, replacement, reason.
     (r"real time: \S+ s, \d+ times as long", "real time: {wall}", "how long the simulation took"),
-    (r"(?m)^ *\d+\.\d+(?= +(?:rdmsr|wrmsr|pci|mmio|read|write))", "{wall}", "when a live session made an access"),
+    (r"(?m)^ *\d+\.\d+(?= +(?:rdmsr|wrmsr|pcird|pciwr|memrd|memwr) )", "{wall}", "when a live session made an access"),
 )
 
 COMPILED = [(re.compile(pattern), replacement) for pattern, replacement, _ in RULES]

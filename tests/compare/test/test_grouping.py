@@ -94,6 +94,9 @@ class Grouping(unittest.TestCase):
     def test_only_what_the_rules_name_is_passed_over(self):
         words = " virtual time: 0.1 s; real time: {} s, {} times as long\n"
         self.assertEqual(compared(words.format("0.24", 335196), words.format("1.10", 4)).found, {})
+        access = "    {}  memrd 0xe8000050.8 -> {}\n"
+        self.assertEqual(compared(access.format("0.068700116", "0x0"), access.format("0.1", "0x0")).found, {})
+        self.assertNotEqual(compared(access.format("0.1", "0x0"), access.format("0.1", "0x1")).found, {})
         virtual = compared(words.format("0.24", 3), words.replace("0.1 s", "0.2 s").format("0.24", 3))
         self.assertEqual([cause.example.kind for cause in virtual.sorted()], ["number"])
 
