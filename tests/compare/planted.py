@@ -59,7 +59,9 @@ def check(revision: str, jobs: int, seed: int) -> int:
         missed += not right
         print("\n".join(told(changed.name, planted, right, result)), flush=True)
     print(f"{len(changes) - missed} of {len(changes)} as they have to be")
-    return 1 if missed else 0
+    if len(changes) == 1:
+        print(f"nothing was planted: {FOLDER} has no patch")
+    return 1 if missed or len(changes) == 1 else 0
 
 
 def told(name: str, planted: Planted | None, right: bool, result: Comparison) -> list[str]:

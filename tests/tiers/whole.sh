@@ -5,6 +5,7 @@ step lints cargo clippy --workspace --all-targets --locked -- -D warnings
 step documentation env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
 step catalogue cargo run --quiet --locked -p pericore-catalog-compiler -- catalog
 step "compiling the tests" cargo test --workspace --locked --no-run
+step "the comparison of revisions, its own tests" tests/compare/run --own-tests
 step tests cargo test --workspace --locked --no-fail-fast
 step fuzzers fuzz/run all "${FUZZ_SECONDS:-10}"
 # The lines that have changed since the main branch; what there is no time for is named.
