@@ -231,6 +231,6 @@ pub fn modelled(family: &'static Family) -> Option<Wiring> {
         settings.try_fold(parameters, |parameters, setting| parameters.with_setting(setting.key, setting.most)).ok()?;
     let mut wiring = Wiring::new(family, sockets);
     let workload = Workload::parse("stream", &parameters.limits()).ok()?;
-    parameters.model(workload.into(), &mut wiring).ok()?;
+    parameters.bind(workload.into(), &mut wiring).ok()?;
     Some(wiring)
 }

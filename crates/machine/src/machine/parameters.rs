@@ -194,6 +194,16 @@ impl Parameters {
         })
     }
 
+    /// Binds every signal that the model emits. The largest model is not built for it.
+    pub(super) fn bind(self, scenario: Scenario, wiring: &mut Wiring) -> Result<(), BuildError> {
+        if let Self::EmeraldRapids(_) = self {
+            let family = wiring.family();
+            emerald_rapids::Model::bind(|name| family.named_value("idi-opcodes", name), wiring)?;
+            return Ok(());
+        }
+        self.model(scenario, wiring).map(drop)
+    }
+
     /// A model at tick 0 that runs a program on the sockets of `wiring`.
     pub(super) fn model_for_program(
         self,

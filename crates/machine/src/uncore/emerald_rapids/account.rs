@@ -33,6 +33,33 @@ impl AnswerLines {
     }
 }
 
+/// The lines of everything that an account tells.
+#[derive(Debug)]
+pub struct Lines {
+    links: LinkLines,
+    answers: AnswerLines,
+    deeds: OfDeeds<Line>,
+    levels: Vec<LevelLines>,
+    requests: RequestLines,
+    rejects: RejectLines,
+    commands: CommandLines,
+}
+
+impl Lines {
+    /// Binds them; needs no model, so that those who only ask what is modelled need not build one.
+    pub fn bind(wiring: &mut Wiring, opcode: impl Fn(&str) -> Option<u64>) -> Result<Self, WiringError> {
+        Ok(Self {
+            deeds: table(DEEDS.iter().map(|entry| bind(wiring, entry)).collect::<Result<_, _>>()?),
+            levels: LEVELS.iter().map(|entry| LevelLines::bind(wiring, entry)).collect::<Result<_, _>>()?,
+            commands: CommandLines::bind(wiring)?,
+            requests: RequestLines::bind(wiring, opcode)?,
+            rejects: RejectLines::bind(wiring)?,
+            links: LinkLines::bind(wiring)?,
+            answers: AnswerLines::bind(wiring)?,
+        })
+    }
+}
+
 /// Everything that the model tells.
 #[derive(Debug)]
 pub struct Account {
@@ -52,15 +79,9 @@ pub struct Account {
 impl Account {
     /// Binds everything that the model tells.
     pub fn new(wiring: &mut Wiring, ledger: Ledger, opcode: impl Fn(&str) -> Option<u64>) -> Result<Self, WiringError> {
-        let deeds = table(DEEDS.iter().map(|entry| bind(wiring, entry)).collect::<Result<_, _>>()?);
-        let levels = LEVELS.iter().map(|entry| LevelLines::bind(wiring, entry)).collect::<Result<_, _>>()?;
-        let commands = CommandLines::bind(wiring)?;
+        let Lines { links, answers, deeds, levels, requests, rejects, commands } = Lines::bind(wiring, opcode)?;
         let stride = wiring.stride();
-        let requests = RequestLines::bind(wiring, opcode)?;
-        let rejects = RejectLines::bind(wiring)?;
         let channels = wiring.family().unit("imc").map_or(0, |unit| unit.instances);
-        let links = LinkLines::bind(wiring)?;
-        let answers = AnswerLines::bind(wiring)?;
         let hearing = Hearing::new(wiring, ledger.levels());
         Ok(Self { links, answers, ledger, stride, deeds, levels, requests, rejects, commands, channels, hearing })
     }

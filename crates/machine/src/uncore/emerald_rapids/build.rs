@@ -1,6 +1,6 @@
 //! A model as it is before time begins.
 
-use super::account::Account;
+use super::account::{Account, Lines};
 use super::address::{self, Map};
 use super::agent::{Agent, AllSlices};
 use super::binding::link_codes;
@@ -112,6 +112,16 @@ impl Model {
             work: Work::new(scenario, clocks.ticks_per_second),
             parameters,
         })
+    }
+
+    /// Binds every signal that a model emits, and builds none.
+    ///
+    /// # Errors
+    /// The catalogue does not have the names that the model emits by.
+    pub fn bind(opcode: impl Fn(&str) -> Option<u64>, wiring: &mut Wiring) -> Result<(), ModelError> {
+        Lines::bind(wiring, opcode)?;
+        Mesh::bind(wiring)?;
+        Ok(())
     }
 
     /// A machine at tick 0 with empty caches, about to run a program.

@@ -42,6 +42,14 @@ pub struct Mesh {
 }
 
 impl Mesh {
+    /// Binds what meshes tell.
+    pub fn bind(wiring: &mut Wiring) -> Result<(Vec<StopLines>, Vec<FabricLines>), WiringError> {
+        let stops = UNITS.iter().map(|unit| StopLines::bind(wiring, unit)).collect::<Result<_, _>>()?;
+        let fabric =
+            RINGS.iter().map(|&(name, ring)| FabricLines::bind(wiring, name, ring)).collect::<Result<_, _>>()?;
+        Ok((stops, fabric))
+    }
+
     /// Quiet meshes.
     pub fn new(
         wiring: &mut Wiring,
@@ -49,9 +57,7 @@ impl Mesh {
         parameters: &super::Parameters,
         uclk: Period,
     ) -> Result<Self, WiringError> {
-        let stops = UNITS.iter().map(|unit| StopLines::bind(wiring, unit)).collect::<Result<_, _>>()?;
-        let fabric =
-            RINGS.iter().map(|&(name, ring)| FabricLines::bind(wiring, name, ring)).collect::<Result<_, _>>()?;
+        let (stops, fabric) = Self::bind(wiring)?;
         let unit = |tile: &Tile| {
             let (name, instance) = tile.unit?;
             Some((UNITS.iter().position(|unit| *unit == name)? as u8, instance))
