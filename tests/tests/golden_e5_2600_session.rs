@@ -45,7 +45,7 @@ fn victim(machine: &mut Chassis, wire: Wire, wiring: &Wiring, state: u64, cycle:
 }
 
 /// 2.1.1 a to f and 2.1.2 with LLC_VICTIMS.M_STATE on counter 1 of CBo 0. The guide's example prints code 0x03 on counter 2; its own
-/// tables have 0x37 on counters 0-1 (catalog/deviations.toml).
+/// tables have 0x37 on counters 0-1 (catalog/blocks/cbo-v1/deviations.toml).
 #[test]
 fn the_steps_of_2_1_1_count_modified_victims() {
     let (mut machine, mut wiring) = machine();

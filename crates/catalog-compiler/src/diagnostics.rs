@@ -58,6 +58,8 @@ impl Diagnostics {
             return Ok(value);
         }
         self.found.sort_by_key(|d| d.place);
+        // Units of several families are checked each, though their block stands once.
+        self.found.dedup();
         Err(self)
     }
 }

@@ -34,8 +34,8 @@ pub struct Family {
     pub value_sets: Vec<ValueSet>,
 }
 
-/// `values/FAMILY/NAME.toml`.
-#[derive(Debug, Default)]
+/// `blocks/BLOCK/values/NAME.toml`.
+#[derive(Debug, Default, Clone)]
 pub struct ValueSet {
     pub place: Place,
     pub name: String,
@@ -43,7 +43,7 @@ pub struct ValueSet {
     pub values: Vec<NamedValue>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct NamedValue {
     pub place: Place,
     pub name: String,
@@ -51,10 +51,48 @@ pub struct NamedValue {
     pub description: String,
 }
 
-/// `units/FAMILY/UNIT.toml`, with its events and metrics.
+/// `blocks/BLOCK/`: a kind of block, which families have as units or which other blocks include.
 #[derive(Debug, Default)]
-pub struct Unit {
+pub struct Block {
+    pub name: String,
+    /// What `block.toml` says; none for a block that only lends its parts to others.
+    pub unit: Option<Unit>,
+    pub includes: Vec<Include>,
+    pub layouts: Vec<Layout>,
+    pub registers: Vec<Register>,
+    pub field_sets: Vec<FieldSet>,
+    pub signals: Vec<Signal>,
+    pub events: Vec<Event>,
+    pub metrics: Vec<Metric>,
+    pub value_sets: Vec<ValueSet>,
+    /// Their family and unit are empty.
+    pub deviations: Vec<Deviation>,
+}
+
+/// Parts of another block that a block has, too.
+#[derive(Debug, Default)]
+pub struct Include {
     pub place: Place,
+    pub block: String,
+    /// Further control fields that its events need here.
+    pub select: Vec<(String, u64)>,
+    pub without: Vec<(String, Place)>,
+}
+
+/// Fields under a name, for registers that are alike.
+#[derive(Debug, Clone)]
+pub struct Layout {
+    pub name: String,
+    pub fields: Vec<Field>,
+}
+
+/// A unit of a family: a block, where the family has it.
+#[derive(Debug, Default, Clone)]
+pub struct Unit {
+    /// Of the block.
+    pub place: Place,
+    /// Of its row in the family.
+    pub listed: Place,
     pub name: String,
     pub title: String,
     pub description: String,
@@ -79,7 +117,7 @@ pub struct Unit {
     pub metrics: Vec<Metric>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Placement {
     pub place: Place,
     pub name: String,
@@ -89,7 +127,7 @@ pub struct Placement {
     pub bus: u8,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum Locations {
     Msr(Vec<u32>),
     Pci(Vec<(u8, u8)>),
@@ -110,7 +148,7 @@ impl Locations {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Register {
     pub place: Place,
     pub name: String,
@@ -123,6 +161,8 @@ pub struct Register {
     pub width: u8,
     pub reset: u64,
     pub fields: Vec<Field>,
+    /// `BLOCK/LAYOUT` that the fields came from.
+    pub layout: Option<String>,
     pub description: String,
     pub source: String,
     pub caveats: Vec<String>,
@@ -166,7 +206,7 @@ impl Field {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct FieldSet {
     pub place: Place,
     pub name: String,
@@ -174,7 +214,7 @@ pub struct FieldSet {
     pub fields: Vec<Field>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Signal {
     pub place: Place,
     pub name: String,
@@ -289,7 +329,7 @@ impl Term {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Metric {
     pub place: Place,
     pub name: String,
@@ -303,7 +343,7 @@ pub struct Metric {
 }
 
 /// From where on a share says that something limits the machine.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Limit {
     pub place: Place,
     /// Per cent.
@@ -313,8 +353,8 @@ pub struct Limit {
     pub see: Vec<String>,
 }
 
-/// `deviations.toml`: where we differ from a document.
-#[derive(Debug)]
+/// `deviations.toml` of a block: where we differ from a document.
+#[derive(Debug, Clone)]
 pub struct Deviation {
     pub place: Place,
     pub family: String,
@@ -329,7 +369,7 @@ pub struct Deviation {
 }
 
 /// `undefined.toml`: what the documents leave open.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Choice {
     pub place: Place,
     pub subject: String,

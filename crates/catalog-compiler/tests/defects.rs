@@ -14,22 +14,25 @@ title = "Toy"
 documents = [{ cite = "guide", title = "The toy guide" }]
 cpus = [{ family = 6, model = 1 }]
 clocks = [{ name = "uclk", description = "The clock." }]
-units = ["box"]
+
+[[unit]]
+name = "box"
+block = "box-v1"
+
+[[unit.placement]]
+space = "msr"
+base = 0x100
 "#;
 
-const UNIT: &str = r#"unit = "box"
-title = "Box"
+const BLOCK: &str = r#"title = "Box"
 description = "A toy box."
 source = "1"
 clock = "uclk"
 counters = 2
 counter_width = 48
+"#;
 
-[[placement]]
-space = "msr"
-base = 0x100
-
-[[register]]
+const REGISTERS: &str = r#"[[register]]
 name = "ctl"
 guide_name = "CTL"
 role = "control"
@@ -66,9 +69,7 @@ fields = [
 ]
 "#;
 
-const EVENTS: &str = r#"unit = "box"
-
-[[event]]
+const EVENTS: &str = r#"[[event]]
 name = "CLOCKTICKS"
 code = 0x00
 counters = [0, 1]
@@ -88,9 +89,7 @@ subevents = [
 ]
 "#;
 
-const METRICS: &str = r#"unit = "box"
-
-[[metric]]
+const METRICS: &str = r#"[[metric]]
 name = "TOY_RATE"
 expression = "TOYS.RED / seconds"
 unit_of_measure = "/s"
@@ -103,10 +102,10 @@ impl Catalogue {
         let root = tempfile::tempdir().expect("a folder");
         let files = [
             ("families/toy.toml", FAMILY),
-            ("units/toy/box.toml", UNIT),
-            ("events/toy/box.toml", EVENTS),
-            ("metrics/toy/box.toml", METRICS),
-            ("deviations.toml", ""),
+            ("blocks/box-v1/block.toml", BLOCK),
+            ("blocks/box-v1/registers.toml", REGISTERS),
+            ("blocks/box-v1/events.toml", EVENTS),
+            ("blocks/box-v1/metrics.toml", METRICS),
             ("undefined.toml", ""),
         ];
         for (path, text) in files {
@@ -145,15 +144,24 @@ fn the_toy_is_right() {
 
 #[test]
 fn every_defect_is_named_with_file_line_and_fix() {
-    let unit = "units/toy/box.toml";
-    let (events, metrics) = ("events/toy/box.toml", "metrics/toy/box.toml");
-    let cases: [(&str, &str, &str, &[&str]); 21] = [
-        (unit, r#"bits = "22", "#, r#"bits = "23", "#, &["units/toy/box.toml:26", "overlaps", "fix:"]),
+    let (block, unit) = ("blocks/box-v1/block.toml", "blocks/box-v1/registers.toml");
+    let (events, metrics) = ("blocks/box-v1/events.toml", "blocks/box-v1/metrics.toml");
+    let family = "families/toy.toml";
+    let cases: [(&str, &str, &str, &[&str]); 24] = [
+        (family, r#"block = "box-v1""#, r#"block = "bax-v1""#, &["no block \"bax-v1\"", "did you mean \"box-v1\""]),
+        (
+            family,
+            r#"block = "box-v1""#,
+            "block = \"box-v1\"\nwithout = [\"TOYS.GREEN\"]",
+            &["no \"TOYS.GREEN\" to leave out"],
+        ),
+        (unit, "offset = 8", "offset = 8\nlayout = \"box-v2/ctr\"", &["has fields and a layout"]),
+        (unit, r#"bits = "22", "#, r#"bits = "23", "#, &["registers.toml:13", "overlaps", "fix:"]),
         (unit, r#"  { name = "rsv",      bits = "21:19", access = "RV" },"#, "", &["0x380000", "rsv"]),
         (unit, "offset = 8", "offset = 1", &["shares msr", "ctl"]),
-        (unit, "counters = 2", "counters = 3", &["3 counters and 2 registers"]),
-        (unit, "counter_width = 48", "counter_width = 44", &["44 bits", "event_count"]),
-        (unit, r#"clock = "uclk""#, r#"clock = "ulck""#, &["no clock", "ulck"]),
+        (block, "counters = 2", "counters = 3", &["3 counters and 2 registers"]),
+        (block, "counter_width = 48", "counter_width = 44", &["44 bits", "event_count"]),
+        (block, r#"clock = "uclk""#, r#"clock = "ulck""#, &["no clock", "ulck"]),
         (unit, r#"role = "control""#, r#"role = "kontrol""#, &["no role", "kontrol"]),
         (unit, r#"access = "RW-V""#, r#"access = "WR""#, &["no access", "RW"]),
         (unit, "width = 32", "width = 32\nwitdh = 7", &["unknown key", "witdh", "did you mean \"width\""]),
@@ -198,10 +206,10 @@ fn every_defect_is_named_with_file_line_and_fix() {
 #[test]
 fn all_defects_come_at_once() {
     let said = Catalogue::new()
-        .replace("units/toy/box.toml", "offset = 8", "offset = 1")
-        .replace("events/toy/box.toml", "counters = [0, 1]", "counters = [9]")
-        .replace("events/toy/box.toml", "code = 0x01", "code = 0x1000")
-        .replace("metrics/toy/box.toml", "\"/s\"", "\"furlong\"")
+        .replace("blocks/box-v1/registers.toml", "offset = 8", "offset = 1")
+        .replace("blocks/box-v1/events.toml", "counters = [0, 1]", "counters = [9]")
+        .replace("blocks/box-v1/events.toml", "code = 0x01", "code = 0x1000")
+        .replace("blocks/box-v1/metrics.toml", "\"/s\"", "\"furlong\"")
         .says();
     for word in ["shares msr", "counter 9", "0x1000", "furlong"] {
         assert!(said.contains(word), "no {word:?} in: {said}");
@@ -210,14 +218,20 @@ fn all_defects_come_at_once() {
 
 #[test]
 fn damaged_and_missing_files() {
-    let said = Catalogue::new().replace("events/toy/box.toml", "[[event]]", "[[event").says();
-    assert!(said.contains("events/toy/box.toml:3") && said.contains("TOML syntax"), "{said}");
+    let said = Catalogue::new().replace("blocks/box-v1/events.toml", "[[event]]", "[[event").says();
+    assert!(said.contains("blocks/box-v1/events.toml:1") && said.contains("TOML syntax"), "{said}");
     let catalogue = Catalogue::new();
-    fs::remove_file(catalogue.root().join("units/toy/box.toml")).expect("removed");
+    fs::remove_file(catalogue.root().join("blocks/box-v1/block.toml")).expect("removed");
     let said = catalogue.says();
-    assert!(said.contains("units/toy/box.toml") && said.contains("cannot be read"), "{said}");
-    let said = Catalogue::new().replace("families/toy.toml", r#"units = ["box"]"#, r#"units = ["bax"]"#).says();
-    assert!(said.contains("units/toy/bax.toml") && said.contains("has no unit \"box\""), "{said}");
+    assert!(said.contains("families/toy.toml:8") && said.contains("has no block.toml"), "{said}");
+    let catalogue = Catalogue::new();
+    fs::create_dir(catalogue.root().join("blocks/old-v1")).expect("made");
+    fs::write(catalogue.root().join("blocks/box-v1/event.toml"), EVENTS).expect("written");
+    let said = catalogue.says();
+    assert!(
+        said.contains("no family has the block \"old-v1\"") && said.contains("event.toml: no file of a block"),
+        "{said}"
+    );
     let empty = Catalogue(tempfile::tempdir().expect("a folder"));
     assert!(empty.says().contains("no family"));
 }

@@ -79,7 +79,9 @@ pub trait SignalSink {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WiringError {
     /// No such unit.
-    #[error("{family} has no unit {unit:?}: correct the name in the model or add catalog/units/{family}/{unit}.toml")]
+    #[error(
+        "{family} has no unit {unit:?}: correct the name in the model or add the unit to catalog/families/{family}.toml"
+    )]
     NoUnit {
         /// Family.
         family: &'static str,

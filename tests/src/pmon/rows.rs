@@ -153,7 +153,7 @@ fn guide(file: &str) -> Vec<Row> {
         for unit in units {
             let cell = |name: &str| row.get(name).map_or(0, |cell| number(cell));
             let mesh_stop = if *unit == "m2m" && of_the_mesh(&row["event"]) { 0x0080_0000 } else { 0 };
-            // FASTPATH's row prints no flow class, where every other row of the unit prints all (catalog/deviations.toml).
+            // FASTPATH's row prints no flow class, where every other row of the unit prints all (catalog/blocks/iio-v3/deviations.toml).
             let all_classes = if *unit == "iio" && row["event"] == "FASTPATH" { 0x7 } else { 0 };
             result.push(Row {
                 unit: (*unit).to_owned(),

@@ -41,7 +41,7 @@ const IMC: Block = block(mmio(0xf002_2800), mmio(0xf002_2840), 4, 4);
 const CXLCM: Block = block(mmio(0xe800_0000), mmio(0xe800_0050), 8, 1);
 const CXLDP: Block = block(mmio(0xe808_0000), mmio(0xe808_0050), 8, 1);
 
-/// Codes and umasks: chapter 2 of the guide; CXLCM's clock as in Intel's event file (catalog/deviations.toml). The driver of Linux 6.1 gives UBox and CXL blocks no names of their own.
+/// Codes and umasks: chapter 2 of the guide; CXLCM's clock as in Intel's event file (catalog/blocks/cxlcm-v1/deviations.toml). The driver of Linux 6.1 gives UBox and CXL blocks no names of their own.
 const CASES: &[Case] = &[
     case("uncore_cha_0/event=0x1/", CHA, 0x01, EachCycle(1)),
     case("uncore_cha_0/event=0x50,umask=0x1/", CHA, 0x0150, Rate(1_000_003)),

@@ -1,50 +1,12 @@
-//! `events/FAMILY/UNIT.toml`.
+//! `blocks/BLOCK/events.toml`.
 
 use pericore_catalog_schema::{DecodeRole, FilterNeed, Measure, Relation};
 
 use super::row::Row;
-use crate::Place;
 use crate::schema::{DecodeRow, Event, FilterUse, Operand, Selector, Subevent, Term};
 
-/// The events of one file, which one unit has, or several.
-#[derive(Debug, Default)]
-pub struct EventFile {
-    pub units: Vec<(String, Place)>,
-    /// Further control fields that a unit needs in each event of the file.
-    select: Vec<(String, Vec<(String, u64)>)>,
-    events: Vec<Event>,
-}
-
-impl EventFile {
-    /// The events as `unit` has them.
-    pub fn events_for(&self, unit: &str) -> impl Iterator<Item = Event> {
-        let further: Vec<_> =
-            self.select.iter().filter(|(name, _)| name == unit).flat_map(|(_, s)| s.clone()).collect();
-        self.events.iter().map(move |event| {
-            let mut event = event.clone();
-            event.select.extend(further.iter().cloned());
-            event
-        })
-    }
-}
-
-/// Reads a file.
-pub fn read(row: &mut Row<'_, '_>) -> EventFile {
-    let mut units = row.placed_strings("units");
-    if let Some(unit) = row.optional_string("unit") {
-        units.push((unit, row.place()));
-    }
-    if units.is_empty() {
-        row.report("unit", "the file names no unit", "add unit = \"…\" or units = [\"…\"]");
-    }
-    let select = row.table("select", |row| {
-        let names = row.remaining();
-        names.into_iter().map(|unit| (unit.clone(), row.table(&unit, selected).unwrap_or_default())).collect()
-    });
-    EventFile { units, select: select.unwrap_or_default(), events: row.tables("event", None, event) }
-}
-
-fn event(row: &mut Row<'_, '_>) -> Event {
+/// An event.
+pub fn read(row: &mut Row<'_, '_>) -> Event {
     Event {
         place: row.place(),
         name: row.string("name"),
@@ -91,7 +53,7 @@ fn subevent(row: &mut Row<'_, '_>) -> Subevent {
 }
 
 /// All remaining keys, as control fields with values.
-fn selected(row: &mut Row<'_, '_>) -> Vec<(String, u64)> {
+pub fn selected(row: &mut Row<'_, '_>) -> Vec<(String, u64)> {
     row.remaining().into_iter().filter_map(|name| row.optional_number(&name).map(|value| (name, value))).collect()
 }
 

@@ -1,10 +1,25 @@
-//! `families/FAMILY.toml` and `values/FAMILY/NAME.toml`.
+//! `families/FAMILY.toml`: which blocks a family has, how many and where, and what differs.
 
+use super::Reader;
+use super::block::events_with;
 use super::row::Row;
-use crate::schema::{Family, NamedValue, ValueSet};
+use super::unit;
+use crate::Place;
+use crate::schema::{Block, Deviation, Family, Include, Placement, Unit};
 
-/// The family, and the names of its units in order.
-pub fn read(row: &mut Row<'_, '_>) -> (Family, Vec<String>) {
+/// A unit as its family lists it.
+#[derive(Debug)]
+pub struct Listed {
+    place: Place,
+    name: String,
+    block: String,
+    isolated: Vec<u16>,
+    without: Vec<(String, Place)>,
+    placements: Vec<Placement>,
+}
+
+/// The family without its units, and these as it lists them, in the order of output.
+pub fn read(row: &mut Row<'_, '_>) -> (Family, Vec<Listed>) {
     let family = Family {
         place: row.place(),
         name: row.string("family"),
@@ -17,24 +32,101 @@ pub fn read(row: &mut Row<'_, '_>) -> (Family, Vec<String>) {
         units: Vec::new(),
         value_sets: Vec::new(),
     };
-    let units = row.strings("units");
+    let units = row.tables("unit", None, |row| Listed {
+        place: row.place(),
+        name: row.string("name"),
+        block: row.string("block"),
+        isolated: row.numbers("isolated"),
+        without: row.placed_strings("without"),
+        placements: row.tables("placement", None, unit::placement),
+    });
     if units.is_empty() {
-        row.report("units", "the family has no units", "add units = [\"…\"], in the order of output");
+        row.report("unit", "the family has no units", "add a [[unit]] for each, in the order of output");
     }
     (family, units)
 }
 
-/// A set of named values.
-pub fn value_set(row: &mut Row<'_, '_>, name: String) -> ValueSet {
-    ValueSet {
-        place: row.place(),
-        name,
-        source: row.string("source"),
-        values: row.tables("values", None, |row| NamedValue {
-            place: row.place(),
-            name: row.string("name"),
-            value: row.number("value"),
-            description: row.string("description"),
-        }),
+/// Adds a unit to its family: what its block has, what that includes, and what the family says. Gives the deviations that come with it.
+pub fn add(reader: &mut Reader<'_>, family: &mut Family, listed: Listed) -> Vec<Deviation> {
+    let Some(block) = reader.block(&listed.block, listed.place) else { return Vec::new() };
+    let Some(of_block) = &block.unit else {
+        let message = format!("block {} has no block.toml: it only lends its parts to others", block.name);
+        reader.diagnostics.report(listed.place, message, "name the block that includes it");
+        return Vec::new();
+    };
+    let mut unit = Unit {
+        listed: listed.place,
+        name: listed.name,
+        isolated: listed.isolated,
+        placements: listed.placements,
+        ..of_block.clone()
+    };
+    let mut deviations = Vec::new();
+    let itself = Include { place: listed.place, block: block.name.clone(), ..Include::default() };
+    for include in std::iter::once(&itself).chain(&block.includes) {
+        let Some(part) = reader.block(&include.block, include.place) else { continue };
+        take(reader, &mut unit, &part, include);
+        let known = &mut family.value_sets;
+        known.extend(
+            part.value_sets
+                .iter()
+                .filter(|set| !known.iter().any(|other| other.place == set.place))
+                .cloned()
+                .collect::<Vec<_>>(),
+        );
+        let here = |row: &Deviation| Deviation { family: family.name.clone(), unit: unit.name.clone(), ..row.clone() };
+        deviations.extend(part.deviations.iter().map(here));
     }
+    leave_out(reader, &mut unit, &listed.without);
+    unit.events.sort_by_key(|event| event.code);
+    family.units.push(unit);
+    deviations
+}
+
+/// Takes the parts of a block into a unit.
+fn take(reader: &mut Reader<'_>, unit: &mut Unit, block: &Block, include: &Include) {
+    let mut part = Unit {
+        name: unit.name.clone(),
+        registers: block.registers.clone(),
+        field_sets: block.field_sets.clone(),
+        signals: block.signals.clone(),
+        events: events_with(&block.events, &include.select).collect(),
+        metrics: block.metrics.clone(),
+        ..Unit::default()
+    };
+    leave_out(reader, &mut part, &include.without);
+    unit.registers.append(&mut part.registers);
+    unit.field_sets.append(&mut part.field_sets);
+    unit.signals.append(&mut part.signals);
+    unit.events.append(&mut part.events);
+    unit.metrics.append(&mut part.metrics);
+}
+
+/// Removes events, subevents, registers and metrics by name.
+fn leave_out(reader: &mut Reader<'_>, unit: &mut Unit, without: &[(String, Place)]) {
+    for (name, place) in without {
+        let before = size(unit);
+        if let Some((event, subevent)) = name.split_once('.') {
+            for event in unit.events.iter_mut().filter(|row| row.name == event) {
+                event.subevents.retain(|row| row.name != subevent);
+            }
+        } else {
+            unit.events.retain(|row| row.name != *name);
+            unit.registers.retain(|row| row.name != *name);
+            unit.metrics.retain(|row| row.name != *name);
+        }
+        if size(unit) == before {
+            let message = format!("unit {} has no {name:?} to leave out", unit.name);
+            reader.diagnostics.report(
+                *place,
+                message,
+                "name an event, EVENT.SUBEVENT, a register or a metric of its block",
+            );
+        }
+    }
+}
+
+fn size(unit: &Unit) -> usize {
+    let subevents: usize = unit.events.iter().map(|event| event.subevents.len()).sum();
+    unit.events.len() + subevents + unit.registers.len() + unit.metrics.len()
 }

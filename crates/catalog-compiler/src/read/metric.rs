@@ -1,13 +1,11 @@
-//! `metrics/FAMILY/UNIT.toml`.
+//! `blocks/BLOCK/metrics.toml`.
 
 use super::row::Row;
-use crate::Place;
 use crate::schema::{Limit, Metric};
 
-/// Unit, place of the file, metrics.
-pub fn read(row: &mut Row<'_, '_>) -> (String, Place, Vec<Metric>) {
-    let unit = row.string("unit");
-    let metrics = row.tables("metric", None, |row| Metric {
+/// A metric.
+pub fn read(row: &mut Row<'_, '_>) -> Metric {
+    Metric {
         place: row.place(),
         name: row.string("name"),
         expression: row.string("expression"),
@@ -22,6 +20,5 @@ pub fn read(row: &mut Row<'_, '_>) -> (String, Place, Vec<Metric>) {
             means: row.string("means"),
             see: row.strings("see"),
         }),
-    });
-    (unit, row.place(), metrics)
+    }
 }

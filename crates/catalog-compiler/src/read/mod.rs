@@ -1,5 +1,6 @@
 //! From TOML files to schema rows.
 
+mod block;
 mod event;
 mod family;
 mod judgement;
@@ -7,29 +8,38 @@ mod metric;
 mod number;
 mod row;
 mod unit;
+mod values;
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
-use crate::schema::{Catalogue, Family, Unit};
+use crate::diagnostics::nearest;
+use crate::schema::{Block, Catalogue};
 use crate::{Diagnostics, Place};
 use row::Row;
 
 /// Reads every file under `root`; what cannot be read is reported and left out.
 pub fn catalogue(root: &Path, diagnostics: &mut Diagnostics) -> Catalogue {
-    let mut reader = Reader { root, diagnostics };
+    let mut reader = Reader { root, diagnostics, blocks: HashMap::new() };
     let mut catalogue = Catalogue::default();
     for path in reader.toml_files("families") {
-        if let Some(family) = reader.family(&path) {
-            catalogue.families.push(family);
+        let mut read = None;
+        reader.table(&path, |row| read = Some(family::read(row)));
+        let Some((mut family, units)) = read else { continue };
+        for unit in units {
+            catalogue.deviations.extend(family::add(&mut reader, &mut family, unit));
         }
+        family.value_sets.sort_by(|a, b| a.name.cmp(&b.name));
+        catalogue.families.push(family);
     }
     if catalogue.families.is_empty() {
         let file = reader.diagnostics.file("families");
         let fix = format!("add {}/families/NAME.toml", root.display());
         reader.diagnostics.report(Place { file, line: 0 }, "the catalogue has no family", fix);
     }
-    reader.table("deviations.toml", |row| catalogue.deviations = judgement::deviations(row));
+    reader.unused_blocks();
     reader.table("undefined.toml", |row| catalogue.choices = judgement::choices(row));
     catalogue
 }
@@ -37,61 +47,48 @@ pub fn catalogue(root: &Path, diagnostics: &mut Diagnostics) -> Catalogue {
 struct Reader<'a> {
     root: &'a Path,
     diagnostics: &'a mut Diagnostics,
+    /// Each block is read once. One that is being read is `None`, as is one that is not there.
+    blocks: HashMap<String, Option<Rc<Block>>>,
 }
 
 impl Reader<'_> {
-    fn family(&mut self, path: &str) -> Option<Family> {
-        let mut family = Family::default();
-        let mut units = Vec::new();
-        self.table(path, |row| (family, units) = family::read(row))?;
-        for path in self.toml_files(&format!("values/{}", family.name)) {
-            let name = stem(&path);
-            self.table(&path, |row| family.value_sets.push(family::value_set(row, name)));
-        }
-        for name in units {
-            let path = format!("units/{}/{name}.toml", family.name);
-            let mut unit = Unit::default();
-            if self.table(&path, |row| unit = unit::read(row)).is_some() {
-                family.units.push(unit);
+    /// The block of that name; reports at `place` if there is none.
+    fn block(&mut self, name: &str, place: Place) -> Option<Rc<Block>> {
+        if !self.blocks.contains_key(name) {
+            self.blocks.insert(name.to_owned(), None);
+            if !name.is_empty() && self.root.join("blocks").join(name).is_dir() {
+                let block = Rc::new(block::read(self, name));
+                self.blocks.insert(name.to_owned(), Some(block));
             }
         }
-        self.events(&mut family);
-        self.metrics(&mut family);
-        Some(family)
+        let found = self.blocks[name].clone();
+        if found.is_none() {
+            let known = self.block_names();
+            let fix = match nearest(name, known.iter().map(String::as_str)) {
+                Some(near) if near != name => format!("did you mean {near:?}?"),
+                Some(_) => "a block cannot have parts of itself".to_owned(),
+                None => format!("add the folder blocks/{name}, or correct the name"),
+            };
+            self.diagnostics.report(place, format!("no block {name:?}"), fix);
+        }
+        found
     }
 
-    fn events(&mut self, family: &mut Family) {
-        for path in self.toml_files(&format!("events/{}", family.name)) {
-            let mut file = event::EventFile::default();
-            if self.table(&path, |row| file = event::read(row)).is_none() {
-                continue;
-            }
-            for (name, place) in &file.units {
-                if let Some(unit) = family.units.iter_mut().find(|unit| unit.name == *name) {
-                    unit.events.extend(file.events_for(name));
-                } else {
-                    let fix =
-                        format!("correct the name, or add {name:?} to the units of families/{}.toml", family.name);
-                    self.diagnostics.report(*place, format!("{} has no unit {name:?}", family.name), fix);
-                }
-            }
-        }
-        for unit in &mut family.units {
-            unit.events.sort_by_key(|event| event.code);
+    /// Reports blocks that no family has.
+    fn unused_blocks(&mut self) {
+        for name in self.block_names().into_iter().filter(|name| !self.blocks.contains_key(name)) {
+            let file = self.diagnostics.file(format!("blocks/{name}"));
+            let fix = format!("add a [[unit]] with block = {name:?} to a family, or remove the folder");
+            self.diagnostics.report(Place { file, line: 0 }, format!("no family has the block {name:?}"), fix);
         }
     }
 
-    fn metrics(&mut self, family: &mut Family) {
-        for path in self.toml_files(&format!("metrics/{}", family.name)) {
-            let mut read = None;
-            self.table(&path, |row| read = Some(metric::read(row)));
-            let Some((name, place, metrics)) = read else { continue };
-            if let Some(unit) = family.units.iter_mut().find(|unit| unit.name == name) {
-                unit.metrics.extend(metrics);
-            } else {
-                self.diagnostics.report(place, format!("{} has no unit {name:?}", family.name), "correct the name");
-            }
-        }
+    fn block_names(&self) -> Vec<String> {
+        let Ok(entries) = fs::read_dir(self.root.join("blocks")) else { return Vec::new() };
+        let folders = entries.flatten().filter(|entry| entry.path().is_dir());
+        let mut names: Vec<String> = folders.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
     }
 
     /// Parses one file and hands its top table to `use_row`; reports syntax errors, and keys that nobody asked for.

@@ -1,17 +1,16 @@
-//! `units/FAMILY/UNIT.toml`.
+//! A block's identity, registers and signals, and where a family has it.
 
 use pericore_catalog_schema::{FieldAccess, Measure, Role, SignalKind};
 
 use super::event;
 use super::number;
 use super::row::Row;
-use crate::schema::{Field, FieldSet, Locations, Placement, Register, Signal, Unit};
+use crate::schema::{Field, FieldSet, Layout, Locations, Placement, Register, Signal, Unit};
 
-/// A unit without its events and metrics.
+/// What `block.toml` says: a unit without its place and parts.
 pub fn read(row: &mut Row<'_, '_>) -> Unit {
     Unit {
         place: row.place(),
-        name: row.string("unit"),
         title: row.string("title"),
         description: row.string("description"),
         source: row.string("source"),
@@ -23,23 +22,28 @@ pub fn read(row: &mut Row<'_, '_>) -> Unit {
         counters: row.number("counters"),
         counter_width: row.number("counter_width"),
         discovery_type: row.optional_number("discovery_type"),
-        isolated: row.numbers("isolated"),
         caveats: row.strings("caveats"),
-        placements: row.tables("placement", None, placement),
-        registers: row.tables("register", None, register),
-        field_sets: row.tables("field_set", None, |row| FieldSet {
-            place: row.place(),
-            name: row.string("name"),
-            source: row.string("source"),
-            fields: row.tables("fields", None, field),
-        }),
-        signals: row.tables("signal", None, signal),
-        events: Vec::new(),
-        metrics: Vec::new(),
+        ..Unit::default()
     }
 }
 
-fn placement(row: &mut Row<'_, '_>) -> Placement {
+/// Fields under a name, for registers that are alike.
+pub fn layout(row: &mut Row<'_, '_>) -> Layout {
+    Layout { name: row.string("name"), fields: row.tables("fields", None, field) }
+}
+
+/// A set of fields that events lay over the control register.
+pub fn field_set(row: &mut Row<'_, '_>) -> FieldSet {
+    FieldSet {
+        place: row.place(),
+        name: row.string("name"),
+        source: row.string("source"),
+        fields: row.tables("fields", None, field),
+    }
+}
+
+/// Where a family has the instances of a unit.
+pub fn placement(row: &mut Row<'_, '_>) -> Placement {
     let space = row.string("space");
     let locations = match space.as_str() {
         "msr" => Locations::Msr(msr_bases(row)),
@@ -75,7 +79,8 @@ fn msr_bases(row: &mut Row<'_, '_>) -> Vec<u32> {
     (0..count.min(1024)).map(|index| base + index * stride).collect()
 }
 
-fn register(row: &mut Row<'_, '_>) -> Register {
+/// A register.
+pub fn register(row: &mut Row<'_, '_>) -> Register {
     let name = row.string("name");
     Register {
         place: row.place(),
@@ -88,6 +93,7 @@ fn register(row: &mut Row<'_, '_>) -> Register {
         width: row.number("width"),
         reset: row.optional_number("reset").unwrap_or(0),
         fields: row.tables("fields", None, field),
+        layout: row.optional_string("layout"),
         description: row.string("description"),
         source: row.string("source"),
         caveats: row.strings("caveats"),
@@ -123,7 +129,8 @@ fn field(row: &mut Row<'_, '_>) -> Field {
     }
 }
 
-fn signal(row: &mut Row<'_, '_>) -> Signal {
+/// A signal.
+pub fn signal(row: &mut Row<'_, '_>) -> Signal {
     Signal {
         place: row.place(),
         name: row.string("name"),

@@ -15,8 +15,9 @@ pub fn families(catalogue: &Catalogue, diagnostics: &mut Diagnostics) {
 
 /// Units, clocks and value sets of a family are distinct.
 pub fn family(family: &Family, diagnostics: &mut Diagnostics) {
-    distinct("unit", family.units.iter().map(|unit| (unit.name.as_str(), unit.place)), diagnostics);
+    distinct("unit", family.units.iter().map(|unit| (unit.name.as_str(), unit.listed)), diagnostics);
     distinct("clock", family.clocks.iter().map(|(name, _)| (name.as_str(), family.place)), diagnostics);
+    distinct("value set", family.value_sets.iter().map(|set| (set.name.as_str(), set.place)), diagnostics);
     for set in &family.value_sets {
         distinct("value name", set.values.iter().map(|value| (value.name.as_str(), value.place)), diagnostics);
     }

@@ -42,7 +42,7 @@ fn field_row(family: &Family, field: &Field, diagnostics: &mut Diagnostics) {
     if let Some(values) = &field.values
         && !family.value_sets.iter().any(|set| set.name == *values)
     {
-        let fix = format!("add values/{}/{values}.toml or correct the name", family.name);
+        let fix = format!("add values/{values}.toml to a block of the family or correct the name");
         diagnostics.report(field.place, format!("{} has no value set {values:?}", family.name), fix);
     }
 }

@@ -61,7 +61,9 @@ pub enum BuildError {
     #[error(transparent)]
     Block(#[from] WiringError),
     /// The catalogue lacks an opcode that the model's requests carry.
-    #[error("the catalogue's value set idi-opcodes of {family} has no {name}; add it to catalog/values")]
+    #[error(
+        "the catalogue's value set idi-opcodes of {family} has no {name}; add it to the values of its block in catalog/blocks"
+    )]
     NoOpcode {
         /// Family.
         family: &'static str,

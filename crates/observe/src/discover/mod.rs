@@ -76,7 +76,7 @@ pub enum DiscoverError {
     /// The catalogue does not say how to tell the socket of a bus.
     #[error(
         "{unit} of {family} lies in PCI configuration space, but the catalogue has no node registers that tell the socket of a bus; \
-         add them to catalog/units/{family}"
+         add them to catalog/families/{family}.toml"
     )]
     NoNodeRegisters {
         /// Family.

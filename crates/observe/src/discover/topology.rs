@@ -117,7 +117,7 @@ pub enum LocateError {
     },
     /// The catalogue has no location for the instance.
     #[error(
-        "the catalogue gives instance {instance} of {unit} no place for register {register}; correct catalog/units"
+        "the catalogue gives instance {instance} of {unit} no place for register {register}; correct its [[unit.placement]] in catalog/families"
     )]
     NoPlace {
         /// Unit.
