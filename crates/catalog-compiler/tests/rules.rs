@@ -4,9 +4,10 @@ use std::fs;
 
 use crate::defects::Catalogue;
 
-const UNIT: &str = "units/toy/box.toml";
-const EVENTS: &str = "events/toy/box.toml";
-const METRICS: &str = "metrics/toy/box.toml";
+const BLOCK: &str = "blocks/box-v1/block.toml";
+const REGISTERS: &str = "blocks/box-v1/registers.toml";
+const EVENTS: &str = "blocks/box-v1/events.toml";
+const METRICS: &str = "blocks/box-v1/metrics.toml";
 const FAMILY: &str = "families/toy.toml";
 
 /// A change, where its defect stands, and what is said of it.
@@ -33,7 +34,7 @@ const fn case(
 
 const CASES: &[Case] = &[
     case(
-        UNIT,
+        REGISTERS,
         "width = 32",
         "width = 24",
         "[[register]]\nname = \"ctl\"",
@@ -41,7 +42,7 @@ const CASES: &[Case] = &[
         "write 8, 16, 32 or 64",
     ),
     case(
-        UNIT,
+        REGISTERS,
         "width = 32",
         "width = 32\nreset = 0x100000000",
         "[[register]]\nname = \"ctl\"",
@@ -49,7 +50,7 @@ const CASES: &[Case] = &[
         "correct the reset value",
     ),
     case(
-        UNIT,
+        REGISTERS,
         "name = \"ctl\"\n",
         "name = \"ctl\"\nplacement = \"other\"\n",
         "[[register]]\nname = \"ctl\"",
@@ -57,15 +58,15 @@ const CASES: &[Case] = &[
         "add the [[placement]] or correct the name",
     ),
     case(
-        UNIT,
+        REGISTERS,
         "{ name = \"ev_sel\",   bits = \"7:0\",   access = \"RW\", description",
         "{ name = \"ev_sel\",   bits = \"7:0\",   access = \"RW\", values = \"none\", description",
         "{ name = \"ev_sel\"",
         "toy has no value set \"none\"",
-        "add values/toy/none.toml or correct the name",
+        "add values/none.toml to a block of the family or correct the name",
     ),
     case(
-        UNIT,
+        REGISTERS,
         "bits = \"31:24\"",
         "bits = \"24:31\"",
         "{ name = \"thresh\"",
@@ -73,7 +74,7 @@ const CASES: &[Case] = &[
         "write \"31:24\" or \"22\"",
     ),
     case(
-        UNIT,
+        BLOCK,
         "counters = 2\n",
         "counters = \"2\"\n",
         "counters = \"2\"",
@@ -81,20 +82,34 @@ const CASES: &[Case] = &[
         "correct the number",
     ),
     case(
-        UNIT,
+        BLOCK,
         "counters = 2\n",
         "counters = 256\n",
         "counters = 256",
         "\"counters\" is not a number from 0 to 0xff",
         "correct the number",
     ),
-    case(UNIT, "counters = 2\n", "counters = true\n", "counters = true", "\"counters\" is a boolean", "write a number"),
-    case(UNIT, "title = \"Box\"\n", "title = 7\n", "title = 7", "\"title\" is an integer", "write a string in quotes"),
-    case(UNIT, "title = \"Box\"\n", "title = \" \"\n", "title = \" \"", "\"title\" is empty", "write what it is"),
-    case(UNIT, "title = \"Box\"\n", "", "unit = \"box\"", "\"title\" is missing", "add title = \"…\""),
-    case(UNIT, "counter_width = 48\n", "", "unit = \"box\"", "\"counter_width\" is missing", "add counter_width = 0x…"),
     case(
-        UNIT,
+        BLOCK,
+        "counters = 2\n",
+        "counters = true\n",
+        "counters = true",
+        "\"counters\" is a boolean",
+        "write a number",
+    ),
+    case(BLOCK, "title = \"Box\"\n", "title = 7\n", "title = 7", "\"title\" is an integer", "write a string in quotes"),
+    case(BLOCK, "title = \"Box\"\n", "title = \" \"\n", "title = \" \"", "\"title\" is empty", "write what it is"),
+    case(BLOCK, "title = \"Box\"\n", "", "description = \"A toy box.\"", "\"title\" is missing", "add title = \"…\""),
+    case(
+        BLOCK,
+        "counter_width = 48\n",
+        "",
+        "title = \"Box\"",
+        "\"counter_width\" is missing",
+        "add counter_width = 0x…",
+    ),
+    case(
+        FAMILY,
         "space = \"msr\"",
         "space = \"mrs\"",
         "space = \"mrs\"",
@@ -102,10 +117,10 @@ const CASES: &[Case] = &[
         "write msr, pcicfg or mmio",
     ),
     case(
-        UNIT,
+        FAMILY,
         "base = 0x100\n",
         "base = 0x100\ncount = 2\n",
-        "count = 2\n\n[[register]]",
+        "count = 2\n",
         "several instances at one address",
         "add stride = 0x…",
     ),
@@ -173,11 +188,18 @@ const CASES: &[Case] = &[
         "TOY_RATE sets \"colour\", which is no field of unit box",
         "name a control or filter field",
     ),
-    case(METRICS, "unit = \"box\"", "unit = \"bax\"", "unit = \"bax\"", "toy has no unit \"bax\"", "correct the name"),
     case(
         FAMILY,
-        "units = [\"box\"]",
-        "units = [\"box\"]\ndefault_metrics = [\"box/TOY_RAT\"]",
+        "block = \"box-v1\"",
+        "block = \"bax-v1\"",
+        "[[unit]]",
+        "no block \"bax-v1\"",
+        "did you mean \"box-v1\"?",
+    ),
+    case(
+        FAMILY,
+        "aliases = [\"t\"]",
+        "aliases = [\"t\"]\ndefault_metrics = [\"box/TOY_RAT\"]",
         "family = \"toy\"",
         "no default metric \"box/TOY_RAT\"",
         "name it as unit/METRIC",
@@ -212,11 +234,11 @@ fn what_breaks_a_rule_is_refused_with_its_line_and_its_fix() {
 #[test]
 fn what_just_keeps_a_rule_is_taken() {
     for (file, from, to) in [
-        (UNIT, "width = 32", "width = 32\nreset = 0xffffffff"),
-        (UNIT, "base = 0x100\n", "base = 0x100\ncount = 2\nstride = 0x20\n"),
-        (UNIT, "base = 0x100\n", "base = 0x100\ncount = 1\n"),
+        (REGISTERS, "width = 32", "width = 32\nreset = 0xffffffff"),
+        (FAMILY, "base = 0x100\n", "base = 0x100\ncount = 2\nstride = 0x20\n"),
+        (FAMILY, "base = 0x100\n", "base = 0x100\ncount = 1\n"),
         // Right behind the two controls.
-        (UNIT, "offset = 8", "offset = 2"),
+        (REGISTERS, "offset = 8", "offset = 2"),
         (EVENTS, "{ name = \"BLUE\",", "{ name = \"BLUE\", counters = [1],"),
         (EVENTS, "umask = 0x02", "umask = 0xff"),
         (EVENTS, "umask = 0x02", "umask = \"bxxxxxx1x\""),
@@ -225,7 +247,7 @@ fn what_just_keeps_a_rule_is_taken() {
         (METRICS, "TOYS.RED / seconds", "box/TOYS.RED{thresh=1} / (TOYS.BLUE + CLOCKTICKS)"),
         (METRICS, "\"/s\"", "\"%\"\nlimit = { above = 99, means = \"Many.\", see = [\"box/TOY_RATE\"] }"),
         (METRICS, "\"/s\"", "\"%\"\nlimit = { above = 1, means = \"Some.\" }"),
-        (FAMILY, "units = [\"box\"]", "units = [\"box\"]\ndefault_metrics = [\"box/TOY_RATE\"]"),
+        (FAMILY, "aliases = [\"t\"]", "aliases = [\"t\"]\ndefault_metrics = [\"box/TOY_RATE\"]"),
     ] {
         assert_eq!(Catalogue::new().replace(file, from, to).says(), "no defects", "{to}");
     }
