@@ -101,6 +101,10 @@ fn machine(scene: &Scene) -> Chassis {
     machine
 }
 
+fn cpus() -> Vec<Cpu> {
+    (0..16).map(|number| Cpu { number, package: 0 }).collect()
+}
+
 const fn msr(msr: u32) -> Address {
     Address::Msr { cpu: 0, msr }
 }
@@ -161,8 +165,7 @@ fn the_child() {
     let scene = &SCENES[std::env::var(SCENE).expect("the parent names it").parse::<usize>().expect("a number")];
     let mut space = Remote { stream: BufReader::new(UnixStream::connect(path).expect("the machine listens")) };
     let family = pericore_catalog::family(scene.family).expect("the family is in the catalogue");
-    let cpus: Vec<Cpu> = (0..16).map(|number| Cpu { number, package: 0 }).collect();
-    let topology = discover(&mut space, family, &cpus, |unit| scene.units.contains(&unit.name)).expect("found");
+    let topology = discover(&mut space, family, &cpus(), |unit| scene.units.contains(&unit.name)).expect("found");
     let mut selection = Selection::new(family);
     selection.add_events(scene.events).expect("the events exist");
     let mut occupied = Occupied::default();
@@ -283,9 +286,11 @@ fn killed_and_restored(number: usize, step: usize) {
         let journalled = journal.exists();
         if journalled {
             let found = Journal::read(&journal).expect("a journal is whole or not there");
-            let stranger = found.restore(&mut machine, "another boot").expect("looks only");
+            let family = pericore_catalog::family(scene.family).expect("the family is in the catalogue");
+            let cpus = cpus();
+            let stranger = found.restore(&mut machine, family, &cpus, "another boot").expect("looks only");
             assert!(matches!(stranger, Restored::OtherBoot { .. }));
-            found.restore(&mut machine, BOOT).expect("all registers take their old values");
+            found.restore(&mut machine, family, &cpus, BOOT).expect("all registers take their old values");
             Journal::remove(&journal).expect("it was there");
         } else {
             assert!(served.ended || served.written.is_empty(), "operation {most}: written without a journal");

@@ -6,7 +6,8 @@ use pericore_metrics::Grade;
 use pericore_observe::discover::Topology;
 use pericore_observe::plan::{Freeze, Occupied, Plan, Purpose};
 use pericore_observe::session::{
-    Journal, JournalError, Manners, Neighbourhood, Options, Refusal, Sample, Session, prepare, survey, survey_sockets,
+    Journal, JournalError, Left, Manners, Neighbourhood, Options, Refusal, Sample, Session, prepare, survey,
+    survey_sockets,
 };
 use pericore_registers::{Address, RegisterSpace, Width};
 use pericore_tests::pmon::raw::CYCLE;
@@ -75,7 +76,7 @@ fn a_second_session_is_refused_with_the_process_and_may_wait() {
     // `restore` leaves sessions alone that run.
     let [one, other] = &neighbourhood.others().expect("readable")[..] else { panic!("two sessions") };
     assert!(one.runs && other.runs);
-    assert!(matches!(Journal::read_left(&one.path), Err(JournalError::Runs { .. })));
+    assert!(matches!(Left::open(&one.path), Err(JournalError::Runs { .. })));
     // One waits for the first; it ends, and its units are free.
     let Refusal::Busy { neighbours, .. } = refusal else { unreachable!() };
     let waiting =
@@ -140,7 +141,7 @@ fn what_a_killed_session_left_is_named() {
     // As a session does, which so makes the folder.
     drop(neighbourhood.enter().expect("nobody else is there"));
     let entry = neighbourhood.journal(7);
-    let left = Journal { pid: 4242, boot: entry.boot, machine: entry.machine, saved: Vec::new() };
+    let left = Journal { pid: 4242, started: 0, boot: entry.boot, machine: entry.machine, saved: Vec::new() };
     drop(left.write(&entry.path).expect("written"));
     let refused = join(&machine, &topology, "cbo/CLOCKTICKS/", Freeze::Cheapest, &neighbourhood, 1);
     let Err(refusal @ Refusal::Left { pid: 4242, .. }) = refused else { panic!("it is seen") };

@@ -79,6 +79,7 @@ pub mod discover;
 #[cfg(target_os = "linux")]
 pub mod linux;
 pub mod plan;
+pub mod process;
 pub mod record;
 pub mod results;
 pub mod run;

@@ -6,10 +6,11 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use pericore_observe::session::{Journal, Neighbourhood, Restored};
+use pericore_observe::process;
+use pericore_observe::session::{Entrance, JournalError, Left, Neighbour, Neighbourhood, Restored};
 
 use crate::failure::Failure;
-use crate::measure::stand_in;
+use crate::measure::{emulated::cpus, stand_in};
 use crate::{machine, notice, target, xdg};
 
 /// What journals call the machine that they were written on, and how their files' names begin.
@@ -39,13 +40,11 @@ pub struct RestoreArgs {
 /// # Errors
 /// A journal that cannot be read, or registers that cannot be reached.
 pub fn run(args: &RestoreArgs) -> Result<(), Failure> {
+    // From here on no session begins or is put back, and no other `restore` is at work.
+    let guard = Guard::new(args)?;
     let journals = match &args.journal {
         Some(path) => vec![path.clone()],
-        None => {
-            let of_all = state_directory()
-                .ok_or_else(|| Failure::usage(format!("{NO_STATE}; name the journal with --journal")))?;
-            waiting(&of_all)?
-        }
+        None => waiting(&needed_for_all()?)?,
     };
     if journals.is_empty() {
         writeln!(io::stdout(), "no session has left anything behind")?;
@@ -54,7 +53,7 @@ pub fn run(args: &RestoreArgs) -> Result<(), Failure> {
     let mut failures = Vec::new();
     for path in &journals {
         let mut said = String::new();
-        if let Err(failure) = one(args, path, &mut said) {
+        if let Err(failure) = one(args, &guard, path, &mut said) {
             failures.push(failure);
         }
         if let Err(error) = io::stdout().write_all(said.as_bytes()) {
@@ -66,15 +65,64 @@ pub fn run(args: &RestoreArgs) -> Result<(), Failure> {
     last.map_or(Ok(()), Err)
 }
 
-/// Undoes one session. What is to be said comes after the registers: nothing about the output may keep them from being put back.
-fn one(args: &RestoreArgs, path: &Path, said: &mut String) -> Result<(), Failure> {
-    if let Some(process) = living_owner(path) {
-        let what = "still counts with it; it puts everything back when it ends";
-        let _ = writeln!(said, "{}: process {process} {what}", path.display());
-        return Ok(());
+/// What keeps sessions of ours away from the registers while they are put back.
+struct Guard {
+    neighbourhood: Option<Neighbourhood>,
+    _entrance: Option<Entrance>,
+}
+
+impl Guard {
+    /// Waits until nobody sets up or puts back. A journal that is named is put back also where there is no folder in which sessions know of each other.
+    fn new(args: &RestoreArgs) -> Result<Self, Failure> {
+        let neighbourhood = neighbourhood().ok();
+        let Some(known) = neighbourhood.as_ref().filter(|known| args.journal.is_some() || known.is_there()) else {
+            return Ok(Self { neighbourhood, _entrance: None });
+        };
+        let waiting = |holder: &str| notice::say(format!("waiting for {holder} to set up or put back"));
+        match known.enter_telling(waiting) {
+            Ok(entrance) => Ok(Self { neighbourhood, _entrance: Some(entrance) }),
+            Err(error @ JournalError::Directory { .. }) if args.journal.is_some() => {
+                notice::say(error);
+                Ok(Self { neighbourhood: None, _entrance: None })
+            }
+            Err(error) => Err(Failure::failed(error)),
+        }
     }
-    let journal = Journal::read_left(path).map_err(Failure::failed)?;
+
+    /// The sessions that know of each other.
+    fn sessions(&self) -> Result<Vec<Neighbour>, Failure> {
+        self.neighbourhood.as_ref().map_or(Ok(Vec::new()), |known| known.others().map_err(Failure::failed))
+    }
+}
+
+/// Undoes one session. What is to be said comes after the registers: nothing about the output may keep them from being put back.
+fn one(args: &RestoreArgs, guard: &Guard, path: &Path, said: &mut String) -> Result<(), Failure> {
+    let left = match Left::open(path) {
+        Ok(Some(left)) => left,
+        Ok(None) if args.journal.is_none() => return Ok(()),
+        Ok(None) => return Err(Failure::failed(format!("there is no journal {}", path.display()))),
+        Err(JournalError::Runs { pid, .. }) => {
+            let what = "still counts with it; it puts everything back when it ends";
+            let _ = writeln!(said, "{}: process {pid} {what}", path.display());
+            return Ok(());
+        }
+        Err(error @ (JournalError::None { .. } | JournalError::Unsafe { .. })) if args.journal.is_none() => {
+            let _ = writeln!(said, "{error}");
+            return Ok(());
+        }
+        Err(error) => return Err(Failure::failed(error)),
+    };
+    let journal = &left.journal;
     let _ = writeln!(said, "{}: {} registers of {}", path.display(), journal.saved.len(), journal.machine);
+    if journal.machine == this_machine()
+        && let Some(other) = left.disturbs(&guard.sessions()?)
+    {
+        return Err(Failure::failed(format!(
+            "{}: process {} has begun to count with these registers since, and puts them back when it ends; nothing was written, remove the journal",
+            path.display(),
+            other.pid
+        )));
+    }
     let outcome = match &args.machine {
         Some(machine) if *machine != journal.machine => {
             let named =
@@ -82,10 +130,14 @@ fn one(args: &RestoreArgs, path: &Path, said: &mut String) -> Result<(), Failure
             return Err(Failure::usage(format!("the journal is about {}, not {machine}: {named}", journal.machine)));
         }
         // Nothing runs on it: only the registers matter.
-        Some(machine) => journal.restore(&mut machine::opened::machine(machine)?, &boot()?),
+        Some(machine) => {
+            let mut machine = machine::opened::machine(machine)?;
+            let (family, cpus) = (machine.shape().family, cpus(machine.shape()));
+            journal.restore(&mut machine, family, &cpus, &boot()?)
+        }
         None if journal.machine == this_machine() => {
             let host = target::host()?;
-            journal.clone().through(&host.cpus).restore(&mut host.space(), &boot()?)
+            journal.restore(&mut host.space(), host.family().map_err(Failure::failed)?, &host.cpus, &boot()?)
         }
         None => {
             for saved in &journal.saved {
@@ -97,9 +149,9 @@ fn one(args: &RestoreArgs, path: &Path, said: &mut String) -> Result<(), Failure
             )));
         }
     };
-    match outcome.map_err(Failure::failed)? {
+    match outcome.map_err(|error| Failure::failed(format!("{}: {error}", path.display())))? {
         Restored::PutBack { registers } => {
-            Journal::remove(path).map_err(Failure::failed)?;
+            left.remove().map_err(Failure::failed)?;
             let _ = writeln!(said, "  {registers} registers hold their old values again; the journal is removed");
         }
         Restored::OtherBoot { found } => {
@@ -133,28 +185,14 @@ pub fn neighbourhood() -> Result<Neighbourhood, Failure> {
     Ok(Neighbourhood::new(needed_state_directory()?, this_machine(), boot()?))
 }
 
-/// Where this process keeps its journal. The name tells the process, so that nobody restores what still runs.
+/// Where this process keeps its journal. The name is the process's own; who it is, the journal says.
 ///
 /// # Errors
 /// No directory for state is known.
 pub fn journal_of_this_process() -> Result<PathBuf, Failure> {
-    let process = std::process::id();
-    let started = start_time(process).unwrap_or(0);
-    Ok(needed_state_directory()?.join(format!("{LOCAL}-{process}-{started}.journal")))
-}
-
-/// The process that a journal in the state directory belongs to, if it still runs.
-fn living_owner(path: &Path) -> Option<u32> {
-    let (process, started) = path.file_stem()?.to_str()?.strip_prefix(LOCAL)?.strip_prefix('-')?.split_once('-')?;
-    let (process, started): (u32, u64) = (process.parse().ok()?, started.parse().ok()?);
-    (start_time(process)? == started).then_some(process)
-}
-
-/// When a process was started, in clock ticks since boot: with the number it tells one process from all others of this boot.
-fn start_time(process: u32) -> Option<u64> {
-    let text = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The program's name, in parentheses, may hold anything; the start is the 20th field after it.
-    text.rsplit_once(") ")?.1.split(' ').nth(19)?.parse().ok()
+    let number = process::id();
+    let started = process::start_time(number).unwrap_or(0);
+    Ok(needed_state_directory()?.join(format!("{LOCAL}-{number}-{started}.journal")))
 }
 
 /// Where journals are kept. Sessions must know of each other, wherever they are started.
@@ -166,6 +204,11 @@ fn state_directory() -> Option<PathBuf> {
 fn needed_state_directory() -> Result<PathBuf, Failure> {
     let advice = "set XDG_STATE_HOME to a folder that this user can write: sessions know of each other there";
     state_directory().ok_or_else(|| Failure::usage(format!("{NO_STATE}; {advice}")))
+}
+
+/// The same for the journals of all sessions.
+fn needed_for_all() -> Result<PathBuf, Failure> {
+    state_directory().ok_or_else(|| Failure::usage(format!("{NO_STATE}; name the journal with --journal")))
 }
 
 /// The journals in a directory, the newest first: a later session may have saved what an earlier one had set.
@@ -182,19 +225,4 @@ fn waiting(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
         .collect();
     found.sort();
     Ok(found.into_iter().rev().map(|(_, path)| path).collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_journal_of_a_living_process_is_left_alone() {
-        let started = start_time(std::process::id()).unwrap();
-        let of =
-            |process: u32, started: u64| living_owner(Path::new(&format!("/x/{LOCAL}-{process}-{started}.journal")));
-        assert_eq!(of(std::process::id(), started), Some(std::process::id()));
-        assert_eq!(of(std::process::id(), started + 1), None, "another process had the number before");
-        assert_eq!(living_owner(Path::new("/x/other.journal")), None);
-    }
 }

@@ -5,6 +5,7 @@ mod documents;
 mod event_files;
 mod every_machine;
 mod guest;
+mod hardened;
 mod limits;
 mod live;
 mod machine_run;

@@ -7,8 +7,6 @@ use std::os::fd::AsRawFd;
 /// How a file is locked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Hold {
-    /// By nobody else, waiting for it.
-    Alone,
     /// By nobody else, or not at all.
     AloneOrNot,
     /// Beside other readers, waiting for it.
@@ -20,7 +18,6 @@ pub(super) enum Hold {
 /// Locks an open file until it is closed; false if somebody else holds it and `hold` does not wait.
 pub(super) fn hold(file: &File, hold: Hold) -> io::Result<bool> {
     let operation = match hold {
-        Hold::Alone => libc::LOCK_EX,
         Hold::AloneOrNot => libc::LOCK_EX | libc::LOCK_NB,
         Hold::Beside => libc::LOCK_SH,
         Hold::BesideOrNot => libc::LOCK_SH | libc::LOCK_NB,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use pericore_catalog::FieldAccess;
+use pericore_catalog::{Field, FieldAccess, Register};
 use pericore_registers::{AccessError, Address, Operation, Outcome, RegisterSpace, Width};
 
 use super::SessionError;
@@ -32,11 +32,7 @@ impl Saved {
         let (address, width) = match step.operation {
             Operation::Read { address, width } | Operation::Write { address, width, .. } => (address, width),
         };
-        // Some hardware shows reset bits that were written once; writing them again would reset counters and controls.
-        let is_reset = |name: &str| name.starts_with("rst") || name.ends_with("_rst");
-        let resets =
-            step.register.fields.iter().filter(|field| field.access == FieldAccess::WriteOnly && is_reset(field.name));
-        let value = resets.fold(seen, |value, field| value & !field.bits.mask());
+        let value = seen & !resets(step.register);
         let instance = part.instances[step.instance].name();
         Self { socket: part.socket, instance, register: step.register_name(), address, width, value }
     }
@@ -57,6 +53,13 @@ impl fmt::Display for Saved {
         let Self { socket, instance, register, address, value, .. } = self;
         write!(f, "{register} of {instance} in socket {socket} ({address}) = {value:#x}")
     }
+}
+
+/// The bits that reset something. Some hardware shows those that were written once; writing them again would reset counters and controls.
+pub(super) fn resets(register: &Register) -> u64 {
+    let is_reset = |name: &str| name.starts_with("rst") || name.ends_with("_rst");
+    let of_write = |field: &&Field| field.access == FieldAccess::WriteOnly && is_reset(field.name);
+    register.fields.iter().filter(of_write).fold(0, |mask, field| mask | field.bits.mask())
 }
 
 /// Writes all old values, in order.

@@ -4,17 +4,21 @@
 //! overwritten is put back.
 
 mod begin;
+mod entrance;
 mod error;
+mod files;
 mod hold;
 mod in_use;
 mod journal;
 mod leave;
+mod left;
 mod length;
 mod lists;
 mod neighbours;
 mod on_disk;
 mod options;
 mod ours;
+mod part;
 mod prepare;
 mod reading;
 mod sample;
@@ -24,6 +28,8 @@ mod state;
 mod stuck;
 mod sum;
 mod survey;
+mod text;
+mod verify;
 mod watch;
 
 use std::fs::File;
@@ -32,12 +38,14 @@ use std::path::PathBuf;
 use pericore_registers::{Address, Operation, Outcome, RegisterSpace};
 
 use crate::plan::{Control, Plan, Purpose, Stands};
+pub use entrance::Entrance;
 pub use error::SessionError;
 pub use journal::Saved;
 use leave::Leaving;
+pub use left::Left;
 pub use length::Length;
 use lists::{List, carry_out, placed};
-pub use neighbours::{Entrance, Neighbour, Neighbourhood};
+pub use neighbours::{Neighbour, Neighbourhood, Seen};
 pub use on_disk::{Journal, JournalError, JournalFile, Restored};
 pub use options::{Guard, Options};
 pub use ours::Ours;
@@ -109,8 +117,7 @@ impl<S: RegisterSpace> Session<S> {
         });
         let for_others = for_others.map(|neighbourhood| neighbourhood.journal(0));
         for JournalFile { path, boot, machine } in for_others.into_iter().chain(options.journal) {
-            let pid = std::process::id();
-            let file = Journal { pid, boot, machine, saved: session.journal() }.write(&path)?;
+            let file = Journal::of_this_process(boot, machine, session.journal()).write(&path)?;
             session.on_disk.push((path, file));
         }
         // At once: what is read from here on takes time in which the counters run.
@@ -312,7 +319,7 @@ impl<S: RegisterSpace> Session<S> {
         }
         self.is_dirty = false;
         // Whoever sets up now must not see half of it. A lock that cannot be had is no reason to leave registers as they are.
-        let entrance = self.neighbourhood.take().and_then(|neighbourhood| neighbourhood.enter().ok());
+        let entrance = self.neighbourhood.take().and_then(|neighbourhood| neighbourhood.enter_to_put_back().ok());
         let controls: Vec<(u16, Control)> = self
             .plan
             .sockets

@@ -6,8 +6,10 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use pericore_catalog::{Role, Unit};
+use pericore_catalog::{Family, Role, Unit};
 
+use super::entrance::{Entrance, PATIENCE, PATIENCE_OF_PUTTING_BACK};
+use super::files;
 use super::hold::{Hold, hold};
 use super::on_disk::{Journal, JournalError, JournalFile, io_error};
 use crate::discover::Topology;
@@ -19,12 +21,6 @@ pub struct Neighbourhood {
     directory: PathBuf,
     machine: String,
     boot: String,
-}
-
-/// The right to set up or put back, until it is dropped.
-#[derive(Debug)]
-pub struct Entrance {
-    _file: File,
 }
 
 /// A session that runs, or that was killed and left its journal.
@@ -57,16 +53,31 @@ impl Neighbourhood {
         JournalFile { path, boot: self.boot.clone(), machine: self.machine.clone() }
     }
 
-    /// Waits until no other session is being set up or put back.
+    /// True if some session has made the directory.
+    pub fn is_there(&self) -> bool {
+        self.directory.is_dir()
+    }
+
+    /// Waits until no other session is being set up or put back, but not without limit.
     ///
     /// # Errors
-    /// [`JournalError::Directory`] if the directory cannot be made or opened.
+    /// [`JournalError::Directory`] if the directory cannot be made or opened, [`JournalError::Unsafe`] if others can write there,
+    /// [`JournalError::Occupied`] if another session takes too long.
     pub fn enter(&self) -> Result<Entrance, JournalError> {
-        let fail = |error: &io::Error| self.unusable(error);
-        fs::create_dir_all(&self.directory).map_err(|error| fail(&error))?;
-        let file = File::open(&self.directory).map_err(|error| fail(&error))?;
-        hold(&file, Hold::Alone).map_err(|error| fail(&error))?;
-        Ok(Entrance { _file: file })
+        self.enter_telling(|_| {})
+    }
+
+    /// The same; `tell` hears once for whom it waits.
+    ///
+    /// # Errors
+    /// As [`enter`](Self::enter).
+    pub fn enter_telling(&self, tell: impl FnMut(&str)) -> Result<Entrance, JournalError> {
+        Entrance::of(&self.directory, PATIENCE, tell)
+    }
+
+    /// The same for putting back, which cannot wait for long.
+    pub(super) fn enter_to_put_back(&self) -> Result<Entrance, JournalError> {
+        Entrance::of(&self.directory, PATIENCE_OF_PUTTING_BACK, |_| {})
     }
 
     fn unusable(&self, error: &io::Error) -> JournalError {
@@ -78,37 +89,58 @@ impl Neighbourhood {
     /// # Errors
     /// [`JournalError`] if a journal cannot be read.
     pub fn others(&self) -> Result<Vec<Neighbour>, JournalError> {
+        Ok(self.look()?.sessions)
+    }
+
+    /// The same, and what is in the directory under a journal's name and is none.
+    ///
+    /// # Errors
+    /// [`JournalError`] if a journal cannot be read.
+    pub fn look(&self) -> Result<Seen, JournalError> {
         let entries = match fs::read_dir(&self.directory) {
             Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Seen::default()),
             Err(error) => return Err(self.unusable(&error)),
         };
-        let mut found = Vec::new();
+        let mut seen = Seen::default();
         for path in entries.filter_map(Result::ok).map(|entry| entry.path()) {
             if path.extension().is_none_or(|extension| extension != "journal") {
                 continue;
             }
-            // One that ends at this moment takes its file along.
-            let Some(runs) = is_held(&path)? else { continue };
-            let journal = Journal::read(&path)?;
-            if journal.machine == self.machine && journal.boot == self.boot {
-                found.push(Neighbour { pid: journal.pid, path, journal, runs });
+            match self.session_of(&path) {
+                Ok(session) => seen.sessions.extend(session),
+                Err(error @ (JournalError::Unsafe { .. } | JournalError::None { .. })) => seen.left_aside.push(error),
+                Err(error) => return Err(error),
             }
         }
-        found.sort_by(|a, b| (a.pid, &a.path).cmp(&(b.pid, &b.path)));
-        Ok(found)
+        seen.sessions.sort_by(|a, b| (a.pid, &a.path).cmp(&(b.pid, &b.path)));
+        Ok(seen)
+    }
+
+    /// The session of a journal, if it is of this machine and boot.
+    fn session_of(&self, path: &Path) -> Result<Option<Neighbour>, JournalError> {
+        // One that ends at this moment takes its file along.
+        let Some(file) = files::open_journal(path)? else { return Ok(None) };
+        let journal = Journal::of_file(&file, path)?;
+        let runs = is_locked(&file, path)?;
+        let is_here = journal.machine == self.machine && journal.boot == self.boot;
+        Ok(is_here.then(|| Neighbour { pid: journal.pid, path: path.to_owned(), journal, runs }))
     }
 }
 
-/// True if the session that wrote the journal still runs; nothing if there is no such file.
-pub(super) fn is_held(path: &Path) -> Result<Option<bool>, JournalError> {
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(io_error("read", path, &error)),
-    };
-    let free = hold(&file, Hold::BesideOrNot).map_err(|error| io_error("lock", path, &error))?;
-    Ok(Some(!free))
+/// What lies in the directory of all journals.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// The sessions, by process.
+    pub sessions: Vec<Neighbour>,
+    /// Why each other file is no journal, or none that can be trusted. Nobody but this user and root made them.
+    pub left_aside: Vec<JournalError>,
+}
+
+/// True if somebody holds a journal: its session, as long as it runs.
+pub(super) fn is_locked(file: &File, path: &Path) -> Result<bool, JournalError> {
+    let free = hold(file, Hold::BesideOrNot).map_err(|error| io_error("lock", path, &error))?;
+    Ok(!free)
 }
 
 impl Neighbour {
@@ -117,7 +149,7 @@ impl Neighbour {
     /// # Errors
     /// [`JournalError::Io`].
     pub fn has_ended(&self) -> Result<bool, JournalError> {
-        Ok(is_held(&self.path)? != Some(true))
+        files::open_journal(&self.path)?.map_or(Ok(true), |file| is_locked(&file, &self.path).map(|held| !held))
     }
 
     /// Waits until the session has ended.
@@ -125,17 +157,14 @@ impl Neighbour {
     /// # Errors
     /// [`JournalError::Io`], also if a signal came in between.
     pub fn wait(&self) -> Result<(), JournalError> {
-        match File::open(&self.path) {
-            Ok(file) => hold(&file, Hold::Beside).map(|_| ()).map_err(|error| io_error("wait for", &self.path, &error)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            Err(error) => Err(io_error("read", &self.path, &error)),
-        }
+        let Some(file) = files::open_journal(&self.path)? else { return Ok(()) };
+        hold(&file, Hold::Beside).map(|_| ()).map_err(|error| io_error("wait for", &self.path, &error))
     }
 
     /// Notes what the session uses and must not be disturbed in.
     pub fn claim(&self, topology: &Topology, occupied: &mut Occupied) {
         for saved in &self.journal.saved {
-            let Some((unit, number)) = instance_of(topology, &saved.instance) else { continue };
+            let Some((unit, number)) = instance_of(topology.family, &saved.instance) else { continue };
             let named = unit.registers.iter().flat_map(|register| (0..register.count).map(move |n| (register, n)));
             let found = named.into_iter().find(|(register, member)| register.member_name(*member) == saved.register);
             let Some((register, member)) = found else { continue };
@@ -157,8 +186,8 @@ impl Neighbour {
 }
 
 /// The instance of a name as in `InstancePlan::name`: `cbo3`, or `ubox` where there is one.
-fn instance_of(topology: &Topology, name: &str) -> Option<(&'static Unit, u16)> {
-    topology.family.units.iter().find_map(|unit| {
+pub(super) fn instance_of(family: &Family, name: &str) -> Option<(&'static Unit, u16)> {
+    family.units.iter().find_map(|unit| {
         let rest = name.strip_prefix(unit.name)?;
         let number = if rest.is_empty() && unit.instances == 1 { 0 } else { rest.parse().ok()? };
         (number < unit.instances).then_some((*unit, number))

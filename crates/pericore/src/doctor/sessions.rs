@@ -2,21 +2,26 @@
 
 use std::fmt::Display;
 
-use pericore_observe::session::{Neighbour, Neighbourhood};
+use pericore_observe::session::{Neighbour, Neighbourhood, Seen};
 
 use super::finding::Finding;
 
 /// Looks for the journals of all sessions on this machine.
 pub fn examine(neighbourhood: &Result<Neighbourhood, impl Display>) -> Vec<Finding> {
-    let others = match neighbourhood {
-        Ok(neighbourhood) => neighbourhood.others(),
+    let seen = match neighbourhood {
+        Ok(neighbourhood) => neighbourhood.look(),
         Err(error) => return vec![Finding::refused("sessions", error)],
     };
-    match others {
-        Ok(others) if others.is_empty() => vec![Finding::good("sessions", "no other pericore counts here")],
-        Ok(others) => others.iter().map(session).collect(),
-        Err(error) => vec![Finding::refused("sessions", &error)],
+    let Seen { sessions, left_aside } = match seen {
+        Ok(seen) => seen,
+        Err(error) => return vec![Finding::refused("sessions", &error)],
+    };
+    let mut findings: Vec<Finding> = sessions.iter().map(session).collect();
+    if findings.is_empty() {
+        findings.push(Finding::good("sessions", "no other pericore counts here"));
     }
+    findings.extend(left_aside.iter().map(|error| Finding::note("sessions", format!("left aside: {error}"))));
+    findings
 }
 
 fn session(Neighbour { pid, path, runs, .. }: &Neighbour) -> Finding {
@@ -50,7 +55,7 @@ mod tests {
         let neighbourhood = Neighbourhood::new(&folder, "local", "boot");
         let alone = words(&neighbourhood);
         let place = neighbourhood.journal(0);
-        let journal = Journal { pid: 4711, boot: place.boot, machine: place.machine, saved: Vec::new() };
+        let journal = Journal { pid: 4711, started: 0, boot: place.boot, machine: place.machine, saved: Vec::new() };
         let held = journal.write(&place.path).unwrap();
         let counting = words(&neighbourhood);
         drop(held);
@@ -62,13 +67,19 @@ mod tests {
             }
             std::thread::yield_now();
         };
-        fs::write(&place.path, "no journal").unwrap();
+        fs::write(&place.path, "pericore journal 1\n").unwrap();
         let damaged = words(&neighbourhood);
+        fs::write(&place.path, "no journal").unwrap();
+        let garbage = words(&neighbourhood);
         fs::remove_dir_all(&folder).unwrap();
         assert!(alone[0].contains("no other pericore"), "{alone:?}");
         assert!(counting[0].contains("4711") && !counting[0].contains("restore"), "{counting:?}");
         assert!(left[0].contains("4711") && left[0].contains("pericore restore"), "{left:?}");
         assert!(damaged[0].contains("0.journal") && damaged[0].contains("remove the file"), "{damaged:?}");
+        assert!(
+            garbage[0].contains("no other pericore") && garbage[1].contains("0.journal is no journal"),
+            "{garbage:?}"
+        );
         let nowhere = examine(&Err::<Neighbourhood, _>("no folder; set XDG_STATE_HOME"));
         assert!(nowhere[0].is_problem() && nowhere[0].words().contains("XDG_STATE_HOME"));
     }

@@ -97,7 +97,10 @@ pub fn plan_among(
 ) -> Result<Option<(Plan, Entrance)>, Failure> {
     let topology = topology(task, space, cpus, selection)?;
     loop {
-        let entrance = neighbourhood.enter().map_err(Failure::failed)?;
+        let waiting = |holder: &str| notice::say(format!("waiting for {holder} to set up or put back"));
+        let entrance = neighbourhood.enter_telling(waiting).map_err(Failure::failed)?;
+        // What is no journal keeps nobody from counting.
+        neighbourhood.look().map_err(Failure::failed)?.left_aside.iter().for_each(notice::say);
         match prepare(space, &topology, selection.clone(), manners(task), Some(neighbourhood)) {
             Ok(plan) => return Ok(Some((sampled(task, &topology, plan)?, entrance))),
             Err(Refusal::Busy { neighbours, .. }) if task.args.wait => {

@@ -1,5 +1,6 @@
 //! Sessions on a register space that only remembers: the test plays the counters.
 
+mod forged;
 mod others;
 mod rounds;
 
@@ -249,7 +250,9 @@ fn a_session_that_does_not_begin_leaves_no_journal() {
     let entrance = neighbourhood.enter().unwrap();
     let mut space = Fake::two_sockets();
     let plan = plan(&mut space, "cbo0/CLOCKTICKS/");
-    let journal = JournalFile { path: directory.path().to_owned(), ..neighbourhood.journal(1) };
+    let taken = directory.path().join("taken");
+    std::fs::create_dir(&taken).unwrap();
+    let journal = JournalFile { path: taken, ..neighbourhood.journal(1) };
     let options = Options { journal: Some(journal), neighbourhood: Some(neighbourhood.clone()), ..Options::default() };
     let refused = Session::start(&mut space, plan, options, |_| Moment::default()).unwrap_err();
     drop(entrance);
@@ -303,7 +306,7 @@ fn neighbours_are_on_this_machine_and_in_this_boot() {
     for (pid, machine, boot) in [(1, "local", "this"), (2, "local", "before"), (3, "e5-2600", "this")] {
         let (machine, boot) = (machine.to_owned(), boot.to_owned());
         let path = directory.path().join(format!("{pid}.journal"));
-        drop(Journal { pid, boot, machine, saved: Vec::new() }.write(&path).unwrap());
+        drop(Journal { pid, started: 0, boot, machine, saved: Vec::new() }.write(&path).unwrap());
     }
     let pids = |machine: &str, boot: &str| {
         let others = Neighbourhood::new(directory.path(), machine, boot).others().unwrap();

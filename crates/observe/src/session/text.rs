@@ -1,0 +1,149 @@
+//! A journal as text: a header, a line for each register, and a checksum.
+
+use pericore_registers::{Address, Bdf, Width};
+
+use super::journal::Saved;
+use super::on_disk::{HEADER, Journal, JournalError};
+
+impl Journal {
+    /// The file's text.
+    pub fn to_text(&self) -> String {
+        let one_line = |text: &str| text.replace(['\n', '\r'], " ");
+        let (pid, started, boot, machine) = (self.pid, self.started, one_line(&self.boot), one_line(&self.machine));
+        let mut text = format!("{HEADER}\npid {pid}\nstarted {started}\nboot {boot}\nmachine {machine}\n");
+        for Saved { socket, instance, register, address, width, value } in &self.saved {
+            let place = match address {
+                Address::Msr { cpu, msr } => format!("msr {cpu} {msr:#x}"),
+                Address::Pci { bdf: Bdf { segment, bus, device, function }, offset } => {
+                    format!("pcicfg {segment:#x} {bus:#x} {device:#x} {function:#x} {offset:#x}")
+                }
+                Address::Mmio { physical } => format!("mmio {physical:#x}"),
+            };
+            text += &format!("save {socket} {instance} {register} {} {value:#x} {place}\n", width.bytes());
+        }
+        let sum = checksum(&text);
+        text + &format!("checksum {sum:#018x}\n")
+    }
+
+    /// Reads a journal's text.
+    ///
+    /// # Errors
+    /// [`JournalError::Damaged`].
+    pub fn parse(text: &str) -> Result<Self, JournalError> {
+        let journal = "the journal";
+        let damaged = |line: usize, what: &str| {
+            let (journal, what) = (journal.to_owned(), what.to_owned());
+            JournalError::Damaged { journal, line, what }
+        };
+        let body = text.strip_suffix('\n').and_then(|text| text.rfind('\n')).map_or(0, |end| end + 1);
+        let (body, last) = text.split_at(body);
+        let lines = body.lines().count();
+        if !body.starts_with(HEADER) || body.lines().next() != Some(HEADER) {
+            return Err(damaged(1, "it is no journal of this version"));
+        }
+        if last != format!("checksum {:#018x}\n", checksum(body)) {
+            return Err(damaged(lines + 1, "the checksum does not fit the lines above"));
+        }
+        let mut journal = Self { pid: 0, started: 0, boot: String::new(), machine: String::new(), saved: Vec::new() };
+        for (at, line) in body.lines().enumerate().skip(1) {
+            match line.split_once(' ') {
+                Some(("pid", pid)) => journal.pid = pid.parse().map_err(|_| damaged(at + 1, "it names no process"))?,
+                Some(("started", started)) => {
+                    journal.started = started.parse().map_err(|_| damaged(at + 1, "it names no time"))?;
+                }
+                Some(("boot", boot)) => boot.clone_into(&mut journal.boot),
+                Some(("machine", machine)) => machine.clone_into(&mut journal.machine),
+                Some(("save", entry)) => {
+                    journal.saved.push(saved(entry).ok_or_else(|| damaged(at + 1, "it names no register"))?);
+                }
+                _ => return Err(damaged(at + 1, "it starts with no known word")),
+            }
+        }
+        Ok(journal)
+    }
+}
+
+fn saved(entry: &str) -> Option<Saved> {
+    let words: Vec<&str> = entry.split(' ').collect();
+    let [socket, instance, register, width, value, space, place @ ..] = &words[..] else { return None };
+    let number = |text: &str| match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    };
+    let place: Vec<u64> = place.iter().map(|word| number(word)).collect::<Option<_>>()?;
+    let address = match (*space, &place[..]) {
+        ("msr", &[cpu, msr]) => Address::Msr { cpu: cpu.try_into().ok()?, msr: msr.try_into().ok()? },
+        ("pcicfg", &[segment, bus, device, function, offset]) => Address::Pci {
+            bdf: Bdf {
+                segment: segment.try_into().ok()?,
+                bus: bus.try_into().ok()?,
+                device: device.try_into().ok()?,
+                function: function.try_into().ok()?,
+            },
+            offset: offset.try_into().ok()?,
+        },
+        ("mmio", &[physical]) => Address::Mmio { physical },
+        _ => return None,
+    };
+    let width = match number(width)? {
+        1 => Width::B1,
+        2 => Width::B2,
+        4 => Width::B4,
+        8 => Width::B8,
+        _ => return None,
+    };
+    let value = number(value).filter(|value| value & !width.mask() == 0)?;
+    let (instance, register) = ((*instance).to_owned(), (*register).to_owned());
+    Some(Saved { socket: socket.parse().ok()?, instance, register, address, width, value })
+}
+
+/// FNV-1a, 64 bits: against torn and edited files, not against forgers.
+fn checksum(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn journal() -> Journal {
+        let saved = |address, width, value| Saved {
+            socket: 1,
+            instance: "cbo3".to_owned(),
+            register: "ctl0".to_owned(),
+            address,
+            width,
+            value,
+        };
+        Journal {
+            pid: 4711,
+            started: 815,
+            boot: "0f1e".to_owned(),
+            machine: "e5-2600:sockets=2".to_owned(),
+            saved: vec![
+                saved(Address::Msr { cpu: 8, msr: 0xd70 }, Width::B8, 0x40_0136),
+                saved(Address::Pci { bdf: Bdf::new(0x7f, 16, 1), offset: 0xd8 }, Width::B4, 0),
+                saved(Address::Mmio { physical: 0xfe00_0000_1234 }, Width::B8, u64::MAX),
+            ],
+        }
+    }
+
+    #[test]
+    fn text_and_back() {
+        assert_eq!(Journal::parse(&journal().to_text()), Ok(journal()));
+    }
+
+    #[test]
+    fn any_cut_and_any_changed_byte_is_noticed() {
+        let text = journal().to_text();
+        for end in 0..text.len() {
+            assert!(Journal::parse(&text[..end]).is_err(), "cut at {end}");
+        }
+        for at in 0..text.len() {
+            let mut bytes = text.clone().into_bytes();
+            bytes[at] ^= 1;
+            let changed = String::from_utf8(bytes).unwrap();
+            assert!(Journal::parse(&changed).is_err(), "changed at {at}");
+        }
+    }
+}

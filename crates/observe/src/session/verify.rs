@@ -1,0 +1,168 @@
+//! What a journal says is checked against the catalogue before anything is written: only what a session of ours saves is put back.
+
+use pericore_catalog::{Family, FieldAccess, Register, Role, Unit};
+use pericore_registers::{AccessError, Address, RegisterSpace};
+
+use super::SessionError;
+use super::journal::{Saved, resets, restore_all};
+use super::neighbours::instance_of;
+use super::on_disk::{Journal, JournalError, Restored};
+use crate::discover::{Cpu, Place, Presence, Topology, discover};
+
+/// The roles of registers that a session overwrites and saves.
+const SAVED: [Role; 5] = [Role::Control, Role::FixedControl, Role::Filter, Role::UnitControl, Role::GlobalControl];
+
+/// What a check of an entry came to.
+enum Verdict {
+    /// The register, at the place where discovery finds it now.
+    Good(Saved),
+    /// Such a register exists on this family, but does not answer now.
+    Absent(Saved, String),
+    /// No session saves that.
+    Foreign(String),
+}
+
+impl Journal {
+    /// Puts the registers back, in order; on another boot only looks at them. Each entry must be a register of a PMON unit that sessions overwrite, at the
+    /// place where discovery finds it on the machine behind `space`, of the same width, and with bits that the register has: else nothing is written.
+    ///
+    /// # Errors
+    /// [`JournalError::Foreign`] if an entry is something else, [`JournalError::Unchecked`] if the machine's units cannot be found,
+    /// [`SessionError::Restore`] if registers refuse their old values.
+    pub fn restore(
+        &self,
+        space: &mut impl RegisterSpace,
+        family: &'static Family,
+        cpus: &[Cpu],
+        boot: &str,
+    ) -> Result<Restored, SessionError> {
+        let is_of_this_boot = self.boot == boot;
+        let verdicts = self.judge(space, family, cpus)?;
+        if !is_of_this_boot {
+            let mut look = |verdict, entry: &Saved| {
+                let outcome = match verdict {
+                    Verdict::Good(Saved { address, width, .. }) => space.read(address, width),
+                    Verdict::Absent(..) | Verdict::Foreign(_) => {
+                        Err(AccessError::Unreachable { address: entry.address })
+                    }
+                };
+                (entry.clone(), outcome)
+            };
+            let found = verdicts.into_iter().zip(&self.saved).map(|(verdict, entry)| look(verdict, entry)).collect();
+            return Ok(Restored::OtherBoot { found });
+        }
+        let (mut good, mut absent) = (Vec::new(), Vec::new());
+        for (verdict, entry) in verdicts.into_iter().zip(&self.saved) {
+            match verdict {
+                Verdict::Good(saved) => good.push(saved),
+                Verdict::Absent(saved, why) => absent.push((saved, why)),
+                Verdict::Foreign(why) => return Err(JournalError::Foreign { entry: entry.to_string(), why }.into()),
+            }
+        }
+        restore_all(space, &good)?;
+        match absent.first() {
+            None => Ok(Restored::PutBack { registers: good.len() }),
+            Some((first, why)) => Err(SessionError::Restore {
+                refused: absent.len(),
+                first: first.to_string(),
+                error: AccessError::Io { address: first.address, message: why.clone() },
+            }),
+        }
+    }
+
+    /// Judges all entries. Where units lie may depend on which of them discovery looks for, so that it is asked as sessions do: for those that are needed,
+    /// then for all.
+    fn judge(
+        &self,
+        space: &mut impl RegisterSpace,
+        family: &'static Family,
+        cpus: &[Cpu],
+    ) -> Result<Vec<Verdict>, JournalError> {
+        let unchecked = |error| JournalError::Unchecked { why: format!("{error}") };
+        let named = |unit: &Unit| {
+            self.saved
+                .iter()
+                .any(|entry| instance_of(family, &entry.instance).is_some_and(|(of, _)| of.name == unit.name))
+        };
+        let topology = discover(space, family, cpus, named).map_err(unchecked)?;
+        let verdicts = self.judge_on(space, &topology, cpus);
+        if verdicts.iter().all(|verdict| matches!(verdict, Verdict::Good(_))) {
+            return Ok(verdicts);
+        }
+        let Ok(whole) = discover(space, family, cpus, |_| true) else { return Ok(verdicts) };
+        let again = self.judge_on(space, &whole, cpus);
+        let better = |(first, second)| if matches!(first, Verdict::Good(_)) { first } else { second };
+        Ok(verdicts.into_iter().zip(again).map(better).collect())
+    }
+
+    fn judge_on(&self, space: &mut impl RegisterSpace, topology: &Topology, cpus: &[Cpu]) -> Vec<Verdict> {
+        self.saved.iter().map(|entry| judge(entry, space, topology, cpus).unwrap_or_else(Verdict::Foreign)).collect()
+    }
+}
+
+/// Judges one entry; what no session saves is an error, with the reason.
+fn judge(entry: &Saved, space: &mut impl RegisterSpace, topology: &Topology, cpus: &[Cpu]) -> Result<Verdict, String> {
+    let family = topology.family;
+    let Some((unit, number)) = instance_of(family, &entry.instance) else {
+        return Err(format!("{} has no PMON unit of that name", family.name));
+    };
+    let Some((register, member)) = register_of(unit, &entry.register) else {
+        return Err("the unit has no such register".to_owned());
+    };
+    if !SAVED.contains(&register.role) {
+        return Err("sessions never overwrite that register".to_owned());
+    }
+    let absent = |why: String| Ok(Verdict::Absent(entry.clone(), why));
+    let Some(socket) = topology.sockets.iter().find(|socket| socket.number == entry.socket) else {
+        return absent(format!("no online CPU is in socket {}", entry.socket));
+    };
+    let place = match socket.locate(unit, number, register, member) {
+        Ok(place) => place,
+        Err(error) => return absent(error.to_string()),
+    };
+    if let Address::Msr { cpu, .. } = entry.address
+        && let Some(other) = cpus.iter().find(|other| other.number == cpu && other.package != entry.socket)
+    {
+        return Err(format!("CPU {cpu} is in socket {}", other.package));
+    }
+    if !is_at(entry, place) {
+        return Err(format!("that register is at {}, {} bytes wide", place.address, place.width.bytes()));
+    }
+    if let Some(Presence::Absent { why }) = socket.presence(unit).get(usize::from(number)) {
+        return absent(why.clone());
+    }
+    // Bits that no document gives are put back only if they are there now.
+    let now = space.read(place.address, place.width).ok().filter(|value| *value != place.width.mask()).unwrap_or(0);
+    let odd = entry.value & !(documented(unit, register) | now);
+    if odd != 0 {
+        return Err(format!("the register has no bits {odd:#x}"));
+    }
+    if entry.value & resets(register) != 0 {
+        return Err(format!("bits {:#x} reset counters, and are never saved", entry.value & resets(register)));
+    }
+    Ok(Verdict::Good(Saved { address: place.address, ..entry.clone() }))
+}
+
+/// A register of a unit by the name that journals give it.
+fn register_of(unit: &'static Unit, name: &str) -> Option<(&'static Register, u8)> {
+    let mut members =
+        unit.registers.iter().flat_map(|register| (0..register.count).map(move |member| (register, member)));
+    members.find(|(register, member)| register.member_name(*member) == name)
+}
+
+/// True if an entry is for that place. The MSRs of a socket are reached through any of its CPUs.
+fn is_at(entry: &Saved, place: Place) -> bool {
+    let is_same = match (entry.address, place.address) {
+        (Address::Msr { msr, .. }, Address::Msr { msr: known, .. }) => msr == known,
+        (address, known) => address == known,
+    };
+    is_same && entry.width == place.width
+}
+
+/// The bits of a register that a document gives a meaning, whether for all events or for some.
+fn documented(unit: &Unit, register: &Register) -> u64 {
+    let sets = unit.field_sets.iter().filter(|_| register.role == Role::Control).flat_map(|set| set.fields);
+    let has_meaning = |access: FieldAccess| !matches!(access, FieldAccess::Reserved | FieldAccess::Ignored);
+    let fields = register.fields.iter().chain(sets).filter(|field| has_meaning(field.access));
+    fields.fold(0, |mask, field| mask | field.bits.mask())
+}
