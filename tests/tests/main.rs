@@ -2,7 +2,6 @@
 //!
 //! `cargo test -p pericore-tests --test all golden_nehalem::` runs one module.
 
-mod architecture;
 mod catalog_crosscheck;
 mod counts_equal_the_ledger;
 mod discover_machines;
