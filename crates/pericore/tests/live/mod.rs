@@ -26,15 +26,15 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     entries.flat_map(|entry| if entry.path().is_dir() { files(&entry.path()) } else { vec![entry.path()] }).collect()
 }
 
-/// When channel 0 counted, from a start to the stop after it: it stands while it is read.
+/// When channel 0 counted, from a start to the stop after it: it stands while it is read, and the last time ends when the unit's control is put back.
 pub fn running(run: &Run) -> Vec<(u64, u64)> {
     let mut spans = Vec::new();
     let mut began = None;
     for access in run.all(config(0xff, 16, 0, 0xf4)) {
         match access.entry.kind {
             Kind::Write(0x10000) => began = began.or(Some(access.at)),
-            Kind::Write(0x10100) => spans.extend(began.take().map(|began| (began, access.at))),
-            _ => {}
+            Kind::Write(_) => spans.extend(began.take().map(|began| (began, access.at))),
+            Kind::Read => {}
         }
     }
     spans
