@@ -26,7 +26,8 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     entries.flat_map(|entry| if entry.path().is_dir() { files(&entry.path()) } else { vec![entry.path()] }).collect()
 }
 
-/// When channel 0 counted, from a start to the stop after it: it stands while it is read, and the last time ends when the unit's control is put back.
+/// When channel 0 counted, from a start to the stop after it: it stands while it is read, and the last time ends when
+/// the unit's control is put back.
 pub fn running(run: &Run) -> Vec<(u64, u64)> {
     let mut spans = Vec::new();
     let mut began = None;
