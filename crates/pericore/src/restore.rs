@@ -16,7 +16,8 @@ use crate::{machine, notice, target, xdg};
 /// What journals call the machine that they were written on, and how their files' names begin.
 const LOCAL: &str = "local";
 
-/// What journals call the machine that this runs on. A live software machine has its own name: what it held must never be written to a Xeon.
+/// What journals call the machine that this runs on. A live software machine has its own name: what it held must never
+/// be written to a Xeon.
 pub fn this_machine() -> String {
     stand_in().unwrap_or_else(|| LOCAL.to_owned())
 }
@@ -72,7 +73,8 @@ struct Guard {
 }
 
 impl Guard {
-    /// Waits until nobody sets up or puts back. A journal that is named is put back also where there is no folder in which sessions know of each other.
+    /// Waits until nobody sets up or puts back. A journal that is named is put back also where there is no folder in
+    /// which sessions know of each other.
     fn new(args: &RestoreArgs) -> Result<Self, Failure> {
         let neighbourhood = neighbourhood().ok();
         let Some(known) = neighbourhood.as_ref().filter(|known| args.journal.is_some() || known.is_there()) else {
@@ -95,7 +97,8 @@ impl Guard {
     }
 }
 
-/// Undoes one session. What is to be said comes after the registers: nothing about the output may keep them from being put back.
+/// Undoes one session. What is to be said comes after the registers: nothing about the output may keep them from being
+/// put back.
 fn one(args: &RestoreArgs, guard: &Guard, path: &Path, said: &mut String) -> Result<(), Failure> {
     let left = match Left::open(path) {
         Ok(Some(left)) => left,
@@ -150,9 +153,13 @@ fn one(args: &RestoreArgs, guard: &Guard, path: &Path, said: &mut String) -> Res
         }
     };
     match outcome.map_err(|error| Failure::failed(format!("{}: {error}", path.display())))? {
-        Restored::PutBack { registers } => {
+        Restored::PutBack { registers, left: bits } => {
             left.remove().map_err(Failure::failed)?;
-            let _ = writeln!(said, "  {registers} registers hold their old values again; the journal is removed");
+            let undocumented = bits.iter().fold(String::new(), |text, (saved, bits)| {
+                text + &format!("  but bits {bits:#x} of {saved} are in no document, and were not written\n")
+            });
+            let done = format!("  {registers} registers hold their old values again; the journal is removed\n");
+            said.push_str(&(done + &undocumented));
         }
         Restored::OtherBoot { found } => {
             let _ = writeln!(said, "  the machine was started anew since; nothing was written. The registers hold:");

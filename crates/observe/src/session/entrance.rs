@@ -11,7 +11,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, Mode, OFlags, fchmod, fstat, openat, unlinkat};
 use rustix::process::geteuid;
 
-use super::files::open_folder;
+use super::files::open_own_folder;
 use super::hold::{Hold, hold};
 use super::on_disk::JournalError;
 use crate::process;
@@ -47,7 +47,7 @@ impl Entrance {
             message: error.to_string(),
         };
         make(folder).map_err(fail)?;
-        let opened = open_folder(&lock)?;
+        let opened = open_own_folder(&lock)?;
         let end = Instant::now() + limit;
         for tries in 0_u32.. {
             let mut file = open(&opened).map_err(fail)?;

@@ -25,17 +25,48 @@ pub(super) fn folder_of(path: &Path) -> PathBuf {
     }
 }
 
-/// Opens the folder of a journal, in which nobody but this user and root can make files.
+/// The bit of a folder in which others may make files, but neither remove nor replace ours.
+const STICKY: u32 = 0o1000;
+
+/// The folder of a journal, open.
+pub(super) struct Folder {
+    pub(super) descriptor: OwnedFd,
+    /// Others make files here, too: a journal must be this user's own.
+    is_shared: bool,
+}
+
+/// Opens the folder of a journal, in which nobody but this user and root can remove files of ours or put others in
+/// their place: nobody else may write there, or it is sticky, as /tmp is.
 ///
 /// # Errors
 /// [`JournalError::Unsafe`] if others can; [`JournalError::Io`].
-pub(super) fn open_folder(path: &Path) -> Result<OwnedFd, JournalError> {
-    let folder = folder_of(path);
+pub(super) fn open_folder(path: &Path) -> Result<Folder, JournalError> {
+    let (descriptor, found) = folder_as_found(path)?;
+    let is_shared = found.st_mode & STICKY != 0 && found.st_mode & OTHERS_WRITE != 0;
+    check_owner(&folder_of(path), &found, &[geteuid().as_raw(), 0])?;
+    if !is_shared {
+        check_mode(&folder_of(path), &found)?;
+    }
+    Ok(Folder { descriptor, is_shared })
+}
+
+/// Opens the folder of a file, in which nobody but this user and root can make any.
+///
+/// # Errors
+/// As [`open_folder`].
+pub(super) fn open_own_folder(path: &Path) -> Result<OwnedFd, JournalError> {
+    let (descriptor, found) = folder_as_found(path)?;
+    check_owner(&folder_of(path), &found, &[geteuid().as_raw(), 0])?;
+    check_mode(&folder_of(path), &found)?;
+    Ok(descriptor)
+}
+
+fn folder_as_found(path: &Path) -> Result<(OwnedFd, Stat), JournalError> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let fail = |error: Errno| io_error("reach", path, &error.into());
-    let opened = open(&folder, flags, Mode::empty()).map_err(fail)?;
-    check(&folder, &fstat(&opened).map_err(fail)?)?;
-    Ok(opened)
+    let opened = open(folder_of(path), flags, Mode::empty()).map_err(fail)?;
+    let found = fstat(&opened).map_err(fail)?;
+    Ok((opened, found))
 }
 
 /// Opens a journal for reading; nothing if there is none. What is checked is what is read: the same open file.
@@ -51,7 +82,7 @@ pub(super) fn open_journal(path: &Path) -> Result<Option<File>, JournalError> {
     let Some(name) = path.file_name() else { return Err(fail(Errno::ISDIR)) };
     // A FIFO must not make us wait for its writer, nor a link lead to another file.
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = match openat(&folder, name, flags, Mode::empty()) {
+    let file = match openat(&folder.descriptor, name, flags, Mode::empty()) {
         Ok(file) => File::from(file),
         Err(Errno::NOENT) => return Ok(None),
         Err(Errno::LOOP) => return Err(not_trusted(path, "it is a symbolic link")),
@@ -61,7 +92,9 @@ pub(super) fn open_journal(path: &Path) -> Result<Option<File>, JournalError> {
     if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
         return Err(not_trusted(path, "it is no regular file"));
     }
-    check(path, &found)?;
+    let users = [geteuid().as_raw(), 0];
+    check_owner(path, &found, if folder.is_shared { &users[..1] } else { &users })?;
+    check_mode(path, &found)?;
     if u64::try_from(found.st_size).is_ok_and(|size| size > MOST_BYTES) {
         return Err(not_trusted(path, &format!("it has {} bytes, more than any journal", found.st_size)));
     }
@@ -81,15 +114,17 @@ pub(super) fn text_of(file: &File, path: &Path) -> Result<String, JournalError> 
     String::from_utf8(bytes).map_err(|_| not_trusted(path, "it is no text"))
 }
 
-/// Refuses what belongs to neither this user nor root, and what others can write.
-fn check(path: &Path, found: &Stat) -> Result<(), JournalError> {
-    let user = geteuid().as_raw();
-    if found.st_uid != user && found.st_uid != 0 {
-        return Err(not_trusted(
-            path,
-            &format!("it belongs to user {}, neither to user {user} nor to root", found.st_uid),
-        ));
+/// Refuses what belongs to none of these users.
+fn check_owner(path: &Path, found: &Stat, users: &[u32]) -> Result<(), JournalError> {
+    if users.contains(&found.st_uid) {
+        return Ok(());
     }
+    let users: Vec<String> = users.iter().map(|user| format!("user {user}")).collect();
+    Err(not_trusted(path, &format!("it belongs to user {}, not to {}", found.st_uid, users.join(" or "))))
+}
+
+/// Refuses what others can write.
+fn check_mode(path: &Path, found: &Stat) -> Result<(), JournalError> {
     let mode = found.st_mode & 0o7777;
     if mode & OTHERS_WRITE != 0 {
         return Err(not_trusted(path, &format!("others can write it (mode {mode:o})")));

@@ -1,5 +1,5 @@
-//! The journal on disk: what a session overwrites, written and synced before the first write, so that even a killed session
-//! can be undone.
+//! The journal on disk: what a session overwrites, written and synced before the first write, so that even a killed
+//! session can be undone.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
@@ -110,7 +110,7 @@ pub enum JournalError {
     },
     /// Others could have written it.
     #[error(
-        "{path} is not used: {why}; what a journal says is written to registers, so it and its folder must belong to this user or root, and be writable by nobody else"
+        "{path} is not used: {why}; what a journal says is written to registers, so it and its folder must belong to this user or root, and be writable by nobody else; name a file in a folder of your own with --journal, or take the right away (chmod go-w)"
     )]
     Unsafe {
         /// File or folder.
@@ -151,10 +151,12 @@ pub enum JournalError {
 /// What `restore` did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Restored {
-    /// All registers hold their old values again.
+    /// All registers hold their old values again, but for bits that are in no document.
     PutBack {
         /// Number of registers.
         registers: usize,
+        /// Registers with such bits, and those that differ from the old value.
+        left: Vec<(Saved, u64)>,
     },
     /// The machine was started anew since: nothing was written. What the registers hold now.
     OtherBoot {
@@ -194,8 +196,8 @@ impl Journal {
         })
     }
 
-    /// Writes the journal and waits until it is on disk. The file appears whole or not at all; as long as what is returned lives, others see that
-    /// the session runs.
+    /// Writes the journal and waits until it is on disk. The file appears whole or not at all; as long as what is
+    /// returned lives, others see that the session runs.
     ///
     /// # Errors
     /// [`JournalError`] if the file exists or cannot be written.
@@ -203,7 +205,7 @@ impl Journal {
         let fail = |error: &io::Error| io_error("write", path, error);
         let folder = files::open_folder(path)?;
         let Some(name) = path.file_name() else { return Err(fail(&io::ErrorKind::IsADirectory.into())) };
-        part::write_new(&folder, name, &self.to_text()).map_err(|error| match error.kind() {
+        part::write_new(&folder.descriptor, name, &self.to_text()).map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists if begins_as_journal(path) => {
                 JournalError::Exists { path: path.display().to_string() }
             }

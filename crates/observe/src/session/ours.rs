@@ -5,10 +5,40 @@ use pericore_registers::{Operation, Width};
 
 use crate::plan::{SocketPlan, Step, lasting};
 
+/// How a session overwrites a register.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Overwriting {
+    /// Selects what one counter counts.
+    Control,
+    /// Selects for all counters of a unit.
+    Filter,
+    /// Stops or enables counters of everybody.
+    Gate,
+}
+
+impl Overwriting {
+    /// Of the registers of a role; nothing if sessions overwrite none of these, so that no journal names them.
+    pub(super) const fn of(role: Role) -> Option<Self> {
+        match role {
+            Role::Control | Role::FixedControl => Some(Self::Control),
+            Role::Filter => Some(Self::Filter),
+            Role::UnitControl | Role::GlobalControl => Some(Self::Gate),
+            Role::UnitStatus
+            | Role::Counter
+            | Role::FixedCounter
+            | Role::FreeRunning
+            | Role::GlobalStatus
+            | Role::OverflowControl
+            | Role::Identity => None,
+        }
+    }
+}
+
 /// What a session makes of a register that it overwrites.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ours {
-    /// A control or a filter, which belongs to one user at a time: it goes back if it still holds one of the session's values.
+    /// A control or a filter, which belongs to one user at a time: it goes back if it still holds one of the session's
+    /// values.
     Setting {
         /// The bits that read back as written.
         bits: u64,
@@ -38,13 +68,14 @@ impl Ours {
         let steps = part.setup.iter().chain(&part.freeze).chain(&part.resume).chain(switches).chain(rearm);
         let address = seen.operation.address();
         let writes = steps.filter(|step| step.operation.address() == address);
-        if matches!(seen.register.role, Role::UnitControl | Role::GlobalControl) {
+        let kind = Overwriting::of(seen.register.role);
+        debug_assert!(kind.is_some(), "a plan saves {}", seen.register.name);
+        if kind == Some(Overwriting::Gate) {
             let keeps = writes.fold(u64::MAX, |keeps, step| keeps & step.keeps);
-            Self::gate(seen.register, keeps)
-        } else {
-            let is_filter = seen.register.role == Role::Filter;
-            Self::Setting { bits: lasting(seen.register), values: values(writes), is_filter }
+            return Self::gate(seen.register, keeps);
         }
+        let is_filter = kind == Some(Overwriting::Filter);
+        Self::Setting { bits: lasting(seen.register), values: values(writes), is_filter }
     }
 
     fn gate(register: &Register, keeps: u64) -> Self {

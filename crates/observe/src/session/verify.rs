@@ -1,4 +1,5 @@
-//! What a journal says is checked against the catalogue before anything is written: only what a session of ours saves is put back.
+//! What a journal says is checked against the catalogue before anything is written: only what a session of ours saves
+//! is put back.
 
 use pericore_catalog::{Family, FieldAccess, Register, Role, Unit};
 use pericore_registers::{AccessError, Address, RegisterSpace};
@@ -7,14 +8,12 @@ use super::SessionError;
 use super::journal::{Saved, resets, restore_all};
 use super::neighbours::instance_of;
 use super::on_disk::{Journal, JournalError, Restored};
+use super::ours::Overwriting;
 use crate::discover::{Cpu, Place, Presence, Topology, discover};
-
-/// The roles of registers that a session overwrites and saves.
-const SAVED: [Role; 5] = [Role::Control, Role::FixedControl, Role::Filter, Role::UnitControl, Role::GlobalControl];
 
 /// What a check of an entry came to.
 enum Verdict {
-    /// The register, at the place where discovery finds it now.
+    /// The register, at the place where discovery finds it now, with the value to write.
     Good(Saved),
     /// Such a register exists on this family, but does not answer now.
     Absent(Saved, String),
@@ -23,12 +22,14 @@ enum Verdict {
 }
 
 impl Journal {
-    /// Puts the registers back, in order; on another boot only looks at them. Each entry must be a register of a PMON unit that sessions overwrite, at the
-    /// place where discovery finds it on the machine behind `space`, of the same width, and with bits that the register has: else nothing is written.
+    /// Puts the registers back, in order; on another boot only looks at them. Each entry must be a register of a PMON
+    /// unit that sessions overwrite, at the place where discovery finds it on the machine behind `space`, of the same
+    /// width, and without bits that reset counters: else nothing is written. Bits that no document gives stay as they
+    /// are, whatever the journal says.
     ///
     /// # Errors
-    /// [`JournalError::Foreign`] if an entry is something else, [`JournalError::Unchecked`] if the machine's units cannot be found,
-    /// [`SessionError::Restore`] if registers refuse their old values.
+    /// [`JournalError::Foreign`] if an entry is something else, [`JournalError::Unchecked`] if the machine's units
+    /// cannot be found, [`SessionError::Restore`] if registers refuse their old values.
     pub fn restore(
         &self,
         space: &mut impl RegisterSpace,
@@ -51,17 +52,22 @@ impl Journal {
             let found = verdicts.into_iter().zip(&self.saved).map(|(verdict, entry)| look(verdict, entry)).collect();
             return Ok(Restored::OtherBoot { found });
         }
-        let (mut good, mut absent) = (Vec::new(), Vec::new());
+        let (mut good, mut absent, mut left) = (Vec::new(), Vec::new(), Vec::new());
         for (verdict, entry) in verdicts.into_iter().zip(&self.saved) {
             match verdict {
-                Verdict::Good(saved) => good.push(saved),
+                Verdict::Good(saved) => {
+                    if saved.value != entry.value {
+                        left.push((entry.clone(), saved.value ^ entry.value));
+                    }
+                    good.push(saved);
+                }
                 Verdict::Absent(saved, why) => absent.push((saved, why)),
                 Verdict::Foreign(why) => return Err(JournalError::Foreign { entry: entry.to_string(), why }.into()),
             }
         }
         restore_all(space, &good)?;
         match absent.first() {
-            None => Ok(Restored::PutBack { registers: good.len() }),
+            None => Ok(Restored::PutBack { registers: good.len(), left }),
             Some((first, why)) => Err(SessionError::Restore {
                 refused: absent.len(),
                 first: first.to_string(),
@@ -70,8 +76,8 @@ impl Journal {
         }
     }
 
-    /// Judges all entries. Where units lie may depend on which of them discovery looks for, so that it is asked as sessions do: for those that are needed,
-    /// then for all.
+    /// Judges all entries. Where units lie may depend on which of them discovery looks for, so that it is asked as
+    /// sessions do: for those that are needed, then for all.
     fn judge(
         &self,
         space: &mut impl RegisterSpace,
@@ -109,7 +115,7 @@ fn judge(entry: &Saved, space: &mut impl RegisterSpace, topology: &Topology, cpu
     let Some((register, member)) = register_of(unit, &entry.register) else {
         return Err("the unit has no such register".to_owned());
     };
-    if !SAVED.contains(&register.role) {
+    if Overwriting::of(register.role).is_none() {
         return Err("sessions never overwrite that register".to_owned());
     }
     let absent = |why: String| Ok(Verdict::Absent(entry.clone(), why));
@@ -131,16 +137,15 @@ fn judge(entry: &Saved, space: &mut impl RegisterSpace, topology: &Topology, cpu
     if let Some(Presence::Absent { why }) = socket.presence(unit).get(usize::from(number)) {
         return absent(why.clone());
     }
-    // Bits that no document gives are put back only if they are there now.
-    let now = space.read(place.address, place.width).ok().filter(|value| *value != place.width.mask()).unwrap_or(0);
-    let odd = entry.value & !(documented(unit, register) | now);
-    if odd != 0 {
-        return Err(format!("the register has no bits {odd:#x}"));
-    }
     if entry.value & resets(register) != 0 {
         return Err(format!("bits {:#x} reset counters, and are never saved", entry.value & resets(register)));
     }
-    Ok(Verdict::Good(Saved { address: place.address, ..entry.clone() }))
+    // The hardware may have set bits that no document gives when the session began, and others since: those are not for
+    // a journal to say.
+    let now = space.read(place.address, place.width).ok().filter(|value| *value != place.width.mask()).unwrap_or(0);
+    let documented = documented(unit, register);
+    let value = entry.value & documented | now & !documented;
+    Ok(Verdict::Good(Saved { address: place.address, value, ..entry.clone() }))
 }
 
 /// A register of a unit by the name that journals give it.

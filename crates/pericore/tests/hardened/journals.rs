@@ -1,19 +1,20 @@
 //! Journals that no session wrote.
 
 use pericore_doors::Outcome;
+use pericore_doors::log::Kind;
 
 use super::{COMPLETE, journal, writes};
 use crate::live::rig::{Rig, config, msr};
 use crate::live::script;
 
-/// IA32_MISC_ENABLE, IA32_PERF_CTL, the command register of a PCI function: under a checksum that fits, and under names of PMON registers.
+/// IA32_MISC_ENABLE, IA32_PERF_CTL, the command register of a PCI function: under a checksum that fits, and under names
+/// of PMON registers.
 #[test]
 fn restore_writes_no_register_that_is_not_a_units() {
     for entry in [
         "0 cbo0 ctl0 8 0x850089 msr 0 0x1a0",
         "0 core0 perf_ctl 8 0xff00 msr 0 0x199",
         "0 imc0 ctl0 4 0x6 pcicfg 0x0 0xff 0x10 0x0 0x4",
-        "0 cbo0 ctl0 8 0x10000000000 msr 0 0xd10",
         "0 cbo0 ctr0 8 0x1 msr 0 0xd16",
         "0 cbo0 ctl0 4 0x1 msr 0 0xd10",
         "0 imc0 ctl0 4 0x1 mmio 0xfe000000",
@@ -35,7 +36,8 @@ fn restore_writes_no_register_that_is_not_a_units() {
     }
 }
 
-/// What a session saves is written: Table 2-11 has all of 0x334 in control 0 of a CBo, Table 2-66 all of 0x304 in that of a channel.
+/// What a session saves is written: Table 2-11 has all of 0x334 in control 0 of a CBo, Table 2-66 all of 0x304 in that
+/// of a channel.
 #[test]
 fn restore_writes_what_sessions_save() {
     let text = journal(&["0 cbo1 ctl0 8 0x334 msr 0 0xd30", "0 imc0 ctl0 4 0x304 pcicfg 0x0 0xff 0x10 0x0 0xd8"]);
@@ -49,7 +51,8 @@ fn restore_writes_what_sessions_save() {
     assert_eq!([written(&msr(0xd30)), written(&config(0xff, 16, 0, 0xd8)), writes(&run).len()], [1, 1, 2]);
 }
 
-/// Links, FIFOs, garbage and what others can write are named, and keep neither `restore` nor `stat` nor `doctor` from their work.
+/// Links, FIFOs, garbage and what others can write are named, and keep neither `restore` nor `stat` nor `doctor` from
+/// their work.
 #[test]
 fn what_is_no_journal_is_named_and_left_aside() {
     let text = journal(&["0 cbo1 ctl0 8 0x334 msr 0 0xd30"]);
@@ -102,4 +105,46 @@ fn a_journal_where_others_write_is_refused() {
         "{}",
         run.stderr
     );
+}
+
+/// Bit 40 of a CBo's control is in no document (Table 2-11): it is not written, and the bits below it are.
+#[test]
+fn restore_writes_no_bit_that_no_document_gives() {
+    let text = journal(&["0 cbo1 ctl0 8 0x10000000334 msr 0 0xd30"]);
+    let line =
+        format!("{COMPLETE}\ncomplete \"$XDG_STATE_HOME/pericore/left.journal\" <<'END'\n{text}END\n\"$P\" restore");
+    let (run, left) = script(&Rig::default(), &line);
+    assert!(run.outcome == Outcome::Exited(0) && left.is_empty(), "{}{}{left:?}", run.stdout, run.stderr);
+    assert!(run.stdout.contains("but bits 0x10000000000 of ctl0 of cbo1"), "{}", run.stdout);
+    let written: Vec<Kind> = writes(&run).into_iter().map(|access| access.entry.kind).collect();
+    assert_eq!(written, [Kind::Write(0x334)]);
+}
+
+/// /tmp is sticky: nobody can put a file in the place of one that is ours. A file that another user
+/// made there is refused.
+#[test]
+fn a_journal_in_a_sticky_folder_is_used_if_it_is_ours() {
+    let text = journal(&["0 cbo1 ctl0 8 0x334 msr 0 0xd30"]);
+    let line = format!(
+        r#"{COMPLETE}
+        shared="$XDG_STATE_HOME.shared"; mkdir -m 1777 "$shared"; chmod 1777 "$shared"; own="$shared/own.journal"
+        "$P" stat --journal "$own" -e cbo0/CLOCKTICKS/ -o /dev/null & pid=$!
+        until ls "$own" >/dev/null 2>&1; do sleep 0.01; done
+        kill -9 $pid; wait $pid; stat -c 'mode %a' "$own"; "$P" restore --journal "$own"; echo restored $?; "$P" restore
+        complete "$shared/theirs.journal" <<'END'
+{text}END
+        if chown 1 "$shared/theirs.journal"; then "$P" restore --journal "$shared/theirs.journal"; echo theirs $?; else echo cannot try; fi
+        rm -r "$shared""#
+    );
+    let (run, left) = script(&Rig::default(), &line);
+    assert!(left.is_empty(), "{left:?}");
+    assert!(run.stdout.contains("mode 600\n") && run.stdout.contains("restored 0\n"), "{}{}", run.stdout, run.stderr);
+    if run.stdout.contains("cannot try") {
+        eprintln!("SKIPPED: the journal of another user, which takes root");
+        return;
+    }
+    assert!(run.stdout.contains("theirs 255\n"), "{}", run.stdout);
+    assert!(run.stderr.contains("it belongs to user 1, not to user 0;"), "{}", run.stderr);
+    assert!(run.stderr.contains("name a file in a folder of your own"), "{}", run.stderr);
+    assert_eq!(writes(&run).into_iter().filter(|access| msr(0xd30)(access)).count(), 0);
 }

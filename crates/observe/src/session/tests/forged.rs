@@ -1,4 +1,5 @@
-//! Journals that no session wrote: their checksum fits, and what they name must never be written. Addresses and bits from the E5-2600's guide.
+//! Journals that no session wrote: their checksum fits, and what they name must never be written. Addresses and bits
+//! from the E5-2600's guide.
 
 use pericore_registers::{Address, Bdf, Width};
 
@@ -19,7 +20,8 @@ const fn pci(device: u8, function: u8, offset: u16) -> Address {
     Address::Pci { bdf: Bdf::new(0xff, device, function), offset }
 }
 
-/// What a session may have left: control 0 and the filter of CBo 0, its unit control (0xD10, 0xD14, 0xD04), control 0 of channel 1 (D16:F1, 0xD8).
+/// What a session may have left: control 0 and the filter of CBo 0, its unit control (0xD10, 0xD14, 0xD04), control 0
+/// of channel 1 (D16:F1, 0xD8).
 fn genuine() -> Vec<Saved> {
     vec![
         entry("cbo0", "ctl0", msr(0xd10), Width::B8, 0x0000_0334),
@@ -38,7 +40,7 @@ fn restore(space: &mut Fake, saved: Vec<Saved>) -> Result<Restored, SessionError
 #[test]
 fn what_a_session_saved_is_put_back() {
     let mut space = Fake::two_sockets();
-    assert_eq!(restore(&mut space, genuine()), Ok(Restored::PutBack { registers: 4 }));
+    assert_eq!(restore(&mut space, genuine()), Ok(Restored::PutBack { registers: 4, left: Vec::new() }));
     assert_eq!(space.written(), ["d10=334", "d14=7c0000", "10.1+d8=304", "d04=10000"]);
 }
 
@@ -61,10 +63,9 @@ fn an_entry_that_no_session_saves_refuses_the_whole_journal() {
         entry("imc1", "ctl0", pci(11, 0, 0x40), Width::B4, 0),
         entry("imc1", "ctl0", Address::Pci { bdf: Bdf::new(0x7f, 16, 1), offset: 0xd8 }, Width::B4, 0),
         entry("imc1", "ctl0", Address::Mmio { physical: 0xd8 }, Width::B4, 0),
-        // Another width, through a CPU of the other socket, bits that are reserved (Table 2-11), bits that reset counters (Table 2-9).
+        // Another width, through a CPU of the other socket, bits that reset counters (Table 2-9).
         entry("imc1", "ctl0", pci(16, 1, 0xd8), Width::B8, 0),
         entry("cbo0", "ctl0", Address::Msr { cpu: 2, msr: 0xd10 }, Width::B8, 0),
-        entry("cbo0", "ctl0", msr(0xd10), Width::B8, 1 << 40),
         entry("cbo0", "unit_ctl", msr(0xd04), Width::B8, 0x0001_0003),
     ];
     for forged in forged {
@@ -77,6 +78,20 @@ fn an_entry_that_no_session_saves_refuses_the_whole_journal() {
         );
         assert_eq!(space.written(), [""; 0], "{named}");
     }
+}
+
+/// Table 2-11 has nothing above bit 31 of a CBo's control. A session saved bit 40, which the register held and no
+/// longer holds; bit 41 came since. What the document gives is put back, and these stay: neither does one bit keep a
+/// whole journal from being used, nor is any such bit a journal's to set.
+#[test]
+fn bits_that_no_document_gives_stay_as_they_are() {
+    let mut space = Fake::two_sockets();
+    space.msrs.insert((0, 0xd10), 1 << 41 | 0x0040_0111);
+    let odd = entry("cbo0", "ctl0", msr(0xd10), Width::B8, 1 << 40 | 0x334);
+    let saved = [vec![odd.clone()], genuine()[1..].to_vec()].concat();
+    let left = vec![(odd, 1 << 40 | 1 << 41)];
+    assert_eq!(restore(&mut space, saved), Ok(Restored::PutBack { registers: 4, left }));
+    assert_eq!(space.written(), ["d10=20000000334", "d14=7c0000", "10.1+d8=304", "d04=10000"]);
 }
 
 /// What is not there now is named and left; the rest is put back all the same.
@@ -95,7 +110,7 @@ fn registers_are_reached_through_what_is_online() {
     let mut space = Fake::two_sockets();
     let saved =
         vec![Saved { socket: 1, ..entry("cbo0", "ctl0", Address::Msr { cpu: 7, msr: 0xd10 }, Width::B8, 0x334) }];
-    assert_eq!(restore(&mut space, saved), Ok(Restored::PutBack { registers: 1 }));
+    assert_eq!(restore(&mut space, saved), Ok(Restored::PutBack { registers: 1, left: Vec::new() }));
     assert_eq!(space.writes, [(Address::Msr { cpu: 2, msr: 0xd10 }, 0x334)]);
 }
 
