@@ -45,7 +45,7 @@ def counts(catalogue: Catalogue, machine: str, run: tuple[str, ...], name: str, 
     for place, batch in enumerate(catalogue.batches):
         parts = {0: ("-A",), 1: ("--per-socket",)}.get((place + number) % INSTANCES, ())
         commands.append(Command("counts", (*measure, *parts, "-e", ",".join(batch)), ("counts",)))
-    commands.append(Command("metrics", (*measure, "-M", ",".join(catalogue.metrics)), ("counts",)))
+    commands += [Command("metrics", (*measure, "-M", ",".join(batch)), ("counts",)) for batch in catalogue.metrics]
     return Configuration(name, kind, catalogue.family, tuple(commands))
 
 

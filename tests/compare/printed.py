@@ -48,7 +48,8 @@ def catalogue(known: Catalogue) -> list[Configuration]:
         registers.append(Command("decode", ("decode", *family, f"{row['unit']}.ctl0", row["config"])))
     for event in [event for batch in known.batches for event in batch] + known.apart:
         registers.append(Command("encode", ("encode", *family, event, "--json")))
-    metrics = [Command("explain", ("explain", *family, *known.metrics[at : at + NAMES])) for at in range(0, len(known.metrics), NAMES)]
+    named = [metric.split("{")[0] for batch in known.metrics for metric in batch]
+    metrics = [Command("explain", ("explain", *family, *named[at : at + NAMES])) for at in range(0, len(named), NAMES)]
     made = []
     for title, commands in (("explained", explained + metrics), ("encoded", registers)):
         for at in range(0, len(commands), TOGETHER):
