@@ -18,7 +18,7 @@
 // pattern evex                       an AVX-512 instruction
 // pattern pause                      says "ready" and waits for a signal; SIGTERM makes it end with 43
 // pattern churn COUNT                short threads, one after the other, each loading a line of its own
-// pattern pass COUNT                 two threads that hand a line to each other
+// pattern pass COUNT [OFFSET]        two threads that hand a line to each other; each time they have had it, they load what is OFFSET bytes away
 #define _GNU_SOURCE
 #include <emmintrin.h>
 #include <pthread.h>
@@ -110,6 +110,7 @@ static void outlive(unsigned long bytes) {
 
 struct turns {
     volatile int *turn;
+    volatile char *beside;
     unsigned long count;
     int own;
 };
@@ -120,13 +121,15 @@ static void *take_turns(void *data) {
         while (__atomic_load_n(turns->turn, __ATOMIC_ACQUIRE) != turns->own)
             ;
         __atomic_store_n(turns->turn, !turns->own, __ATOMIC_RELEASE);
+        (void)*turns->beside;
     }
     return NULL;
 }
 
-static void pass(unsigned long count) {
-    volatile int *turn = (volatile int *)map_at(BASE, 64);
-    struct turns other = {turn, count, 1}, own = {turn, count, 0};
+static void pass(unsigned long count, unsigned long offset) {
+    volatile char *base = map_at(BASE, offset + 64);
+    volatile int *turn = (volatile int *)base;
+    struct turns other = {turn, base + offset, count, 1}, own = {turn, base + offset, count, 0};
     pthread_t thread;
     if (pthread_create(&thread, NULL, take_turns, &other))
         exit(101);
@@ -203,7 +206,7 @@ int main(int argc, char **argv) {
     } else if (!strcmp(what, "churn")) {
         churn(a);
     } else if (!strcmp(what, "pass")) {
-        pass(a);
+        pass(a, b);
     } else if (!strcmp(what, "sparse")) {
         volatile char *base = map_at(BASE, a * GIB);
         load(base, a * GIB, GIB);

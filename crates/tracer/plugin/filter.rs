@@ -93,6 +93,18 @@ impl<'a> Filter<'a> {
         self.replace(address, |tag| tag & !DIRTY)
     }
 
+    /// True if the line is there. Any thread may call it, while no other changes the filter.
+    pub fn holds(&self, address: u64) -> bool {
+        self.set(address).iter().any(|way| way.load(Relaxed) | DIRTY == dirty_tag(address))
+    }
+
+    /// The addresses of all lines, and whether they are dirty.
+    pub fn lines(&self) -> impl Iterator<Item = (u64, bool)> + use<'a> {
+        let tags = (self.set_mask as usize + 1) * self.ways;
+        let held = self.tags[..tags].iter().map(|tag| tag.load(Relaxed)).filter(|tag| *tag != 0);
+        held.map(|tag| (address_of(tag), tag & DIRTY != 0))
+    }
+
     fn replace(&self, address: u64, new: impl Fn(u64) -> u64) -> bool {
         let wanted = dirty_tag(address);
         self.set(address).iter().any(|way| {

@@ -156,10 +156,9 @@ fn look_closer(vcpu: u32, slot: &Slot, info: u32, address: u64, store: bool, pla
 }
 
 fn report(vcpu: u32, slot: &Slot, outcome: Outcome, address: u64, log2_size: u64, store: bool, instruction: u64) {
-    if store {
-        sharing::stored(vcpu, address);
-    } else {
-        sharing::loaded(vcpu, address);
+    let recalled = if store { sharing::stored(vcpu, address) } else { sharing::loaded(vcpu, address) };
+    if let Some(line) = recalled {
+        slot.record(KIND_WRITE_BACK, line, 6, instruction);
     }
     match outcome {
         Outcome::Hit => {}
@@ -189,7 +188,9 @@ extern "C" fn on_non_temporal_store(vcpu: u32, info: u32, address: u64, place: *
         if slot.change(|| slot.data_filter().remove(line)) {
             slot.record(KIND_WRITE_BACK, line, 6, instruction);
         }
-        sharing::stored(vcpu, line);
+        if let Some(line) = sharing::stored(vcpu, line) {
+            slot.record(KIND_WRITE_BACK, line, 6, instruction);
+        }
         slot.record(KIND_NON_TEMPORAL, line, 6, instruction);
     }
 }
