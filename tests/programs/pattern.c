@@ -22,6 +22,7 @@
 #define _GNU_SOURCE
 #include <emmintrin.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,7 +120,7 @@ static void *take_turns(void *data) {
     struct turns *turns = data;
     for (unsigned long i = 0; i < turns->count; i++) {
         while (__atomic_load_n(turns->turn, __ATOMIC_ACQUIRE) != turns->own)
-            ;
+            sched_yield();
         __atomic_store_n(turns->turn, !turns->own, __ATOMIC_RELEASE);
         (void)*turns->beside;
     }

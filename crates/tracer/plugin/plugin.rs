@@ -50,6 +50,7 @@ pub unsafe extern "C" fn qemu_plugin_install(
         eprintln!("pericore: the plugin found no tracer to report to");
         return 1;
     };
+    sharing::begin();
     observe::begin(id, shared);
     syscalls::begin(id);
     0

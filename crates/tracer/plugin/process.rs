@@ -1,7 +1,7 @@
 //! The process: joining the tracer's memory, and doing so again after a fork.
 
-use super::layout::{BYTES, KIND_WRITE_BACK, MAGIC, NOTES, PROGRAM_ARGUMENT, Shape, Shared, Slot};
-use super::{os, sharing, table, thread};
+use super::layout::{BYTES, MAGIC, NOTES, PROGRAM_ARGUMENT, Shape, Shared, Slot};
+use super::{os, table, thread};
 use std::cell::Cell;
 use std::os::unix::ffi::OsStrExt;
 use std::ptr::NonNull;
@@ -93,20 +93,16 @@ pub fn has_threads() -> bool {
     HAS_THREADS.load(Relaxed) != 0
 }
 
-/// Remembers, in the thread that does it, that a fork or a thread is to come.
-pub fn before_fork(vcpu: u32) {
-    if HAS_THREADS.swap(1, Relaxed) == 0 {
-        let slot = table::slot(vcpu);
-        sharing::enter_all(vcpu, slot, |line| slot.record(KIND_WRITE_BACK, line, 6, slot.instruction(0)));
-    }
+/// Remembers, in the thread that does it, that a fork or a thread is to come. True if it is the first.
+pub fn before_fork(vcpu: u32) -> bool {
     FORKING.set(Some(vcpu));
+    HAS_THREADS.swap(1, Relaxed) == 0
 }
 
 /// Runs in a forked child before anything of the program does. The child shares the parent's slots and must not write to them.
 extern "C" fn after_fork() {
     let parent = FORKING.take().map(|vcpu| (vcpu, table::slot(vcpu)));
     table::clear();
-    sharing::after_fork();
     let shared = shared();
     FORKED_FROM.store(NUMBER.load(Relaxed) + 1, Relaxed);
     NUMBER.store(shared.header().processes.fetch_add(1, Relaxed), Relaxed);

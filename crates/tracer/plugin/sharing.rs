@@ -1,16 +1,18 @@
 //! Lines that several threads of a process use: what one thread stores to, the others' filters must not go on holding.
 //!
-//! Without this, two threads that pass a line to and fro would each miss once and hit ever after, and no traffic between their caches
-//! would be seen. A table remembers who last asked for each line, so that private lines cost one look. It knows every line that a filter
-//! holds, as a snoop filter does: an entry is given up when no filter holds its line any more, and if there is no such entry, the line is
-//! taken out of the filters. It is kept from the moment on that the program asks for a second thread.
+//! Without this, two threads that pass a line to and fro would each miss once and hit ever after, and no traffic between
+//! their caches would be seen. A table remembers who last asked for each line, so that private lines cost one look. It
+//! knows every line that a filter holds, as a snoop filter does: an entry is given up when no filter holds its line any
+//! more, and if there is no such entry, the line is taken out of the filters. It is kept from the moment on that the
+//! program asks for a second thread.
 //!
-//! Threads run on meanwhile, so who is told of what is a race, as it is on the hardware. But two filters never keep a line that both have stored
-//! to: nothing would be heard of it any more. A thread changes its own filter first, then the table, then the other filters, so that whoever
-//! comes to the table later finds the other one there; and no change of a filter is lost ([`change`](super::layout::Slot::change)).
+//! Threads run on meanwhile, so who is told of what is a race, as it is on the hardware. But two filters never keep a
+//! line that both have stored to: nothing would be heard of it any more. A thread changes its own filter first, then the
+//! table, then the other filters, so that a thread that comes to the table later finds the other one there; and no
+//! change of a filter is lost ([`change`](super::layout::Slot::change)).
 
 use super::layout::Slot;
-use super::{process, table};
+use super::{os, process, table};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
 
 /// Entries of a bucket: a cache line's.
@@ -72,8 +74,13 @@ pub fn enter_all(vcpu: u32, slot: &Slot, gone: impl FnMut(u64)) {
     slot.data_filter().lines().filter_map(enter).for_each(gone);
 }
 
+/// To be called once.
+pub fn begin() {
+    os::at_fork(after_fork);
+}
+
 /// Frees the buckets that other threads of the parent held while this process was forked: here they do not run.
-pub fn after_fork() {
+extern "C" fn after_fork() {
     for busy in &BUSY {
         busy.store(false, Relaxed);
     }
@@ -111,7 +118,7 @@ impl Held {
         let hash = ((address / 64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - BUCKET_BITS)) as usize;
         let (bucket, busy) = (&OWNERS[hash], &BUSY[hash]);
         while busy.compare_exchange(false, true, Acquire, Relaxed).is_err() {
-            // Whoever holds it is soon done, unless it does not run.
+            // The thread that holds it is soon done, unless it does not run.
             std::thread::yield_now();
         }
         Self { bucket, busy }

@@ -88,8 +88,8 @@ fn a_line_that_two_threads_hand_to_each_other_is_fetched_each_time() {
 
 #[test]
 fn a_line_is_handed_over_though_both_threads_use_another_that_a_simple_hash_confuses_with_it() {
-    // The plugin's table of owners once forgot a line when another one got its place, as one that is 4 MiB and a line further did: both
-    // threads then held the line as their own, and nothing was heard of it any more.
+    // The plugin's table of owners once forgot a line when another one got its place, as one that is 4 MiB and a line
+    // further did: both threads then held the line as their own, and nothing was heard of it any more.
     let [_, stores, upgrades, ..] = trace(&["pass", "500", "0x400040"]).counts();
     assert!((200..=1002).contains(&(stores + upgrades)), "{stores} stores, {upgrades} upgrades");
 }
