@@ -88,26 +88,39 @@ fn preload(command: &mut Command) {
 mod signals {
     //! Ctrl-C is for the program, which is in the same process group; we stay to clean up.
 
+    use std::mem;
     use std::sync::{Mutex, MutexGuard, PoisonError};
 
     const SIGNALS: [libc::c_int; 2] = [libc::SIGINT, libc::SIGQUIT];
 
-    /// How many runs go on in this process, and what the signals did before the first.
-    static RUNS: Mutex<(usize, [libc::sighandler_t; 2])> = Mutex::new((0, [libc::SIG_DFL; 2]));
+    /// How many runs go on in this process, and what the signals did before the first that ignored them.
+    static RUNS: Mutex<(usize, Vec<(libc::c_int, libc::sigaction)>)> = Mutex::new((0, Vec::new()));
 
-    /// SIGINT and SIGQUIT are ignored while one of these lives.
+    /// SIGINT and SIGQUIT are ignored while one of these lives, unless the caller handles them.
     pub struct Quiet(());
 
-    fn runs() -> MutexGuard<'static, (usize, [libc::sighandler_t; 2])> {
+    fn runs() -> MutexGuard<'static, (usize, Vec<(libc::c_int, libc::sigaction)>)> {
         RUNS.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ignores a signal that would end this process, and tells what was there before.
+    fn ignore(signal: libc::c_int) -> Option<(libc::c_int, libc::sigaction)> {
+        // SAFETY: structures of numbers, and ignoring a signal runs no handler.
+        unsafe {
+            let (mut before, mut ignored): (libc::sigaction, libc::sigaction) = (mem::zeroed(), mem::zeroed());
+            ignored.sa_sigaction = libc::SIG_IGN;
+            let is_default =
+                libc::sigaction(signal, std::ptr::null(), &raw mut before) == 0 && before.sa_sigaction == libc::SIG_DFL;
+            let is_done = is_default && libc::sigaction(signal, &raw const ignored, std::ptr::null_mut()) == 0;
+            is_done.then_some((signal, before))
+        }
     }
 
     impl Quiet {
         pub fn begin() -> Self {
             let mut runs = runs();
             if runs.0 == 0 {
-                // SAFETY: ignoring a signal runs no handler.
-                runs.1 = SIGNALS.map(|signal| unsafe { libc::signal(signal, libc::SIG_IGN) });
+                runs.1 = SIGNALS.into_iter().filter_map(ignore).collect();
             }
             runs.0 += 1;
             Self(())
@@ -119,9 +132,9 @@ mod signals {
             let mut runs = runs();
             runs.0 -= 1;
             if runs.0 == 0 {
-                for (signal, before) in SIGNALS.into_iter().zip(runs.1) {
+                for (signal, before) in runs.1.drain(..) {
                     // SAFETY: restores what was there before.
-                    unsafe { libc::signal(signal, before) };
+                    unsafe { libc::sigaction(signal, &raw const before, std::ptr::null_mut()) };
                 }
             }
         }

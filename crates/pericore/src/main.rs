@@ -24,6 +24,7 @@ mod report;
 mod restore;
 mod results;
 mod serve;
+mod signals;
 mod stat;
 mod target;
 mod terminal;
@@ -78,6 +79,9 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    if let Err(error) = signals::report_file_limits() {
+        notice::warn(format!("a file beyond the limit of its size would end the program: {error}"));
+    }
     let (command, line) = (Cli::command(), std::env::args_os().collect::<Vec<_>>());
     let outcome = defaults(&command, &line).and_then(|defaults| match defaults.matches(&command, &line) {
         Ok(matches) => Cli::from_arg_matches(&matches).map_or_else(|refusal| told(&refusal), |cli| run(cli.command)),
@@ -149,7 +153,7 @@ fn run(command: Option<Command>) -> Result<ExitCode, Failure> {
         Some(Command::Report(args)) => report::run(&args).map(|()| ExitCode::SUCCESS),
         Some(Command::Top(args)) => top::run(&args),
         Some(Command::Serve(args)) => serve::run(&args),
-        Some(Command::Restore(args)) => restore::run(&args).map(|()| ExitCode::SUCCESS),
+        Some(Command::Restore(args)) => restore::run(&args),
         Some(Command::List(args)) => list::run(&args).map(|()| ExitCode::SUCCESS),
         Some(Command::Explain(args)) => explain::run(&args).map(|()| ExitCode::SUCCESS),
         Some(Command::Decode(args)) => decode::run(&args).map(|()| ExitCode::SUCCESS),

@@ -3,7 +3,13 @@
 use std::fmt;
 use std::io::{self, Write};
 
-/// Says a line. That nobody can read it is no reason to end: counters may be running, and what they overwrote is still to be put back.
-pub fn say(words: impl fmt::Display) {
+/// Writes a line. That nobody can read it is no reason to end: counters may be running, and what they overwrote is
+/// still to be put back.
+pub fn warn(words: impl fmt::Display) {
     let _ = writeln!(io::stderr().lock(), "pericore: {words}");
+}
+
+/// The same, in code from before the glossary.
+pub fn say(words: impl fmt::Display) {
+    warn(words);
 }

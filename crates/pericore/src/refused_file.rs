@@ -24,6 +24,7 @@ pub fn writing(path: &Path, error: &io::Error) -> String {
         ErrorKind::IsADirectory => "; name a file in that folder",
         ErrorKind::NotADirectory => "; a part of the name before the last / is no folder",
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "; make room, or name a file on another disk",
+        ErrorKind::FileTooLarge => "; the limit on a file's size is reached: raise it (ulimit -f)",
         ErrorKind::ReadOnlyFilesystem => "; name a file on a disk that can be written",
         _ => "",
     };

@@ -4,13 +4,14 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use clap::Args;
 use pericore_observe::process;
 use pericore_observe::session::{Entrance, JournalError, Left, Neighbour, Neighbourhood, Restored};
 
 use crate::failure::Failure;
-use crate::measure::{emulated::cpus, stand_in};
+use crate::measure::{Interrupt, emulated::cpus, stand_in};
 use crate::{machine, notice, target, xdg};
 
 /// What journals call the machine that they were written on, and how their files' names begin.
@@ -40,9 +41,11 @@ pub struct RestoreArgs {
 ///
 /// # Errors
 /// A journal that cannot be read, or registers that cannot be reached.
-pub fn run(args: &RestoreArgs) -> Result<(), Failure> {
+pub fn run(args: &RestoreArgs) -> Result<ExitCode, Failure> {
     // From here on no session begins or is put back, and no other `restore` is at work.
     let guard = Guard::new(args)?;
+    // A signal that comes now takes its course when the registers hold their old values.
+    let interrupt = Interrupt::watch()?;
     let journals = match &args.journal {
         Some(path) => vec![path.clone()],
         None => waiting(&needed_for_all()?)?,
@@ -63,7 +66,7 @@ pub fn run(args: &RestoreArgs) -> Result<(), Failure> {
     }
     let last = failures.pop();
     failures.iter().filter(|failure| !failure.is_quiet()).for_each(notice::say);
-    last.map_or(Ok(()), Err)
+    last.map_or_else(|| Ok(interrupt.exit(ExitCode::SUCCESS)), Err)
 }
 
 /// What keeps sessions of ours away from the registers while they are put back.

@@ -1,23 +1,24 @@
-//! Signals for a command that was started again on a live machine: whoever sends one to the process that he started means the measurement.
-//! It must not be killed with its keeper, for it has a terminal and registers to put back.
+//! Signals for a command that was started again on a live machine: whoever sends one to the process that he started
+//! means the measurement. It must not be killed with its keeper, for it has a terminal and registers to put back.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::thread;
 
-use signal_hook::consts::{SIGHUP, SIGTERM};
-use signal_hook::low_level::pipe;
-
 use crate::failure::Failure;
-use crate::measure::{Ender, Interrupt};
+use crate::measure::{Ender, HoldsRegisters, Interrupt};
+use crate::signals;
 
 /// Takes the signals that ask for an end, and tells the command in the namespace.
 #[derive(Debug)]
 pub struct Relay {
     interrupt: Interrupt,
+    /// Those of the machine, and the terminal: the command in the namespace needs its time.
+    _holds: HoldsRegisters,
     /// Open there under the same number.
     inherited: UnixStream,
 }
@@ -32,14 +33,13 @@ impl Relay {
         let interrupt = Interrupt::watch()?;
         let (inherited, told) = UnixStream::pair().map_err(refuse)?;
         told.set_nonblocking(true).map_err(refuse)?;
-        // SAFETY: the descriptor is open; it is to stay open in the program that is started next, and in that one alone.
+        // SAFETY: the descriptor is open; it is to stay open in the program that is started next, and in that one
+        // alone.
         if unsafe { libc::fcntl(inherited.as_raw_fd(), libc::F_SETFD, 0) } < 0 {
             return Err(refuse(io::Error::last_os_error()));
         }
-        for signal in [SIGHUP, SIGTERM] {
-            pipe::register(signal, told.try_clone().map_err(refuse)?).map_err(refuse)?;
-        }
-        Ok(Self { interrupt, inherited })
+        signals::wake(signals::that_end(), &Arc::new(told)).map_err(refuse)?;
+        Ok(Self { interrupt, _holds: HoldsRegisters::begin(), inherited })
     }
 
     /// What the command needs to know, as text.

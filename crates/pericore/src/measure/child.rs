@@ -4,10 +4,19 @@ use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitCode, ExitStatus};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use pericore_doors::program_remedy;
 
 use crate::failure::Failure;
+use crate::notice;
+
+/// How long a program may take to end after SIGTERM.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Between two looks whether it has ended.
+const LOOK: Duration = Duration::from_millis(5);
 
 /// What shells add to a signal's number.
 const KILLED: i32 = 128;
@@ -17,6 +26,8 @@ const KILLED: i32 = 128;
 pub struct Measured {
     child: Child,
     status: Option<ExitStatus>,
+    /// How long it may take to end after SIGTERM.
+    patience: Duration,
 }
 
 impl Measured {
@@ -31,7 +42,7 @@ impl Measured {
             let remedy = program_remedy(&program.to_string_lossy(), &error);
             Failure::not_started(format!("cannot run {}: {error}; {remedy}", program.display()), is_found)
         })?;
-        Ok(Some(Self { child, status: None }))
+        Ok(Some(Self { child, status: None, patience: PATIENCE }))
     }
 
     /// True once it has ended.
@@ -45,7 +56,8 @@ impl Measured {
         Ok(self.status.is_some())
     }
 
-    /// Asks it to end, if it still runs, waits for it, and gives its exit status as a shell would.
+    /// Asks it to end, if it still runs, waits for it, and gives its exit status as a shell would. A program that takes
+    /// longer than ten seconds is killed.
     ///
     /// # Errors
     /// The system does not say.
@@ -55,15 +67,30 @@ impl Measured {
         Ok(ExitCode::from(u8::try_from(number).unwrap_or(u8::MAX)))
     }
 
+    /// Sends SIGTERM and waits, but not for ever; true if it has ended.
+    fn ends_in_time(&mut self) -> Result<bool, Failure> {
+        ask_to_end(&self.child);
+        let limit = Instant::now() + self.patience;
+        while !self.has_ended()? {
+            if Instant::now() >= limit {
+                return Ok(false);
+            }
+            thread::sleep(LOOK);
+        }
+        Ok(true)
+    }
+
     /// How it ended, if need be after it was asked to.
     fn status(&mut self) -> Result<ExitStatus, Failure> {
-        if !self.has_ended()? {
-            ask_to_end(&self.child);
+        if self.has_ended()? || self.ends_in_time()? {
+            return self.status.ok_or_else(|| Failure::failed("the program has ended without a status"));
         }
-        let status = match self.status {
-            Some(status) => status,
-            None => self.child.wait().map_err(lost)?,
-        };
+        let (process, seconds) = (self.child.id(), self.patience.as_secs());
+        notice::warn(format!("the program, process {process}, has not ended {seconds} s after SIGTERM and is killed"));
+        self.child.kill().map_err(|error| {
+            Failure::failed(format!("process {process} cannot be killed: {error}; it still runs, end it by hand"))
+        })?;
+        let status = self.child.wait().map_err(lost)?;
         self.status = Some(status);
         Ok(status)
     }
@@ -116,6 +143,24 @@ mod tests {
     fn a_program_that_outlives_the_measurement_is_asked_to_end() {
         let program = Measured::start(&words(&["sleep", "1000"])).unwrap().unwrap();
         assert_eq!(format!("{:?}", program.end().unwrap()), format!("{:?}", ExitCode::from(128 + 15)));
+    }
+
+    /// Signal 9 is KILL.
+    #[test]
+    fn a_program_that_ignores_its_end_is_killed() {
+        let line = words(&["sh", "-c", "trap '' TERM; while :; do sleep 0.05; done"]);
+        let mut program = Measured::start(&line).unwrap().unwrap();
+        program.patience = Duration::from_millis(300);
+        // Not before the signal is ignored.
+        let ignored = |status: &str| {
+            let bits = status.lines().find_map(|line| line.strip_prefix("SigIgn:\t")).unwrap();
+            u64::from_str_radix(bits, 16).unwrap() & 1 << (15 - 1) != 0
+        };
+        let status = format!("/proc/{}/status", program.child.id());
+        while !ignored(&std::fs::read_to_string(&status).unwrap()) {
+            thread::yield_now();
+        }
+        assert_eq!(format!("{:?}", program.end().unwrap()), format!("{:?}", ExitCode::from(128 + 9)));
     }
 
     #[test]

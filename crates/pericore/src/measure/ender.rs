@@ -15,8 +15,8 @@ pub struct Ender {
 
 impl Ender {
     /// For a measurement that sleeps until something can be read at the other end.
-    pub fn waking(sleeper: UnixStream) -> Self {
-        Self { is_asked: Arc::default(), wakes: Some(Arc::new(sleeper)) }
+    pub fn waking(sleeper: Arc<UnixStream>) -> Self {
+        Self { is_asked: Arc::default(), wakes: Some(sleeper) }
     }
 
     /// The measurement takes its last sample and ends.

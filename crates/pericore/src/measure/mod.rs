@@ -1,5 +1,5 @@
-//! Measuring: from the command line's words to samples, on this machine or on a software one. What becomes of the samples is the
-//! receiver's matter.
+//! Measuring: from the command line's words to samples, on this machine or on a software one. What becomes of the
+//! samples is the receiver's matter.
 
 mod child;
 pub mod emulated;
@@ -29,7 +29,7 @@ use crate::machine::run::{again, is_within};
 use crate::notice;
 use crate::program::ProgramArgs;
 pub use ender::Ender;
-pub use interrupt::Interrupt;
+pub use interrupt::{HoldsRegisters, Interrupt};
 pub use local::{STANDS_IN, stand_in};
 pub use progress::WaitLine;
 
@@ -45,7 +45,8 @@ pub struct MeasureArgs {
     /// Measure a software machine instead of this one: family, preset or snapshot file, `NAME[:sockets=N,cores=N,…]`
     #[arg(long, value_name = "MACHINE")]
     pub machine: Option<String>,
-    /// What the software machine runs: `NAME[:key=value,…]` (stream copy triad random chase mixed ntstore dma-read dma-write idle), or a FILE.scenario
+    /// What the software machine runs: `NAME[:key=value,…]` (stream copy triad random chase mixed ntstore dma-read
+    /// dma-write idle), or a FILE.scenario
     #[arg(long, value_name = "WORKLOAD")]
     workload: Option<String>,
     #[command(flatten)]
@@ -56,25 +57,27 @@ pub struct MeasureArgs {
     /// End after so many milliseconds (virtual ones on a software machine)
     #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     timeout: Option<f64>,
-    /// Measure nothing in the first so many milliseconds of the program or workload (virtual ones on a software machine): -I and --timeout count
-    /// from there
+    /// Measure nothing in the first so many milliseconds of the program or workload (virtual ones on a software
+    /// machine): -I and --timeout count from there
     #[arg(short = 'D', long, value_name = "MS", allow_negative_numbers = true)]
     delay: Option<f64>,
-    /// Change rounds every so many milliseconds, where events have to take turns: 10 unless given (on a software machine virtual
-    /// ones, and 0.002 unless given: its registers cost no virtual time)
+    /// Change rounds every so many milliseconds, where events have to take turns: 10 unless given (on a software
+    /// machine virtual ones, and 0.002 unless given: its registers cost no virtual time)
     #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     rotate: Option<f64>,
     /// Read all controls in use again with each sample, to notice changes by others at once
     #[arg(long)]
     guard: bool,
-    /// Journal what is overwritten in this file until everything is put back; `pericore restore` undoes a killed run. Without it a file
-    /// in $XDG_STATE_HOME/pericore (~/.local/state/pericore); none for a software machine, which ends with us
+    /// Journal what is overwritten in this file until everything is put back; `pericore restore` undoes a killed run.
+    /// Without it a file in $XDG_STATE_HOME/pericore (~/.local/state/pericore); none for a software machine, which ends
+    /// with us
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
     /// Use counters even if someone else has them running
     #[arg(long)]
     take_over: bool,
-    /// Never stop counters for reading: they are read one after the other while they run, and a second such run can share units
+    /// Never stop counters for reading: they are read one after the other while they run, and a second such run can
+    /// share units
     #[arg(long)]
     no_freeze: bool,
     /// If another run of pericore is in the way, begin when it has ended
@@ -151,7 +154,8 @@ pub struct Taken<'a> {
 
 /// Whoever takes the samples.
 pub trait Receiver {
-    /// Nothing is started or written yet, and nobody is in the way any more: whoever cannot take results should say so now.
+    /// Nothing is started or written yet, and nobody is in the way any more: whoever cannot take results should say so
+    /// now.
     ///
     /// # Errors
     /// What the receiver needs is not to be had.
@@ -189,13 +193,14 @@ pub trait Receiver {
     /// As [`Receiver::take`].
     fn finish(&mut self) -> Result<(), Failure>;
 
-    /// A folder in which it makes or removes a file after the measurement has begun. On this machine the right to do so is kept for no other.
+    /// A folder in which it makes or removes a file after the measurement has begun. On this machine the right to do so
+    /// is kept for no other.
     fn clears_up_in(&self) -> Option<PathBuf> {
         None
     }
 
-    /// True if a sample without a number would be missed later, as where counts are added up. Then samples in real time come more often than was
-    /// asked for, if a counter could wrap twice in between.
+    /// True if a sample without a number would be missed later, as where counts are added up. Then samples in real time
+    /// come more often than was asked for, if a counter could wrap twice in between.
     fn needs_every_sample(&self) -> bool {
         false
     }

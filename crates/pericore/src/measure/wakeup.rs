@@ -3,13 +3,14 @@
 use std::io::{self, Read};
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 use std::time::Duration;
 
-use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
-use signal_hook::low_level::pipe;
+use signal_hook::consts::SIGCHLD;
 
 use super::ender::Ender;
 use crate::failure::Failure;
+use crate::signals;
 
 /// The longest sleep, where there is nothing to wake up for.
 const FOREVER: Duration = Duration::from_secs(3600);
@@ -31,9 +32,8 @@ impl Wakeup {
         let (reader, writer) = UnixStream::pair().map_err(refuse)?;
         reader.set_nonblocking(true).map_err(refuse)?;
         writer.set_nonblocking(true).map_err(refuse)?;
-        for signal in [SIGINT, SIGTERM, SIGHUP, SIGCHLD] {
-            pipe::register(signal, writer.try_clone().map_err(refuse)?).map_err(refuse)?;
-        }
+        let writer = Arc::new(writer);
+        signals::wake(signals::that_end().chain([SIGCHLD]), &writer).map_err(refuse)?;
         Ok(Self { reader, ender: Ender::waking(writer) })
     }
 
@@ -83,7 +83,8 @@ mod tests {
     fn a_child_that_ends_wakes_the_sleeper() {
         let mut wakeup = Wakeup::new().unwrap();
         let mut child = std::process::Command::new("true").spawn().unwrap();
-        // Without the signal this would take an hour. Children of other tests may wake us too: then it is not our turn yet.
+        // Without the signal this would take an hour. Children of other tests may wake us too: then it is not our turn
+        // yet.
         while child.try_wait().unwrap().is_none() {
             wakeup.sleep(None).unwrap();
         }

@@ -11,9 +11,9 @@ use super::file::RecordFile;
 use super::time::rfc3339;
 use crate::failure::Failure;
 use crate::measure::{Receiver, Subject, Taken};
-use crate::notice;
 use crate::results::fewer::Fewer;
 use crate::results::table::thousands;
+use crate::{notice, refused_file};
 
 /// Writes each sample as it comes.
 pub struct Recorder<'a> {
@@ -51,7 +51,7 @@ impl<'a> Recorder<'a> {
     fn written<T>(&self, outcome: io::Result<T>) -> Result<T, Failure> {
         outcome.map_err(|error| match error.kind() {
             io::ErrorKind::BrokenPipe => error.into(),
-            _ => Failure::failed(format!("cannot write {}: {error}", self.args.output.display())),
+            _ => Failure::failed(refused_file::writing(&self.args.output, &error)),
         })
     }
 }

@@ -1,5 +1,5 @@
-//! What goes on beside the measurement: one thread hears keys, another draws. A terminal that is slow delays neither samples nor keys: frames
-//! that it has no time for are left out.
+//! What goes on beside the measurement: one thread hears keys, another draws. A terminal that is slow delays neither
+//! samples nor keys: frames that it has no time for are left out.
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use pericore_observe::linux::privileges::{self, Needs};
-use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP, SIGWINCH};
+use signal_hook::consts::{SIGCONT, SIGTSTP, SIGWINCH};
 use signal_hook::low_level::pipe;
 
 use super::frame::{frame, room};
@@ -20,6 +20,7 @@ use super::state::{State, Wish};
 use crate::failure::Failure;
 use crate::job;
 use crate::measure::Ender;
+use crate::signals;
 
 /// Between two frames at least: eyes do not follow faster.
 const LEAST_GAP: Duration = Duration::from_millis(30);
@@ -76,9 +77,9 @@ impl Live {
         let is_given_back = Arc::new(AtomicBool::new(false));
         signal_hook::flag::register_conditional_default(SIGTSTP, Arc::clone(&is_given_back))?;
         let [told_to_stop, continued, told_to_end] =
-            [&[SIGTSTP][..], &[SIGCONT], &[SIGHUP, SIGINT, SIGTERM]].map(|signals| {
+            [vec![SIGTSTP], vec![SIGCONT], signals::that_end().collect()].map(|signals| {
                 let flag = Arc::new(AtomicBool::new(false));
-                let register = |&signal| signal_hook::flag::register(signal, Arc::clone(&flag)).map(|_| ());
+                let register = |&signal: &i32| signal_hook::flag::register(signal, Arc::clone(&flag)).map(|_| ());
                 signals.iter().try_for_each(register).map(|()| flag)
             });
         // The size is another, a stop is wanted, or one is over.
@@ -276,7 +277,8 @@ impl Ears {
         self.go_on();
     }
 
-    /// Takes the terminal over again, unless the end was asked for meanwhile: whoever ends a stopped job keeps the terminal.
+    /// Takes the terminal over again, unless the end was asked for meanwhile: whoever ends a stopped job keeps the
+    /// terminal.
     fn go_on(&self) {
         thread::sleep(AFTER_STOP);
         self.continued.store(false, Ordering::SeqCst);

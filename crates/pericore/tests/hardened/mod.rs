@@ -1,8 +1,9 @@
-//! What root may be made to do, and what ends a run: journals that others wrote, and others that are in the way. The runs are on a live software
-//! machine, of which every access is known. Needs root or user namespaces, and /dev/fuse.
+//! What root may be made to do, and what ends a run: journals that others wrote, and others that are in the way. The
+//! runs are on a live software machine, of which every access is known. Needs root or user namespaces, and /dev/fuse.
 
 mod blocked;
 mod journals;
+mod signals;
 
 use crate::live::rig::{Access, Run};
 use pericore_doors::log::Kind;
@@ -12,7 +13,8 @@ fn writes(run: &Run) -> Vec<Access> {
     run.all(|access| access.entry.kind != Kind::Read)
 }
 
-/// A journal of this boot with a checksum that fits: FNV-1a, 64 bits, of all lines before it (its parameters are those of the algorithm's authors).
+/// A journal of this boot with a checksum that fits: FNV-1a, 64 bits, of all lines before it (its parameters are those
+/// of the algorithm's authors).
 fn journal(entries: &[&str]) -> String {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").expect("Linux tells its boot");
     let saved: String = entries.iter().map(|entry| format!("save {entry}\n")).collect();

@@ -1,4 +1,5 @@
-//! `pericore top` on a terminal, on a live software machine behind the files of a Xeon. Needs /dev/fuse, root or user namespaces.
+//! `pericore top` on a terminal, on a live software machine behind the files of a Xeon. Needs /dev/fuse, root or user
+//! namespaces.
 
 mod terminal;
 
@@ -75,8 +76,8 @@ fn numbers(line: &str) -> Vec<f64> {
     line.split([' ', '~', '?']).filter_map(|word| word.parse().ok()).collect()
 }
 
-/// The mean of a row, if it has samples enough for the host's hiccups to even out; more than half of what it should be, and less than
-/// twice that.
+/// The mean of a row, if it has samples enough for the host's hiccups to even out; more than half of what it should be,
+/// and less than twice that.
 fn agrees(line: &str, rate: f64) -> bool {
     let [now, mean, most] = numbers(line)[..] else { return false };
     now <= most && (rate / 2.0..rate * 2.0).contains(&mean)
@@ -180,7 +181,8 @@ fn a_terminal_that_takes_nothing_holds_nobody_up() {
     assert!(reads >= 400, "{reads} samples");
 }
 
-/// Ctrl-Z gives the terminal back to the shell, `fg` takes it again; a stopped one that is told to end leaves the terminal alone.
+/// Ctrl-Z gives the terminal back to the shell, `fg` takes it again; a stopped one that is told to end leaves the
+/// terminal alone.
 #[test]
 fn it_stops_and_goes_on_as_a_shell_wants_it() {
     let scratch = Scratch::new();
@@ -210,7 +212,8 @@ fn it_stops_and_goes_on_as_a_shell_wants_it() {
     scratch.is_empty();
 }
 
-/// A stop that comes as a signal, as `kill -TSTP` sends it: the shell gets its terminal back as it was, and `fg` takes it again.
+/// A stop that comes as a signal, as `kill -TSTP` sends it: the shell gets its terminal back as it was, and `fg` takes
+/// it again.
 #[test]
 fn a_signal_to_stop_gives_the_terminal_back() {
     let scratch = Scratch::new();
@@ -269,10 +272,11 @@ fn a_terminal_that_goes_away_ends_it_in_order() {
     scratch.is_empty();
 }
 
-/// What a user starts is a keeper and, on its machine, the measurement. A signal to the keeper puts everything back first.
+/// What a user starts is a keeper and, on its machine, the measurement. A signal to the keeper puts everything back
+/// first.
 #[test]
 fn a_signal_to_the_keeper_ends_the_measurement_in_order() {
-    for signal in [libc::SIGTERM, libc::SIGHUP] {
+    for signal in [libc::SIGTERM, libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGUSR1, libc::SIGPWR] {
         let scratch = Scratch::new();
         let mut command = command(PERICORE);
         command.args(["top", "--machine", "e5-2600", "--workload", "idle", "-I", "100", "-M", "MEM_BANDWIDTH"]);

@@ -86,6 +86,20 @@ fn dropping_a_session_stops_its_counters() {
     assert!(space.functions.values().all(|dwords| dwords.get(&0xd8).is_none_or(|control| *control == 0)));
 }
 
+/// A defect of ours, while counters run: who catches the panic finds the registers as they were.
+#[test]
+fn a_panic_between_two_samples_puts_back() {
+    let mut space = Fake::two_sockets();
+    space.msrs.insert((0, 0xd10), 0x334);
+    let plan = plan(&mut space, "cbo/CLOCKTICKS/");
+    let crash = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let mut session = Session::start(&mut space, plan, Options::default(), |_| Moment::default()).unwrap();
+        session.sample(|_| panic!("a clock that fails"));
+    }));
+    assert!(crash.is_err());
+    assert!(space.msrs.iter().all(|(place, value)| *value == if *place == (0, 0xd10) { 0x334 } else { 0 }));
+}
+
 #[test]
 fn an_instance_that_reads_all_ones_is_named_and_the_others_count() {
     let mut space = Fake::two_sockets();
@@ -204,16 +218,17 @@ fn by_accesses(space: &mut Fake) -> Moment {
     Moment { seconds: (space.reads.len() + space.writes.len()) as f64, tsc: 0 }
 }
 
-/// One slice in each of two sockets: a write each freezes them, a write each lets them go on. What is read in between (counts, and a control
-/// that is looked at again) takes time in which nothing is counted: it belongs to no sample.
+/// One slice in each of two sockets: a write each freezes them, a write each lets them go on. What is read in between
+/// (counts, and a control that is looked at again) takes time in which nothing is counted: it belongs to no sample.
 #[test]
 fn time_in_which_the_counters_stand_is_not_measured() {
     let mut space = Fake::two_sockets();
     let plan = plan(&mut space, "cbo0/LLC_VICTIMS.M_STATE/");
     let options = Options { guard: Guard::All, ..Options::default() };
     let mut session = Session::start(space, plan, options, by_accesses).unwrap();
-    // Six accesses set up the second slice while the first one counts already. Then the control of both is read again, and they are frozen: the
-    // first one has run for 6 + 2 + 1 seconds, the second for 2 + 2. Each socket has its own length, and neither is in doubt.
+    // Six accesses set up the second slice while the first one counts already. Then the control of both is read again,
+    // and they are frozen: the first one has run for 6 + 2 + 1 seconds, the second for 2 + 2. Each socket has its own
+    // length, and neither is in doubt.
     let sample = session.sample(by_accesses);
     assert_eq!([0, 1].map(|socket| sample.length_in(socket).seconds), [9.0, 4.0]);
     assert_eq!((sample.seconds, sample.counts[0].validity.grade()), (6.5, Grade::Measured));
@@ -241,8 +256,8 @@ fn units_of_a_socket_that_do_not_stop_together_are_in_doubt_there() {
     }
 }
 
-/// A journal of its own that cannot be written, after the one that others look at was: nothing was overwritten, and nobody is told of a
-/// session that was killed.
+/// A journal of its own that cannot be written, after the one that others look at was: nothing was overwritten, and
+/// nobody is told of a session that was killed.
 #[test]
 fn a_session_that_does_not_begin_leaves_no_journal() {
     let directory = tempfile::tempdir().unwrap();
@@ -261,7 +276,8 @@ fn a_session_that_does_not_begin_leaves_no_journal() {
     assert_eq!((left, space.written()), (vec![], vec![]));
 }
 
-/// One of four channels counted nothing: where the three others counted a thousand each, that is no chance. Two are two.
+/// One of four channels counted nothing: where the three others counted a thousand each, that is no chance. Two are
+/// two.
 #[test]
 fn a_counter_that_stands_beside_others_is_doubted() {
     for (counts, doubted) in [

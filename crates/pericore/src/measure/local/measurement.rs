@@ -13,7 +13,7 @@ use pericore_observe::session::{Entrance, Guard, JournalFile, Moment, Neighbourh
 use super::{elsewhere, is_ended};
 use crate::failure::Failure;
 use crate::measure::child::Measured;
-use crate::measure::interrupt::Interrupt;
+use crate::measure::interrupt::{HoldsRegisters, Interrupt};
 use crate::measure::silent::Silent;
 use crate::measure::wakeup::Wakeup;
 use crate::measure::{Receiver, Taken, Task, say_nothing_was_measured};
@@ -55,6 +55,7 @@ impl Measurement<'_> {
         let watch = self.watch;
         // Declared first, so dropped last: an error in between puts the registers back before it waits for the program.
         let mut program;
+        let holds = HoldsRegisters::begin();
         let mut session = Session::start(self.host.space(), plan, options, |_| watch.moment())
             .map_err(|error| elsewhere(Failure::failed(error), self.host))?;
         drop(entrance);
@@ -93,6 +94,7 @@ impl Measurement<'_> {
         };
         // The registers are put back here: a program that takes its time to end should not keep them.
         run::drive(session, &mut clock, &schedule, sink)?;
+        drop(holds);
         program.map_or(Ok(ExitCode::SUCCESS), Measured::end)
     }
 }
@@ -129,7 +131,8 @@ fn folder(file: &Path) -> PathBuf {
     }
 }
 
-/// Gives up every capability that neither measuring nor putting back takes. The program has been started: what it may do is its own matter.
+/// Gives up every capability that neither measuring nor putting back takes. The program has been started: what it may
+/// do is its own matter.
 fn give_up_rights(session: &mut Session<LinuxSpace>, has_program: bool, folders: &[PathBuf]) {
     let operations: Vec<_> = session.plan().operations().collect();
     let space = session.space_mut();
