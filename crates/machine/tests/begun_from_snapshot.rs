@@ -120,7 +120,7 @@ fn what_the_model_does_not_have_is_refused() {
     assert!(matches!(cores, BuildError::TooManyCores { cores: 8, most: 4, .. }), "{cores}");
     assert!(cores.to_string().contains("pericore machine show"), "{cores}");
     let sockets = refusal("emerald-rapids sockets=8 cores=64 threads=2 slices=64");
-    assert!(matches!(sockets, BuildError::TooManySockets { sockets: 8, most: 2, .. }), "{sockets}");
+    assert!(matches!(sockets, BuildError::Sockets { sockets: 8, most: 2, .. }), "{sockets}");
     // Threads and cores are as the text has them.
     let limits =
         of_text("pericore-machine 1\nmachine emerald-rapids sockets=2 cores=5 threads=1 slices=64\nend\n").limits();

@@ -11,6 +11,12 @@ pub const USAGE: u8 = 129;
 /// Exit status of a run that failed: what perf uses.
 pub const FAILED: u8 = 255;
 
+/// Exit status if the command ran, and its answer is no: nothing was found, or something is missing. What grep uses.
+pub const NOTHING: u8 = 1;
+
+/// Exit status if nobody reads our output any more: what a shell reports of a program that SIGPIPE ended.
+const UNREAD: u8 = 128 + 13;
+
 /// Exit status if a program that was to be run cannot be found, as shells have it.
 const NOT_FOUND: u8 = 127;
 /// Exit status if it is there, but cannot be run.
@@ -79,6 +85,7 @@ impl From<SessionError> for Failure {
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         let quiet = error.kind() == io::ErrorKind::BrokenPipe;
-        Self { message: format!("cannot write the output: {error}"), status: FAILED, quiet }
+        let status = if quiet { UNREAD } else { FAILED };
+        Self { message: format!("cannot write the output: {error}"), status, quiet }
     }
 }

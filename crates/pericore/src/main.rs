@@ -62,7 +62,7 @@ enum Command {
     Serve(Box<serve::ServeArgs>),
     /// Put back what a killed session left behind
     Restore(restore::RestoreArgs),
-    /// List events, registers or metrics
+    /// List events, registers or metrics (exit status 1 if nothing matches)
     List(list::ListArgs),
     /// Explain an event, metric, unit, register, field or value
     Explain(explain::ExplainArgs),
@@ -72,7 +72,7 @@ enum Command {
     Encode(encode::EncodeArgs),
     /// The software Xeon: its registers and its snapshots
     Machine(machine::MachineArgs),
-    /// Say what can be counted on this machine, and what to do about what cannot
+    /// Say what can be counted on this machine, and what to do about what cannot (exit status 1)
     Doctor(doctor::DoctorArgs),
     /// Completions for shells, and man pages
     Completions(completions::CompletionsArgs),
@@ -154,12 +154,12 @@ fn run(command: Option<Command>) -> Result<ExitCode, Failure> {
         Some(Command::Top(args)) => top::run(&args),
         Some(Command::Serve(args)) => serve::run(&args),
         Some(Command::Restore(args)) => restore::run(&args),
-        Some(Command::List(args)) => list::run(&args).map(|()| ExitCode::SUCCESS),
+        Some(Command::List(args)) => list::run(&args),
         Some(Command::Explain(args)) => explain::run(&args).map(|()| ExitCode::SUCCESS),
         Some(Command::Decode(args)) => decode::run(&args).map(|()| ExitCode::SUCCESS),
         Some(Command::Encode(args)) => encode::run(&args).map(|()| ExitCode::SUCCESS),
         Some(Command::Machine(args)) => machine::run(&args),
-        Some(Command::Doctor(args)) => doctor::run(&args).map(|()| ExitCode::SUCCESS),
+        Some(Command::Doctor(args)) => doctor::run(&args),
         Some(Command::Completions(args)) => completions::run(&args).map(|()| ExitCode::SUCCESS),
     }
 }

@@ -1,6 +1,7 @@
 //! What a terminal asks of output: width, colour, nothing that upsets it.
 
 use std::io::IsTerminal;
+use std::os::fd::AsFd;
 
 use clap::{Args, ValueEnum};
 use unicode_width::UnicodeWidthChar as _;
@@ -68,6 +69,13 @@ impl Paint {
     fn with(self, code: &str, text: &str) -> String {
         if self.on { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
+}
+
+/// Columns of a line of what the text goes to: those of a terminal; none for a pipe or a file, where any line has room.
+pub fn width_of(output: impl AsFd) -> Option<usize> {
+    let is_terminal = output.as_fd().is_terminal();
+    let known = terminal_size::terminal_size_of(output).map(|(terminal_size::Width(width), _)| usize::from(width));
+    is_terminal.then(|| known.filter(|width| *width > 0).unwrap_or(WIDTH))
 }
 
 /// True if the user's locale is one of UTF-8, as POSIX finds out what that is.

@@ -39,7 +39,9 @@ fn the_commands_that_documents_show_run() {
             let mut program = crate::ours::command(PERICORE);
             let output = program.current_dir(root()).args(line.split_whitespace()).output().expect("it starts");
             let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
-            assert!(output.status.success(), "{document}: pericore {line}: {said}");
+            // `doctor` finds what a machine lacks, and says so in its status.
+            let finds = line.starts_with("doctor") && output.status.code() == Some(1);
+            assert!(output.status.success() || finds, "{document}: pericore {line}: {said}");
             assert!(!said.trim().is_empty(), "{document}: pericore {line} says nothing");
             runs += 1;
         }

@@ -134,6 +134,8 @@ fn doctor_and_show_find_what_is_broken() {
     let output = pericore(&["doctor", "--machine", "emerald-rapids:discovery=truncated:5"]);
     let said = text(&output.stdout);
     assert!(said.contains("This software machine has faults"), "{said}");
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(pericore(&["doctor", "--machine", "emerald-rapids"]).status.code(), Some(0));
     let output = pericore(&["machine", "show", "--machine", "e5-2600:hidden=cbo"]);
     assert!(text(&output.stdout).contains("do not answer"), "{}", text(&output.stderr));
 }

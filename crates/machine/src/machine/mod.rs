@@ -78,11 +78,9 @@ pub enum BuildError {
         /// Presets that have one.
         with: String,
     },
-    /// The model has fewer sockets.
-    #[error(
-        "the traffic model of {family} has at most {most} sockets, and {sockets} were asked for; give sockets={most} or less"
-    )]
-    TooManySockets {
+    /// The model does not take that number of sockets.
+    #[error("the traffic model of {family} has {} sockets, not {sockets}; give one of these with sockets=", known(*.most))]
+    Sockets {
         /// Family.
         family: &'static str,
         /// Sockets asked for.
@@ -90,6 +88,15 @@ pub enum BuildError {
         /// Sockets that there can be.
         most: u16,
     },
+}
+
+/// The numbers of sockets that a model takes, which are powers of two, in words.
+fn known(most: u16) -> String {
+    let numbers: Vec<String> = (0..=most.ilog2()).map(|power| (1 << power).to_string()).collect();
+    match &numbers[..] {
+        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+        _ => numbers.concat(),
+    }
 }
 
 /// A software Xeon at a moment of virtual time.

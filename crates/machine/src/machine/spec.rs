@@ -169,15 +169,15 @@ impl MachineSpec {
     /// The model's parameters.
     ///
     /// # Errors
-    /// [`BuildError::NoModel`] for a family without a model, [`BuildError::TooManySockets`] for a machine larger than the model.
+    /// [`BuildError::NoModel`] for a family without a model, [`BuildError::Sockets`] for a number of sockets that it does not take.
     pub fn parameters(&self) -> Result<Parameters, BuildError> {
         let parameters = self.part()?.ok_or_else(|| {
             let with: Vec<&str> = PRESETS.iter().map(|(preset, _)| *preset).collect();
             BuildError::NoModel { family: self.family.name, with: with.join(", ") }
         })?;
         let most = parameters.most_sockets();
-        if self.sockets > most {
-            return Err(BuildError::TooManySockets { family: self.family.name, sockets: self.sockets, most });
+        if self.sockets > most || !self.sockets.is_power_of_two() {
+            return Err(BuildError::Sockets { family: self.family.name, sockets: self.sockets, most });
         }
         Ok(parameters.with_sockets(self.sockets))
     }

@@ -91,11 +91,17 @@ impl PlanError {
             }
             Reason::NoCounter => format!("{} counts on none of its {} counters", unit.name, unit.counters),
             Reason::CountersTaken { by } => {
-                let others: Vec<String> = by.iter().map(|&other| label(other)).collect();
+                let (wanted, others) = (demands[index].counters, by.iter().map(|&other| label(other)));
+                let others = join(&others.collect::<Vec<_>>());
+                let foreign = wanted & ((1_u32 << unit.counters) - 1) as u16 & !available;
+                let by_tool = match foreign {
+                    0 => return format!("it counts only on {}, needed by {others}", counters(wanted, unit.counters)),
+                    _ => counters(foreign, unit.counters),
+                };
                 format!(
-                    "it counts only on {}, needed by {}",
-                    counters(demands[index].counters, unit.counters),
-                    join(&others)
+                    "it counts only on {}: another tool uses {by_tool} (--take-over takes them), and {others} needs {}",
+                    counters(wanted, unit.counters),
+                    counters(wanted & available, unit.counters)
                 )
             }
             Reason::Filter { field, needed, set, by } => {

@@ -139,6 +139,21 @@ fn why_not_names_the_constraint() {
     assert!(conflicts("cbo/CLOCKTICKS/,imc/CAS_COUNT.RD/").is_empty());
 }
 
+/// Table 2-13: LLC_VICTIMS counts on counters 0 and 1. With counter 1 another tool's, two of them do not fit.
+/// That tool is named, too.
+#[test]
+fn a_counter_that_another_tool_uses_is_its_and_not_our_own_events() {
+    let topology = discover(&mut Fake::two_sockets(), e5_2600(), &CPUS, |unit| unit.name != "pcu").unwrap();
+    let mut occupied = Occupied::default();
+    occupied.note(0, e5_2600().unit("cbo").unwrap(), 0, Some(1));
+    let mut selection = Selection::new(e5_2600());
+    selection.add_events("{cbo/LLC_VICTIMS.M_STATE/,cbo/LLC_VICTIMS.E_STATE/}").unwrap();
+    let message = Plan::beside(&topology, selection, &occupied).unwrap_err().to_string();
+    let why = "it counts only on counters 0, 1: another tool uses counter 1 (--take-over takes them), and \
+               cbo/LLC_VICTIMS.M_STATE/ needs counter 0";
+    assert!(message.contains(why), "{message}");
+}
+
 #[test]
 fn beside_others_nothing_is_frozen_or_reset() {
     let topology = discover(&mut Fake::two_sockets(), e5_2600(), &CPUS, |unit| unit.name != "pcu").unwrap();

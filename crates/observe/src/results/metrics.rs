@@ -55,8 +55,13 @@ pub(super) fn possible(value: Value, unit: UnitOfMeasure) -> Value {
     if unit == UnitOfMeasure::Percent && (-SLACK..1.0 + SLACK).contains(&number) && validity.duty() < 1.0 {
         return Value::new(number.clamp(0.0, 1.0), validity.clone());
     }
-    let why =
-        format!("{objection}: the counts behind it do not belong together; group their events, or measure longer");
+    let remedy = match validity.duty() < 1.0 {
+        true => "the events behind it took turns: count fewer at once, or measure longer",
+        false => {
+            "what was under way at the start or the end is in some of its counts and not in others: measure longer"
+        }
+    };
+    let why = format!("{objection}; {remedy}");
     Value::new(number, validity.clone().and(&Validity::suspect(why)))
 }
 

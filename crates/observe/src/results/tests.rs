@@ -159,6 +159,11 @@ fn a_share_that_cannot_be_is_suspect() {
     let value = of(&torn);
     assert_eq!(value.validity().grade(), Grade::Suspect);
     assert!(value.number().unwrap() < 0.0 && value.validity().to_string().contains("less than 0"), "{value:?}");
+    // Both were counted all the time: no group would mend it.
+    let reason = value.validity().to_string();
+    assert!(reason.contains("measure longer") && !reason.contains("group") && !reason.contains("turns"), "{reason}");
+    let scaled = super::metrics::possible(Value::new(-0.005, Validity::scaled(0.5)), UnitOfMeasure::Percent);
+    assert!(scaled.validity().to_string().contains("took turns"), "{scaled:?}");
     assert_ne!(of(&possible).validity().grade(), Grade::Suspect);
 }
 

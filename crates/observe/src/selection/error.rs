@@ -95,13 +95,25 @@ pub enum Problem {
         subevents: String,
     },
     /// Several units have the event.
-    #[error("{name} is an event of {units}; put the unit in front, such as {example}")]
+    #[error("{name} is {kind} of {units}; put the unit in front, such as {example}")]
     Ambiguous {
         /// Name as written.
         name: String,
+        /// What it is: an event or a metric.
+        kind: Selectable,
         /// The units.
         units: String,
         /// How to write it.
+        example: String,
+    },
+    /// An event where a metric is wanted, or the other way round.
+    #[error("{name} is {kind}, not {}: select it with {example}", .kind.other())]
+    OtherKind {
+        /// Name as written.
+        name: String,
+        /// What it is.
+        kind: Selectable,
+        /// How to select it.
         example: String,
     },
     /// A unit without an event.
@@ -241,6 +253,33 @@ pub enum Problem {
         /// What was found instead of one companion.
         what: &'static str,
     },
+}
+
+/// What a name can stand for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Selectable {
+    /// An event, which `-e` selects.
+    Event,
+    /// A metric, which `-M` selects.
+    Metric,
+}
+
+impl Selectable {
+    const fn other(self) -> Self {
+        match self {
+            Self::Event => Self::Metric,
+            Self::Metric => Self::Event,
+        }
+    }
+}
+
+impl std::fmt::Display for Selectable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Event => "an event",
+            Self::Metric => "a metric",
+        })
+    }
 }
 
 fn hint_or(nearest: &[String], list: &str) -> String {

@@ -3,7 +3,7 @@
 use pericore_catalog::{Measure, Metric, Unit};
 use pericore_metrics::{Expression, MAX_DEPTH, Reference, SettingValue, Spot, UnitOfMeasure};
 
-use super::error::{Problem, SelectionError};
+use super::error::{Problem, Selectable, SelectionError};
 use super::names::nearest;
 use super::programming::{self, Setting};
 use super::settings::Given;
@@ -118,6 +118,10 @@ impl Selection {
         match found[..] {
             [only] => Ok(only),
             [] => {
+                if let Ok((unit, _)) = names::event(self.family, place, name) {
+                    let example = format!("-e {}/{name}/", unit.name);
+                    return Err(Problem::OtherKind { name: name.to_owned(), kind: Selectable::Event, example });
+                }
                 // Another unit that has it is nearer than a name that looks alike.
                 let elsewhere = self.family.units.iter().filter(|unit| metric_named(unit, name).is_some());
                 let mut near: Vec<String> = elsewhere.map(|unit| format!("{}/{name}", unit.name)).collect();
@@ -131,7 +135,12 @@ impl Selection {
             [(first, _), ..] => {
                 let units: Vec<&str> = found.iter().map(|(unit, _)| unit.name).collect();
                 let example = format!("{}/{name}", first.name);
-                Err(Problem::Ambiguous { name: name.to_owned(), units: units.join(", "), example })
+                Err(Problem::Ambiguous {
+                    name: name.to_owned(),
+                    kind: Selectable::Metric,
+                    units: units.join(", "),
+                    example,
+                })
             }
         }
     }

@@ -11,7 +11,7 @@ mod resolve;
 mod settings;
 mod syntax;
 
-pub use error::{Problem, SelectionError};
+pub use error::{Problem, Selectable, SelectionError};
 pub use metric::{LIMITS, SelectedMetric};
 use pericore_catalog::{Event, Family, Field, Measure, Register, Role, Subevent, Unit};
 

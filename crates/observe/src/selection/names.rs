@@ -3,7 +3,7 @@
 use pericore_catalog::search;
 use pericore_catalog::{Event, Family, Register, Role, Subevent, Unit};
 
-use super::error::Problem;
+use super::error::{Problem, Selectable};
 
 /// Known names that look like a mistyped one.
 pub(super) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<String> {
@@ -121,7 +121,7 @@ pub(super) fn event(
     name: &str,
 ) -> Result<(&'static Unit, Named), Problem> {
     if let Some(unit) = unit {
-        return within(unit, name).map(|named| (unit, named));
+        return within(unit, name).map(|named| (unit, named)).map_err(|problem| metric_or(&[unit], name, problem));
     }
     let tried: Vec<_> = family.units.iter().map(|unit| (*unit, within(unit, name))).collect();
     let found: Vec<_> = tried.iter().filter_map(|(unit, named)| Some((*unit, *named.as_ref().ok()?))).collect();
@@ -134,13 +134,26 @@ pub(super) fn event(
                 _ => None,
             });
             let all = || family.units.iter().flat_map(|unit| known_names(unit, name));
-            Err(near_miss.unwrap_or_else(|| unknown_event(family.name, name, all())))
+            let unknown = || metric_or(family.units, name, unknown_event(family.name, name, all()));
+            Err(near_miss.unwrap_or_else(unknown))
         }
         [(first, _), ..] => {
             let units: Vec<&str> = found.iter().map(|(unit, _)| unit.name).collect();
             let example = format!("{}/{name}/", first.name);
-            Err(Problem::Ambiguous { name: name.to_owned(), units: units.join(", "), example })
+            Err(Problem::Ambiguous { name: name.to_owned(), kind: Selectable::Event, units: units.join(", "), example })
         }
+    }
+}
+
+/// What is wrong with a name that is no event: it may be a metric.
+fn metric_or(units: &[&'static Unit], name: &str, problem: Problem) -> Problem {
+    let is_metric = |unit: &&Unit| unit.metrics.iter().any(|metric| metric.name.eq_ignore_ascii_case(name));
+    match units.iter().copied().find(|unit| is_metric(unit)) {
+        Some(unit) => {
+            let example = format!("-M {}/{name}", unit.name);
+            Problem::OtherKind { name: name.to_owned(), kind: Selectable::Metric, example }
+        }
+        None => problem,
     }
 }
 

@@ -143,6 +143,28 @@ fn metrics_of_our_own_and_unknown_ones() {
     assert!(error.to_string().contains("did you mean MEM_BW_TOTAL"), "{error}");
 }
 
+/// A name is looked for in both lists, and several units may have it: the message says what it is.
+#[test]
+fn a_metric_is_no_event_and_an_event_no_metric() {
+    let family = pericore_catalog::family("emerald-rapids").unwrap();
+    let metric = |text: &str| Selection::new(family).add_metrics(text).unwrap_err().to_string();
+    let event = |text: &str| Selection::new(family).add_events(text).unwrap_err().to_string();
+    let message = metric("IO_WRITE_BANDWIDTH");
+    assert!(message.starts_with("IO_WRITE_BANDWIDTH is a metric of cha, iio;"), "{message}");
+    assert!(event("CLOCKTICKS").starts_with("CLOCKTICKS is an event of "));
+    for text in ["IO_WRITE_BANDWIDTH", "cha/IO_WRITE_BANDWIDTH/"] {
+        let message = event(text);
+        assert!(message.contains("is a metric, not an event: select it with -M cha/IO_WRITE_BANDWIDTH"), "{message}");
+    }
+    for text in ["imc/CAS_COUNT.RD", "CAS_COUNT.RD"] {
+        let message = metric(text);
+        assert!(
+            message.contains("is an event, not a metric: select it with -e imc/CAS_COUNT.RD/"),
+            "{text}: {message}"
+        );
+    }
+}
+
 #[test]
 fn every_metric_of_the_family_resolves() {
     for unit in e5_2600().units {

@@ -6,13 +6,14 @@ mod system;
 mod units;
 
 use std::io::{self, Write};
+use std::process::ExitCode;
 
 use clap::Args;
 use pericore_observe::discover::Cpu;
 use pericore_observe::linux::{Host, Processor};
 use pericore_registers::RegisterSpace;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, NOTHING};
 use crate::machine::opened;
 use crate::restore;
 use crate::target;
@@ -35,11 +36,11 @@ pub struct DoctorArgs {
     color: ColorArg,
 }
 
-/// Runs the command. What it finds is its answer, not its failure.
+/// Runs the command. The exit status is 1 if something is missing that `stat` needs.
 ///
 /// # Errors
 /// A machine that does not exist, a system that does not tell its CPUs, or an output that cannot be written.
-pub fn run(args: &DoctorArgs) -> Result<(), Failure> {
+pub fn run(args: &DoctorArgs) -> Result<ExitCode, Failure> {
     let findings = match &args.machine {
         Some(machine) => software(machine)?,
         None => {
@@ -65,7 +66,8 @@ pub fn run(args: &DoctorArgs) -> Result<(), Failure> {
     }
     let mut out = io::stdout().lock();
     out.write_all(&text)?;
-    Ok(out.flush()?)
+    out.flush()?;
+    Ok(if findings.iter().any(Finding::is_problem) { ExitCode::from(NOTHING) } else { ExitCode::SUCCESS })
 }
 
 /// The conclusion.

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use pericore_catalog::{Family, Unit};
 use pericore_observe::plan::{Conflict, Rounds, rounds_of, why_not};
-use pericore_observe::selection::Selection;
+use pericore_observe::selection::{Problem, Selection};
 use serde_json::json;
 
 use crate::failure::Failure;
@@ -34,6 +34,37 @@ pub fn print(
     Ok(())
 }
 
+/// Why a text is no event in any of the families, in the words of the one that comes nearest.
+fn no_family_has(families: &[&'static Family], event: &str) -> Option<Failure> {
+    let refusal = |family: &&'static Family| Selection::new(family).add_events(event).err();
+    let refusals: Option<Vec<_>> = families.iter().map(refusal).collect();
+    let refusals = refusals?;
+    // A text that cannot be read is so in every family.
+    let unreadable = refusals.iter().find(|error| matches!(*error.problem, Problem::Syntax { .. }));
+    // A family that knows the unit, or the event without the subevent, says more than one that knows neither.
+    let nearest = refusals.iter().min_by_key(|error| match &*error.problem {
+        Problem::UnknownUnit { .. } => 2,
+        Problem::UnknownEvent { .. } => 1,
+        _ => 0,
+    });
+    let error = unreadable.or(nearest)?;
+    if let Problem::UnknownUnit { name, .. } = &*error.problem {
+        return Some(Failure::usage(format!(
+            "no family has a unit {name:?}; `pericore list` shows all\n{}",
+            error.caret()
+        )));
+    }
+    let whose = if unreadable.is_some() { "" } else { "no family has this event: " };
+    Some(Failure::usage(format!("{whose}{error}\n{}", error.caret())))
+}
+
+/// The names of the families that have an event.
+fn families_with(families: &[&'static Family], event: &str) -> String {
+    let has = |family: &&&'static Family| Selection::new(family).add_events(event).is_ok();
+    let names: Vec<&str> = families.iter().filter(has).map(|family| family.name).collect();
+    names.join(" and ")
+}
+
 /// The events, in the only family that knows them all.
 fn selection(families: &[&'static Family], events: &[String]) -> Result<Selection, Failure> {
     let in_family = |family: &&'static Family| {
@@ -46,9 +77,16 @@ fn selection(families: &[&'static Family], events: &[String]) -> Result<Selectio
     match (&known[..], &tried[..]) {
         ([only], _) => Ok((*only).clone()),
         ([], [Err(error)]) => Err(Failure::usage(format!("{error}\n{}", error.caret()))),
-        ([], _) => Err(Failure::usage(
-            "no family has all of these events; name the family with --machine to see which is missing",
-        )),
+        ([], _) => {
+            if let Some(failure) = events.iter().find_map(|event| no_family_has(families, event)) {
+                return Err(failure);
+            }
+            let homes = events.iter().map(|event| format!("\n  {event}  {}", families_with(families, event)));
+            let homes: String = homes.collect();
+            Err(Failure::usage(format!(
+                "no family has all of these events; name events of one family. Families of each:{homes}"
+            )))
+        }
         _ => {
             let names: Vec<&str> = known.iter().map(|selection| selection.family.name).collect();
             Err(Failure::usage(format!("{} have all of these events; choose one with --machine", names.join(" and "))))
@@ -105,7 +143,7 @@ fn json_line(
 mod tests {
     use super::*;
 
-    fn answer(events: &[&str], as_json: bool) -> Result<String, String> {
+    fn output(events: &[&str], as_json: bool) -> Result<String, String> {
         let families: Vec<&'static Family> = pericore_catalog::families().collect();
         let events: Vec<String> = events.iter().map(|event| (*event).to_owned()).collect();
         let mut out = Vec::new();
@@ -117,24 +155,37 @@ mod tests {
     #[test]
     fn the_constraint_is_named() {
         let filters =
-            answer(&["cbo/TOR_INSERTS.OPCODE,opc=0x182/", "cbo/TOR_INSERTS.OPCODE,opc=0x187/"], false).unwrap();
+            output(&["cbo/TOR_INSERTS.OPCODE,opc=0x182/", "cbo/TOR_INSERTS.OPCODE,opc=0x187/"], false).unwrap();
         for part in ["needs the filter opc=0x187", "sets opc=0x182", "in 2 rounds, the fewest possible"] {
             assert!(filters.contains(part), "{part}: {filters}");
         }
         let counters = ["cbo/TOR_OCCUPANCY.MISS_ALL/", "cbo/TOR_OCCUPANCY.EVICTION/"];
-        let counters = answer(&counters, false).unwrap();
+        let counters = output(&counters, false).unwrap();
         assert!(counters.contains("it counts only on counter 0, needed by"), "{counters}");
         let row: serde_json::Value =
-            serde_json::from_str(&answer(&["ha/CLOCKTICKS/", "ha/REQUESTS.READS/"], true).unwrap()).unwrap();
+            serde_json::from_str(&output(&["ha/CLOCKTICKS/", "ha/REQUESTS.READS/"], true).unwrap()).unwrap();
         assert_eq!((&row["together"], &row["rounds"], &row["unit"]), (&true.into(), &1.into(), &"ha".into()));
     }
 
     #[test]
     fn every_line_fits_the_terminal_and_errors_say_what_to_do() {
         let events = ["cbo/TOR_INSERTS.NID_OPCODE,opc=0x182,nid=0x1/", "cbo/TOR_INSERTS.NID_OPCODE,opc=0x187,nid=0x2/"];
-        let text = answer(&events, false).unwrap();
+        let text = output(&events, false).unwrap();
         assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
-        assert!(answer(&["imc/CLOCKTICKS/"], false).unwrap_err().contains("choose one with --machine"));
-        assert!(answer(&["imc/NEVER/"], false).unwrap_err().contains("no family has all"));
+        assert!(output(&["imc/CLOCKTICKS/"], false).unwrap_err().contains("choose one with --machine"));
+        assert!(output(&["imc/NEVER/"], false).unwrap_err().contains("no family has this event: imc has no event"));
+        assert!(output(&["xyz/NEVER/"], false).unwrap_err().contains("no family has a unit \"xyz\""));
+        let apart = output(&["imc/PRE_COUNT.PAGE_MISS/", "iio/IOMMU0.MISSES/"], false).unwrap_err();
+        for part in ["no family has all", "imc/PRE_COUNT.PAGE_MISS/  e5-2600", "iio/IOMMU0.MISSES/  emerald-rapids"] {
+            assert!(apart.contains(part), "{part}: {apart}");
+        }
+    }
+
+    /// Every family refuses such a text for the same reason, which is not that it lacks the event.
+    #[test]
+    fn a_missing_slash_is_named() {
+        let error = output(&["imc/CAS_COUNT.RD", "ha/CLOCKTICKS/"], false).unwrap_err();
+        assert!(error.contains("the \"/\" that ends the event") && error.contains("imc/CAS_COUNT.RD\n"), "{error}");
+        assert!(!error.contains("no family"), "{error}");
     }
 }

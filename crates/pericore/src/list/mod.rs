@@ -8,13 +8,14 @@ mod registers;
 pub use registers::letters;
 
 use std::io::{self, Write};
+use std::process::ExitCode;
 
 use clap::Args;
 use pericore_catalog::Family;
 use pericore_catalog::search::Query;
 
 use crate::event_files::EventFilesArg;
-use crate::failure::Failure;
+use crate::failure::{Failure, NOTHING};
 use crate::target;
 use crate::terminal::{ColorArg, Paint};
 
@@ -55,11 +56,11 @@ pub struct Request<'a> {
     paint: Paint,
 }
 
-/// Runs the command.
+/// Runs the command. The exit status is grep's: 1 if nothing matches.
 ///
 /// # Errors
 /// Unknown family or unit, an event file that cannot be used, or an output that cannot be written.
-pub fn run(args: &ListArgs) -> Result<(), Failure> {
+pub fn run(args: &ListArgs) -> Result<ExitCode, Failure> {
     let mut families =
         target::families(args.machine.as_deref()).map_err(|refusal| args.files.on_unknown_family(refusal))?;
     let mut file_metrics = Vec::new();
@@ -92,7 +93,8 @@ pub fn run(args: &ListArgs) -> Result<(), Failure> {
     if rows == 0 {
         nearest::print(&mut out, &families, &request)?;
     }
-    out.flush().map_err(Failure::from)
+    out.flush()?;
+    Ok(if rows == 0 { ExitCode::from(NOTHING) } else { ExitCode::SUCCESS })
 }
 
 impl Request<'_> {

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::failure::Failure;
 use crate::results::output::{Form, OutputArgs};
 use crate::results::table::{line, placed, seconds, thousands};
-use crate::results::{Place, Report, Row, quoted};
+use crate::results::{Place, Report, Row, placeholder, quoted};
 
 /// Widths of the columns of numbers and of the time.
 const NUMBER: usize = 9;
@@ -28,6 +28,7 @@ struct Series {
     name: String,
     place: Option<Place>,
     unit: UnitOfMeasure,
+    is_metric: bool,
     points: Vec<Point>,
     validity: Validity,
 }
@@ -186,6 +187,7 @@ impl Series {
             // Intervals differ in length: counts compare as rates.
             unit: row.unit_of_measure.unwrap_or(UnitOfMeasure::PerSecond),
             points: Vec::new(),
+            is_metric: row.unit_of_measure.is_some(),
             validity: Validity::MEASURED,
         }
     }
@@ -231,7 +233,7 @@ impl Series {
     /// The table's numbers, all in one symbol, so that they compare.
     fn figures(&self) -> (String, &'static str) {
         let Some(course) = self.course() else {
-            return (format!("{:>1$}", "<not counted>", 5 * NUMBER + TIME), "");
+            return (format!("{:>1$}", placeholder(self.validity.grade(), self.is_metric), 5 * NUMBER + TIME), "");
         };
         let largest = if course.most.abs() >= course.least.abs() { course.most } else { course.least };
         let (scaled, symbol) = self.unit.scaled(largest);

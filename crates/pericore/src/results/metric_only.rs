@@ -1,5 +1,5 @@
-//! `--metric-only`: a line for each interval and part of the machine, a column for each metric. A table with more columns than have room beside each
-//! other goes on below.
+//! `--metric-only`: a line for each interval and part of the machine, a column for each metric. On a terminal, a table
+//! with more columns than have room beside each other goes on below.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -11,7 +11,6 @@ use serde::ser::SerializeMap as _;
 use super::machine_readable::{in_symbol, quoted};
 use super::output::Form;
 use super::{Place, Report, Row, limits, mark, table};
-use crate::terminal::WIDTH;
 
 /// Lines of a table after which its headings come again.
 const PAGE: usize = 25;
@@ -23,8 +22,10 @@ const NARROWEST: usize = 14;
 const BETWEEN: usize = 2;
 
 /// Lines under headings that are not printed again each time.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Sheet {
+    /// Columns of a line; none if there is no end to them.
+    width: Option<usize>,
     /// Since the last headings; nothing before the first.
     lines: Option<usize>,
 }
@@ -65,7 +66,7 @@ impl<'r> Lines<'r> {
     }
 
     /// Columns that stand beside each other: as many as have room behind so many signs. What is left comes below them.
-    fn blocks(&self, before: usize) -> Vec<Range<usize>> {
+    fn blocks(&self, before: usize, width: Option<usize>) -> Vec<Range<usize>> {
         let mut blocks: Vec<Range<usize>> = Vec::new();
         let mut room = 0;
         for (index, column) in self.columns.iter().enumerate() {
@@ -74,7 +75,7 @@ impl<'r> Lines<'r> {
                 Some(block) if needed <= room => block.end = index + 1,
                 _ => {
                     blocks.push(index..index + 1);
-                    room = WIDTH.saturating_sub(before);
+                    room = width.map_or(usize::MAX, |width| width.saturating_sub(before));
                 }
             }
             room = room.saturating_sub(needed);
@@ -103,6 +104,11 @@ fn heading(row: &Row) -> String {
 }
 
 impl Sheet {
+    /// A sheet of lines of so many columns; of any number without.
+    pub const fn new(width: Option<usize>) -> Self {
+        Self { width, lines: None }
+    }
+
     /// Prints a report's metrics; `emulated` names the software machine, if it was one.
     ///
     /// # Errors
@@ -128,7 +134,7 @@ impl Sheet {
             let time = if of.time().is_some() { format!("{time:>TIME$}") } else { String::new() };
             if places { format!("{time}  {place:<PLACE$}") } else { time }
         };
-        let blocks = of.blocks(begin("time", "place").len());
+        let blocks = of.blocks(begin("time", "place").len(), self.width);
         for block in &blocks {
             // One below the other, each needs its own.
             let has_headings = self.lines.is_some_and(|lines| lines < PAGE) && blocks.len() == 1;
@@ -220,4 +226,47 @@ fn json(out: &mut impl Write, of: &Lines<'_>, emulated: Option<&str>) -> io::Res
         writeln!(out)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use pericore_metrics::{UnitOfMeasure, Value};
+
+    use super::*;
+
+    /// Four metrics whose names take 22 to 28 columns, each with a mark and a gap of 2: on a terminal of 80 columns the
+    /// first three have room beside each other, on one of 120 all have.
+    #[test]
+    fn more_metrics_than_a_terminal_has_room_for_go_on_below() {
+        let names = [
+            "imc/MEM_READ_BANDWIDTH",
+            "imc/MEM_WRITE_BANDWIDTH",
+            "imc/PCT_REQUESTS_PAGE_HIT",
+            "cbo/AVG_TOR_DRD_MISS_LATENCY",
+        ];
+        let row = |name: &str| Row {
+            name: name.to_owned(),
+            place: None,
+            value: Value::measured(0.5),
+            seconds: 1.0,
+            unit_of_measure: Some(UnitOfMeasure::Ratio),
+            standard_error: None,
+            spread: None,
+            truth: None,
+            limit: None,
+            answering: None,
+        };
+        let rows = names.map(row).into();
+        let report = Report { interval_end: None, is_summary: false, seconds: 1.0, stood: false, runs: None, rows };
+        let headings = |width| {
+            let mut out = Vec::new();
+            Sheet::new(width).print(&mut out, &report, Form::Table, None).expect("memory takes all");
+            let text = String::from_utf8(out).expect("UTF-8");
+            text.lines()
+                .filter(|line| line.contains('/'))
+                .map(|line| line.split_whitespace().count())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!((headings(Some(80)), headings(Some(120)), headings(None)), (vec![3, 1], vec![4], vec![4]));
+    }
 }

@@ -92,12 +92,18 @@ impl Row {
         })
     }
 
-    /// What stands for a number that there is not, in perf's words.
+    /// What stands for a number that there is not.
     pub fn placeholder(&self) -> &'static str {
-        match self.value.validity().grade() {
-            Grade::Unreadable => "<not supported>",
-            _ => "<not counted>",
-        }
+        placeholder(self.value.validity().grade(), self.unit_of_measure.is_some())
+    }
+}
+
+/// What stands for a number that there is not, in perf's words; perf has none for a quotient that has no value.
+pub const fn placeholder(grade: Grade, is_metric: bool) -> &'static str {
+    match grade {
+        Grade::Unreadable => "<not supported>",
+        Grade::NotDefined if is_metric => "<not defined>",
+        _ => "<not counted>",
     }
 }
 

@@ -14,6 +14,7 @@ use super::table::Digits;
 use super::{Report, machine_readable, table};
 use crate::failure::Failure;
 use crate::refused_file;
+use crate::terminal::width_of;
 
 /// The form, the place, and what is added up.
 #[derive(Debug, Args)]
@@ -127,6 +128,12 @@ impl OutputArgs {
             "-o {}: that is the recording {name} itself, which would be lost; name another file",
             path.display()
         )))
+    }
+
+    /// Columns of a line of results on standard error: those of a terminal; none where any line has room.
+    pub fn width(&self) -> Option<usize> {
+        let is_elsewhere = self.output.is_some() || self.log_fd.is_some();
+        if is_elsewhere { None } else { width_of(io::stderr()) }
     }
 
     /// What numbers are added up over.

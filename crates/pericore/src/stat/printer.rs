@@ -37,7 +37,7 @@ impl<'a> Printer<'a> {
     /// Nothing is opened before the measurement begins.
     pub fn new(args: &'a StatArgs) -> Self {
         let runs = Runs::new(args.repeat);
-        Self { args, out: None, runs, emulated: None, metrics: Sheet::default(), whole: None }
+        Self { args, out: None, runs, emulated: None, metrics: Sheet::new(args.output.width()), whole: None }
     }
 
     fn print(&mut self, report: &Report) -> Result<(), Failure> {

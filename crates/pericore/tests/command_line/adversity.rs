@@ -24,7 +24,7 @@ fn a_full_disk_is_an_error_and_no_panic() {
     for (script, status) in [
         (r#""$P" stat --machine e5-2600 --workload stream:requests=2k 2>/dev/full"#, 255),
         (r#""$P" stat --machine no-such 2>/dev/full"#, 129),
-        (r#""$P" list no-such-word-anywhere 2>/dev/full"#, 0),
+        (r#""$P" list no-such-word-anywhere 2>/dev/full"#, 1),
         (r#""$P" >/dev/full"#, 255),
         (r#""$P" list >/dev/full"#, 255),
     ] {

@@ -5,6 +5,7 @@ mod conduct;
 mod forms;
 mod lookup;
 mod perf_habits;
+mod plain_words;
 
 use std::process::Output;
 

@@ -1,0 +1,56 @@
+//! Messages that name the cause, and exit statuses that a script can go by.
+
+use super::{measured, pericore, refused, stderr};
+use crate::ours::command;
+
+#[test]
+fn a_name_is_called_what_it_is() {
+    let stat = |rest: &[&'static str]| [&["stat", "--machine", "emerald-rapids"], rest].concat();
+    refused(&stat(&["-M", "IO_WRITE_BANDWIDTH"]), 129, &["is a metric of cha, iio"]);
+    refused(&stat(&["-e", "iio/IO_WRITE_BANDWIDTH/"]), 129, &["a metric, not an event", "-M iio/IO_WRITE_BANDWIDTH"]);
+    refused(&stat(&["-M", "imc/CAS_COUNT.RD"]), 129, &["an event, not a metric", "-e imc/CAS_COUNT.RD/"]);
+    refused(&["explain", "--why-not", "imc/CAS_COUNT.RD", "ha/CLOCKTICKS/"], 129, &["that ends the event"]);
+}
+
+/// The numbers of sockets that a message offers are those that the machine takes.
+#[test]
+fn a_number_of_sockets_that_is_offered_is_taken() {
+    let machine = |machine: &'static str| ["stat", "--machine", machine];
+    for (sockets, offered) in [
+        ("e5-2600:sockets=3", "1, 2 or 4 sockets"),
+        ("e5-2600:sockets=8", "1, 2 or 4 sockets"),
+        ("emerald-rapids:sockets=4", "1 or 2 sockets"),
+        ("nehalem:sockets=3", "1 or 2 sockets"),
+    ] {
+        refused(&machine(sockets), 129, &[offered]);
+    }
+}
+
+/// An idle machine has no reads, and so no share of them that missed: both were counted, and were 0.
+#[test]
+fn a_quotient_without_a_value_was_counted() {
+    let idle = ["stat", "--machine", "e5-2600", "--workload", "idle", "-M", "LLC_DRD_MISS_RATIO"];
+    let table = stderr(&pericore(&idle));
+    assert!(table.contains("<not defined>") && !table.contains("<not counted>"), "{table}");
+    let line = stderr(&pericore(&[&idle[..], &["-j"]].concat()));
+    let row: serde_json::Value = serde_json::from_str(line.trim()).expect("a JSON line");
+    assert_eq!((&row["metric-value"], &row["validity"]), (&"<not defined>".into(), &"not-defined".into()), "{row}");
+    // What had no turn was not counted.
+    let events = "imc/CAS_COUNT.RD/,imc/CAS_COUNT.WR/,imc/ACT_COUNT/,imc/PRE_COUNT.PAGE_MISS/,imc/CAS_COUNT.RD_REG/";
+    let short = stderr(&measured(&["--rotate", "1000", "-e", events]));
+    assert!(short.contains("<not counted>") && !short.contains("<not defined>"), "{short}");
+}
+
+#[test]
+fn exit_statuses_differ_by_outcome() {
+    let status = |arguments: &[&str]| pericore(arguments).status.code();
+    assert_eq!(status(&["list", "victim"]), Some(0));
+    for nothing in [&["list", "xyzzy"][..], &["list", "--json", "xyzzy"], &["list", "--metrics", "xyzzy"]] {
+        assert_eq!(status(nothing), Some(1), "{nothing:?}");
+    }
+    assert_eq!(status(&["doctor", "--machine", "e5-2600"]), Some(0));
+    assert_eq!(status(&["doctor", "--machine", "e5-2600:hidden=imc"]), Some(1));
+    let unread = r#""$P" list --json | true; exit ${PIPESTATUS[0]}"#;
+    let output = command("bash").args(["-c", unread]).output().expect("bash runs");
+    assert_eq!(output.status.code(), Some(141), "{}", stderr(&output));
+}
