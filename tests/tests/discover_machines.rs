@@ -94,6 +94,19 @@ fn every_block_of_every_socket_is_found() {
     }
 }
 
+/// The same blocks in other numbers: 60 caching agents (PCM, LIKWID), twelve I/O stacks (PCM), 40 blocks of the fabric (LIKWID).
+#[test]
+fn sapphire_rapids_is_found_like_its_successor() {
+    let topology = find(&mut machine("sapphire-rapids", 2));
+    for socket in &topology.sockets {
+        let count = |name: &str| socket.present(topology.family.unit(name).expect("the unit is there")).len();
+        let counts = ["cha", "imc", "m2m", "iio", "irp", "m2pcie", "upi", "m3upi", "mdf"].map(count);
+        assert_eq!(counts, [60, 8, 4, 12, 12, 12, 4, 4, 40]);
+        assert!(socket.table().expect("tables were looked for").is_sound());
+    }
+    assert_eq!(topology.sockets[1].bus, Some(0xfe));
+}
+
 #[test]
 fn registers_lie_where_the_guide_says() {
     let topology = find(&mut machine("emerald-rapids", 2));

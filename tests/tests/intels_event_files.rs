@@ -12,6 +12,8 @@ fn intels_event_files_agree_with_the_catalogue() {
         ("e5-2600", "JKT/events/Jaketown_uncore.json", 498),
         ("emerald-rapids", "EMR/events/emeraldrapids_uncore.json", 280),
         ("emerald-rapids", "EMR/events/emeraldrapids_uncore_experimental.json", 1765),
+        ("sapphire-rapids", "SPR/events/sapphirerapids_uncore.json", 280),
+        ("sapphire-rapids", "SPR/events/sapphirerapids_uncore_experimental.json", 1743),
     ];
     for (name, path, rows) in files {
         let text = std::fs::read_to_string(shared.join("perfmon").join(path)).expect("the file is readable");

@@ -81,6 +81,7 @@ fn unit(family: &Family, unit: &Unit) -> compiled::Unit {
     let instances = unit.placements.first().map_or(0, |placement| placement.locations.len());
     compiled::Unit {
         name: text(&unit.name),
+        block: text(&unit.block),
         title: text(&unit.title),
         description: text(&unit.description),
         source: text(&unit.source),

@@ -94,6 +94,7 @@ pub struct Unit {
     /// Of its row in the family.
     pub listed: Place,
     pub name: String,
+    pub block: String,
     pub title: String,
     pub description: String,
     pub source: String,

@@ -10,6 +10,8 @@ use crate::{Event, Measure, Metric, NamedValue, Signal, Term, embedded};
 pub struct Unit {
     /// Command-line name, for example `cbo`.
     pub name: &'static str,
+    /// The block that it is, for example `cha-v3`. Families that have the same block have the same registers and events.
+    pub block: &'static str,
     /// Full name.
     pub title: &'static str,
     /// What the unit is.

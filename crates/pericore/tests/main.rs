@@ -15,6 +15,7 @@ mod programs;
 mod prometheus;
 mod recordings;
 mod register_names;
+mod registers_alone;
 mod serve;
 mod this_machine;
 mod top;

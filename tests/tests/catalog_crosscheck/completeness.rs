@@ -89,7 +89,7 @@ fn subjects(family: &Family, unit: &Unit) -> BTreeSet<String> {
         subjects.extend(set.values.iter().map(|value| format!("{}.{}", set.name, value.name)));
     }
     match family.name {
-        "emerald-rapids" => {
+        "emerald-rapids" | "sapphire-rapids" => {
             let intel = Table::read("emerald-rapids-intel.csv");
             let free_running = intel.rows().filter(|row| row.text("type") == "FREERUN");
             subjects.extend(free_running.filter_map(|row| Some(row.text("name").strip_prefix("UNC_IIO_")?.to_owned())));

@@ -29,6 +29,7 @@ fn counts() -> BTreeMap<(String, String), Counts> {
 #[test]
 fn each_unit_has_what_the_tables_have() {
     let mut counts = counts();
+    // Of the guide of both families that have the mesh.
     let mesh = counts.remove(&("emerald-rapids".to_owned(), "mesh".to_owned())).expect("the mesh stop").pair("guide_");
     for (family, unit) in families().flat_map(|family| family.units.iter().map(move |unit| (family, unit))) {
         let place = format!("{} {}", family.name, unit.name);

@@ -42,11 +42,21 @@ const MESH_UNITS: [&str; 3] = ["cha", "m2pcie", "m3upi"];
 
 #[test]
 fn emerald_rapids_is_as_the_documents_say() {
-    let ours = entries("emerald-rapids");
-    let mut account = Account::all_fields("emerald-rapids", &ours);
+    of_rapids("emerald-rapids", "emerald-rapids-intel.csv");
+}
+
+/// The guide is that of Emerald Rapids, whose blocks they are; Intel's files are those of Sapphire Rapids.
+#[test]
+fn sapphire_rapids_is_as_the_documents_say() {
+    of_rapids("sapphire-rapids", "sapphire-rapids-intel.csv");
+}
+
+fn of_rapids(family: &'static str, file: &str) {
+    let ours = entries(family);
+    let mut account = Account::all_fields(family, &ours);
     let guide = emerald_rapids_guide(&ours, &mut account);
     let intel = Intel { units: &EMERALD_RAPIDS_UNITS, strangers: &EMERALD_RAPIDS_STRANGERS };
-    intel.compare(&Table::read("emerald-rapids-intel.csv"), &ours, &mut account);
+    intel.compare(&Table::read(file), &ours, &mut account);
     for (unit, name) in ours.keys().filter(|key| !guide.contains(key)) {
         account.differs(unit, name, "missing", "in no table of the guide".to_owned());
     }

@@ -40,6 +40,12 @@ const EMERALD_RAPIDS: Extract = Extract {
     ],
 };
 
+const SAPPHIRE_RAPIDS: Extract = Extract {
+    file: "sapphire-rapids-intel.csv",
+    full: &["SPR/events/sapphirerapids_uncore.json", "SPR/events/sapphirerapids_uncore_experimental.json"],
+    columns: EMERALD_RAPIDS.columns,
+};
+
 const E5_2600: Extract = Extract {
     file: "e5-2600-intel.csv",
     full: &["JKT/events/Jaketown_uncore.json"],
@@ -58,7 +64,7 @@ const E5_2600: Extract = Extract {
 fn extracts_are_true_to_the_full_files() {
     // The extracts themselves are checked all the same.
     let Some(shared) = shared("the check of the extracts against Intel's full event files") else { return };
-    for extract in [EMERALD_RAPIDS, E5_2600] {
+    for extract in [EMERALD_RAPIDS, SAPPHIRE_RAPIDS, E5_2600] {
         let mut full: Vec<_> =
             extract.full.iter().flat_map(|file| rows(&shared.join("perfmon").join(file), &extract)).collect();
         let shipped = text(extract.file);

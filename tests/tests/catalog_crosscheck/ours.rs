@@ -108,7 +108,7 @@ const OCCUPANCY_SELECTS: [(&str, u64); 3] = [
 /// `config` is the sum of the parts, by bit positions that stand here and not in the catalogue.
 #[test]
 fn configs_are_their_parts() {
-    for name in ["emerald-rapids", "e5-2600", "nehalem"] {
+    for name in ["emerald-rapids", "sapphire-rapids", "e5-2600", "nehalem"] {
         for ((unit, event), entry) in entries(name) {
             let special = OCCUPANCY_SELECTS.iter().find(|(special, _)| name == "e5-2600" && *special == event);
             let expected = special.map_or_else(|| entry.encoding.config(), |(_, config)| *config);

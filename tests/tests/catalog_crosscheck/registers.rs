@@ -31,6 +31,62 @@ fn emerald_rapids_registers_lie_where_the_guide_says() {
     check("emerald-rapids", "emerald-rapids-registers.csv", &WITHOUT_TABLE);
 }
 
+/// Unit, register, its address in the first instance, from there to the next, and number of instances.
+type Rows = (&'static str, &'static str, u32, u32, u32);
+
+/// From Linux (uncore_snbep.c: spr_*), PCM (SPR_*) and LIKWID (numbers of CHAs and fabric blocks), not from the guide of the sibling.
+const SAPPHIRE_RAPIDS_MSRS: [Rows; 14] = [
+    ("cha", "unit_ctl", 0x2000, 0x10, 60),
+    ("cha", "ctl0", 0x2002, 0x10, 60),
+    ("cha", "ctr0", 0x2008, 0x10, 60),
+    ("cha", "filter", 0x200E, 0x10, 60),
+    ("iio", "unit_ctl", 0x3000, 0x10, 12),
+    ("iio", "ctl0", 0x3002, 0x10, 12),
+    ("iio", "ctr3", 0x300B, 0x10, 12),
+    ("iio", "free_ioclk", 0x340E, 0x10, 12),
+    ("iio", "free_bw_in0", 0x3800, 0x10, 12),
+    ("iio", "free_bw_out7", 0x380F, 0x10, 12),
+    ("ubox", "unit_ctl", 0x2FD0, 0, 1),
+    ("ubox", "ctr1", 0x2FD9, 0, 1),
+    ("ubox", "fixed_ctr", 0x2FDF, 0, 1),
+    ("ubox", "cha_count", 0x2FFE, 0, 1),
+];
+
+/// Unit, register, device of the first link, function, offset, and number of links: Linux and PCM.
+const SAPPHIRE_RAPIDS_LINKS: [(&str, &str, u32, u32, u32, u32); 6] = [
+    ("upi", "unit_ctl", 1, 1, 0x318, 4),
+    ("upi", "ctl0", 1, 1, 0x350, 4),
+    ("upi", "ctr0", 1, 1, 0x320, 4),
+    ("m3upi", "unit_ctl", 5, 1, 0xA0, 4),
+    ("m3upi", "ctl0", 5, 1, 0xD8, 4),
+    ("m3upi", "ctr0", 5, 1, 0xA8, 4),
+];
+
+#[test]
+fn sapphire_rapids_registers_lie_where_linux_and_pcm_have_them() {
+    let family = family("sapphire-rapids").expect("the family is there");
+    let mut ours = BTreeMap::new();
+    for unit in family.units {
+        unit.registers.iter().for_each(|register| collect(unit, register, &mut ours));
+    }
+    let of = |unit: &str, register: &str| {
+        let mine = |(key, _): &(&(String, u64, String), &Place)| key.0 == unit && key.2 == register;
+        ours.iter().filter(mine).map(|(_, place)| place.1.clone()).collect::<Vec<_>>()
+    };
+    for (unit, register, first, step, count) in SAPPHIRE_RAPIDS_MSRS {
+        let expected: Vec<_> = (0..count).map(|instance| format!("0x{:X}", first + step * instance)).collect();
+        assert_eq!(of(unit, register), expected, "{unit}.{register}");
+    }
+    for (unit, register, device, function, offset, count) in SAPPHIRE_RAPIDS_LINKS {
+        let expected: Vec<_> = (0..count).map(|link| format!("{}.{function}+0x{offset:X}", device + link)).collect();
+        assert_eq!(of(unit, register), expected, "{unit}.{register}");
+    }
+    // The discovery table of such a machine lists eight channels, and 40 blocks of the fabric between the dies.
+    assert_eq!((of("imc", "unit_ctl").len(), of("mdf", "unit_ctl").len()), (8, 40));
+    let ids = ["m2m", "upi", "m3upi"].map(|name| family.unit(name).expect("it is there").placements[0].device_ids);
+    assert_eq!(ids, [[0x324A], [0x3241], [0x3246]]);
+}
+
 fn check(name: &str, file: &str, without_table: &[(&str, &[&str])]) {
     let mut ours = BTreeMap::new();
     for unit in family(name).expect("the family is there").units {

@@ -57,6 +57,7 @@ pub fn add(reader: &mut Reader<'_>, family: &mut Family, listed: Listed) -> Vec<
     let mut unit = Unit {
         listed: listed.place,
         name: listed.name,
+        block: listed.block,
         isolated: listed.isolated,
         placements: listed.placements,
         ..of_block.clone()
@@ -78,6 +79,7 @@ pub fn add(reader: &mut Reader<'_>, family: &mut Family, listed: Listed) -> Vec<
         deviations.extend(part.deviations.iter().map(here));
     }
     leave_out(reader, &mut unit, &listed.without);
+    deviations.retain(|row| !listed.without.iter().any(|(name, _)| concerns(row, name)));
     unit.events.sort_by_key(|event| event.code);
     family.units.push(unit);
     deviations
@@ -124,6 +126,11 @@ fn leave_out(reader: &mut Reader<'_>, unit: &mut Unit, without: &[(String, Place
             );
         }
     }
+}
+
+/// True if a deviation is about what goes by this name, or about a subevent of it.
+fn concerns(row: &Deviation, name: &str) -> bool {
+    row.event.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 fn size(unit: &Unit) -> usize {

@@ -82,6 +82,19 @@ impl Found {
         }
     }
 
+    /// True if another family has the very same thing: of the same block, under the same name.
+    pub fn is_same_as(&self, other: &Self) -> bool {
+        let block = |found: &Self| found.unit.map(|unit| unit.block);
+        let value = |found: &Self| match found.topic {
+            Topic::Value(set, value) => Some((set.source, value.value)),
+            _ => None,
+        };
+        block(self) == block(other)
+            && value(self) == value(other)
+            && self.kind() == other.kind()
+            && self.name() == other.name()
+    }
+
     const fn order(&self) -> u8 {
         match self.topic {
             Topic::Unit => 0,

@@ -41,7 +41,7 @@ const fn cache(kind: u32, level: u32, ways: u32, sets: u32) -> Cache {
 
 /// Sources: SDM volume 2, CPUID (layout); the values of one part of each family as published in CPUID dumps.
 /// Features leave out what user space could not use on every host: XSAVE state beyond AVX, and the hypervisor bit.
-const IDENTITIES: [Identity; 3] = [
+const IDENTITIES: [Identity; 4] = [
     Identity {
         family: "nehalem",
         signature: 0x0001_06A5,
@@ -68,6 +68,15 @@ const IDENTITIES: [Identity; 3] = [
         power: (0x77, 0x9),
         core_pmon: (0x0830_0805, 0x604),
         caches: &[cache(1, 1, 12, 64), cache(2, 1, 8, 64), cache(3, 2, 16, 2048), cache(3, 3, 20, 262_144)],
+    },
+    Identity {
+        family: "sapphire-rapids",
+        signature: 0x0008_06F8,
+        brand: "Intel(R) Xeon(R) Platinum 8480+",
+        features: (0x1FBE_E3FF, 0xBFEB_FBFF),
+        power: (0x77, 0x9),
+        core_pmon: (0x0830_0805, 0x604),
+        caches: &[cache(1, 1, 12, 64), cache(2, 1, 8, 64), cache(3, 2, 16, 2048), cache(3, 3, 15, 122_880)],
     },
 ];
 

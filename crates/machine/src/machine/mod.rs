@@ -71,11 +71,13 @@ pub enum BuildError {
         name: &'static str,
     },
     /// The family has hardware but no traffic model.
-    #[error("{family} has no traffic model yet, only its PMON hardware; workloads run on {with}")]
+    #[error(
+        "there is no software {family} yet, only its registers: --dry-run and --cost work, counts need a machine of {with}"
+    )]
     NoModel {
         /// Family.
         family: &'static str,
-        /// Presets that have one.
+        /// Families that have one, each with its preset.
         with: String,
     },
     /// The model does not take that number of sockets.

@@ -166,13 +166,18 @@ impl MachineSpec {
         self.preset
     }
 
+    /// True if a traffic model drives the machine; without one it is registers alone.
+    pub fn has_model(&self) -> bool {
+        Parameters::preset(self.preset).is_some()
+    }
+
     /// The model's parameters.
     ///
     /// # Errors
     /// [`BuildError::NoModel`] for a family without a model, [`BuildError::Sockets`] for a number of sockets that it does not take.
     pub fn parameters(&self) -> Result<Parameters, BuildError> {
         let parameters = self.part()?.ok_or_else(|| {
-            let with: Vec<&str> = PRESETS.iter().map(|(preset, _)| *preset).collect();
+            let with: Vec<String> = PRESETS.iter().map(|(preset, family)| format!("{family} ({preset})")).collect();
             BuildError::NoModel { family: self.family.name, with: with.join(", ") }
         })?;
         let most = parameters.most_sockets();

@@ -294,8 +294,9 @@ fn cpuid_names_the_family() {
     assert_eq!(name(0x206d7), Some("e5-2600"));
     assert_eq!(name(0x106a5), Some("nehalem"));
     assert_eq!(name(0xc06f2), Some("emerald-rapids"));
-    // Sapphire Rapids.
-    assert_eq!(name(0x806f8), None);
+    assert_eq!(name(0x806f8), Some("sapphire-rapids"));
+    // Granite Rapids.
+    assert_eq!(name(0xa06d1), None);
     assert!(processor("AuthenticAMD", 0x206d7).known_as().is_none());
     let host_error = HostError::UnknownProcessor { vendor: "x".into(), family: 25, model: 1, is_virtual: true };
     assert!(host_error.to_string().contains("virtual machine") && host_error.to_string().contains("--machine"));

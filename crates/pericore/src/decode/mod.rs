@@ -18,7 +18,7 @@ pub use whereabouts::{Located, locate, show_place};
 /// Arguments of `pericore decode`.
 #[derive(Debug, Args)]
 pub struct DecodeArgs {
-    /// Processor family (nehalem, e5-2600, emerald-rapids), or a machine of it
+    /// Processor family (nehalem, e5-2600, emerald-rapids, sapphire-rapids), or a machine of it
     #[arg(long, alias = "family", value_name = "FAMILY")]
     machine: Option<String>,
     /// Value of the filter register that the counter obeys, or REGISTER=VALUE if the unit has several

@@ -25,7 +25,7 @@ pub struct Located {
 pub fn locate(families: &[&'static Family], text: &str) -> Result<Located, Failure> {
     let is_address = text.contains([':', '+']) || parse_number(text).is_some();
     let found = if is_address { by_address(families, text)? } else { by_name(families, text)? };
-    match found[..] {
+    match apart(&found)[..] {
         [only] => Ok(only),
         [] => {
             let family = families.first().map_or("FAMILY", |family| family.name);
@@ -36,6 +36,21 @@ pub fn locate(families: &[&'static Family], text: &str) -> Result<Located, Failu
         }
         _ => Err(ambiguous(text, &found)),
     }
+}
+
+/// Registers of blocks that several families have, at the same place, are one.
+fn apart(found: &[Located]) -> Vec<Located> {
+    let key = |located: &Located| {
+        let Place { unit, register, member, byte, instance } = located.place;
+        (unit.block, register.name, member, byte, instance, show_place(&located.place))
+    };
+    let mut apart: Vec<Located> = Vec::new();
+    for located in found {
+        if !apart.iter().any(|known| key(known) == key(located)) {
+            apart.push(*located);
+        }
+    }
+    apart
 }
 
 fn by_address(families: &[&'static Family], text: &str) -> Result<Vec<Located>, Failure> {

@@ -20,7 +20,7 @@ use crate::terminal::{ColorArg, Paint, counter_list};
 /// Arguments of `pericore encode`.
 #[derive(Debug, Args)]
 pub struct EncodeArgs {
-    /// Processor family (nehalem, e5-2600, emerald-rapids), or a machine of it
+    /// Processor family (nehalem, e5-2600, emerald-rapids, sapphire-rapids), or a machine of it
     #[arg(long, alias = "family", value_name = "FAMILY")]
     machine: Option<String>,
     /// Print JSON lines

@@ -3,6 +3,7 @@
 use pericore_catalog::encode::event_text;
 use pericore_catalog::search::related;
 use pericore_catalog::{Event, Family, Field, FilterNeed, FilterUse, Measure, Register, Role, Subevent, Unit};
+use pericore_machine::MachineSpec;
 use serde_json::json;
 
 use super::{Sheet, judgements, stat_command};
@@ -48,6 +49,9 @@ pub fn event_sheet(
     sheet.note(
         "Modelled",
         match (is_modelled, checked) {
+            (false, _) if !MachineSpec::of(family).has_model() => {
+                format!("no: there is no software {} yet", family.name)
+            }
             (false, _) => "no: it counts nothing on the emulated machine".to_owned(),
             (true, None) => "yes, model only: no published measurement of silicon bears on it".to_owned(),
             (true, Some(what)) => format!("yes, and held against a published measurement: {what}"),

@@ -10,6 +10,7 @@ use std::io::{self, Write};
 use clap::Args;
 use pericore_catalog::Family;
 use pericore_catalog::search::{Found, Topic, hint, known_names, resolve};
+use pericore_machine::MachineSpec;
 
 use crate::event_files::EventFilesArg;
 use crate::failure::Failure;
@@ -21,7 +22,7 @@ pub use thing::address;
 /// Arguments of `pericore explain`.
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// Processor family (nehalem, e5-2600, emerald-rapids), or a machine of it
+    /// Processor family (nehalem, e5-2600, emerald-rapids, sapphire-rapids), or a machine of it
     #[arg(long, alias = "family", value_name = "FAMILY")]
     machine: Option<String>,
     /// Print JSON lines
@@ -59,7 +60,8 @@ pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
     }
     for (index, name) in args.names.iter().enumerate() {
         let found = the_one(&families, name)?;
-        let sheet = sheet_of(&found);
+        let mut sheet = sheet_of(&found);
+        sheet.list("Also in", "also_in", also_in(&families, &found));
         if args.json {
             sheet.write_json(&mut out)?;
             continue;
@@ -80,8 +82,25 @@ pub fn the_one(families: &[&'static Family], name: &str) -> Result<Found, Failur
     let found = resolve(families, name);
     let Some(first) = found.first() else { return Err(unknown(families, name)) };
     // Events go before registers, registers before fields: a name of both is the former's.
-    let best: Vec<&Found> = found.iter().filter(|other| same_kind(other, first)).collect();
+    let mut best: Vec<&Found> = Vec::new();
+    for other in found.iter().filter(|other| same_kind(other, first)) {
+        // What families have in common stands for itself: the first of them is as good as the others.
+        if !best.iter().any(|known| known.is_same_as(other)) {
+            best.push(other);
+        }
+    }
     if best.len() == 1 { Ok(*first) } else { Err(ambiguous(&best, name, families.len() > 1)) }
+}
+
+/// The other families that have the very same thing.
+fn also_in(families: &[&'static Family], found: &Found) -> Vec<&'static str> {
+    let others: Vec<&'static Family> =
+        families.iter().copied().filter(|family| family.name != found.family.name).collect();
+    resolve(&others, &found.name())
+        .iter()
+        .filter(|other| other.is_same_as(found))
+        .map(|other| other.family.name)
+        .collect()
 }
 
 fn same_kind(a: &Found, b: &Found) -> bool {
@@ -127,8 +146,13 @@ pub fn sheet_of(found: &Found) -> Sheet {
 }
 
 /// The command line that counts an event text on the emulated machine.
-fn stat_command(family: &Family, text: &str) -> String {
-    format!("pericore stat --machine {} -e '{text}' --workload stream", family.name)
+fn stat_command(family: &'static Family, text: &str) -> String {
+    let name = family.name;
+    if MachineSpec::of(family).has_model() {
+        format!("pericore stat --machine {name} -e '{text}' --workload stream")
+    } else {
+        format!("pericore stat --machine {name} -e '{text}' --dry-run")
+    }
 }
 
 /// What we decided about a thing, on its sheet.

@@ -76,6 +76,7 @@ fn selection(families: &[&'static Family], events: &[String]) -> Result<Selectio
     let known: Vec<&Selection> = tried.iter().filter_map(|selection| selection.as_ref().ok()).collect();
     match (&known[..], &tried[..]) {
         ([only], _) => Ok((*only).clone()),
+        ([first, others @ ..], _) if others.iter().all(|other| uses_same_blocks(first, other)) => Ok((*first).clone()),
         ([], [Err(error)]) => Err(Failure::usage(format!("{error}\n{}", error.caret()))),
         ([], _) => {
             if let Some(failure) = events.iter().find_map(|event| no_family_has(families, event)) {
@@ -92,6 +93,12 @@ fn selection(families: &[&'static Family], events: &[String]) -> Result<Selectio
             Err(Failure::usage(format!("{} have all of these events; choose one with --machine", names.join(" and "))))
         }
     }
+}
+
+/// True if the units that a selection uses are the same blocks in the other's family.
+fn uses_same_blocks(selection: &Selection, other: &Selection) -> bool {
+    let mut used = selection.family.units.iter().filter(|unit| selection.uses(unit));
+    used.all(|unit| other.family.unit(unit.name).is_some_and(|same| same.block == unit.block))
 }
 
 fn human(out: &mut impl Write, unit: &Unit, conflict: Option<&Conflict>, rounds: Option<&Rounds>) -> io::Result<()> {

@@ -22,7 +22,7 @@ use crate::terminal::{ColorArg, Paint};
 /// Arguments of `pericore list`.
 #[derive(Debug, Args)]
 pub struct ListArgs {
-    /// Processor family (nehalem, e5-2600, emerald-rapids), or a machine of it
+    /// Processor family (nehalem, e5-2600, emerald-rapids, sapphire-rapids), or a machine of it
     #[arg(long, alias = "family", value_name = "FAMILY")]
     machine: Option<String>,
     /// Only this unit

@@ -1,0 +1,61 @@
+//! A family without a traffic model: all that needs no traffic works, and all that does says what is missing.
+
+use crate::ours::{PERICORE, command};
+
+/// Exit status, standard output and standard error.
+fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
+    let output = command(PERICORE).args(arguments).output().expect("it starts");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn commands_that_count_name_the_families_with_a_software_machine() {
+    let commands: [&[&str]; 6] = [
+        &["stat", "--machine", "spr", "-e", "cha/CLOCKTICKS/"],
+        &["stat", "--machine", "sapphire-rapids", "--workload", "stream"],
+        &["record", "--machine", "spr", "-o", "/nowhere/counts.rec"],
+        &["top", "--machine", "spr"],
+        &["serve", "--machine", "spr"],
+        &["machine", "run", "--machine", "spr", "--workload", "stream", "--", "true"],
+    ];
+    for arguments in commands {
+        let (status, _, errors) = run(arguments);
+        assert_ne!(status, Some(0), "{arguments:?}: {errors}");
+        assert!(status.is_some() && !errors.contains("panicked"), "{arguments:?}: {errors}");
+        for part in
+            ["no software sapphire-rapids yet", "nehalem (x5570)", "e5-2600 (e5-2680)", "emerald-rapids (8592+)"]
+        {
+            assert!(errors.contains(part), "{arguments:?}: {errors}");
+        }
+    }
+}
+
+/// Codes of Intel's event files; 0x05 with umask 0xCF is CAS_COUNT.RD.
+#[test]
+fn plans_registers_and_look_ups_need_no_traffic() {
+    let (status, _, plan) = run(&["stat", "--machine", "spr", "--dry-run", "-e", "imc/CAS_COUNT.RD/"]);
+    assert_eq!(status, Some(0), "{plan}");
+    assert_eq!(plan.matches("<- 0xcf05  (select and enable)").count(), 8, "{plan}");
+    let (status, machine, _) = run(&["machine", "show", "--machine", "spr:sockets=2"]);
+    assert!(status == Some(0) && machine.contains("cha       60 a socket"), "{machine}");
+    let (status, health, _) = run(&["doctor", "--machine", "spr:sockets=2"]);
+    assert!(status == Some(0) && health.contains("sapphire-rapids"), "{health}");
+    let (_, sheet, _) = run(&["explain", "--machine", "spr", "CAS_COUNT.RD"]);
+    assert!(sheet.contains("no: there is no software sapphire-rapids yet") && sheet.contains("--dry-run"), "{sheet}");
+}
+
+/// What two families have in common needs no `--machine`; what differs does.
+#[test]
+fn the_blocks_that_siblings_share_are_not_ambiguous() {
+    let (status, sheet, errors) = run(&["explain", "m3upi/RxC_HELD"]);
+    assert_eq!(status, Some(0), "{errors}");
+    assert!(sheet.contains("Also in     sapphire-rapids"), "{sheet}");
+    let (status, words, errors) = run(&["decode", "cha0.ctl0", "0xc001fe00000135"]);
+    assert!(status == Some(0) && words.contains("TOR_INSERTS.IA_MISS"), "{words}{errors}");
+    let (status, _, errors) = run(&["explain", "--why-not", "cha/TOR_OCCUPANCY.IA_MISS/", "cha/TOR_OCCUPANCY.IA_HIT/"]);
+    assert_eq!(status, Some(0), "{errors}");
+    // The sixth block of the fabric lies elsewhere on each.
+    let (status, _, errors) = run(&["decode", "mdf5.ctl0", "0x1"]);
+    assert!(status != Some(0) && errors.contains("--machine sapphire-rapids"), "{errors}");
+}
