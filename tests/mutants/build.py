@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import schemata
-from report import CONSTANT, UNVIABLE
+from report import FIXED, UNVIABLE
 from tree import ROOT, TREE, WORK, copy_tree
 
 
@@ -54,7 +54,7 @@ class Build:
             if len(self.dropped) == before:
                 print("\n".join(error["rendered"] for error in errors)[:20000])
                 sys.exit("the compiler refuses more than the faults, see above")
-            print(f"   {len(self.dropped)} faults do not compile, or only as a constant", file=sys.stderr, flush=True)
+            print(f"   {len(self.dropped)} faults cannot be built in", file=sys.stderr, flush=True)
 
     def drop(self, error):
         """Drops the faults that an error is about: where it points at, or else points out."""
@@ -70,7 +70,7 @@ class Build:
         for way in reversed(ways) if code == "E0080" else ways:
             sites = [site for span in way for site in self.sites_at(span)]
             if sites:
-                kind = CONSTANT if code in ("E0080", "E0015") else UNVIABLE
+                kind = FIXED if code in ("E0080", "E0015") else UNVIABLE
                 self.dropped.update({fault: kind for site in sites for _, fault in site.faults if fault not in self.dropped})
                 return
 
@@ -80,12 +80,15 @@ class Build:
         return [min(found, key=lambda row: row[1] - row[0])[2]] if found else []
 
     def sites_at(self, span):
-        """The innermost site that holds a place, or else those that it holds."""
+        """The innermost site that holds a place, or else those that it holds, or else the function's that it is in."""
         source = self.sources[span["file_name"]]
         around = [row for row in source.sites if row[0] <= span["byte_start"] and span["byte_end"] <= row[1]]
         if around:
             return [min(around, key=lambda row: row[1] - row[0])[2]]
-        return [row[2] for row in source.sites if span["byte_start"] <= row[0] and row[1] <= span["byte_end"]]
+        inside = [row[2] for row in source.sites if span["byte_start"] <= row[0] and row[1] <= span["byte_end"]]
+        # What follows from a function's other results is said anywhere in its body.
+        bodies = [row for row in source.sites if row[1] <= span["byte_start"] and row[2].parts["kind"] == "body"]
+        return inside or [row[2] for row in sorted(bodies, key=lambda row: row[0])[-1:]]
 
 
 class Memory:
@@ -111,7 +114,9 @@ def refused(fault, parts):
     """Why a fault is not tried at all."""
     if parts is None or parts.get("has_let") and fault.replacement in ("||", "&&"):
         return UNVIABLE
-    return CONSTANT if parts["is_const"] else None
+    # A function that hides its type returns one type only.
+    hides = fault.genre == "FnValue" and "impl " in fault.returns
+    return FIXED if parts["is_const"] or hides else None
 
 
 def root_of(file):

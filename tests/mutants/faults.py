@@ -21,6 +21,7 @@ class Fault:
     start: tuple
     end: tuple
     replacement: str
+    returns: str
 
     @property
     def change(self):
@@ -40,10 +41,13 @@ def cargo_mutants(directory, *words):
 def list_faults(*words):
     command = cargo_mutants(ROOT, "--list", "--json", *words)
     rows = json.loads(subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT).stdout or "[]")
-    place = lambda at: (at["line"], at["column"])
-    return [
-        Fault(row["name"], row["file"], row["genre"], place(row["span"]["start"]), place(row["span"]["end"]), row["replacement"]) for row in rows
-    ]
+    return [fault_of(row) for row in rows]
+
+
+def fault_of(row):
+    start, end = ((place["line"], place["column"]) for place in (row["span"]["start"], row["span"]["end"]))
+    returns = (row["function"] or {}).get("return_type", "")
+    return Fault(row["name"], row["file"], row["genre"], start, end, row["replacement"], returns)
 
 
 def of_area(area, found=None):

@@ -5,7 +5,7 @@ from collections import Counter
 
 from faults import VERSION
 
-CAUGHT, LATE, MISSED, UNVIABLE, CONSTANT = "caught", "late", "missed", "unviable", "constant"
+CAUGHT, LATE, MISSED, UNVIABLE, FIXED = "caught", "late", "missed", "unviable", "fixed"
 VIABLE = (CAUGHT, LATE, MISSED)
 
 
@@ -33,12 +33,12 @@ class Campaign:
 
     def report(self, revision):
         number = Counter(self.results.values())
-        constant = f", {number[CONSTANT]} are evaluated by the compiler" if number[CONSTANT] else ""
+        fixed = f", {number[FIXED]} cannot be chosen when the program runs" if number[FIXED] else ""
         lines = [
             f"== mutants of {self.name} ({self.area['package']}: {' '.join(self.area['files'])})",
             f"{datetime.date.today()}, revision {revision}, cargo-mutants {VERSION}",
             f"seed {self.seed}; {len(self.results)} of {len(self.faults)} tested in {self.seconds / 60:.0f} minutes: "
-            f"{self.viable()} viable, {number[UNVIABLE]} do not compile{constant}",
+            f"{self.viable()} viable, {number[UNVIABLE]} do not compile{fixed}",
             f"caught {number[CAUGHT] + number[LATE]} of {self.viable()} viable ({number[LATE]} by time): {self.share():.1f} %, "
             f"at least {self.area['least']} % wanted",
         ]

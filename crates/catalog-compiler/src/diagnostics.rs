@@ -41,11 +41,6 @@ impl Diagnostics {
         self.found.push(Diagnostic { place, message: message.into(), fix: fix.into() });
     }
 
-    /// The defects so far.
-    pub fn found(&self) -> &[Diagnostic] {
-        &self.found
-    }
-
     /// Path and line of a place, as `file:line`.
     pub fn show(&self, place: Place) -> String {
         let file = self.files.get(usize::from(place.file)).map_or("?", String::as_str);

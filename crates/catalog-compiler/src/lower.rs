@@ -78,7 +78,7 @@ fn named_value(value: &NamedValue) -> compiled::NamedValue {
 }
 
 fn unit(family: &Family, unit: &Unit) -> compiled::Unit {
-    let instances = unit.placements.first().map_or(0, |placement| placement.locations.len());
+    let instances = unit.placements.first().map_or(0, |placement| placement.locations.count());
     compiled::Unit {
         name: text(&unit.name),
         block: text(&unit.block),

@@ -136,16 +136,12 @@ pub enum Locations {
 }
 
 impl Locations {
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         match self {
             Self::Msr(bases) => bases.len(),
             Self::Pci(functions) => functions.len(),
             Self::Mmio(bars) => bars.len(),
         }
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 }
 

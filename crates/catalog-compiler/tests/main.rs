@@ -1,4 +1,6 @@
 //! The compiler through its public face: what it refuses, and what it takes.
 
+mod compiled;
 mod defects;
+mod parts;
 mod rules;

@@ -11,7 +11,7 @@ const METRICS: &str = "blocks/box-v1/metrics.toml";
 const FAMILY: &str = "families/toy.toml";
 
 /// A change, where its defect stands, and what is said of it.
-struct Case {
+pub struct Case {
     file: &'static str,
     from: &'static str,
     to: &'static str,
@@ -21,7 +21,7 @@ struct Case {
     fix: &'static str,
 }
 
-const fn case(
+pub const fn case(
     file: &'static str,
     from: &'static str,
     to: &'static str,
@@ -216,9 +216,14 @@ const CASES: &[Case] = &[
 
 #[test]
 fn what_breaks_a_rule_is_refused_with_its_line_and_its_fix() {
+    refused(Catalogue::new, CASES);
+}
+
+/// Checks cases, each with a catalogue of its own.
+pub fn refused(catalogue: impl Fn() -> Catalogue, cases: &[Case]) {
     let mut wrong = Vec::new();
-    for Case { file, from, to, at, message, fix } in CASES {
-        let catalogue = Catalogue::new().replace(file, from, to);
+    for Case { file, from, to, at, message, fix } in cases {
+        let catalogue = catalogue().replace(file, from, to);
         let text = fs::read_to_string(catalogue.root().join(file)).unwrap();
         let place = text.find(at).unwrap_or_else(|| panic!("{at:?} is not in {file}"));
         let line = text[..place].lines().count().max(1) + usize::from(text[..place].ends_with('\n'));

@@ -1,0 +1,84 @@
+//! What the files of a catalogue say is what the compiled rows have: a small catalogue that uses every key, compiled,
+//! packed and read again.
+//!
+//! `compiled/rows.txt` has the expected rows. It was checked against `compiled/files.rs` line by line, and is changed
+//! by hand. Numbers are decimal there.
+
+mod files;
+
+use std::fmt::Write;
+use std::fs;
+
+use pericore_catalog_schema::{Family, Judgements, Unit, unpack};
+use tempfile::TempDir;
+
+/// The folder into which a catalogue was compiled.
+fn compiled() -> TempDir {
+    let root = tempfile::tempdir().expect("a folder");
+    for (path, text) in files::FILES {
+        let path = root.path().join(path);
+        fs::create_dir_all(path.parent().expect("in a folder")).expect("a folder");
+        fs::write(path, text).expect("a file");
+    }
+    let catalogue = pericore_catalog_compiler::compile(root.path()).unwrap_or_else(|defects| panic!("{defects}"));
+    let out = tempfile::tempdir().expect("a folder");
+    pericore_catalog_compiler::emit::write(&catalogue, out.path()).expect("written");
+    out
+}
+
+/// The bytes of a file, which rows borrow as long as the process lives.
+fn bytes(folder: &TempDir, name: &str) -> &'static [u8] {
+    fs::read(folder.path().join(name)).expect("packed").leak()
+}
+
+#[test]
+fn the_rows_are_what_the_files_say() {
+    let out = compiled();
+    let family: Family = unpack(bytes(&out, "toy.postcard")).expect("rows");
+    let judgements: Judgements = unpack(bytes(&out, "judgements.postcard")).expect("rows");
+    let mut found = String::new();
+    let Family { name, aliases, title, documents, cpus, clocks, default_metrics, units, value_sets } = family;
+    writeln!(found, "family {name:?} {aliases:?} {title:?} {default_metrics:?}").expect("text");
+    found += &lines(documents);
+    found += &lines(cpus);
+    found += &lines(clocks);
+    found += &lines(value_sets);
+    for unit in units {
+        found += &unit_lines(unit);
+    }
+    found += &lines(judgements.deviations);
+    found += &lines(judgements.choices);
+    for (number, (found, expected)) in found.lines().zip(include_str!("compiled/rows.txt").lines()).enumerate() {
+        assert_eq!(found, expected, "line {}", number + 1);
+    }
+    assert_eq!(found, include_str!("compiled/rows.txt"));
+}
+
+#[test]
+fn a_family_can_be_found_by_name_alias_and_processor_before_its_rows_are_unpacked() {
+    let table = fs::read_to_string(compiled().path().join("families.rs")).expect("written");
+    let row = r#"Shipped::new("toy", &["t", "ty"], &[(6, 1), (6, 45)], include_bytes!("toy.postcard")),"#;
+    assert!(table.contains(row), "{table}");
+    assert!(table.contains("[Shipped; 1]"), "{table}");
+}
+
+fn unit_lines(unit: &Unit) -> String {
+    let Unit { name, title, description, source, intel_unit, intel_prefix, perf_pmu, perf_events, .. } = unit;
+    let Unit { clock, instances, discovery_type, isolated, counters, counter_width, caveats, .. } = unit;
+    format!(
+        "unit {name:?} {title:?} {description:?} {source:?} {intel_unit:?} {intel_prefix:?} {perf_pmu:?} \
+         {perf_events:?}\n{clock:?} {instances} instances, {discovery_type:?}, isolated {isolated:?}, {counters} \
+         counters, {counter_width} bits, {caveats:?}\n{}{}{}{}{}{}",
+        lines(unit.placements),
+        lines(unit.registers),
+        lines(unit.field_sets),
+        lines(unit.signals),
+        lines(unit.events),
+        lines(unit.metrics),
+    )
+}
+
+/// Rows as text, one a line.
+fn lines<T: std::fmt::Debug>(rows: &[T]) -> String {
+    rows.iter().map(|row| format!("{row:?}\n")).collect()
+}
