@@ -1,5 +1,6 @@
 """Runs tests, each in a process of its own: once without a fault, to see which places it reaches, and then for each fault the tests that reach it."""
 
+import json
 import os
 import resource
 import signal
@@ -32,6 +33,9 @@ class Test:
     name: str
     seconds: float = 0.0
     reached: set = field(default_factory=set)
+
+    def key(self):
+        return f"{self.program} {self.program.stat().st_mtime_ns} {self.name}"
 
     def run(self, timeout, **variables):
         """Whether it passes; None if it takes too long."""
@@ -94,12 +98,17 @@ def workers():
 
 
 def record(tests, count, slowest):
-    """Runs each test without a fault. Those that fail or take too long judge nothing; they are returned."""
+    """Runs each test without a fault. Those that fail or take too long judge nothing; they are returned. What passed in these very programs is not run again."""
     folder = WORK / "reached"
     folder.mkdir(exist_ok=True)
+    memory = WORK / "reached.json"
+    known = json.loads(memory.read_text()) if memory.exists() else {}
 
     def one(numbered):
         number, test = numbered
+        if row := known.get(test.key()):
+            test.seconds, test.reached = row[0], set(row[1])
+            return True
         file = folder / str(number)
         file.write_bytes(bytes(count))
         start = time.monotonic()
@@ -111,12 +120,15 @@ def record(tests, count, slowest):
 
     with workers() as pool:
         outcomes = list(pool.map(one, enumerate(tests)))
+    passed = {test.key(): [test.seconds, sorted(test.reached)] for test, passed in zip(tests, outcomes) if passed}
+    memory.write_text(json.dumps({**known, **passed}))
     return [(test, passed) for test, passed in zip(tests, outcomes) if not passed]
 
 
 def judge(campaign, build, tests, deadline):
     """Plants the faults of a campaign one by one, until its sample is full."""
     start = time.monotonic()
+    patience = campaign.area.get("patience", 120)
     left = []
     for fault in campaign.faults:
         if fault in build.dropped:
@@ -132,7 +144,11 @@ def judge(campaign, build, tests, deadline):
             return None, None
         place = build.site_of[number]
         reaching = sorted((test for test in tests if place in test.reached), key=lambda test: test.seconds)
+        spent = 0.0
         for test in reaching:
+            spent += test.seconds
+            if spent > patience and test is not reaching[0]:
+                break
             passed = test.run(LATE_SECONDS + LATE_FACTOR * test.seconds, PERICORE_FAULT=str(number))
             if not passed:
                 return (LATE if passed is None else CAUGHT), test
@@ -151,6 +167,8 @@ def judge(campaign, build, tests, deadline):
             campaign.results[fault] = kind
             if kind == MISSED and not by:
                 campaign.unreached.add(fault)
+            if kind == MISSED:
+                print(f"   missed: {fault.name}", file=sys.stderr, flush=True)
             campaign.seconds = time.monotonic() - start
             if done % 25 == 0 or done == len(taken):
                 missed = len(campaign.of(MISSED))

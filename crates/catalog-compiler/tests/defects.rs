@@ -128,8 +128,8 @@ impl Catalogue {
         self.0.path()
     }
 
-    /// What the compiler says, as one text.
-    pub fn says(&self) -> String {
+    /// What the compiler reports, as one text.
+    pub fn report(&self) -> String {
         match pericore_catalog_compiler::compile(self.root()) {
             Ok(_) => "no defects".to_owned(),
             Err(diagnostics) => diagnostics.to_string(),
@@ -139,7 +139,7 @@ impl Catalogue {
 
 #[test]
 fn the_toy_is_right() {
-    assert_eq!(Catalogue::new().says(), "no defects");
+    assert_eq!(Catalogue::new().report(), "no defects");
 }
 
 #[test]
@@ -193,11 +193,11 @@ fn every_defect_is_named_with_file_line_and_fix() {
         ),
     ];
     for (file, from, to, words) in cases {
-        let said = Catalogue::new().replace(file, from, to).says();
-        assert!(said.contains(&format!("{file}:")), "no place in: {said}");
-        assert!(said.contains("fix:"), "no fix in: {said}");
+        let report = Catalogue::new().replace(file, from, to).report();
+        assert!(report.contains(&format!("{file}:")), "no place in: {report}");
+        assert!(report.contains("fix:"), "no fix in: {report}");
         for word in words {
-            assert!(said.contains(word), "no {word:?} in: {said}");
+            assert!(report.contains(word), "no {word:?} in: {report}");
         }
     }
 }
@@ -205,41 +205,42 @@ fn every_defect_is_named_with_file_line_and_fix() {
 /// The width stands in one file and the counter in another: the defect is at the counter and names both.
 #[test]
 fn a_counter_of_another_width_than_its_block_says() {
-    let said = Catalogue::new().replace("blocks/box-v1/block.toml", "counter_width = 48", "counter_width = 44").says();
+    let report =
+        Catalogue::new().replace("blocks/box-v1/block.toml", "counter_width = 48", "counter_width = 44").report();
     let wanted = "blocks/box-v1/registers.toml:22: counters of box are 44 bits wide, field event_count is not\n    \
                   fix: make counter_width and the field event_count agree\n";
-    assert!(said.contains(wanted), "wanted {wanted}said {said}");
+    assert!(report.contains(wanted), "wanted {wanted}found {report}");
 }
 
 #[test]
 fn all_defects_come_at_once() {
-    let said = Catalogue::new()
+    let report = Catalogue::new()
         .replace("blocks/box-v1/registers.toml", "offset = 8", "offset = 1")
         .replace("blocks/box-v1/events.toml", "counters = [0, 1]", "counters = [9]")
         .replace("blocks/box-v1/events.toml", "code = 0x01", "code = 0x1000")
         .replace("blocks/box-v1/metrics.toml", "\"/s\"", "\"furlong\"")
-        .says();
+        .report();
     for word in ["shares msr", "counter 9", "0x1000", "furlong"] {
-        assert!(said.contains(word), "no {word:?} in: {said}");
+        assert!(report.contains(word), "no {word:?} in: {report}");
     }
 }
 
 #[test]
 fn damaged_and_missing_files() {
-    let said = Catalogue::new().replace("blocks/box-v1/events.toml", "[[event]]", "[[event").says();
-    assert!(said.contains("blocks/box-v1/events.toml:1") && said.contains("TOML syntax"), "{said}");
+    let report = Catalogue::new().replace("blocks/box-v1/events.toml", "[[event]]", "[[event").report();
+    assert!(report.contains("blocks/box-v1/events.toml:1") && report.contains("TOML syntax"), "{report}");
     let catalogue = Catalogue::new();
     fs::remove_file(catalogue.root().join("blocks/box-v1/block.toml")).expect("removed");
-    let said = catalogue.says();
-    assert!(said.contains("families/toy.toml:8") && said.contains("has no block.toml"), "{said}");
+    let report = catalogue.report();
+    assert!(report.contains("families/toy.toml:8") && report.contains("has no block.toml"), "{report}");
     let catalogue = Catalogue::new();
     fs::create_dir(catalogue.root().join("blocks/old-v1")).expect("made");
     fs::write(catalogue.root().join("blocks/box-v1/event.toml"), EVENTS).expect("written");
-    let said = catalogue.says();
+    let report = catalogue.report();
     assert!(
-        said.contains("no family has the block \"old-v1\"") && said.contains("event.toml: no file of a block"),
-        "{said}"
+        report.contains("no family has the block \"old-v1\"") && report.contains("event.toml: no file of a block"),
+        "{report}"
     );
     let empty = Catalogue(tempfile::tempdir().expect("a folder"));
-    assert!(empty.says().contains("no family"));
+    assert!(empty.report().contains("no family"));
 }

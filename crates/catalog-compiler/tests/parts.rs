@@ -116,9 +116,9 @@ const TAKEN: &[(&str, &str, &str)] = &[
 
 #[test]
 fn parts_that_keep_the_rules_are_taken() {
-    assert_eq!(whole().says(), "no defects");
+    assert_eq!(whole().report(), "no defects");
     for (file, from, to) in TAKEN {
-        assert_eq!(whole().replace(file, from, to).says(), "no defects", "{to}");
+        assert_eq!(whole().replace(file, from, to).report(), "no defects", "{to}");
     }
 }
 
@@ -319,10 +319,10 @@ fn an_occupancy_of_pulses() {
     let catalogue = whole().replace(SIGNALS, "kind = \"level\"", "kind = \"pulses\"");
     let catalogue =
         catalogue.replace(EVENTS, TOYS, "description = \"Toys.\"\nsignal = \"toy\"\nmeasure = \"nonempty\"");
-    let said = catalogue.says();
+    let report = catalogue.report();
     let wanted = "TOYS measures the occupancy of toy, which is no level\n    \
                   fix: make the signal a level, or measure arrivals\n";
-    assert!(said.contains(wanted), "{said}");
+    assert!(report.contains(wanted), "{report}");
 }
 
 /// A 32-bit register takes four bytes of a function's space, an MSR one number.
@@ -330,24 +330,24 @@ fn an_occupancy_of_pulses() {
 fn registers_of_a_function_that_overlap() {
     let pci = "space = \"pcicfg\"\nfunctions = [{ device = 16, function = 1 }]\n";
     let catalogue = Catalogue::new().replace(FAMILY, "space = \"msr\"\nbase = 0x100\n", pci);
-    let said = catalogue
+    let report = catalogue
         .replace(REGISTERS, "offset = 0\ncount = 2\nstride = 1\n", "offset = 0\ncount = 2\nstride = 2\n")
-        .says();
-    assert!(said.contains("registers.toml:1: box0 ctl1 shares pci 10.1 0x2 with box0 ctl0"), "{said}");
+        .report();
+    assert!(report.contains("registers.toml:1: box0 ctl1 shares pci 10.1 0x2 with box0 ctl0"), "{report}");
     let catalogue = Catalogue::new().replace(FAMILY, "space = \"msr\"\nbase = 0x100\n", pci);
-    let said = catalogue
+    let report = catalogue
         .replace(REGISTERS, "offset = 0\ncount = 2\nstride = 1\n", "offset = 0\ncount = 2\nstride = 4\n")
-        .says();
+        .report();
     assert!(
-        said.starts_with("blocks/box-v1/registers.toml:22: box0 ctr1 shares pci 10.1 0x9 with box0 ctr0"),
-        "{said}"
+        report.starts_with("blocks/box-v1/registers.toml:22: box0 ctr1 shares pci 10.1 0x9 with box0 ctr0"),
+        "{report}"
     );
-    assert!(said.ends_with("1 defect in the catalogue"), "{said}");
+    assert!(report.ends_with("1 defect in the catalogue"), "{report}");
 }
 
 /// The program that the gate runs: defects on standard error and a status, or what the catalogue holds.
 #[test]
-fn the_program_says_whether_a_catalogue_is_right() {
+fn the_program_reports_whether_a_catalogue_is_right() {
     let run = |catalogue: &Catalogue| {
         Command::new(env!("CARGO_BIN_EXE_pericore-catalog-compiler")).arg(catalogue.root()).output().expect("it runs")
     };
@@ -357,6 +357,6 @@ fn the_program_says_whether_a_catalogue_is_right() {
     assert!(right.status.success());
     let wrong = run(&Catalogue::new().replace(EVENTS, "umask = 0x02", "umask = 0x01"));
     assert_eq!(wrong.status.code(), Some(1));
-    let said = String::from_utf8_lossy(&wrong.stderr);
-    assert!(said.contains("both select 0x101") && said.ends_with("1 defect in the catalogue\n"), "{said}");
+    let report = String::from_utf8_lossy(&wrong.stderr);
+    assert!(report.contains("both select 0x101") && report.ends_with("1 defect in the catalogue\n"), "{report}");
 }

@@ -10,7 +10,7 @@ const EVENTS: &str = "blocks/box-v1/events.toml";
 const METRICS: &str = "blocks/box-v1/metrics.toml";
 const FAMILY: &str = "families/toy.toml";
 
-/// A change, where its defect stands, and what is said of it.
+/// A change, where its defect stands, and what is report of it.
 pub struct Case {
     file: &'static str,
     from: &'static str,
@@ -228,9 +228,9 @@ pub fn refused(catalogue: impl Fn() -> Catalogue, cases: &[Case]) {
         let place = text.find(at).unwrap_or_else(|| panic!("{at:?} is not in {file}"));
         let line = text[..place].lines().count().max(1) + usize::from(text[..place].ends_with('\n'));
         let wanted = format!("{file}:{line}: {message}\n    fix: {fix}\n");
-        let said = catalogue.says();
-        if !said.contains(&wanted) {
-            wrong.push(format!("wanted {wanted}said {said}"));
+        let report = catalogue.report();
+        if !report.contains(&wanted) {
+            wrong.push(format!("wanted {wanted}found {report}"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
@@ -254,6 +254,6 @@ fn what_just_keeps_a_rule_is_taken() {
         (METRICS, "\"/s\"", "\"%\"\nlimit = { above = 1, means = \"Some.\" }"),
         (FAMILY, "aliases = [\"t\"]", "aliases = [\"t\"]\ndefault_metrics = [\"box/TOY_RATE\"]"),
     ] {
-        assert_eq!(Catalogue::new().replace(file, from, to).says(), "no defects", "{to}");
+        assert_eq!(Catalogue::new().replace(file, from, to).report(), "no defects", "{to}");
     }
 }
