@@ -1,13 +1,2 @@
-//! The metric language: no input may crash it, and what it prints it reads back.
 #![no_main]
-
-use libfuzzer_sys::fuzz_target;
-use pericore_metrics::{Expression, Reference, Value, evaluate};
-
-fuzz_target!(|text: &str| {
-    let Ok(expression) = Expression::parse(text) else { return };
-    let printed = expression.to_string();
-    assert_eq!(Expression::parse(&printed).as_ref(), Ok(&expression), "{printed}");
-    let value = evaluate(&expression, &|reference: &Reference| Value::measured(reference.name.len() as f64));
-    assert!(value.number().is_none_or(f64::is_finite));
-});
+libfuzzer_sys::fuzz_target!(|data: &[u8]| pericore_fuzz_targets::metric_expression::run(data));

@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from .command import Configuration
 from .difference import Difference
 
 FILE = Path(__file__).with_name("meant.toml")
@@ -25,6 +26,11 @@ class Meant:
 
     def matches(self, difference: Difference) -> bool:
         return all(fnmatchcase(getattr(difference, name), pattern) for name, pattern in self.patterns.items())
+
+    def may_be_in(self, configuration: Configuration) -> bool:
+        """False if the configuration is of another family, or has none of the kinds of output."""
+        of_family = fnmatchcase(configuration.family, self.patterns.get("family", "*"))
+        return of_family and any(fnmatchcase(command.output, self.patterns.get("output", "*")) for command in configuration.commands)
 
     def __str__(self) -> str:
         return ", ".join(f'{name} = "{pattern}"' for name, pattern in self.patterns.items())

@@ -7,6 +7,5 @@ step catalogue cargo run --quiet --locked -p pericore-catalog-compiler -- catalo
 step "compiling the tests" cargo test --workspace --locked --no-run
 step "the comparison of revisions, its own tests" tests/compare/run --own-tests
 step tests cargo test --workspace --locked --no-fail-fast
-step fuzzers fuzz/run all "${FUZZ_SECONDS:-10}"
 # The lines that have changed since the main branch; what there is no time for is named.
 step "faults in what has changed" tests/mutants/run --diff --budget "${MUTANT_MINUTES:-3}"

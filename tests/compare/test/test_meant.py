@@ -2,6 +2,7 @@
 
 import unittest
 
+from compare.command import Command, Configuration
 from compare.difference import Difference
 from compare.meant import MeantError, judge, parse
 
@@ -13,6 +14,13 @@ class Meant(unittest.TestCase):
         meant = parse('[[meant]]\nreason = "r"\noutput = "counts"\nsubject = "cbo/A_*"\n[[meant]]\nreason = "r"\nplace = "cbo"\nfield = "counter-value"\n', "f")
         self.assertTrue(judge(DIFFERENCE, meant))
         self.assertEqual([one.matched for one in meant], [1, 0])
+
+    def test_a_configuration_of_another_family_or_without_the_output_cannot_show_it(self):
+        entry = parse('[[meant]]\nreason = "r"\nfamily = "e5-*"\noutput = "counts"\n', "f")[0]
+        of = lambda family, *outputs: Configuration("", "", family, tuple(Command(output, ()) for output in outputs))
+        self.assertTrue(entry.may_be_in(of("e5-2600", "metrics", "counts")))
+        self.assertFalse(entry.may_be_in(of("e5-2600", "metrics")))
+        self.assertFalse(entry.may_be_in(of("nehalem", "counts")))
 
     def test_what_no_entry_matches_is_not_meant(self):
         self.assertFalse(judge(DIFFERENCE, parse('[[meant]]\nreason = "r"\nplace = "ha"\n', "f")))
