@@ -3,7 +3,6 @@
 //! `cargo test -p pericore-tests --test all golden_nehalem::` runs one module.
 
 mod catalog_crosscheck;
-mod corpus;
 mod counts_equal_the_ledger;
 mod discover_machines;
 mod documents;

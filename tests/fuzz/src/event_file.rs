@@ -1,4 +1,5 @@
-//! Any text as an event file, for every family: an error, or rows that fit the family's registers and formulas in the metric language.
+//! Any text as an event file, for every family: an error, or rows that fit the family's registers and formulas in the
+//! metric language.
 
 use pericore_catalog::Role;
 use pericore_catalog::decode;
@@ -35,7 +36,8 @@ pub fn run(data: &[u8]) {
             // What comes out is in the metric language, and needs nothing that the family does not have.
             let text = converted.expression.to_string();
             assert!(Expression::parse(&text).is_ok(), "{text}");
-            for reference in converted.expression.references().into_iter().filter(|reference| !reference.is_variable()) {
+            let references = converted.expression.references().into_iter();
+            for reference in references.filter(|reference| !reference.is_variable()) {
                 assert!(reference.unit.as_deref().is_some_and(|unit| family.unit(unit).is_some()), "{reference}");
             }
         }

@@ -1,9 +1,9 @@
-//! Any bytes on a connection, cut anywhere: one answer that a client can read, and the same however the bytes come.
+//! Any bytes on a connection, cut anywhere: one response that a client can read, and the same however the bytes come.
 
 use std::sync::Arc;
 
 use pericore_exporter::text::name_of;
-use pericore_exporter::{MOST_BYTES, Pages, answer};
+use pericore_exporter::{MOST_BYTES, Pages};
 
 /// Any bytes.
 pub fn run(data: &[u8]) {
@@ -13,22 +13,22 @@ pub fn run(data: &[u8]) {
     let pages = is_measured.then(|| {
         Arc::new(Pages { prometheus: page("a 1\n"), open_metrics: page("a 1\n# EOF\n"), front: page("pericore\n") })
     });
-    let whole = answer(bytes, pages.clone());
-    assert!(whole.is_some() || bytes.len() < MOST_BYTES, "a full buffer is answered");
+    let whole = pericore_exporter::answer(bytes, pages.clone());
+    assert!(whole.is_some() || bytes.len() < MOST_BYTES, "a full buffer gets a response");
     // What was said of a part is not taken back.
     let cut = usize::from(cut).min(bytes.len());
-    if let Some(early) = answer(&bytes[..cut], pages) {
-        assert_eq!(whole.as_ref().map(|answer| answer.status), Some(early.status));
+    if let Some(early) = pericore_exporter::answer(&bytes[..cut], pages) {
+        assert_eq!(whole.as_ref().map(|response| response.status), Some(early.status));
     }
-    let Some(answer) = whole else { return };
-    let (head, body) = (answer.head.as_bytes(), answer.body.bytes());
+    let Some(response) = whole else { return };
+    let (head, body) = (response.head.as_bytes(), response.body.bytes());
     assert!(head.ends_with(b"\r\n\r\n") && head.is_ascii());
-    let lines: Vec<&str> = answer.head.split("\r\n").collect();
-    assert!(lines[0].starts_with(&format!("HTTP/1.1 {} ", answer.status)));
+    let lines: Vec<&str> = response.head.split("\r\n").collect();
+    assert!(lines[0].starts_with(&format!("HTTP/1.1 {} ", response.status)));
     let length = lines.iter().find_map(|line| line.strip_prefix("Content-Length: ")).expect("a length");
     let length: usize = length.parse().expect("a number");
     assert!(body.is_empty() || body.len() == length);
-    assert!([200, 400, 404, 405, 431, 503, 505].contains(&answer.status));
+    assert!([200, 400, 404, 405, 431, 503, 505].contains(&response.status));
     // And any text makes a name.
     let name = name_of(&String::from_utf8_lossy(bytes));
     assert!(!name.is_empty() && !name.starts_with(|first: char| first.is_ascii_digit()));

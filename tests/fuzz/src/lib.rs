@@ -1,5 +1,5 @@
-//! What the fuzzers run, as plain functions of bytes: libFuzzer calls them with what it makes up, a test with the inputs that are kept
-//! in `fuzz/seeds`. Each panics if what it checks does not hold.
+//! What the fuzzers run, as plain functions of bytes: libFuzzer calls them with what it makes up, a test with the
+//! inputs that are kept in `fuzz/seeds`. Each panics if what it checks does not hold.
 
 pub mod event_file;
 pub mod event_list;

@@ -1,4 +1,4 @@
-//! Any bytes from QEMU's proxy device: an error or as many answers as questions, and never a hang.
+//! Any bytes from QEMU's proxy device: an error, or as many replies as requests, and never a hang.
 
 use std::io::{Read, Write};
 use std::net::Shutdown;
@@ -27,8 +27,8 @@ pub fn run(bytes: &[u8]) {
     ours.shutdown(Shutdown::Write).expect("a socket can");
     let config = ConfigSpace::new(&[Window { first: 0xe000_0000, bytes: 1 << 23 }]);
     let result = serve(theirs, config, &HARDWARE, &GuestClock::default());
-    let mut answers = Vec::new();
+    let mut replies = Vec::new();
     // A reset connection: the server left the rest unread.
-    let _ = (&ours).read_to_end(&mut answers);
-    assert!(result.is_err() || answers.len() % 24 == 0, "{} bytes of answers", answers.len());
+    let _ = (&ours).read_to_end(&mut replies);
+    assert!(result.is_err() || replies.len() % 24 == 0, "{} bytes of replies", replies.len());
 }

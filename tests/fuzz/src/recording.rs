@@ -1,4 +1,5 @@
-//! Any bytes as a recording: an error in words, or samples that add up, evaluate without a panic, and are the same when written and read again.
+//! Any bytes as a recording: an error in words, or samples that add up, evaluate without a panic, and are the same when
+//! written and read again.
 
 use pericore_observe::record::{Ending, Reader, Recorded, View, Writer};
 use pericore_observe::results::{Scope, event_totals, metric_totals};

@@ -1,5 +1,5 @@
-//! Any access of any width, alignment, address and order, with signals and time between: never a panic, and what the documents say
-//! of widths, reserved bits, freezes and snapshots holds.
+//! Any access of any width, alignment, address and order, with signals and time between: never a panic, and what the
+//! documents say of widths, reserved bits, freezes and snapshots holds.
 
 use pericore_catalog::{FieldAccess, Register, Role};
 use pericore_machine::chassis::{

@@ -1,4 +1,5 @@
-//! Scenario texts: on every machine any of them is a scenario within the machine's limits, or a clear error that points into the text.
+//! Scenario texts: on every machine any of them is a scenario within the machine's limits, or a clear
+//! error that points into the text.
 
 use pericore_machine::MachineSpec;
 use pericore_machine::workload::{Limits, Scenario};

@@ -1,4 +1,5 @@
-//! Snapshot texts: any of them is a machine whose time goes on and whose registers can be read, or a clear error that tells the line.
+//! Snapshot texts: any of them is a machine whose time goes on and whose registers can be
+//! read, or a clear error that tells the line.
 
 use pericore_machine::MachineSpec;
 use pericore_machine::chassis::{Chassis, RegisterPlace, SnapshotError};
@@ -16,7 +17,8 @@ pub fn run(data: &[u8]) {
             return;
         }
     };
-    // A text can give identities that are fixed another value, and none at all is left out: such a machine comes back as it is built.
+    // A text can give identities that are fixed another value, and none at all is left out: such a machine comes back as
+    // it is built.
     let dumped = Chassis::load(&machine.dump()).expect("what was dumped loads").dump();
     assert_eq!(Chassis::load(&dumped).expect("it loads again").dump(), dumped, "dump and load are identity");
     let grid = machine.clock_grid();
@@ -28,7 +30,8 @@ pub fn run(data: &[u8]) {
         }
     }
     machine.dump();
-    // One that begins with its registers has all of them, at tick 0, if it can be built: cores and sockets may be beyond the model.
+    // One that begins with its registers has all of them, at tick 0, if it can be built: cores and sockets may be beyond
+    // the model.
     let spec = MachineSpec::of_snapshot(text).expect("it loads");
     if let Ok(mut begun) = spec.chassis() {
         assert_eq!((begun.now(), begun.registers().count()), (0, places.len()));

@@ -11,7 +11,7 @@ const CHANGED: u64 = 8;
 
 #[test]
 fn kept_inputs_and_changed_ones_hold_what_the_fuzzers_check() {
-    let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/seeds");
+    let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds");
     let mut refused = Vec::new();
     for (name, run) in TARGETS {
         let folder = fs::read_dir(seeds.join(name)).unwrap_or_else(|error| panic!("fuzz/seeds/{name}: {error}"));
