@@ -6,6 +6,7 @@ use httparse::{Error, Request, Status};
 
 use crate::accept;
 use crate::board::Pages;
+use crate::hosts::Hosts;
 use crate::text::Format;
 
 /// Bytes of a request's head at most.
@@ -61,14 +62,15 @@ impl Body {
     }
 }
 
-/// The answer to the bytes of a request that have come so far, or nothing if more have to come. `pages` are the newest, if there are any.
-pub fn answer(bytes: &[u8], pages: Option<Arc<Pages>>) -> Option<Answer> {
+/// The answer to the bytes of a request that have come so far, or nothing if more have to come. `pages` are the
+/// newest, if there are any, and `hosts` the names that the request may call the server by.
+pub fn answer(bytes: &[u8], pages: Option<Arc<Pages>>, hosts: &Hosts) -> Option<Answer> {
     let mut fields = [httparse::EMPTY_HEADER; MOST_FIELDS];
     let mut request = Request::new(&mut fields);
     let too_large = || refusal(431, "Request Header Fields Too Large", "", "the head of the request is too large");
     let considered = &bytes[..bytes.len().min(MOST_BYTES)];
     match request.parse(considered) {
-        Ok(Status::Complete(_)) => Some(responded(&request, pages)),
+        Ok(Status::Complete(_)) => Some(responded(&request, pages, hosts)),
         Ok(Status::Partial) if considered.len() < MOST_BYTES => None,
         Ok(Status::Partial) | Err(Error::TooManyHeaders) => Some(too_large()),
         Err(Error::Version) => {
@@ -92,13 +94,23 @@ fn put_off(why: &str) -> Answer {
     refusal(503, "Service Unavailable", &format!("Retry-After: {RETRY}\r\n"), why)
 }
 
-fn responded(request: &Request<'_, '_>, pages: Option<Arc<Pages>>) -> Answer {
+fn responded(request: &Request<'_, '_>, pages: Option<Arc<Pages>>, hosts: &Hosts) -> Answer {
     let named = |name: &'static str| {
         request.headers.iter().filter(move |field| field.name.eq_ignore_ascii_case(name)).map(|field| field.value)
     };
     // RFC 9112, 3.2: whoever speaks 1.1 says once whom it means.
     if request.version == Some(1) && named("host").count() != 1 {
         return refusal(400, "Bad Request", "", "a request in HTTP/1.1 has one field Host");
+    }
+    // RFC 9112, 3.2.2: the host of a whole address counts more than the field.
+    let mut named_hosts = match authority(request.path.unwrap_or_default()) {
+        Some(host) => vec![host],
+        None => named("host").map(|host| std::str::from_utf8(host).unwrap_or_default()).collect(),
+    };
+    named_hosts.retain(|host| !hosts.has(host));
+    if !named_hosts.is_empty() {
+        let why = "this server has no such name: use its address, or add the name (pericore serve --host NAME)";
+        return refusal(421, "Misdirected Request", "", why);
     }
     let with_body = match request.method {
         Some("GET") => true,
@@ -135,6 +147,12 @@ fn path(target: &str) -> &str {
     }
 }
 
+/// The host of a target that is a whole address.
+fn authority(target: &str) -> Option<&str> {
+    let (_, rest) = target.split_once("://").filter(|_| !target.starts_with('/'))?;
+    rest.split(['/', '?', '#']).next()
+}
+
 fn refusal(status: u16, phrase: &str, fields: &str, why: &str) -> Answer {
     let word = format!("{why}\n");
     let head = head(status, phrase, "text/plain; charset=utf-8", fields, word.len());
@@ -157,19 +175,24 @@ fn without(answer: Answer, with_body: bool) -> Answer {
 mod tests {
     use super::*;
 
+    /// Names that the tests' requests give.
+    fn hosts() -> Hosts {
+        Hosts::named(["x", "y", "h", "example.org"].map(str::to_owned))
+    }
+
     fn pages() -> Option<Arc<Pages>> {
         let text = |text: &str| text.as_bytes().to_vec();
         Some(Arc::new(Pages { prometheus: text("p 1\n"), open_metrics: text("o 1\n# EOF\n"), front: text("hello\n") }))
     }
 
-    fn ask(request: &str) -> Answer {
-        answer(request.as_bytes(), pages()).expect("a whole request")
+    fn respond(request: &str) -> Answer {
+        answer(request.as_bytes(), pages(), &hosts()).expect("a whole request")
     }
 
     #[test]
     fn pages_are_found_by_path_and_format() {
         let get = |path: &str, accept: &str| {
-            let answer = ask(&format!("GET {path} HTTP/1.1\r\nHost: x\r\n{accept}\r\n"));
+            let answer = respond(&format!("GET {path} HTTP/1.1\r\nHost: x\r\n{accept}\r\n"));
             assert_eq!(answer.status, 200, "{path}");
             (String::from_utf8(answer.body.bytes().to_vec()).unwrap(), answer.head)
         };
@@ -186,7 +209,7 @@ mod tests {
         for path in ["/", "/?", "http://example.org"] {
             assert_eq!(get(path, open).0, "hello\n");
         }
-        let head = ask("HEAD /metrics HTTP/1.0\r\n\r\n");
+        let head = respond("HEAD /metrics HTTP/1.0\r\n\r\n");
         assert!(head.status == 200 && head.body.bytes().is_empty() && head.head.contains("Content-Length: 4"));
     }
 
@@ -207,10 +230,10 @@ mod tests {
             (&long, 431),
             (&many, 431),
         ] {
-            assert_eq!(ask(request).status, status, "{request:?}");
+            assert_eq!(respond(request).status, status, "{request:?}");
         }
-        assert!(ask("DELETE / HTTP/1.1\r\nHost: x\r\n\r\n").head.contains("Allow: GET, HEAD\r\n"));
-        let early = answer(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", None).unwrap();
+        assert!(respond("DELETE / HTTP/1.1\r\nHost: x\r\n\r\n").head.contains("Allow: GET, HEAD\r\n"));
+        let early = answer(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", None, &hosts()).unwrap();
         assert!(early.status == 503 && early.head.contains("Retry-After: "), "{}", early.head);
     }
 
@@ -219,9 +242,9 @@ mod tests {
     fn a_part_of_a_request_waits_for_the_rest() {
         let request = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nAccept: */*\r\n\r\n";
         for end in 0..request.len() {
-            assert!(answer(&request[..end], pages()).is_none(), "{end} bytes");
+            assert!(answer(&request[..end], pages(), &hosts()).is_none(), "{end} bytes");
         }
-        assert_eq!(answer(request, pages()).unwrap().status, 200);
+        assert_eq!(answer(request, pages(), &hosts()).unwrap().status, 200);
     }
 
     /// What goes over the wire, byte for byte.
@@ -229,11 +252,13 @@ mod tests {
     fn heads_and_words_are_whole() {
         let written = |answer: &Answer| answer.head.clone() + std::str::from_utf8(answer.body.bytes()).unwrap();
         assert_eq!(
-            written(&ask("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")),
+            written(&respond("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")),
             "HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: 4\r\n\
              X-Content-Type-Options: nosniff\r\nVary: Accept\r\nCache-Control: no-store\r\nConnection: close\r\n\r\np 1\n"
         );
-        assert!(ask("GET / HTTP/1.1\r\nHost: x\r\n\r\n").head.contains("Content-Type: text/plain; charset=utf-8\r\n"));
+        assert!(
+            respond("GET / HTTP/1.1\r\nHost: x\r\n\r\n").head.contains("Content-Type: text/plain; charset=utf-8\r\n")
+        );
         let refused = |status: &str, length: usize, fields: &str, word: &str| {
             format!(
                 "HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {length}\r\n\
@@ -242,17 +267,23 @@ mod tests {
         };
         let retry = "Retry-After: 5\r\n";
         for (answer, status, length, fields, word) in [
-            (ask("GET /x HTTP/1.1\r\nHost: x\r\n\r\n"), "404 Not Found", 35, "", "there are only / and /metrics here"),
             (
-                ask("POST / HTTP/1.1\r\nHost: x\r\n\r\n"),
+                respond("GET /x HTTP/1.1\r\nHost: x\r\n\r\n"),
+                "404 Not Found",
+                35,
+                "",
+                "there are only / and /metrics here",
+            ),
+            (
+                respond("POST / HTTP/1.1\r\nHost: x\r\n\r\n"),
                 "405 Method Not Allowed",
                 33,
                 "Allow: GET, HEAD\r\n",
                 "only GET and HEAD are known here",
             ),
-            (ask("GET / HTTP/1.1\r\n\r\n"), "400 Bad Request", 41, "", "a request in HTTP/1.1 has one field Host"),
+            (respond("GET / HTTP/1.1\r\n\r\n"), "400 Bad Request", 41, "", "a request in HTTP/1.1 has one field Host"),
             (
-                ask("GET / HTTP/2.0\r\n\r\n"),
+                respond("GET / HTTP/2.0\r\n\r\n"),
                 "505 HTTP Version Not Supported",
                 36,
                 "",
@@ -261,7 +292,7 @@ mod tests {
             (time_out(), "408 Request Timeout", 33, "", "the request did not come in time"),
             (too_many(), "503 Service Unavailable", 21, retry, "too many connections"),
             (
-                answer(b"GET / HTTP/1.0\r\n\r\n", None).unwrap(),
+                answer(b"GET / HTTP/1.0\r\n\r\n", None, &hosts()).unwrap(),
                 "503 Service Unavailable",
                 58,
                 retry,
@@ -271,7 +302,7 @@ mod tests {
             assert_eq!(answer.status.to_string(), status[..3]);
             assert_eq!(written(&answer), refused(status, length, fields, word));
         }
-        let garbled = ask("GET /\x01 HTTP/1.1\r\n\r\n");
+        let garbled = respond("GET /\x01 HTTP/1.1\r\n\r\n");
         assert!(written(&garbled).contains("\r\n\r\nthis is no request: invalid "), "{}", written(&garbled));
     }
 
@@ -281,7 +312,7 @@ mod tests {
         for (request, pages) in [("/metrics", pages()), ("/", pages()), ("/nothing", pages()), ("/metrics", None)] {
             let of = |method: &str| {
                 let bytes = format!("{method} {request} HTTP/1.0\r\n\r\n");
-                answer(bytes.as_bytes(), pages.clone()).unwrap()
+                answer(bytes.as_bytes(), pages.clone(), &hosts()).unwrap()
             };
             let (get, head) = (of("GET"), of("HEAD"));
             assert_eq!((get.status, &get.head), (head.status, &head.head), "{request}");
@@ -296,21 +327,21 @@ mod tests {
             let (start, end) = ("GET / HTTP/1.1\r\nHost: x\r\nA: ", "\r\n\r\n");
             format!("{start}{}{end}", "a".repeat(length - start.len() - end.len()))
         };
-        assert_eq!(ask(&padded(8192)).status, 200);
-        assert_eq!(ask(&padded(8193)).status, 431);
+        assert_eq!(respond(&padded(8192)).status, 200);
+        assert_eq!(respond(&padded(8193)).status, 431);
         let unfinished = padded(9000);
-        assert!(answer(&unfinished.as_bytes()[..8191], pages()).is_none());
-        assert_eq!(ask(&unfinished[..8192]).status, 431);
+        assert!(answer(&unfinished.as_bytes()[..8191], pages(), &hosts()).is_none());
+        assert_eq!(respond(&unfinished[..8192]).status, 431);
         let fields = |number: usize| format!("GET / HTTP/1.1\r\nHost: x\r\n{}\r\n", "A: a\r\n".repeat(number - 1));
-        assert_eq!((ask(&fields(64)).status, ask(&fields(65)).status), (200, 431));
-        let said = ask(&fields(65));
+        assert_eq!((respond(&fields(64)).status, respond(&fields(65)).status), (200, 431));
+        let said = respond(&fields(65));
         assert!(said.head.starts_with("HTTP/1.1 431 Request Header Fields Too Large\r\n"));
         assert_eq!(said.body.bytes(), b"the head of the request is too large\n");
     }
 
     #[test]
     fn paths_are_exact_and_targets_may_be_whole_addresses() {
-        let status = |target: &str| ask(&format!("GET {target} HTTP/1.0\r\n\r\n")).status;
+        let status = |target: &str| respond(&format!("GET {target} HTTP/1.0\r\n\r\n")).status;
         for target in
             ["/", "/metrics", "/#x", "/metrics#x", "/metrics?", "http://h/metrics?x=/", "http://h?x", "https://h:1/"]
         {
@@ -321,7 +352,36 @@ mod tests {
             assert_eq!(status(target), 404, "{target}");
         }
         // HTTP/1.0 knows no Host, and two are wrong in 1.1 alone.
-        assert_eq!(ask("GET / HTTP/1.0\r\nHost: x\r\nhost: y\r\n\r\n").status, 200);
-        assert_eq!(ask("GET / HTTP/1.1\r\nHOST: x\r\n\r\n").status, 200);
+        assert_eq!(respond("GET / HTTP/1.0\r\nHost: x\r\nhost: y\r\n\r\n").status, 200);
+        assert_eq!(respond("GET / HTTP/1.1\r\nHOST: x\r\n\r\n").status, 200);
+    }
+
+    /// A page whose name leads here, and what it could put in its place.
+    #[test]
+    fn a_request_for_another_host_gets_no_numbers() {
+        let of = |request: &str| respond(&format!("{request}\r\n\r\n"));
+        let status = |request: &str| of(request).status;
+        for request in [
+            "GET /metrics HTTP/1.1\r\nHost: evil.example:9988",
+            "HEAD /metrics HTTP/1.1\r\nHost: evil.example",
+            "GET /metrics HTTP/1.0\r\nHost: evil.example",
+            "GET /metrics HTTP/1.1\r\nHost: ",
+            "GET http://evil.example/metrics HTTP/1.1\r\nHost: x",
+            "GET / HTTP/1.0\r\nHost: x\r\nHost: evil.example",
+        ] {
+            assert_eq!(status(request), 421, "{request}");
+        }
+        for request in [
+            "GET /metrics HTTP/1.1\r\nHost: 127.0.0.1:9988",
+            "GET /metrics HTTP/1.1\r\nHost: [::1]:9988",
+            "GET /metrics HTTP/1.1\r\nHost: localhost:9988",
+            "GET http://x/metrics HTTP/1.1\r\nHost: evil.example",
+            "GET /metrics?http://evil.example HTTP/1.1\r\nHost: x",
+            "GET /metrics HTTP/1.0",
+        ] {
+            assert_eq!(status(request), 200, "{request}");
+        }
+        let refused = of("GET / HTTP/1.1\r\nHost: evil.example");
+        assert!(String::from_utf8_lossy(refused.body.bytes()).contains("--host NAME"));
     }
 }

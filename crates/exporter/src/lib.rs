@@ -1,16 +1,22 @@
 //! Numbers as text in Prometheus' and OpenMetrics' formats, and a small HTTP server that hands the text out.
 //!
-//! It knows nothing of counters: [`text`] writes families of samples, [`answer`] turns the bytes of a request into a response, [`Server`] does that
-//! on a TCP port or a Unix socket. What is handed out is made by somebody else, at times of their choosing, and put on a [`Board`].
+//! It knows nothing of counters: [`text`] writes families of samples, [`answer`] turns the bytes of a request into a
+//! response, [`Server`] does that on a TCP port or a Unix socket. What is handed out is made by somebody else, at
+//! times of their choosing, and put on a [`Board`].
 
 mod accept;
+mod admission;
 mod answer;
 mod board;
+mod hosts;
+mod limits;
 mod listen;
 mod server;
 pub mod text;
 
 pub use answer::{Answer, Body, MOST_BYTES, Page, answer};
 pub use board::{Board, Pages};
+pub use hosts::Hosts;
+pub use limits::Limits;
 pub use listen::{Listen, ListenError, Listener, SocketFile};
-pub use server::{Limits, Server};
+pub use server::Server;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pericore_exporter::text::name_of;
-use pericore_exporter::{MOST_BYTES, Pages};
+use pericore_exporter::{Hosts, MOST_BYTES, Pages};
 
 /// Any bytes.
 pub fn run(data: &[u8]) {
@@ -13,11 +13,12 @@ pub fn run(data: &[u8]) {
     let pages = is_measured.then(|| {
         Arc::new(Pages { prometheus: page("a 1\n"), open_metrics: page("a 1\n# EOF\n"), front: page("pericore\n") })
     });
-    let whole = pericore_exporter::answer(bytes, pages.clone());
+    let hosts = Hosts::named(["h".to_owned()]);
+    let whole = pericore_exporter::answer(bytes, pages.clone(), &hosts);
     assert!(whole.is_some() || bytes.len() < MOST_BYTES, "a full buffer gets a response");
     // What was said of a part is not taken back.
     let cut = usize::from(cut).min(bytes.len());
-    if let Some(early) = pericore_exporter::answer(&bytes[..cut], pages) {
+    if let Some(early) = pericore_exporter::answer(&bytes[..cut], pages, &hosts) {
         assert_eq!(whole.as_ref().map(|response| response.status), Some(early.status));
     }
     let Some(response) = whole else { return };
@@ -28,7 +29,7 @@ pub fn run(data: &[u8]) {
     let length = lines.iter().find_map(|line| line.strip_prefix("Content-Length: ")).expect("a length");
     let length: usize = length.parse().expect("a number");
     assert!(body.is_empty() || body.len() == length);
-    assert!([200, 400, 404, 405, 431, 503, 505].contains(&response.status));
+    assert!([200, 400, 404, 405, 421, 431, 503, 505].contains(&response.status));
     // And any text makes a name.
     let name = name_of(&String::from_utf8_lossy(bytes));
     assert!(!name.is_empty() && !name.starts_with(|first: char| first.is_ascii_digit()));

@@ -9,9 +9,14 @@ fn serve(limits: Limits) -> (std::net::SocketAddr, Board) {
     let board = Board::default();
     let listener = Listener::open(&"127.0.0.1:0".parse().unwrap()).unwrap();
     let Listen::Tcp(address) = *listener.place() else { panic!("a port was asked for") };
-    let server = Server::new(board.clone(), limits);
+    let server = Server::new(board.clone(), limits, Hosts::any());
     thread::spawn(move || server.run(&listener));
     (address, board)
+}
+
+/// Limits with so much time for both, and so many connections, of one peer as well.
+const fn limits(time: Duration, connections: usize) -> Limits {
+    Limits { request: time, reply: time, connections, of_one_peer: connections }
 }
 
 fn ask(address: std::net::SocketAddr, request: &[u8]) -> String {
@@ -40,45 +45,85 @@ fn what_is_on_the_board_is_handed_out() {
     assert!(ask(address, &long).starts_with("HTTP/1.1 431 "));
 }
 
-/// The first client says nothing and keeps its place until its time is over; who comes meanwhile is put off.
+/// The first client says nothing: it is told so when its time is over.
 #[test]
-fn slow_clients_keep_nobody_for_long() {
-    let (address, board) = serve(Limits { time: Duration::from_millis(300), connections: 1 });
-    board.put(Pages::default());
+fn slow_clients_get_408() {
+    let (address, _board) = serve(limits(Duration::from_millis(300), 1));
     let mut slow = TcpStream::connect(address).unwrap();
     slow.write_all(b"GET").unwrap();
-    // Both in one order: the connections are taken as they came.
-    assert!(ask(address, REQUEST).starts_with("HTTP/1.1 503 "));
     let mut text = String::new();
     slow.read_to_string(&mut text).unwrap();
     assert!(text.starts_with("HTTP/1.1 408 "), "{text}");
-    drop(slow);
-    while !ask(address, REQUEST).starts_with("HTTP/1.1 200 ") {
-        thread::yield_now();
+}
+
+/// Eighty connections from one address send a byte and wait, with all the time in the world: a scraper from the same
+/// address is served at once, and again and again.
+#[test]
+fn clients_that_send_a_byte_and_wait_keep_nobody_out() {
+    let (address, board) = serve(limits(Duration::from_secs(600), 4));
+    board.put(Pages::default());
+    let mut idle = Vec::new();
+    for _ in 0..80 {
+        let mut stream = TcpStream::connect(address).unwrap();
+        let _ = stream.write_all(b"G");
+        idle.push(stream);
+    }
+    for _ in 0..3 {
+        assert!(ask(address, REQUEST).starts_with("HTTP/1.1 200 "));
     }
 }
 
-/// The first connection keeps its place, the second is told so and keeps one of the others, the third is closed without a word.
+/// A client whose page waits in the socket's buffers: it has asked, and does not read.
+fn reader_that_does_not_read(address: std::net::SocketAddr) -> TcpStream {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(REQUEST).unwrap();
+    let mut head = [0; 12];
+    stream.read_exact(&mut head).unwrap();
+    assert_eq!(&head, b"HTTP/1.1 200");
+    stream
+}
+
+/// The first connection keeps its place, the second is told so and keeps one of the others, the third is closed
+/// without a word.
 #[test]
 fn beyond_twice_the_connections_nobody_is_served() {
-    let (address, board) = serve(Limits { time: Duration::from_secs(600), connections: 1 });
-    board.put(Pages::default());
-    let mut first = TcpStream::connect(address).unwrap();
-    // The connections are taken in the order in which they come.
+    let (address, board) = serve(limits(Duration::from_secs(600), 1));
+    board.put(Pages { prometheus: vec![b'x'; 64 << 20], ..Pages::default() });
+    let first = reader_that_does_not_read(address);
     let mut second = TcpStream::connect(address).unwrap();
     let mut said = [0; 12];
     second.read_exact(&mut said).unwrap();
     assert_eq!(&said, b"HTTP/1.1 503");
     let mut third = TcpStream::connect(address).unwrap();
     assert_eq!(third.read(&mut said).unwrap(), 0);
-    // The first is served although others came after it, and whoever goes leaves a place.
-    first.write_all(REQUEST).unwrap();
-    first.read_exact(&mut said).unwrap();
-    assert_eq!(&said, b"HTTP/1.1 200");
+    // Who goes leaves a place.
     drop((first, second, third));
-    while !asked(address, REQUEST).is_ok_and(|text| text.starts_with("HTTP/1.1 200 ")) {
+    while !asked(address, b"GET / HTTP/1.0\r\n\r\n").is_ok_and(|text| text.starts_with("HTTP/1.1 200 ")) {
         thread::yield_now();
     }
+}
+
+/// All of one address's places are taken by clients that do not read: another address is served. All of 127.0.0.0/8
+/// is this host.
+#[test]
+fn one_peer_cannot_take_all_places() {
+    let (time, of_one_peer) = (Duration::from_secs(600), 2);
+    let (address, board) = serve(Limits { request: time, reply: time, connections: 3, of_one_peer });
+    board.put(Pages { prometheus: vec![b'x'; 64 << 20], ..Pages::default() });
+    let _idle = [reader_that_does_not_read(address), reader_that_does_not_read(address)];
+    assert!(ask(address, REQUEST).starts_with("HTTP/1.1 503 "));
+    let other = {
+        use rustix::net::{AddressFamily, SocketType, bind, connect, socket};
+        let other = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+        bind(&other, &std::net::SocketAddr::from(([127, 0, 0, 2], 0))).unwrap();
+        connect(&other, &address).unwrap();
+        other
+    };
+    let mut other = TcpStream::from(other);
+    other.write_all(b"GET / HTTP/1.0\r\n\r\n").unwrap();
+    let mut text = String::new();
+    other.read_to_string(&mut text).unwrap();
+    assert!(text.starts_with("HTTP/1.1 200 "), "{text}");
 }
 
 /// What a client gets, which may be nothing when there are too many.
@@ -93,7 +138,7 @@ fn asked(address: std::net::SocketAddr, request: &[u8]) -> io::Result<String> {
 /// The time is one for the whole request, and not one for each of its bytes.
 #[test]
 fn a_client_that_sends_byte_by_byte_gains_no_time() {
-    let (address, board) = serve(Limits { time: Duration::from_millis(200), connections: 1 });
+    let (address, board) = serve(limits(Duration::from_millis(200), 1));
     board.put(Pages::default());
     let mut slow = TcpStream::connect(address).unwrap();
     slow.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
@@ -111,7 +156,7 @@ fn a_client_that_sends_byte_by_byte_gains_no_time() {
 /// A page that nobody reads fills the socket's buffers: the connection's place is free again when its time is over.
 #[test]
 fn a_client_that_does_not_read_keeps_its_place_for_its_time_only() {
-    let (address, board) = serve(Limits { time: Duration::from_millis(200), connections: 1 });
+    let (address, board) = serve(limits(Duration::from_millis(200), 1));
     board.put(Pages { prometheus: vec![b'x'; 64 << 20], ..Pages::default() });
     let mut idle = TcpStream::connect(address).unwrap();
     idle.write_all(REQUEST).unwrap();
@@ -123,7 +168,7 @@ fn a_client_that_does_not_read_keeps_its_place_for_its_time_only() {
 
 #[test]
 fn a_client_that_goes_before_it_has_asked_gets_nothing() {
-    let (address, _board) = serve(Limits { time: Duration::from_secs(600), connections: 1 });
+    let (address, _board) = serve(limits(Duration::from_secs(600), 1));
     let mut stream = TcpStream::connect(address).unwrap();
     stream.write_all(b"GET / HT").unwrap();
     stream.shutdown(Shutdown::Write).unwrap();
@@ -139,7 +184,7 @@ fn a_unix_socket_is_served_alike() {
     let listener = Listener::open(&Listen::Unix(path.clone())).unwrap();
     let board = Board::default();
     board.put(Pages { open_metrics: b"# EOF\n".to_vec(), ..Pages::default() });
-    let server = Server::new(board, Limits::default());
+    let server = Server::new(board, Limits::default(), Hosts::any());
     thread::spawn(move || server.run(&listener));
     let mut stream = UnixStream::connect(&path).unwrap();
     stream.write_all(b"GET /metrics HTTP/1.0\r\nAccept: application/openmetrics-text\r\n\r\n").unwrap();
@@ -148,10 +193,11 @@ fn a_unix_socket_is_served_alike() {
     assert!(text.starts_with("HTTP/1.1 200 OK\r\n") && text.ends_with("\r\n\r\n# EOF\n"), "{text}");
 }
 
-/// `docs/serve.md`: five seconds for a request, 32 clients at a time.
+/// `docs/serve.md`: two seconds for a request and five for an answer, 32 clients at a time, 16 of one address.
 #[test]
 fn the_limits_are_those_of_the_document() {
-    assert_eq!(Limits::default(), Limits { time: Duration::from_secs(5), connections: 32 });
+    let (request, reply) = (Duration::from_secs(2), Duration::from_secs(5));
+    assert_eq!(Limits::default(), Limits { request, reply, connections: 32, of_one_peer: 16 });
     let over = left(Instant::now()).unwrap_err();
     assert!(is_time_out(&over) && is_time_out(&io::ErrorKind::WouldBlock.into()));
     assert!(!is_time_out(&io::ErrorKind::ConnectionReset.into()));
@@ -197,6 +243,10 @@ impl Connection for Scripted {
         Ok(())
     }
 
+    fn cutter(&self) -> io::Result<Box<dyn Fn() + Send>> {
+        Ok(Box::new(|| ()))
+    }
+
     fn end_sending(&self) -> io::Result<()> {
         Ok(())
     }
@@ -210,7 +260,9 @@ fn interrupted_calls_are_made_again_and_broken_connections_given_up() {
     let talk = |reads: Vec<io::Result<&'static [u8]>>, writes: Vec<io::ErrorKind>| {
         let mut connection =
             Scripted { reads, writes: writes.into_iter().map(io::Error::from).collect(), sent: Vec::new() };
-        let end = converse(&mut connection, &board, Duration::from_secs(600), false);
+        let server = Server::new(board.clone(), limits(Duration::from_secs(600), 1), Hosts::any());
+        let Admission::Served(place) = server.places.admit(None, Box::new(|| ())) else { panic!("there is room") };
+        let end = server.converse(&mut connection, &place);
         (end.map_err(|error| error.kind()), String::from_utf8(connection.sent).unwrap())
     };
     let interrupted = || Err(io::ErrorKind::Interrupted.into());
@@ -236,7 +288,7 @@ fn interrupted_calls_are_made_again_and_broken_connections_given_up() {
 /// What a client sends beyond its request is read: else the system would drop the end of the answer with it.
 #[test]
 fn an_answer_arrives_whole_though_the_client_sends_more_than_it_should() {
-    let (address, board) = serve(Limits { time: Duration::from_secs(600), connections: 4 });
+    let (address, board) = serve(limits(Duration::from_secs(600), 4));
     board.put(Pages { prometheus: vec![b'x'; 1_000_000], ..Pages::default() });
     let mut stream = TcpStream::connect(address).unwrap();
     stream.write_all(&[REQUEST, &[b'a'; 40_000]].concat()).unwrap();

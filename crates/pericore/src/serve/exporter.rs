@@ -13,7 +13,8 @@ use pericore_observe::linux::privileges::{self, Needs};
 use pericore_observe::run::without_wraps;
 
 use super::ServeArgs;
-use super::exposition::{Circumstances, Exposition, exposition};
+use super::exposition::{Environment, Exposition, exposition};
+use super::lateness::Lateness;
 use super::tally::{Named, Tally, names};
 use crate::failure::Failure;
 use crate::measure::{Ender, Receiver, Subject, Taken};
@@ -32,7 +33,7 @@ pub struct Exporter<'a> {
     tally: Tally,
     names: Vec<Named>,
     title: String,
-    circumstances: Circumstances,
+    environment: Environment,
 }
 
 impl<'a> Exporter<'a> {
@@ -47,7 +48,7 @@ impl<'a> Exporter<'a> {
             tally: Tally::new(args.scope()),
             names: Vec::new(),
             title: String::new(),
-            circumstances: Circumstances { emulated: None, started: 0.0, taken: 0.0 },
+            environment: Environment { emulated: None, started: 0.0, taken: 0.0, lateness: Lateness::default() },
         }
     }
 }
@@ -65,15 +66,16 @@ impl Receiver for Exporter<'_> {
             Failure::usage(format!("two events are called {name}: give each a name= of its own, or leave it out"))
         })?;
         self.title.clone_from(&subject.title);
-        self.circumstances.emulated.clone_from(&subject.emulated);
-        self.circumstances.started = since_epoch();
+        self.environment.emulated.clone_from(&subject.emulated);
+        self.environment.started = since_epoch();
         let Some(listener) = self.listener.take() else { return Ok(()) };
         let asked = self.args.interval / 1e3;
         let interval = without_wraps(asked, subject.plan);
         let why = if interval < asked { ", since a counter could wrap in a longer time" } else { "" };
-        notice::say(format!("{}: {}, a sample every {interval:.3} s{why}", listener.place(), subject.title));
+        notice::say(format!("{}: {}, a sample is due every {interval:.3} s{why}", listener.place(), subject.title));
+        self.environment.lateness = Lateness::of(interval);
         Fewer::say(&Fewer::of(&subject.plan.layout()));
-        let server = Server::new(self.board.clone(), Limits::default());
+        let server = Server::new(self.board.clone(), Limits::default(), self.args.hosts());
         let end = EndWith { has_failed: Arc::clone(&self.has_failed), ender: subject.ender.clone() };
         let serve = move || {
             let _end = end;
@@ -89,10 +91,13 @@ impl Receiver for Exporter<'_> {
     }
 
     fn take(&mut self, taken: Taken<'_>) -> Result<(), Failure> {
-        self.circumstances.taken = since_epoch();
+        self.environment.taken = since_epoch();
         self.tally.add(taken.plan, taken.sample);
+        if let Some(warning) = self.environment.lateness.note(taken.sample.seconds) {
+            notice::warn(warning);
+        }
         let Exposition { families, remarks } =
-            exposition(&self.circumstances, (taken.plan, &self.names), &self.tally, (taken.sample, self.args.scope()));
+            exposition(&self.environment, (taken.plan, &self.names), &self.tally, (taken.sample, self.args.scope()));
         let mut front = format!(
             "pericore {}\n{}\n\n/metrics has the numbers, for Prometheus.\n\nsample {}, of the last {:.3} s\n",
             env!("CARGO_PKG_VERSION"),
@@ -100,8 +105,13 @@ impl Receiver for Exporter<'_> {
             self.tally.samples,
             taken.sample.seconds
         );
+        let Lateness { interval, missed, .. } = self.environment.lateness;
+        // A string takes whatever is written to it.
+        let _ = match missed {
+            0 => writeln!(front, "one is due every {interval:.3} s"),
+            _ => writeln!(front, "one is due every {interval:.3} s; {missed} were missed, since the machine was busy"),
+        };
         for remark in &remarks {
-            // A string takes whatever is written to it.
             let _ = writeln!(front, "{}: {}", remark.what, remark.why);
         }
         self.board.put(Pages {

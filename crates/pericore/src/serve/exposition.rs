@@ -6,18 +6,21 @@ use pericore_observe::plan::Plan;
 use pericore_observe::results::{Part, Scope, metric_totals};
 use pericore_observe::session::Sample;
 
+use super::lateness::Lateness;
 use super::tally::{Named, Tally};
 use crate::results::rows::place;
 
 /// What is said of the process and the machine with every exposition.
 #[derive(Debug, Clone)]
-pub struct Circumstances {
+pub struct Environment {
     /// The software machine, if it is one: then every number says so.
     pub emulated: Option<String>,
     /// Seconds since the epoch when counting began.
     pub started: f64,
     /// Seconds since the epoch when the sample was taken.
     pub taken: f64,
+    /// Whether samples come when they are due.
+    pub lateness: Lateness,
 }
 
 /// A number that there is not, or that is in doubt, in words.
@@ -40,13 +43,13 @@ pub struct Exposition {
 
 /// All families of one sample.
 pub fn exposition(
-    circumstances: &Circumstances,
+    environment: &Environment,
     (plan, names): (&Plan, &[Named]),
     tally: &Tally,
     (sample, scope): (&Sample, Scope),
 ) -> Exposition {
-    let mut maker = Maker::new(circumstances, plan, tally);
-    let mut families = maker.general(circumstances, tally, sample);
+    let mut maker = Maker::new(environment, plan, tally);
+    let mut families = maker.general(environment, tally, sample);
     families.extend(maker.events(names, tally));
     families.extend(maker.metrics(sample, scope));
     families.extend([maker.duty, maker.unavailable, maker.doubtful]);
@@ -64,8 +67,8 @@ struct Maker<'a> {
 }
 
 impl<'a> Maker<'a> {
-    fn new(circumstances: &Circumstances, plan: &'a Plan, tally: &Tally) -> Self {
-        let always = circumstances.emulated.iter().map(|machine| ("emulated", machine.clone())).collect();
+    fn new(environment: &Environment, plan: &'a Plan, tally: &Tally) -> Self {
+        let always = environment.emulated.iter().map(|machine| ("emulated", machine.clone())).collect();
         let gauge = |name, unit, help: &str| Family::new(name, Kind::Gauge, unit, help);
         debug_assert!(tally.samples > 0, "there is nothing to expose before the first sample");
         Self {
@@ -91,7 +94,7 @@ impl<'a> Maker<'a> {
     }
 
     /// What is not about counters.
-    fn general(&self, circumstances: &Circumstances, tally: &Tally, sample: &Sample) -> Vec<Family> {
+    fn general(&self, environment: &Environment, tally: &Tally, sample: &Sample) -> Vec<Family> {
         let label = |name: &'static str, value: &str| (name, value.to_owned());
         let info = |name, help: &str, labels: Labels| {
             let mut family = Family::new(name, Kind::Info, None, help);
@@ -116,7 +119,7 @@ impl<'a> Maker<'a> {
                 "pericore_start_time",
                 Kind::Gauge,
                 seconds,
-                Number::Real(circumstances.started),
+                Number::Real(environment.started),
                 "When counting began, since the epoch.",
             ),
             number(
@@ -137,7 +140,7 @@ impl<'a> Maker<'a> {
                 "pericore_sample_timestamp",
                 Kind::Gauge,
                 seconds,
-                Number::Real(circumstances.taken),
+                Number::Real(environment.taken),
                 "When the last sample was taken, since the epoch.",
             ),
             number(
@@ -146,6 +149,27 @@ impl<'a> Maker<'a> {
                 seconds,
                 Number::Real(sample.seconds),
                 "Length of the last interval, of several sockets the mean.",
+            ),
+            number(
+                "pericore_interval_due",
+                Kind::Gauge,
+                seconds,
+                Number::Real(environment.lateness.interval),
+                "Length that intervals should have.",
+            ),
+            number(
+                "pericore_late",
+                Kind::Gauge,
+                seconds,
+                Number::Real(environment.lateness.last),
+                "How much longer the last interval was than it should be.",
+            ),
+            number(
+                "pericore_samples_missed",
+                Kind::Counter,
+                None,
+                Number::Whole(environment.lateness.missed.into()),
+                "Samples that were due and not taken, since the machine was busy.",
             ),
         ]
     }

@@ -1,10 +1,11 @@
 //! `pericore serve`: measures all the time, and hands the numbers to whoever scrapes them.
 //!
-//! Samples are taken by the clock, never by a scrape: however many ask, and however often, no register is read for it, and nobody gets other numbers
-//! because of others.
+//! Samples are taken by the clock, never by a scrape: however many ask, and however often, no register is read for
+//! it, and nobody gets other numbers because of others.
 
 mod exporter;
 mod exposition;
+mod lateness;
 mod tally;
 #[cfg(test)]
 mod tests;
@@ -12,7 +13,7 @@ mod tests;
 use std::process::ExitCode;
 
 use clap::Args;
-use pericore_exporter::Listen;
+use pericore_exporter::{Hosts, Listen};
 use pericore_observe::results::Scope;
 
 use crate::failure::Failure;
@@ -30,6 +31,10 @@ pub struct ServeArgs {
     /// Where to listen: `ADDR:PORT`, `:PORT` for all addresses, or `unix:/path` for a socket of mode 0660
     #[arg(long, value_name = "PLACE", default_value = "127.0.0.1:9988")]
     listen: Listen,
+    /// A name of this server, beside its addresses, localhost and the machine's own name: a request that names another
+    /// host is refused, since a browser may have been led here. `*` for any; repeat it for several
+    #[arg(long, value_name = "NAME")]
+    host: Vec<String>,
     /// Take a sample every so many milliseconds, at least 10, or more often if a counter could wrap in between
     #[arg(short = 'I', long, value_name = "MS", default_value_t = 10_000.0, allow_negative_numbers = true)]
     interval: f64,
@@ -54,6 +59,18 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, Failure> {
 }
 
 impl ServeArgs {
+    /// The names that requests may call the server by.
+    fn hosts(&self) -> Hosts {
+        if matches!(self.listen, Listen::Unix(_)) {
+            return Hosts::any();
+        }
+        let own = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+        let own = own.trim();
+        let short = own.split('.').next().unwrap_or_default();
+        let names = [own, short].into_iter().filter(|name| !name.is_empty()).map(str::to_owned);
+        Hosts::named(names.chain(self.host.iter().cloned()))
+    }
+
     /// When samples are taken.
     const fn course(&self) -> Course {
         Course { interval: Some(self.interval), intervals: None, period: None, repeat: 1, truth: false }

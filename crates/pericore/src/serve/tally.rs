@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use pericore_metrics::{Grade, Validity};
 use pericore_observe::plan::Plan;
 use pericore_observe::results::{Part, Scope, event_totals};
-use pericore_observe::selection::Selection;
+use pericore_observe::selection::{EventSource, Selection};
 use pericore_observe::session::Sample;
 
 /// An event under the name that it goes by.
@@ -26,7 +26,7 @@ pub fn names(selection: &Selection) -> Result<Vec<Named>, String> {
     let listed = selection.listed.iter().map(|listed| Named { name: listed.label.clone(), event: listed.event });
     let unlisted = (0..selection.events.len())
         .filter(|event| selection.listed.iter().all(|listed| listed.event != *event))
-        .map(|event| Named { name: selection.events[event].label.clone(), event });
+        .map(|event| Named { name: unlisted_name(selection, event), event });
     for named in listed.chain(unlisted) {
         match all.iter().find(|known| known.name == named.name) {
             Some(known) if known.event == named.event => {}
@@ -35,6 +35,21 @@ pub fn names(selection: &Selection) -> Result<Vec<Named>, String> {
         }
     }
     Ok(all)
+}
+
+/// The name of an event that the user did not list. Two of one label are two events if what they count depends on
+/// different events beside them.
+fn unlisted_name(selection: &Selection, event: usize) -> String {
+    let label = &selection.events[event].label;
+    let beside = match &selection.events[event].source {
+        EventSource::Programmed(programming) => programming.companion.and_then(|other| selection.events.get(other)),
+        EventSource::Fixed(_) | EventSource::FreeRunning { .. } => None,
+    };
+    let is_alone = selection.events.iter().filter(|other| other.label == *label).count() == 1;
+    match beside.filter(|_| !is_alone) {
+        Some(beside) => format!("{label} beside {}", beside.label),
+        None => label.clone(),
+    }
 }
 
 /// A count since the start, in a part of the machine.
@@ -70,7 +85,8 @@ impl Tally {
         Self { scope, running: BTreeMap::new(), samples: 0, seconds: 0.0 }
     }
 
-    /// Adds a sample. An interval without a number adds nothing, so that a count never goes back and never jumps: what it lacks is said in seconds.
+    /// Adds a sample. An interval without a number adds nothing, so that a count never goes back and never jumps:
+    /// what it lacks is said in seconds.
     pub fn add(&mut self, plan: &Plan, sample: &Sample) {
         self.samples += 1;
         self.seconds += sample.seconds;

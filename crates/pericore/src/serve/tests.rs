@@ -10,7 +10,8 @@ use pericore_observe::selection::Selection;
 use pericore_observe::session::{Count, Sample, Slices};
 
 use super::ServeArgs;
-use super::exposition::{Circumstances, exposition};
+use super::exposition::{Environment, exposition};
+use super::lateness::Lateness;
 use super::tally::{Named, Tally, names};
 use crate::machine::opened;
 use crate::measure::{Task, emulated, preparation};
@@ -69,10 +70,11 @@ fn lines<'a>(text: &'a str, name: &str) -> Vec<&'a str> {
     text.lines().filter(|line| line.starts_with(name)).collect()
 }
 
-const CIRCUMSTANCES: Circumstances = Circumstances { emulated: None, started: 1_000_000_000.0, taken: 1_000_000_002.5 };
+const ENVIRONMENT: Environment =
+    Environment { emulated: None, started: 1_000_000_000.0, taken: 1_000_000_002.5, lateness: Lateness::of(2.0) };
 
-/// Three samples of four channels in each of two sockets, 1000 reads and 500 writes each: in the second a channel of socket 0 cannot be read, in the
-/// third what socket 1 reads is in doubt. A line is 64 bytes.
+/// Three samples of four channels in each of two sockets, 1000 reads and 500 writes each: in the second a channel of
+/// socket 0 cannot be read, in the third what socket 1 reads is in doubt. A line is 64 bytes.
 #[test]
 fn the_exposition_of_three_samples() {
     let (plan, names) = planned(&["-e", "imc/CAS_COUNT.RD/", "-M", "MEM_BANDWIDTH"]);
@@ -90,7 +92,7 @@ fn the_exposition_of_three_samples() {
     let samples = [sample(&plan, plain), sample(&plan, broken), sample(&plan, odd)];
     let expositions = samples.map(|sample| {
         tally.add(&plan, &sample);
-        exposition(&CIRCUMSTANCES, (&plan, &names), &tally, (&sample, Scope::Socket))
+        exposition(&ENVIRONMENT, (&plan, &names), &tally, (&sample, Scope::Socket))
     });
     let [first, second, third] = expositions;
     let text = |families| text::exposition(families, Format::Prometheus);
@@ -157,7 +159,8 @@ fn the_exposition_of_three_samples() {
     );
 }
 
-/// By instance, of a software machine, with events that take turns: the duty has a series of its own, and every number says that it is emulated.
+/// By instance, of a software machine, with events that take turns: the duty has a series of its own, and every
+/// number says that it is emulated.
 #[test]
 fn what_takes_turns_has_its_duty_beside_it() {
     let line =
@@ -167,8 +170,8 @@ fn what_takes_turns_has_its_duty_beside_it() {
     let scaled = sample(&plan, |event, _, _| (Some(7 + event as u64), Validity::scaled(0.5)));
     let mut tally = Tally::new(Scope::Instance);
     tally.add(&plan, &scaled);
-    let circumstances = Circumstances { emulated: Some("e5-2680".to_owned()), ..CIRCUMSTANCES };
-    let made = exposition(&circumstances, (&plan, &names), &tally, (&scaled, Scope::Instance));
+    let environment = Environment { emulated: Some("e5-2680".to_owned()), ..ENVIRONMENT };
+    let made = exposition(&environment, (&plan, &names), &tally, (&scaled, Scope::Instance));
     let text = text::exposition(&made.families, Format::OpenMetrics);
     let place = |socket| format!("unit=\"cbo\",socket=\"{socket}\",instance=\"cbo0\"}}");
     let (zero, one) = (place(0), place(1));
@@ -213,7 +216,7 @@ fn metrics_are_in_base_units() {
     let even = sample(&plan, |_, _, _| (Some(1_000_000), Validity::MEASURED));
     let mut tally = Tally::new(Scope::Socket);
     tally.add(&plan, &even);
-    let made = exposition(&CIRCUMSTANCES, (&plan, &names), &tally, (&even, Scope::Socket));
+    let made = exposition(&ENVIRONMENT, (&plan, &names), &tally, (&even, Scope::Socket));
     let text = text::exposition(&made.families, Format::OpenMetrics);
     assert_eq!(
         lines(&text, "pericore_cbo_llc_drd_miss_ratio{socket=\"0\""),
@@ -232,6 +235,18 @@ fn metrics_are_in_base_units() {
         lines(&text, "pericore_imc_read_share_ratio{socket=\"1\""),
         ["pericore_imc_read_share_ratio{socket=\"1\"} 0.5"]
     );
+}
+
+/// Both need the cycles in which counter 0 has any occupancy, each beside an occupancy of its own: two events, and no
+/// user has named either.
+#[test]
+fn events_that_only_metrics_need_get_names_of_their_own() {
+    let mut selection = Selection::new(pericore_catalog::family("emerald-rapids").unwrap());
+    selection.add_metrics("cha/TOR_DRDS_MISS_WHEN_BUSY,cha/TOR_DRDS_WHEN_BUSY").unwrap();
+    let names: Vec<String> = names(&selection).unwrap().into_iter().map(|named| named.name).collect();
+    let cycles = |of: &str| format!("cha/COUNTER0_OCCUPANCY,thresh=0x1/ beside cha/TOR_OCCUPANCY.{of}/");
+    assert_eq!(names.len(), 4);
+    assert!(names.contains(&cycles("IA_DRD")) && names.contains(&cycles("IA_MISS_DRD")), "{names:?}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 mod blocked;
 mod journals;
+mod served;
 mod signals;
 
 use crate::live::rig::{Access, Run};
