@@ -251,6 +251,8 @@ fn metric(metric: &Metric) -> compiled::Metric {
         expression: text(&metric.expression),
         printed: optional(metric.printed.as_ref()),
         unit_of_measure: text(&metric.unit_of_measure),
+        quantity: metric.quantity().expect("validation has asked for it"),
+        side: metric.side,
         description: text(&metric.description),
         source: text(&metric.source),
         caveats: texts(&metric.caveats),

@@ -3,7 +3,10 @@
 //! Their fields are documented where users meet them: in `pericore_catalog::model` and in `catalog/README.md`.
 #![expect(missing_docs, reason = "the compiled form documents each field")]
 
-use pericore_catalog_schema::{DecodeRole, FieldAccess, FilterNeed, Measure, Relation, Role, SignalKind};
+use pericore_catalog_schema::{
+    DecodeRole, FieldAccess, FilterNeed, Measure, Quantity, Relation, Role, Side, SignalKind,
+};
+use pericore_metrics::UnitOfMeasure;
 
 use crate::Place;
 
@@ -333,10 +336,21 @@ pub struct Metric {
     pub expression: String,
     pub printed: Option<String>,
     pub unit_of_measure: String,
+    /// None where the unit of measure tells.
+    pub quantity: Option<Quantity>,
+    pub side: Option<Side>,
     pub description: String,
     pub source: String,
     pub caveats: Vec<String>,
     pub limit: Option<Limit>,
+}
+
+impl Metric {
+    /// Whether it adds up, as far as it or its unit of measure says.
+    pub fn quantity(&self) -> Option<Quantity> {
+        let told = |adds_up| if adds_up { Quantity::Extensive } else { Quantity::Intensive };
+        self.quantity.or_else(|| UnitOfMeasure::from_symbol(&self.unit_of_measure)?.adds_up().map(told))
+    }
 }
 
 /// From where on a share says that something limits the machine.

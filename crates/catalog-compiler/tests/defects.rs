@@ -93,6 +93,7 @@ const METRICS: &str = r#"[[metric]]
 name = "TOY_RATE"
 expression = "TOYS.RED / seconds"
 unit_of_measure = "/s"
+quantity = "extensive"
 description = "Red toys in a second."
 source = "1.3"
 "#;

@@ -32,7 +32,42 @@ pub const fn case(
     Case { file, from, to, at, message, fix }
 }
 
+const QUANTITY: &str = "multiply or divide by instances, or correct the quantity";
+const TOY_RATE: &str = "[[metric]]\nname = \"TOY_RATE\"";
+
 const CASES: &[Case] = &[
+    case(
+        METRICS,
+        "quantity = \"extensive\"\n",
+        "",
+        TOY_RATE,
+        "TOY_RATE: a number in \"/s\" may or may not add up over instances",
+        "write quantity = \"extensive\" or \"intensive\"",
+    ),
+    case(
+        METRICS,
+        "TOYS.RED / seconds",
+        "TOYS.RED / TOYS.BLUE",
+        TOY_RATE,
+        "TOY_RATE is extensive, and its expression is not",
+        QUANTITY,
+    ),
+    case(
+        METRICS,
+        "TOYS.RED / seconds",
+        "1 - TOYS.RED",
+        TOY_RATE,
+        "TOY_RATE is extensive, and its expression is not: its terms grow differently with the number of instances",
+        QUANTITY,
+    ),
+    case(
+        METRICS,
+        "quantity = \"extensive\"",
+        "quantity = \"intensive\"\nside = \"sent\"",
+        TOY_RATE,
+        "TOY_RATE is intensive, and says at which side it counts",
+        "leave out the side: only what adds up is counted twice",
+    ),
     case(
         REGISTERS,
         "width = 32",
@@ -249,7 +284,9 @@ fn what_just_keeps_a_rule_is_taken() {
         (EVENTS, "umask = 0x02", "umask = \"bxxxxxx1x\""),
         (EVENTS, "umask = 0x02,", "umask = 0x01, same_as = \"TOYS.RED\","),
         (EVENTS, "{ name = \"BLUE\",", "{ name = \"BLUE\", thresh = 0xff,"),
-        (METRICS, "TOYS.RED / seconds", "box/TOYS.RED{thresh=1} / (TOYS.BLUE + CLOCKTICKS)"),
+        (METRICS, "TOYS.RED / seconds", "box/TOYS.RED{thresh=1} * instances / (TOYS.BLUE + CLOCKTICKS)"),
+        // Printed for one instance: of several the mean is taken.
+        (METRICS, "\"extensive\"", "\"intensive\""),
         (METRICS, "\"/s\"", "\"%\"\nlimit = { above = 99, means = \"Many.\", see = [\"box/TOY_RATE\"] }"),
         (METRICS, "\"/s\"", "\"%\"\nlimit = { above = 1, means = \"Some.\" }"),
         (FAMILY, "aliases = [\"t\"]", "aliases = [\"t\"]\ndefault_metrics = [\"box/TOY_RATE\"]"),

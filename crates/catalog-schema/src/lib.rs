@@ -16,7 +16,7 @@ pub use decode::{DecodeRole, DecodeRow, Operand, Relation, Selector, Term};
 pub use deviation::{Choice, Deviation, Judgements};
 pub use event::{Attribute, Event, FilterNeed, FilterUse, Measure, Signal, SignalKind, Subevent};
 pub use family::{ClockDomain, CpuModel, Document, Family, NamedValue, ValueSet};
-pub use metric::{Limit, Metric};
+pub use metric::{Limit, Metric, Quantity, Side};
 pub use unit::{Field, FieldAccess, FieldSet, Location, Placement, Register, Role, Unit};
 
 pub use postcard::Error;

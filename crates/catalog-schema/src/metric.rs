@@ -16,6 +16,10 @@ pub struct Metric {
     pub printed: Option<&'static str>,
     /// Unit of measure of the result.
     pub unit_of_measure: &'static str,
+    /// Whether it adds up.
+    pub quantity: Quantity,
+    /// At which side of a way it counts bytes that are counted at another, too.
+    pub side: Option<Side>,
     /// What it says.
     pub description: &'static str,
     /// Section or table.
@@ -25,6 +29,67 @@ pub struct Metric {
     pub caveats: &'static [&'static str],
     /// From where on it says that something limits the machine, if it can say so.
     pub limit: Option<Limit>,
+}
+
+/// Whether a quantity adds up over instances, sockets and machines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Quantity {
+    /// It does: bytes, requests, bandwidths. Of several parts there is a sum.
+    Extensive,
+    /// It does not: shares, latencies, frequencies. Of several parts there is a mean.
+    Intensive,
+}
+
+impl Quantity {
+    /// The word of the catalogue.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Extensive => "extensive",
+            Self::Intensive => "intensive",
+        }
+    }
+}
+
+/// Where bytes are counted that pass several counters on their way: sums over two sides have them twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Side {
+    /// Where they arrive.
+    Received,
+    /// Where they leave.
+    Sent,
+    /// At each stop that they pass: a sum over stops has them as often.
+    EachStop,
+}
+
+impl Side {
+    /// Where the bytes are counted, as the end of a sentence.
+    pub const fn where_counted(self) -> &'static str {
+        match self {
+            Self::Received => "where they arrive",
+            Self::Sent => "where they leave",
+            Self::EachStop => "at each stop that they pass",
+        }
+    }
+
+    /// The same for people.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Received => "received",
+            Self::Sent => "sent",
+            Self::EachStop => "at each stop",
+        }
+    }
+
+    /// The word of the catalogue.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Received => "received",
+            Self::Sent => "sent",
+            Self::EachStop => "each-stop",
+        }
+    }
 }
 
 /// From where on a share says that something limits the machine.

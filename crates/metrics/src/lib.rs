@@ -27,15 +27,18 @@
 
 mod evaluate;
 mod expression;
+mod growth;
 mod lexer;
 mod measure;
 mod parse;
 mod parse_error;
 mod spot;
 mod validity;
+mod weight;
 
 pub use evaluate::{Resolver, Value, evaluate};
 pub use expression::{BinaryOperator, Expression, Function, Reference, SettingValue, VARIABLES};
+pub use growth::{Growth, Uneven};
 pub use measure::UnitOfMeasure;
 pub use parse::MAX_DEPTH;
 pub use parse_error::ParseError;

@@ -63,6 +63,16 @@ impl UnitOfMeasure {
         Self::ALL.into_iter().find(|unit| unit.symbol() == symbol)
     }
 
+    /// Whether numbers in this unit add up over parts of a machine, if the unit tells: bytes do, shares do not, and a number of things may be a
+    /// sum or a mean.
+    pub const fn adds_up(self) -> Option<bool> {
+        match self {
+            Self::Bytes | Self::BytesPerSecond => Some(true),
+            Self::Percent | Self::Ratio | Self::Cycles | Self::Nanoseconds | Self::Hertz => Some(false),
+            Self::Seconds | Self::Count | Self::PerSecond => None,
+        }
+    }
+
     /// Why a number cannot be right in this unit, if so: a share is not more than all, and only a plain number is less than nothing.
     ///
     /// ```
@@ -133,6 +143,20 @@ mod tests {
             assert_eq!(UnitOfMeasure::from_symbol(unit.symbol()), Some(unit));
         }
         assert_eq!(UnitOfMeasure::from_symbol("furlongs"), None);
+    }
+
+    /// Two sockets move the bytes of both, at the clock of each.
+    #[test]
+    fn bytes_add_up_and_shares_do_not() {
+        let told = |adds_up| {
+            UnitOfMeasure::ALL
+                .into_iter()
+                .filter(|unit| unit.adds_up() == adds_up)
+                .map(|unit| unit.symbol())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(told(Some(true)), ["B", "B/s"]);
+        assert_eq!(told(Some(false)), ["%", "ratio", "cycles", "ns", "Hz"]);
     }
 
     #[test]

@@ -15,7 +15,7 @@ const RESPONSES: u64 = 0xe;
 const CLASS: u64 = 0xf;
 
 const GOLDEN: &[ByHand] = &[
-    ("cbo", "AVG_INGRESS_DEPTH", |t| t.cbo("RxR_OCCUPANCY", "IRQ") / t.tsc()),
+    ("cbo", "AVG_INGRESS_DEPTH", |t| t.cbo("RxR_OCCUPANCY", "IRQ") / t.instances("cbo") / t.tsc()),
     ("cbo", "INGRESS_DEPTH", |t| t.cbo("RxR_OCCUPANCY", "IRQ") / t.slice_cycles()),
     ("cbo", "AVG_INGRESS_LATENCY", |t| t.cbo("RxR_OCCUPANCY", "IRQ") / t.cbo("RxR_INSERTS", "IRQ")),
     ("cbo", "AVG_TOR_DRD_LATENCY", |t| t.tor("TOR_OCCUPANCY", "OPCODE", DRD) / t.tor("TOR_INSERTS", "OPCODE", DRD)),
@@ -47,7 +47,7 @@ const GOLDEN: &[ByHand] = &[
     }),
     ("cbo", "PCT_USED_UPEVEN", |t| t.cbo("RING_BL_USED", "UP_EVEN") / t.slice_cycles()),
     ("cbo", "UNCORE_FREQUENCY", |_| 2.7e9),
-    ("ha", "PCT_CYCLES_CONFLICT", |t| t.ha("CONFLICT_CYCLES", "CONFLICT") / t.tsc()),
+    ("ha", "PCT_CYCLES_CONFLICT", |t| t.ha("CONFLICT_CYCLES", "CONFLICT") / t.sockets() / t.tsc()),
     ("ha", "PCT_RD_REQUESTS", |t| {
         let reads = t.ha("REQUESTS", "READS");
         reads / (reads + t.ha("REQUESTS", "WRITES"))

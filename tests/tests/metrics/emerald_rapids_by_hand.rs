@@ -33,6 +33,8 @@ const BY_HAND: &[ByHand] = &[
     ("upi", "DRS_WbI_FROM_UPI", |t| 64.0 * t.sum("upi", "RxL_BASIC_HDR_MATCH", "WB_OPC", &[("opc", 0)])),
     ("upi", "DRS_WbS_FROM_UPI", |t| 64.0 * t.sum("upi", "RxL_BASIC_HDR_MATCH", "WB_OPC", &[("opc", 1)])),
     ("upi", "DRS_WbE_FROM_UPI", |t| 64.0 * t.sum("upi", "RxL_BASIC_HDR_MATCH", "WB_OPC", &[("opc", 2)])),
+    // 20 GT/s on each lane of each link: they have one speed, however many there are.
+    ("upi", "UPI_SPEED", |_| 20e9),
     // A line is nine slots.
     ("upi", "UPI_DATA_RX_BANDWIDTH", |t| upi(t, "RxL_FLITS", "ALL_DATA") / 9.0 * 64.0 / t.seconds()),
     // A flit is three slots, and a clock takes one.

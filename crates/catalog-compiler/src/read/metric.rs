@@ -11,6 +11,8 @@ pub fn read(row: &mut Row<'_, '_>) -> Metric {
         expression: row.string("expression"),
         printed: row.optional_string("printed"),
         unit_of_measure: row.string("unit_of_measure"),
+        quantity: row.optional_word("quantity", "quantity"),
+        side: row.optional_word("side", "side"),
         description: row.string("description"),
         source: row.string("source"),
         caveats: row.strings("caveats"),

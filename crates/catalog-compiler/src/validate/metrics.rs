@@ -1,7 +1,7 @@
 //! Metrics parse, name what exists and carry a known unit of measure.
 
-use pericore_catalog_schema::Role;
-use pericore_metrics::{Expression, Reference, UnitOfMeasure};
+use pericore_catalog_schema::{Quantity, Role};
+use pericore_metrics::{Expression, Growth, Reference, Uneven, UnitOfMeasure};
 
 use crate::Diagnostics;
 use crate::diagnostics::nearest;
@@ -29,10 +29,59 @@ pub fn references(family: &Family, diagnostics: &mut Diagnostics) {
                     for reference in expression.references() {
                         reference_exists(family, unit, metric, reference, diagnostics);
                     }
+                    check_quantity(family, unit, metric, &expression, diagnostics);
                 }
             }
         }
     }
+}
+
+/// The deepest chain of metrics that refer to metrics.
+const MOST_LEVELS: usize = 16;
+
+/// Checks that it is said whether a metric adds up, and that its expression does so. An intensive one may be printed as a sum: its mean over
+/// instances is taken.
+fn check_quantity(
+    family: &Family,
+    unit: &Unit,
+    metric: &Metric,
+    expression: &Expression,
+    diagnostics: &mut Diagnostics,
+) {
+    let name = &metric.name;
+    let Some(quantity) = metric.quantity() else {
+        let message = format!("{name}: a number in {:?} may or may not add up over instances", metric.unit_of_measure);
+        diagnostics.report(metric.place, message, "write quantity = \"extensive\" or \"intensive\"");
+        return;
+    };
+    let growth = growth(family, unit, expression, 0);
+    let fits = match (&growth, quantity) {
+        (Ok(growth), Quantity::Extensive) => growth.adds_up(),
+        (Ok(growth), Quantity::Intensive) => growth.is_none() || growth.is_of(&unit.name),
+        (Err(_), _) => false,
+    };
+    if !fits {
+        let why = growth.err().map_or_else(String::new, |uneven| format!(": {uneven}"));
+        let message = format!("{name} is {}, and its expression is not{why}", quantity.name());
+        diagnostics.report(metric.place, message, "multiply or divide by instances, or correct the quantity");
+    }
+    if metric.side.is_some() && quantity == Quantity::Intensive {
+        let message = format!("{name} is intensive, and says at which side it counts");
+        diagnostics.report(metric.place, message, "leave out the side: only what adds up is counted twice");
+    }
+}
+
+fn growth(family: &Family, unit: &Unit, expression: &Expression, level: usize) -> Result<Growth, Uneven> {
+    let metric = |reference: &Reference| {
+        let owner =
+            reference.unit.as_ref().map_or(Some(unit), |name| family.units.iter().find(|row| row.name == *name))?;
+        if level > MOST_LEVELS || owner.events.iter().any(|event| event.name == reference.name) {
+            return None;
+        }
+        let row = owner.metrics.iter().find(|row| row.name == reference.name)?;
+        Some(growth(family, owner, &Expression::parse(&row.expression).ok()?, level + 1))
+    };
+    Growth::of(expression, &unit.name, &metric)
 }
 
 /// True if a family has a metric, named as `unit/METRIC`.

@@ -230,6 +230,8 @@ name = "RATE"
 expression = "TOYS.RED / seconds"
 printed = "TOYS.RED / s"
 unit_of_measure = "/s"
+quantity = "extensive"
+side = "sent"
 description = "Red toys in a second."
 source = "1.6"
 caveats = ["Rounded."]
@@ -246,6 +248,7 @@ limit = { above = 80, means = "the box is full", see = ["box/RATE"] }
 name = "UNUSED"
 expression = "OWN.A"
 unit_of_measure = "count"
+quantity = "extensive"
 description = "Left out by its family."
 source = "1.6"
 "#;

@@ -1,11 +1,11 @@
 //! A metric's formula in the metric language: letters replaced by events of the family and by what is known of the sample.
 
-use pericore_metrics::{BinaryOperator, Expression, MAX_DEPTH, Reference, SettingValue, UnitOfMeasure};
+use pericore_metrics::{BinaryOperator, Expression, Growth, MAX_DEPTH, Reference, SettingValue, UnitOfMeasure};
 
 use super::metric::{FileMetric, Stands};
 use super::printable;
 use super::row::Problem;
-use crate::model::{Family, Role, Unit};
+use crate::model::{Family, Quantity, Role, Unit};
 
 /// What Intel's formulas call the length of the sample.
 const SECONDS: &str = "DURATIONTIMEINSECONDS";
@@ -32,6 +32,16 @@ const UNITS_OF_MEASURE: [(&str, UnitOfMeasure, Scale); 8] = [
     ("GHz", UnitOfMeasure::Hertz, Scale::Multiply(1e9)),
     ("Count", UnitOfMeasure::Count, Scale::One),
 ];
+
+impl Converted<'_> {
+    /// Whether it adds up over instances: by its unit of measure, or else by its expression.
+    pub fn quantity(&self) -> Quantity {
+        let grows = Growth::of(&self.expression, self.unit.name, &|_| None).is_ok_and(|growth| growth.adds_up());
+        // What is measured in no unit of ours is a ratio here.
+        let told = self.unit_of_measure.adds_up().filter(|_| self.unit_of_measure != UnitOfMeasure::Ratio);
+        if told.unwrap_or(grows) { Quantity::Extensive } else { Quantity::Intensive }
+    }
+}
 
 #[derive(Debug, Clone, Copy)]
 enum Scale {

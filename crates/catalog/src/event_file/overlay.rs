@@ -92,6 +92,8 @@ pub fn with_metrics(family: &'static Family, metrics: &[FileMetric<'_>], source:
             expression: leak(&converted.expression.to_string()),
             printed: Some(leak(&row.formula)),
             unit_of_measure: converted.unit_of_measure.symbol(),
+            quantity: converted.quantity(),
+            side: None,
             description: leak(&row.description),
             source,
             caveats: &[],

@@ -17,6 +17,8 @@ pub struct MetricTotal {
     pub instances: usize,
     /// How long its counts were counted: over several sockets the mean of theirs.
     pub length: Length,
+    /// What it weighs in a mean over time: the denominator of a quotient of counts; none where it weighs as much as its time.
+    pub weight: Option<f64>,
     /// If any of its counts is scaled, the standard error that follows from theirs; none if nothing can be said.
     pub standard_error: Option<f64>,
 }
@@ -38,7 +40,8 @@ pub fn metric_totals(layout: &Layout<'_>, sample: &Sample, metric: &SelectedMetr
             let value = evaluate(&metric.expression, &counts);
             let standard_error = value.number().and_then(|number| counts.standard_error(number));
             let (value, length) = (possible(value, metric.unit_of_measure), counts.length());
-            MetricTotal { part, value, instances, length, standard_error }
+            let weight = metric.expression.weight(&counts);
+            MetricTotal { part, value, instances, length, weight, standard_error }
         })
         .collect()
 }

@@ -123,6 +123,32 @@ fn a_metric_knows_how_many_sockets_it_is_about() {
     assert_eq!(numbers(&plan, &sample, 0, Scope::Instance)[15], Some(1000.0));
 }
 
+/// Table 2-41 prints the formula of one home agent: conflict cycles over time-stamp cycles. Each has 1,000,000 of these; with 100 and 1,000
+/// cycles of conflict the mean is 550 in a million, not 1,100. A sum over instances of what adds up is one.
+#[test]
+fn what_does_not_add_up_is_a_mean_over_instances() {
+    let plan = planned("PCT_CYCLES_CONFLICT,MEM_BW_READS");
+    let sample = sample(&plan);
+    assert_eq!(numbers(&plan, &sample, 0, Scope::Socket), [Some(0.0001), Some(0.001)]);
+    assert_eq!(numbers(&plan, &sample, 0, Scope::System), [Some(0.000_55)]);
+    assert_eq!(numbers(&plan, &sample, 1, Scope::System), [Some(4400.0 * 64.0)]);
+    let quantities: Vec<_> = plan.selection.metrics.iter().map(|metric| metric.quantity.name()).collect();
+    assert_eq!(quantities, ["intensive", "extensive", "intensive"]);
+}
+
+/// Eight slices on each socket with 100 and 1,000 of each count: a quotient weighs as much as its denominator, a rate as much as its time.
+#[test]
+fn a_quotient_weighs_as_much_as_its_denominator() {
+    let plan = planned("cbo/AVG_INGRESS_LATENCY,MEM_READ_BANDWIDTH");
+    let sample = sample(&plan);
+    let weights = |metric: usize| {
+        let totals = metric_totals(&plan.layout(), &sample, &plan.selection.metrics[metric], Scope::Socket);
+        totals.iter().map(|total| total.weight).collect::<Vec<_>>()
+    };
+    assert_eq!(weights(0), [Some(800.0), Some(8000.0)]);
+    assert_eq!(weights(1), [None, None]);
+}
+
 #[test]
 fn metrics_over_several_units_need_a_socket() {
     let plan = planned("MEM_READ_BANDWIDTH");

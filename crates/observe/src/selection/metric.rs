@@ -1,7 +1,7 @@
 //! Metrics: expressions in terms of events, expanded and resolved.
 
-use pericore_catalog::{Measure, Metric, Unit};
-use pericore_metrics::{Expression, MAX_DEPTH, Reference, SettingValue, Spot, UnitOfMeasure};
+use pericore_catalog::{Measure, Metric, Quantity, Unit};
+use pericore_metrics::{BinaryOperator, Expression, Growth, MAX_DEPTH, Reference, SettingValue, Spot, UnitOfMeasure};
 
 use super::error::{Problem, Selectable, SelectionError};
 use super::names::nearest;
@@ -28,6 +28,8 @@ pub struct SelectedMetric {
     pub expression: Expression,
     /// What the result is measured in.
     pub unit_of_measure: UnitOfMeasure,
+    /// Whether it adds up over instances. The expression of one that does not is a mean.
+    pub quantity: Quantity,
     /// Each event reference of the expression, and its index in [`Selection::events`].
     pub inputs: Vec<(Reference, usize)>,
 }
@@ -168,6 +170,10 @@ impl Selection {
         let expression = Expression::parse(row.expression).map_err(|error| in_metric(Problem::Expression(error)))?;
         let expression = self.expand(row.name, unit, &expression, 0).map_err(in_metric)?;
         let expression = self.with_settings(unit, &expression, settings)?;
+        let expression = match row.quantity {
+            Quantity::Extensive => expression,
+            Quantity::Intensive => mean(unit, expression),
+        };
         let unit_of_measure = UnitOfMeasure::from_symbol(row.unit_of_measure).unwrap_or(UnitOfMeasure::Count);
         self.add_expanded(&name, unit, Some(row), expression, unit_of_measure).map_err(in_metric)
     }
@@ -273,7 +279,9 @@ impl Selection {
             let index = self.add(event);
             inputs.push((reference, index));
         }
-        self.metrics.push(SelectedMetric { name: name.to_owned(), unit, row, expression, unit_of_measure, inputs });
+        let quantity = row.map_or_else(|| own_quantity(unit, &expression), |row| row.quantity);
+        let name = name.to_owned();
+        self.metrics.push(SelectedMetric { name, unit, row, expression, unit_of_measure, quantity, inputs });
         Ok(())
     }
 
@@ -289,6 +297,23 @@ impl Selection {
             reference.settings.iter().map(|(key, value)| Setting { key, given: given(value) }).collect();
         let source = programming::source(unit, Some(named), &settings).map_err(|(_, problem)| problem)?;
         Ok(SelectedEvent { label: programming::label(unit, instance, &source, &settings), unit, instance, source })
+    }
+}
+
+/// An expression that is no sum over the unit's instances: the mean over them of one that is. Documents print the formula of one instance.
+fn mean(unit: &Unit, expression: Expression) -> Expression {
+    if !Growth::of(&expression, unit.name, &|_| None).is_ok_and(|growth| growth.is_of(unit.name)) {
+        return expression;
+    }
+    let instances = Expression::Reference(Reference::named("instances"));
+    Expression::Binary(BinaryOperator::Divide, Box::new(expression), Box::new(instances))
+}
+
+/// Whether a metric that is in no catalogue adds up.
+fn own_quantity(unit: &Unit, expression: &Expression) -> Quantity {
+    match Growth::of(expression, unit.name, &|_| None) {
+        Ok(growth) if growth.adds_up() => Quantity::Extensive,
+        _ => Quantity::Intensive,
     }
 }
 

@@ -3,7 +3,7 @@
 use pericore_catalog::encode::{event_text, fixed_text, metric_event_texts, metric_settings};
 use pericore_catalog::search::related::{choices_of, fields_with_values};
 use pericore_catalog::search::{FieldHome, Found};
-use pericore_catalog::{Family, Field, Location, Metric, NamedValue, Register, Role, Unit, ValueSet};
+use pericore_catalog::{Family, Field, Location, Metric, NamedValue, Quantity, Register, Role, Side, Unit, ValueSet};
 use serde_json::json;
 
 use super::event::values;
@@ -180,6 +180,9 @@ pub fn metric_sheet(family: &'static Family, unit: &'static Unit, metric: &'stat
         sheet.note("In print", printed);
     }
     sheet.text("Unit", "unit_of_measure", metric.unit_of_measure);
+    sheet.json("quantity", metric.quantity.name());
+    sheet.json("side", metric.side.map(Side::name));
+    sheet.note("Quantity", quantity(metric));
     sheet.list("Events", "events", metric_event_texts(unit, metric.expression));
     if let Some(limit) = metric.limit {
         sheet.note("Limit", format!("above {} %: {}", limit.above, limit.means));
@@ -195,6 +198,18 @@ pub fn metric_sheet(family: &'static Family, unit: &'static Unit, metric: &'stat
     let text = format!("{}/{}{settings}", unit.name, metric.name);
     sheet.command("Try", "command", format!("pericore stat --machine {} -M '{text}' --workload stream", family.name));
     sheet
+}
+
+/// What becomes of a metric's numbers of several instances.
+fn quantity(metric: &Metric) -> String {
+    let together = match metric.quantity {
+        Quantity::Extensive => "extensive: over several instances and sockets the sum",
+        Quantity::Intensive => "intensive: over several instances and sockets the mean, each by its weight",
+    };
+    match metric.side {
+        None => together.to_owned(),
+        Some(side) => format!("{together}; its bytes are counted {}", side.where_counted()),
+    }
 }
 
 /// All about a named value.

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use pericore_catalog::Family;
 use pericore_catalog::event_file::FileMetric;
+use pericore_catalog::{Family, Side};
 use serde::Serialize;
 
 use super::{Request, heading, line, paragraph};
@@ -16,6 +16,9 @@ struct MetricLine<'a> {
     metric: &'a str,
     expression: &'a str,
     unit_of_measure: &'a str,
+    quantity: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    side: Option<&'a str>,
     description: &'a str,
     source: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -41,6 +44,8 @@ pub fn print(out: &mut impl Write, family: &'static Family, request: &Request<'_
                     metric: metric.name,
                     expression: metric.expression,
                     unit_of_measure: metric.unit_of_measure,
+                    quantity: metric.quantity.name(),
+                    side: metric.side.map(Side::name),
                     description: metric.description,
                     source: metric.source,
                     printed: metric.printed,
@@ -54,7 +59,8 @@ pub fn print(out: &mut impl Write, family: &'static Family, request: &Request<'_
                 heading(out, family, unit, request.paint)?;
                 headed = true;
             }
-            writeln!(out, "  {} [{}]", request.paint.strong(metric.name), metric.unit_of_measure)?;
+            let side = metric.side.map_or_else(String::new, |side| format!(", {}", side.words()));
+            writeln!(out, "  {} [{}{side}]", request.paint.strong(metric.name), metric.unit_of_measure)?;
             paragraph(out, 6, metric.description)?;
             paragraph(out, 6, &format!("= {}", metric.expression))?;
             if let Some(limit) = metric.limit {

@@ -37,14 +37,15 @@ struct Series {
 #[derive(Debug, Clone, Copy)]
 struct Point {
     number: f64,
-    seconds: f64,
+    /// What it weighs in the mean.
+    weight: f64,
     end: f64,
 }
 
 /// What a series comes to, in its unit of measure.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Course {
-    /// Each interval weighs as much as it is long.
+    /// Each interval weighs as much as it is long; of a quotient of counts, as much as its denominator.
     mean: f64,
     least: f64,
     median: f64,
@@ -201,7 +202,7 @@ impl Series {
             None if seconds > 0.0 => number / seconds,
             None => return,
         };
-        self.points.push(Point { number, seconds, end });
+        self.points.push(Point { number, weight: row.weight(), end });
     }
 
     fn course(&self) -> Option<Course> {
@@ -209,8 +210,8 @@ impl Series {
         sorted.sort_by(f64::total_cmp);
         let (&least, &most) = (sorted.first()?, sorted.last()?);
         let highest = self.points.iter().find(|point| point.number == most)?;
-        let whole: f64 = self.points.iter().map(|point| point.seconds).sum();
-        let weighted = self.points.iter().map(|point| point.number * point.seconds).sum::<f64>();
+        let whole: f64 = self.points.iter().map(|point| point.weight).sum();
+        let weighted = self.points.iter().map(|point| point.number * point.weight).sum::<f64>();
         let mean = if whole > 0.0 { weighted / whole } else { sorted.iter().sum::<f64>() / sorted.len() as f64 };
         let (median, p95) = (percentile(&sorted, 50), percentile(&sorted, 95));
         Some(Course { mean, least, median, p95, most, most_at: highest.end })
@@ -220,11 +221,11 @@ impl Series {
     /// and weigh less.
     fn spread(&self) -> Option<f64> {
         let mean = self.course()?.mean;
-        let whole: f64 = self.points.iter().map(|point| point.seconds).sum();
+        let whole: f64 = self.points.iter().map(|point| point.weight).sum();
         if self.points.len() < 2 || mean == 0.0 || whole <= 0.0 {
             return None;
         }
-        let squares: f64 = self.points.iter().map(|point| point.seconds * (point.number - mean).powi(2)).sum();
+        let squares: f64 = self.points.iter().map(|point| point.weight * (point.number - mean).powi(2)).sum();
         let share = (squares / (self.points.len() - 1) as f64 / whole).sqrt() / mean.abs();
         // Squares of absurd numbers, or what is divided by next to nothing.
         share.is_finite().then_some(share)
@@ -284,6 +285,7 @@ mod tests {
             spread: None,
             truth: None,
             limit: None,
+            nature: crate::results::Nature::default(),
             answering: None,
         };
         let count = count.map_or_else(|| Value::missing(Validity::not_defined("no turn")), Value::measured);
@@ -316,6 +318,18 @@ mod tests {
         assert!(table.contains("    112.5    50.00    100.0    150.0    150.0     4.000000  x /s\n"), "{table}");
         assert!(table.contains("    34.00    10.00    30.00    50.00    50.00     1.000000  y %\n"), "{table}");
         assert!(table.contains("x: 1 without a number; not defined: no turn"), "{table}");
+    }
+
+    /// A latency of 10 cycles over 30 requests, then of 90 over 10: 1,200 cycles over 40 requests are 30. Of the two seconds the mean is 50.
+    #[test]
+    fn a_quotients_mean_is_that_of_its_counts() {
+        let mut over_time = OverTime::default();
+        for (end, cycles, requests) in [(1.0, 10.0, 30.0), (2.0, 90.0, 10.0)] {
+            let mut report = interval(end, 1.0, None, cycles);
+            report.rows[1].nature.weight = Some(requests);
+            over_time.add(&report);
+        }
+        assert_eq!(over_time.series[1].course().unwrap().mean, 30.0);
     }
 
     /// Their squares are beyond all numbers.

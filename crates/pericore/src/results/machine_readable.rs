@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
+use pericore_catalog::{Quantity, Side};
 use serde::Serialize;
 
 use super::{Report, Row};
@@ -52,6 +53,12 @@ struct JsonRow<'a> {
     truth: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<f64>,
+    /// Whether a metric adds up over parts of the machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    quantity: Option<&'a str>,
+    /// At which side of a way its bytes are counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    side: Option<&'a str>,
     /// Per cent: from there on the metric tells a limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     limit: Option<u8>,
@@ -90,6 +97,8 @@ pub fn json(out: &mut impl Write, report: &Report, emulated: Option<&str>) -> io
                 .map(|error| row.unit_of_measure.map_or(error, |unit| unit.in_symbol(error))),
             truth,
             error,
+            quantity: row.nature.quantity.map(Quantity::name),
+            side: row.nature.side.map(Side::name),
             limit: row.limit.map(|limit| limit.above),
             limit_reached: row.reaches_limit(),
             emulated,

@@ -254,6 +254,7 @@ mod tests {
             spread: None,
             truth: None,
             limit: None,
+            nature: crate::results::Nature::default(),
             answering: None,
         };
         let rows = names.map(row).into();

@@ -11,7 +11,7 @@ pub mod table;
 
 use fewer::Answering;
 pub use machine_readable::quoted;
-use pericore_catalog::Limit;
+use pericore_catalog::{Limit, Quantity, Side};
 use pericore_metrics::{Grade, UnitOfMeasure, Value};
 
 /// A measurement, or one interval of it.
@@ -52,8 +52,21 @@ pub struct Row {
     pub truth: Option<f64>,
     /// Of a metric: from where on it tells a limit.
     pub limit: Option<Limit>,
+    /// Of a metric: what kind of quantity it is.
+    pub nature: Nature,
     /// Of how many instances it is the sum, if such a machine can have more.
     pub answering: Option<Answering>,
+}
+
+/// What kind of quantity a metric is; of an event nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Nature {
+    /// Whether it adds up.
+    pub quantity: Option<Quantity>,
+    /// At which side its bytes are counted.
+    pub side: Option<Side>,
+    /// What this number weighs in a mean over time, unless as much as its time.
+    pub weight: Option<f64>,
 }
 
 /// Where a row's number comes from.
@@ -76,6 +89,19 @@ impl Row {
     /// True if it tells a limit that is reached; `None` without a limit or number.
     pub fn reaches_limit(&self) -> Option<bool> {
         Some(self.limit?.is_reached(self.value.number()?))
+    }
+
+    /// What its number weighs in a mean over time: quotients of counts are added up, numerators and denominators apart.
+    pub fn weight(&self) -> f64 {
+        self.nature.weight.unwrap_or(self.seconds)
+    }
+
+    /// Its name, and at which side it counts.
+    pub fn title(&self) -> String {
+        match self.nature.side {
+            None => self.name.clone(),
+            Some(side) => format!("{} ({})", self.name, side.words()),
+        }
     }
 
     /// What is to be said of a scaled number's error: nothing for others.

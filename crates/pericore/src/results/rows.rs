@@ -6,7 +6,7 @@ use pericore_observe::results::{Layout, Part, Scope, event_totals, metric_totals
 use pericore_observe::session::Sample;
 
 use super::fewer::Fewer;
-use super::{Place, Report, Row};
+use super::{Nature, Place, Report, Row};
 
 /// The rows that the user asked for; `truth` is the same sample with the model's figures.
 pub fn report(
@@ -36,6 +36,7 @@ pub fn report(
                 spread: None,
                 truth: true_totals.as_ref().and_then(same),
                 limit: None,
+                nature: Nature::default(),
                 answering: match selection.events[listed.event].instance {
                     Some(_) => None,
                     None => answering(selection.events[listed.event].unit, total.part),
@@ -57,6 +58,11 @@ pub fn report(
                 spread: None,
                 truth: same.and_then(|total| total.value.number()),
                 limit: metric.row.and_then(|row| row.limit),
+                nature: Nature {
+                    quantity: Some(metric.quantity),
+                    side: metric.row.and_then(|row| row.side),
+                    weight: total.weight,
+                },
                 answering: answering(metric.unit, total.part),
             });
         }

@@ -52,7 +52,7 @@ pub fn print(out: &mut impl Write, report: &Report, truth: bool, digits: Digits)
     }
     for row in &report.rows {
         let (value, true_value, error) = texts(row, digits);
-        let mut name = placed(row.place.as_ref(), &row.name);
+        let mut name = placed(row.place.as_ref(), &row.title());
         if let Some(spread) = row.spread {
             name = format!("{name} (+- {:.2} %)", spread * 100.0);
         }

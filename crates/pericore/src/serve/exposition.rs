@@ -1,5 +1,6 @@
 //! From the counts so far and the last sample to families of samples.
 
+use pericore_catalog::Quantity;
 use pericore_exporter::text::{Family, Kind, Labels, Number};
 use pericore_metrics::{Grade, UnitOfMeasure, Validity};
 use pericore_observe::plan::Plan;
@@ -213,7 +214,11 @@ impl<'a> Maker<'a> {
             let (unit, per_base) = base(metric.unit_of_measure);
             let name = format!("pericore_{}_{bare}", metric.unit.name);
             let help = metric.row.map_or("A metric of an event file.", |row| row.description);
-            let family = Family::new(&name, Kind::Gauge, unit, help);
+            let together = match metric.quantity {
+                Quantity::Extensive => "Sum it over instances and sockets.",
+                Quantity::Intensive => "Intensive: it does not add up over instances and sockets.",
+            };
+            let family = Family::new(&name, Kind::Gauge, unit, &format!("{help} {together}"));
             let at = families.iter().position(|known| known.name() == family.name()).unwrap_or_else(|| {
                 families.push(family);
                 families.len() - 1

@@ -80,6 +80,7 @@ fn together(first: &Row, rows: &[&Row]) -> Row {
         spread: numbers.as_deref().and_then(spread),
         truth: truths.as_deref().map(average),
         limit: first.limit,
+        nature: first.nature,
         answering: first.answering,
     }
 }
@@ -110,6 +111,7 @@ mod tests {
             spread: None,
             truth: count,
             limit: None,
+            nature: crate::results::Nature::default(),
             answering: None,
         };
         Report {

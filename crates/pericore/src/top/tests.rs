@@ -23,6 +23,7 @@ fn row(name: &str, socket: Option<(u16, Option<&str>)>, value: Value, unit: Opti
         spread: None,
         truth: None,
         limit: None,
+        nature: crate::results::Nature::default(),
         answering: None,
     }
 }

@@ -31,7 +31,7 @@ pub struct Track {
     /// The greatest.
     pub most: Option<Extreme>,
     sum: f64,
-    seconds: f64,
+    weight: f64,
     /// Samples since the last reset.
     pub samples: u64,
     /// Those of them that had a number.
@@ -67,7 +67,7 @@ impl Track {
             least: None,
             most: None,
             sum: 0.0,
-            seconds: 0.0,
+            weight: 0.0,
             samples: 0,
             numbers: 0,
             worst: Grade::Measured,
@@ -96,8 +96,8 @@ impl Track {
             self.most = Some(here);
         }
         self.numbers += 1;
-        self.sum += number * seconds;
-        self.seconds += seconds;
+        self.sum += number * row.weight();
+        self.weight += row.weight();
         self.worst = self.worst.max(grade);
     }
 
@@ -110,15 +110,15 @@ impl Track {
     /// Forgets least, most and mean; what was shown one by one stays.
     pub fn reset(&mut self) {
         (self.least, self.most) = (None, None);
-        (self.sum, self.seconds) = (0.0, 0.0);
+        (self.sum, self.weight) = (0.0, 0.0);
         (self.samples, self.numbers) = (0, 0);
         self.worst = Grade::Measured;
     }
 
-    /// The mean over time of all samples that had a number. One without a number makes it doubtful: it is not the mean of all.
+    /// The mean over time of all samples that had a number; quotients weigh as much as their denominators. One without a number makes it doubtful: it is not the mean of all.
     pub fn mean(&self) -> Option<(f64, Grade)> {
         let worst = if self.numbers < self.samples { self.worst.max(Grade::Suspect) } else { self.worst };
-        (self.seconds > 0.0).then(|| (self.sum / self.seconds, worst))
+        (self.weight > 0.0).then(|| (self.sum / self.weight, worst))
     }
 
     /// How its numbers are written.
@@ -155,6 +155,7 @@ mod tests {
             spread: None,
             truth: None,
             limit: None,
+            nature: crate::results::Nature::default(),
             answering: None,
         }
     }
@@ -165,6 +166,21 @@ mod tests {
 
     fn none() -> Value {
         Value::missing(Validity::unreadable("imc0", "reads as all ones"))
+    }
+
+    /// A latency of 10 cycles over 30 requests, then of 90 over 10: the mean of the requests is 30.
+    #[test]
+    fn a_quotients_mean_is_weighted_by_its_denominator() {
+        let latency = |cycles: f64, requests: f64| {
+            let mut row = row(Value::measured(cycles), 1.0);
+            row.unit_of_measure = Some(UnitOfMeasure::Cycles);
+            row.nature.weight = Some(requests);
+            row
+        };
+        let mut track = Track::new(&latency(0.0, 0.0));
+        track.take(&latency(10.0, 30.0), at(0));
+        track.take(&latency(90.0, 10.0), at(1));
+        assert_eq!(track.mean(), Some((30.0, Grade::Measured)));
     }
 
     /// 100 in 1 s, 600 in 2 s, then 50 in 1 s: rates 100, 300 and 50, and 750 in 4 s.

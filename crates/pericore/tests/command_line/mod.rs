@@ -6,6 +6,7 @@ mod forms;
 mod lookup;
 mod perf_habits;
 mod plain_words;
+mod quantities;
 
 use std::process::Output;
 
