@@ -1,20 +1,23 @@
 //! Compiles `catalog/`; a defect anywhere in it fails the build with all defects listed.
-//! `PERICORE_CATALOG=DIR` builds with another catalogue.
+//! `PERICORE_BUILD_CATALOG=DIR` builds with another catalogue.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, process};
 
+use pericore_catalog_compiler::Files;
+
 fn main() {
-    println!("cargo::rerun-if-env-changed=PERICORE_CATALOG");
+    println!("cargo::rerun-if-env-changed=PERICORE_BUILD_CATALOG");
     let shipped = || PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("../../catalog");
-    let root = env::var_os("PERICORE_CATALOG").map_or_else(shipped, PathBuf::from);
+    let root = env::var_os("PERICORE_BUILD_CATALOG").map_or_else(shipped, PathBuf::from);
     watch(&root);
-    let catalogue = pericore_catalog_compiler::compile(&root).unwrap_or_else(|diagnostics| {
+    let files = Files::of(&root);
+    let catalogue = pericore_catalog_compiler::compile_files(&files).unwrap_or_else(|diagnostics| {
         eprintln!("{diagnostics}");
         process::exit(1);
     });
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it"));
-    pericore_catalog_compiler::emit::write(&catalogue, &out).expect("OUT_DIR is writable");
+    pericore_catalog_compiler::emit::write(&catalogue, &files, &out).expect("OUT_DIR is writable");
 }
 
 fn watch(folder: &Path) {

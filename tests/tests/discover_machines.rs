@@ -94,7 +94,7 @@ fn every_block_of_every_socket_is_found() {
     }
 }
 
-/// The same blocks in other numbers: 60 caching agents (PCM, LIKWID), twelve I/O stacks (PCM), 40 blocks of the fabric (LIKWID).
+/// The same blocks in other numbers: 60 caching agents, 40 blocks of the fabric (LIKWID), twelve I/O stacks (PCM).
 #[test]
 fn sapphire_rapids_is_found_like_its_successor() {
     let topology = find(&mut machine("sapphire-rapids", 2));

@@ -1,4 +1,5 @@
-//! Writes the catalogue for inclusion in `pericore-catalog`: each family's rows packed in a file, and a table of the families.
+//! Writes the catalogue for inclusion in `pericore-catalog`: each family's rows packed in a file, a table of the families, and
+//! the catalogue's own files, which users' folders are laid over.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -6,6 +7,7 @@ use std::{fs, io};
 
 use pericore_catalog_schema::pack;
 
+use crate::Files;
 use crate::lower;
 use crate::schema::Catalogue;
 
@@ -13,7 +15,7 @@ use crate::schema::Catalogue;
 ///
 /// # Errors
 /// The folder cannot be written.
-pub fn write(catalogue: &Catalogue, folder: &Path) -> io::Result<()> {
+pub fn write(catalogue: &Catalogue, files: &Files, folder: &Path) -> io::Result<()> {
     let mut table = String::from("// Written by the build from catalog/. Do not edit.\n");
     let _ = writeln!(table, "static FAMILIES: [Shipped; {}] = [", catalogue.families.len());
     for family in &catalogue.families {
@@ -22,11 +24,13 @@ pub fn write(catalogue: &Catalogue, folder: &Path) -> io::Result<()> {
         fs::write(folder.join(&file), packed(&compiled)?)?;
         let _ = writeln!(
             table,
-            "    Shipped::new({:?}, &{:?}, &{:?}, include_bytes!({file:?})),",
-            compiled.name, compiled.aliases, family.cpus
+            "    Shipped::new({:?}, &{:?}, &{:?}, &{:?}, include_bytes!({file:?})),",
+            compiled.name, compiled.aliases, family.cpus, family.blocks
         );
     }
     table.push_str("];\nstatic JUDGEMENTS: &[u8] = include_bytes!(\"judgements.postcard\");\n");
+    table.push_str("static SOURCES: &[u8] = include_bytes!(\"sources.postcard\");\n");
+    fs::write(folder.join("sources.postcard"), packed(&files.texts().collect::<Vec<_>>())?)?;
     fs::write(folder.join("judgements.postcard"), packed(&lower::judgements(catalogue))?)?;
     fs::write(folder.join("families.rs"), table)
 }

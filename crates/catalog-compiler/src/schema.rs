@@ -35,6 +35,8 @@ pub struct Family {
     pub default_metrics: Vec<String>,
     pub units: Vec<Unit>,
     pub value_sets: Vec<ValueSet>,
+    /// The blocks of its units, with those that these include.
+    pub blocks: Vec<String>,
 }
 
 /// `blocks/BLOCK/values/NAME.toml`.

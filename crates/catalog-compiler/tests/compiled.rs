@@ -21,9 +21,10 @@ fn compiled() -> TempDir {
         fs::create_dir_all(path.parent().expect("in a folder")).expect("a folder");
         fs::write(path, text).expect("a file");
     }
-    let catalogue = pericore_catalog_compiler::compile(root.path()).unwrap_or_else(|defects| panic!("{defects}"));
+    let files = pericore_catalog_compiler::Files::of(root.path());
+    let catalogue = pericore_catalog_compiler::compile_files(&files).unwrap_or_else(|defects| panic!("{defects}"));
     let out = tempfile::tempdir().expect("a folder");
-    pericore_catalog_compiler::emit::write(&catalogue, out.path()).expect("written");
+    pericore_catalog_compiler::emit::write(&catalogue, &files, out.path()).expect("written");
     out
 }
 
@@ -58,7 +59,7 @@ fn the_rows_have_what_the_files_have() {
 #[test]
 fn a_family_can_be_found_by_name_alias_and_processor_before_its_rows_are_unpacked() {
     let table = fs::read_to_string(compiled().path().join("families.rs")).expect("written");
-    let row = r#"Shipped::new("toy", &["t", "ty"], &[(6, 1), (6, 45)], include_bytes!("toy.postcard")),"#;
+    let row = r#"Shipped::new("toy", &["t", "ty"], &[(6, 1), (6, 45)], &["card-v1", "box-v1", "stop-v1", "room-v1"], include_bytes!("toy.postcard")),"#;
     assert!(table.contains(row), "{table}");
     assert!(table.contains("[Shipped; 1]"), "{table}");
 }

@@ -10,7 +10,7 @@ use crate::{Event, Measure, Metric, NamedValue, Signal, Term, embedded};
 pub struct Unit {
     /// Command-line name, for example `cbo`.
     pub name: &'static str,
-    /// The block that it is, for example `cha-v3`. Families that have the same block have the same registers and events.
+    /// The block that it is, for example `cha-v3`: the same registers and events in each family that has it.
     pub block: &'static str,
     /// Full name.
     pub title: &'static str,

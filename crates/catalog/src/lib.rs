@@ -3,7 +3,7 @@
 //! The data stands in `catalog/` as text; the build validates it and packs the rows of each family. A family is unpacked when it
 //! is first asked for ([`family`]), so that a command pays for the families that it needs. [`model`] is the shape of the rows and
 //! finds them by name, [`search`] by words; [`decode`] and [`encode`] turn register values into words and back; [`event_file`] adds
-//! Intel's public event files at run time.
+//! Intel's public event files at run time, [`own`] users' own folders of data.
 //!
 //! ```
 //! use pericore_catalog::{decode, family};
@@ -24,6 +24,7 @@
 pub mod decode;
 pub mod encode;
 pub mod event_file;
+pub mod own;
 pub mod search;
 
 mod shipped;

@@ -1,4 +1,4 @@
-//! The families in the binary.
+//! The families in the binary, and those that users' folders add.
 
 use std::sync::OnceLock;
 
@@ -6,7 +6,10 @@ use crate::model::{Choice, Deviation, Family, Judgements, unpack};
 
 include!(concat!(env!("OUT_DIR"), "/families.rs"));
 
-/// A family in the binary: what tells it from others, and its rows, which are unpacked when they are first asked for.
+/// All families: set once, by what asks first or by [`crate::own::load`].
+static KNOWN: OnceLock<Vec<&'static Shipped>> = OnceLock::new();
+
+/// A family: what tells it from others, and its rows, which are unpacked when they are first asked for.
 #[derive(Debug)]
 pub struct Shipped {
     /// Command-line name.
@@ -15,6 +18,8 @@ pub struct Shipped {
     pub aliases: &'static [&'static str],
     /// CPUID display family and model of each of its processors.
     pub cpus: &'static [(u16, u16)],
+    /// Blocks of its units, with those that these include.
+    pub blocks: &'static [&'static str],
     packed: &'static [u8],
     unpacked: OnceLock<Family>,
 }
@@ -24,9 +29,23 @@ impl Shipped {
         name: &'static str,
         aliases: &'static [&'static str],
         cpus: &'static [(u16, u16)],
+        blocks: &'static [&'static str],
         packed: &'static [u8],
     ) -> Self {
-        Self { name, aliases, cpus, packed, unpacked: OnceLock::new() }
+        Self { name, aliases, cpus, blocks, packed, unpacked: OnceLock::new() }
+    }
+
+    /// A family that was compiled at run time.
+    pub(crate) fn compiled(family: Family) -> Self {
+        let cpus: Vec<(u16, u16)> = family.cpus.iter().map(|cpu| (cpu.family, cpu.model)).collect();
+        Self {
+            name: family.name,
+            aliases: family.aliases,
+            cpus: cpus.leak(),
+            blocks: &[],
+            packed: &[],
+            unpacked: OnceLock::from(family),
+        }
     }
 
     /// The family with all its rows.
@@ -40,19 +59,34 @@ impl Shipped {
     }
 }
 
-/// What is in the binary; unpacks nothing.
-pub fn shipped() -> &'static [Shipped] {
+/// All families that are known; unpacks nothing.
+pub fn shipped() -> &'static [&'static Shipped] {
+    KNOWN.get_or_init(|| in_the_binary().iter().collect())
+}
+
+/// The families in the binary.
+pub(crate) fn in_the_binary() -> &'static [Shipped] {
     &FAMILIES
+}
+
+/// The files that the families in the binary were compiled from, by path.
+pub(crate) fn sources() -> Vec<(&'static str, &'static str)> {
+    unpack(SOURCES).expect("the build has packed them with the same schema")
+}
+
+/// Makes these the known families, in place of those in the binary; false if somebody has asked for families before.
+pub(crate) fn know(families: Vec<&'static Shipped>) -> bool {
+    KNOWN.set(families).is_ok()
 }
 
 /// All families; unpacks each when its turn comes.
 pub fn families() -> impl ExactSizeIterator<Item = &'static Family> {
-    shipped().iter().map(Shipped::family)
+    shipped().iter().map(|shipped| shipped.family())
 }
 
 /// A family by name or alias, in any case.
 pub fn family(name: &str) -> Option<&'static Family> {
-    shipped().iter().find(|shipped| shipped.is_named(name)).map(Shipped::family)
+    shipped().iter().find(|shipped| shipped.is_named(name)).map(|shipped| shipped.family())
 }
 
 fn judgements() -> &'static Judgements {

@@ -16,6 +16,7 @@ mod list;
 mod machine;
 mod measure;
 mod notice;
+mod own_data;
 mod perf_options;
 mod program;
 mod record;
@@ -83,8 +84,16 @@ fn main() -> ExitCode {
         notice::warn(format!("a file beyond the limit of its size would end the program: {error}"));
     }
     let (command, line) = (Cli::command(), std::env::args_os().collect::<Vec<_>>());
+    // Before anything looks a family up; what is wrong with it matters only to a command that runs.
+    let own_data = own_data::load();
     let outcome = defaults(&command, &line).and_then(|defaults| match defaults.matches(&command, &line) {
-        Ok(matches) => Cli::from_arg_matches(&matches).map_or_else(|refusal| told(&refusal), |cli| run(cli.command)),
+        Ok(matches) => Cli::from_arg_matches(&matches).map_or_else(
+            |refusal| told(&refusal),
+            |cli| {
+                usable(own_data, cli.command.as_ref())?;
+                run(cli.command)
+            },
+        ),
         Err(refusal) => told(&refusal),
     });
     match outcome {
@@ -102,10 +111,25 @@ fn main() -> ExitCode {
 fn defaults(command: &clap::Command, line: &[OsString]) -> Result<Defaults, Failure> {
     match Defaults::read(command) {
         Err(failure) if line.get(1).is_some_and(|word| word == "restore") => {
-            notice::say(&failure);
+            go_on_without(&failure);
             Ok(Defaults::default())
         }
         read => read,
+    }
+}
+
+fn go_on_without(failure: &Failure) {
+    notice::say(failure);
+}
+
+/// The user's own catalogue data. A mistake in it is no reason to leave registers as they are.
+fn usable(own_data: Result<(), Failure>, command: Option<&Command>) -> Result<(), Failure> {
+    match (own_data, command) {
+        (Err(failure), Some(Command::Restore(_) | Command::Completions(_)) | None) => {
+            go_on_without(&failure);
+            Ok(())
+        }
+        (loaded, _) => loaded,
     }
 }
 

@@ -11,6 +11,7 @@ mod live;
 mod machine_run;
 mod odd_machines;
 mod ours;
+mod own_data;
 mod programs;
 mod prometheus;
 mod recordings;

@@ -47,7 +47,7 @@ fn emerald_rapids_is_as_the_documents_say() {
 
 /// The guide is that of Emerald Rapids, whose blocks they are; Intel's files are those of Sapphire Rapids.
 #[test]
-fn sapphire_rapids_is_as_the_documents_say() {
+fn sapphire_rapids_is_as_the_documents_have_it() {
     of_rapids("sapphire-rapids", "sapphire-rapids-intel.csv");
 }
 

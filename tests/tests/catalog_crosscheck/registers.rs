@@ -34,7 +34,8 @@ fn emerald_rapids_registers_lie_where_the_guide_says() {
 /// Unit, register, its address in the first instance, from there to the next, and number of instances.
 type Rows = (&'static str, &'static str, u32, u32, u32);
 
-/// From Linux (uncore_snbep.c: spr_*), PCM (SPR_*) and LIKWID (numbers of CHAs and fabric blocks), not from the guide of the sibling.
+/// From Linux (uncore_snbep.c: spr_*), PCM (SPR_*) and LIKWID (numbers of CHAs and fabric blocks), not from the
+/// guide of the sibling.
 const SAPPHIRE_RAPIDS_MSRS: [Rows; 14] = [
     ("cha", "unit_ctl", 0x2000, 0x10, 60),
     ("cha", "ctl0", 0x2002, 0x10, 60),

@@ -17,7 +17,7 @@ pub fn read(reader: &mut Reader<'_>, name: &str) -> Block {
         let stem = super::stem(&path);
         let kind = stem.split_once('-').map_or(stem.as_str(), |(kind, _)| kind);
         if !KINDS.contains(&kind) {
-            let file = reader.diagnostics.file(&path);
+            let file = reader.diagnostics.file(reader.files.shown(&path));
             let fix = format!("begin its name with one of {}", KINDS.join(", "));
             reader.diagnostics.report(Place { file, line: 0 }, "no file of a block", fix);
             continue;

@@ -31,6 +31,7 @@ pub fn read(row: &mut Row<'_, '_>) -> (Family, Vec<Listed>) {
         default_metrics: row.strings("default_metrics"),
         units: Vec::new(),
         value_sets: Vec::new(),
+        blocks: Vec::new(),
     };
     let units = row.tables("unit", None, |row| Listed {
         place: row.place(),
@@ -67,6 +68,9 @@ pub fn add(reader: &mut Reader<'_>, family: &mut Family, listed: Listed) -> Vec<
     for include in std::iter::once(&itself).chain(&block.includes) {
         let Some(part) = reader.block(&include.block, include.place) else { continue };
         take(reader, &mut unit, &part, include);
+        if !family.blocks.contains(&include.block) {
+            family.blocks.push(include.block.clone());
+        }
         let known = &mut family.value_sets;
         known.extend(
             part.value_sets
@@ -79,7 +83,7 @@ pub fn add(reader: &mut Reader<'_>, family: &mut Family, listed: Listed) -> Vec<
         deviations.extend(part.deviations.iter().map(here));
     }
     leave_out(reader, &mut unit, &listed.without);
-    deviations.retain(|row| !listed.without.iter().any(|(name, _)| concerns(row, name)));
+    deviations.retain(|row| !listed.without.iter().any(|(name, _)| is_about(row, name)));
     unit.events.sort_by_key(|event| event.code);
     family.units.push(unit);
     deviations
@@ -129,7 +133,7 @@ fn leave_out(reader: &mut Reader<'_>, unit: &mut Unit, without: &[(String, Place
 }
 
 /// True if a deviation is about what goes by this name, or about a subevent of it.
-fn concerns(row: &Deviation, name: &str) -> bool {
+fn is_about(row: &Deviation, name: &str) -> bool {
     row.event.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 

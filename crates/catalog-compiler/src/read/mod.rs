@@ -11,60 +11,72 @@ mod unit;
 mod values;
 
 use std::collections::HashMap;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 
 use crate::diagnostics::nearest;
 use crate::schema::{Block, Catalogue};
-use crate::{Diagnostics, Place};
+use crate::{Diagnostics, Files, Place};
 use row::Row;
 
-/// Reads every file under `root`; what cannot be read is reported and left out.
-pub fn catalogue(root: &Path, diagnostics: &mut Diagnostics) -> Catalogue {
-    let mut reader = Reader { root, diagnostics, blocks: HashMap::new() };
+/// Reads every file; what cannot be read is reported and left out.
+pub fn catalogue(files: &Files, diagnostics: &mut Diagnostics) -> Catalogue {
     let mut catalogue = Catalogue::default();
-    for path in reader.toml_files("families") {
-        let mut read = None;
-        reader.table(&path, |row| read = Some(family::read(row)));
-        let Some((mut family, units)) = read else { continue };
-        for unit in units {
-            catalogue.deviations.extend(family::add(&mut reader, &mut family, unit));
-        }
-        family.value_sets.sort_by(|a, b| a.name.cmp(&b.name));
-        catalogue.families.push(family);
-    }
+    let mut reader = Reader { files, diagnostics, blocks: HashMap::new() };
+    reader.families(&mut catalogue, |_| true);
     if catalogue.families.is_empty() {
         let file = reader.diagnostics.file("families");
-        let fix = format!("add {}/families/NAME.toml", root.display());
+        let fix = format!("add {}/families/NAME.toml", files.root());
         reader.diagnostics.report(Place { file, line: 0 }, "the catalogue has no family", fix);
     }
-    reader.unused_blocks();
+    reader.unused_blocks(|_| true);
     reader.table("undefined.toml", |row| catalogue.choices = judgement::choices(row));
     catalogue
 }
 
+/// Reads users' own families, and those of `shipped`, by the names of their files: they have a block that users extend.
+pub fn own(files: &Files, shipped: &[&str], diagnostics: &mut Diagnostics) -> Catalogue {
+    let mut catalogue = Catalogue::default();
+    let mut reader = Reader { files, diagnostics, blocks: HashMap::new() };
+    reader.families(&mut catalogue, |path| files.has_own(path) || shipped.contains(&stem(path).as_str()));
+    reader.unused_blocks(|block| files.has_own(&format!("blocks/{block}/")));
+    catalogue
+}
+
 struct Reader<'a> {
-    root: &'a Path,
+    files: &'a Files,
     diagnostics: &'a mut Diagnostics,
     /// Each block is read once. One that is being read is `None`, as is one that is not there.
     blocks: HashMap<String, Option<Rc<Block>>>,
 }
 
 impl Reader<'_> {
+    /// Reads the families whose files are `wanted`.
+    fn families(&mut self, catalogue: &mut Catalogue, wanted: impl Fn(&str) -> bool) {
+        for path in self.toml_files("families").into_iter().filter(|path| wanted(path)) {
+            let mut read = None;
+            self.table(&path, |row| read = Some(family::read(row)));
+            let Some((mut family, units)) = read else { continue };
+            for unit in units {
+                catalogue.deviations.extend(family::add(self, &mut family, unit));
+            }
+            family.value_sets.sort_by(|a, b| a.name.cmp(&b.name));
+            catalogue.families.push(family);
+        }
+    }
+
     /// The block of that name; reports at `place` if there is none.
     fn block(&mut self, name: &str, place: Place) -> Option<Rc<Block>> {
         if !self.blocks.contains_key(name) {
             self.blocks.insert(name.to_owned(), None);
-            if !name.is_empty() && self.root.join("blocks").join(name).is_dir() {
+            if self.files.blocks().iter().any(|known| known == name) {
                 let block = Rc::new(block::read(self, name));
                 self.blocks.insert(name.to_owned(), Some(block));
             }
         }
         let found = self.blocks[name].clone();
         if found.is_none() {
-            let known = self.block_names();
-            let fix = match nearest(name, known.iter().map(String::as_str)) {
+            let fix = match nearest(name, self.files.blocks().iter().map(String::as_str)) {
                 Some(near) if near != name => format!("did you mean {near:?}?"),
                 Some(_) => "a block cannot have parts of itself".to_owned(),
                 None => format!("add the folder blocks/{name}, or correct the name"),
@@ -74,27 +86,19 @@ impl Reader<'_> {
         found
     }
 
-    /// Reports blocks that no family has.
-    fn unused_blocks(&mut self) {
-        for name in self.block_names().into_iter().filter(|name| !self.blocks.contains_key(name)) {
+    /// Reports blocks that no family has, of those that are `wanted`.
+    fn unused_blocks(&mut self, wanted: impl Fn(&str) -> bool) {
+        for name in self.files.blocks().iter().filter(|name| !self.blocks.contains_key(*name) && wanted(name)) {
             let file = self.diagnostics.file(format!("blocks/{name}"));
             let fix = format!("add a [[unit]] with block = {name:?} to a family, or remove the folder");
             self.diagnostics.report(Place { file, line: 0 }, format!("no family has the block {name:?}"), fix);
         }
     }
 
-    fn block_names(&self) -> Vec<String> {
-        let Ok(entries) = fs::read_dir(self.root.join("blocks")) else { return Vec::new() };
-        let folders = entries.flatten().filter(|entry| entry.path().is_dir());
-        let mut names: Vec<String> = folders.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-        names.sort();
-        names
-    }
-
     /// Parses one file and hands its top table to `use_row`; reports syntax errors, and keys that nobody asked for.
     fn table(&mut self, path: &str, use_row: impl FnOnce(&mut Row<'_, '_>)) -> Option<()> {
-        let file = self.diagnostics.file(path);
-        let text = match fs::read_to_string(self.root.join(path)) {
+        let file = self.diagnostics.file(self.files.shown(path));
+        let text = match self.files.text(path) {
             Ok(text) => text,
             Err(error) => {
                 let fix = "create the file, or make it readable UTF-8";
@@ -102,27 +106,23 @@ impl Reader<'_> {
                 return None;
             }
         };
-        let (table, errors) = toml::de::DeTable::parse_recoverable(&text);
+        let (table, errors) = toml::de::DeTable::parse_recoverable(text);
         for error in &errors {
-            let line = error.span().map_or(0, |span| row::line_of(&text, span.start));
+            let line = error.span().map_or(0, |span| row::line_of(text, span.start));
             self.diagnostics.report(Place { file, line }, error.message().to_owned(), "correct the TOML syntax");
         }
         if !errors.is_empty() {
             return None;
         }
-        let mut row = Row::top(file, &text, table.get_ref(), self.diagnostics);
+        let mut row = Row::top(file, text, table.get_ref(), self.diagnostics);
         use_row(&mut row);
         row.finish();
         Some(())
     }
 
-    /// The TOML files of a folder, sorted, as paths relative to the root. A missing folder has none.
+    /// The TOML files of a folder, sorted.
     fn toml_files(&self, folder: &str) -> Vec<String> {
-        let Ok(entries) = fs::read_dir(self.root.join(folder)) else { return Vec::new() };
-        let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-        paths.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
-        paths.sort();
-        paths.iter().filter_map(|p| p.file_name()).map(|name| format!("{folder}/{}", name.to_string_lossy())).collect()
+        self.files.of_folder(folder)
     }
 }
 

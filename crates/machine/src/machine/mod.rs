@@ -72,7 +72,8 @@ pub enum BuildError {
     },
     /// The family has hardware but no traffic model.
     #[error(
-        "there is no software {family} yet, only its registers: --dry-run and --cost work, counts need a machine of {with}"
+        "there is no software {family} yet, only its registers: --dry-run and --cost work, counts need a machine of \
+         {with}"
     )]
     NoModel {
         /// Family.

@@ -68,10 +68,10 @@ impl Processor {
 
     /// The family of the catalogue that the processor belongs to.
     pub fn known_as(&self) -> Option<&'static Family> {
-        let is_this = |shipped: &&Shipped| shipped.cpus.contains(&(self.family, self.model));
+        let is_this = |shipped: &&&'static Shipped| shipped.cpus.contains(&(self.family, self.model));
         if self.vendor != "GenuineIntel" {
             return None;
         }
-        pericore_catalog::shipped().iter().find(is_this).map(Shipped::family)
+        pericore_catalog::shipped().iter().find(is_this).map(|shipped| shipped.family())
     }
 }

@@ -9,7 +9,12 @@ pub const PERICORE: &str = env!("CARGO_BIN_EXE_pericore");
 /// A command that is the program, or one that starts it as `$P`.
 pub fn command(program: &str) -> Command {
     let mut command = Command::new(program);
-    command.env("P", PERICORE).env("PERICORE_CONFIG", "").env_remove("PERICORE_EMULATED").env_remove("NO_COLOR");
+    command
+        .env("P", PERICORE)
+        .env("PERICORE_CONFIG", "")
+        .env("PERICORE_CATALOG", "")
+        .env_remove("PERICORE_EMULATED")
+        .env_remove("NO_COLOR");
     command
 }
 

@@ -1,0 +1,61 @@
+//! Users' own data: folders with files like those of `catalog/`, added to the shipped catalogue without a new build.
+//!
+//! A folder adds events, metrics and registers to blocks (`blocks/cha-v3/metrics-mine.toml`), new blocks, and families
+//! (`families/mine.toml`). Its files are read and checked by the compiler of the shipped ones. Only families that
+//! it touches are compiled; the others stay as they were packed.
+
+use std::path::{Path, PathBuf};
+
+use pericore_catalog_compiler::{Diagnostics, Files, compile_own, lower};
+
+use crate::shipped::{Shipped, in_the_binary, know, sources};
+
+/// Why users' own data cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum OwnError {
+    /// A folder that was named is not there.
+    #[error("{}: no folder of catalogue data; correct its path, or leave it out", .0.display())]
+    NoFolder(PathBuf),
+    /// The data has defects: each with file, line and what to do.
+    #[error("{0}; with PERICORE_CATALOG= no data but the shipped is read")]
+    Defects(Diagnostics),
+    /// Families were asked for before.
+    #[error("own data has to be loaded before the first family is asked for; call own::load earlier")]
+    TooLate,
+}
+
+/// Adds what folders have to the families that [`crate::shipped()`] gives. Call it once, before any other function of
+/// this crate.
+///
+/// # Errors
+/// [`OwnError`]; the shipped families stay as they are.
+pub fn load(folders: &[PathBuf]) -> Result<(), OwnError> {
+    if let Some(missing) = folders.iter().find(|folder| !folder.is_dir()) {
+        return Err(OwnError::NoFolder(missing.clone()));
+    }
+    if folders.is_empty() {
+        return Ok(());
+    }
+    let own = compile(folders.iter().map(PathBuf::as_path))?;
+    let untouched = in_the_binary().iter().filter(|shipped| !own.iter().any(|own| own.name == shipped.name));
+    let mut families: Vec<&'static Shipped> = untouched.collect();
+    families.extend(own);
+    families.sort_by_key(|family| family.name);
+    know(families).then_some(()).ok_or(OwnError::TooLate)
+}
+
+/// The families that folders touch, with what these add.
+fn compile<'a>(folders: impl Iterator<Item = &'a Path>) -> Result<Vec<&'static Shipped>, OwnError> {
+    let mut diagnostics = Diagnostics::default();
+    let mut files = Files::shipped(sources());
+    folders.for_each(|folder| files.lay_over(folder, &mut diagnostics));
+    let touched = |block: &&&str| files.has_own(&format!("blocks/{block}/"));
+    let extended = in_the_binary().iter().filter(|shipped| shipped.blocks.iter().any(|block| touched(&block)));
+    let extended: Vec<&str> = extended.map(|shipped| shipped.name).collect();
+    let taken = in_the_binary().iter().flat_map(|shipped| std::iter::once(&shipped.name).chain(shipped.aliases));
+    let taken: Vec<&str> = taken.copied().collect();
+    let catalogue = compile_own(&files, &extended, &taken, diagnostics).map_err(OwnError::Defects)?;
+    // They live as long as the process, as the shipped ones do.
+    let compiled = |family| &*Box::leak(Box::new(Shipped::compiled(lower::family(family))));
+    Ok(catalogue.families.iter().map(compiled).collect())
+}
