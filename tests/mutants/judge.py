@@ -14,6 +14,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from report import CAUGHT, LATE, MISSED
+from schemata import PLACES
 from tree import TREE, WORK
 
 # A fault may make a test take all memory there is, or all of the disk.
@@ -97,7 +98,7 @@ def workers():
     return ThreadPoolExecutor(os.cpu_count() or 1)
 
 
-def record(tests, count, slowest):
+def record(tests, slowest):
     """Runs each test without a fault. Those that fail or take too long judge nothing; they are returned. What passed in these very programs is not run again."""
     folder = WORK / "reached"
     folder.mkdir(exist_ok=True)
@@ -110,7 +111,7 @@ def record(tests, count, slowest):
             test.seconds, test.reached = row[0], set(row[1])
             return True
         file = folder / str(number)
-        file.write_bytes(bytes(count))
+        file.write_bytes(bytes(PLACES))
         start = time.monotonic()
         passed = test.run(slowest, PERICORE_FAULT="0", PERICORE_REACHED=str(file))
         test.seconds = time.monotonic() - start

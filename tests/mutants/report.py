@@ -16,6 +16,8 @@ class Campaign:
         self.name, self.area, self.faults, self.sample, self.seed, self.allowed = name, area, faults, sample, seed, allowed
         self.results = {}
         self.unreached = set()
+        # Tests fail without a fault.
+        self.is_broken = False
         self.seconds = 0.0
 
     def of(self, *kinds):

@@ -5,7 +5,8 @@ pub mod __fault {
 
     use core::ffi::{c_char, c_int, c_void};
 
-    static mut SCRATCH: [u8; COUNT] = [0; COUNT];
+    const PLACES: usize = 1 << 16;
+    static mut SCRATCH: [u8; PLACES] = [0; PLACES];
     static mut REACHED: *mut u8 = &raw mut SCRATCH as *mut u8;
     static mut ACTIVE: u32 = 0;
 
@@ -38,7 +39,7 @@ pub mod __fault {
             }
             let file = open(path, 2);
             if file >= 0 {
-                let shared = mmap(core::ptr::null_mut(), COUNT, 3, 1, file, 0);
+                let shared = mmap(core::ptr::null_mut(), PLACES, 3, 1, file, 0);
                 if shared as isize != -1 {
                     REACHED = shared.cast();
                 }

@@ -174,6 +174,18 @@ mod tests {
         assert!(space.writes.is_empty(), "discovery only reads");
     }
 
+    /// The node map (D11:F0, 0x54) says which socket a node is: here node 0 is socket 1.
+    #[test]
+    fn a_socket_is_where_the_node_map_has_its_node() {
+        let mut space = Fake::two_sockets();
+        for bus in [0xff, 0x7f] {
+            space.set_pci((bus, 11, 0), 0x54, 0o01);
+        }
+        let topology = discover(&mut space, e5_2600(), &CPUS, |_| true).unwrap();
+        let found: Vec<_> = topology.sockets.iter().map(|socket| (socket.number, socket.cpu, socket.bus)).collect();
+        assert_eq!(found, [(0, 0, Some(0x7f)), (1, 2, Some(0xff))]);
+    }
+
     #[test]
     fn instances_that_do_not_answer_are_absent_and_say_why() {
         let mut space = Fake::two_sockets();

@@ -175,6 +175,8 @@ mod tests {
         // The lower half was read before the carry, the upper one after it.
         let torn = 0x0000_0001_ffff_fff0;
         assert!(may_be_torn(torn) && !may_be_torn(0x0000_0001_0000_0020) && !may_be_torn(u64::MAX));
+        // 4 GHz for a millisecond, in which the reader has no CPU, from the lower half to the upper one.
+        assert!(may_be_torn(0x0000_0001_ffff_ffff - 4_000_000));
         assert_eq!(whole(torn, 0x0000_0001_0000_0020), 0x0000_0001_0000_0020);
         // No carry until the second reading, whose own halves may not belong together.
         assert_eq!(whole(0x0000_0000_ffff_fff0, 0x0000_0001_ffff_fffe), 0x0000_0000_ffff_fff0);

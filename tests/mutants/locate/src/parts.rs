@@ -6,7 +6,7 @@ use proc_macro2::Span;
 use serde::{Deserialize, Serialize};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
-use syn::{Arm, Block, Expr, ExprBinary, ExprStruct, ExprUnary, File, ImplItemFn, ItemFn, TraitItemFn};
+use syn::{Arm, Block, Expr, ExprBinary, ExprStruct, ExprUnary, File, ImplItemFn, ItemFn, Signature, TraitItemFn};
 
 /// Where a fault is, as cargo-mutants says it: the start of what it replaces.
 #[derive(Clone, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd)]
@@ -24,7 +24,7 @@ pub type Range = (usize, usize);
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Parts {
     /// A function's statements.
-    Body { range: Range, is_const: bool },
+    Body { range: Range, is_const: bool, in_const_fn: bool },
     /// An operation, with one operand or two. `has_let`: an operand is a pattern, as only conditions have it.
     Operation { range: Range, has_let: bool, is_const: bool },
     /// The condition of a match arm.
@@ -55,12 +55,16 @@ impl Collector {
         self.found.insert(Key { genre: genre.to_owned(), line: start.line, column: start.column + 1 }, parts);
     }
 
-    fn function(&mut self, block: &Block, visit: impl FnOnce(&mut Self)) {
+    fn function(&mut self, signature: &Signature, block: &Block, visit: impl FnOnce(&mut Self)) {
         // A constant function can be called when the program runs.
         let outer = std::mem::replace(&mut self.is_const, false);
         if let (Some(first), Some(last)) = (block.stmts.first(), block.stmts.last()) {
             let range = (range(first).0, range(last).1);
-            self.add("FnValue", first.span(), Parts::Body { range, is_const: false });
+            self.add(
+                "FnValue",
+                first.span(),
+                Parts::Body { range, is_const: false, in_const_fn: signature.constness.is_some() },
+            );
         }
         visit(self);
         self.is_const = outer;
@@ -75,16 +79,16 @@ impl Collector {
 
 impl<'ast> Visit<'ast> for Collector {
     fn visit_item_fn(&mut self, item: &'ast ItemFn) {
-        self.function(&item.block, |this| visit::visit_item_fn(this, item));
+        self.function(&item.sig, &item.block, |this| visit::visit_item_fn(this, item));
     }
 
     fn visit_impl_item_fn(&mut self, item: &'ast ImplItemFn) {
-        self.function(&item.block, |this| visit::visit_impl_item_fn(this, item));
+        self.function(&item.sig, &item.block, |this| visit::visit_impl_item_fn(this, item));
     }
 
     fn visit_trait_item_fn(&mut self, item: &'ast TraitItemFn) {
         if let Some(block) = &item.default {
-            self.function(block, |this| visit::visit_trait_item_fn(this, item));
+            self.function(&item.sig, block, |this| visit::visit_trait_item_fn(this, item));
         }
     }
 

@@ -1,6 +1,7 @@
 //! Sessions on a register space that only remembers: the test plays the counters.
 
 mod forged;
+mod limits;
 mod others;
 mod rounds;
 

@@ -1,0 +1,56 @@
+//! Limits of time, time-stamp counters, and journals of what could not be put back.
+
+use super::*;
+
+/// 44 bits at one increment a cycle of at most 5 GHz: 3518.4 s. After a longer interval the counter may have wrapped
+/// twice.
+#[test]
+fn a_count_is_known_as_long_as_its_counter_cannot_wrap_unseen() {
+    let mut session = start("cbo0/CLOCKTICKS/");
+    let grades = |sample: Sample| sample.counts.iter().map(|count| count.validity.grade()).collect::<Vec<_>>();
+    session.space_mut().msrs.extend([((0, 0xd16), 5), ((1, 0xd16), 5)]);
+    assert_eq!(grades(session.sample(at(1.0 + 3518.0))), [Grade::Measured; 2]);
+    assert_eq!(grades(session.sample(at(1.0 + 3518.0 + 3519.0))), [Grade::WrappedUnknown; 2]);
+}
+
+/// Time on which every access takes a second of 1000 cycles.
+fn with_cycles(space: &mut Fake) -> Moment {
+    let accesses = space.reads.len() + space.writes.len();
+    Moment { seconds: accesses as f64, tsc: 1000 * accesses as u64 }
+}
+
+/// Cycles of the time-stamp counter are those of the sample's seconds, also when all counters stood to change rounds.
+#[test]
+fn cycles_and_seconds_leave_out_the_same_time() {
+    let mut space = Fake::two_sockets();
+    let plan = plan(&mut space, "cbo0/LLC_LOOKUP.DATA_READ,state=0x1/,cbo0/LLC_LOOKUP.DATA_READ,state=0x1F/");
+    assert_eq!(plan.rounds(), 2);
+    let mut session = Session::start(space, plan, Options::default(), with_cycles).unwrap();
+    session.rotate(with_cycles);
+    session.rotate(with_cycles);
+    let sample = session.sample(with_cycles);
+    for socket in 0..2 {
+        let length = sample.length_in(socket);
+        let expected = length.seconds * 1000.0;
+        assert!(length.seconds > 0.0 && (length.tsc_cycles as f64 - expected).abs() <= 2.0, "{length:?}");
+    }
+}
+
+/// What does not take its old value is left to `restore`: the journal stays until then.
+#[test]
+fn a_journal_stays_while_a_register_is_not_put_back() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("session.journal");
+    let journal = JournalFile { path: path.clone(), boot: "boot".to_owned(), machine: "local".to_owned() };
+    let mut space = Fake::two_sockets();
+    let plan = plan(&mut space, "cbo0/CLOCKTICKS/");
+    let options = Options { journal: Some(journal), ..Options::default() };
+    let mut session = Session::start(&mut space, plan, options, at_(0.0)).unwrap();
+    session.sample(at_(1.0));
+    session.space_mut().broken.extend((0xd10..=0xd13).map(|msr| Address::Msr { cpu: 2, msr }));
+    let refused = session.stop().unwrap_err();
+    assert!(refused.to_string().contains("cbo0 in socket 1"), "{refused}");
+    let left = std::fs::read_to_string(&path).expect("the journal is still there");
+    assert!(left.contains("cbo0"), "{left}");
+    assert!((0xd10..=0xd13).all(|msr| space.msrs[&(0, msr)] == 0), "the other socket is as before");
+}
