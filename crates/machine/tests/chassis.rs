@@ -52,6 +52,28 @@ fn a_header_reads_in_parts() {
     assert_eq!(read(0x0b, Width::B1), 0x11, "class: signal processing");
 }
 
+/// Emerald Rapids has its capabilities (D30:F3) on the bus behind that of its PMON functions: 0x7F and 0xFF of 0x7E and
+/// 0xFE.
+#[test]
+fn a_register_of_another_bus_is_listed_there() {
+    let machine = machine("emerald-rapids", 2);
+    let buses = machine.registers().filter_map(|place| match place.address {
+        Address::Pci { bdf: Bdf { bus, device: 30, function: 3, .. }, .. } => Some(bus),
+        _ => None,
+    });
+    assert_eq!(buses.collect::<std::collections::BTreeSet<u8>>().into_iter().collect::<Vec<_>>(), [0x7f, 0xff]);
+}
+
+/// A function has 4096 bytes of configuration space: its last dword can be read, and nothing beyond.
+#[test]
+fn configuration_space_ends_at_4096_bytes() {
+    let mut machine = machine("e5-2600", 1);
+    let at = |offset| Address::Pci { bdf: Bdf::new(0xff, 16, 4), offset };
+    assert_eq!(machine.read(at(0xffc), Width::B4), Ok(0));
+    let beyond = machine.read(at(0xffc), Width::B8);
+    assert!(matches!(beyond, Err(AccessError::BadCycle { .. })), "{beyond:?}");
+}
+
 /// SDM volume 3, 18.2: a counter runs while bit 22 of its event select and its bit of the global control are set; each keeps its value
 /// when it stops. Cycles (0x3C) and instructions (0xC0) run with the nominal clock, other events are not modelled.
 #[test]
@@ -134,6 +156,9 @@ fn cpuid_is_that_of_the_part() {
         u64::from((ebx >> 22) + 1) * u64::from((ebx & 0xfff) + 1) * u64::from(ecx + 1)
     };
     assert_eq!([0, 1, 2, 3].map(bytes), [48 << 10, 32 << 10, 2 << 20, 320 << 20]);
+    // SDM, CPUID: LAHF; SYSCALL (bit 11), no execute (20), pages of 1 GB (26), RDTSCP (27), 64 bits (29).
+    let features = [11, 20, 26, 27, 29].iter().fold(0, |bits, bit| bits | 1 << bit);
+    assert_eq!(machine.cpuid(0, 0x8000_0001, 0), [0, 0, 1, features]);
     let brand: Vec<u8> =
         (0x8000_0002..0x8000_0005).flat_map(|leaf| machine.cpuid(0, leaf, 0)).flat_map(u32::to_le_bytes).collect();
     assert_eq!(brand.strip_suffix(&[0; 17]).map(<[u8]>::to_vec), Some(b"INTEL(R) XEON(R) PLATINUM 8592+".to_vec()));

@@ -8,6 +8,7 @@ mod devices;
 mod levels;
 mod nehalem_model;
 mod phases;
+mod pmon_hardware;
 mod slice_counters;
 mod snapshot;
 mod steady_replay;

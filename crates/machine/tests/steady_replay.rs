@@ -46,7 +46,7 @@ enum Change {
 /// A window's signals on some instances. Levels are at its end what they were at its start, so that repeating it needs no more.
 struct Script {
     /// Entries from before.
-    standing: Vec<(Wire, u64)>,
+    present: Vec<(Wire, u64)>,
     events: Vec<(Tick, Wire, u64, Change)>,
     window: Tick,
 }
@@ -54,7 +54,7 @@ struct Script {
 impl Script {
     fn new(machine: &Chassis, blocks: &[u16], cell: Tick, random: &mut Random) -> Self {
         let window = cell * Tick::from(CELLS);
-        let mut script = Self { standing: Vec::new(), events: Vec::new(), window };
+        let mut script = Self { present: Vec::new(), events: Vec::new(), window };
         for _ in 0..random.below(150) {
             let instance = blocks[random.below(blocks.len() as u64) as usize];
             let unit = machine.shape().family.units[machine.wiring().locate(instance).1];
@@ -74,7 +74,7 @@ impl Script {
             }
             // One that comes late and leaves early is there over the turn.
             if first > second {
-                script.standing.push((wire, tag));
+                script.present.push((wire, tag));
             }
             script.events.push((first, wire, tag, Change::Enter));
             script.events.push((second, wire, tag, Change::Leave));
@@ -99,7 +99,7 @@ impl Script {
 
     fn recording(&self, family: &str, cell: Tick) -> Arc<Recording> {
         let mut before = chassis(family);
-        self.standing.iter().for_each(|&(wire, tag)| before.enter(wire, tag, 0));
+        self.present.iter().for_each(|&(wire, tag)| before.enter(wire, tag, 0));
         let mut recorder = Recorder::new(&before, 0, cell, CELLS);
         self.tell(&mut recorder, 0, 0, self.window);
         Arc::new(recorder.finish())
@@ -171,7 +171,7 @@ fn compare(family: &str, seed: u64) -> u64 {
     let script = Script::new(&lazy, &blocks, cell, &mut random);
     let mut replay = Replay::new(script.recording(family, cell));
     let mut plain = Plain { machine: chassis(family), script: &script, next: (0, 0) };
-    script.standing.iter().for_each(|&(wire, tag)| plain.machine.enter(wire, tag, 0));
+    script.present.iter().for_each(|&(wire, tag)| plain.machine.enter(wire, tag, 0));
     let places: Vec<RegisterPlace> = lazy
         .registers()
         .filter(|place| {
