@@ -87,6 +87,9 @@ fn a_freeze_comes_sooner_when_a_queue_fills() {
     raw.wrmsr(0x2008, EMPTY - 100);
     raw.wrmsr(0x2012, 0x01); // agent 1: clocks
     raw.machine.enter(tor, core, 10 * CYCLE);
+    // A look at the counter in between changes nothing.
+    raw.at(15);
+    assert_eq!(raw.rdmsr(0x2008), EMPTY - 95);
     for _ in 0..9 {
         raw.machine.enter(tor, core, 20 * CYCLE);
     }
@@ -167,4 +170,16 @@ fn a_report_reaches_what_follows_counter_0() {
     raw.occupancy(tor, &[(0, 2)], 10);
     raw.at(25);
     assert_eq!((raw.rdmsr(0xd16), raw.rdmsr(0xd17)), (30, 30));
+}
+
+/// Many requests, all different, wait at once: each counts, and none when they have left.
+#[test]
+fn a_queue_of_many_different_requests_counts_each() {
+    let mut raw = Raw::new("e5-2600");
+    let tor = raw.wire("cbo", "tor");
+    raw.wrmsr(0xd10, 0x40_0836); // TOR_OCCUPANCY.ALL
+    (0..2000).for_each(|tag| raw.machine.enter(tor, tag, 10 * CYCLE));
+    (0..2000).for_each(|tag| raw.machine.leave(tor, tag, 13 * CYCLE));
+    raw.at(50);
+    assert_eq!(raw.rdmsr(0xd16), 3 * 2000);
 }
