@@ -3,5 +3,6 @@
 mod addresses;
 mod names;
 mod registers;
+mod related;
 mod selected;
 mod topics;
