@@ -68,12 +68,23 @@ class Build:
                 if numbers:
                     self.dropped.update({self.numbered[number]: UNVIABLE for number in numbers})
                     return
+        if code == "E0004" and (found := self.arms_of_match(spans)):
+            self.dropped.update({fault: UNVIABLE for site in found for _, fault in site.faults if fault not in self.dropped})
+            return
         for way in reversed(ways) if code == "E0080" else ways:
             sites = [site for span in way for site in self.sites_at(span)]
             if sites:
                 kind = FIXED if code in ("E0080", "E0015") else UNVIABLE
                 self.dropped.update({fault: kind for site in sites for _, fault in site.faults if fault not in self.dropped})
                 return
+
+    def arms_of_match(self, spans):
+        """The deleted arms of a match that lacks one: from what is matched to where the compiler would add an arm."""
+        if not spans:
+            return []
+        first, last = min(span["byte_start"] for span in spans), max(span["byte_end"] for span in spans)
+        sites = self.sources[spans[0]["file_name"]].sites
+        return [site for start, _, site in sites if site.parts["kind"] == "arm" and first <= start <= last]
 
     def arms_at(self, span):
         source = self.sources[span["file_name"]]
