@@ -1,10 +1,9 @@
-//! The user's defaults for options: `config.toml` in `$XDG_CONFIG_HOME/pericore` (`~/.config/pericore`). Its tables are commands, its keys
-//! their long options.
+//! The user's defaults for options: `config.toml` in `$XDG_CONFIG_HOME/pericore` (`~/.config/pericore`). Its tables
+//! are commands, its keys their long options.
 
 mod line;
 
 use std::ffi::OsString;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -16,7 +15,7 @@ use toml::de::{DeString, DeTable, DeValue};
 
 use crate::failure::Failure;
 use crate::xdg;
-use crate::{notice, refused_file};
+use crate::{input, notice, refused_file};
 
 /// Names another file; empty, it means none.
 const VARIABLE: &str = "PERICORE_CONFIG";
@@ -44,7 +43,7 @@ impl Defaults {
     /// A file that cannot be read, or what no command takes, with file and line.
     pub fn read(command: &Command) -> Result<Self, Failure> {
         let Some(path) = path() else { return Ok(Self::default()) };
-        let bytes = match fs::read(&path) {
+        let bytes = match input::bytes(&path, input::CONFIGURATION) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
             Err(error) => return unread(&path, &error, is_named()),
@@ -112,8 +111,8 @@ fn path() -> Option<PathBuf> {
     Some(xdg::folder("XDG_CONFIG_HOME", ".config")?.join("config.toml"))
 }
 
-/// What comes of a file that cannot be read. One that nobody has named may be another user's, such as root's when somebody else does root's work: that
-/// is said, and keeps nobody from anything.
+/// What comes of a file that cannot be read. One that nobody has named may be another user's, such as root's when
+/// somebody else does root's work: that is said, and keeps nobody from anything.
 fn unread(path: &Path, error: &io::Error, is_named: bool) -> Result<Defaults, Failure> {
     if error.kind() == io::ErrorKind::PermissionDenied && !is_named {
         notice::say(format!("cannot read {}: {error}; going on without the defaults in it", path.display()));
@@ -198,7 +197,8 @@ fn rival<'o>(command: &Command, others: &[(&'o str, Vec<OsString>)], words: &[Os
     others.iter().find(|(_, other)| conflicts(other)).map(|(name, _)| *name)
 }
 
-/// Asks the option itself whether it takes a word: at its place in the file a mistake is easier to find than at a command line without it.
+/// Asks the option itself whether it takes a word: at its place in the file a mistake is easier to find than at a
+/// command line without it.
 fn check(command: &Command, option: &str, word: &str) -> Result<(), String> {
     let line = [OsString::from("pericore"), format!("--{option}={word}").into()];
     let Err(refusal) = command.clone().try_get_matches_from(line) else { return Ok(()) };

@@ -1,6 +1,5 @@
 //! `--events FILE`: Intel's public event files, read at run time.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +10,7 @@ use pericore_catalog::event_file::{
 };
 
 use crate::failure::Failure;
+use crate::input;
 use crate::notice;
 use crate::refused_file;
 use crate::terminal::counter_list;
@@ -100,7 +100,7 @@ impl EventFilesArg {
 /// The file's text, or what is wrong with it.
 fn read(path: &Path, fail: impl Fn(String) -> Failure) -> Result<String, Failure> {
     let refuse = |error| Failure::failed(refused_file::reading(path, &error));
-    let file = File::open(path).map_err(refuse)?;
+    let file = input::open(path).map_err(refuse)?;
     let mut bytes = Vec::new();
     // One byte more than is allowed tells a file that is too large, even one that never ends.
     let limit = u64::try_from(MAX_BYTES).unwrap_or(u64::MAX).saturating_add(1);
@@ -140,7 +140,8 @@ fn report_replaced(name: &str, replaced: &[Replaced]) {
     }
 }
 
-/// Says which rows cannot be used: rows of one missing unit together, metrics of the cores together, of the others the first ones.
+/// Says which rows cannot be used: rows of one missing unit together, metrics of the cores together, of the others
+/// the first ones.
 fn report(name: &str, problems: &[RowProblem]) {
     let mut units: Vec<(&str, usize, usize)> = Vec::new();
     let mut of_cores: Vec<&RowProblem> = Vec::new();

@@ -11,6 +11,7 @@ mod encode;
 mod event_files;
 mod explain;
 mod failure;
+mod input;
 mod job;
 mod list;
 mod machine;
@@ -18,6 +19,7 @@ mod measure;
 mod notice;
 mod own_data;
 mod perf_options;
+mod printable;
 mod program;
 mod record;
 mod refused_file;
@@ -40,6 +42,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use config::Defaults;
 use failure::{Failure, USAGE};
+use pericore_observe::linux::privileges::{self, Needs};
 
 /// Observes the uncore of Intel Xeon servers, and can stand in for one.
 #[derive(Debug, Parser)]
@@ -79,7 +82,38 @@ enum Command {
     Completions(completions::CompletionsArgs),
 }
 
+/// Bytes of stack that the program needs at least, whatever the limit on that of its first thread.
+const STACK: usize = 8 << 20;
+
 fn main() -> ExitCode {
+    if !stack_is_small() {
+        return work();
+    }
+    // The first thread's stack is what `ulimit -s` says. It waits, and gives up every right: those of others stay.
+    match std::thread::Builder::new().name("main".to_owned()).stack_size(STACK).spawn(work) {
+        Ok(worker) => {
+            if let Err(error) = privileges::keep_only(Needs::default()) {
+                notice::warn(format!("the first thread cannot give up its rights: {error}"));
+            }
+            worker.join().unwrap_or_else(|_| ExitCode::from(failure::FAILED))
+        }
+        Err(error) => {
+            notice::warn(format!("no room for a stack of {} MB ({error}); raise ulimit -s or -v", STACK >> 20));
+            ExitCode::from(failure::FAILED)
+        }
+    }
+}
+
+/// True if the first thread may not have the stack that the program needs.
+fn stack_is_small() -> bool {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: room for the limit.
+    let is_known = unsafe { libc::getrlimit(libc::RLIMIT_STACK, &raw mut limit) } == 0;
+    is_known && limit.rlim_cur < STACK as libc::rlim_t
+}
+
+/// All of the program.
+fn work() -> ExitCode {
     if let Err(error) = signals::report_file_limits() {
         notice::warn(format!("a file beyond the limit of its size would end the program: {error}"));
     }

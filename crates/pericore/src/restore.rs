@@ -12,6 +12,7 @@ use pericore_observe::session::{Entrance, JournalError, Left, Neighbour, Neighbo
 
 use crate::failure::Failure;
 use crate::measure::{Interrupt, emulated::cpus, stand_in};
+use crate::printable::printable;
 use crate::{machine, notice, target, xdg};
 
 /// What journals call the machine that they were written on, and how their files' names begin.
@@ -60,7 +61,8 @@ pub fn run(args: &RestoreArgs) -> Result<ExitCode, Failure> {
         if let Err(failure) = one(args, &guard, path, &mut said) {
             failures.push(failure);
         }
-        if let Err(error) = io::stdout().write_all(said.as_bytes()) {
+        // A journal may name anything.
+        if let Err(error) = io::stdout().write_all(printable(&said).as_bytes()) {
             failures.push(error.into());
         }
     }

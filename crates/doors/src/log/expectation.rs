@@ -1,7 +1,9 @@
 //! The accesses that a run should make.
 
 use std::collections::VecDeque;
-use std::fs;
+use std::fs::OpenOptions;
+use std::io::{self, Read as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use super::entry::Entry;
@@ -39,13 +41,30 @@ pub struct Mismatch {
     pub context: String,
 }
 
+/// Bytes of such a file at most.
+const MOST_BYTES: u64 = 256 << 20;
+
+/// The text of a regular file: none that never ends, and none that waits for a writer.
+fn text_of(path: &Path) -> io::Result<String> {
+    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is no regular file"));
+    }
+    let mut text = String::new();
+    file.take(MOST_BYTES + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > MOST_BYTES {
+        return Err(io::Error::other(format!("it has more than {} MB", MOST_BYTES >> 20)));
+    }
+    Ok(text)
+}
+
 impl Expectation {
     /// Reads a log, or a file of access lines. Empty lines and those that start with `#` are skipped.
     ///
     /// # Errors
     /// [`DoorsError`] if the file cannot be read or a line not be understood.
     pub fn read(path: &Path) -> Result<Self, DoorsError> {
-        let text = fs::read_to_string(path).map_err(|source| DoorsError::LogFile { path: path.to_owned(), source })?;
+        let text = text_of(path).map_err(|source| DoorsError::LogFile { path: path.to_owned(), source })?;
         let mut remaining = VecDeque::new();
         for (index, line) in text.lines().enumerate() {
             if line.trim().is_empty() || line.trim_start().starts_with('#') {

@@ -2,7 +2,8 @@
 //!
 //! | needed for | capability | asked for |
 //! |---|---|---|
-//! | `/dev/cpu/N/msr` | CAP_SYS_RAWIO | when it is opened (`msr_open`); reads and writes ask for nothing, but lockdown |
+//! | `/dev/cpu/N/msr` | CAP_SYS_RAWIO | when it is opened (`msr_open`); reads and writes ask for nothing, but
+//! lockdown |
 //! | `/dev/mem` | CAP_SYS_RAWIO | when it is opened (`open_port`); pages can be mapped later |
 //! | `/sys/bus/pci/devices/…/config` | CAP_SYS_ADMIN | of whoever opened it (`file_ns_capable`) |
 //! | `/proc/bus/pci/…` | CAP_SYS_ADMIN | with every read beyond the header (`proc_bus_pci_read`) |
@@ -16,7 +17,7 @@ use std::path::Path;
 use std::thread;
 
 use rustix::fs::{Access, access};
-use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
+use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities, set_no_new_privs};
 
 /// What a thread will still do.
 #[derive(Debug, Clone, Copy, Default)]
@@ -29,7 +30,8 @@ pub struct Needs<'a> {
     pub folders: &'a [&'a Path],
 }
 
-/// Gives up, in this thread, every capability but those that are needed.
+/// Gives up, in this thread and those that it starts, every capability but those that are needed, and the way to gain
+/// any: a program that it executes from here on has no more rights than it, whatever the program's file says.
 ///
 /// # Errors
 /// The system's, and nothing is given up then.
@@ -38,6 +40,7 @@ pub fn keep_only(needs: Needs<'_>) -> io::Result<()> {
     kept.set(CapabilitySet::SYS_ADMIN, needs.reads_through_proc);
     kept.set(CapabilitySet::KILL, needs.ends_a_program);
     kept.set(CapabilitySet::DAC_OVERRIDE, !are_open_to_all_rights_gone(needs.folders)?);
+    set_no_new_privs(true)?;
     keep(kept)
 }
 
@@ -68,6 +71,8 @@ mod tests {
     use std::fs::{self, Permissions};
     use std::os::unix::fs::PermissionsExt;
 
+    use rustix::thread::no_new_privs;
+
     use super::*;
 
     /// What this thread may do, from the kernel's own words, after it has given up the rest.
@@ -76,6 +81,7 @@ mod tests {
             let giving_up = scope.spawn(|| {
                 keep_only(needs).unwrap();
                 let status = fs::read_to_string("/proc/thread-self/status").unwrap();
+                assert!(status.contains("\nNoNewPrivs:\t1\n"), "{status}");
                 let sets = ["CapInh:", "CapPrm:", "CapEff:"].map(|set| {
                     let line = status.lines().find_map(|line| line.strip_prefix(set)).unwrap();
                     u64::from_str_radix(line.trim(), 16).unwrap()
@@ -86,10 +92,11 @@ mod tests {
         })
     }
 
-    /// As capability.h numbers them: DAC_OVERRIDE is bit 1, KILL bit 5, SYS_ADMIN bit 21. Without rights to begin with none are left, whatever is needed.
+    /// As capability.h numbers them: DAC_OVERRIDE is bit 1, KILL bit 5, SYS_ADMIN bit 21. Without rights to begin
+    /// with none are left, whatever is needed.
     #[test]
     fn only_what_is_needed_is_left() {
-        let held = capabilities(None).unwrap();
+        let (held, gained_before) = (capabilities(None).unwrap(), no_new_privs().unwrap());
         let all = |kept: u64| [held.inheritable, held.permitted, held.effective].map(|set| set.bits() & kept).to_vec();
         assert_eq!(left(Needs::default()), all(0));
         assert_eq!(left(Needs { ends_a_program: true, ..Needs::default() }), all(1 << 5));
@@ -102,5 +109,6 @@ mod tests {
         fs::set_permissions(folder.path(), Permissions::from_mode(0o500)).unwrap();
         assert_eq!(left(needs), all(1 << 1));
         assert_eq!(capabilities(None).unwrap(), held, "other threads keep theirs");
+        assert_eq!(no_new_privs().unwrap(), gained_before, "and the way to others");
     }
 }

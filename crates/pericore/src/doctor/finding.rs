@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use serde_json::json;
 
+use crate::printable::printable;
 use crate::terminal::{Paint, wrapped};
 
 /// Columns before the text.
@@ -88,13 +89,13 @@ impl Finding {
     pub fn print(&self, out: &mut dyn Write, paint: Paint) -> io::Result<()> {
         let mark = format!("{:<8}", self.state.name());
         let mark = if self.is_problem() { paint.alarm(&mark) } else { paint.faint(&mark) };
-        for (number, line) in wrapped(&self.says, TEXT).iter().enumerate() {
+        for (number, line) in wrapped(&printable(&self.says), TEXT).iter().enumerate() {
             match number {
                 0 => writeln!(out, "{mark}{:<9} {line}", self.check)?,
                 _ => writeln!(out, "{:INDENT$}{line}", "")?,
             }
         }
-        for (number, line) in self.remedy.iter().flat_map(|text| wrapped(text, TEXT - 3)).enumerate() {
+        for (number, line) in self.remedy.iter().flat_map(|text| wrapped(&printable(text), TEXT - 3)).enumerate() {
             writeln!(out, "{:INDENT$}{} {line}", "", if number == 0 { "=>" } else { "  " })?;
         }
         Ok(())

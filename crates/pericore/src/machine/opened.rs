@@ -8,6 +8,7 @@ use pericore_machine::chassis::Chassis;
 use pericore_machine::{MachineSpec, SpecError};
 
 use crate::failure::Failure;
+use crate::input;
 use crate::refused_file;
 
 /// The registers of a machine as the command line names it: a family or preset, else a snapshot file.
@@ -44,7 +45,7 @@ fn named<T>(
 }
 
 fn read(file: &Path) -> Result<String, Failure> {
-    fs::read_to_string(file).map_err(|error| Failure::failed(refused_file::reading(file, &error)))
+    input::text(file, input::SNAPSHOT).map_err(|error| Failure::failed(refused_file::reading(file, &error)))
 }
 
 /// A machine from its snapshot.

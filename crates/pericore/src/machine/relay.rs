@@ -9,6 +9,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread;
 
+use pericore_observe::linux::privileges::{self, Needs};
+
 use crate::failure::Failure;
 use crate::measure::{Ender, HoldsRegisters, Interrupt};
 use crate::signals;
@@ -63,6 +65,9 @@ pub fn listen(address: &str, ender: &Ender) -> Result<(), Failure> {
     let mut keeper = unsafe { File::from_raw_fd(descriptor) };
     let ender = ender.clone();
     let wait = move || {
+        // It reads a byte, and nothing else. Without success the machine, which is software, is all that it could
+        // reach.
+        let _ = privileges::keep_only(Needs::default());
         let _ = keeper.read(&mut [0]);
         ender.end();
     };

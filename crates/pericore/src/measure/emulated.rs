@@ -19,14 +19,17 @@ use super::progress::ProgressLine;
 use super::silent::Silent;
 use super::{Ender, MeasureArgs, Receiver, Subject, Taken, Task, preparation, say_nothing_was_measured, truth};
 use crate::failure::Failure;
+use crate::input;
 use crate::machine::opened;
+use crate::printable::on_one_line;
 use crate::program::Program;
 use crate::refused_file;
 use crate::restore;
 use crate::results::table;
 
-/// Between two looks at signals, progress and the end of the workload lies a slice: this part of the time that the sample has taken so far.
-/// What is measured ends at the first look after the end of the workload, so rates are too low by at most one slice.
+/// Between two looks at signals, progress and the end of the workload lies a slice: this part of the time that the
+/// sample has taken so far. What is measured ends at the first look after the end of the workload, so rates are too
+/// low by at most one slice.
 const LOOKS_A_SAMPLE: u64 = 1000;
 
 /// Virtual seconds of a slice at most: so soon a signal is obeyed.
@@ -62,7 +65,7 @@ fn load(text: &str, limits: &Limits) -> Result<Scenario, Failure> {
             ))
         });
     }
-    let read = std::fs::read_to_string(text);
+    let read = input::text(Path::new(text), input::SCENARIO);
     let contents = read.map_err(|error| Failure::usage(refused_file::reading(Path::new(text), &error)))?;
     Scenario::parse(&contents, limits).map_err(|error| Failure::usage(format!("{text}, {error}")))
 }
@@ -155,7 +158,8 @@ fn title(spec: &MachineSpec, name: &str, shape: &Shape, workload: &str) -> Strin
     let cores = if cores < built { format!(" of {cores} active cores") } else { String::new() };
     let registers = if spec.is_snapshot() { format!(", registers of {name}") } else { String::new() };
     let family = spec.family().name;
-    format!("EMULATED {family} ({}), {sockets} socket{plural}{cores}{registers}: {workload}", spec.preset())
+    let preset = spec.preset();
+    on_one_line(&format!("EMULATED {family} ({preset}), {sockets} socket{plural}{cores}{registers}: {workload}"))
 }
 
 /// What a run would do: for that the hardware is enough, so that families without a model, and snapshots, will do.

@@ -8,6 +8,7 @@ use super::ReportArgs;
 use super::over_time::OverTime;
 use super::recording::{Interval, Recording};
 use crate::failure::Failure;
+use crate::printable::on_one_line;
 use crate::results::output::Form;
 use crate::results::table::{self, seconds};
 use crate::results::{Place, Report, Row, quoted};
@@ -81,11 +82,12 @@ impl Side {
             intervals += 1;
         }
         recording.finish()?;
-        let (title, emulated) = (recording.about().title.clone(), recording.about().emulated.clone());
+        let (title, emulated) = (on_one_line(&recording.about().title), recording.about().emulated.clone());
         Ok(Self { title, emulated, whole: args.report(&recording, &whole), spreads: over_time.spreads(), intervals })
     }
 
-    /// Each row with its standard error as a share of it: from how far the intervals lie apart, or, where there is one only, from the turns in it.
+    /// Each row with its standard error as a share of it: from how far the intervals lie apart, or, where there is
+    /// one only, from the turns in it.
     fn rows(&self) -> impl Iterator<Item = (&Row, Option<f64>)> {
         let of_turns = |row: &Row| {
             let share = row.standard_error? / row.value.number()?.abs();
@@ -118,7 +120,8 @@ impl Pair<'_> {
         Some((other - one) / one.abs()).filter(|change| change.is_finite())
     }
 
-    /// True if there is a change no larger than what the intervals within each recording let expect; nothing if these say nothing.
+    /// True if there is a change no larger than what the intervals within each recording let expect; nothing if these
+    /// say nothing.
     fn may_be_chance(&self) -> Option<bool> {
         let (one, other) = (self.one.0.value.number()?, self.other.0.value.number()?);
         if one == other {
@@ -232,7 +235,8 @@ fn json(out: &mut impl Write, pairs: &[Pair<'_>], one: &Side, other: &Side) -> i
     Ok(())
 }
 
-/// Place if there is one; value, spread and validity of the first and of the second; change, unit, name. Shares are in per cent.
+/// Place if there is one; value, spread and validity of the first and of the second; change, unit, name. Shares are
+/// in per cent.
 fn separated(out: &mut impl Write, pairs: &[Pair<'_>], separator: &str) -> io::Result<()> {
     for pair in pairs {
         let mut fields: Vec<String> = pair.place.iter().map(ToString::to_string).collect();

@@ -12,6 +12,7 @@ use pericore_observe::session::Sample;
 
 use crate::failure::Failure;
 use crate::measure::SelectionArgs;
+use crate::printable::on_one_line;
 use crate::record;
 use crate::results::output::{OutputArgs, Style};
 use crate::results::table::Digits;
@@ -34,10 +35,12 @@ pub struct ReportArgs {
     /// Print each interval, as `stat -I` does
     #[arg(short = 'I', long)]
     intervals: bool,
-    /// Print for each event (a second) and metric how it went over all intervals: mean, least, median, 95th percentile, most, and when that was
+    /// Print for each event (a second) and metric how it went over all intervals: mean, least, median, 95th
+    /// percentile, most, and when that was
     #[arg(long, conflicts_with_all = ["intervals", "truth"])]
     over_time: bool,
-    /// Compare with another recording: both values, how far the intervals lie apart in each, and the change from FILE to OTHER
+    /// Compare with another recording: both values, how far the intervals lie apart in each, and the change from FILE
+    /// to OTHER
     #[arg(long, value_name = "OTHER", conflicts_with_all = ["intervals", "over_time", "truth"])]
     diff: Option<PathBuf>,
     /// Print what the model knew, and the difference, beside each number
@@ -81,7 +84,7 @@ pub fn run(args: &ReportArgs) -> Result<(), Failure> {
     let emulated = recording.about().emulated.clone();
     let mut out = args.output.open_or(io::stdout())?;
     if args.output.is_for_people() {
-        writeln!(out, "\n {}", recording.about().title)?;
+        writeln!(out, "\n {}", on_one_line(&recording.about().title))?;
     }
     args.output.print_fewer(&mut out, &recording.layout(), args.over_time)?;
     if args.over_time {

@@ -2,6 +2,7 @@
 //! runs are on a live software machine, of which every access is known. Needs root or user namespaces, and /dev/fuse.
 
 mod blocked;
+mod inputs;
 mod journals;
 mod served;
 mod signals;

@@ -1,42 +1,54 @@
-//! The snoop directory of a home agent: a bit with each line in memory that says whether a cache of another socket may have it.
+//! The snoop directory of a home agent: a bit with each line in memory that says whether a cache of another socket
+//! may have it.
 //!
-//! The bit comes with the line when memory is read, so that snoops of other sockets wait for it; the home agent's own socket is not in
-//! it and is snooped at once. A bit that must change is written to memory with its line.
+//! The bit comes with the line when memory is read, so that snoops of other sockets wait for it; the home agent's own
+//! socket is not in it and is snooped at once. A bit that must change is written to memory with its line.
 
 use super::Model;
 use super::request::RequestId;
 use crate::ledger::e5_2600::{NO_THREAD, RequestKind};
 use crate::signal::{SignalSink, Tick};
 
-/// The directory bits of a socket's memory.
+/// Words of a page of bits: 4 KiB.
+const PAGE: usize = 512;
+
+/// The directory bits of a socket's memory. Pages of which no bit was ever set are not there: memory is large, and
+/// what a workload reaches of it is not.
 #[derive(Debug)]
 pub struct Directory {
-    bits: Vec<u64>,
+    pages: Vec<Option<Box<[u64; PAGE]>>>,
 }
 
 impl Directory {
     /// No line is anywhere else. `lines` is a power of two.
     pub fn new(lines: u64) -> Self {
-        Self { bits: vec![0; lines.div_ceil(64) as usize] }
+        let words = (lines.div_ceil(64) as usize).next_power_of_two();
+        Self { pages: vec![None; words.div_ceil(PAGE)] }
     }
 
-    const fn place(&self, line: u32) -> (usize, u32) {
-        ((line as usize / 64) & (self.bits.len() - 1), line % 64)
+    const fn place(&self, line: u32) -> (usize, usize, u32) {
+        let word = line as usize / 64;
+        ((word / PAGE) & (self.pages.len() - 1), word % PAGE, line % 64)
     }
 
     fn get(&self, line: u32) -> bool {
-        let (word, bit) = self.place(line);
-        self.bits[word] >> bit & 1 == 1
+        let (page, word, bit) = self.place(line);
+        self.pages[page].as_ref().is_some_and(|page| page[word] >> bit & 1 == 1)
     }
 
     fn set(&mut self, line: u32, elsewhere: bool) {
-        let (word, bit) = self.place(line);
-        self.bits[word] = self.bits[word] & !(1 << bit) | u64::from(elsewhere) << bit;
+        let (page, word, bit) = self.place(line);
+        if !elsewhere && self.pages[page].is_none() {
+            return;
+        }
+        let page = self.pages[page].get_or_insert_with(|| Box::new([0; PAGE]));
+        page[word] = page[word] & !(1 << bit) | u64::from(elsewhere) << bit;
     }
 }
 
 impl Model {
-    /// The sockets that are snooped before memory has answered: all but the requester's, and with a directory only the home agent's.
+    /// The sockets that are snooped before memory has answered: all but the requester's, and with a directory only
+    /// the home agent's.
     pub(super) fn snooped_at_once(&self, home: u8, requester: u8) -> impl Iterator<Item = u8> + use<> {
         let all = self.directories.is_empty();
         (0..self.parameters.sockets).filter(move |&socket| socket != requester && (all || socket == home))
@@ -67,8 +79,9 @@ impl Model {
         let (line, home, kind, remote) = (entry.line, entry.record.nid, entry.record.kind, entry.record.remote);
         let directory = &mut self.directories[usize::from(home)];
         if remote && kind == RequestKind::Eviction {
-            // The write itself brings the bit: a modified line is in no other cache. A core's writeback says nothing of the kind: it only
-            // comes here if its slice has given the line up meanwhile, and another cache may have it by now.
+            // The write itself brings the bit: a modified line is in no other cache. A core's writeback says nothing
+            // of the kind: it only comes here if its slice has given the line up meanwhile, and another cache may
+            // have it by now.
             directory.set(line, false);
             return;
         }

@@ -1,4 +1,5 @@
-//! Measuring this machine: its own registers, wall time, and a program as a child, or everything until the end is asked for.
+//! Measuring this machine: its own registers, wall time, and a program as a child, or everything until the end is
+//! asked for.
 
 mod measurement;
 
@@ -15,6 +16,7 @@ use super::wakeup::Wakeup;
 use super::{MeasureArgs, Receiver, Subject, Task, preparation};
 use crate::failure::{Failure, USAGE};
 use crate::machine::run::{end_with_keeper, is_within};
+use crate::printable::on_one_line;
 use crate::{restore, target};
 use measurement::Measurement;
 
@@ -32,8 +34,8 @@ fn turn(args: &MeasureArgs) -> f64 {
     args.rotate.map_or(TURN, |milliseconds| milliseconds / 1e3)
 }
 
-/// Names the software machine to the programs that `pericore machine run` and `machine boot` start. To us its registers are like a Xeon's: only
-/// this tells.
+/// Names the software machine to the programs that `pericore machine run` and `machine boot` start. To us its
+/// registers are like a Xeon's: only this tells.
 pub const STANDS_IN: &str = "PERICORE_EMULATED";
 
 /// The software machine that we are on, if it said so.
@@ -44,7 +46,8 @@ pub fn stand_in() -> Option<String> {
 /// Measures the machine that this runs on.
 ///
 /// # Errors
-/// A machine whose uncore is not known or not reachable, a command line that cannot be carried out, or a run that failed.
+/// A machine whose uncore is not known or not reachable, a command line that cannot be carried out, or a run that
+/// failed.
 pub fn run(task: Task<'_>, receiver: &mut dyn Receiver) -> Result<ExitCode, Failure> {
     on(task, &target::host()?, receiver)
 }
@@ -104,7 +107,8 @@ fn on(task: Task<'_>, host: &Host, receiver: &mut dyn Receiver) -> Result<ExitCo
             None => watching.insert((Interrupt::watch()?, Wakeup::new()?)),
         };
         if run == 0 {
-            // Not before: whoever waits for others to end has neither a file nor a socket that a signal could leave behind.
+            // Not before: whoever waits for others to end has neither a file nor a socket that a signal could leave
+            // behind.
             receiver.open()?;
             if !receiver.needs_every_sample() {
                 preparation::warn_of_wraps(task, &schedule, &plan);
@@ -134,7 +138,8 @@ fn on(task: Task<'_>, host: &Host, receiver: &mut dyn Receiver) -> Result<ExitCo
     Ok(watching.map_or(status, |(interrupt, _)| interrupt.exit(status)))
 }
 
-/// Waits for another session to end; false if the end of ours comes first. Before the first run signals end the program, so that it needs no look.
+/// Waits for another session to end; false if the end of ours comes first. Before the first run signals end the
+/// program, so that it needs no look.
 fn outwait(neighbour: &Neighbour, watching: Option<&mut (Interrupt, Wakeup)>) -> Result<bool, Failure> {
     let Some((interrupt, wakeup)) = watching else {
         return neighbour.wait().map(|()| true).map_err(Failure::failed);
@@ -160,7 +165,7 @@ fn title(task: Task<'_>, host: &Host, plan: &Plan) -> String {
     let sockets = plan.sockets.len();
     let plural = if sockets == 1 { "" } else { "s" };
     let words: Vec<_> = task.args.program.words().iter().map(|word| word.to_string_lossy()).collect();
-    let what = if words.is_empty() { "system wide".to_owned() } else { words.join(" ") };
+    let what = if words.is_empty() { "system wide".to_owned() } else { on_one_line(&words.join(" ")) };
     let emulated = stand_in().map_or_else(String::new, |machine| format!("EMULATED {machine}: "));
     format!("{emulated}{name}, {sockets} socket{plural}: {what}")
 }
