@@ -15,6 +15,7 @@ use pericore_registers::RegisterSpace;
 
 use crate::failure::{Failure, NOTHING};
 use crate::machine::opened;
+use crate::measure::{VIRTUAL, stand_in};
 use crate::restore;
 use crate::target;
 use crate::terminal::ColorArg;
@@ -93,6 +94,9 @@ fn this_machine(host: &Host) -> Vec<Finding> {
     match host.family() {
         Ok(family) => {
             findings.push(Finding::good(FAMILY, format!("{} ({})", family.name, family.title)));
+            if host.processor.is_virtual && stand_in().is_none() {
+                findings.push(Finding::note("virtual", VIRTUAL));
+            }
             findings.extend(system::examine(host.root(), cpu, Some(family)));
             findings.extend(units::examine(&mut host.space(), family, &host.cpus));
         }

@@ -66,8 +66,8 @@ fn msr_writes(root: &Root, barred: Barred<'_>) -> Option<Finding> {
         rule => Finding::note(
             "writes",
             format!(
-                "the msr driver lets MSRs be written (allow_writes={rule}), but notes it in the kernel's log and marks the kernel as tainted; \
-                 msr.allow_writes=on keeps it from that"
+                "the msr driver lets MSRs be written (allow_writes={rule}), but notes it in the kernel's log, and marks the \
+                 kernel as tainted; msr.allow_writes=on keeps it out of the log"
             ),
         ),
     })
@@ -142,7 +142,7 @@ fn lockdown(root: &Root, barred: Barred<'_>) -> Option<Finding> {
             format!(
                 "the kernel is locked down ({mode}): nobody may write MSRs or configuration space, or reach /dev/mem"
             ),
-            "switch secure boot off in the firmware's set-up, or boot without lockdown=",
+            "count through the kernel's own driver, which lockdown does not bar: perf list uncore",
         )
     })
 }

@@ -105,6 +105,7 @@ fn a_machine_without_uncore_says_so_and_points_at_software() {
     // The same system with a processor that is known: now what bars the way is a problem.
     let known = |model| Processor { vendor: "GenuineIntel".into(), family: 6, model, ..Default::default() };
     let there = examine_root(Root::at(&root), known(207)).unwrap();
+    let guest = examine_root(Root::at(&root), Processor { is_virtual: true, ..known(207) }).unwrap();
     // The E5-2600 has no registers in memory.
     let without = examine_root(Root::at(&root), known(45)).unwrap();
     fs::remove_dir_all(&root).unwrap();
@@ -114,7 +115,9 @@ fn a_machine_without_uncore_says_so_and_points_at_software() {
     assert!(here[0].words().contains("virtual") && here[1].words().contains("--machine"));
     assert!(verdict(&here, false).starts_with("pericore stat cannot count on this machine."));
     assert_eq!(state(&there, "family"), ["ok"]);
-    for (check, word) in [("msr", "modprobe msr"), ("memory", "CAP_SYS_RAWIO"), ("lockdown", "secure boot")] {
+    assert_eq!((state(&guest, "virtual"), state(&there, "virtual").len()), (vec!["note"], 0));
+    assert!(there.iter().all(|finding| !finding.words().contains("switch secure boot off")));
+    for (check, word) in [("msr", "modprobe msr"), ("memory", "CAP_SYS_RAWIO"), ("lockdown", "perf list uncore")] {
         let finding = there.iter().find(|finding| finding.key().0 == check).unwrap();
         assert!(finding.is_problem() && finding.words().contains(word), "{check}: {}", finding.words());
     }

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use pericore_doors::program_remedy;
 
+use super::invoker::Invoker;
 use crate::failure::Failure;
 use crate::notice;
 
@@ -31,16 +32,22 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Starts it, with our streams, environment and folder.
+    /// Starts it, with our streams, environment and folder, and as another user if one is given.
     ///
     /// # Errors
     /// It cannot be found or run; the exit status says which.
-    pub fn start(words: &[OsString]) -> Result<Option<Self>, Failure> {
+    pub fn start(words: &[OsString], user: Option<&Invoker>) -> Result<Option<Self>, Failure> {
         let Some((program, arguments)) = words.split_first() else { return Ok(None) };
-        let child = Command::new(program).args(arguments).spawn().map_err(|error| {
+        let mut command = Command::new(program);
+        command.args(arguments);
+        if let Some(user) = user {
+            user.become_in(&mut command);
+        }
+        let child = command.spawn().map_err(|error| {
             let is_found = error.kind() != io::ErrorKind::NotFound;
             let remedy = program_remedy(&program.to_string_lossy(), &error);
-            Failure::not_started(format!("cannot run {}: {error}; {remedy}", program.display()), is_found)
+            let who = user.map_or_else(String::new, |user| format!(" as {user} (--as-root runs it as root)"));
+            Failure::not_started(format!("cannot run {}{who}: {error}; {remedy}", program.display()), is_found)
         })?;
         Ok(Some(Self { child, status: None, patience: PATIENCE }))
     }
@@ -130,18 +137,18 @@ mod tests {
 
     #[test]
     fn the_exit_status_is_the_programs() {
-        let start = |line: &[&str]| Measured::start(&words(line)).unwrap().unwrap();
+        let start = |line: &[&str]| Measured::start(&words(line), None).unwrap().unwrap();
         assert_eq!(format!("{:?}", status(start(&["sh", "-c", "exit 7"]))), format!("{:?}", ExitCode::from(7)));
         let killed = status(start(&["sh", "-c", "kill -9 $$"]));
         assert_eq!(format!("{killed:?}"), format!("{:?}", ExitCode::from(137)));
-        assert!(Measured::start(&[]).unwrap().is_none());
-        let refused = Measured::start(&words(&["pericore-no-such-program"])).unwrap_err();
+        assert!(Measured::start(&[], None).unwrap().is_none());
+        let refused = Measured::start(&words(&["pericore-no-such-program"]), None).unwrap_err();
         assert_eq!(refused.status(), 127);
     }
 
     #[test]
     fn a_program_that_outlives_the_measurement_is_asked_to_end() {
-        let program = Measured::start(&words(&["sleep", "1000"])).unwrap().unwrap();
+        let program = Measured::start(&words(&["sleep", "1000"]), None).unwrap().unwrap();
         assert_eq!(format!("{:?}", program.end().unwrap()), format!("{:?}", ExitCode::from(128 + 15)));
     }
 
@@ -149,7 +156,7 @@ mod tests {
     #[test]
     fn a_program_that_ignores_its_end_is_killed() {
         let line = words(&["sh", "-c", "trap '' TERM; while :; do sleep 0.05; done"]);
-        let mut program = Measured::start(&line).unwrap().unwrap();
+        let mut program = Measured::start(&line, None).unwrap().unwrap();
         program.patience = Duration::from_millis(300);
         // Not before the signal is ignored.
         let ignored = |status: &str| {
@@ -165,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_program_that_is_forgotten_is_ended_and_waited_for() {
-        let program = Measured::start(&words(&["sleep", "1000"])).unwrap().unwrap();
+        let program = Measured::start(&words(&["sleep", "1000"]), None).unwrap().unwrap();
         let place = format!("/proc/{}", program.child.id());
         assert!(std::path::Path::new(&place).exists());
         drop(program);

@@ -5,6 +5,7 @@ mod child;
 pub mod emulated;
 mod ender;
 mod interrupt;
+mod invoker;
 mod local;
 pub mod preparation;
 mod progress;
@@ -30,7 +31,7 @@ use crate::notice;
 use crate::program::ProgramArgs;
 pub use ender::Ender;
 pub use interrupt::{HoldsRegisters, Interrupt};
-pub use local::{STANDS_IN, stand_in};
+pub use local::{STANDS_IN, VIRTUAL, stand_in};
 pub use progress::WaitLine;
 
 /// A year: longer intervals are a slip.
@@ -80,6 +81,9 @@ pub struct MeasureArgs {
     /// share units
     #[arg(long)]
     no_freeze: bool,
+    /// Under sudo, run the program as root; otherwise it runs as the user who called sudo
+    #[arg(long, conflicts_with = "machine")]
+    as_root: bool,
     /// If another run of pericore is in the way, begin when it has ended
     #[arg(long)]
     wait: bool,

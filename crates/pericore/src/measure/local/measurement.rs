@@ -10,10 +10,11 @@ use pericore_observe::plan::Plan;
 use pericore_observe::run::{self, Clock, Passed, Schedule, Stretch};
 use pericore_observe::session::{Entrance, Guard, JournalFile, Moment, Neighbourhood, Options, Session};
 
-use super::{elsewhere, is_ended};
+use super::{elsewhere, is_ended, taint};
 use crate::failure::Failure;
 use crate::measure::child::Measured;
 use crate::measure::interrupt::{HoldsRegisters, Interrupt};
+use crate::measure::invoker::Invoker;
 use crate::measure::silent::Silent;
 use crate::measure::wakeup::Wakeup;
 use crate::measure::{Receiver, Taken, Task, say_nothing_was_measured};
@@ -24,6 +25,8 @@ pub struct Measurement<'a> {
     pub task: Task<'a>,
     pub schedule: Schedule,
     pub host: &'a Host,
+    /// No run came before it.
+    pub is_first: bool,
     /// No run follows, so that nothing has to be opened any more.
     pub is_last: bool,
     pub watch: Stopwatch,
@@ -53,13 +56,21 @@ impl Measurement<'_> {
         let take_over = args.take_over;
         let options = Options { take_over, guard, journal: Some(journal), neighbourhood: Some(neighbourhood) };
         let watch = self.watch;
+        let has_program = !args.program.words().is_empty();
+        let user = Invoker::of_sudo().filter(|_| has_program && !args.as_root);
+        if let Some(user) = user.as_ref().filter(|_| self.is_first) {
+            notice::warn(format!("the program runs as {user}, who called sudo; --as-root runs it as root"));
+        }
+        if self.is_first && taint::comes_with(self.host.root(), &plan) {
+            notice::warn(taint::WARNING);
+        }
         // Declared first, so dropped last: an error in between puts the registers back before it waits for the program.
         let mut program;
         let holds = HoldsRegisters::begin();
         let mut session = Session::start(self.host.space(), plan, options, |_| watch.moment())
             .map_err(|error| elsewhere(Failure::failed(error), self.host))?;
         drop(entrance);
-        program = match Measured::start(args.program.words()) {
+        program = match Measured::start(args.program.words(), user.as_ref()) {
             Ok(program) => program,
             Err(failure) => {
                 session.stop().map_err(Failure::failed)?;

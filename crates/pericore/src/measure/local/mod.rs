@@ -2,6 +2,7 @@
 //! asked for.
 
 mod measurement;
+mod taint;
 
 use std::process::ExitCode;
 
@@ -37,6 +38,9 @@ fn turn(args: &MeasureArgs) -> f64 {
 /// Names the software machine to the programs that `pericore machine run` and `machine boot` start. To us its
 /// registers are like a Xeon's: only this tells.
 pub const STANDS_IN: &str = "PERICORE_EMULATED";
+
+/// What a virtual machine of a known model is told. CPUID has the host's model, and the hypervisor's bit.
+pub const VIRTUAL: &str = "this is a virtual machine, and most hypervisors hide the uncore: count on the host";
 
 /// The software machine that we are on, if it said so.
 pub fn stand_in() -> Option<String> {
@@ -82,6 +86,10 @@ fn wanted(task: Task<'_>, host: &Host) -> Result<Selection, Failure> {
 /// A failure on a host, with where else to look; but what no machine can do stays as it is.
 fn elsewhere(failure: Failure, host: &Host) -> Failure {
     let Some(family) = host.family().ok().filter(|_| failure.status() != USAGE) else { return failure };
+    let failure = match host.processor.is_virtual && stand_in().is_none() {
+        true => failure.with_advice(VIRTUAL),
+        false => failure,
+    };
     failure.with_advice(&format!(
         "`pericore doctor` says what else is missing; --machine {} counts on a software machine instead",
         family.name
@@ -118,14 +126,15 @@ fn on(task: Task<'_>, host: &Host, receiver: &mut dyn Receiver) -> Result<ExitCo
             end_with_keeper(&ender)?;
             receiver.begin(&Subject { title, emulated: stand_in(), plan: &plan, ender })?;
         }
-        let is_last = run + 1 == task.course.repeat;
+        let (is_first, is_last) = (run == 0, run + 1 == task.course.repeat);
         let watch = Stopwatch::default();
         // A machine whose traffic somebody else has chosen may give what no model does: `machine run --inject`.
         let silent = match (is_within(), host.family()) {
             (true, Ok(family)) => Silent::of(family, &plan.selection),
             _ => Silent::default(),
         };
-        let mut measurement = Measurement { task, schedule, host, is_last, watch, interrupt, wakeup, silent, receiver };
+        let mut measurement =
+            Measurement { task, schedule, host, is_first, is_last, watch, interrupt, wakeup, silent, receiver };
         status = measurement.measure(plan, neighbourhood, entrance)?;
         if is_ended(interrupt, wakeup) {
             break;
