@@ -6,6 +6,7 @@
 mod error;
 mod metric;
 mod names;
+mod pattern;
 mod programming;
 mod resolve;
 mod settings;
@@ -180,10 +181,13 @@ impl Selection {
 
     /// Adds events: `unit/EVENT.SUBEVENT,key=value/`, `unit3/…/` for one instance, `{…}` groups, bare `EVENT.SUBEVENT`,
     /// Intel's `UNC_…` names, perf's `uncore_imc_0/event=0x4,umask=0x3/`; separated by commas.
+    /// `unit/CAS_*/` stands for all events whose names fit.
     ///
     /// # Errors
     /// [`SelectionError`], which points at the place. Nothing is added then.
     pub fn add_events(&mut self, text: &str) -> Result<(), SelectionError> {
+        let counts = |event: &str| Self::new(self.family).add_events(event).is_ok();
+        let text = &*pattern::expand(self.family, text, counts)?;
         let written = syntax::parse(text)?;
         let first_group = self.listed.iter().filter_map(|listed| listed.group).max().map_or(0, |group| group + 1);
         let mut grown = self.clone();

@@ -79,7 +79,10 @@ pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
 /// # Errors
 /// None, with the nearest names, or several, with how to tell them apart.
 pub fn the_one(families: &[&'static Family], name: &str) -> Result<Found, Failure> {
-    let found = resolve(families, name);
+    let mut found = resolve(families, name);
+    if found.is_empty() {
+        found = subevents(families, name);
+    }
     let Some(first) = found.first() else { return Err(unknown(families, name)) };
     // Events go before registers, registers before fields: a name of both is the former's.
     let mut best: Vec<&Found> = Vec::new();
@@ -101,6 +104,19 @@ fn also_in(families: &[&'static Family], found: &Found) -> Vec<&'static str> {
         .filter(|other| other.is_same_as(found))
         .map(|other| other.family.name)
         .collect()
+}
+
+/// Subevents by their own name, without the event's: what is meant if nothing else is called so.
+fn subevents(families: &[&'static Family], name: &str) -> Vec<Found> {
+    let mut found = Vec::new();
+    for family in families.iter().copied() {
+        for unit in family.units.iter().copied() {
+            let events = unit.events.iter().filter_map(|event| Some((event, event.subevent(name)?)));
+            let topics = events.map(|(event, subevent)| Topic::Subevent(event, subevent));
+            found.extend(topics.map(|topic| Found { family, unit: Some(unit), topic }));
+        }
+    }
+    found
 }
 
 fn same_kind(a: &Found, b: &Found) -> bool {

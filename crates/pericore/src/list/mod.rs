@@ -1,9 +1,13 @@
 //! `pericore list`: the catalogue, for people and for machines.
 
 mod events;
+mod map;
 mod metrics;
 mod nearest;
+mod ranked;
 mod registers;
+mod terms;
+mod topics;
 
 pub use registers::letters;
 
@@ -44,7 +48,8 @@ pub struct ListArgs {
     files: EventFilesArg,
     #[command(flatten)]
     color: ColorArg,
-    /// Only rows whose name or description has every one of these words; a word with a * is a pattern for names
+    /// Only rows whose name or description has every one of these words; a word with a * is a pattern for names. With
+    /// words and no other option, all kinds of rows, the best first; without any, a map of units and topics
     #[arg(value_name = "WORD")]
     words: Vec<String>,
 }
@@ -77,7 +82,16 @@ pub fn run(args: &ListArgs) -> Result<ExitCode, Failure> {
     }
     let request = Request { args, query: Query::new(&args.words), paint: args.color.paint() };
     let mut out = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    let mut rows = 0;
+    if args.is_bare() && request.query.is_empty() {
+        map::print(&mut out, &families, request.paint)?;
+        out.flush()?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let (all, mut rows) = (families.clone(), 0);
+    if args.is_bare() && !request.query.text().contains('*') {
+        rows = ranked::print(&mut out, &families, &request.query, request.paint)?;
+        families.clear();
+    }
     for family in &families {
         rows += if args.registers {
             registers::print(&mut out, family, &request)?
@@ -91,10 +105,18 @@ pub fn run(args: &ListArgs) -> Result<ExitCode, Failure> {
         rows += metrics::print_files(&mut out, &families, &file_metrics, &request)?;
     }
     if rows == 0 {
-        nearest::print(&mut out, &families, &request)?;
+        nearest::print(&mut out, &all, &request)?;
     }
     out.flush()?;
     Ok(if rows == 0 { ExitCode::from(NOTHING) } else { ExitCode::SUCCESS })
+}
+
+impl ListArgs {
+    /// True if no option says what to list, for people.
+    fn is_bare(&self) -> bool {
+        let has_option = self.registers || self.metrics || self.modelled || self.json;
+        !has_option && self.unit.is_none() && self.files.is_empty()
+    }
 }
 
 impl Request<'_> {

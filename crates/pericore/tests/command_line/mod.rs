@@ -7,6 +7,7 @@ mod lookup;
 mod perf_habits;
 mod plain_words;
 mod quantities;
+mod search;
 
 use std::process::Output;
 
