@@ -350,8 +350,8 @@ pub struct Metric {
 impl Metric {
     /// Whether it adds up, as far as it or its unit of measure says.
     pub fn quantity(&self) -> Option<Quantity> {
-        let told = |adds_up| if adds_up { Quantity::Extensive } else { Quantity::Intensive };
-        self.quantity.or_else(|| UnitOfMeasure::from_symbol(&self.unit_of_measure)?.adds_up().map(told))
+        let kind = |adds_up| if adds_up { Quantity::Extensive } else { Quantity::Intensive };
+        self.quantity.or_else(|| UnitOfMeasure::from_symbol(&self.unit_of_measure)?.adds_up().map(kind))
     }
 }
 

@@ -7,7 +7,8 @@ use crate::{BinaryOperator, Expression, Reference};
 /// Stands for the number of sockets, which no unit is named after.
 const SOCKETS: &str = "";
 
-/// With what power of each unit's number of instances a value grows when counts are added up: the first for a count, none for a
+/// With what power of each unit's number of instances a value grows when counts are added up: the first for a count,
+/// none for a
 /// quotient of two counts of one unit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Growth(BTreeMap<String, i32>);
@@ -18,7 +19,8 @@ pub struct Growth(BTreeMap<String, i32>);
 pub struct Uneven;
 
 impl Growth {
-    /// The growth of an expression whose bare names belong to `unit`. `metric` gives that of a reference to another metric.
+    /// The growth of an expression whose bare names belong to `unit`. `metric` gives that of a reference to another
+    /// metric.
     ///
     /// # Errors
     /// [`Uneven`], if it has none.
@@ -133,7 +135,7 @@ mod tests {
 
     /// Sixty-four slices over eight channels are no share, and a product of counts is none of both.
     #[test]
-    fn counts_of_different_units_are_told_apart() {
+    fn counts_of_different_units_do_not_mix() {
         for text in ["A / imc/B", "A * B", "1 / A"] {
             let growth = growth(text).unwrap();
             assert!(!growth.adds_up() && !growth.is_none(), "{text}");

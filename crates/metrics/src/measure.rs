@@ -63,7 +63,8 @@ impl UnitOfMeasure {
         Self::ALL.into_iter().find(|unit| unit.symbol() == symbol)
     }
 
-    /// Whether numbers in this unit add up over parts of a machine, if the unit tells: bytes do, shares do not, and a number of things may be a
+    /// Whether numbers in this unit add up over parts of a machine, if the unit tells: bytes do, shares do not, and a
+    /// number of things may be a
     /// sum or a mean.
     pub const fn adds_up(self) -> Option<bool> {
         match self {
@@ -148,15 +149,15 @@ mod tests {
     /// Two sockets move the bytes of both, at the clock of each.
     #[test]
     fn bytes_add_up_and_shares_do_not() {
-        let told = |adds_up| {
+        let symbols = |adds_up| {
             UnitOfMeasure::ALL
                 .into_iter()
                 .filter(|unit| unit.adds_up() == adds_up)
                 .map(|unit| unit.symbol())
                 .collect::<Vec<_>>()
         };
-        assert_eq!(told(Some(true)), ["B", "B/s"]);
-        assert_eq!(told(Some(false)), ["%", "ratio", "cycles", "ns", "Hz"]);
+        assert_eq!(symbols(Some(true)), ["B", "B/s"]);
+        assert_eq!(symbols(Some(false)), ["%", "ratio", "cycles", "ns", "Hz"]);
     }
 
     #[test]

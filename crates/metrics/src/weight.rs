@@ -3,7 +3,8 @@
 use crate::{BinaryOperator, Expression, Resolver, evaluate};
 
 impl Expression {
-    /// The number by which values of a quotient are weighted, so that their mean is the sum of numerators over the sum of denominators; none for
+    /// The number by which values of a quotient are weighted, so that their mean is the sum of numerators over the sum
+    /// of denominators; none for
     /// what is no quotient of counts: that weighs as much as its time.
     ///
     /// ```

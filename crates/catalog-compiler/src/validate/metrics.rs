@@ -39,7 +39,8 @@ pub fn references(family: &Family, diagnostics: &mut Diagnostics) {
 /// The deepest chain of metrics that refer to metrics.
 const MOST_LEVELS: usize = 16;
 
-/// Checks that it is said whether a metric adds up, and that its expression does so. An intensive one may be printed as a sum: its mean over
+/// Checks that it is said whether a metric adds up, and that its expression does so. An intensive one may be printed
+/// as a sum: its mean over
 /// instances is taken.
 fn check_quantity(
     family: &Family,

@@ -38,8 +38,8 @@ impl Converted<'_> {
     pub fn quantity(&self) -> Quantity {
         let grows = Growth::of(&self.expression, self.unit.name, &|_| None).is_ok_and(|growth| growth.adds_up());
         // What is measured in no unit of ours is a ratio here.
-        let told = self.unit_of_measure.adds_up().filter(|_| self.unit_of_measure != UnitOfMeasure::Ratio);
-        if told.unwrap_or(grows) { Quantity::Extensive } else { Quantity::Intensive }
+        let by_unit = self.unit_of_measure.adds_up().filter(|_| self.unit_of_measure != UnitOfMeasure::Ratio);
+        if by_unit.unwrap_or(grows) { Quantity::Extensive } else { Quantity::Intensive }
     }
 }
 

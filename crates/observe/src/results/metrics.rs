@@ -17,7 +17,8 @@ pub struct MetricTotal {
     pub instances: usize,
     /// How long its counts were counted: over several sockets the mean of theirs.
     pub length: Length,
-    /// What it weighs in a mean over time: the denominator of a quotient of counts; none where it weighs as much as its time.
+    /// What it weighs in a mean over time: the denominator of a quotient of counts; none where it weighs as much as
+    /// its time.
     pub weight: Option<f64>,
     /// If any of its counts is scaled, the standard error that follows from theirs; none if nothing can be said.
     pub standard_error: Option<f64>,

@@ -123,7 +123,8 @@ fn a_metric_knows_how_many_sockets_it_is_about() {
     assert_eq!(numbers(&plan, &sample, 0, Scope::Instance)[15], Some(1000.0));
 }
 
-/// Table 2-41 prints the formula of one home agent: conflict cycles over time-stamp cycles. Each has 1,000,000 of these; with 100 and 1,000
+/// Table 2-41 prints the formula of one home agent: conflict cycles over time-stamp cycles. Each has 1,000,000 of
+/// these; with 100 and 1,000
 /// cycles of conflict the mean is 550 in a million, not 1,100. A sum over instances of what adds up is one.
 #[test]
 fn what_does_not_add_up_is_a_mean_over_instances() {
@@ -136,7 +137,8 @@ fn what_does_not_add_up_is_a_mean_over_instances() {
     assert_eq!(quantities, ["intensive", "extensive", "intensive"]);
 }
 
-/// Eight slices on each socket with 100 and 1,000 of each count: a quotient weighs as much as its denominator, a rate as much as its time.
+/// Eight slices on each socket with 100 and 1,000 of each count: a quotient weighs as much as its denominator, a rate
+/// as much as its time.
 #[test]
 fn a_quotient_weighs_as_much_as_its_denominator() {
     let plan = planned("cbo/AVG_INGRESS_LATENCY,MEM_READ_BANDWIDTH");

@@ -300,7 +300,8 @@ impl Selection {
     }
 }
 
-/// An expression that is no sum over the unit's instances: the mean over them of one that is. Documents print the formula of one instance.
+/// An expression that is no sum over the unit's instances: the mean over them of one that is. Documents print the
+/// formula of one instance.
 fn mean(unit: &Unit, expression: Expression) -> Expression {
     if !Growth::of(&expression, unit.name, &|_| None).is_ok_and(|growth| growth.is_of(unit.name)) {
         return expression;

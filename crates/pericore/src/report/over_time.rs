@@ -320,7 +320,8 @@ mod tests {
         assert!(table.contains("x: 1 without a number; not defined: no turn"), "{table}");
     }
 
-    /// A latency of 10 cycles over 30 requests, then of 90 over 10: 1,200 cycles over 40 requests are 30. Of the two seconds the mean is 50.
+    /// A latency of 10 cycles over 30 requests, then of 90 over 10: 1,200 cycles over 40 requests are 30. Of the two
+    /// seconds the mean is 50.
     #[test]
     fn a_quotients_mean_is_that_of_its_counts() {
         let mut over_time = OverTime::default();

@@ -115,7 +115,8 @@ impl Track {
         self.worst = Grade::Measured;
     }
 
-    /// The mean over time of all samples that had a number; quotients weigh as much as their denominators. One without a number makes it doubtful: it is not the mean of all.
+    /// The mean over time of all samples that had a number; quotients weigh as much as their denominators. One without
+    /// a number makes it doubtful: it is not the mean of all.
     pub fn mean(&self) -> Option<(f64, Grade)> {
         let worst = if self.numbers < self.samples { self.worst.max(Grade::Suspect) } else { self.worst };
         (self.weight > 0.0).then(|| (self.sum / self.weight, worst))

@@ -1,4 +1,5 @@
-//! What adds up over instances and sockets, and what does not. Clocks are those of the presets' data sheets: an X5570's uncore runs at 2.667 GHz
+//! What adds up over instances and sockets, and what does not. Clocks are those of the presets' data sheets: an
+//! X5570's uncore runs at 2.667 GHz
 //! and an 8592+'s links at 20 GT/s.
 
 use super::{pericore, stderr, stdout};
@@ -52,7 +53,7 @@ fn bytes_of_two_sockets_are_the_sum() {
 }
 
 #[test]
-fn a_metric_says_what_it_is() {
+fn a_metric_has_its_quantity_and_side() {
     let list = |machine: &str, metric: &str| -> serde_json::Value {
         let output = pericore(&["list", "--metrics", "--machine", machine, "--json", metric]);
         let text = stdout(&output);
