@@ -143,10 +143,11 @@ fn bystander(shape: &Shape, address: Address, width: Width) -> Option<u64> {
 /// All functions that answer on any bus of the machine.
 fn find_functions(chassis: &mut Chassis) -> Vec<Function> {
     let shape = chassis.shape().clone();
-    let buses = (0..=u8::MAX).filter(|&bus| {
-        shape.socket_of_bus(bus).is_some() || (0..shape.sockets).any(|socket| shape.first_bus(socket) == bus)
-    });
-    let bdfs = buses.flat_map(|bus| (0..32).flat_map(move |device| (0..8).map(move |f| Bdf::new(bus, device, f))));
+    let segments = chassis.pci_segments();
+    let bdfs =
+        (0..=u8::MAX).flat_map(|bus| (0..32).flat_map(move |device| (0..8).map(move |f| Bdf::new(bus, device, f))));
+    let bdfs: Vec<Bdf> = bdfs.collect();
+    let bdfs = segments.into_iter().flat_map(|segment| bdfs.iter().map(move |&bdf| Bdf { segment, ..bdf }));
     bdfs.filter_map(|bdf| find_function(chassis, &shape, bdf)).collect()
 }
 

@@ -1,5 +1,5 @@
-//! Machines that are strict or broken, because their name says so. Runs of other programs need /dev/fuse, root or user namespaces, and
-//! msr-tools.
+//! Machines that are strict or broken, because their name says so. Runs of other programs need /dev/fuse, root or
+//! user namespaces, and msr-tools.
 
 use crate::ours::pericore;
 
@@ -32,7 +32,8 @@ fn tools_meet_the_machine_that_was_named() {
     assert!(matches!(&counts[..], [stuck, runs] if stuck == "0" && runs != "0"), "{counts:?}");
 }
 
-/// Channel 1 is not there, channel 2 cannot be read, and the others count as ever: nobody adds up what was not measured.
+/// Channel 1 is not there, channel 2 cannot be read, and the others count as ever: nobody adds up what was not
+/// measured.
 #[test]
 fn stat_counts_what_is_whole_and_names_what_is_not() {
     let stat =
@@ -149,5 +150,59 @@ fn what_a_machine_has_not_is_refused_with_what_it_has() {
         let output = pericore(&["stat", "--machine", machine]);
         assert_eq!(output.status.code(), Some(129));
         assert!(text(&output.stderr).contains(words), "{}", text(&output.stderr));
+    }
+}
+
+/// Memory is denied: agents that lie behind MSRs are counted all the same, with a word on what was not looked at.
+/// Channels are not.
+#[test]
+fn what_is_denied_denies_only_what_needs_it() {
+    let stat = |events: &str| {
+        pericore(&[
+            "stat",
+            "--workload",
+            "idle",
+            "--timeout",
+            "0.01",
+            "--machine",
+            "emerald-rapids:denied=mem",
+            "-e",
+            events,
+        ])
+    };
+    let output = stat("cha/CLOCKTICKS/");
+    let printed = text(&output.stderr);
+    assert!(output.status.success() && printed.contains("all measured"), "{printed}");
+    for part in ["not looked at: ", "imc", "denied=mem", "not frozen as a whole"] {
+        assert!(printed.contains(part), "{part}: {printed}");
+    }
+    let output = stat("cha/CLOCKTICKS/,imc/CLOCKTICKS/");
+    let printed = text(&output.stderr);
+    assert!(!output.status.success() && printed.contains("denied=mem"), "{printed}");
+}
+
+/// A refused first write: the reason, a status that tells, and no journal.
+#[test]
+fn a_refused_first_write_leaves_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let journal = folder.path().join("journal");
+    let path = journal.to_str().expect("a plain name");
+    let machine = "e5-2600:denied=msr-write";
+    let output = pericore(&["stat", "--machine", machine, "--journal", path, "-e", "cbo/CLOCKTICKS/"]);
+    let printed = text(&output.stderr);
+    assert!(!output.status.success() && printed.contains("denied=msr-write"), "{printed}");
+    assert!(!journal.exists(), "{printed}");
+}
+
+/// The second socket shows no U-Box: neither command makes a machine of one socket of it.
+#[test]
+fn a_socket_without_its_uncore_is_no_machine_of_one_socket() {
+    let machine = "e5-2600:sockets=2,hidden=1/ubox";
+    let stat = pericore(&["stat", "--machine", machine, "-e", "imc/CAS_COUNT.RD/"]);
+    let doctor = pericore(&["doctor", "--machine", machine]);
+    for (output, printed) in [(&stat, text(&stat.stderr)), (&doctor, text(&doctor.stdout))] {
+        let words = printed.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(!output.status.success() && words.contains("socket 1 (cpu "), "{printed}");
+        assert!(words.contains("shows no uncore"), "{printed}");
     }
 }

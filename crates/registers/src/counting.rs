@@ -96,6 +96,10 @@ impl<S: RegisterSpace> RegisterSpace for Counting<S> {
         }
         self.inner.batch(operations, outcomes);
     }
+
+    fn pci_segments(&mut self) -> Vec<u16> {
+        self.inner.pci_segments()
+    }
 }
 
 #[cfg(test)]

@@ -46,6 +46,11 @@ pub trait RegisterSpace {
     /// See [`AccessError`](crate::AccessError). A write to an absent PCI function is dropped and is no error.
     fn write(&mut self, address: Address, width: Width, value: u64) -> Outcome<()>;
 
+    /// The PCI segments that there are, in ascending order.
+    fn pci_segments(&mut self) -> Vec<u16> {
+        vec![0]
+    }
+
     /// Carries out one operation: the value read, or 0 for a write.
     ///
     /// # Errors
@@ -75,6 +80,10 @@ impl<T: RegisterSpace + ?Sized> RegisterSpace for &mut T {
 
     fn batch(&mut self, operations: &[Operation], outcomes: &mut Vec<Outcome<u64>>) {
         (**self).batch(operations, outcomes);
+    }
+
+    fn pci_segments(&mut self) -> Vec<u16> {
+        (**self).pci_segments()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use pericore_registers::{Address, Operation, Width};
 
-use super::FileError;
+use super::{FileError, errno};
 use crate::backend::Backend;
 
 fn width(size: usize) -> Result<Width, FileError> {
@@ -18,7 +18,7 @@ fn width(size: usize) -> Result<Width, FileError> {
 /// Reads one cycle.
 pub fn read(backend: &impl Backend, physical: u64, size: usize) -> Result<Vec<u8>, FileError> {
     let operation = Operation::Read { address: Address::Mmio { physical }, width: width(size)? };
-    let value = backend.access(operation).outcome.map_err(|_| libc::EFAULT)?;
+    let value = backend.access(operation).outcome.map_err(|error| errno(&error, libc::EFAULT))?;
     Ok(value.to_le_bytes()[..size].to_vec())
 }
 
@@ -28,6 +28,6 @@ pub fn write(backend: &impl Backend, physical: u64, data: &[u8]) -> Result<usize
     let mut bytes = [0; 8];
     bytes[..data.len()].copy_from_slice(data);
     let operation = Operation::Write { address: Address::Mmio { physical }, width, value: u64::from_le_bytes(bytes) };
-    backend.access(operation).outcome.map_err(|_| libc::EFAULT)?;
+    backend.access(operation).outcome.map_err(|error| errno(&error, libc::EFAULT))?;
     Ok(data.len())
 }

@@ -17,7 +17,7 @@ use std::path::Path;
 
 use crate::backend::Backend;
 use crate::platform::Platform;
-use pericore_registers::AddressSpace;
+use pericore_registers::{AccessError, AddressSpace};
 
 /// Where the preloaded library lies in the private namespace.
 pub const PRELOAD: &str = "/dev/cpu/.pericore/door.so";
@@ -30,6 +30,11 @@ static PRELOAD_IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/preload.
 
 /// What a file operation fails with, as errno.
 pub type FileError = i32;
+
+/// What a failed access comes to: a refusal is one, and anything else is the file's own word.
+const fn errno(error: &AccessError, otherwise: FileError) -> FileError {
+    if matches!(error, AccessError::Permission { .. }) { libc::EPERM } else { otherwise }
+}
 
 /// All files of a machine.
 pub fn tree(backend: &impl Backend) -> Tree {
@@ -101,7 +106,7 @@ pub fn read(backend: &impl Backend, content: &Content, offset: u64, size: usize)
 pub fn write(backend: &impl Backend, content: &Content, offset: u64, data: &[u8]) -> Result<usize, FileError> {
     match content {
         Content::Msr { cpu } => msr::write(backend, *cpu, offset, data),
-        Content::Config { bdf, bytes } => Ok(pci::write(backend, *bdf, *bytes, offset, data)),
+        Content::Config { bdf, bytes } => pci::write(backend, *bdf, *bytes, offset, data),
         Content::Memory => memory::write(backend, offset, data),
         Content::Cpuid { .. } | Content::Text(_) | Content::Mapped(_) => Err(libc::EACCES),
         Content::Folder(_) => Err(libc::EISDIR),

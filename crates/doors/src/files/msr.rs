@@ -3,7 +3,7 @@
 
 use pericore_registers::{Address, Operation, Width};
 
-use super::FileError;
+use super::{FileError, errno};
 use crate::backend::Backend;
 
 const BYTES: usize = 8;
@@ -19,7 +19,7 @@ pub fn read(backend: &impl Backend, cpu: u32, offset: u64, size: usize) -> Resul
     while data.len() < size {
         match backend.access(Operation::Read { address, width: Width::B8 }).outcome {
             Ok(value) => data.extend(value.to_le_bytes()),
-            Err(_) if data.is_empty() => return Err(libc::EIO),
+            Err(error) if data.is_empty() => return Err(errno(&error, libc::EIO)),
             Err(_) => break,
         }
     }
@@ -35,8 +35,8 @@ pub fn write(backend: &impl Backend, cpu: u32, offset: u64, data: &[u8]) -> Resu
     for (index, bytes) in data.chunks_exact(BYTES).enumerate() {
         let value = bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
         let write = Operation::Write { address, width: Width::B8, value };
-        if backend.access(write).outcome.is_err() {
-            return if index == 0 { Err(libc::EIO) } else { Ok(index * BYTES) };
+        if let Err(error) = backend.access(write).outcome {
+            return if index == 0 { Err(errno(&error, libc::EIO)) } else { Ok(index * BYTES) };
         }
     }
     Ok(data.len())

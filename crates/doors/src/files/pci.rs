@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use pericore_registers::{Address, Bdf, Operation, Width};
+use pericore_registers::{AccessError, Address, Bdf, Operation, Width};
 
 use crate::backend::Backend;
 use crate::platform::Platform;
@@ -30,15 +30,23 @@ pub fn read(backend: &impl Backend, bdf: Bdf, limit: u16, offset: u64, size: usi
     let mut data = Vec::with_capacity(size.min(usize::from(limit)));
     for (offset, width) in cycles(offset, size, limit) {
         let address = Address::Pci { bdf, offset };
-        // A cycle that nothing answers reads as all ones.
-        let value = backend.access(Operation::Read { address, width }).outcome.unwrap_or(u64::MAX);
+        let value = match backend.access(Operation::Read { address, width }).outcome {
+            Ok(value) => value,
+            // Without the right the file ends after the header.
+            Err(AccessError::Permission { .. }) => break,
+            // A cycle that nothing answers reads as all ones.
+            Err(_) => u64::MAX,
+        };
         data.extend(&value.to_le_bytes()[..usize::from(width.bytes())]);
     }
     data
 }
 
 /// Writes a span of configuration space; the bytes written.
-pub fn write(backend: &impl Backend, bdf: Bdf, limit: u16, offset: u64, data: &[u8]) -> usize {
+///
+/// # Errors
+/// EPERM if the machine denies it.
+pub fn write(backend: &impl Backend, bdf: Bdf, limit: u16, offset: u64, data: &[u8]) -> Result<usize, i32> {
     let mut rest = data;
     for (offset, width) in cycles(offset, data.len(), limit) {
         let (now, later) = rest.split_at(usize::from(width.bytes()));
@@ -47,9 +55,12 @@ pub fn write(backend: &impl Backend, bdf: Bdf, limit: u16, offset: u64, data: &[
         bytes[..now.len()].copy_from_slice(now);
         let address = Address::Pci { bdf, offset };
         // A cycle that nothing answers is dropped.
-        let _ = backend.access(Operation::Write { address, width, value: u64::from_le_bytes(bytes) });
+        let outcome = backend.access(Operation::Write { address, width, value: u64::from_le_bytes(bytes) }).outcome;
+        if let Err(AccessError::Permission { .. }) = outcome {
+            return Err(libc::EPERM);
+        }
     }
-    data.len() - rest.len()
+    Ok(data.len() - rest.len())
 }
 
 /// `/proc/bus/pci/devices`: bus, device and function; vendor and device; interrupt; BARs and their sizes.

@@ -4,7 +4,7 @@ use pericore_registers::{AccessError, Address, Bdf, Outcome, RegisterSpace, Widt
 
 use super::map::Place;
 use super::variant::{Presence, Rules};
-use super::{Chassis, discovery, mmio, pci};
+use super::{Chassis, discovery, extra, mmio, pci};
 use crate::pmon::SlotRef;
 use crate::signal::Tick;
 
@@ -76,17 +76,18 @@ impl Chassis {
     }
 
     fn reach_function(&self, bdf: Bdf, offset: u16) -> Reached {
-        if bdf.segment != 0 {
-            return Reached::Absent;
-        }
         if let Some(socket) = self.discovery_owner(bdf) {
             return Reached::Config(discovery::owner_config(socket, offset & !3, self.discovery_fault));
         }
         let function = self.shape.socket_of_bus(bdf.bus).and_then(|(socket, bus)| {
             let function = self.map.function(bus, bdf.device, bdf.function)?;
-            (self.presence(socket, function.owner) != Presence::Hidden).then_some((socket, function))
+            let is_here = bdf.segment == self.segment_of(socket);
+            (is_here && self.presence(socket, function.owner) != Presence::Hidden).then_some((socket, function))
         });
-        let Some((socket, function)) = function else { return Reached::Absent };
+        let Some((socket, function)) = function else {
+            let extra = extra::config(&self.shape, self.functions, bdf, offset & !3).filter(|_| self.functions > 0);
+            return extra.map_or(Reached::Absent, Reached::Config);
+        };
         match function.register(offset) {
             Some((place, byte, bytes)) => Reached::Register { socket, place, byte, bytes },
             None => Reached::Config(function.config(offset & !3)),
@@ -98,7 +99,8 @@ impl Chassis {
         if self.tables.is_empty() || (bdf.device, bdf.function) != discovery::OWNER {
             return None;
         }
-        (0..self.shape.sockets).find(|&socket| self.shape.first_bus(socket) == bdf.bus)
+        let mut sockets = 0..self.shape.sockets;
+        sockets.find(|&socket| (self.segment_of(socket), self.shape.first_bus(socket)) == (bdf.segment, bdf.bus))
     }
 
     /// The PMON registers that a cycle reaches: instance and slot.
@@ -214,7 +216,8 @@ impl Chassis {
             Address::Msr { cpu, msr } => (u16::from(*self.socket_of_cpu.get(cpu as usize)?), self.map.msr(msr)?),
             Address::Pci { bdf, offset } => {
                 let (socket, bus) = self.shape.socket_of_bus(bdf.bus)?;
-                let function = self.map.function(bus, bdf.device, bdf.function).filter(|_| bdf.segment == 0)?;
+                let here = bdf.segment == self.segment_of(socket);
+                let function = self.map.function(bus, bdf.device, bdf.function).filter(|_| here)?;
                 let (place, byte, bytes) = function.register(offset)?;
                 (socket, (byte, bytes).eq(&(0, 8)).then_some(place)?)
             }
@@ -262,6 +265,9 @@ fn refusal(address: Address, broken: &crate::pmon::RuleBroken) -> AccessError {
 
 impl RegisterSpace for Chassis {
     fn read(&mut self, address: Address, width: Width) -> Outcome<u64> {
+        if !self.denied.is_nothing() {
+            self.denied.check(address, false)?;
+        }
         if let Some((number, slot)) = self.whole_register(address, width) {
             return Ok(self.bank.read(number, slot, self.now));
         }
@@ -281,6 +287,9 @@ impl RegisterSpace for Chassis {
     }
 
     fn write(&mut self, address: Address, width: Width, value: u64) -> Outcome<()> {
+        if !self.denied.is_nothing() {
+            self.denied.check(address, true)?;
+        }
         if self.write_delay > 0 && matches!(self.reach(address, width)?, Reached::Register { .. }) {
             self.later.put_off(self.now.saturating_add(self.write_delay), address, width, value);
             self.next_due = self.later.next_due();
@@ -293,5 +302,9 @@ impl RegisterSpace for Chassis {
             });
         }
         self.write_at(address, width, value, self.now)
+    }
+
+    fn pci_segments(&mut self) -> Vec<u16> {
+        if self.segment == 0 { vec![0] } else { vec![0, self.segment] }
     }
 }

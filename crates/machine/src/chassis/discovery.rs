@@ -12,6 +12,8 @@ use crate::signal::Wiring;
 
 /// Qwords from one record to the next.
 const STRIDE: u64 = 4;
+/// Access type of what lies in configuration space.
+const IN_PCI: u64 = 2;
 /// Bits of the global status registers (Table 1-8: two registers of 64).
 const STATUS_BITS: u16 = 128;
 /// PCI function of the table's owner, on the first bus of each socket.
@@ -57,6 +59,13 @@ pub fn table(shape: &Shape, wiring: &Wiring, socket: u16) -> Vec<u64> {
     // A record of zeros ends the table.
     table.extend([0; STRIDE as usize]);
     table
+}
+
+/// Puts the blocks of a table that lie in configuration space on a segment.
+pub fn put_on_segment(table: &mut [u64], segment: u16) {
+    for record in table.chunks_mut(STRIDE as usize).skip(1).filter(|record| record[0] >> 62 == IN_PCI) {
+        record[1] |= u64::from(segment) << 28;
+    }
 }
 
 /// Spoils a table as bad firmware would.
@@ -111,7 +120,7 @@ fn place(shape: &Shape, socket: u16, unit: &Unit, register: &Register, instance:
     let access = match placement.space {
         AddressSpace::Msr => 0,
         AddressSpace::Mmio => 1,
-        AddressSpace::PciConfig => 2,
+        AddressSpace::PciConfig => IN_PCI,
     };
     let address = match *placement.instances.get(usize::from(instance))? {
         Location::Msr { base } => u64::from(base) + offset,

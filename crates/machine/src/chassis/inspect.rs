@@ -87,7 +87,7 @@ impl Chassis {
     /// # Errors
     /// As [`RegisterSpace::read`].
     pub fn peek(&mut self, place: &RegisterPlace) -> Outcome<u64> {
-        self.read(place.address, place.width)
+        self.by_itself(|machine| machine.read(place.address, place.width))
     }
 
     /// Writes a register as software would.
@@ -95,7 +95,15 @@ impl Chassis {
     /// # Errors
     /// As [`RegisterSpace::write`].
     pub fn poke(&mut self, place: &RegisterPlace, value: u64) -> Outcome<()> {
-        self.write(place.address, place.width, value)
+        self.by_itself(|machine| machine.write(place.address, place.width, value))
+    }
+
+    /// Without what the system denies: this is a look from outside.
+    fn by_itself<T>(&mut self, access: impl FnOnce(&mut Self) -> T) -> T {
+        let denied = std::mem::take(&mut self.denied);
+        let outcome = access(self);
+        self.denied = denied;
+        outcome
     }
 
     /// Where a register of a block is; `None` if the block has none of its own.
@@ -115,7 +123,8 @@ impl Chassis {
             Location::Msr { base } => Address::Msr { cpu: self.shape.first_cpu(socket), msr: base + offset },
             Location::Pci { device, function } => {
                 let bus = self.shape.uncore_bus(socket) + placement.bus;
-                Address::Pci { bdf: Bdf::new(bus, device, function), offset: offset as u16 }
+                let segment = self.segment_of(socket);
+                Address::Pci { bdf: Bdf { segment, bus, device, function }, offset: offset as u16 }
             }
             Location::Mmio { bar, index, offset: within } => {
                 Address::Mmio { physical: mmio::base(bar, socket, index)? + within + u64::from(offset) }

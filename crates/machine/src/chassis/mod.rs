@@ -4,7 +4,9 @@ mod access;
 mod carried;
 mod core_msrs;
 mod cpuid;
+mod denied;
 mod discovery;
+mod extra;
 mod inspect;
 mod later;
 mod map;
@@ -20,6 +22,8 @@ use crate::pmon::{Bank, Interrupt};
 use crate::signal::{SignalSink, Tick, Wire, Wiring, WiringError};
 use access::Reached;
 use core_msrs::CoreMsrs;
+pub use denied::Denied;
+pub use extra::MOST as MOST_FUNCTIONS;
 pub use inspect::RegisterPlace;
 use later::Later;
 use map::AddressMap;
@@ -47,6 +51,11 @@ pub struct Chassis {
     /// Whether each block answers, by its machine-wide number.
     presence: Vec<Presence>,
     discovery_fault: DiscoveryFault,
+    /// PCI segment of the last socket; the others are on segment 0.
+    segment: u16,
+    /// PCI functions besides those of the uncore.
+    functions: u16,
+    denied: Denied,
     write_delay: Tick,
     later: Later,
     /// When the next of `later` is due.
@@ -78,6 +87,9 @@ impl Chassis {
             rules: Rules::Documented,
             presence,
             discovery_fault: DiscoveryFault::None,
+            segment: 0,
+            functions: 0,
+            denied: Denied::default(),
             write_delay: 0,
             later: Later::default(),
             next_due: Tick::MAX,
@@ -101,6 +113,10 @@ impl Chassis {
         for (block, counter) in &faults.stuck {
             self.bank.update_hold(block.number(&self.wiring)?, self.now, |hold| hold.stuck |= 1 << (counter & 31));
         }
+        (self.segment, self.functions, self.denied) = (variant.segment, variant.functions, variant.denied);
+        if let Some(table) = self.tables.last_mut() {
+            discovery::put_on_segment(table, variant.segment);
+        }
         self.discovery_fault = faults.discovery;
         self.tables.iter_mut().for_each(|table| discovery::spoil(table, faults.discovery));
         self.write_delay = faults.write_delay;
@@ -119,6 +135,11 @@ impl Chassis {
     /// Sockets, cores, buses.
     pub const fn shape(&self) -> &Shape {
         &self.shape
+    }
+
+    /// The PCI segment of a socket's buses.
+    pub const fn segment_of(&self, socket: u16) -> u16 {
+        if socket + 1 == self.shape.sockets { self.segment } else { 0 }
     }
 
     /// True if the machine has discovery tables.

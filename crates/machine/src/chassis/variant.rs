@@ -2,6 +2,7 @@
 
 use pericore_registers::{Address, Width};
 
+use super::denied::Denied;
 use crate::signal::{Tick, Wiring, WiringError};
 
 /// How a machine differs from the documented one; by default it does not.
@@ -11,6 +12,12 @@ pub struct Variant {
     pub rules: Rules,
     /// What is broken.
     pub faults: Faults,
+    /// PCI segment of the last socket's buses, 0 to 7; those of all others are on segment 0.
+    pub segment: u16,
+    /// PCI functions besides those of the uncore.
+    pub functions: u16,
+    /// What its system denies.
+    pub denied: Denied,
 }
 
 impl Variant {
@@ -42,6 +49,7 @@ impl Variant {
         Self {
             rules: Rules::Documented,
             faults: Faults { all_ones, hidden, stuck, discovery, intrusions: Vec::new(), write_delay },
+            ..Self::default()
         }
     }
 }

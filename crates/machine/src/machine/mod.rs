@@ -229,6 +229,10 @@ impl RegisterSpace for Machine {
         }
         self.chassis.write(address, width, value)
     }
+
+    fn pci_segments(&mut self) -> Vec<u16> {
+        self.chassis.pci_segments()
+    }
 }
 
 /// Which signals of a family the model of its first preset emits, links between two sockets included where it can have them;

@@ -2,7 +2,7 @@
 //!
 //! Delayed writes and intruders are not among the keys: a traffic model asks what is listened to only between its steps.
 
-use crate::chassis::{Block, Chassis, DiscoveryFault, Faults, Rules, Variant};
+use crate::chassis::{Block, Chassis, DiscoveryFault, Faults, MOST_FUNCTIONS, Rules, Variant};
 
 /// A key, and what may stand behind it.
 #[derive(Debug, Clone, Copy)]
@@ -23,8 +23,14 @@ pub const KEYS: &[Key] = &[
     Key { name: "all-ones", adds: true, accepts: BLOCKS, apply: all_ones },
     Key { name: "stuck", adds: true, accepts: "counters of this machine as [SOCKET/]UNIT[N]/ctr[M]", apply: stuck },
     Key { name: "discovery", adds: false, accepts: DISCOVERY, apply: discovery },
+    Key { name: "segment", adds: false, accepts: "a PCI segment from 0 to 7", apply: segment },
+    Key { name: "functions", adds: false, accepts: "a number of PCI functions up to 4096", apply: functions },
+    Key { name: "denied", adds: true, accepts: "mem, pci or msr-write", apply: denied },
     Key { name: "hostile", adds: false, accepts: "a number: all faults that follow from it", apply: hostile },
 ];
+
+/// A record of the discovery table has three bits for it.
+const MOST_SEGMENT: u16 = 7;
 
 const BLOCKS: &str = "blocks of this machine as [SOCKET/]UNIT[N]";
 const DISCOVERY: &str =
@@ -85,6 +91,20 @@ fn discovery(sound: &Chassis, value: &str, variant: &mut Variant) -> Option<()> 
         _ => return None,
     };
     sound.has_discovery().then_some(())
+}
+
+fn segment(_: &Chassis, value: &str, variant: &mut Variant) -> Option<()> {
+    variant.segment = value.parse().ok().filter(|&segment| segment <= MOST_SEGMENT)?;
+    Some(())
+}
+
+fn functions(_: &Chassis, value: &str, variant: &mut Variant) -> Option<()> {
+    variant.functions = value.parse().ok().filter(|&count| count <= MOST_FUNCTIONS)?;
+    Some(())
+}
+
+fn denied(_: &Chassis, value: &str, variant: &mut Variant) -> Option<()> {
+    variant.denied.add(value)
 }
 
 fn hostile(sound: &Chassis, value: &str, variant: &mut Variant) -> Option<()> {

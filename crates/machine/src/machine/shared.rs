@@ -41,4 +41,8 @@ impl RegisterSpace for SharedMachine {
     fn batch(&mut self, operations: &[Operation], outcomes: &mut Vec<Outcome<u64>>) {
         self.borrow_mut().batch(operations, outcomes);
     }
+
+    fn pci_segments(&mut self) -> Vec<u16> {
+        self.borrow_mut().pci_segments()
+    }
 }

@@ -26,13 +26,38 @@ pub enum DiscoverError {
     NoCpus,
     /// The function that tells the socket of a bus is nowhere.
     #[error(
-        "no bus of PCI segment 0 has the {family} uncore function {device:02x}.{function:x} (device ID {device_id:04x}): this is another \
-         processor, firmware hides its uncore, or a container does not show the buses; compare with `lspci -nn`, or name a software machine \
-         with --machine"
+        "no bus of PCI segment {} has the {family} uncore function {device:02x}.{function:x} (device ID {device_id:04x}): \
+         this is another processor, firmware hides its uncore, or a container does not show the buses; compare with \
+         `lspci -nn`, or name a software machine with --machine",
+        joined(.segments)
     )]
     NoUncoreBus {
         /// Family looked for.
         family: &'static str,
+        /// PCI segments that were looked at.
+        segments: Vec<u16>,
+        /// PCI device number.
+        device: u8,
+        /// PCI function number.
+        function: u8,
+        /// PCI device ID.
+        device_id: u16,
+    },
+    /// A package with online CPUs has no such function, although others have.
+    #[error(
+        "socket {socket} (cpu {cpu}) shows no uncore: no bus of PCI segment {} has function {device:02x}.{function:x} \
+         (device ID {device_id:04x}) for it. Sums over the other sockets would lack its part, so nothing is counted. \
+         Look in the firmware's set-up for an option that hides the uncore or its U-Box (`lspci -nn` shows it for the \
+         others), or take the socket's CPUs offline",
+        joined(.segments)
+    )]
+    NoUncoreOf {
+        /// Socket.
+        socket: u16,
+        /// Its first online CPU.
+        cpu: u32,
+        /// PCI segments that were looked at.
+        segments: Vec<u16>,
         /// PCI device number.
         device: u8,
         /// PCI function number.
@@ -84,6 +109,10 @@ pub enum DiscoverError {
         /// Unit.
         unit: &'static str,
     },
+}
+
+fn joined(segments: &[u16]) -> String {
+    segments.iter().map(u16::to_string).collect::<Vec<_>>().join(" or ")
 }
 
 /// How the sockets of a machine are told apart.

@@ -26,8 +26,9 @@ pub(super) type Owner = (Bdf, Result<u64, TableError>);
 /// Function 0 may be hidden while others are there, so each is asked.
 pub(super) fn find(space: &mut impl RegisterSpace) -> Result<Vec<Owner>, AccessError> {
     let mut owners = Vec::new();
-    for bus in 0..=u8::MAX {
-        for bdf in intel_functions(space, bus)? {
+    let buses = |segment: u16| (0..=u8::MAX).map(move |bus| (segment, bus));
+    for (segment, bus) in space.pci_segments().into_iter().flat_map(buses) {
+        for bdf in intel_functions(space, segment, bus)? {
             if let Some(indicator) = discovery_capability(space, bdf)? {
                 let base = base_address(space, bdf, indicator)?;
                 owners.push((bdf, base));
@@ -37,8 +38,9 @@ pub(super) fn find(space: &mut impl RegisterSpace) -> Result<Vec<Owner>, AccessE
     Ok(owners)
 }
 
-fn intel_functions(space: &mut impl RegisterSpace, bus: u8) -> Result<Vec<Bdf>, AccessError> {
-    let functions: Vec<Bdf> = (0..=FUNCTIONS).map(|number| Bdf::new(bus, number >> 3, number & 7)).collect();
+fn intel_functions(space: &mut impl RegisterSpace, segment: u16, bus: u8) -> Result<Vec<Bdf>, AccessError> {
+    let function = |number: u8| Bdf { segment, bus, device: number >> 3, function: number & 7 };
+    let functions: Vec<Bdf> = (0..=FUNCTIONS).map(function).collect();
     let identity = |&bdf: &Bdf| Operation::Read { address: Address::Pci { bdf, offset: 0 }, width: Width::B4 };
     let reads: Vec<Operation> = functions.iter().map(identity).collect();
     let mut outcomes: Vec<Outcome<u64>> = Vec::with_capacity(reads.len());

@@ -33,20 +33,26 @@ pub(super) fn by_node_registers(
         return Err(DiscoverError::NoNodeRegisters { family: family.name, unit });
     };
     let mut sockets: Vec<Socket> = Vec::new();
-    for bus in 0..=u8::MAX {
-        let Some(number) = node.socket_of(space, bus)? else { continue };
+    let segments = space.pci_segments();
+    for (segment, bus) in segments.iter().flat_map(|&segment| (0..=u8::MAX).map(move |bus| (segment, bus))) {
+        let Some(number) = node.socket_of(space, segment, bus)? else { continue };
         if let Some(other) = sockets.iter().find(|socket| socket.number == number) {
             let first = other.bus.unwrap_or(bus);
             return Err(DiscoverError::TwoBuses { socket: number, first, second: bus });
         }
         let package = packages.iter().find(|package| package.number == number);
         let cpu = package.ok_or(DiscoverError::NoCpuInSocket { bus, socket: number })?.cpu;
-        sockets.push(Socket::new(number, cpu, Some(bus)));
+        sockets.push(Socket::new(number, cpu, Some(bus)).on_segment(segment));
     }
     sockets.sort_by_key(|socket| socket.number);
+    let NodeRegisters { device, function, device_id, .. } = node;
     if sockets.is_empty() {
-        let NodeRegisters { device, function, device_id, .. } = node;
-        return Err(DiscoverError::NoUncoreBus { family: family.name, device, function, device_id });
+        return Err(DiscoverError::NoUncoreBus { family: family.name, segments, device, function, device_id });
+    }
+    let has_uncore = |package: &&Socket| sockets.iter().any(|socket| socket.number == package.number);
+    if let Some(package) = packages.iter().find(|package| !has_uncore(package)) {
+        let (socket, cpu) = (package.number, package.cpu);
+        return Err(DiscoverError::NoUncoreOf { socket, cpu, segments, device, function, device_id });
     }
     Ok(sockets)
 }
@@ -78,8 +84,8 @@ impl NodeRegisters {
     }
 
     /// The socket of a bus, or nothing if the bus does not have the function.
-    fn socket_of(&self, space: &mut impl RegisterSpace, bus: u8) -> Result<Option<u16>, DiscoverError> {
-        let bdf = Bdf::new(bus, self.device, self.function);
+    fn socket_of(&self, space: &mut impl RegisterSpace, segment: u16, bus: u8) -> Result<Option<u16>, DiscoverError> {
+        let bdf = Bdf { segment, ..Bdf::new(bus, self.device, self.function) };
         let identity = match space.read(Address::Pci { bdf, offset: 0 }, Width::B4) {
             Ok(identity) => identity,
             Err(denied @ AccessError::Permission { .. }) => return Err(denied.into()),

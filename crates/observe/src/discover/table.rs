@@ -231,10 +231,10 @@ const fn bits(value: u64, lsb: u32, width: u32) -> u64 {
 }
 
 impl Record {
-    /// The bus that the record names, if it puts its block in PCI configuration space.
-    pub(super) fn bus(&self) -> Option<u8> {
+    /// The segment and bus that the record names, if it puts its block in PCI configuration space.
+    pub(super) fn bus(&self) -> Option<(u16, u8)> {
         match self.place() {
-            Ok(BlockPlace::Pci(bdf, _)) => Some(bdf.bus),
+            Ok(BlockPlace::Pci(bdf, _)) => Some((bdf.segment, bdf.bus)),
             _ => None,
         }
     }
@@ -319,7 +319,13 @@ impl Record {
 
 /// The believable blocks of a socket's tables, and what is wrong with the others. A processor of several dies may have several
 /// tables.
-pub(super) fn blocks(family: &'static Family, bus: Option<u8>, tables: &[Table]) -> (Vec<Block>, Vec<RecordFault>) {
+///
+/// `bus` is the socket's uncore bus, with its segment.
+pub(super) fn blocks(
+    family: &'static Family,
+    bus: Option<(u16, u8)>,
+    tables: &[Table],
+) -> (Vec<Block>, Vec<RecordFault>) {
     let mut blocks: Vec<Block> = Vec::new();
     let mut faults = Vec::new();
     for table in tables {
@@ -334,7 +340,7 @@ pub(super) fn blocks(family: &'static Family, bus: Option<u8>, tables: &[Table])
 }
 
 /// Checks a block against those before it and against the socket.
-fn fits(known: &[Block], bus: Option<u8>, block: Block) -> Result<Block, String> {
+fn fits(known: &[Block], bus: Option<(u16, u8)>, block: Block) -> Result<Block, String> {
     let (name, instance) = (block.unit.name, block.instance);
     if known.iter().any(|other| std::ptr::eq(other.unit, block.unit) && other.instance == instance) {
         return Err(format!("{name} {instance} has a record already"));
@@ -346,9 +352,9 @@ fn fits(known: &[Block], bus: Option<u8>, block: Block) -> Result<Block, String>
         ));
     }
     let after = block.unit.placements.first().map_or(0, |placement| placement.bus);
-    let expected = bus.and_then(|bus| bus.checked_add(after));
+    let expected = bus.and_then(|(segment, bus)| Some((segment, bus.checked_add(after)?)));
     if let (BlockPlace::Pci(bdf, _), Some(expected)) = (block.place, expected)
-        && bdf.bus != expected
+        && (bdf.segment, bdf.bus) != expected
     {
         return Err(format!("{name} {instance} would lie on bus {:02x}, which is not this socket's", bdf.bus));
     }

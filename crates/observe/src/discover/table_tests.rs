@@ -51,7 +51,7 @@ fn emerald_rapids() -> &'static Family {
 
 fn check(announced: u64, records: &[[u64; 3]]) -> (Vec<Block>, Vec<RecordFault>) {
     let table = read(&mut memory(announced, records)).expect("the frame is sound");
-    blocks(emerald_rapids(), Some(0x7e), &[table])
+    blocks(emerald_rapids(), Some((0, 0x7e)), &[table])
 }
 
 #[test]

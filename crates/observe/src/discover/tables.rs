@@ -61,15 +61,20 @@ pub(super) fn seek(
         report.bases = tables.iter().map(|table| table.base).collect();
         report.announced = tables.iter().map(|table| table.announced).sum();
         report.blank = tables.iter().map(|table| table.announced - table.records.len() as u64).sum();
-        (report.blocks, report.faults) = table::blocks(family, socket.bus, &tables);
+        (report.blocks, report.faults) = table::blocks(family, uncore_bus(socket), &tables);
         socket.set_table(report);
     }
     Ok(())
 }
 
+/// A socket's uncore bus with its segment.
+fn uncore_bus(socket: &Socket) -> Option<(u16, u8)> {
+    Some((socket.segment, socket.bus?))
+}
+
 /// The socket on whose uncore bus the table itself puts blocks. On a part of several dies this holds for the table of each die.
 fn by_records(sockets: &[Socket], table: &Table) -> Option<usize> {
-    let votes = |socket: &Socket| table.records.iter().filter(|record| record.bus() == socket.bus).count();
+    let votes = |socket: &Socket| table.records.iter().filter(|record| record.bus() == uncore_bus(socket)).count();
     let votes = sockets.iter().map(|socket| if socket.bus.is_some() { votes(socket) } else { 0 });
     let (index, most) = votes.enumerate().max_by_key(|&(index, votes)| (votes, std::cmp::Reverse(index)))?;
     (most > 0).then_some(index)
@@ -77,6 +82,7 @@ fn by_records(sockets: &[Socket], table: &Table) -> Option<usize> {
 
 /// The socket in whose share of the buses the table's owner lies: firmware puts the uncore at the end of each share.
 fn by_bus(sockets: &[Socket], owner: Bdf) -> Option<usize> {
-    let at_or_after = sockets.iter().enumerate().filter(|(_, socket)| socket.bus.is_some_and(|bus| bus >= owner.bus));
+    let is_after = |socket: &Socket| socket.segment == owner.segment && socket.bus.is_some_and(|bus| bus >= owner.bus);
+    let at_or_after = sockets.iter().enumerate().filter(|(_, socket)| is_after(socket));
     at_or_after.min_by_key(|(_, socket)| socket.bus).map(|(index, _)| index)
 }

@@ -34,6 +34,8 @@ pub struct Socket {
     pub cpu: u32,
     /// Uncore bus, if one was looked for.
     pub bus: Option<u8>,
+    /// PCI segment of that bus.
+    pub segment: u16,
     /// Base addresses of the memory controllers, by number, as far as they were looked for.
     memory: Vec<Option<u64>>,
     /// LLC slices in use, if something tells.
@@ -132,7 +134,13 @@ pub enum LocateError {
 impl Socket {
     /// A socket whose units were not probed yet.
     pub const fn new(number: u16, cpu: u32, bus: Option<u8>) -> Self {
-        Self { number, cpu, bus, memory: Vec::new(), slices: None, table: None, units: Vec::new() }
+        Self { number, cpu, bus, segment: 0, memory: Vec::new(), slices: None, table: None, units: Vec::new() }
+    }
+
+    /// The same with its uncore bus on another PCI segment than the first.
+    #[must_use]
+    pub fn on_segment(self, segment: u16) -> Self {
+        Self { segment, ..self }
     }
 
     /// What the socket's discovery tables came to; nothing if they were not looked for.
@@ -216,7 +224,8 @@ impl Socket {
                 let bus =
                     self.bus_of(placement).ok_or(LocateError::NoBus { unit: unit.name, register: register.name })?;
                 let offset = u16::try_from(offset).map_err(|_| no_place)?;
-                Ok(Place { address: Address::Pci { bdf: Bdf::new(bus, device, function), offset }, width })
+                let bdf = Bdf { segment: self.segment, bus, device, function };
+                Ok(Place { address: Address::Pci { bdf, offset }, width })
             }
             Location::Mmio { bar, index, offset: within } if bar == MEMORY_BAR => {
                 let base = self.memory.get(usize::from(index)).copied().flatten();

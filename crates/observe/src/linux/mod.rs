@@ -9,6 +9,7 @@
 //! Files are opened when an access needs them, and for reading only until something is written. Once they are open, no access asks for a capability
 //! any more, but for reads below `/proc`: so [`LinuxSpace::hold_open`] and [`privileges`] give up the others.
 
+mod forbidden;
 mod host;
 mod memory;
 mod msr;
@@ -21,6 +22,7 @@ mod space;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+pub use forbidden::Forbidden;
 pub use host::{Host, HostError};
 pub use processor::Processor;
 pub use refusal::{REMEDY_MEM, REMEDY_MSR, REMEDY_MSR_MODULE, REMEDY_PCI};

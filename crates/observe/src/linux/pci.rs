@@ -1,6 +1,6 @@
 //! PCI configuration space through the files that the kernel keeps for each function.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -28,13 +28,26 @@ struct Open {
     writable: bool,
     size: u64,
     is_of_proc: bool,
+    /// It stays open: there may be no right to open it again.
+    is_held: bool,
 }
+
+/// Files that are open at a time, besides those that are held: discovery asks thousands of functions, and a process may
+/// open 1,024 files.
+const MOST_OPEN: usize = 64;
 
 impl Functions {
     /// True if the system has no such function. One that firmware hides from the kernel counts as absent too.
     fn is_absent(&mut self, root: &Root, bdf: Bdf) -> bool {
         let listed = self.listed.get_or_insert_with(|| list(root));
         listed.as_ref().is_some_and(|listed| !listed.contains(&bdf))
+    }
+
+    /// The segments that sysfs lists; the first one if it lists nothing.
+    pub(super) fn segments(&mut self, root: &Root) -> Vec<u16> {
+        let listed = self.listed.get_or_insert_with(|| list(root)).iter().flatten();
+        let segments: BTreeSet<u16> = std::iter::once(0).chain(listed.map(|bdf| bdf.segment)).collect();
+        segments.into_iter().collect()
     }
 
     /// Reads `bytes.len()` bytes in a row with one system call. False if nothing answers there.
@@ -75,6 +88,9 @@ impl Functions {
     pub(super) fn hold_open(&mut self, root: &Root, bdf: Bdf, write: bool) {
         if !self.is_absent(root, bdf) {
             let _ = self.open(root, bdf, Address::Pci { bdf, offset: 0 }, write);
+            if let Some(open) = self.files.get_mut(&bdf) {
+                open.is_held = true;
+            }
         }
     }
 
@@ -102,7 +118,11 @@ impl Functions {
             let size = file.metadata().map_or(CONFIG_BYTES, |data| data.len());
             // Files of /proc may not tell their size.
             let size = if size == 0 { CONFIG_BYTES } else { size };
-            self.files.insert(bdf, Open { file, writable: write, size, is_of_proc });
+            let is_held = self.files.get(&bdf).is_some_and(|open| open.is_held);
+            if self.files.len() >= MOST_OPEN {
+                self.files.retain(|_, open| open.is_held);
+            }
+            self.files.insert(bdf, Open { file, writable: write, size, is_of_proc, is_held });
         }
         Ok(self.files.get(&bdf))
     }

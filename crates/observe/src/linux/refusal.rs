@@ -19,10 +19,15 @@ pub const REMEDY_PCI: &str = "run with the capability CAP_SYS_ADMIN, and as root
 pub const REMEDY_MEM: &str = "run as root with the capability CAP_SYS_RAWIO; if that does not help, kernel lockdown, secure boot or CONFIG_IO_STRICT_DEVMEM \
      forbids it (boot with iomem=relaxed)";
 
+/// For files of a file system that may not be written.
+const REMEDY_READ_ONLY: &str = "its file system is mounted read-only: mount it with `rw` (`mount -o remount,rw /sys`); \
+     in a container, give it the host's /sys to write";
+
 /// The meaning of a failed access; `remedy` is for refusals.
 pub(super) fn meaning(address: Address, error: &io::Error, remedy: &'static str) -> AccessError {
     match error.raw_os_error() {
         Some(libc::EACCES | libc::EPERM) => AccessError::Permission { address, remedy },
+        Some(libc::EROFS) => AccessError::Permission { address, remedy: REMEDY_READ_ONLY },
         // The msr driver's word for #GP.
         Some(libc::EIO) if matches!(address, Address::Msr { .. }) => AccessError::GeneralProtection { address },
         // The CPU is offline, and so are all others of its package that were online.

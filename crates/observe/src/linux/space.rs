@@ -143,6 +143,10 @@ impl RegisterSpace for LinuxSpace {
             rest = &rest[run.len().max(1)..];
         }
     }
+
+    fn pci_segments(&mut self) -> Vec<u16> {
+        self.functions.segments(&self.root)
+    }
 }
 
 /// The widths of the reads at the front of `operations` that lie side by side in one PCI function. The kernel turns one read of

@@ -73,7 +73,8 @@ fn without_the_module_the_remedy_is_modprobe() {
     assert!(error.to_string().contains("modprobe msr"), "{error}");
 }
 
-/// Two packages; CPU 4, the first of package 1, goes offline in the middle of it, and takes its file along. What was held open is open.
+/// Two packages; CPU 4, the first of package 1, goes offline in the middle of it, and takes its file along. What was
+/// held open is open.
 #[test]
 fn where_a_cpu_goes_offline_another_of_its_package_serves() {
     let folder = Folder::new();
@@ -333,4 +334,64 @@ fn what_is_held_open_is_not_opened_again() {
     folder.put(PROC, &ramp(256));
     space.hold_open([read(Address::Pci { bdf: Bdf::new(0xff, 0x10, 1), offset: 0 }, Width::B4)]);
     assert!(space.reads_through_proc());
+}
+
+/// One CPU, and the kernel's rule on writes.
+fn host_with(path: &str, text: &str) -> (Folder, Host) {
+    let folder = Folder::new();
+    folder.put("sys/devices/system/cpu/online", b"0\n");
+    folder.put("sys/devices/system/cpu/cpu0/topology/physical_package_id", b"0\n");
+    folder.put(path, text.as_bytes());
+    let host = Host::new(Root::at(folder.0.path()), Processor::default()).unwrap();
+    (folder, host)
+}
+
+/// The kernel's rule is believed before anything is written, and only where it matters.
+#[test]
+fn what_forbids_writes_is_found_before_the_first() {
+    let write = |address| Operation::Write { address, width: Width::B4, value: 0 };
+    let (msr, pci) = (Address::Msr { cpu: 0, msr: 0xd10 }, imc(0xd8));
+    let (lockdown, rule) = ("sys/kernel/security/lockdown", "sys/module/msr/parameters/allow_writes");
+    let integrity = || Err(Forbidden::Lockdown { mode: "integrity".to_owned() });
+    for (path, text, operation, expected) in [
+        (lockdown, "none [integrity] confidentiality\n", write(pci), integrity()),
+        (lockdown, "none [integrity] confidentiality\n", write(msr), integrity()),
+        (lockdown, "none [integrity] confidentiality\n", Operation::Read { address: msr, width: Width::B8 }, Ok(())),
+        (lockdown, "[none] integrity confidentiality\n", write(msr), Ok(())),
+        (rule, "off\n", write(msr), Err(Forbidden::MsrWrites)),
+        (rule, "off\n", write(pci), Ok(())),
+        (rule, "default\n", write(msr), Ok(())),
+    ] {
+        let (_folder, host) = host_with(path, text);
+        assert_eq!(host.may_write([operation]), expected, "{path}: {text}");
+    }
+    let refused = meaning(pci, &io::Error::from_raw_os_error(libc::EROFS), REMEDY_PCI).to_string();
+    assert!(refused.contains("mounted read-only"), "{refused}");
+}
+
+/// 2,000 functions leave as many files open as were wanted to stay, and few besides.
+#[test]
+fn discovery_keeps_few_files_open() {
+    let folder = Folder::new();
+    let functions =
+        || (0..2000_u16).map(|number| Bdf::new((number >> 8) as u8, (number >> 3) as u8 & 31, number as u8 & 7));
+    for bdf in functions() {
+        folder.put(&format!("sys/bus/pci/devices/{bdf}/config"), &ramp(256));
+    }
+    let mut space = folder.space();
+    let open = || {
+        fs::read_dir("/proc/self/fd")
+            .unwrap()
+            .flatten()
+            .filter(|entry| fs::read_link(entry.path()).is_ok_and(|path| path.starts_with(folder.0.path())))
+            .count()
+    };
+    let kept = Address::Pci { bdf: Bdf::new(0, 0, 0), offset: 4 };
+    space.hold_open([Operation::Read { address: kept, width: Width::B4 }]);
+    for bdf in functions() {
+        assert_eq!(space.read(Address::Pci { bdf, offset: 4 }, Width::B4), Ok(0x0706_0504));
+    }
+    assert!(open() <= 65, "{} files are open", open());
+    fs::remove_file(folder.path("sys/bus/pci/devices/0000:00:00.0/config")).unwrap();
+    assert_eq!(space.read(kept, Width::B4), Ok(0x0706_0504), "what is held needs not be opened again");
 }

@@ -1,6 +1,6 @@
 //! Reading, line by line, without trust in the file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io::BufRead;
 
 use pericore_metrics::{Grade, Validity};
@@ -10,22 +10,27 @@ use super::header::Header;
 use super::lines::{Line, Lines};
 use super::spot::Spot;
 use super::{Ending, FORMAT, KEY, LARGEST_ERROR, LONGEST_SECONDS, RecordError};
-use crate::session::{Count, Length, Sample, Slices};
+use crate::session::{Count, Doubt, Length, Sample, Slices, Withdrawn};
 
 /// By this part of the time, and of a second at least, lengths of samples may be off together.
 const ROUNDING: f64 = 1e-6;
+
+/// Samples that are read ahead: a later one may withdraw what those before it say.
+const AHEAD: usize = 20;
 
 /// Reads a recording: its header at once, then one sample after the other, as an iterator. After an error there are no more.
 #[derive(Debug)]
 pub struct Reader<R> {
     lines: Lines<R>,
     header: Header,
+    ahead: VecDeque<Recorded>,
     samples: u64,
     end: f64,
     /// Seconds of all samples read.
     measured: f64,
     ending: Option<Ending>,
-    failed: bool,
+    failed: Option<RecordError>,
+    is_over: bool,
 }
 
 /// A sample as it was recorded; its counts refer to the header's events.
@@ -61,7 +66,9 @@ impl<R: BufRead> Reader<R> {
             Some(_) => {}
         }
         let header = header_of(&Spot::whole(1, &first))?;
-        Ok(Self { lines, header, samples: 0, end: 0.0, measured: 0.0, ending: None, failed: false })
+        let ahead = VecDeque::new();
+        let (end, measured) = (0.0, 0.0);
+        Ok(Self { lines, header, ahead, samples: 0, end, measured, ending: None, failed: None, is_over: false })
     }
 
     /// What was measured.
@@ -100,6 +107,18 @@ impl<R: BufRead> Reader<R> {
         Ok(None)
     }
 
+    /// Takes a sample, and marks those that it withdraws.
+    fn read_ahead(&mut self, recorded: Recorded) {
+        if let Some(withdrawn) = &recorded.sample.withdrawn {
+            let samples = usize::try_from(withdrawn.samples).unwrap_or(usize::MAX);
+            let spared = self.ahead.len().saturating_sub(samples);
+            self.ahead.iter_mut().skip(spared).for_each(|before| {
+                before.sample.withdraw(withdrawn);
+            });
+        }
+        self.ahead.push_back(recorded);
+    }
+
     fn sample_of(&self, spot: &Spot<'_>) -> Result<Recorded, RecordError> {
         let end = spot.field("end")?;
         let ended = end.number(LONGEST_SECONDS)?;
@@ -121,6 +140,7 @@ impl<R: BufRead> Reader<R> {
             stood_before_reading: spot.optional("stood")?.map_or(Ok(false), |stood| stood.flag())?,
             sockets: spot.optional("sockets")?.map_or_else(|| Ok(BTreeMap::new()), |list| self.lengths_of(&list))?,
             counts: Vec::with_capacity(self.header.counts.len()),
+            ..Sample::default()
         };
         for (count, &(event, instance)) in self.numbers(spot, "counts")?.into_iter().zip(&self.header.counts) {
             let place = &self.header.instances[instance];
@@ -153,6 +173,7 @@ impl<R: BufRead> Reader<R> {
                 return Err(spot.refuse(what));
             }
         }
+        sample.withdrawn = spot.optional("withdrawn")?.map(|item| withdrawn_of(&item, &sample.counts)).transpose()?;
         let truth = self.header.about.truth.then(|| self.numbers(spot, "truth")).transpose()?;
         let truth = truth.map(|truth| sample.with_truth(truth));
         Ok(Recorded { end: ended, sample, truth })
@@ -207,12 +228,14 @@ impl<R: BufRead> Iterator for Reader<R> {
     type Item = Result<Recorded, RecordError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.failed || self.ending.is_some() {
-            return None;
+        while !self.is_over && self.ahead.len() <= AHEAD {
+            match self.next_sample() {
+                Ok(Some(recorded)) => self.read_ahead(recorded),
+                Ok(None) => self.is_over = true,
+                Err(error) => (self.is_over, self.failed) = (true, Some(error)),
+            }
         }
-        let next = self.next_sample();
-        self.failed = next.is_err();
-        next.transpose()
+        self.ahead.pop_front().map(Ok).or_else(|| self.failed.take().map(Err))
     }
 }
 
@@ -247,13 +270,26 @@ fn qualify(count: &mut Count, item: &Spot<'_>) -> Result<(), RecordError> {
     Ok(())
 }
 
-fn concern_of(spot: &Spot<'_>) -> Result<Validity, RecordError> {
-    let grade = spot.field("grade")?;
+/// What a sample says of those before it.
+fn withdrawn_of(list: &Spot<'_>, counts: &[Count]) -> Result<Withdrawn, RecordError> {
+    let mut doubts = Vec::new();
+    for item in list.field("doubts")?.items()? {
+        let which = item.field("count")?;
+        let at: usize = which.whole_number()?;
+        let count = counts.get(at).ok_or_else(|| which.refuse("there is no such count"))?;
+        let why = item.field("why")?.text()?.to_owned();
+        doubts.push(Doubt { event: count.event, socket: count.socket, instance: count.instance, why });
+    }
+    Ok(Withdrawn { samples: list.field("samples")?.whole_number()?, doubts })
+}
+
+fn concern_of(item: &Spot<'_>) -> Result<Validity, RecordError> {
+    let grade = item.field("grade")?;
     let name = grade.text()?;
     let is = |known: Grade| known.name() == name;
-    let (which, why) = (|| spot.field("which")?.text(), || spot.field("why")?.text());
+    let (which, why) = (|| item.field("which")?.text(), || item.field("why")?.text());
     if is(Grade::Scaled) {
-        let duty = spot.field("duty")?;
+        let duty = item.field("duty")?;
         let share = duty.number(1.0)?;
         if share <= 0.0 || share >= 1.0 {
             return Err(duty.refuse("it does not lie between 0 and 1"));

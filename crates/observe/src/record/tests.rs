@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::results::{Scope, event_totals, metric_totals};
 use crate::selection::{Asked, Selection};
-use crate::session::{Count, Length, Sample, Slices};
+use crate::session::{Count, Doubt, Length, Sample, Slices, Withdrawn};
 use crate::testing::e5_2600;
 
 /// Written by hand after docs/recording.md. CAS_COUNT.RD is event 0x04 with umask 0x03 (Table 2-63 of the guide), LLC_LOOKUP.DATA_READ 0x34 with
@@ -63,6 +63,7 @@ fn samples() -> [Recorded; 2] {
         stood_before_reading: false,
         sockets: BTreeMap::new(),
         counts: vec![count(1, (0, 1), Some(7)), count(0, (0, 0), Some(1000)), count(0, (0, 2), Some(u64::MAX))],
+        ..Sample::default()
     };
     let mut slices = Slices::default();
     slices.push(0.25, 4);
@@ -80,6 +81,7 @@ fn samples() -> [Recorded; 2] {
             },
             Count { validity: Validity::suspect("imc2 was reset"), ..count(0, (0, 2), Some(3)) },
         ],
+        ..Sample::default()
     };
     [Recorded { end: 1.0, sample: first, truth: None }, Recorded { end: 2.5, sample: second, truth: None }]
 }
@@ -294,7 +296,8 @@ fn any_sample(has_truth: bool) -> impl Strategy<Value = Recorded> {
                 (count.event, count.socket, count.instance) = (event, place.socket, place.number);
             }
             let sockets = own.map(|length| (0, length)).into_iter().collect();
-            let sample = Sample { seconds, tsc_cycles, stood_before_reading: stood, sockets, counts: counts.to_vec() };
+            let plain = Sample { seconds, tsc_cycles, sockets, ..Sample::default() };
+            let sample = Sample { stood_before_reading: stood, counts: counts.to_vec(), ..plain };
             let truth = has_truth.then(|| sample.with_truth(truth));
             Recorded { end: 0.0, sample, truth }
         },
@@ -336,4 +339,24 @@ proptest! {
             prop_assert!(!error.to_string().contains(char::is_control), "{}", error);
         }
     }
+}
+
+/// A check that comes with the fourth sample withdraws a count of the two before it, and no other.
+#[test]
+fn what_a_later_sample_withdraws_is_read_as_withdrawn() {
+    let doubt = Doubt { event: 0, socket: 0, instance: 2, why: "someone else changed ctl0".to_owned() };
+    let mut samples: Vec<Recorded> =
+        (1..=4).map(|end| Recorded { end: f64::from(end), ..samples()[0].clone() }).collect();
+    samples[3].sample.withdrawn = Some(Withdrawn { samples: 2, doubts: vec![doubt] });
+    let text = written(&header(), &samples, &Ending::Whole);
+    assert!(
+        String::from_utf8_lossy(&text)
+            .contains(r#""withdrawn":{"samples":2,"doubts":[{"count":2,"why":"someone else changed ctl0"}]}"#)
+    );
+    let (read, _) = read(&text).unwrap();
+    let texts: Vec<Vec<String>> =
+        read.iter().map(|one| one.sample.counts.iter().map(|count| count.validity.to_string()).collect()).collect();
+    let plain = ["measured"; 3];
+    let withdrawn = ["measured", "measured", "suspect: withdrawn: someone else changed ctl0"];
+    assert_eq!(texts, [plain, withdrawn, withdrawn, plain]);
 }

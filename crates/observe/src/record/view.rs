@@ -121,7 +121,7 @@ impl View {
         let pick =
             |&(position, event): &(usize, usize)| Some(Count { event, ..recorded.counts.get(position)?.clone() });
         let counts = self.picks.iter().filter_map(pick).collect();
-        Sample { counts, sockets: recorded.sockets.clone(), ..*recorded }
+        Sample { counts, sockets: recorded.sockets.clone(), withdrawn: None, ..*recorded }
     }
 }
 

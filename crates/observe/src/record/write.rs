@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::header::{Counted, Header, Place, Source};
 use super::{Ending, FORMAT, LONGEST_LINE};
 use crate::selection::Asked;
-use crate::session::{Count, Length, Sample};
+use crate::session::{Count, Doubt, Length, Sample, Withdrawn};
 
 /// Writes a recording.
 #[derive(Debug)]
@@ -173,6 +173,8 @@ struct SampleLine<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     validity: Vec<ValidityItem<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    withdrawn: Option<WithdrawnItem>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     truth: Option<Vec<Option<u64>>>,
 }
 
@@ -206,6 +208,19 @@ struct ConcernItem {
     which: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
+}
+
+/// What is by now in doubt of samples before.
+#[derive(Serialize)]
+struct WithdrawnItem {
+    samples: u64,
+    doubts: Vec<DoubtItem>,
+}
+
+#[derive(Serialize)]
+struct DoubtItem {
+    count: usize,
+    why: String,
 }
 
 #[derive(Serialize)]
@@ -298,8 +313,21 @@ impl<'a> SampleLine<'a> {
             sockets: sample.sockets.iter().map(|(&socket, length)| SocketItem::of(socket, *length)).collect(),
             counts: counts(sample),
             validity: sample.counts.iter().enumerate().filter_map(|(at, count)| ValidityItem::of(at, count)).collect(),
+            withdrawn: sample.withdrawn.as_ref().map(|withdrawn| WithdrawnItem::of(withdrawn, sample)),
             truth: truth.map(counts),
         }
+    }
+}
+
+impl WithdrawnItem {
+    fn of(withdrawn: &Withdrawn, sample: &Sample) -> Self {
+        let item = |doubt: &Doubt| {
+            let place = (doubt.event, doubt.socket, doubt.instance);
+            let mut counts = sample.counts.iter();
+            let count = counts.position(|count| (count.event, count.socket, count.instance) == place)?;
+            Some(DoubtItem { count, why: plain(&doubt.why) })
+        };
+        Self { samples: withdrawn.samples, doubts: withdrawn.doubts.iter().filter_map(item).collect() }
     }
 }
 

@@ -31,6 +31,7 @@ impl<S: RegisterSpace> Session<S> {
         if !options.take_over {
             in_use::check(&self.plan, &seen)?;
         }
+        seen.iter().for_each(|(_, step, value)| self.watch.found(step, *value));
         for (socket, step, value) in seen.iter().filter(|(_, step, _)| step.purpose == Purpose::Inspect) {
             let is_set = |name: &str| step.register.field(name).is_none_or(|field| field.bits.get(*value) != 0);
             if step.register.role == Role::UnitControl && is_set("frz") && is_set("frz_en") {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use pericore_catalog::{Field, FieldAccess, Register};
-use pericore_registers::{AccessError, Address, Operation, Outcome, RegisterSpace, Width};
+use pericore_registers::{AccessError, Address, Operation, Width};
 
 use super::SessionError;
 
@@ -60,19 +60,6 @@ pub(super) fn resets(register: &Register) -> u64 {
     let is_reset = |name: &str| name.starts_with("rst") || name.ends_with("_rst");
     let of_write = |field: &&Field| field.access == FieldAccess::WriteOnly && is_reset(field.name);
     register.fields.iter().filter(of_write).fold(0, |mask, field| mask | field.bits.mask())
-}
-
-/// Writes all old values, in order.
-pub(super) fn restore_all(space: &mut impl RegisterSpace, saved: &[Saved]) -> Result<(), SessionError> {
-    let writes: Vec<(&Saved, Operation)> =
-        saved.iter().flat_map(|saved| saved.restoring().map(move |write| (saved, write))).collect();
-    let operations: Vec<Operation> = writes.iter().map(|(_, write)| *write).collect();
-    let mut outcomes = Vec::with_capacity(writes.len());
-    space.batch(&operations, &mut outcomes);
-    let refused =
-        |((saved, _), outcome): (&(&Saved, Operation), Outcome<u64>)| Some(((*saved).clone(), outcome.err()?));
-    let failures: Vec<(Saved, AccessError)> = writes.iter().zip(outcomes).filter_map(refused).collect();
-    some_refused(failures)
 }
 
 /// An error if any register refused its old value.

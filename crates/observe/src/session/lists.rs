@@ -80,7 +80,8 @@ pub(super) fn placed(plan: &Plan, state: &State, list: List) -> Vec<Placed> {
     all
 }
 
-/// Carries steps out, in order. What keeps bits of others is read right before it is written.
+/// Carries steps out, in order. What keeps bits of others is read right before it is written: its outcome is what it
+/// held.
 pub(super) fn carry_out(space: &mut impl RegisterSpace, steps: &[Placed], outcomes: &mut Vec<Outcome<u64>>) {
     for run in steps.chunk_by(|(_, one), (_, next)| one.keeps == 0 && next.keeps == 0) {
         match run {
@@ -91,9 +92,10 @@ pub(super) fn carry_out(space: &mut impl RegisterSpace, steps: &[Placed], outcom
                         let message = format!("{} reads as all ones", step.register_name());
                         return Err(AccessError::Io { address, message });
                     }
-                    space.write(address, width, held & keeps | value)
+                    space.write(address, width, held & keeps | value)?;
+                    Ok(held)
                 });
-                outcomes.push(written.map(|()| 0));
+                outcomes.push(written);
             }
             _ => {
                 let operations: Vec<Operation> = run.iter().map(|(_, step)| step.operation).collect();

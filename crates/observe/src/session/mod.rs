@@ -4,6 +4,7 @@
 //! overwritten is put back.
 
 mod begin;
+mod check;
 mod entrance;
 mod error;
 mod files;
@@ -25,12 +26,10 @@ mod sample;
 mod slices;
 mod span;
 mod state;
-mod stuck;
 mod sum;
 mod survey;
 mod text;
 mod verify;
-mod watch;
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -38,6 +37,8 @@ use std::path::PathBuf;
 use pericore_registers::{Address, Operation, Outcome, RegisterSpace};
 
 use crate::plan::{Control, Plan, Purpose, Stands};
+pub use check::{Doubt, Withdrawn};
+use check::{Gates, Watch, When};
 pub use entrance::Entrance;
 pub use error::SessionError;
 pub use journal::Saved;
@@ -58,7 +59,6 @@ pub(crate) use slices::at_end_of_range;
 use span::{Since, Span};
 use state::{InstanceState, State};
 pub use survey::{survey, survey_sockets};
-use watch::Watch;
 
 /// Running counters.
 #[derive(Debug)]
@@ -74,6 +74,7 @@ pub struct Session<S: RegisterSpace> {
     on_disk: Vec<(PathBuf, File)>,
     neighbourhood: Option<Neighbourhood>,
     watch: Watch,
+    gates: Gates,
     /// Since when its counters run, for each socket of the plan.
     since: Vec<Since>,
     stands: Stands,
@@ -96,7 +97,7 @@ impl<S: RegisterSpace> Session<S> {
         mut now: impl FnMut(&mut S) -> Moment,
     ) -> Result<Self, SessionError> {
         let state = State::new(&plan);
-        let watch = Watch::new(&plan, options.guard);
+        let (watch, gates) = (Watch::new(&plan, options.guard), Gates::new(&plan, options.guard));
         let stands = plan.stands();
         let mut session = Self {
             space,
@@ -107,6 +108,7 @@ impl<S: RegisterSpace> Session<S> {
             on_disk: Vec::new(),
             neighbourhood: None,
             watch,
+            gates,
             since: Vec::new(),
             stands,
             is_dirty: false,
@@ -130,7 +132,7 @@ impl<S: RegisterSpace> Session<S> {
             }
         };
         session.since = started.into_iter().map(Since::new).collect();
-        session.look_at(Guard::All, true);
+        session.check(When::RightAfterItsWrite);
         // Until here the caller holds the entrance.
         session.neighbourhood = options.neighbourhood;
         Ok(session)
@@ -156,8 +158,8 @@ impl<S: RegisterSpace> Session<S> {
         self.overwritten.iter().map(|(saved, _)| saved.clone()).collect()
     }
 
-    /// Samples after which every control in use has been looked at again: a change by others is noticed within that many. 0 if none is.
-    pub const fn samples_to_notice(&self) -> usize {
+    /// Samples from one check to the next: a change by others is noticed within that many. 0 if nothing is checked.
+    pub fn samples_to_notice(&self) -> usize {
         self.watch.samples_to_notice()
     }
 
@@ -167,14 +169,18 @@ impl<S: RegisterSpace> Session<S> {
     /// Counts are those since the last sample, exact across a wrap; those of events that take turns are scaled up. What could
     /// not be read says so in its validity.
     pub fn sample(&mut self, mut now: impl FnMut(&mut S) -> Moment) -> Sample {
+        self.look_at_gates(List::Freeze);
         let (frozen, stopped) = self.carry_out_timed(List::Freeze, &mut now);
+        self.judge_enables(List::Freeze, &frozen);
         self.read(List::Read);
-        self.look_around();
+        let checked = self.check_in_turn();
         let (resumed, started) = self.carry_out_timed(List::Resume, &mut now);
         self.note_doubts(List::Freeze, &frozen, "could not be frozen for reading");
         let mut sample =
             self.close(self.since.iter().zip(&stopped).map(|(since, stopped)| since.until(stopped)).unzip());
-        stuck::mark(&self.plan, &mut sample);
+        sample.note_check(checked);
+        check::mark_stuck(&self.plan, &mut sample);
+        check::mark_clocks(&self.plan, &mut sample);
         span::mark(&self.plan, &mut sample, &self.since, &stopped);
         self.note_doubts(List::Resume, &resumed, "did not resume after an earlier reading");
         let go_on = |(started, stopped): (Span, &Span)| {
@@ -201,10 +207,11 @@ impl<S: RegisterSpace> Session<S> {
         }
         let moment = now(&mut self.space);
         self.read(List::Read);
+        let checked = self.check_in_turn();
         let all = Span { first: moment, last: moment };
         let mut sample = self.close(self.since.iter().map(|since| since.until(&all)).unzip());
         sample.stood_before_reading = true;
-        self.look_around();
+        sample.note_check(checked);
         let operations: Vec<Operation> = leader.rearm.iter().map(|step| step.operation).collect();
         outcomes.clear();
         self.space.batch(&operations, &mut outcomes);
@@ -228,7 +235,9 @@ impl<S: RegisterSpace> Session<S> {
         if self.plan.rounds() == 1 {
             return;
         }
+        self.look_at_gates(List::FreezeTurns);
         let (frozen, stopped) = self.carry_out_timed(List::FreezeTurns, &mut now);
+        self.judge_enables(List::FreezeTurns, &frozen);
         self.read(List::ReadTurns);
         self.note_doubts(List::FreezeTurns, &frozen, "could not be frozen for a change of rounds");
         let ran: Vec<Ran> =
@@ -280,32 +289,6 @@ impl<S: RegisterSpace> Session<S> {
                 let value = readable(&step, outcome);
                 self.state.instance_mut(socket, step.instance).record(counter, value);
             }
-        }
-    }
-
-    /// Reads all controls and filters in use again; the next sample says if someone has changed any. Meant for the last sample, which none
-    /// follows in which a change could still be noticed.
-    pub fn check_controls(&mut self) {
-        self.look_at(Guard::All, false);
-    }
-
-    /// Reads some controls again, as the session's guard says.
-    fn look_around(&mut self) {
-        self.look_at(self.watch.guard(), false);
-    }
-
-    /// Reads controls again, and marks the counts of those that do not hold what was written. `fresh` right after that.
-    fn look_at(&mut self, which: Guard, fresh: bool) {
-        let state = &self.state;
-        let due = self.watch.due(which, |socket, instance| state.instance(socket, instance).fault().is_none());
-        let operations: Vec<Operation> = due.iter().map(|&index| self.watch.reading(index)).collect();
-        if operations.is_empty() {
-            return;
-        }
-        let mut outcomes = Vec::with_capacity(operations.len());
-        self.space.batch(&operations, &mut outcomes);
-        for (index, outcome) in due.into_iter().zip(outcomes) {
-            self.watch.judge(&self.plan, &mut self.state, index, &outcome, fresh);
         }
     }
 
@@ -389,6 +372,11 @@ impl<S: RegisterSpace> Drop for Session<S> {
 /// Samples within which a session on this plan notices a change of its controls by others; 0 if it never does.
 pub fn samples_to_notice(plan: &Plan, guard: Guard) -> usize {
     Watch::new(plan, guard).samples_to_notice()
+}
+
+/// Reads that a session on this plan makes beside those of counters: before it freezes them for a sample, and in a check.
+pub fn looks(plan: &Plan) -> (usize, usize) {
+    (Gates::reads(plan), Watch::new(plan, Guard::All).len())
 }
 
 #[cfg(test)]

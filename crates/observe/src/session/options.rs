@@ -15,14 +15,14 @@ pub struct Options {
     pub neighbourhood: Option<Neighbourhood>,
 }
 
-/// How many of the controls and filters in use each sample reads again.
+/// When all that counts depend on is looked at again: controls, filters, and what stops counters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Guard {
-    /// One, in turn.
+    /// With every 20th sample.
     #[default]
     InTurn,
-    /// All.
+    /// With each sample.
     All,
-    /// None.
+    /// Only on request.
     Off,
 }

@@ -3,6 +3,7 @@
 use pericore_catalog::{Register, Role};
 use pericore_registers::{Operation, Width};
 
+use super::journal::resets;
 use crate::plan::{SocketPlan, Step, lasting};
 
 /// How a session overwrites a register.
@@ -76,6 +77,19 @@ impl Ours {
         }
         let is_filter = kind == Some(Overwriting::Filter);
         Self::Setting { bits: lasting(seen.register), values: values(writes), is_filter }
+    }
+
+    /// The same where only a journal tells of the session, and not what it wrote: a setting goes back whatever it
+    /// holds, and a gate as a whole.
+    pub(super) fn of_journal(register: &Register) -> Self {
+        let is_filter = Overwriting::of(register.role) == Some(Overwriting::Filter);
+        match Self::gate(register, 0) {
+            // Bits that no document gives stay as they are.
+            Self::Gate { bits, stops, is_whole, .. } if Overwriting::of(register.role) == Some(Overwriting::Gate) => {
+                Self::Gate { bits, stops, keeps: !(bits | resets(register)), is_whole }
+            }
+            _ => Self::Setting { bits: 0, values: Vec::new(), is_filter },
+        }
     }
 
     fn gate(register: &Register, keeps: u64) -> Self {

@@ -33,3 +33,12 @@ pub(super) fn readable(step: &Step, outcome: &Outcome<u64>) -> Result<u64, Unrea
 fn counts_all_bits(register: &Register) -> bool {
     register.width == 64 && register.field("event_count").is_some_and(|field| field.bits.width == 64)
 }
+
+impl std::fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Denied(error) => error.fmt(f),
+            Self::Fault(why) => why.fmt(f),
+        }
+    }
+}

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use pericore_metrics::Validity;
 
 use super::InstanceState;
+use super::check::Withdrawn;
 use super::length::Length;
 use super::slices::{Slices, at_end_of_range};
 use super::state::{CounterState, State};
@@ -32,6 +33,11 @@ pub struct Sample {
     pub stood_before_reading: bool,
     /// One count for each event in each instance that counts it.
     pub counts: Vec<Count>,
+    /// True if all that it depends on was looked at after its counts were read: what was measured is confirmed then.
+    /// Else a later sample does so.
+    pub is_checked: bool,
+    /// Samples before this one that are in doubt by now.
+    pub withdrawn: Option<Withdrawn>,
 }
 
 /// A count of an instance.
@@ -54,7 +60,20 @@ pub struct Count {
 }
 
 impl Sample {
-    /// The same with other counts, which are known for certain, in the same order; where there is none, there is no number.
+    /// Marks what a later sample withdraws of this one; true if there is anything.
+    pub fn withdraw(&mut self, withdrawn: &Withdrawn) -> bool {
+        let mut any = false;
+        for count in &mut self.counts {
+            if let Some(doubt) = withdrawn.validity_of(count.event, count.socket, count.instance) {
+                count.validity = std::mem::take(&mut count.validity).and(&doubt);
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// The same with other counts, which are known for certain, in the same order; where there is none, there is no
+    /// number.
     #[must_use]
     pub fn with_truth(&self, truths: impl IntoIterator<Item = Option<u64>>) -> Self {
         let counts = self.counts.iter().zip(truths).map(|(count, truth)| {
@@ -77,8 +96,8 @@ pub(super) struct Ran {
     pub(super) turn: f64,
 }
 
-/// Turns the readings in `state` of all counters that run, or only of those that take turns, into slices since the readings before. There is one of
-/// `ran` for each socket of the plan.
+/// Turns the readings in `state` of all counters that run, or only of those that take turns, into slices since the
+/// readings before. There is one of `ran` for each socket of the plan.
 pub(super) fn close(plan: &Plan, state: &mut State, ran: &[Ran]) {
     for ((socket, part), &Ran { always, in_all_turns, turn }) in plan.sockets.iter().enumerate().zip(ran) {
         for (index, instance) in part.instances.iter().enumerate() {
@@ -109,7 +128,8 @@ pub(super) fn close(plan: &Plan, state: &mut State, ran: &[Ran]) {
     }
 }
 
-/// Turns the slices in `state` into counts of a sample, and begins anew. There is one of `lengths` for each socket of the plan.
+/// Turns the slices in `state` into counts of a sample, and begins anew. There is one of `lengths` for each socket of
+/// the plan.
 pub(super) fn take(plan: &Plan, state: &mut State, lengths: &[Length]) -> Sample {
     let sockets = plan.sockets.iter().map(|part| part.socket);
     let mut sample = Sample::of_sockets(sockets.zip(lengths.iter().copied()));
@@ -203,5 +223,20 @@ fn difference(
     if now & !bits.mask() != 0 {
         validity = Validity::suspect(format!("{} has reserved bits set ({now:#x})", which()));
     }
-    Ok((bits.get(now).wrapping_sub(bits.get(before)) & bits.max(), validity))
+    let counted = bits.get(now).wrapping_sub(bits.get(before)) & bits.max();
+    if counter.control.is_some() && is_beyond(counted, counter, seconds) {
+        let why = format!("{} rose by {counted} in {seconds} s, faster than any clock: someone else wrote it", which());
+        validity = validity.and(&Validity::suspect(why));
+    }
+    Ok((counted, validity))
+}
+
+/// True if a counter cannot have counted so much in so short a time: what is written into it shows, if it went back.
+#[expect(clippy::cast_precision_loss, reason = "a bound with room")]
+fn is_beyond(counted: u64, counter: &CounterUse, seconds: f64) -> bool {
+    /// What no document says of an event's increments has room here, and so have times that are told coarsely.
+    const ROOM: f64 = 4.0;
+    const LEAST: f64 = 1.0 / 1024.0;
+    let share = (ROOM * seconds / counter.safe_seconds).max(LEAST);
+    counted as f64 > share * counter.bits().max() as f64
 }

@@ -25,6 +25,7 @@ impl Sample {
         }
         self.lengthen(other);
         self.stood_before_reading |= other.stood_before_reading;
+        self.is_checked = other.is_checked;
     }
 }
 

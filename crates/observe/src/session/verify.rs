@@ -5,16 +5,19 @@ use pericore_catalog::{Family, FieldAccess, Register, Role, Unit};
 use pericore_registers::{AccessError, Address, RegisterSpace};
 
 use super::SessionError;
-use super::journal::{Saved, resets, restore_all};
+use super::journal::{Saved, resets};
+use super::leave::Leaving;
 use super::neighbours::instance_of;
 use super::on_disk::{Journal, JournalError, Restored};
-use super::ours::Overwriting;
+use super::ours::{Ours, Overwriting};
 use crate::discover::{Cpu, Place, Presence, Topology, discover};
+use crate::plan::{Control, controls_of};
 
 /// What a check of an entry came to.
 enum Verdict {
-    /// The register, at the place where discovery finds it now, with the value to write.
-    Good(Saved),
+    /// The register, at the place where discovery finds it now, with the value to write, and what of it was the
+    /// session's.
+    Good(Saved, Ours),
     /// Such a register exists on this family, but does not answer now.
     Absent(Saved, String),
     /// No session saves that.
@@ -38,11 +41,11 @@ impl Journal {
         boot: &str,
     ) -> Result<Restored, SessionError> {
         let is_of_this_boot = self.boot == boot;
-        let verdicts = self.judge(space, family, cpus)?;
+        let (verdicts, topology) = self.judge(space, family, cpus)?;
         if !is_of_this_boot {
             let mut look = |verdict, entry: &Saved| {
                 let outcome = match verdict {
-                    Verdict::Good(Saved { address, width, .. }) => space.read(address, width),
+                    Verdict::Good(Saved { address, width, .. }, _) => space.read(address, width),
                     Verdict::Absent(..) | Verdict::Foreign(_) => {
                         Err(AccessError::Unreachable { address: entry.address })
                     }
@@ -55,17 +58,27 @@ impl Journal {
         let (mut good, mut absent, mut left) = (Vec::new(), Vec::new(), Vec::new());
         for (verdict, entry) in verdicts.into_iter().zip(&self.saved) {
             match verdict {
-                Verdict::Good(saved) => {
+                Verdict::Good(saved, ours) => {
                     if saved.value != entry.value {
                         left.push((entry.clone(), saved.value ^ entry.value));
                     }
-                    good.push(saved);
+                    good.push((saved, ours));
                 }
                 Verdict::Absent(saved, why) => absent.push((saved, why)),
                 Verdict::Foreign(why) => return Err(JournalError::Foreign { entry: entry.to_string(), why }.into()),
             }
         }
-        restore_all(space, &good)?;
+        // Who counts by now and is in no journal did not when the session began, or still does: neither is frozen for
+        // what was.
+        let controls: Vec<(u16, Control)> = topology
+            .sockets
+            .iter()
+            .flat_map(|socket| {
+                let all = controls_of(family, socket, |_, _| true);
+                all.into_iter().map(|control| (socket.number, control))
+            })
+            .collect();
+        Leaving { saved: &good, controls: &controls, before: &[] }.put_back(space)?;
         match absent.first() {
             None => Ok(Restored::PutBack { registers: good.len(), left }),
             Some((first, why)) => Err(SessionError::Restore {
@@ -76,14 +89,14 @@ impl Journal {
         }
     }
 
-    /// Judges all entries. Where units lie may depend on which of them discovery looks for, so that it is asked as
-    /// sessions do: for those that are needed, then for all.
+    /// Judges all entries, on all that was found of the machine. Where units lie may depend on which of them
+    /// discovery looks for, so that it is asked as sessions do: for those that are needed, then for all.
     fn judge(
         &self,
         space: &mut impl RegisterSpace,
         family: &'static Family,
         cpus: &[Cpu],
-    ) -> Result<Vec<Verdict>, JournalError> {
+    ) -> Result<(Vec<Verdict>, Topology), JournalError> {
         let unchecked = |error| JournalError::Unchecked { why: format!("{error}") };
         let named = |unit: &Unit| {
             self.saved
@@ -92,13 +105,15 @@ impl Journal {
         };
         let topology = discover(space, family, cpus, named).map_err(unchecked)?;
         let verdicts = self.judge_on(space, &topology, cpus);
-        if verdicts.iter().all(|verdict| matches!(verdict, Verdict::Good(_))) {
-            return Ok(verdicts);
+        let is_whole = |verdict: &Verdict| matches!(verdict, Verdict::Good(_, Ours::Gate { is_whole: true, .. }));
+        let is_good = |verdict: &Verdict| matches!(verdict, Verdict::Good(..));
+        if verdicts.iter().all(is_good) && !verdicts.iter().any(is_whole) {
+            return Ok((verdicts, topology));
         }
-        let Ok(whole) = discover(space, family, cpus, |_| true) else { return Ok(verdicts) };
+        let Ok(whole) = discover(space, family, cpus, |_| true) else { return Ok((verdicts, topology)) };
         let again = self.judge_on(space, &whole, cpus);
-        let better = |(first, second)| if matches!(first, Verdict::Good(_)) { first } else { second };
-        Ok(verdicts.into_iter().zip(again).map(better).collect())
+        let better = |(first, second)| if matches!(first, Verdict::Good(..)) { first } else { second };
+        Ok((verdicts.into_iter().zip(again).map(better).collect(), whole))
     }
 
     fn judge_on(&self, space: &mut impl RegisterSpace, topology: &Topology, cpus: &[Cpu]) -> Vec<Verdict> {
@@ -145,7 +160,7 @@ fn judge(entry: &Saved, space: &mut impl RegisterSpace, topology: &Topology, cpu
     let now = space.read(place.address, place.width).ok().filter(|value| *value != place.width.mask()).unwrap_or(0);
     let documented = documented(unit, register);
     let value = entry.value & documented | now & !documented;
-    Ok(Verdict::Good(Saved { address: place.address, value, ..entry.clone() }))
+    Ok(Verdict::Good(Saved { address: place.address, value, ..entry.clone() }, Ours::of_journal(register)))
 }
 
 /// A register of a unit by the name that journals give it.

@@ -1,17 +1,18 @@
 //! From a selection to a plan for the machine at hand: find what answers, leave alone what others use.
 
-use pericore_observe::discover::{Cpu, Socket, Topology, discover};
+use pericore_observe::discover::{Cpu, DiscoverError, Socket, Topology, discover};
 use pericore_observe::plan::{Freeze, Plan, Trigger, freezes_sockets};
 use pericore_observe::run::Schedule;
 use pericore_observe::selection::Selection;
 use pericore_observe::session::{Entrance, Manners, Neighbour, Neighbourhood, Refusal, prepare};
-use pericore_registers::RegisterSpace;
+use pericore_registers::{AccessError, RegisterSpace};
 
 use super::Task;
 use crate::failure::Failure;
 use crate::notice;
 
-/// The plan for a selection on the machine behind `space`, beside the counters that others have running, unless these are to be taken.
+/// The plan for a selection on the machine behind `space`, beside the counters that others have running, unless these
+/// are to be taken.
 ///
 /// # Errors
 /// Registers that cannot be reached, or events that cannot be counted here.
@@ -25,7 +26,8 @@ pub fn plan(
     plan_on(task, space, &topology, selection)
 }
 
-/// What there is of the units that the selection needs; of all units where a socket can be frozen at once, so that nobody is frozen unseen.
+/// What there is of the units that the selection needs; of all units where a socket can be frozen at once, so that
+/// nobody is frozen unseen.
 fn topology(
     task: Task<'_>,
     space: &mut impl RegisterSpace,
@@ -33,10 +35,30 @@ fn topology(
     selection: &Selection,
 ) -> Result<Topology, Failure> {
     let whole = !task.args.no_freeze && freezes_sockets(selection.family);
-    let topology = discover(space, selection.family, cpus, |unit| whole || selection.uses(unit));
-    let topology = topology.map_err(Failure::failed)?;
-    beyond_the_documents(&topology, selection).iter().for_each(notice::say);
+    let mut unseen = None;
+    let topology = match discover(space, selection.family, cpus, |unit| whole || selection.uses(unit)) {
+        // What is denied for units that are not wanted denies only the look at them.
+        Err(DiscoverError::Access(denied @ AccessError::Permission { .. })) if whole => {
+            let topology = discover(space, selection.family, cpus, |unit| selection.uses(unit));
+            let topology = topology.map_err(Failure::failed)?;
+            unseen = Some(without_a_look(selection, &denied));
+            topology
+        }
+        topology => topology.map_err(Failure::failed)?,
+    };
+    beyond_the_documents(&topology, selection).iter().chain(&unseen).for_each(notice::say);
     Ok(topology)
+}
+
+/// What could not be looked at, and what follows from that.
+fn without_a_look(selection: &Selection, denied: &AccessError) -> String {
+    let others = selection.family.units.iter().filter(|unit| !selection.uses(unit)).map(|unit| unit.name);
+    let others: Vec<&str> = others.collect();
+    format!(
+        "not looked at: {} ({denied}). Somebody may count there, so sockets are not frozen as a whole for reading, only the \
+         units that are counted",
+        others.join(", ")
+    )
 }
 
 /// What would be missing from sums without a word: instances that a discovery table has and no document.
@@ -82,8 +104,8 @@ fn sampled(task: Task<'_>, topology: &Topology, plan: Plan) -> Result<Plan, Fail
     }
 }
 
-/// The same beside other sessions of ours. With `--wait`, `outwait` waits for each that is in the way, and says whether it has ended: else
-/// there is no plan. Until the session has started nobody else may enter.
+/// The same beside other sessions of ours. With `--wait`, `outwait` waits for each that is in the way, and says
+/// whether it has ended: else there is no plan. Until the session has started nobody else may enter.
 ///
 /// # Errors
 /// As [`plan`], and if other sessions are in the way.

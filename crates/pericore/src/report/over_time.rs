@@ -290,7 +290,15 @@ mod tests {
         };
         let count = count.map_or_else(|| Value::missing(Validity::not_defined("no turn")), Value::measured);
         let rows = vec![row("x", count, None), row("y", Value::measured(share), Some(UnitOfMeasure::Percent))];
-        Report { interval_end: Some(end), is_summary: false, seconds, stood: false, runs: None, rows }
+        Report {
+            interval_end: Some(end),
+            is_summary: false,
+            seconds,
+            stood: false,
+            is_withdrawn: false,
+            runs: None,
+            rows,
+        }
     }
 
     /// 100, 50 and 300 in one second, one second and two: rates 100, 50 and 150, whose mean is 450 in 4 s. Without its last number.

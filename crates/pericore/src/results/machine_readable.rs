@@ -45,6 +45,9 @@ struct JsonRow<'a> {
     #[serde(rename = "metric-unit", skip_serializing_if = "Option::is_none")]
     metric_unit: Option<&'a str>,
     validity: &'a str,
+    /// Only of a row that was printed before, and is in doubt by now.
+    #[serde(skip_serializing_if = "is_false")]
+    withdrawn: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     concerns: Option<String>,
     #[serde(rename = "standard-error", skip_serializing_if = "Option::is_none")]
@@ -66,6 +69,11 @@ struct JsonRow<'a> {
     limit_reached: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     emulated: Option<&'a str>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
+const fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 /// One JSON line for each row. `emulated` names the software machine, if it was one.
@@ -91,6 +99,7 @@ pub fn json(out: &mut impl Write, report: &Report, emulated: Option<&str>) -> io
             metric_value: is_metric.then_some(value),
             metric_unit: row.unit_of_measure.map(|unit| unit.symbol()),
             validity: validity.grade().name(),
+            withdrawn: report.is_withdrawn,
             concerns: (!validity.concerns().is_empty()).then(|| validity.to_string()),
             standard_error: row
                 .standard_error

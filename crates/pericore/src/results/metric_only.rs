@@ -258,7 +258,15 @@ mod tests {
             answering: None,
         };
         let rows = names.map(row).into();
-        let report = Report { interval_end: None, is_summary: false, seconds: 1.0, stood: false, runs: None, rows };
+        let report = Report {
+            interval_end: None,
+            is_summary: false,
+            seconds: 1.0,
+            stood: false,
+            is_withdrawn: false,
+            runs: None,
+            rows,
+        };
         let headings = |width| {
             let mut out = Vec::new();
             Sheet::new(width).print(&mut out, &report, Form::Table, None).expect("memory takes all");

@@ -25,6 +25,8 @@ pub struct Report {
     pub seconds: f64,
     /// True if the counters stood for an unknown part of it, so that they ran for so long at most.
     pub stood: bool,
+    /// True if it has been printed before, and these rows of it are in doubt by now.
+    pub is_withdrawn: bool,
     /// Number of runs that it is the mean of; `None` for a single one.
     pub runs: Option<usize>,
     /// Events, then metrics, in the order that the user named them.

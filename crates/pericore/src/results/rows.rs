@@ -72,6 +72,7 @@ pub fn report(
         is_summary: false,
         seconds: sample.seconds,
         stood: sample.stood_before_reading,
+        is_withdrawn: false,
         runs: None,
         rows,
     }

@@ -41,7 +41,8 @@ pub fn print(out: &mut impl Write, report: &Report, truth: bool, digits: Digits)
         writeln!(out, "\n all intervals together:")?;
     }
     if let Some(end) = report.interval_end {
-        writeln!(out, "\n at {} s, the last {}:", seconds(end), length(report))?;
+        let withdrawn = if report.is_withdrawn { "withdrawn: " } else { "" };
+        writeln!(out, "\n {withdrawn}at {} s, the last {}:", seconds(end), length(report))?;
     }
     writeln!(out)?;
     let numbers = |value: &str, truth_text: &str, error: &str| {

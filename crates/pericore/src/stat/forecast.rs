@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use pericore_observe::plan::{InstancePlan, Plan, Step};
-use pericore_observe::session::{Guard, samples_to_notice};
+use pericore_observe::session::{Guard, looks, samples_to_notice};
 
 /// Prints every register access, in order, socket by socket; then the rounds.
 pub fn operations(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
@@ -40,11 +40,12 @@ pub fn operations(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
 /// Prints the accesses and system calls of a sample, and of a change of rounds.
 pub fn cost(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "a sample: {}", plan.cost())?;
-    let watched = samples_to_notice(plan, Guard::InTurn);
+    let within = samples_to_notice(plan, Guard::InTurn);
+    let (before, check) = looks(plan);
     writeln!(
         out,
-        "  and one of {watched} controls and filters read again: changes by others show within {watched} samples, with --guard \
-         within one; before the last sample all are read"
+        "  and {before} reads to see whether others stopped counters, and {check} of all else that it depends on with every \
+         {within}th sample and the last (with --guard with each)"
     )?;
     if plan.rounds() > 1 {
         writeln!(out, "a change of rounds: {}", plan.switch_cost())?;

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use pericore_observe::plan::Plan;
-use pericore_observe::session::Sample;
+use pericore_observe::session::{Sample, Withdrawn};
 
 use super::repeat::Runs;
 use super::{StatArgs, verbose};
@@ -24,6 +24,8 @@ pub struct Printer<'a> {
     metrics: Sheet,
     /// All intervals so far, if they are to be shown together.
     whole: Option<Whole>,
+    /// Intervals that were printed and no check has confirmed yet, with their ends.
+    pending: Vec<(Sample, f64)>,
 }
 
 /// Intervals added up.
@@ -37,7 +39,8 @@ impl<'a> Printer<'a> {
     /// Nothing is opened before the measurement begins.
     pub fn new(args: &'a StatArgs) -> Self {
         let runs = Runs::new(args.repeat);
-        Self { args, out: None, runs, emulated: None, metrics: Sheet::new(args.output.width()), whole: None }
+        let metrics = Sheet::new(args.output.width());
+        Self { args, out: None, runs, emulated: None, metrics, whole: None, pending: Vec::new() }
     }
 
     fn print(&mut self, report: &Report) -> Result<(), Failure> {
@@ -51,6 +54,34 @@ impl<'a> Printer<'a> {
         }
         let style = Style { truth: self.args.truth, emulated, digits: self.args.digits() };
         self.args.output.print(out, report, style)
+    }
+
+    /// Prints again what was printed before and is in doubt by now, with the reason.
+    fn withdraw(&mut self, taken: &Taken<'_>) -> Result<(), Failure> {
+        let mut pending = std::mem::take(&mut self.pending);
+        if let Some(withdrawn) = &taken.sample.withdrawn {
+            let samples = usize::try_from(withdrawn.samples).unwrap_or(usize::MAX);
+            let spared = pending.len().saturating_sub(samples);
+            for (sample, end) in &mut pending[spared..] {
+                sample.withdraw(withdrawn);
+                let mut report = self.report(taken.plan, sample, None, Some(*end));
+                report.rows.retain(|row| Withdrawn::is_in(row.value.validity()));
+                report.is_withdrawn = true;
+                if self.args.metric_only && !report.rows.is_empty() {
+                    let (end, names) = (table::seconds(*end), report.rows.iter().map(|row| row.name.as_str()));
+                    let names: Vec<&str> = names.collect();
+                    let why = report.rows[0].value.validity();
+                    notify(format!("at {end} s: {}: {why}", names.join(", ")));
+                } else if !report.rows.is_empty() {
+                    self.print(&report)?;
+                }
+            }
+        }
+        if let Some(end) = taken.end.filter(|_| !taken.sample.is_checked) {
+            pending.push((taken.sample.clone(), end));
+            self.pending = pending;
+        }
+        Ok(())
     }
 
     fn report(&self, plan: &Plan, sample: &Sample, truth: Option<&Sample>, end: Option<f64>) -> Report {
@@ -81,7 +112,7 @@ impl Receiver for Printer<'_> {
 
     fn take(&mut self, taken: Taken<'_>) -> Result<(), Failure> {
         if taken.cut && self.runs.have_any() {
-            notice::say("the run that was cut short is left out of the means");
+            notify("the run that was cut short is left out of the means");
             return Ok(());
         }
         let report = self.report(taken.plan, taken.sample, taken.truth, taken.end);
@@ -91,6 +122,7 @@ impl Receiver for Printer<'_> {
                 whole.truth.get_or_insert_default().add(truth);
             }
         }
+        self.withdraw(&taken)?;
         match self.runs.take(report) {
             Some(report) => self.print(&report),
             None => Ok(()),
@@ -120,4 +152,9 @@ impl Receiver for Printer<'_> {
         }
         Ok(self.out.as_mut().map_or(Ok(()), Write::flush)?)
     }
+}
+
+/// A line on standard error.
+fn notify(words: impl std::fmt::Display) {
+    notice::say(words);
 }

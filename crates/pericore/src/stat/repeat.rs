@@ -52,7 +52,15 @@ impl Runs {
         };
         let rows = (0..first.rows.len()).map(row).collect();
         let stood = self.reports.iter().any(|report| report.stood);
-        Some(Report { interval_end: None, is_summary: false, seconds, stood, runs: Some(runs), rows })
+        Some(Report {
+            interval_end: None,
+            is_summary: false,
+            seconds,
+            stood,
+            is_withdrawn: false,
+            runs: Some(runs),
+            rows,
+        })
     }
 }
 
@@ -119,6 +127,7 @@ mod tests {
             is_summary: false,
             seconds,
             stood: false,
+            is_withdrawn: false,
             runs: None,
             rows: counts.map(row).into(),
         }

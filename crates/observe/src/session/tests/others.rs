@@ -36,10 +36,10 @@ fn a_change_by_someone_else_is_named() {
     session.stop().unwrap();
     assert_eq!(space.msrs[&(0, 0xd11)], control ^ 0xff, "what somebody else has written since is theirs");
     space.msrs.insert((0, 0xd11), 0);
-    // In turn: noticed within as many samples as there are controls and filters, two controls and a filter in each socket.
+    // In turn: noticed within as many samples as lie between two checks.
     let mut session = Session::start(&mut space, plan, Options::default(), at_(0.0)).unwrap();
     let within = session.samples_to_notice();
-    assert_eq!(within, 6);
+    assert_eq!(within, 20);
     assert_eq!(samples_to_notice(session.plan(), Guard::All), 1);
     session.space_mut().msrs.insert((1, 0xd14), 0);
     let mut samples = (1..=within).map(|second| session.sample(at_(second as f64)));

@@ -46,6 +46,8 @@ impl Measurement<'_> {
         entrance: Entrance,
     ) -> Result<ExitCode, Failure> {
         let Task { args, .. } = self.task;
+        // Before the journal is written: what forbids the first write leaves nothing behind.
+        self.host.may_write(plan.operations()).map_err(Failure::failed)?;
         let guard = if args.guard { Guard::All } else { Guard::InTurn };
         let path = match &args.journal {
             Some(path) => path.clone(),

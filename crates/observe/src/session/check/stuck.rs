@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use pericore_catalog::{Measure, Role};
 use pericore_metrics::Validity;
 
-use super::sample::{Count, Sample};
+use super::super::sample::{Count, Sample};
 use crate::plan::Plan;
 use crate::selection::EventSource;
 
@@ -20,23 +20,24 @@ const LEAST_CYCLES: u64 = 1000;
 
 /// What the instances of a socket have counted of an event.
 #[derive(Clone, Copy)]
-struct Neighbours {
-    standing: usize,
+struct Alike {
+    stopped: usize,
     moving: usize,
     /// The least of those that move.
     least: u64,
 }
 
-/// Doubts a count of 0 where a clock was counted, and in a single instance of a socket while all others like it counted much.
-pub(super) fn mark(plan: &Plan, sample: &mut Sample) {
+/// Doubts a count of 0 where a clock was counted, and in a single instance of a socket while all others like it
+/// counted much.
+pub fn mark(plan: &Plan, sample: &mut Sample) {
     if !sample.counts.iter().any(|count| count.count == Some(0)) {
         return;
     }
-    let mut all: BTreeMap<(usize, u16), Neighbours> = BTreeMap::new();
+    let mut all: BTreeMap<(usize, u16), Alike> = BTreeMap::new();
     for Count { event, socket, count, .. } in &sample.counts {
-        let known = all.entry((*event, *socket)).or_insert(Neighbours { standing: 0, moving: 0, least: u64::MAX });
+        let known = all.entry((*event, *socket)).or_insert(Alike { stopped: 0, moving: 0, least: u64::MAX });
         match count {
-            Some(0) => known.standing += 1,
+            Some(0) => known.stopped += 1,
             Some(count) => {
                 known.moving += 1;
                 known.least = known.least.min(*count);
@@ -49,10 +50,10 @@ pub(super) fn mark(plan: &Plan, sample: &mut Sample) {
     for count in sample.counts.iter_mut().filter(|count| count.count == Some(0)) {
         let event = &plan.selection.events[count.event];
         let place = format!("{}{} in socket {}", event.unit.name, count.instance, count.socket);
-        let Neighbours { standing, moving, least } = all[&(count.event, count.socket)];
+        let Alike { stopped, moving, least } = all[&(count.event, count.socket)];
         let why = if is_clock(&event.source) && lasts {
             format!("the clock of {place} stands still: the counter is stuck, or the unit is powered down")
-        } else if standing == 1 && moving >= LEAST_OTHERS && least >= LEAST_COUNT {
+        } else if stopped == 1 && moving >= LEAST_OTHERS && least >= LEAST_COUNT {
             format!(
                 "{place} counted nothing while its {moving} neighbours counted at least {least} each: stuck, or unused"
             )
@@ -64,7 +65,7 @@ pub(super) fn mark(plan: &Plan, sample: &mut Sample) {
 }
 
 /// True if the count is one of cycles, whatever happens.
-fn is_clock(source: &EventSource) -> bool {
+pub fn is_clock(source: &EventSource) -> bool {
     match source {
         EventSource::Programmed(programming) => programming
             .event

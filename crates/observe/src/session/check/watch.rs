@@ -1,0 +1,212 @@
+//! Whether someone else changes the controls, filters and gates that counts depend on.
+
+use pericore_catalog::Role;
+use pericore_registers::{Operation, Outcome};
+
+use super::super::options::Guard;
+use super::super::reading::readable;
+use super::super::state::State;
+use super::gates::{concerned, enables, is_gate, stops};
+use super::withdrawn::Doubt;
+use crate::plan::{InstancePlan, Plan, Purpose, SocketPlan, Step, lasting};
+
+/// Samples from one check to the next.
+pub const BETWEEN: u64 = 20;
+
+/// The registers that counts depend on, and what they should hold.
+#[derive(Debug)]
+pub struct Watch {
+    guard: Guard,
+    watched: Vec<Watched>,
+    /// Samples since the last check.
+    unchecked: u64,
+    /// True if the next sample is to be checked, whatever its turn.
+    is_requested: bool,
+}
+
+#[derive(Debug)]
+struct Watched {
+    socket: usize,
+    step: Step,
+    /// Bits that read back as written.
+    mask: u64,
+    /// What was written last; none if nothing was.
+    expected: Option<u64>,
+    /// Of a gate that no sample writes: the enables that it must have. It must not be frozen.
+    gate: Option<u64>,
+}
+
+/// What is made of a register that was looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum When {
+    /// Nobody had time to change it.
+    RightAfterItsWrite,
+    /// The session has run since.
+    Later,
+}
+
+impl Watch {
+    pub fn new(plan: &Plan, guard: Guard) -> Self {
+        let parts = plan.sockets.iter().enumerate();
+        let watched = parts
+            .flat_map(|(socket, part)| part.inspect.iter().filter_map(move |step| Watched::new(socket, part, step)));
+        Self { guard, watched: watched.collect(), unchecked: 0, is_requested: false }
+    }
+
+    pub fn samples_to_notice(&self) -> usize {
+        match self.guard {
+            Guard::InTurn if self.watched.is_empty() => 0,
+            Guard::InTurn => BETWEEN as usize,
+            Guard::All => 1,
+            Guard::Off => 0,
+        }
+    }
+
+    /// Registers that a check reads.
+    pub fn len(&self) -> usize {
+        self.watched.len()
+    }
+
+    /// Remembers what a step has written.
+    pub fn note(&mut self, step: &Step) {
+        let Operation::Write { address, width, value } = step.operation else { return };
+        if let Some(watched) = self.watched.iter_mut().find(|watched| watched.step.operation.address() == address) {
+            // A lower half is written by itself.
+            watched.expected = Some(watched.expected.unwrap_or(0) & !width.mask() | value);
+        }
+    }
+
+    /// What a gate was found to hold before the first write: one that stops counters then is no change.
+    pub fn found(&mut self, step: &Step, value: u64) {
+        let of_step = |watched: &Watched| watched.step.operation.address() == step.operation.address();
+        let is_stopped = |enables: u64| stops(step.register, enables, value);
+        self.watched.retain(|watched| {
+            !(of_step(watched) && watched.step.purpose == Purpose::Inspect && watched.gate.is_some_and(is_stopped))
+        });
+    }
+
+    /// The next sample is to be checked.
+    pub fn request(&mut self) {
+        self.is_requested = true;
+    }
+
+    pub const fn is_requested(&self) -> bool {
+        self.is_requested
+    }
+
+    /// Begins the check of a sample, if one is due; tells how many samples before it have had none.
+    pub fn begin_check(&mut self) -> Option<u64> {
+        let is_due = match self.guard {
+            Guard::All => true,
+            Guard::InTurn => self.unchecked + 1 >= BETWEEN,
+            Guard::Off => false,
+        };
+        if std::mem::take(&mut self.is_requested) || is_due {
+            return Some(std::mem::take(&mut self.unchecked));
+        }
+        self.unchecked += 1;
+        None
+    }
+
+    /// Which registers to look at, of instances that answer.
+    pub fn all(&self, is_alive: impl Fn(usize, usize) -> bool) -> Vec<usize> {
+        let watched = self.watched.iter().enumerate();
+        let answering = watched.filter(|(_, watched)| is_alive(watched.socket, watched.step.instance));
+        answering.map(|(index, _)| index).collect()
+    }
+
+    pub fn reading(&self, index: usize) -> Operation {
+        self.watched[index].step.operation
+    }
+
+    /// Compares what was read with what was written, and marks the counts that a difference spoils. Tells those that
+    /// were in no doubt before.
+    pub fn judge(
+        &self,
+        plan: &Plan,
+        state: &mut State,
+        index: usize,
+        outcome: &Outcome<u64>,
+        when: When,
+    ) -> Vec<Doubt> {
+        let watched = &self.watched[index];
+        let part = &plan.sockets[watched.socket];
+        let Some(why) = watched.complaint(part, outcome, when) else { return Vec::new() };
+        let mut doubts = Vec::new();
+        for (instance, counter) in watched.spoils(part) {
+            let readings = state.instance_mut(watched.socket, instance).counter_mut(counter);
+            if readings.doubt.is_some() {
+                continue;
+            }
+            readings.doubt = Some(why.clone());
+            let InstancePlan { number, counters, .. } = &part.instances[instance];
+            doubts.extend(counters[counter].events.iter().map(|&event| Doubt {
+                event,
+                socket: part.socket,
+                instance: *number,
+                why: why.clone(),
+            }));
+        }
+        doubts
+    }
+}
+
+impl Watched {
+    fn new(socket: usize, part: &SocketPlan, step: &Step) -> Option<Self> {
+        let is_saved = step.purpose == Purpose::Save;
+        let plain = Self { socket, step: *step, mask: lasting(step.register), expected: None, gate: None };
+        if is_gate(step.register) {
+            // What each sample writes is looked at before that.
+            let address = step.operation.address();
+            let is_written = part.freeze.iter().any(|step| step.operation.address() == address);
+            let enables = enables(part, step);
+            return (!is_written).then_some(Self { gate: Some(enables), ..plain });
+        }
+        let is_setting = matches!(step.register.role, Role::Control | Role::FixedControl | Role::Filter);
+        (is_saved && is_setting && plain.mask != 0).then_some(plain)
+    }
+
+    /// What is wrong with the register's value, if anything is.
+    fn complaint(&self, part: &SocketPlan, outcome: &Outcome<u64>, when: When) -> Option<String> {
+        let instance = &part.instances[self.step.instance];
+        let register = self.step.register_name();
+        let place = format!("{} in socket {}", instance.name(), part.socket);
+        let value = match (readable(&self.step, outcome), when) {
+            (Ok(value), _) => value,
+            (Err(_), When::RightAfterItsWrite) => return None,
+            (Err(why), When::Later) => {
+                return Some(format!("nobody knows what {register} of {place} holds by now ({why})"));
+            }
+        };
+        if let Some(enables) = self.gate {
+            let is_stopped = stops(self.step.register, enables, value);
+            return is_stopped.then(|| format!("someone else stopped counters of {place} ({register} = {value:#x})"));
+        }
+        let expected = self.expected? & self.mask;
+        if (value ^ expected) & self.mask == 0 {
+            return None;
+        }
+        Some(match when {
+            When::RightAfterItsWrite => format!(
+                "{register} of {place} reads {value:#x} right after {expected:#x} was written: the write was dropped, \
+                 or comes late"
+            ),
+            When::Later => format!("someone else changed {register} of {place} from {expected:#x} to {value:#x}"),
+        })
+    }
+
+    /// The counters whose counts depend on it.
+    fn spoils(&self, part: &SocketPlan) -> Vec<(usize, usize)> {
+        if self.gate.is_some() {
+            return concerned(part, &self.step);
+        }
+        let register = self.step.register;
+        let counters = part.instances[self.step.instance].counters.iter().enumerate();
+        let depends = counters.filter(|(_, counter)| {
+            let is_its_control = counter.member == self.step.member
+                && counter.control.is_some_and(|(control, _)| std::ptr::eq(control, register));
+            is_its_control || register.role == Role::Filter
+        });
+        depends.map(|(number, _)| (self.step.instance, number)).collect()
+    }
+}
