@@ -74,11 +74,11 @@ impl Files {
     }
 
     fn insert(&mut self, path: String, shown: String, text: Result<String, String>, is_shipped: bool) {
-        if let Some((block, _)) = path.strip_prefix("blocks/").and_then(|rest| rest.split_once('/')) {
-            if !self.blocks.iter().any(|known| known == block) {
-                self.blocks.push(block.to_owned());
-                self.blocks.sort();
-            }
+        if let Some((block, _)) = path.strip_prefix("blocks/").and_then(|rest| rest.split_once('/'))
+            && !self.blocks.iter().any(|known| known == block)
+        {
+            self.blocks.push(block.to_owned());
+            self.blocks.sort();
         }
         self.files.insert(path, File { shown, text, is_shipped });
     }

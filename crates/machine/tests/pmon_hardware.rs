@@ -51,7 +51,7 @@ impl Raw {
 
 /// Channel 0 of an E5-2600: device 16, function 0 (2.5.2).
 fn channel(offset: u16) -> Address {
-    Address::Pci { bdf: Bdf::new(0xff, 16, 0), offset: offset.into() }
+    Address::Pci { bdf: Bdf::new(0xff, 16, 0), offset }
 }
 
 /// Emerald Rapids 1.4.0.2: software that clears a status bit clears what has happened, although it did not look before.

@@ -59,11 +59,15 @@ pub fn wake(signals: impl IntoIterator<Item = c_int>, socket: &Arc<UnixStream>) 
 }
 
 /// From now on a file that would grow beyond the limit (`ulimit -f`) is an error of the write, and no end of the
-/// program. The programs that this one starts get the signal as usual: a handler is not inherited.
+/// program. The programs that this one starts get the signal as usual: a handler is not inherited. If the signal was
+/// ignored already, it stays so, here and there.
 ///
 /// # Errors
 /// The system refuses the handler.
 pub fn report_file_limits() -> io::Result<()> {
+    if is_ignored(SIGXFSZ) {
+        return Ok(());
+    }
     signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false))).map(|_| ())
 }
 

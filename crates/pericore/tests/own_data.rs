@@ -61,7 +61,7 @@ fn events_and_metrics_of_ones_own_are_like_the_shipped_ones() {
     assert!(status == Some(0) && rows.contains(r#""config":"0x7e""#), "{rows}{errors}");
     let (_, sheet, _) = run(with(mine.path()).args(["explain", "--machine", "snbep", "MY_EVENT"]));
     assert!(sheet.contains("0,1 of 4") && sheet.contains("my laboratory"), "{sheet}");
-    let (_, plan, _) =
+    let (_, _, plan) =
         run(with(mine.path()).args(["stat", "--machine", "e5-2600", "--dry-run", "-e", "imc/MY_EVENT/"]));
     assert!(plan.contains("<- 0x40007e  (select and enable)"), "{plan}");
     let (status, _, rows) = run(with(mine.path()).args([

@@ -70,7 +70,8 @@ pub fn stored(vcpu: u32, address: u64) -> Option<u64> {
 
 /// Enters what the only thread has so far, before there is a second one. Says which dirty lines had to go.
 pub fn enter_all(vcpu: u32, slot: &Slot, gone: impl FnMut(u64)) {
-    let enter = |(address, dirty)| Held::of(address).enter(entry(vcpu, address) | u64::from(dirty) * STORED, |_, _| {});
+    let entry = |address, dirty| if dirty { entry(vcpu, address) | STORED } else { entry(vcpu, address) };
+    let enter = |(address, dirty)| Held::of(address).enter(entry(address, dirty), |_, _| {});
     slot.data_filter().lines().filter_map(enter).for_each(gone);
 }
 
@@ -87,7 +88,7 @@ extern "C" fn after_fork() {
 }
 
 const fn entry(vcpu: u32, address: u64) -> u64 {
-    address / 64 << LINE_SHIFT | (vcpu as u64 & 0xFFFF) << VCPU_SHIFT
+    ((address / 64) << LINE_SHIFT) | ((vcpu as u64 & 0xFFFF) << VCPU_SHIFT)
 }
 
 const fn owner(entry: u64) -> u32 {

@@ -27,11 +27,9 @@ extern "C" fn before(_id: qemu::Id, vcpu: u32, number: i64, a1: u64, a2: u64, a3
     let slot = table::slot(vcpu);
     match number {
         MMAP | MUNMAP | MREMAP | MADVISE => mapping::before([a1, a2, a3, a4]),
-        CLONE | FORK | VFORK | CLONE3 => {
-            if process::before_fork(vcpu) {
-                let write_back = |line| slot.record(KIND_WRITE_BACK, line, 6, slot.instruction(0));
-                sharing::enter_all(vcpu, slot, write_back);
-            }
+        CLONE | FORK | VFORK | CLONE3 if process::before_fork(vcpu) => {
+            let write_back = |line| slot.record(KIND_WRITE_BACK, line, 6, slot.instruction(0));
+            sharing::enter_all(vcpu, slot, write_back);
         }
         EXECVE => follow::exec(a1, a2, a3),
         EXECVEAT => follow::exec_at(a1, a2, a3, a4, a5),

@@ -78,3 +78,17 @@ fn a_clean_line_asks_again() {
     assert_eq!(filter.touch(0x1000, false), Outcome::Hit);
     assert_eq!(filter.touch(0x1000, true), Outcome::Upgrade);
 }
+
+#[test]
+fn what_is_held_is_listed_and_known_by_any_address_of_its_line() {
+    let tags: Vec<AtomicU64> = (0..8).map(|_| AtomicU64::new(0)).collect();
+    let filter = Filter::new(&tags, 4, 2);
+    filter.touch(0x1000, true);
+    filter.touch(0x2040, false);
+    let mut lines: Vec<_> = filter.lines().collect();
+    lines.sort_unstable();
+    assert_eq!(lines, [(0x1000, true), (0x2040, false)]);
+    assert!(filter.holds(0x103f) && filter.holds(0x2040) && !filter.holds(0x1040));
+    filter.remove(0x1000);
+    assert!(!filter.holds(0x1000));
+}

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pericore_exporter::text::name_of;
-use pericore_exporter::{Hosts, MOST_BYTES, Pages, answer as respond};
+use pericore_exporter::{Hosts, MOST_BYTES, Pages};
 
 /// Any bytes.
 pub fn run(data: &[u8]) {
@@ -14,11 +14,11 @@ pub fn run(data: &[u8]) {
         Arc::new(Pages { prometheus: page("a 1\n"), open_metrics: page("a 1\n# EOF\n"), front: page("pericore\n") })
     });
     let hosts = Hosts::named(["h".to_owned()]);
-    let whole = respond(bytes, pages.clone(), &hosts);
+    let whole = pericore_exporter::answer(bytes, pages.clone(), &hosts);
     assert!(whole.is_some() || bytes.len() < MOST_BYTES, "a full buffer gets a response");
     // What was said of a part is not taken back.
     let cut = usize::from(cut).min(bytes.len());
-    if let Some(early) = respond(&bytes[..cut], pages, &hosts) {
+    if let Some(early) = pericore_exporter::answer(&bytes[..cut], pages, &hosts) {
         assert_eq!(whole.as_ref().map(|response| response.status), Some(early.status));
     }
     let Some(response) = whole else { return };

@@ -60,7 +60,7 @@ impl Bench {
         let variant = variant(input, &places);
         let honest = variant.faults == Faults::default();
         let machine = machine.with_variant(&variant).expect("the blocks are there");
-        let dumps = input.byte() % 8 == 0;
+        let dumps = input.byte().is_multiple_of(8);
         Self { machine, places, entries: Vec::new(), honest, dumps }
     }
 
@@ -200,7 +200,7 @@ fn visible(register: &Register) -> u64 {
 
 fn variant(input: &mut Input<'_>, places: &[RegisterPlace]) -> Variant {
     let rules = [Rules::Documented, Rules::Documented, Rules::Strict, Rules::Lenient][usize::from(input.byte() % 4)];
-    if input.byte() % 4 != 0 {
+    if !input.byte().is_multiple_of(4) {
         return Variant { rules, ..Variant::default() };
     }
     let mut block = || {

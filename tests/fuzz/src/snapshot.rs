@@ -11,14 +11,14 @@ pub fn run(data: &[u8]) {
         Ok(machine) => machine,
         Err(error) => {
             assert!(!error.to_string().is_empty());
-            if let SnapshotError::Line { line, text: told, .. } = error {
-                assert_eq!(text.lines().nth(line - 1), Some(told.as_str()));
+            if let SnapshotError::Line { line, text: line_text, .. } = error {
+                assert_eq!(text.lines().nth(line - 1), Some(line_text.as_str()));
             }
             return;
         }
     };
-    // A text can give identities that are fixed another value, and none at all is left out: such a machine comes back as
-    // it is built.
+    // A text can give identities that are fixed another value, and none at all is left out: such a machine comes back
+    // as it is built.
     let dumped = Chassis::load(&machine.dump()).expect("what was dumped loads").dump();
     assert_eq!(Chassis::load(&dumped).expect("it loads again").dump(), dumped, "dump and load are identity");
     let grid = machine.clock_grid();
@@ -30,8 +30,8 @@ pub fn run(data: &[u8]) {
         }
     }
     machine.dump();
-    // One that begins with its registers has all of them, at tick 0, if it can be built: cores and sockets may be beyond
-    // the model.
+    // One that begins with its registers has all of them, at tick 0, if it can be built: cores and sockets may be
+    // beyond the model.
     let spec = MachineSpec::of_snapshot(text).expect("it loads");
     if let Ok(mut begun) = spec.chassis() {
         assert_eq!((begun.now(), begun.registers().count()), (0, places.len()));

@@ -10,7 +10,7 @@ use super::{after, at_the_end, doubts, measured, start};
 fn frozen_agents_are_found() {
     let machine = Shared::new("emerald-rapids", 1);
     let mut session = start(&machine, "cha/CLOCKTICKS/");
-    assert_eq!(session.plan().sockets[0].gate.is_some(), true, "the socket's freeze is used: units are not written");
+    assert!(session.plan().sockets[0].gate.is_some(), "the socket's freeze is used: units are not written");
     let first = after(&mut session, &machine, 100);
     assert_eq!((measured(&first).len(), first.is_checked), (first.counts.len(), false));
     machine.run(100);

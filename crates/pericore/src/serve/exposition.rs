@@ -218,7 +218,7 @@ impl<'a> Maker<'a> {
                 Quantity::Extensive => "Sum it over instances and sockets.",
                 Quantity::Intensive => "Intensive: it does not add up over instances and sockets.",
             };
-            let family = Family::new(&name, Kind::Gauge, unit, &format!("{help} {together}"));
+            let family = Family::new(&name, Kind::Gauge, unit, format!("{help} {together}"));
             let at = families.iter().position(|known| known.name() == family.name()).unwrap_or_else(|| {
                 families.push(family);
                 families.len() - 1

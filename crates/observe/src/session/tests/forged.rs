@@ -37,11 +37,12 @@ fn restore(space: &mut Fake, saved: Vec<Saved>) -> Result<Restored, SessionError
     text.restore(space, e5_2600(), &CPUS, BOOT)
 }
 
+/// As at a session's end: controls, then filters, then the unit's control, which may let it run.
 #[test]
 fn what_a_session_saved_is_put_back() {
     let mut space = Fake::two_sockets();
     assert_eq!(restore(&mut space, genuine()), Ok(Restored::PutBack { registers: 4, left: Vec::new() }));
-    assert_eq!(space.written(), ["d10=334", "d14=7c0000", "10.1+d8=304", "d04=10000"]);
+    assert_eq!(space.written(), ["d10=334", "10.1+d8=304", "d14=7c0000", "d04=10000"]);
 }
 
 /// Each comes after entries that are genuine, and none of these is written either.
@@ -91,7 +92,7 @@ fn bits_that_no_document_gives_stay_as_they_are() {
     let saved = [vec![odd.clone()], genuine()[1..].to_vec()].concat();
     let left = vec![(odd, 1 << 40 | 1 << 41)];
     assert_eq!(restore(&mut space, saved), Ok(Restored::PutBack { registers: 4, left }));
-    assert_eq!(space.written(), ["d10=20000000334", "d14=7c0000", "10.1+d8=304", "d04=10000"]);
+    assert_eq!(space.written(), ["d10=20000000334", "10.1+d8=304", "d14=7c0000", "d04=10000"]);
 }
 
 /// What is not there now is named and left; the rest is put back all the same.
