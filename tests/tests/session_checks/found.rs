@@ -1,6 +1,7 @@
 //! Changes that are found, and what they spoil.
 
-use pericore_observe::session::Sample;
+use pericore_observe::plan::Freeze;
+use pericore_observe::session::{Manners, Options, Sample, prepare};
 use pericore_tests::session::shared::Shared;
 
 use super::{after, at_the_end, doubts, measured, start};
@@ -128,6 +129,24 @@ fn a_freeze_that_came_and_went_shows_in_a_clock() {
         assert_eq!(measured(&last), expected.iter().flat_map(|&one| [one; 2]).collect::<Vec<u16>>(), "{stood}");
         assert_eq!(doubts(&last).iter().any(|why| why.contains("the clock of imc2")), found);
     }
+}
+
+/// Clocks that nothing stops are read one after the other, on a busy machine with long waits between: those that
+/// differ for it are not in doubt.
+#[test]
+fn clocks_that_run_on_while_they_are_read_are_not_compared() {
+    let machine = Shared::new("e5-2600", 1);
+    let manners = Manners { freeze: Freeze::Never, take_over: false };
+    let topology = machine.topology();
+    let plan = prepare(&mut machine.clone(), &topology, machine.selection("imc/CLOCKTICKS/"), manners, None);
+    let mut session = machine.start(plan.expect("it fits"), Options::default());
+    machine.run(1000);
+    machine.0.borrow_mut().pci_write(0xff, 16, 4, 0xf4, 0x0001_0100);
+    machine.run(200);
+    machine.0.borrow_mut().pci_write(0xff, 16, 4, 0xf4, 0x0001_0000);
+    let last = at_the_end(&mut session, &machine, 2000);
+    assert_eq!(last.counts[2].count, Some(3000));
+    assert_eq!(measured(&last), [0, 1, 2, 3], "{:?}", doubts(&last));
 }
 
 /// A counter that somebody sets back: the difference would be nearly 2^48.

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 
 use pericore_metrics::{Grade, Validity};
 
-use super::super::sample::Sample;
+use super::super::sample::{Count, Sample};
 use super::stuck::is_clock;
-use crate::plan::{Plan, instance_name};
+use crate::plan::{InstancePlan, Plan, SocketPlan, instance_name};
+use crate::selection::EventSource;
 
 /// A clock that has one tick in so many more or less than another differs.
 const SHARE: u64 = 100;
@@ -16,11 +17,12 @@ const SHARE: u64 = 100;
 const LEAST: u64 = 20 * SHARE;
 
 /// Doubts the counts of an instance whose clock was counted, and differs from those of its neighbours in the socket.
-/// Of two that differ nobody knows which is right.
+/// Of two that differ nobody knows which is right. Only clocks that stand together while they are read: of others,
+/// each is read a moment after the one before, and on a busy machine that may be long.
 pub fn mark(plan: &Plan, sample: &mut Sample) {
     let mut alike: BTreeMap<(usize, u16), Vec<(u16, u64)>> = BTreeMap::new();
     for count in sample.counts.iter().filter(|count| count.validity.grade() == Grade::Measured) {
-        if let (Some(ticks @ 1..), true) = (count.count, is_clock(&plan.selection.events[count.event].source)) {
+        if let (Some(ticks @ 1..), true) = (count.count, stands_with_others(plan, count)) {
             alike.entry((count.event, count.socket)).or_default().push((count.instance, ticks));
         }
     }
@@ -54,4 +56,17 @@ pub fn mark(plan: &Plan, sample: &mut Sample) {
             count.validity = std::mem::take(&mut count.validity).and(why);
         }
     }
+}
+
+/// True if a count is one of a clock that stands while it is read.
+fn stands_with_others(plan: &Plan, count: &Count) -> bool {
+    let event = &plan.selection.events[count.event];
+    let of_socket = |part: &&SocketPlan| part.socket == count.socket;
+    let is_stopped = |part: &SocketPlan| {
+        let own = |instance: &InstancePlan| (instance.unit.name, instance.number) == (event.unit.name, count.instance);
+        part.instances.iter().position(own).is_some_and(|index| part.stops(index))
+    };
+    is_clock(&event.source)
+        && !matches!(event.source, EventSource::FreeRunning { .. })
+        && plan.sockets.iter().find(of_socket).is_some_and(is_stopped)
 }
