@@ -136,9 +136,9 @@ fn a_freeze_that_came_and_went_shows_in_a_clock() {
 #[test]
 fn clocks_that_run_on_while_they_are_read_are_not_compared() {
     let machine = Shared::new("e5-2600", 1);
-    let manners = Manners { freeze: Freeze::Never, take_over: false };
+    let sharing = Manners { freeze: Freeze::Never, take_over: false };
     let topology = machine.topology();
-    let plan = prepare(&mut machine.clone(), &topology, machine.selection("imc/CLOCKTICKS/"), manners, None);
+    let plan = prepare(&mut machine.clone(), &topology, machine.selection("imc/CLOCKTICKS/"), sharing, None);
     let mut session = machine.start(plan.expect("it fits"), Options::default());
     machine.run(1000);
     machine.0.borrow_mut().pci_write(0xff, 16, 4, 0xf4, 0x0001_0100);

@@ -17,12 +17,12 @@ const SHARE: u64 = 100;
 const LEAST: u64 = 20 * SHARE;
 
 /// Doubts the counts of an instance whose clock was counted, and differs from those of its neighbours in the socket.
-/// Of two that differ nobody knows which is right. Only clocks that stand together while they are read: of others,
-/// each is read a moment after the one before, and on a busy machine that may be long.
+/// Of two that differ nobody knows which is right. Only clocks that are stopped to be read: of others, each
+/// is read a moment after the one before, and on a busy machine that may be long.
 pub fn mark(plan: &Plan, sample: &mut Sample) {
     let mut alike: BTreeMap<(usize, u16), Vec<(u16, u64)>> = BTreeMap::new();
     for count in sample.counts.iter().filter(|count| count.validity.grade() == Grade::Measured) {
-        if let (Some(ticks @ 1..), true) = (count.count, stands_with_others(plan, count)) {
+        if let (Some(ticks @ 1..), true) = (count.count, is_stopped_to_be_read(plan, count)) {
             alike.entry((count.event, count.socket)).or_default().push((count.instance, ticks));
         }
     }
@@ -58,8 +58,8 @@ pub fn mark(plan: &Plan, sample: &mut Sample) {
     }
 }
 
-/// True if a count is one of a clock that stands while it is read.
-fn stands_with_others(plan: &Plan, count: &Count) -> bool {
+/// True if a count is one of a clock that is stopped to be read.
+fn is_stopped_to_be_read(plan: &Plan, count: &Count) -> bool {
     let event = &plan.selection.events[count.event];
     let of_socket = |part: &&SocketPlan| part.socket == count.socket;
     let is_stopped = |part: &SocketPlan| {
