@@ -1,8 +1,12 @@
 //! The files of a catalogue: those of a folder, or shipped ones with users' folders laid over them.
 
+mod walk;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::{fs, io};
+
+use walk::{Trust, WalkedFile, walk};
 
 use crate::{Diagnostics, Place};
 
@@ -32,7 +36,7 @@ impl Files {
     /// The files under a folder.
     pub fn of(root: &Path) -> Self {
         let mut files = Self { root: root.display().to_string(), ..Self::default() };
-        for (path, text) in walk(root) {
+        for WalkedFile { path, text } in walk(root, Trust::Anybody) {
             files.insert(path.clone(), path, text, false);
         }
         let folders = fs::read_dir(root.join("blocks")).into_iter().flatten().flatten();
@@ -52,10 +56,18 @@ impl Files {
         shipped
     }
 
-    /// Adds a user's folder. Its files stand beside those that are there; none can replace another.
-    pub fn lay_over(&mut self, folder: &Path, diagnostics: &mut Diagnostics) {
-        for (path, text) in walk(folder) {
+    /// Adds a user's folder. Its files stand beside those that are there; none can replace another. They decide which
+    /// registers are written, so nobody but the user (a user ID) and root may own or write them.
+    pub fn lay_over(&mut self, folder: &Path, user: u32, diagnostics: &mut Diagnostics) {
+        for WalkedFile { path, text } in walk(folder, Trust::RootAnd(user)) {
             let shown = folder.join(&path).display().to_string();
+            if let Err(refusal) = text {
+                let file = diagnostics.file(shown);
+                let fix =
+                    "own it or let root own it, take from others the right to write it (chmod go-w), or leave it out";
+                diagnostics.report(Place { file, line: 0 }, refusal, fix);
+                continue;
+            }
             if !FOLDERS.iter().any(|start| path.starts_with(start)) {
                 let file = diagnostics.file(shown);
                 let fix = "move it to families/FAMILY.toml or blocks/BLOCK/events-NAME.toml, metrics-NAME.toml, …";
@@ -127,23 +139,4 @@ impl Files {
     pub fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
         self.files.iter().filter_map(|(path, file)| Some((path.as_str(), file.text.as_deref().ok()?)))
     }
-}
-
-/// The TOML files under a folder, with `/` between the parts of their paths, and what they hold.
-fn walk(root: &Path) -> Vec<(String, Result<String, String>)> {
-    let mut found = Vec::new();
-    let mut folders = vec![(root.to_owned(), String::new())];
-    while let Some((folder, below)) = folders.pop() {
-        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-            let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
-            if path.is_dir() {
-                folders.push((path, format!("{below}{name}/")));
-            } else if name.ends_with(".toml") {
-                let text = fs::read_to_string(&path).map_err(|error| error.to_string());
-                found.push((format!("{below}{name}"), text));
-            }
-        }
-    }
-    found.sort();
-    found
 }

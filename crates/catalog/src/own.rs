@@ -25,18 +25,19 @@ pub enum OwnError {
 }
 
 /// Adds what folders have to the families that [`crate::shipped()`] gives. Call it once, before any other function of
-/// this crate.
+/// this crate. Files and folders have to belong to `user` (a user ID) or root, and nobody else may write them: they
+/// decide which registers are written.
 ///
 /// # Errors
 /// [`OwnError`]; the shipped families stay as they are.
-pub fn load(folders: &[PathBuf]) -> Result<(), OwnError> {
+pub fn load(folders: &[PathBuf], user: u32) -> Result<(), OwnError> {
     if let Some(missing) = folders.iter().find(|folder| !folder.is_dir()) {
         return Err(OwnError::NoFolder(missing.clone()));
     }
     if folders.is_empty() {
         return Ok(());
     }
-    let own = compile(folders.iter().map(PathBuf::as_path))?;
+    let own = compile(folders.iter().map(PathBuf::as_path), user)?;
     let untouched = in_the_binary().iter().filter(|shipped| !own.iter().any(|own| own.name == shipped.name));
     let mut families: Vec<&'static Shipped> = untouched.collect();
     families.extend(own);
@@ -45,10 +46,10 @@ pub fn load(folders: &[PathBuf]) -> Result<(), OwnError> {
 }
 
 /// The families that folders touch, with what these add.
-fn compile<'a>(folders: impl Iterator<Item = &'a Path>) -> Result<Vec<&'static Shipped>, OwnError> {
+fn compile<'a>(folders: impl Iterator<Item = &'a Path>, user: u32) -> Result<Vec<&'static Shipped>, OwnError> {
     let mut diagnostics = Diagnostics::default();
     let mut files = Files::shipped(sources());
-    folders.for_each(|folder| files.lay_over(folder, &mut diagnostics));
+    folders.for_each(|folder| files.lay_over(folder, user, &mut diagnostics));
     let touched = |block: &&&str| files.has_own(&format!("blocks/{block}/"));
     let extended = in_the_binary().iter().filter(|shipped| shipped.blocks.iter().any(|block| touched(&block)));
     let extended: Vec<&str> = extended.map(|shipped| shipped.name).collect();

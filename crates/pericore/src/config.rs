@@ -115,7 +115,7 @@ fn path() -> Option<PathBuf> {
 /// somebody else does root's work: that is said, and keeps nobody from anything.
 fn unread(path: &Path, error: &io::Error, is_named: bool) -> Result<Defaults, Failure> {
     if error.kind() == io::ErrorKind::PermissionDenied && !is_named {
-        notice::say(format!("cannot read {}: {error}; going on without the defaults in it", path.display()));
+        notice::warn(format!("cannot read {}: {error}; going on without the defaults in it", path.display()));
         return Ok(Defaults::default());
     }
     Err(Failure::usage(refused_file::reading(path, error)))

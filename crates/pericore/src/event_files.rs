@@ -120,14 +120,14 @@ fn report_replaced(name: &str, replaced: &[Replaced]) {
     let (configs, counters): (Vec<&Replaced>, Vec<&Replaced>) =
         replaced.iter().partition(|row| row.built_in.0 != row.file.0);
     for row in configs.iter().take(SHOWN) {
-        notice::say(format!(
+        notice::warn(format!(
             "{name}:{}: {} is {:#x} in the file and {:#x} built in",
             row.line, row.name, row.file.0, row.built_in.0
         ));
     }
     for row in counters.iter().take(SHOWN) {
         let (file, built_in) = (counter_list(row.file.1), counter_list(row.built_in.1));
-        notice::say(format!(
+        notice::warn(format!(
             "{name}:{}: {} takes counters {file} in the file and {built_in} built in",
             row.line, row.name
         ));
@@ -135,8 +135,8 @@ fn report_replaced(name: &str, replaced: &[Replaced]) {
     let hidden = configs.len().saturating_sub(SHOWN) + counters.len().saturating_sub(SHOWN);
     match (replaced.len(), hidden) {
         (0, _) => {}
-        (_, 0) => notice::say(format!("{name}: the file's word is used")),
-        _ => notice::say(format!("{name}: {hidden} more such rows; the file's word is used")),
+        (_, 0) => notice::warn(format!("{name}: the file's word is used")),
+        _ => notice::warn(format!("{name}: {hidden} more such rows; the file's word is used")),
     }
 }
 
@@ -158,19 +158,19 @@ fn report(name: &str, problems: &[RowProblem]) {
     }
     for (unit, count, line) in units {
         let rows = if count == 1 { "row" } else { "rows" };
-        notice::say(format!("{name}:{line}: {count} {rows} left out from here on: the family has no unit {unit:?}"));
+        notice::warn(format!("{name}:{line}: {count} {rows} left out from here on: the family has no unit {unit:?}"));
     }
     if let Some(first) = of_cores.first() {
         let (count, line) = (of_cores.len(), first.line);
         let metrics = if count == 1 { "metric" } else { "metrics" };
-        notice::say(format!(
+        notice::warn(format!(
             "{name}:{line}: {count} {metrics} left out from here on: events of the cores are not counted here"
         ));
     }
     for problem in others.iter().take(SHOWN) {
-        notice::say(format!("{name}:{}: {} left out: {}", problem.line, problem.name, problem.problem));
+        notice::warn(format!("{name}:{}: {} left out: {}", problem.line, problem.name, problem.problem));
     }
     if others.len() > SHOWN {
-        notice::say(format!("{name}: {} more rows left out", others.len() - SHOWN));
+        notice::warn(format!("{name}: {} more rows left out", others.len() - SHOWN));
     }
 }

@@ -134,7 +134,7 @@ fn work() -> ExitCode {
         Ok(status) => status,
         Err(failure) => {
             if !failure.is_quiet() {
-                notice::say(&failure);
+                notice::warn(&failure);
             }
             ExitCode::from(failure.status())
         }
@@ -153,7 +153,7 @@ fn defaults(command: &clap::Command, line: &[OsString]) -> Result<Defaults, Fail
 }
 
 fn go_on_without(failure: &Failure) {
-    notice::say(failure);
+    notice::warn(failure);
 }
 
 /// The user's own catalogue data. A mistake in it is no reason to leave registers as they are.

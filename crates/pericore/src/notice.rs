@@ -10,8 +10,3 @@ use crate::printable::bounded;
 pub fn warn(words: impl fmt::Display) {
     let _ = writeln!(io::stderr().lock(), "pericore: {}", bounded(&words.to_string()));
 }
-
-/// The same, in code from before the glossary.
-pub fn say(words: impl fmt::Display) {
-    warn(words);
-}

@@ -67,7 +67,7 @@ pub fn run(args: &RestoreArgs) -> Result<ExitCode, Failure> {
         }
     }
     let last = failures.pop();
-    failures.iter().filter(|failure| !failure.is_quiet()).for_each(notice::say);
+    failures.iter().filter(|failure| !failure.is_quiet()).for_each(notice::warn);
     last.map_or_else(|| Ok(interrupt.exit(ExitCode::SUCCESS)), Err)
 }
 
@@ -85,11 +85,11 @@ impl Guard {
         let Some(known) = neighbourhood.as_ref().filter(|known| args.journal.is_some() || known.is_there()) else {
             return Ok(Self { neighbourhood, _entrance: None });
         };
-        let waiting = |holder: &str| notice::say(format!("waiting for {holder} to set up or put back"));
+        let waiting = |holder: &str| notice::warn(format!("waiting for {holder} to set up or put back"));
         match known.enter_telling(waiting) {
             Ok(entrance) => Ok(Self { neighbourhood, _entrance: Some(entrance) }),
             Err(error @ JournalError::Directory { .. }) if args.journal.is_some() => {
-                notice::say(error);
+                notice::warn(error);
                 Ok(Self { neighbourhood: None, _entrance: None })
             }
             Err(error) => Err(Failure::failed(error)),

@@ -1,6 +1,7 @@
 //! Users' own folders of catalogue data: events, metrics, blocks and families without a new build.
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -129,6 +130,51 @@ fn all_errors_come_at_once_with_line_and_fix() {
     assert!(errors.contains("defects in the catalogue") && status != Some(129), "{errors}");
     let (status, version, _) = run(with(broken.path()).arg("--version"));
     assert!(status == Some(0) && version.starts_with("pericore "), "{version}");
+}
+
+/// The data says which registers are written: root must not take it from others who may write into a folder.
+#[test]
+fn what_others_could_have_written_is_not_read() {
+    let with_mode = |path: &Path, mode| fs::set_permissions(path, Permissions::from_mode(mode)).expect("its owner");
+    let list = ["list", "--machine", "e5-2600", "--metrics"];
+    for (place, mode) in [("", 0o777), ("blocks/imc-ddr3-v1", 0o770), (METRICS.0, 0o646), (METRICS.0, 0o664)] {
+        let mine = folder(&[METRICS]);
+        let path = mine.path().join(place);
+        let was = fs::metadata(&path).expect("it is there").permissions().mode();
+        with_mode(&path, mode);
+        let (status, _, errors) = run(with(mine.path()).args(list));
+        let refusal =
+            format!("{}: not read: other users can write it", path.display().to_string().trim_end_matches('/'));
+        assert!(status == Some(129) && errors.contains("chmod go-w"), "{errors}");
+        assert!(errors.replace("/:", ":").contains(&refusal), "{refusal}\n{errors}");
+        with_mode(&path, was);
+        assert_eq!(run(with(mine.path()).args(list)).0, Some(0));
+    }
+    let mine = folder(&[METRICS]);
+    let file = mine.path().join(METRICS.0);
+    fs::remove_file(&file).expect("ours");
+    assert!(Command::new("mkfifo").arg(&file).status().expect("coreutils").success());
+    let (status, _, errors) = run(with(mine.path()).args(list));
+    assert!(status == Some(129) && errors.contains("metrics-mine.toml: not read: a pipe, a device"), "{errors}");
+}
+
+/// Under sudo with the user's home, the data is the user's and not root's. 65534 is nobody.
+#[test]
+fn data_of_another_user_is_left_aside_unless_it_is_named() {
+    let theirs = folder(&[(&format!("pericore/catalog/{}", METRICS.0), METRICS.1)]);
+    let data = theirs.path().join("pericore/catalog");
+    if std::os::unix::fs::chown(&data, Some(65_534), None).is_err() {
+        eprintln!("SKIPPED: catalogue data of another user, which takes root");
+        return;
+    }
+    let list = ["list", "--machine", "e5-2600", "--metrics"];
+    let (status, _, errors) = run(with(&data).args(list));
+    assert!(status == Some(129) && errors.contains("not read: it belongs to user 65534"), "{errors}");
+    let mut unnamed = command(PERICORE);
+    unnamed.env_remove("PERICORE_CATALOG").env("XDG_DATA_HOME", theirs.path()).env("XDG_DATA_DIRS", "/nowhere");
+    let (status, rows, errors) = run(unnamed.args(list));
+    assert!(status == Some(0) && !rows.contains("MY_READ_BYTES"), "{errors}");
+    assert!(errors.contains("pericore/catalog is left aside: it belongs to user 65534"), "{errors}");
 }
 
 /// A family that nobody ships, over a shipped block and one of its own.

@@ -110,9 +110,8 @@ impl<R: BufRead> Reader<R> {
     /// Takes a sample, and marks those that it withdraws.
     fn read_ahead(&mut self, recorded: Recorded) {
         if let Some(withdrawn) = &recorded.sample.withdrawn {
-            let samples = usize::try_from(withdrawn.samples).unwrap_or(usize::MAX);
-            let spared = self.ahead.len().saturating_sub(samples);
-            self.ahead.iter_mut().skip(spared).for_each(|before| {
+            let range = withdrawn.among(self.ahead.len());
+            self.ahead.range_mut(range).for_each(|before| {
                 before.sample.withdraw(withdrawn);
             });
         }

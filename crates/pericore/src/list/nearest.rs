@@ -16,7 +16,7 @@ const SHOWN: usize = 12;
 pub fn print(out: &mut impl Write, families: &[&'static Family], request: &Request<'_>) -> io::Result<()> {
     let wanted = request.query.text();
     if request.query.is_empty() {
-        notice::say("nothing to list; leave out a filter");
+        notice::warn("nothing to list; leave out a filter");
         return Ok(());
     }
     let is_unit = |word: &&str| families.iter().any(|family| family.unit(word).is_some());
@@ -25,7 +25,7 @@ pub fn print(out: &mut impl Write, families: &[&'static Family], request: &Reque
     {
         let others: String =
             wanted.split(' ').filter(|word| *word != unit).fold(String::new(), |others, word| others + " " + word);
-        notice::say(format!(
+        notice::warn(format!(
             "nothing has {wanted:?} in its name or description, but {unit} is a unit: --unit {unit}{others}"
         ));
         return Ok(());
@@ -34,11 +34,11 @@ pub fn print(out: &mut impl Write, families: &[&'static Family], request: &Reque
     if request.args.json || ranked.is_empty() {
         let names = names(families, request, &wanted);
         if let Some(name) = names.iter().find(|name| name.eq_ignore_ascii_case(&wanted)) {
-            notice::say(format!("no row is called {name:?}, but something else is: pericore explain {name}"));
+            notice::warn(format!("no row is called {name:?}, but something else is: pericore explain {name}"));
             return Ok(());
         }
         let near = hint(&wanted, names.iter().map(String::as_str));
-        notice::say(format!("nothing matches {wanted:?}{near}"));
+        notice::warn(format!("nothing matches {wanted:?}{near}"));
         return Ok(());
     }
     writeln!(out, "Nothing has every word of {wanted:?}. Nearest:")?;

@@ -89,7 +89,7 @@ pub fn run(args: &BootArgs) -> Result<ExitCode, Failure> {
 fn prepare() -> Result<Prepared, GuestError> {
     let place = Prepared::place()?;
     if !place.exists() {
-        notice::say(format!("preparing a guest from Debian's packages, once: 110 MB, into {}", place.display()));
+        notice::warn(format!("preparing a guest from Debian's packages, once: 110 MB, into {}", place.display()));
     }
     Prepared::at(place)
 }

@@ -95,7 +95,7 @@ fn inject(text: &str, family: &Family, machine: &mut LiveMachine, traffic: &mut 
     let signal = injected(row, event, subevent).map_err(|why| Failure::usage(format!("{text:?}: {why}")))?;
     let part = subevent.and_then(|name| part_of(row.event(event)?, name));
     if let (Some(sum), Some(part)) = (subevent, part) {
-        notice::say(format!(
+        notice::warn(format!(
             "--inject {unit}/{event}.{sum}: it adds up several, and what happens is one of these: {part} goes in, and {event}.{part} counts it, too"
         ));
     }

@@ -15,8 +15,7 @@ use crate::signals;
 const ONE_REQUEST: u64 = 1_000_000_000;
 
 /// Nanoseconds that putting back may take: only after these does a second signal end the program with registers of its
-/// own. A user who sends
-/// one every second would else leave them behind.
+/// own. A user who sends one every second would else leave them behind.
 const TIME_TO_PUT_BACK: u64 = 10_000_000_000;
 
 /// What a second signal after that says.

@@ -285,7 +285,7 @@ impl Task<'_> {
 
 /// Says why there are no numbers: the end came before the delay was over.
 fn say_nothing_was_measured(delay: f64) {
-    notice::say(format!("nothing was measured: the end came within the delay of {delay} ms; choose a shorter one"));
+    notice::warn(format!("nothing was measured: the end came within the delay of {delay} ms; choose a shorter one"));
 }
 
 /// The error, with the place in the user's text.

@@ -46,7 +46,7 @@ fn topology(
         }
         topology => topology.map_err(Failure::failed)?,
     };
-    beyond_the_documents(&topology, selection).iter().chain(&unseen).for_each(notice::say);
+    beyond_the_documents(&topology, selection).iter().chain(&unseen).for_each(notice::warn);
     Ok(topology)
 }
 
@@ -119,16 +119,16 @@ pub fn plan_among(
 ) -> Result<Option<(Plan, Entrance)>, Failure> {
     let topology = topology(task, space, cpus, selection)?;
     loop {
-        let waiting = |holder: &str| notice::say(format!("waiting for {holder} to set up or put back"));
+        let waiting = |holder: &str| notice::warn(format!("waiting for {holder} to set up or put back"));
         let entrance = neighbourhood.enter_telling(waiting).map_err(Failure::failed)?;
         // What is no journal keeps nobody from counting.
-        neighbourhood.look().map_err(Failure::failed)?.left_aside.iter().for_each(notice::say);
+        neighbourhood.look().map_err(Failure::failed)?.left_aside.iter().for_each(notice::warn);
         match prepare(space, &topology, selection.clone(), manners(task), Some(neighbourhood)) {
             Ok(plan) => return Ok(Some((sampled(task, &topology, plan)?, entrance))),
             Err(Refusal::Busy { neighbours, .. }) if task.args.wait => {
                 drop(entrance);
                 for neighbour in neighbours {
-                    notice::say(format!("waiting for process {} to end", neighbour.pid));
+                    notice::warn(format!("waiting for process {} to end", neighbour.pid));
                     if !outwait(&neighbour)? {
                         return Ok(None);
                     }
@@ -154,7 +154,7 @@ fn failure(refusal: Refusal) -> Failure {
 /// Warns if an interval ends before all events that take turns have had theirs.
 pub fn warn_of_turns(task: Task<'_>, schedule: &Schedule, plan: &Plan) {
     if let (Some(needed), Some(interval)) = (schedule.misses_turns(plan), task.course.interval) {
-        notice::say(format!(
+        notice::warn(format!(
             "-I {interval}: the events take turns, {} rounds in {} ms: those whose turn does not come in an interval have no number \
              there; choose a longer interval, or fewer events",
             plan.rounds(),
@@ -166,7 +166,7 @@ pub fn warn_of_turns(task: Task<'_>, schedule: &Schedule, plan: &Plan) {
 /// Warns if counters may wrap twice between two lines.
 pub fn warn_of_wraps(task: Task<'_>, schedule: &Schedule, plan: &Plan) {
     if let (Some(safe), Some(interval)) = (schedule.risks_wraps(plan), task.course.interval) {
-        notice::say(format!(
+        notice::warn(format!(
             "-I {interval}: a counter may wrap twice within {safe:.0} s: such counts will not be shown; choose a shorter interval"
         ));
     }

@@ -73,10 +73,10 @@ impl Said {
     /// What must be said whatever the form of the output.
     pub fn warn(&self) {
         if let Some(cause) = &self.cause {
-            notice::say(format!("the program died under emulation: {cause}"));
+            notice::warn(format!("the program died under emulation: {cause}"));
         }
         if self.trace_cut_short {
-            notice::say("the trace was cut short with the program: it cannot be replayed");
+            notice::warn("the trace was cut short with the program: it cannot be replayed");
         }
     }
 }

@@ -112,11 +112,13 @@ impl Receiver for Recorder<'_> {
         self.written(outcome)?;
         if samples == 0 {
             let what = if is_in_place { "has nothing but its first line and its last" } else { "was not written" };
-            notice::say(format!("no sample: {path} {what}"));
+            notice::warn(format!("no sample: {path} {what}"));
             return Ok(());
         }
         let plural = if samples == 1 { "" } else { "s" };
-        notice::say(format!("{samples} sample{plural}, {bytes} bytes, in {path}: `pericore report {path}` shows them"));
+        notice::warn(format!(
+            "{samples} sample{plural}, {bytes} bytes, in {path}: `pericore report {path}` shows them"
+        ));
         Ok(())
     }
 }

@@ -161,13 +161,13 @@ impl Recording {
         let (name, read) = (&self.name, self.read);
         match self.reader.ending() {
             Some(Ending::Failed { why }) => {
-                notice::say(format!("{name}: the measurement failed after {read} samples: {why}"));
+                notice::warn(format!("{name}: the measurement failed after {read} samples: {why}"));
             }
             Some(Ending::Cut { half }) => {
                 let half = half.map_or_else(String::new, |line| {
                     format!("; line {line} was written in part only, and is left out")
                 });
-                notice::say(format!(
+                notice::warn(format!(
                     "{name}: cut after {read} samples: the line that says how it ended is missing{half}"
                 ));
             }

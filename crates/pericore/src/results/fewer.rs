@@ -54,7 +54,7 @@ impl Fewer {
 
     /// Says them where the results have no room for it.
     pub fn say(all: &[Self]) {
-        all.iter().for_each(notice::say);
+        all.iter().for_each(notice::warn);
     }
 }
 

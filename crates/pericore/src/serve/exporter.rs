@@ -72,7 +72,7 @@ impl Receiver for Exporter<'_> {
         let asked = self.args.interval / 1e3;
         let interval = without_wraps(asked, subject.plan);
         let why = if interval < asked { ", since a counter could wrap in a longer time" } else { "" };
-        notice::say(format!("{}: {}, a sample is due every {interval:.3} s{why}", listener.place(), subject.title));
+        notice::warn(format!("{}: {}, a sample is due every {interval:.3} s{why}", listener.place(), subject.title));
         self.environment.lateness = Lateness::of(interval);
         Fewer::say(&Fewer::of(&subject.plan.layout()));
         let server = Server::new(self.board.clone(), Limits::default(), self.args.hosts());
@@ -81,7 +81,7 @@ impl Receiver for Exporter<'_> {
             let _end = end;
             // Whoever listens to strangers may do nothing else, and no register is behind it.
             if let Err(error) = privileges::keep_only(Needs::default()) {
-                notice::say(format!("the server's threads cannot give up their rights: {error}; it serves with them"));
+                notice::warn(format!("the server's threads cannot give up their rights: {error}; it serves with them"));
             }
             server.run(&listener)
         };

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use pericore_observe::plan::Plan;
-use pericore_observe::session::{Sample, Withdrawn};
+use pericore_observe::session::Sample;
 
 use super::repeat::Runs;
 use super::{StatArgs, verbose};
@@ -60,12 +60,14 @@ impl<'a> Printer<'a> {
     fn withdraw(&mut self, taken: &Taken<'_>) -> Result<(), Failure> {
         let mut pending = std::mem::take(&mut self.pending);
         if let Some(withdrawn) = &taken.sample.withdrawn {
-            let samples = usize::try_from(withdrawn.samples).unwrap_or(usize::MAX);
-            let spared = pending.len().saturating_sub(samples);
-            for (sample, end) in &mut pending[spared..] {
+            let range = withdrawn.among(pending.len());
+            for (sample, end) in &mut pending[range] {
+                let shown = self.report(taken.plan, sample, None, Some(*end)).rows;
                 sample.withdraw(withdrawn);
                 let mut report = self.report(taken.plan, sample, None, Some(*end));
-                report.rows.retain(|row| Withdrawn::is_in(row.value.validity()));
+                // The same rows in the same order: those with another validity are in doubt only now.
+                let mut before = shown.iter().map(|row| row.value.validity());
+                report.rows.retain(|row| before.next() != Some(row.value.validity()));
                 report.is_withdrawn = true;
                 if self.args.metric_only && !report.rows.is_empty() {
                     let (end, names) = (table::seconds(*end), report.rows.iter().map(|row| row.name.as_str()));
@@ -101,7 +103,7 @@ impl Receiver for Printer<'_> {
             self.whole = Some(Whole { plan: subject.plan.clone(), sample: Sample::default(), truth: None });
         }
         if self.args.verbose {
-            verbose::counters(subject.plan).iter().for_each(notice::say);
+            verbose::counters(subject.plan).iter().for_each(notice::warn);
         }
         let Some(out) = self.out.as_mut() else { return Ok(()) };
         if self.args.output.is_for_people() {
@@ -156,5 +158,5 @@ impl Receiver for Printer<'_> {
 
 /// A line on standard error.
 fn notify(words: impl std::fmt::Display) {
-    notice::say(words);
+    notice::warn(words);
 }

@@ -1,9 +1,8 @@
 //! What a check says of samples before the one that it is made with.
 
-use pericore_metrics::Validity;
+use std::ops::Range;
 
-/// What the reason of such a doubt begins with, also in recordings.
-const WITHDRAWN: &str = "withdrawn: ";
+use pericore_metrics::Validity;
 
 /// Samples that were taken before a check, and that it does not confirm: what they depend on is not as the session
 /// left it.
@@ -33,11 +32,12 @@ impl Withdrawn {
     pub fn validity_of(&self, event: usize, socket: u16, instance: u16) -> Option<Validity> {
         let is_of = |doubt: &&Doubt| (doubt.event, doubt.socket, doubt.instance) == (event, socket, instance);
         let reasons = self.doubts.iter().filter(is_of);
-        reasons.map(|doubt| Validity::suspect(format!("{WITHDRAWN}{}", doubt.why))).reduce(|all, one| all.and(&one))
+        reasons.map(|doubt| Validity::suspect(format!("withdrawn: {}", doubt.why))).reduce(|all, one| all.and(&one))
     }
 
-    /// True if a number was shown without that doubt before.
-    pub fn is_in(validity: &Validity) -> bool {
-        validity.to_string().contains(WITHDRAWN)
+    /// Which of so many earlier samples, the oldest first, are withdrawn.
+    pub fn among(&self, earlier: usize) -> Range<usize> {
+        let withdrawn = usize::try_from(self.samples).unwrap_or(usize::MAX);
+        earlier.saturating_sub(withdrawn)..earlier
     }
 }

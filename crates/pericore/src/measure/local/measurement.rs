@@ -84,7 +84,7 @@ impl Measurement<'_> {
             give_up_rights(&mut session, program.is_some(), &folders);
         }
         if program.is_none() && args.timeout.is_none() && !self.receiver.is_seen() && io::stderr().is_terminal() {
-            notice::say("counting until Ctrl-C");
+            notice::warn("counting until Ctrl-C");
         }
         let schedule = match self.receiver.needs_every_sample() {
             true => self.schedule.without_wraps(session.plan()),
@@ -154,7 +154,7 @@ fn give_up_rights(session: &mut Session<LinuxSpace>, has_program: bool, folders:
     let needs =
         Needs { reads_through_proc: space.reads_through_proc(), ends_a_program: has_program, folders: &folders };
     if let Err(error) = privileges::keep_only(needs) {
-        notice::say(format!(
+        notice::warn(format!(
             "rights that are not needed any more cannot be given up: {error}; measuring goes on with them"
         ));
     }

@@ -33,13 +33,13 @@ mod tests {
     /// Bit 2 of the flags is the mark; 4097 has others. A kernel before 5.9 has no option, and sets none.
     #[test]
     fn the_mark_is_announced_once_a_boot() {
-        let folder = std::env::temp_dir().join(format!("pericore-taint-{}", std::process::id()));
+        let folder = tempfile::tempdir().unwrap();
         let put = |path: &str, text: &str| {
-            let path = folder.join(path);
+            let path = folder.path().join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         };
-        let root = Root::at(&folder);
+        let root = Root::at(folder.path());
         put("proc/sys/kernel/tainted", "4097\n");
         assert!(!is_missing(&root), "an old kernel");
         put("sys/module/msr/parameters/allow_writes", "default\n");
@@ -49,6 +49,5 @@ mod tests {
         put("sys/module/msr/parameters/allow_writes", "on\n");
         put("proc/sys/kernel/tainted", "4101\n");
         assert!(!is_missing(&root), "it is there");
-        fs::remove_dir_all(&folder).unwrap();
     }
 }
