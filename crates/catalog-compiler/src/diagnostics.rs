@@ -11,6 +11,15 @@ pub struct Place {
     pub line: u32,
 }
 
+/// A row of the compiled catalogue that needs no other form before, and its place.
+#[derive(Debug, Clone)]
+pub struct RowAt<T> {
+    /// Where it stands.
+    pub place: Place,
+    /// The row.
+    pub row: T,
+}
+
 /// One defect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {

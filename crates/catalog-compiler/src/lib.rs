@@ -15,7 +15,7 @@ mod validate;
 
 use std::path::Path;
 
-pub use diagnostics::{Diagnostic, Diagnostics, Place};
+pub use diagnostics::{Diagnostic, Diagnostics, Place, RowAt};
 pub use files::Files;
 
 /// Reads and validates the catalogue under `root`.

@@ -7,7 +7,7 @@ use pericore_registers::{AddressSpace, BitRange};
 
 use crate::schema::{
     Catalogue, DecodeRow, Event, Family, Field, FilterUse, Limit, Locations, Metric, NamedValue, Operand, Placement,
-    Register, Selector, Signal, Subevent, Term, Unit,
+    ProcessorRow, Register, Selector, Signal, Subevent, Term, Unit,
 };
 
 fn list<T, U>(rows: &[T], row: impl FnMut(&T) -> U) -> &'static [U] {
@@ -39,12 +39,24 @@ pub fn family(family: &Family) -> compiled::Family {
             description: text(description),
         }),
         default_metrics: texts(&family.default_metrics),
+        processor: family.processor.as_ref().map(processor),
         units: list(&family.units, |row| unit(family, row)).iter().collect::<Vec<_>>().leak(),
         value_sets: list(&family.value_sets, |set| compiled::ValueSet {
             name: text(&set.name),
             source: text(&set.source),
             values: list(&set.values, named_value),
         }),
+    }
+}
+
+fn processor(processor: &ProcessorRow) -> compiled::ProcessorIdentity {
+    compiled::ProcessorIdentity {
+        model: processor.model,
+        stepping: processor.stepping,
+        brand: text(&processor.brand),
+        source: text(&processor.source),
+        leaves: list(&processor.leaves, |leaf| leaf.row),
+        caches: list(&processor.caches, |cache| cache.row),
     }
 }
 

@@ -3,6 +3,12 @@
 //! Their fields are documented where users meet them: in `pericore_catalog::model` and in `catalog/README.md`.
 #![expect(missing_docs, reason = "the compiled form documents each field")]
 
+mod judgement;
+mod processor;
+
+pub use judgement::{Choice, Deviation};
+pub use processor::ProcessorRow;
+
 use pericore_catalog_schema::{
     DecodeRole, FieldAccess, FilterNeed, Measure, Quantity, Relation, Role, Side, SignalKind,
 };
@@ -33,6 +39,7 @@ pub struct Family {
     pub clocks: Vec<(String, String)>,
     /// Metrics that are counted when the user names none, as `unit/METRIC`.
     pub default_metrics: Vec<String>,
+    pub processor: Option<ProcessorRow>,
     pub units: Vec<Unit>,
     pub value_sets: Vec<ValueSet>,
     /// The blocks of its units, with those that these include.
@@ -364,32 +371,4 @@ pub struct Limit {
     pub means: String,
     /// Metrics to look at then, as `unit/METRIC`.
     pub see: Vec<String>,
-}
-
-/// `deviations.toml` of a block: where we differ from a document.
-#[derive(Debug, Clone)]
-pub struct Deviation {
-    pub place: Place,
-    pub family: String,
-    pub unit: String,
-    /// Event, register, field or metric.
-    pub event: String,
-    pub field: String,
-    pub guide: String,
-    pub intel: String,
-    pub ours: String,
-    pub evidence: String,
-}
-
-/// `undefined.toml`: what the documents leave open.
-#[derive(Debug, Clone)]
-pub struct Choice {
-    pub place: Place,
-    pub subject: String,
-    pub family: String,
-    pub unit: String,
-    pub documents: String,
-    pub choice: String,
-    pub why: String,
-    pub others: String,
 }

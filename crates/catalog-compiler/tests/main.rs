@@ -3,4 +3,5 @@
 mod compiled;
 mod defects;
 mod parts;
+mod processors;
 mod rules;

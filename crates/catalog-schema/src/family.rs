@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Unit, embedded};
+use crate::{CpuModel, ProcessorIdentity, Unit, embedded};
 
 /// A processor family whose uncore the catalogue describes.
 #[derive(Debug, Serialize, Deserialize)]
@@ -26,6 +26,8 @@ pub struct Family {
     /// Metrics that are counted when the user names none, as `unit/METRIC`.
     #[serde(deserialize_with = "embedded::list")]
     pub default_metrics: &'static [&'static str],
+    /// One of its processors as CPUID describes it, if that is known.
+    pub processor: Option<ProcessorIdentity>,
     /// PMON units.
     #[serde(deserialize_with = "embedded::units")]
     pub units: &'static [&'static Unit],
@@ -41,15 +43,6 @@ pub struct Document {
     pub cite: &'static str,
     /// Title, date and order number.
     pub title: &'static str,
-}
-
-/// A CPUID family and model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CpuModel {
-    /// Display family.
-    pub family: u16,
-    /// Display model.
-    pub model: u16,
 }
 
 /// A clock that units count in.

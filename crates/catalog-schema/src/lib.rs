@@ -10,13 +10,15 @@ mod event;
 mod family;
 mod lookup;
 mod metric;
+mod processor;
 mod unit;
 
 pub use decode::{DecodeRole, DecodeRow, Operand, Relation, Selector, Term};
 pub use deviation::{Choice, Deviation, Judgements};
 pub use event::{Attribute, Event, FilterNeed, FilterUse, Measure, Signal, SignalKind, Subevent};
-pub use family::{ClockDomain, CpuModel, Document, Family, NamedValue, ValueSet};
+pub use family::{ClockDomain, Document, Family, NamedValue, ValueSet};
 pub use metric::{Limit, Metric, Quantity, Side};
+pub use processor::{CacheGeometry, CacheKind, CpuModel, CpuidLeaf, ProcessorIdentity};
 pub use unit::{Field, FieldAccess, FieldSet, Location, Placement, Register, Role, Unit};
 
 pub use postcard::Error;

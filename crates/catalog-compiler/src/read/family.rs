@@ -2,6 +2,7 @@
 
 use super::Reader;
 use super::block::events_with;
+use super::processor;
 use super::row::Row;
 use super::unit;
 use crate::Place;
@@ -29,6 +30,7 @@ pub fn read(row: &mut Row<'_, '_>) -> (Family, Vec<Listed>) {
         cpus: row.tables("cpus", None, |row| (row.number("family"), row.number("model"))),
         clocks: row.tables("clocks", None, |row| (row.string("name"), row.string("description"))),
         default_metrics: row.strings("default_metrics"),
+        processor: row.table("processor", processor::read),
         units: Vec::new(),
         value_sets: Vec::new(),
         blocks: Vec::new(),

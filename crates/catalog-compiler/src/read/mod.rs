@@ -6,6 +6,7 @@ mod family;
 mod judgement;
 mod metric;
 mod number;
+mod processor;
 mod row;
 mod unit;
 mod values;

@@ -5,6 +5,7 @@ mod descriptions;
 mod events;
 mod metrics;
 mod names;
+mod processors;
 mod registers;
 mod signals;
 
@@ -16,6 +17,9 @@ pub fn all(catalogue: &Catalogue, diagnostics: &mut Diagnostics) {
     names::families(catalogue, diagnostics);
     for family in &catalogue.families {
         names::family(family, diagnostics);
+        processors::identity(family, diagnostics);
+        processors::leaves(family, diagnostics);
+        processors::caches(family, diagnostics);
         addresses::disjoint(family, diagnostics);
         for unit in &family.units {
             names::unit(unit, diagnostics);

@@ -30,6 +30,17 @@ documents = [{ cite = "guide", title = "The toy guide" }, { cite = "sheet", titl
 cpus = [{ family = 6, model = 1 }, { family = 6, model = 0x2d }]
 clocks = [{ name = "uclk", description = "The box's clock." }, { name = "dclk", description = "The card's clock." }]
 
+[processor]
+model = { family = 6, model = 0x2d }
+stepping = 7
+brand = "Toy CPU"
+source = "A dump"
+leaves = [{ leaf = 1, ecx = 0x10, edx = 3 }, { leaf = 0xd, subleaf = 1, eax = 9, ebx = 8 }]
+caches = [
+  { level = 1, kind = "instruction", ways = 8, sets = 64 },
+  { level = 2, kind = "unified", ways = 16, sets = 512, shared = true },
+]
+
 [[unit]]
 name = "card"
 block = "card-v1"

@@ -87,13 +87,11 @@ fn socket_of_bus(shape: &Shape, bus: u8) -> u16 {
 /// A model that TCG can run, with the family's signature. Without the hypervisor bit, or intel-uncore will not load; without the
 /// timer and interrupt controller that live in MSRs, with instructions for segment bases, because each MSR access is a stop.
 fn cpu(shape: Option<&Shape>, claimed: Option<u8>) -> String {
-    let (model, stepping, name) = match shape.map_or("", |shape| shape.family.name) {
-        "e5-2600" => (45, 7, "Intel(R) Xeon(R) CPU E5-2680 0 @ 2.70GHz"),
-        "emerald-rapids" => (207, 2, "INTEL(R) XEON(R) PLATINUM 8592+"),
-        _ => (26, 5, "Intel(R) Xeon(R) CPU X5570 @ 2.93GHz"),
-    };
-    let model = claimed.unwrap_or(model);
-    format!("SandyBridge,model={model},stepping={stepping},model-id={name},-hypervisor,+fsgsbase,-tsc-deadline,-x2apic")
+    let part = shape.and_then(|shape| shape.family.processor.as_ref());
+    let model = claimed.map(u16::from).or_else(|| Some(part?.model.model));
+    let model = model.map_or_else(String::new, |model| format!(",model={model}"));
+    let rest = part.map_or_else(String::new, |part| format!(",stepping={},model-id={}", part.stepping, part.brand));
+    format!("SandyBridge{model}{rest},-hypervisor,+fsgsbase,-tsc-deadline,-x2apic")
 }
 
 fn kernel_arguments(sockets: u16, all_cpus: bool) -> String {

@@ -1,91 +1,25 @@
 //! What CPUID answers on an emulated logical CPU: the leaves that tools identify a processor and its topology by.
 //!
-//! Everything that no tool needs is zero; leaf 7 above all, which keeps tools away from resource-director and core features that
-//! the machine does not have.
+//! What all CPUs of a family have alike are rows of the catalogue (`[processor]`); topology, caches and brand are worked
+//! out here. What has no row is zero; leaf 7 above all, which keeps tools away from resource-director and core features
+//! that the machine does not have. Layout: SDM volume 2, CPUID.
+
+use pericore_catalog::{CacheGeometry, CacheKind, CpuidLeaf, ProcessorIdentity};
 
 use super::shape::Shape;
 
 /// EAX, EBX, ECX, EDX.
 pub type Registers = [u32; 4];
 
-/// A cache as leaf 4 describes it.
-struct Cache {
-    /// 1 data, 2 instruction, 3 unified.
-    kind: u32,
-    level: u32,
-    ways: u32,
-    sets: u32,
-    /// True if all cores of a socket share it.
-    shared: bool,
-}
-
-/// A processor's constant answers.
-struct Identity {
-    family: &'static str,
-    /// Leaf 1 EAX: family, model, stepping.
-    signature: u32,
-    /// 48 characters at most.
-    brand: &'static str,
-    /// Leaf 1 ECX and EDX.
-    features: (u32, u32),
-    /// Leaf 6 EAX and ECX: thermal sensors, turbo; APERF and MPERF, energy bias.
-    power: (u32, u32),
-    /// Leaf 0xA EAX, EDX: version and counters of the core's performance monitoring.
-    core_pmon: (u32, u32),
-    caches: &'static [Cache],
-}
-
-const fn cache(kind: u32, level: u32, ways: u32, sets: u32) -> Cache {
-    Cache { kind, level, ways, sets, shared: level == 3 }
-}
-
-/// Sources: SDM volume 2, CPUID (layout); the values of one part of each family as published in CPUID dumps.
-/// Features leave out what user space could not use on every host: XSAVE state beyond AVX, and the hypervisor bit.
-const IDENTITIES: [Identity; 4] = [
-    Identity {
-        family: "nehalem",
-        signature: 0x0001_06A5,
-        brand: "Intel(R) Xeon(R) CPU           X5570  @ 2.93GHz",
-        features: (0x009C_E3BD, 0xBFEB_FBFF),
-        power: (0x3, 0x1),
-        core_pmon: (0x0730_0403, 0x603),
-        caches: &[cache(1, 1, 8, 64), cache(2, 1, 4, 128), cache(3, 2, 8, 512), cache(3, 3, 16, 8192)],
-    },
-    Identity {
-        family: "e5-2600",
-        signature: 0x0002_06D7,
-        brand: "Intel(R) Xeon(R) CPU E5-2680 0 @ 2.70GHz",
-        features: (0x1FBE_E3FF, 0xBFEB_FBFF),
-        power: (0x77, 0x9),
-        core_pmon: (0x0730_0403, 0x603),
-        caches: &[cache(1, 1, 8, 64), cache(2, 1, 8, 64), cache(3, 2, 8, 512), cache(3, 3, 20, 16384)],
-    },
-    Identity {
-        family: "emerald-rapids",
-        signature: 0x000C_06F2,
-        brand: "INTEL(R) XEON(R) PLATINUM 8592+",
-        features: (0x1FBE_E3FF, 0xBFEB_FBFF),
-        power: (0x77, 0x9),
-        core_pmon: (0x0830_0805, 0x604),
-        caches: &[cache(1, 1, 12, 64), cache(2, 1, 8, 64), cache(3, 2, 16, 2048), cache(3, 3, 20, 262_144)],
-    },
-    Identity {
-        family: "sapphire-rapids",
-        signature: 0x0008_06F8,
-        brand: "Intel(R) Xeon(R) Platinum 8480+",
-        features: (0x1FBE_E3FF, 0xBFEB_FBFF),
-        power: (0x77, 0x9),
-        core_pmon: (0x0830_0805, 0x604),
-        caches: &[cache(1, 1, 12, 64), cache(2, 1, 8, 64), cache(3, 2, 16, 2048), cache(3, 3, 15, 122_880)],
-    },
-];
-
 /// Bits of the APIC ID that number threads of a core: the parts keep one, whether a core has two threads or one.
 const THREAD_BITS: u32 = 1;
 
-/// Highest basic leaf, and highest extended leaf.
-const LAST_BASIC: u32 = 0xD;
-const LAST_EXTENDED: u32 = 0x8000_0008;
+/// First extended leaf.
+const EXTENDED: u32 = 0x8000_0000;
+
+/// Highest leaf that is worked out here, basic and extended.
+const TOPOLOGY: u32 = 0xB;
+const BRAND_END: u32 = 0x8000_0004;
 
 /// Bits of the APIC ID below the package number.
 fn package_shift(shape: &Shape) -> u32 {
@@ -101,53 +35,50 @@ pub fn apic_id(shape: &Shape, cpu: u32) -> u32 {
 }
 
 /// What CPUID answers for a leaf on a logical CPU; zeros for leaves that the machine does not have.
-pub fn answer(shape: &Shape, cpu: u32, leaf: u32, subleaf: u32) -> Registers {
-    let Some(identity) = IDENTITIES.iter().find(|identity| identity.family == shape.family.name) else { return [0; 4] };
+pub fn registers(shape: &Shape, cpu: u32, leaf: u32, subleaf: u32) -> Registers {
+    let Some(processor) = &shape.family.processor else { return [0; 4] };
     let apic_id = apic_id(shape, cpu);
     let package_ids = 1 << package_shift(shape);
+    let constant = processor.leaf(leaf, subleaf).map_or([0; 4], |row| row.registers);
     match leaf {
-        0 => [LAST_BASIC, letters(*b"Genu"), letters(*b"ntel"), letters(*b"ineI")],
-        1 => [
-            identity.signature,
-            (apic_id & 0xff) << 24 | package_ids << 16 | 8 << 8,
-            identity.features.0,
-            identity.features.1,
-        ],
-        4 => cache_leaf(identity, shape, subleaf, package_ids),
-        6 => [identity.power.0, 2, identity.power.1, 0],
-        0xA => [identity.core_pmon.0, 0, 0, identity.core_pmon.1],
-        0xB => topology_leaf(shape, subleaf, apic_id),
-        // x87, SSE and AVX state; 0x340 bytes.
-        0xD if subleaf == 0 => [7, 0x340, 0x340, 0],
-        0x8000_0000 => [LAST_EXTENDED, 0, 0, 0],
-        // LAHF; SYSCALL, NX, RDTSCP, 64-bit mode.
-        0x8000_0001 => [0, 0, 1, 0x2C10_0800],
-        0x8000_0002..=0x8000_0004 => brand_leaf(identity.brand, leaf - 0x8000_0002),
-        0x8000_0006 => [0, 0, 0x0100_6040, 0],
-        // Invariant TSC.
-        0x8000_0007 => [0, 0, 0, 0x100],
-        // 46 bits of physical address, 48 of virtual.
-        0x8000_0008 => [0x302E, 0, 0, 0],
-        _ => [0; 4],
+        0 => [last_leaf(processor, TOPOLOGY), letters(*b"Genu"), letters(*b"ntel"), letters(*b"ineI")],
+        1 => [processor.signature(), (apic_id & 0xff) << 24 | package_ids << 16 | 8 << 8, constant[2], constant[3]],
+        4 => cache_leaf(processor, shape, subleaf, package_ids),
+        TOPOLOGY => topology_leaf(shape, subleaf, apic_id),
+        EXTENDED => [last_leaf(processor, BRAND_END), 0, 0, 0],
+        0x8000_0002..=BRAND_END => brand_leaf(processor.brand, leaf - 0x8000_0002),
+        _ => constant,
     }
+}
+
+/// The highest leaf of the range, basic or extended, that `computed` belongs to.
+fn last_leaf(processor: &ProcessorIdentity, computed: u32) -> u32 {
+    let same_range = |row: &&CpuidLeaf| (row.leaf >= EXTENDED) == (computed >= EXTENDED);
+    processor.leaves.iter().filter(same_range).map(|row| row.leaf).fold(computed, u32::max)
 }
 
 const fn letters(four: [u8; 4]) -> u32 {
     u32::from_le_bytes(four)
 }
 
-fn cache_leaf(identity: &Identity, shape: &Shape, subleaf: u32, package_ids: u32) -> Registers {
-    let Some(cache) = identity.caches.get(subleaf as usize) else { return [0; 4] };
-    let sharing = if cache.shared { package_ids } else { 1 << THREAD_BITS };
+fn cache_leaf(processor: &ProcessorIdentity, shape: &Shape, subleaf: u32, package_ids: u32) -> Registers {
+    let Some(&CacheGeometry { level, kind, ways, sets, shared }) = processor.caches.get(subleaf as usize) else {
+        return [0; 4];
+    };
+    let kind = match kind {
+        CacheKind::Data => 1,
+        CacheKind::Instruction => 2,
+        CacheKind::Unified => 3,
+    };
+    let sharing = if shared { package_ids } else { 1 << THREAD_BITS };
     let cores = u32::from(shape.built).next_power_of_two().max(1 << 4);
     // Each slice has its share of the sets.
-    let sets =
-        if cache.shared { cache.sets / u32::from(shape.all_slices()) * u32::from(shape.slices) } else { cache.sets };
-    let inclusive = if cache.shared { 6 } else { 0 };
+    let sets = if shared { sets / u32::from(shape.all_slices()) * u32::from(shape.slices) } else { sets };
+    let inclusive = if shared { 6 } else { 0 };
     [
         // Self-initialising.
-        (cores - 1) << 26 | (sharing - 1) << 14 | 1 << 8 | cache.level << 5 | cache.kind,
-        (cache.ways - 1) << 22 | (64 - 1),
+        (cores - 1) << 26 | (sharing - 1) << 14 | 1 << 8 | u32::from(level) << 5 | kind,
+        (ways - 1) << 22 | (64 - 1),
         sets - 1,
         inclusive,
     ]
@@ -181,10 +112,31 @@ mod tests {
         Shape::new(pericore_catalog::family("e5-2600").unwrap(), 2, 8, 1).unwrap()
     }
 
+    /// Signatures of published CPUID dumps, and the megabytes of the last-level cache on Intel's product pages: of an
+    /// X5570, an E5-2680, an 8592+, and an 8480+, which has 56 of the die's 60 slices in use.
     #[test]
-    fn the_signature_is_family_6_model_45() {
-        let [signature, ..] = answer(&shape(), 0, 1, 0);
-        assert_eq!((signature >> 8 & 0xf, (signature >> 16 & 0xf) << 4 | signature >> 4 & 0xf), (6, 45));
+    fn each_family_identifies_as_one_of_its_parts() {
+        for (family, slices, signature, megabytes) in [
+            ("nehalem", 1, 0x0001_06A5, 8),
+            ("e5-2600", 8, 0x0002_06D7, 20),
+            ("emerald-rapids", 64, 0x000C_06F2, 320),
+            ("sapphire-rapids", 56, 0x0008_06F8, 105),
+        ] {
+            let shape = Shape::new(pericore_catalog::family(family).unwrap(), 2, 4, 1).unwrap();
+            let shape = shape.with_slices(slices).unwrap();
+            assert_eq!(registers(&shape, 0, 1, 0)[0], signature, "{family}");
+            let [_, ways, sets, _] = registers(&shape, 0, 4, 3);
+            assert_eq!(((ways >> 22) + 1) * (sets + 1) * 64, megabytes << 20, "{family}");
+            // Leaf 6 does not look at ECX; leaf 7 has no row.
+            assert_eq!(registers(&shape, 0, 6, 9), registers(&shape, 0, 6, 0), "{family}");
+            assert_ne!(registers(&shape, 0, 6, 9), [0; 4], "{family}");
+            assert_eq!(registers(&shape, 0, 7, 0), [0; 4], "{family}");
+            assert_eq!(
+                [registers(&shape, 0, 0, 0)[0], registers(&shape, 0, 0x8000_0000, 0)[0]],
+                [0xD, 0x8000_0008],
+                "{family}"
+            );
+        }
     }
 
     #[test]
@@ -192,8 +144,8 @@ mod tests {
         let shape = shape();
         assert_eq!(apic_id(&shape, 3), 6);
         assert_eq!(apic_id(&shape, 8), 1 << 5);
-        assert_eq!(answer(&shape, 9, 0xB, 1), [5, 8, 0x201, 0x22]);
-        assert_eq!(answer(&shape, 9, 1, 0)[1] >> 24, 0x22);
+        assert_eq!(registers(&shape, 9, 0xB, 1), [5, 8, 0x201, 0x22]);
+        assert_eq!(registers(&shape, 9, 1, 0)[1] >> 24, 0x22);
     }
 
     /// SDM volume 2, CPUID: leaf 0BH EBX[15:0] is the number as shipped; EAX[4:0] and the IDs do not move either, nor leaf 1 EBX[23:16]
@@ -205,34 +157,34 @@ mod tests {
         assert_eq!(shape.cpus(), 16);
         let ids: Vec<u32> = (0..16).map(|cpu| apic_id(&shape, cpu)).collect();
         assert_eq!(ids, [0, 2, 4, 6, 32, 34, 36, 38, 1, 3, 5, 7, 33, 35, 37, 39]);
-        assert_eq!(answer(&shape, 13, 0xB, 0), [1, 2, 0x100, 35]);
-        assert_eq!(answer(&shape, 13, 0xB, 1), [5, 16, 0x201, 35]);
-        assert_eq!(answer(&shape, 13, 1, 0)[1], 0x2320_0800);
+        assert_eq!(registers(&shape, 13, 0xB, 0), [1, 2, 0x100, 35]);
+        assert_eq!(registers(&shape, 13, 0xB, 1), [5, 16, 0x201, 35]);
+        assert_eq!(registers(&shape, 13, 1, 0)[1], 0x2320_0800);
         // Sixteen core IDs, thirty-two thread IDs share the LLC.
-        assert_eq!(answer(&shape, 13, 4, 3)[0], 15 << 26 | 31 << 14 | 0x163);
+        assert_eq!(registers(&shape, 13, 4, 3)[0], 15 << 26 | 31 << 14 | 0x163);
         // An 8592+ of four active cores still has seven bits below the package.
         let large = Shape::new(pericore_catalog::family("emerald-rapids").unwrap(), 2, 64, 2).unwrap();
         let large = large.with_active_cores(4).unwrap();
-        assert_eq!((apic_id(&large, 4), answer(&large, 4, 0xB, 1)), (128, [7, 128, 0x201, 128]));
+        assert_eq!((apic_id(&large, 4), registers(&large, 4, 0xB, 1)), (128, [7, 128, 0x201, 128]));
     }
 
     /// 20 MB in 20 ways, as the E5-2680's leaf 4 says in published dumps.
     #[test]
     fn the_last_level_cache_is_that_of_the_part() {
-        let [first, ways, sets, _] = answer(&shape(), 0, 4, 3);
+        let [first, ways, sets, _] = registers(&shape(), 0, 4, 3);
         assert_eq!((first & 0x3fff, ways, sets), (0x163, 0x04C0_003F, 0x3FFF));
         assert_eq!(first >> 14 & 0xfff, 0x1f);
-        assert_eq!(answer(&shape(), 0, 4, 4), [0; 4]);
+        assert_eq!(registers(&shape(), 0, 4, 4), [0; 4]);
         // 15 MB in 20 ways, of an E5-2640.
         let smaller = shape().with_slices(6).unwrap();
-        assert_eq!(answer(&smaller, 0, 4, 3)[2], 12 * 1024 - 1);
-        assert_eq!(answer(&smaller, 0, 4, 2), answer(&shape(), 0, 4, 2));
+        assert_eq!(registers(&smaller, 0, 4, 3)[2], 12 * 1024 - 1);
+        assert_eq!(registers(&smaller, 0, 4, 2), registers(&shape(), 0, 4, 2));
     }
 
     #[test]
     fn the_brand_string_reads_across_three_leaves() {
         let bytes: Vec<u8> = (0x8000_0002..=0x8000_0004)
-            .flat_map(|leaf| answer(&shape(), 0, leaf, 0))
+            .flat_map(|leaf| registers(&shape(), 0, leaf, 0))
             .flat_map(u32::to_le_bytes)
             .take_while(|&byte| byte != 0)
             .collect();

@@ -178,7 +178,7 @@ impl Chassis {
 
     /// What CPUID answers on a logical CPU: EAX, EBX, ECX, EDX.
     pub fn cpuid(&self, cpu: u32, leaf: u32, subleaf: u32) -> [u32; 4] {
-        cpuid::answer(&self.shape, cpu, leaf, subleaf)
+        cpuid::registers(&self.shape, cpu, leaf, subleaf)
     }
 
     /// Intel's name of an MSR outside the PMON; `None` if the family has no such MSR.
