@@ -8,7 +8,7 @@
 //! 4. [`session`] carries the plan out, and puts everything back: a [`Session`](session::Session).
 //! 5. [`results`] adds counts up and evaluates metrics.
 //!
-//! [`record`] keeps samples in a file, to be evaluated later.
+//! [`record`] keeps samples in a file, to be evaluated later. [`kernel`] counts through the kernel's own drivers.
 //!
 //! # What would be written
 //!
@@ -76,6 +76,8 @@
 //! it fixes.
 
 pub mod discover;
+#[cfg(target_os = "linux")]
+pub mod kernel;
 #[cfg(target_os = "linux")]
 pub mod linux;
 pub mod plan;

@@ -5,6 +5,7 @@ pub mod event_file;
 pub mod event_list;
 pub mod gdb_packets;
 pub mod http_request;
+pub mod kernel_files;
 pub mod metric_expression;
 pub mod names;
 pub mod proxy_messages;
@@ -24,6 +25,7 @@ pub const TARGETS: &[Target] = &[
     ("event_list", event_list::run),
     ("gdb_packets", gdb_packets::run),
     ("http_request", http_request::run),
+    ("kernel_files", kernel_files::run),
     ("metric_expression", metric_expression::run),
     ("names", names::run),
     ("proxy_messages", proxy_messages::run),

@@ -4,6 +4,7 @@ use std::fs;
 
 use pericore_catalog::Family;
 
+use super::cpu_list::cpu_list;
 use super::{LinuxSpace, Processor, Root};
 use crate::discover::Cpu;
 
@@ -91,7 +92,7 @@ fn online(root: &Root) -> Result<Vec<Cpu>, HostError> {
     let text = read(path)?;
     let not_understood =
         |path: &str, text: &str| HostError::NoTopology { path: format!("/{path}"), why: format!("it reads {text:?}") };
-    let numbers = list(text.trim()).ok_or_else(|| not_understood(path, &text))?;
+    let numbers = cpu_list(text.trim()).ok_or_else(|| not_understood(path, &text))?;
     let mut cpus = Vec::with_capacity(numbers.len());
     for number in numbers {
         let path = format!("sys/devices/system/cpu/cpu{number}/topology/physical_package_id");
@@ -100,20 +101,4 @@ fn online(root: &Root) -> Result<Vec<Cpu>, HostError> {
         cpus.push(Cpu { number, package });
     }
     Ok(cpus)
-}
-
-/// Reads `0-3,8,10-11`.
-fn list(text: &str) -> Option<Vec<u32>> {
-    /// More CPUs than Linux supports: a list that says so is no list.
-    const MOST: u32 = 1 << 16;
-    let mut numbers = Vec::new();
-    for part in text.split(',') {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
-        if first > last || last >= MOST {
-            return None;
-        }
-        numbers.extend(first..=last);
-    }
-    Some(numbers)
 }

@@ -9,6 +9,7 @@
 //! Files are opened when an access needs them, and for reading only until something is written. Once they are open, no access asks for a capability
 //! any more, but for reads below `/proc`: so [`LinuxSpace::hold_open`] and [`privileges`] give up the others.
 
+pub(crate) mod cpu_list;
 mod forbidden;
 mod host;
 mod memory;

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use pericore_catalog::{Register, Role, Unit};
+use pericore_catalog::{Family, Register, Role, Unit};
 
 use super::assign::Demand;
 use super::bound::Bound;
-use super::occupied::Taken;
+use super::occupied::{Occupied, Taken};
 use super::rounds::{BUDGET, Rounds, spread};
 use super::{CounterUse, InstancePlan, PlanError, safe_seconds};
-use crate::discover::owns;
+use crate::discover::{Socket, owns};
 use crate::selection::{EventSource, SelectedEvent, Selection};
 
 /// Assumed for events whose largest increment no document gives.
@@ -31,7 +31,7 @@ impl<'a> Planner<'a> {
 
     /// The events to count in an instance. A free-running counter that several instances share is counted once, unless the user names one
     /// of the others.
-    pub(super) fn wanted(&self, unit: &'static Unit, number: u16) -> Vec<usize> {
+    fn wanted(&self, unit: &'static Unit, number: u16) -> Vec<usize> {
         let is_wanted = |event: &SelectedEvent| match (event.instance, &event.source) {
             _ if !std::ptr::eq(event.unit, unit) => false,
             (Some(instance), _) => instance == number,
@@ -41,7 +41,27 @@ impl<'a> Planner<'a> {
         (0..self.selection.events.len()).filter(|&index| is_wanted(&self.selection.events[index])).collect()
     }
 
-    pub(super) fn instance(
+    /// The instances of a socket that are to count something.
+    pub(super) fn instances(
+        &mut self,
+        family: &'static Family,
+        socket: &Socket,
+        occupied: &Occupied,
+    ) -> Result<Vec<InstancePlan>, PlanError> {
+        let mut instances = Vec::new();
+        for unit in family.units {
+            for number in socket.present(unit) {
+                let events = self.wanted(unit, number);
+                if !events.is_empty() {
+                    let taken = occupied.of(socket.number, unit, number);
+                    instances.push(self.instance(unit, number, &events, taken)?);
+                }
+            }
+        }
+        Ok(instances)
+    }
+
+    fn instance(
         &mut self,
         unit: &'static Unit,
         number: u16,

@@ -112,6 +112,23 @@ pub struct CounterUse {
     pub safe_seconds: f64,
 }
 
+impl SocketPlan {
+    fn without_accesses(socket: u16, instances: Vec<InstancePlan>) -> Self {
+        Self {
+            socket,
+            instances,
+            gate: None,
+            inspect: Vec::new(),
+            setup: Vec::new(),
+            freeze: Vec::new(),
+            read: Vec::new(),
+            resume: Vec::new(),
+            leader: None,
+            controls: Vec::new(),
+        }
+    }
+}
+
 impl InstancePlan {
     /// The first instance of a unit, without counters.
     fn idle(unit: &'static Unit) -> Self {
@@ -190,16 +207,7 @@ impl Plan {
         let mut planner = Planner::new(&selection);
         let mut sockets = Vec::with_capacity(topology.sockets.len());
         for socket in &topology.sockets {
-            let mut instances = Vec::new();
-            for unit in topology.family.units {
-                for number in socket.present(unit) {
-                    let events = planner.wanted(unit, number);
-                    if !events.is_empty() {
-                        let taken = occupied.of(socket.number, unit, number);
-                        instances.push(planner.instance(unit, number, &events, taken)?);
-                    }
-                }
-            }
+            let mut instances = planner.instances(topology.family, socket, occupied)?;
             if instances.is_empty() {
                 continue;
             }
@@ -209,6 +217,30 @@ impl Plan {
             let (whole, others) = (gate.map(&mut placed), others.map(&mut placed));
             let stopping = operations::Stopping { freeze, whole, others };
             sockets.push(operations::socket_plan(topology.family, socket, instances, &selection, stopping)?);
+        }
+        check_presence(topology, &selection)?;
+        Ok(Self { selection, sockets })
+    }
+
+    /// Gives each event a counter in each instance that there is, for a backend that reaches counters in its own way:
+    /// there is no register access in it, and no counter wraps.
+    ///
+    /// # Errors
+    /// As [`Plan::new`].
+    pub fn of_counters(topology: &Topology, selection: Selection) -> Result<Self, PlanError> {
+        if selection.events.is_empty() {
+            return Err(PlanError::NothingToCount);
+        }
+        let mut planner = Planner::new(&selection);
+        let mut sockets = Vec::with_capacity(topology.sockets.len());
+        for socket in &topology.sockets {
+            let mut instances = planner.instances(topology.family, socket, &Occupied::default())?;
+            if instances.is_empty() {
+                continue;
+            }
+            let counters = instances.iter_mut().flat_map(|instance| &mut instance.counters);
+            counters.for_each(|counter| counter.safe_seconds = f64::INFINITY);
+            sockets.push(SocketPlan::without_accesses(socket.number, instances));
         }
         check_presence(topology, &selection)?;
         Ok(Self { selection, sockets })

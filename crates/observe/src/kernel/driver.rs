@@ -1,0 +1,181 @@
+//! What the kernel's drivers call what the catalogue has, and where they are odd: `catalog/kernel/driver.txt`.
+
+use std::sync::OnceLock;
+
+use super::format::TermFormat;
+use super::pmu::{Pmu, parse_terms};
+
+/// The table that ships with the program.
+const TABLE: &str = include_str!("../../../../catalog/kernel/driver.txt");
+
+/// The drivers' words.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct DriverNames {
+    terms: Vec<TermNames>,
+    /// What stands for a unit's fixed counter.
+    pub(super) fixed: Vec<(String, u64)>,
+    /// What is added to a PMU's name for its free-running counters.
+    pub(super) free_running: String,
+    pmus: Vec<Vec<String>>,
+    formats: Vec<WrongFormat>,
+    filters: Vec<FilterUse>,
+}
+
+/// The terms of a field, or of a field and its extension.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct TermNames {
+    pub(super) fields: Vec<String>,
+    pub(super) terms: Vec<String>,
+}
+
+/// A format file that says what is not so.
+#[derive(Debug, PartialEq, Eq)]
+struct WrongFormat {
+    family: String,
+    pmu: String,
+    term: String,
+    text: String,
+    truth: TermFormat,
+}
+
+/// Events for which the driver takes a filter.
+#[derive(Debug, PartialEq, Eq)]
+struct FilterUse {
+    family: String,
+    pmu: String,
+    /// None for any.
+    term: Option<String>,
+    mask: u64,
+    value: u64,
+}
+
+/// A line of the table that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("catalog/kernel/driver.txt, line {line}: {text:?} is no row of this table; its first lines say what is")]
+pub struct DriverTableError {
+    /// Line, from 1.
+    pub line: usize,
+    /// What it says.
+    pub text: String,
+}
+
+impl DriverNames {
+    /// The table that ships with the program.
+    pub fn shipped() -> &'static Self {
+        static SHIPPED: OnceLock<DriverNames> = OnceLock::new();
+        // A test reads it: what ships is right.
+        SHIPPED.get_or_init(|| Self::read(TABLE).unwrap_or_default())
+    }
+
+    /// Reads a table.
+    ///
+    /// # Errors
+    /// [`DriverTableError`] for the first line that is no row.
+    pub fn read(table: &str) -> Result<Self, DriverTableError> {
+        let mut names = Self::default();
+        for (line, text) in (1..).zip(table.lines()) {
+            let words: Vec<&str> = text.split('#').next().unwrap_or("").split_whitespace().collect();
+            if !words.is_empty() && names.row(&words).is_none() {
+                return Err(DriverTableError { line, text: text.to_owned() });
+            }
+        }
+        Ok(names)
+    }
+
+    fn row(&mut self, words: &[&str]) -> Option<()> {
+        let own = |word: &str| word.to_owned();
+        let hexadecimal = |word: &str| u64::from_str_radix(word, 16).ok();
+        match *words {
+            ["term", fields, first, ref others @ ..] => {
+                let terms = [&[first], others].concat().iter().map(|term| own(term)).collect();
+                self.terms.push(TermNames { fields: fields.split('+').map(own).collect(), terms });
+            }
+            ["fixed", terms] => self.fixed = parse_terms(terms)?,
+            ["free", suffix] => self.free_running = own(suffix),
+            ["name", first, ref others @ ..] if !others.is_empty() => {
+                self.pmus.push([&[first], others].concat().iter().map(|name| own(name)).collect());
+            }
+            ["format", family, pmu, term, text, truth] => {
+                let truth = truth.parse().ok()?;
+                let (family, pmu, term, text) = (own(family), own(pmu), own(term), own(text));
+                self.formats.push(WrongFormat { family, pmu, term, text, truth });
+            }
+            ["only", family, pmu, term, mask, value] => {
+                let term = (term != "*").then(|| own(term));
+                let (mask, value) = (hexadecimal(mask)?, hexadecimal(value)?);
+                self.filters.push(FilterUse { family: own(family), pmu: own(pmu), term, mask, value });
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// The row of a field that goes by another name, or together with another field.
+    pub(super) fn of_field(&self, field: &str) -> Option<&TermNames> {
+        self.terms.iter().find(|row| row.fields.iter().any(|known| known == field))
+    }
+
+    /// All names of a PMU, in any version.
+    pub(super) fn names_of<'n>(&'n self, pmu: &'n str) -> Vec<&'n str> {
+        match self.pmus.iter().find(|names| names.iter().any(|name| name == pmu)) {
+            Some(names) => names.iter().map(String::as_str).collect(),
+            None => vec![pmu],
+        }
+    }
+
+    /// The PMU with what its format files should say.
+    pub(super) fn corrected(&self, family: &str, stem: &str, pmu: Pmu) -> Pmu {
+        let rows = self.formats.iter().filter(|row| row.family == family && row.pmu == stem);
+        rows.fold(pmu, |pmu, row| {
+            let is_wrong = pmu.format(&row.term).is_some_and(|format| format.to_string() == row.text);
+            if is_wrong { pmu.with_format(&row.term, &row.truth) } else { pmu }
+        })
+    }
+
+    /// False if the driver would count the event of `config` without this filter, and without a word.
+    pub(super) fn takes_filter(&self, family: &str, stem: &str, term: &str, config: u64) -> bool {
+        let is_for = |row: &&FilterUse| {
+            row.family == family && row.pmu == stem && row.term.as_ref().is_none_or(|known| known == term)
+        };
+        let mut rows = self.filters.iter().filter(is_for).peekable();
+        rows.peek().is_none() || rows.any(|row| config & row.mask == row.value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shipped_table_is_read_to_its_end() {
+        let names = DriverNames::read(TABLE).expect("every line is a row");
+        assert_eq!(names.fixed, [("event".to_owned(), 0xff)]);
+        assert_eq!(names.names_of("uncore_ubox"), ["uncore_type_5", "uncore_ubox"]);
+        assert_eq!(names.names_of("uncore_imc"), ["uncore_imc"]);
+        assert_eq!(names.of_field("ev_sel_ext").unwrap().terms, ["event"]);
+        assert!(names.of_field("tid_en").is_none());
+    }
+
+    /// snbep_uncore_cbox_extra_regs of Linux 6.1: LLC_LOOKUP has filters for some umasks, not for 0x11.
+    #[test]
+    fn a_filter_that_the_driver_would_drop_is_known() {
+        let names = DriverNames::shipped();
+        assert!(names.takes_filter("e5-2600", "uncore_cbox", "filter_state", 0x0334));
+        assert!(!names.takes_filter("e5-2600", "uncore_cbox", "filter_state", 0x1134));
+        assert!(names.takes_filter("e5-2600", "uncore_cbox", "filter_tid", 0x8_0135));
+        assert!(
+            names.takes_filter("e5-2600", "uncore_qpi", "match_opc", 0x38)
+                && !names.takes_filter("e5-2600", "uncore_qpi", "match_opc", 0x39)
+        );
+        assert!(names.takes_filter("emerald-rapids", "uncore_cha", "filter_tid", 0x1134));
+    }
+
+    #[test]
+    fn what_is_no_row_is_named() {
+        for (text, line) in
+            [("term", 1), ("# all\nonly a b c zz 1", 2), ("format f p t config:0 config:9-1", 1), ("nothing x", 1)]
+        {
+            assert_eq!(DriverNames::read(text).unwrap_err().line, line, "{text}");
+        }
+    }
+}

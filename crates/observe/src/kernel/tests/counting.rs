@@ -1,0 +1,113 @@
+//! Counts and their validity, from readings that are made up.
+
+use pericore_metrics::Grade;
+
+use super::super::counting::KernelCounters;
+use super::*;
+use crate::run::Backend;
+use crate::session::Sample;
+
+const SECOND: u64 = 1_000_000_000;
+
+fn running(events: &str) -> (KernelCounters<Stand>, Stand, tempfile::TempDir) {
+    let folder = tree(E5_2600);
+    let stand = Stand::default();
+    let plan = prepared(folder.path(), events).unwrap();
+    let counters = KernelCounters::start_with(stand.clone(), &Root::at(folder.path()), plan, at(0.0)).unwrap();
+    (counters, stand, folder)
+}
+
+/// Count, grade and duty of each count.
+fn seen(sample: &Sample) -> Vec<(Option<u64>, Grade, f64)> {
+    sample.counts.iter().map(|count| (count.count, count.validity.grade(), count.validity.duty())).collect()
+}
+
+#[test]
+fn a_sample_has_what_was_counted_since_the_one_before() {
+    let (mut counters, stand, _folder) = running("{imc0/CAS_COUNT.RD/,imc0/CAS_COUNT.WR/}");
+    // Two sockets: leaders 0 and 2.
+    stand.0.borrow_mut().rates = BTreeMap::from([(0, (SECOND, SECOND, 1000)), (2, (SECOND, SECOND, 7))]);
+    for end in [1.0, 2.0] {
+        let sample = counters.sample(&at(end));
+        let measured = |count| (Some(count), Grade::Measured, 1.0);
+        assert_eq!(seen(&sample), [1000, 2000, 7, 14].map(measured));
+        assert_eq!((sample.seconds, sample.is_checked), (1.0, true));
+        let places: Vec<_> = sample.counts.iter().map(|count| (count.socket, count.event)).collect();
+        assert_eq!(places, [(0, 0), (0, 1), (1, 0), (1, 1)]);
+    }
+}
+
+/// The kernel had it on a counter for a quarter of the time: 100 stand for 400.
+#[test]
+fn what_the_kernel_multiplexes_is_scaled_with_its_duty() {
+    let (mut counters, stand, _folder) = running("ha/CLOCKTICKS/");
+    stand.0.borrow_mut().rates = BTreeMap::from([(0, (SECOND, SECOND / 4, 100))]);
+    assert_eq!(seen(&counters.sample(&at(1.0))), [(Some(400), Grade::Scaled, 0.25)]);
+    // None of the time: no number, and no zero.
+    stand.0.borrow_mut().rates = BTreeMap::from([(0, (SECOND, 0, 0))]);
+    let sample = counters.sample(&at(2.0));
+    assert_eq!((sample.counts[0].count, sample.counts[0].validity.grade()), (None, Grade::NotDefined));
+    assert!(sample.counts[0].validity.to_string().contains("others use the counters of uncore_ha"));
+}
+
+#[test]
+fn what_is_gone_has_no_number() {
+    let (mut counters, stand, _folder) = running("ha/CLOCKTICKS/");
+    stand.0.borrow_mut().gone.push(0);
+    let sample = counters.sample(&at(1.0));
+    assert_eq!((sample.counts[0].count, sample.counts[0].validity.grade()), (None, Grade::Unreadable));
+    assert!(sample.counts[0].validity.to_string().contains("taken the counters of uncore_ha away"));
+    // Its CPU went offline: it is not even enabled.
+    let (mut counters, _, _folder) = running("ha/CLOCKTICKS/");
+    let sample = counters.sample(&at(1.0));
+    assert_eq!((sample.counts[0].count, sample.counts[0].validity.grade()), (None, Grade::NotDefined));
+    // It counted for half of the time only.
+    let (mut counters, stand, _folder) = running("ha/CLOCKTICKS/");
+    stand.0.borrow_mut().rates = BTreeMap::from([(0, (SECOND / 2, SECOND / 2, 9))]);
+    assert_eq!(seen(&counters.sample(&at(1.0))), [(Some(9), Grade::Suspect, 1.0)]);
+}
+
+/// Two states in one filter register: two rounds. Half a second of each; what the first has counted stands for twice
+/// that.
+#[test]
+fn rounds_are_ours_and_only_the_one_that_runs_is_started() {
+    let (mut counters, stand, _folder) =
+        running("cbo0/LLC_LOOKUP.DATA_READ,state=0x1/,cbo0/LLC_LOOKUP.DATA_READ,state=0x1F/");
+    assert_eq!(counters.plan().rounds(), 2);
+    // Per socket one leader for each round: 0 and 1, 2 and 3.
+    assert_eq!(stand.0.borrow().log, ["start 0", "start 2"]);
+    let half = SECOND / 2;
+    stand.0.borrow_mut().rates = (0..4).map(|leader| (leader, (half, half, 10 * (leader as u64 + 1)))).collect();
+    stand.0.borrow_mut().log.clear();
+    counters.rotate(&at(0.5));
+    assert_eq!(stand.0.borrow().log, ["stop 0", "stop 2", "read 0", "read 2", "start 1", "start 3"]);
+    let sample = counters.sample(&at(1.0));
+    let scaled = |count| (Some(count), Grade::Scaled, 0.5);
+    assert_eq!(seen(&sample), [20, 40, 60, 80].map(scaled));
+    // The next sample has the second round alone.
+    let sample = counters.sample(&at(1.5));
+    let grades: Vec<Grade> = seen(&sample).into_iter().map(|(_, grade, _)| grade).collect();
+    assert_eq!(grades[0], Grade::NotDefined);
+    assert!(sample.counts[0].validity.to_string().contains("its turn among 2 rounds did not come"), "{grades:?}");
+}
+
+/// The system call itself, on the kernel's own PMU of software events (type 1), whose event 0 counts nanoseconds of a
+/// CPU.
+#[test]
+fn the_kernel_counts_its_own_clock() {
+    let formats: &[_] = &[("event", "config:0-7"), ("umask", "config:8-15")];
+    let folder = tree(&[("uncore_ha", "0", formats, &[])]);
+    put(folder.path(), "sys/bus/event_source/devices/uncore_ha/type", "1\n");
+    let plan = prepared(folder.path(), "ha/event=0x0/").unwrap();
+    let watch = crate::linux::Stopwatch::default();
+    let mut counters = match KernelCounters::start(&Root::default(), plan, || watch.moment()) {
+        Ok(counters) => counters,
+        // Where users may not count, there is nothing to see. The guests' tests count as root.
+        Err(KernelError::Paranoid { .. } | KernelError::Forbidden { .. } | KernelError::NoSystemCall) => return,
+        Err(error) => panic!("{error}"),
+    };
+    std::thread::sleep(std::time::Duration::from_millis(40));
+    let sample = counters.sample(&|| watch.moment());
+    let counted = sample.counts[0].count.expect("a number") as f64 / 1e9;
+    assert!((counted / sample.seconds - 1.0).abs() < 0.5, "{counted} s of {} s", sample.seconds);
+}

@@ -1,0 +1,18 @@
+//! Lists of CPUs, as sysfs writes them.
+
+/// More CPUs than Linux supports: a list that says so is no list.
+const MOST: u32 = 1 << 16;
+
+/// Reads `0-3,8,10-11`.
+pub(crate) fn cpu_list(text: &str) -> Option<Vec<u32>> {
+    let mut numbers = Vec::new();
+    for part in text.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
+        if first > last || last >= MOST || numbers.len() > MOST as usize {
+            return None;
+        }
+        numbers.extend(first..=last);
+    }
+    Some(numbers)
+}
