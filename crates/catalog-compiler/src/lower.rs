@@ -6,8 +6,8 @@ use pericore_catalog_schema as compiled;
 use pericore_registers::{AddressSpace, BitRange};
 
 use crate::schema::{
-    Catalogue, DecodeRow, Event, Family, Field, FilterUse, Limit, Locations, Metric, NamedValue, Operand, Placement,
-    ProcessorRow, Register, Selector, Signal, Subevent, Term, Unit,
+    Catalogue, CoreMsrRow, DecodeRow, Event, Family, Field, FilterUse, Limit, Locations, Metric, NamedValue, Operand,
+    Placement, ProcessorRow, Register, Selector, Signal, Subevent, Term, Unit,
 };
 
 fn list<T, U>(rows: &[T], row: impl FnMut(&T) -> U) -> &'static [U] {
@@ -49,15 +49,32 @@ pub fn family(family: &Family) -> compiled::Family {
     }
 }
 
-fn processor(processor: &ProcessorRow) -> compiled::ProcessorIdentity {
-    compiled::ProcessorIdentity {
+fn processor(processor: &ProcessorRow) -> compiled::ProcessorPart {
+    compiled::ProcessorPart {
         model: processor.model,
         stepping: processor.stepping,
         brand: text(&processor.brand),
+        nominal_mhz: processor.nominal_mhz,
         source: text(&processor.source),
         leaves: list(&processor.leaves, |leaf| leaf.row),
         caches: list(&processor.caches, |cache| cache.row),
+        core_msrs: core_msrs(processor),
     }
+}
+
+/// By address: they are looked up by it.
+fn core_msrs(processor: &ProcessorRow) -> &'static [compiled::CoreMsr] {
+    let mut rows: Vec<&CoreMsrRow> = processor.core_msrs.iter().map(AsRef::as_ref).collect();
+    rows.sort_by_key(|row| row.address);
+    list(&rows, |row| compiled::CoreMsr {
+        address: row.address,
+        name: text(&row.name),
+        scope: row.scope,
+        kind: row.kind,
+        reset: row.reset,
+        controls: row.controls,
+        source: text(&row.source),
+    })
 }
 
 /// Departures from the documents, and choices.

@@ -7,7 +7,7 @@ mod judgement;
 mod processor;
 
 pub use judgement::{Choice, Deviation};
-pub use processor::ProcessorRow;
+pub use processor::{CoreMsrRow, ProcessorRow};
 
 use pericore_catalog_schema::{
     DecodeRole, FieldAccess, FilterNeed, Measure, Quantity, Relation, Role, Side, SignalKind,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CpuModel, ProcessorIdentity, Unit, embedded};
+use crate::{CpuModel, ProcessorPart, Unit, embedded};
 
 /// A processor family whose uncore the catalogue describes.
 #[derive(Debug, Serialize, Deserialize)]
@@ -27,7 +27,7 @@ pub struct Family {
     #[serde(deserialize_with = "embedded::list")]
     pub default_metrics: &'static [&'static str],
     /// One of its processors as CPUID describes it, if that is known.
-    pub processor: Option<ProcessorIdentity>,
+    pub processor: Option<ProcessorPart>,
     /// PMON units.
     #[serde(deserialize_with = "embedded::units")]
     pub units: &'static [&'static Unit],

@@ -3,6 +3,7 @@
 //! The compiler packs a family's rows into bytes ([`pack`]), which are embedded in the binary; [`unpack`] reads them when the
 //! family is first asked for. Rows are `'static`: their texts are borrowed from the embedded bytes.
 
+mod core_msr;
 mod decode;
 mod deviation;
 mod embedded;
@@ -13,12 +14,13 @@ mod metric;
 mod processor;
 mod unit;
 
+pub use core_msr::{CoreMsr, CounterControl, FIRST_FIXED, MsrKind, MsrScope};
 pub use decode::{DecodeRole, DecodeRow, Operand, Relation, Selector, Term};
 pub use deviation::{Choice, Deviation, Judgements};
 pub use event::{Attribute, Event, FilterNeed, FilterUse, Measure, Signal, SignalKind, Subevent};
 pub use family::{ClockDomain, Document, Family, NamedValue, ValueSet};
 pub use metric::{Limit, Metric, Quantity, Side};
-pub use processor::{CacheGeometry, CacheKind, CpuModel, CpuidLeaf, ProcessorIdentity};
+pub use processor::{CacheGeometry, CacheKind, CpuModel, CpuidLeaf, ProcessorPart};
 pub use unit::{Field, FieldAccess, FieldSet, Location, Placement, Register, Role, Unit};
 
 pub use postcard::Error;

@@ -2,17 +2,19 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::embedded;
+use crate::{CoreMsr, embedded};
 
 /// One part of a family, as CPUID describes it.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub struct ProcessorIdentity {
+pub struct ProcessorPart {
     /// Display family and model.
     pub model: CpuModel,
     /// Stepping, 0 to 15.
     pub stepping: u8,
     /// Brand string, at most 47 characters.
     pub brand: &'static str,
+    /// Nominal frequency, in MHz.
+    pub nominal_mhz: u32,
     /// Document that the values are from.
     pub source: &'static str,
     /// Leaves that are the same on every logical CPU; the others describe topology, caches and brand.
@@ -21,6 +23,9 @@ pub struct ProcessorIdentity {
     /// Caches, in the order of leaf 4.
     #[serde(deserialize_with = "embedded::list")]
     pub caches: &'static [CacheGeometry],
+    /// MSRs outside the PMON, by address.
+    #[serde(deserialize_with = "embedded::list")]
+    pub core_msrs: &'static [CoreMsr],
 }
 
 /// A CPUID family and model.
@@ -70,7 +75,7 @@ pub enum CacheKind {
     Unified,
 }
 
-impl ProcessorIdentity {
+impl ProcessorPart {
     /// CPUID leaf 1 EAX: stepping, model and family (SDM volume 2, CPUID, "Version Information").
     pub fn signature(&self) -> u32 {
         let CpuModel { family, model } = self.model;
@@ -78,6 +83,12 @@ impl ProcessorIdentity {
         // The base family has four bits; what is above 15 stands in the extended family.
         let (base, extended) = (family.min(0xf), family.saturating_sub(0xf));
         extended << 20 | (model >> 4) << 16 | base << 8 | (model & 0xf) << 4 | u32::from(self.stepping)
+    }
+
+    /// The MSR of that address outside the PMON, if the part has it.
+    pub fn core_msr(&self, address: u32) -> Option<&'static CoreMsr> {
+        let index = self.core_msrs.binary_search_by_key(&address, |row| row.address).ok()?;
+        Some(&self.core_msrs[index])
     }
 
     /// The constant row of a leaf, if it has one.

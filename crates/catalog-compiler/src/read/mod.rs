@@ -1,6 +1,7 @@
 //! From TOML files to schema rows.
 
 mod block;
+mod core_msrs;
 mod event;
 mod family;
 mod judgement;
@@ -16,14 +17,14 @@ use std::path::Path;
 use std::rc::Rc;
 
 use crate::diagnostics::nearest;
-use crate::schema::{Block, Catalogue};
+use crate::schema::{Block, Catalogue, CoreMsrRow};
 use crate::{Diagnostics, Files, Place};
 use row::Row;
 
 /// Reads every file; what cannot be read is reported and left out.
 pub fn catalogue(files: &Files, diagnostics: &mut Diagnostics) -> Catalogue {
     let mut catalogue = Catalogue::default();
-    let mut reader = Reader { files, diagnostics, blocks: HashMap::new() };
+    let mut reader = Reader::new(files, diagnostics);
     reader.families(&mut catalogue, |_| true);
     if catalogue.families.is_empty() {
         let file = reader.diagnostics.file("families");
@@ -31,6 +32,7 @@ pub fn catalogue(files: &Files, diagnostics: &mut Diagnostics) -> Catalogue {
         reader.diagnostics.report(Place { file, line: 0 }, "the catalogue has no family", fix);
     }
     reader.unused_blocks(|_| true);
+    reader.unused_msr_sets(|_| true);
     reader.table("undefined.toml", |row| catalogue.choices = judgement::choices(row));
     catalogue
 }
@@ -38,9 +40,10 @@ pub fn catalogue(files: &Files, diagnostics: &mut Diagnostics) -> Catalogue {
 /// Reads users' own families, and those of `shipped`, by the names of their files: they have a block that users extend.
 pub fn own(files: &Files, shipped: &[&str], diagnostics: &mut Diagnostics) -> Catalogue {
     let mut catalogue = Catalogue::default();
-    let mut reader = Reader { files, diagnostics, blocks: HashMap::new() };
+    let mut reader = Reader::new(files, diagnostics);
     reader.families(&mut catalogue, |path| files.has_own(path) || shipped.contains(&stem(path).as_str()));
     reader.unused_blocks(|block| files.has_own(&format!("blocks/{block}/")));
+    reader.unused_msr_sets(|path| files.has_own(path));
     catalogue
 }
 
@@ -49,15 +52,26 @@ struct Reader<'a> {
     diagnostics: &'a mut Diagnostics,
     /// Each block is read once. One that is being read is `None`, as is one that is not there.
     blocks: HashMap<String, Option<Rc<Block>>>,
+    /// Each set of core MSRs is read once, by the path of its file.
+    msr_sets: HashMap<String, Vec<Rc<CoreMsrRow>>>,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    fn new(files: &'a Files, diagnostics: &'a mut Diagnostics) -> Self {
+        Self { files, diagnostics, blocks: HashMap::new(), msr_sets: HashMap::new() }
+    }
+
     /// Reads the families whose files are `wanted`.
     fn families(&mut self, catalogue: &mut Catalogue, wanted: impl Fn(&str) -> bool) {
         for path in self.toml_files("families").into_iter().filter(|path| wanted(path)) {
             let mut read = None;
             self.table(&path, |row| read = Some(family::read(row)));
             let Some((mut family, units)) = read else { continue };
+            if let Some(processor) = &mut family.processor {
+                for (name, place) in &processor.msr_sets {
+                    processor.core_msrs.extend(self.msr_set(name, *place));
+                }
+            }
             for unit in units {
                 catalogue.deviations.extend(family::add(self, &mut family, unit));
             }
@@ -93,6 +107,37 @@ impl Reader<'_> {
             let file = self.diagnostics.file(format!("blocks/{name}"));
             let fix = format!("add a [[unit]] with block = {name:?} to a family, or remove the folder");
             self.diagnostics.report(Place { file, line: 0 }, format!("no family has the block {name:?}"), fix);
+        }
+    }
+
+    /// The core MSRs of a file; reports at `place` if there is none.
+    fn msr_set(&mut self, name: &str, place: Place) -> Vec<Rc<CoreMsrRow>> {
+        let path = format!("{}/{name}.toml", core_msrs::FOLDER);
+        let known = self.toml_files(core_msrs::FOLDER);
+        if !known.contains(&path) {
+            let names: Vec<String> = known.iter().map(|path| stem(path)).collect();
+            let fix = match nearest(name, names.iter().map(String::as_str)) {
+                Some(near) => format!("did you mean {near:?}?"),
+                None => format!("add the file {path}, or correct the name"),
+            };
+            self.diagnostics.report(place, format!("no set of core MSRs {name:?}"), fix);
+            return Vec::new();
+        }
+        if !self.msr_sets.contains_key(&path) {
+            let mut rows = Vec::new();
+            self.table(&path, |row| rows = core_msrs::read(row));
+            self.msr_sets.insert(path.clone(), rows);
+        }
+        self.msr_sets[&path].clone()
+    }
+
+    /// Reports sets of core MSRs that no family has, of those that are `wanted`.
+    fn unused_msr_sets(&mut self, wanted: impl Fn(&str) -> bool) {
+        let files = self.toml_files(core_msrs::FOLDER);
+        for path in files.iter().filter(|path| !self.msr_sets.contains_key(*path) && wanted(path)) {
+            let file = self.diagnostics.file(self.files.shown(path));
+            let fix = format!("add {:?} to `core_msrs` of a family's processor, or remove the file", stem(path));
+            self.diagnostics.report(Place { file, line: 0 }, "no family has these core MSRs", fix);
         }
     }
 

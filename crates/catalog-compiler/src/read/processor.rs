@@ -17,9 +17,12 @@ pub fn read(row: &mut Row<'_, '_>) -> ProcessorRow {
         model,
         stepping: row.number("stepping"),
         brand: row.string("brand"),
+        nominal_mhz: row.number("nominal_mhz"),
         source: row.string("source"),
         leaves: row.tables("leaves", None, |row| RowAt { place: row.place(), row: leaf(row) }),
         caches: row.tables("caches", None, |row| RowAt { place: row.place(), row: cache(row) }),
+        msr_sets: row.placed_strings("core_msrs"),
+        core_msrs: Vec::new(),
     }
 }
 

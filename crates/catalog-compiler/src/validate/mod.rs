@@ -1,6 +1,7 @@
 //! Named rules over the whole catalogue. Each rule reports every violation; none stops the others.
 
 mod addresses;
+mod core_msrs;
 mod descriptions;
 mod events;
 mod metrics;
@@ -20,6 +21,8 @@ pub fn all(catalogue: &Catalogue, diagnostics: &mut Diagnostics) {
         processors::identity(family, diagnostics);
         processors::leaves(family, diagnostics);
         processors::caches(family, diagnostics);
+        core_msrs::addresses(family, diagnostics);
+        core_msrs::controls(family, diagnostics);
         addresses::disjoint(family, diagnostics);
         for unit in &family.units {
             names::unit(unit, diagnostics);

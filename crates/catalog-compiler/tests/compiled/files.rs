@@ -3,7 +3,7 @@
 use super::box_block::{BOX, BOX_DEVIATIONS, BOX_EVENTS, BOX_METRICS, BOX_REGISTERS, BOX_SIGNALS, COUNTS, OPCODES};
 
 /// Paths and texts.
-pub const FILES: [(&str, &str); 16] = [
+pub const FILES: [(&str, &str); 18] = [
     ("families/toy.toml", FAMILY),
     ("blocks/box-v1/block.toml", BOX),
     ("blocks/box-v1/registers.toml", BOX_REGISTERS),
@@ -19,6 +19,8 @@ pub const FILES: [(&str, &str); 16] = [
     ("blocks/card-v1/registers.toml", CARD_REGISTERS),
     ("blocks/room-v1/block.toml", ROOM),
     ("blocks/room-v1/registers.toml", ROOM_REGISTERS),
+    ("core-msrs/core.toml", CORE),
+    ("core-msrs/power.toml", POWER),
     ("undefined.toml", UNDEFINED),
 ];
 
@@ -34,12 +36,14 @@ clocks = [{ name = "uclk", description = "The box's clock." }, { name = "dclk", 
 model = { family = 6, model = 0x2d }
 stepping = 7
 brand = "Toy CPU"
+nominal_mhz = 2700
 source = "A dump"
 leaves = [{ leaf = 1, ecx = 0x10, edx = 3 }, { leaf = 0xd, subleaf = 1, eax = 9, ebx = 8 }]
 caches = [
   { level = 1, kind = "instruction", ways = 8, sets = 64 },
   { level = 2, kind = "unified", ways = 16, sets = 512, shared = true },
 ]
+core_msrs = ["core", "power"]
 
 [[unit]]
 name = "card"
@@ -96,6 +100,23 @@ description = "Nothing that passes."
 
 const AGENTS: &str = r#"source = "Table 6"
 values = [{ name = "CORE", value = 1, description = "A core." }]
+"#;
+
+const CORE: &str = r#"source = "SDM 1"
+msrs = [
+  { address = 0x20, name = "SELECT",  scope = "cpu", kind = "kept", writable = 0xff, controls = "event_select", counter = 1 },
+  { address = 0x21, name = "ENABLES", scope = "cpu", kind = "kept", writable = 7, reset = 2, controls = "global" },
+  { address = 0x1f, name = "COUNT",   scope = "cpu", kind = "counter", enable = 1 },
+  { address = 0x22, name = "FIXED",   scope = "cpu", kind = "kept", controls = "fixed" },
+]
+"#;
+
+const POWER: &str = r#"source = "SDM 2"
+msrs = [
+  { address = 0x10, name = "STAMP",   scope = "cpu",     kind = "cycles" },
+  { address = 0x11, name = "ENERGY",  scope = "package", kind = "energy", watts = 95 },
+  { address = 0x12, name = "THREADS", scope = "package", kind = "core_thread_count" },
+]
 "#;
 
 const CARD: &str = r#"title = "Card"

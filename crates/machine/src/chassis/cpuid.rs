@@ -4,7 +4,7 @@
 //! out here. What has no row is zero; leaf 7 above all, which keeps tools away from resource-director and core features
 //! that the machine does not have. Layout: SDM volume 2, CPUID.
 
-use pericore_catalog::{CacheGeometry, CacheKind, CpuidLeaf, ProcessorIdentity};
+use pericore_catalog::{CacheGeometry, CacheKind, CpuidLeaf, ProcessorPart};
 
 use super::shape::Shape;
 
@@ -52,7 +52,7 @@ pub fn registers(shape: &Shape, cpu: u32, leaf: u32, subleaf: u32) -> Registers 
 }
 
 /// The highest leaf of the range, basic or extended, that `computed` belongs to.
-fn last_leaf(processor: &ProcessorIdentity, computed: u32) -> u32 {
+fn last_leaf(processor: &ProcessorPart, computed: u32) -> u32 {
     let same_range = |row: &&CpuidLeaf| (row.leaf >= EXTENDED) == (computed >= EXTENDED);
     processor.leaves.iter().filter(same_range).map(|row| row.leaf).fold(computed, u32::max)
 }
@@ -61,7 +61,7 @@ const fn letters(four: [u8; 4]) -> u32 {
     u32::from_le_bytes(four)
 }
 
-fn cache_leaf(processor: &ProcessorIdentity, shape: &Shape, subleaf: u32, package_ids: u32) -> Registers {
+fn cache_leaf(processor: &ProcessorPart, shape: &Shape, subleaf: u32, package_ids: u32) -> Registers {
     let Some(&CacheGeometry { level, kind, ways, sets, shared }) = processor.caches.get(subleaf as usize) else {
         return [0; 4];
     };

@@ -183,7 +183,7 @@ impl Chassis {
 
     /// Intel's name of an MSR outside the PMON; `None` if the family has no such MSR.
     pub fn core_msr_name(&self, msr: u32) -> Option<&'static str> {
-        core_msrs::name(self.shape.family.name, msr)
+        self.core.name(msr)
     }
 
     /// The PMON register behind an address: socket, register, and the byte of it that the address names.
