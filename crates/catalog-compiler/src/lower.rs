@@ -6,8 +6,8 @@ use pericore_catalog_schema as compiled;
 use pericore_registers::{AddressSpace, BitRange};
 
 use crate::schema::{
-    Catalogue, CoreMsrRow, DecodeRow, Event, Family, Field, FilterUse, Limit, Locations, Metric, NamedValue, Operand,
-    Placement, ProcessorRow, Register, Selector, Signal, Subevent, Term, Unit,
+    Catalogue, CoreMsrRow, DecodeRow, Event, Family, Field, FilterUse, FunctionRow, Limit, Locations, Metric,
+    NamedValue, Operand, Placement, ProcessorRow, Register, Selector, Signal, Subevent, Term, Unit,
 };
 
 fn list<T, U>(rows: &[T], row: impl FnMut(&T) -> U) -> &'static [U] {
@@ -40,12 +40,26 @@ pub fn family(family: &Family) -> compiled::Family {
         }),
         default_metrics: texts(&family.default_metrics),
         processor: family.processor.as_ref().map(processor),
+        stubs: list(&family.stubs, function),
+        discovery: family.discovery.as_ref().map(function),
         units: list(&family.units, |row| unit(family, row)).iter().collect::<Vec<_>>().leak(),
         value_sets: list(&family.value_sets, |set| compiled::ValueSet {
             name: text(&set.name),
             source: text(&set.source),
             values: list(&set.values, named_value),
         }),
+    }
+}
+
+fn function(row: &FunctionRow) -> compiled::PciFunction {
+    compiled::PciFunction {
+        device: row.device,
+        function: row.function,
+        device_id: row.device_id,
+        class: row.class,
+        revision: row.revision,
+        description: text(&row.description),
+        source: text(&row.source),
     }
 }
 

@@ -3,9 +3,11 @@
 //! Their fields are documented where users meet them: in `pericore_catalog::model` and in `catalog/README.md`.
 #![expect(missing_docs, reason = "the compiled form documents each field")]
 
+mod function;
 mod judgement;
 mod processor;
 
+pub use function::FunctionRow;
 pub use judgement::{Choice, Deviation};
 pub use processor::{CoreMsrRow, ProcessorRow};
 
@@ -40,6 +42,8 @@ pub struct Family {
     /// Metrics that are counted when the user names none, as `unit/METRIC`.
     pub default_metrics: Vec<String>,
     pub processor: Option<ProcessorRow>,
+    pub stubs: Vec<FunctionRow>,
+    pub discovery: Option<FunctionRow>,
     pub units: Vec<Unit>,
     pub value_sets: Vec<ValueSet>,
     /// The blocks of its units, with those that these include.

@@ -39,13 +39,27 @@ fn the_rows_have_what_the_files_have() {
     let family: Family = unpack(bytes(&out, "toy.postcard")).expect("rows");
     let judgements: Judgements = unpack(bytes(&out, "judgements.postcard")).expect("rows");
     let mut found = String::new();
-    let Family { name, aliases, title, documents, cpus, clocks, default_metrics, processor, units, value_sets } =
-        family;
+    let Family {
+        name,
+        aliases,
+        title,
+        documents,
+        cpus,
+        clocks,
+        default_metrics,
+        processor,
+        stubs,
+        discovery,
+        units,
+        value_sets,
+    } = family;
     writeln!(found, "family {name:?} {aliases:?} {title:?} {default_metrics:?}").expect("text");
     found += &lines(documents);
     found += &lines(cpus);
     found += &lines(clocks);
     found += &lines(processor.as_slice());
+    found += &lines(stubs);
+    found += &lines(discovery.as_slice());
     found += &lines(value_sets);
     for unit in units {
         found += &unit_lines(unit);

@@ -2,6 +2,7 @@
 
 mod compiled;
 mod defects;
+mod functions;
 mod parts;
 mod processors;
 mod rules;

@@ -19,7 +19,7 @@ const CORE: &str = "core-msrs/core.toml";
 
 const CORE_MSRS: &str = r#"source = "SDM"
 msrs = [
-  { address = 0x10, name = "SELECT",  scope = "cpu", kind = "kept", writable = 0xff, controls = "event_select", counter = 0 },
+  { address = 0x10, name = "SE", scope = "cpu", kind = "kept", writable = 255, controls = "event_select", counter = 0 },
   { address = 0x11, name = "ENABLES", scope = "cpu", kind = "kept", writable = 3, controls = "global" },
   { address = 0x12, name = "COUNT",   scope = "cpu", kind = "counter", enable = 0 },
   { address = 0x13, name = "FIXED",   scope = "cpu", kind = "counter", enable = 32 },

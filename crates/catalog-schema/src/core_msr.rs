@@ -50,7 +50,8 @@ pub enum MsrKind {
     CoreThreadCount,
     /// Counts events of the core.
     Counter {
-        /// Its bit in the MSR that controls all counters ([`CounterControl::Global`]); from [`FIRST_FIXED`] on, fixed counters.
+        /// Its bit in the MSR that controls all counters ([`CounterControl::Global`]); from [`FIRST_FIXED`] on, fixed
+        /// counters.
         enable: u8,
     },
 }

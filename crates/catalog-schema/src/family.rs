@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CpuModel, ProcessorPart, Unit, embedded};
+use crate::{CpuModel, PciFunction, ProcessorPart, Unit, embedded};
 
 /// A processor family whose uncore the catalogue describes.
 #[derive(Debug, Serialize, Deserialize)]
@@ -28,6 +28,11 @@ pub struct Family {
     pub default_metrics: &'static [&'static str],
     /// One of its processors as CPUID describes it, if that is known.
     pub processor: Option<ProcessorPart>,
+    /// PCI functions of each socket's uncore bus that tools look for, or that a bus scan needs to find the others.
+    #[serde(deserialize_with = "embedded::list")]
+    pub stubs: &'static [PciFunction],
+    /// The PCI function of each socket's first bus that leads to its discovery table, on families that have one.
+    pub discovery: Option<PciFunction>,
     /// PMON units.
     #[serde(deserialize_with = "embedded::units")]
     pub units: &'static [&'static Unit],

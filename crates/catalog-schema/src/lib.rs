@@ -11,6 +11,7 @@ mod event;
 mod family;
 mod lookup;
 mod metric;
+mod pci;
 mod processor;
 mod unit;
 
@@ -20,6 +21,7 @@ pub use deviation::{Choice, Deviation, Judgements};
 pub use event::{Attribute, Event, FilterNeed, FilterUse, Measure, Signal, SignalKind, Subevent};
 pub use family::{ClockDomain, Document, Family, NamedValue, ValueSet};
 pub use metric::{Limit, Metric, Quantity, Side};
+pub use pci::PciFunction;
 pub use processor::{CacheGeometry, CacheKind, CpuModel, CpuidLeaf, ProcessorPart};
 pub use unit::{Field, FieldAccess, FieldSet, Location, Placement, Register, Role, Unit};
 

@@ -8,7 +8,6 @@
 //! [`guest`] is the other way: a whole Linux in QEMU, whose own drivers find the machine.
 
 mod backend;
-mod bystanders;
 mod clock;
 mod error;
 mod files;
@@ -21,6 +20,7 @@ mod paced;
 mod platform;
 mod rates;
 mod run;
+mod stubs;
 
 pub use backend::{Answer, Backend};
 pub use error::{DoorsError, program_remedy};

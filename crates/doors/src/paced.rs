@@ -9,10 +9,10 @@ use pericore_machine::steady::Replay;
 use pericore_registers::{Address, Bdf, Operation, RegisterSpace, Width};
 
 use crate::backend::{Answer, Backend};
-use crate::bystanders;
 use crate::clock;
 use crate::error::DoorsError;
 use crate::platform::{Function, Platform, place_cpus};
+use crate::stubs;
 
 /// An access happens when its answer is ready, as far as a client can tell: it asks for the time before and after. To bring the traffic up to
 /// an access may take the host longer than that, so it is brought up again to the time that it is then; the second time there is far less to do.
@@ -118,11 +118,11 @@ impl<T: Traffic> Backend for Paced<T> {
             (at, rounds) = (now, rounds + 1);
         }
         chassis.set_now(self.ticks(at));
-        let by_bystander = match operation {
-            Operation::Read { address, width } => bystander(&self.platform.shape, address, width),
+        let of_stub = match operation {
+            Operation::Read { address, width } => stub(&self.platform.shape, address, width),
             Operation::Write { .. } => None,
         };
-        let outcome = by_bystander.map_or_else(|| chassis.carry_out(operation), Ok);
+        let outcome = of_stub.map_or_else(|| chassis.carry_out(operation), Ok);
         Answer { outcome, at }
     }
 
@@ -131,10 +131,10 @@ impl<T: Traffic> Backend for Paced<T> {
     }
 }
 
-fn bystander(shape: &Shape, address: Address, width: Width) -> Option<u64> {
+/// What a read of a stub function returns.
+fn stub(shape: &Shape, address: Address, width: Width) -> Option<u64> {
     let Address::Pci { bdf, offset } = address else { return None };
-    let (socket, _) = shape.socket_of_bus(bdf.bus)?;
-    let dword = |offset| bystanders::dword(shape.family.name, shape.uncore_bus(socket), bdf, offset);
+    let dword = |offset| stubs::dword(shape, bdf, offset);
     let low = u64::from(dword(offset & !3)?) >> (8 * (offset % 4));
     let high = if width == Width::B8 { u64::from(dword(offset + 4)?) << 32 } else { 0 };
     Some((low | high) & width.mask())
@@ -154,7 +154,7 @@ fn find_functions(chassis: &mut Chassis) -> Vec<Function> {
 fn find_function(chassis: &mut Chassis, shape: &Shape, bdf: Bdf) -> Option<Function> {
     let mut dword = |offset| {
         let address = Address::Pci { bdf, offset };
-        let value = match bystander(shape, address, Width::B4) {
+        let value = match stub(shape, address, Width::B4) {
             Some(value) => value,
             None => chassis.read(address, Width::B4).unwrap_or(u64::MAX),
         };

@@ -6,7 +6,7 @@ use super::processor;
 use super::row::Row;
 use super::unit;
 use crate::Place;
-use crate::schema::{Block, Deviation, Family, Include, Placement, Unit};
+use crate::schema::{Block, Deviation, Family, FunctionRow, Include, Placement, Unit};
 
 /// A unit as its family lists it.
 #[derive(Debug)]
@@ -31,6 +31,8 @@ pub fn read(row: &mut Row<'_, '_>) -> (Family, Vec<Listed>) {
         clocks: row.tables("clocks", None, |row| (row.string("name"), row.string("description"))),
         default_metrics: row.strings("default_metrics"),
         processor: row.table("processor", processor::read),
+        stubs: row.tables("stub", None, function),
+        discovery: row.table("discovery", function),
         units: Vec::new(),
         value_sets: Vec::new(),
         blocks: Vec::new(),
@@ -47,6 +49,20 @@ pub fn read(row: &mut Row<'_, '_>) -> (Family, Vec<Listed>) {
         row.report("unit", "the family has no units", "add a [[unit]] for each, in the order of output");
     }
     (family, units)
+}
+
+/// A PCI function without PMON registers.
+fn function(row: &mut Row<'_, '_>) -> FunctionRow {
+    FunctionRow {
+        place: row.place(),
+        device: row.number("device"),
+        function: row.number("function"),
+        device_id: row.number("device_id"),
+        class: row.number("class"),
+        revision: row.optional_number("revision").unwrap_or(0),
+        description: row.string("description"),
+        source: row.string("source"),
+    }
 }
 
 /// Adds a unit to its family: what its block has, what that includes, and what the family says. Gives the deviations that come with it.

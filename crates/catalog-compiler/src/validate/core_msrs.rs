@@ -49,7 +49,8 @@ fn pmon_msrs(unit: &Unit) -> Vec<(u32, &str, Place)> {
     found
 }
 
-/// Each counter has a bit of its own, an MSR that enables it and one that selects what it counts; nothing is controlled twice.
+/// Each counter has a bit of its own, an MSR that enables it and one that selects what it counts; nothing is controlled
+/// twice.
 pub fn controls(family: &Family, diagnostics: &mut Diagnostics) {
     let Some(processor) = &family.processor else { return };
     let mut controlled: Vec<(CounterControl, Place)> = Vec::new();

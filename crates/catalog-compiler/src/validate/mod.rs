@@ -4,6 +4,7 @@ mod addresses;
 mod core_msrs;
 mod descriptions;
 mod events;
+mod functions;
 mod metrics;
 mod names;
 mod processors;
@@ -21,6 +22,8 @@ pub fn all(catalogue: &Catalogue, diagnostics: &mut Diagnostics) {
         processors::identity(family, diagnostics);
         processors::leaves(family, diagnostics);
         processors::caches(family, diagnostics);
+        functions::numbers(family, diagnostics);
+        functions::discovery(family, diagnostics);
         core_msrs::addresses(family, diagnostics);
         core_msrs::controls(family, diagnostics);
         addresses::disjoint(family, diagnostics);

@@ -45,6 +45,23 @@ caches = [
 ]
 core_msrs = ["core", "power"]
 
+[[stub]]
+device = 16
+function = 2
+device_id = 0x3ca0
+class = 0x88000
+revision = 7
+description = "For scans."
+source = "Sheet 2"
+
+[discovery]
+device = 3
+function = 1
+device_id = 0x9a7
+class = 0x118000
+description = "Leads to the table."
+source = "Driver"
+
 [[unit]]
 name = "card"
 block = "card-v1"
@@ -104,7 +121,7 @@ values = [{ name = "CORE", value = 1, description = "A core." }]
 
 const CORE: &str = r#"source = "SDM 1"
 msrs = [
-  { address = 0x20, name = "SELECT",  scope = "cpu", kind = "kept", writable = 0xff, controls = "event_select", counter = 1 },
+  { address = 0x20, name = "SE", scope = "cpu", kind = "kept", writable = 255, controls = "event_select", counter = 1 },
   { address = 0x21, name = "ENABLES", scope = "cpu", kind = "kept", writable = 7, reset = 2, controls = "global" },
   { address = 0x1f, name = "COUNT",   scope = "cpu", kind = "counter", enable = 1 },
   { address = 0x22, name = "FIXED",   scope = "cpu", kind = "kept", controls = "fixed" },

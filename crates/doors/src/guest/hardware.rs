@@ -10,7 +10,7 @@ use pericore_registers::{AccessError, Address, Bdf, Operation, Outcome, Register
 use super::access::Access;
 use super::error::GuestError;
 use crate::log::LogFile;
-use crate::{Traffic, bystanders};
+use crate::{Traffic, stubs};
 
 /// MSRs of the guest's own CPU, which QEMU must answer: the time-stamp counter, the microcode's revision and the switches of the
 /// CPU that the guest really runs on. Every other MSR that the machine has is the machine's.
@@ -144,9 +144,7 @@ impl Hardware {
     /// A dword of a function that is only there to be scanned past.
     fn filler(&self, bdf: Bdf, offset: u16) -> u32 {
         let shape = self.chassis.shape();
-        let socket = shape.socket_of_bus(bdf.bus).map(|(socket, _)| socket);
-        let known =
-            socket.and_then(|socket| bystanders::dword(shape.family.name, shape.uncore_bus(socket), bdf, offset));
+        let known = stubs::dword(shape, bdf, offset);
         known.unwrap_or_else(|| FILLER.iter().find(|&&(at, _)| at == offset).map_or(0, |&(_, value)| value))
     }
 

@@ -1,5 +1,6 @@
 //! What a bus cycle comes to.
 
+use pericore_catalog::PciFunction;
 use pericore_registers::{AccessError, Address, Bdf, Outcome, RegisterSpace, Width};
 
 use super::map::Place;
@@ -76,8 +77,8 @@ impl Chassis {
     }
 
     fn reach_function(&self, bdf: Bdf, offset: u16) -> Reached {
-        if let Some(socket) = self.discovery_owner(bdf) {
-            return Reached::Config(discovery::owner_config(socket, offset & !3, self.discovery_fault));
+        if let Some((owner, socket)) = self.discovery_owner(bdf) {
+            return Reached::Config(discovery::owner_config(owner, socket, offset & !3, self.discovery_fault));
         }
         let function = self.shape.socket_of_bus(bdf.bus).and_then(|(socket, bus)| {
             let function = self.map.function(bus, bdf.device, bdf.function)?;
@@ -94,13 +95,14 @@ impl Chassis {
         }
     }
 
-    /// The socket whose discovery table a PCI function leads to.
-    fn discovery_owner(&self, bdf: Bdf) -> Option<u16> {
-        if self.tables.is_empty() || (bdf.device, bdf.function) != discovery::OWNER {
+    /// The PCI function that leads to a socket's discovery table, if it is one, and the socket.
+    fn discovery_owner(&self, bdf: Bdf) -> Option<(&'static PciFunction, u16)> {
+        let owner = self.shape.family.discovery.as_ref()?;
+        if self.tables.is_empty() || (bdf.device, bdf.function) != (owner.device, owner.function) {
             return None;
         }
-        let mut sockets = 0..self.shape.sockets;
-        sockets.find(|&socket| (self.segment_of(socket), self.shape.first_bus(socket)) == (bdf.segment, bdf.bus))
+        let is_its = |&socket: &u16| (self.segment_of(socket), self.shape.first_bus(socket)) == (bdf.segment, bdf.bus);
+        (0..self.shape.sockets).find(is_its).map(|socket| (owner, socket))
     }
 
     /// The PMON registers that a cycle reaches: instance and slot.

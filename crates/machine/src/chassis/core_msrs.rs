@@ -1,8 +1,8 @@
 //! MSRs outside the uncore's PMON that tools touch on the way: identity, frequency, power, and the core's own counters.
 //!
-//! The catalogue has them (`core_msrs` of a family's processor). The cores are not modelled: their counters run at fixed
-//! rates while enabled, one instruction a cycle, at the nominal frequency; core events other than cycles and instructions
-//! count nothing. Whatever has no row in the catalogue raises #GP.
+//! The catalogue has them (`core_msrs` of a family's processor). The cores are not modelled: their counters run at
+//! fixed rates while enabled, one instruction a cycle, at the nominal frequency; core events other than cycles and
+//! instructions count nothing. Whatever has no row in the catalogue raises #GP.
 
 use std::collections::HashMap;
 
@@ -236,8 +236,8 @@ mod tests {
         assert_eq!(msrs.write(0, 0, 0x611, 0, 0), None, "energy is read only");
     }
 
-    /// Ratios of 100 MHz on Intel's product pages: an E5-2680 of 2.7, an 8592+ of 1.9, an 8480+ of 2.0 GHz; thermal design
-    /// powers 130, 350 and 350 W in eighths. Nehalem's bus clock is another, and its parts have no energy counters.
+    /// Ratios of 100 MHz on Intel's product pages: an E5-2680 of 2.7, an 8592+ of 1.9, an 8480+ of 2.0 GHz; thermal
+    /// design powers 130, 350 and 350 W in eighths. Nehalem's bus clock is another, and its parts have no energy counters.
     #[test]
     fn each_family_has_its_frequency_and_power() {
         for (family, ratio, power) in [

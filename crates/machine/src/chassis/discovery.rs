@@ -3,7 +3,7 @@
 //! Each record tells where a PMON block's registers are. Field places follow the guide's code; the access type is in bits 63:62,
 //! as that code, Linux and PCM have it. Packing of PCI addresses and unit types are public knowledge from Linux's driver.
 
-use pericore_catalog::{AddressSpace, Location, Register, Role, Unit};
+use pericore_catalog::{AddressSpace, Location, PciFunction, Register, Role, Unit};
 
 use super::mmio;
 use super::shape::Shape;
@@ -16,10 +16,6 @@ const STRIDE: u64 = 4;
 const IN_PCI: u64 = 2;
 /// Bits of the global status registers (Table 1-8: two registers of 64).
 const STATUS_BITS: u16 = 128;
-/// PCI function of the table's owner, on the first bus of each socket.
-pub const OWNER: (u8, u8) = (3, 1);
-/// Device ID of the owner (the out-of-band management module).
-const OWNER_DEVICE_ID: u16 = 0x09a7;
 
 /// Bit of the global status of each block of a socket: its place in the discovery table. The blocks after the last bit share it.
 pub fn status_positions(shape: &Shape, wiring: &Wiring) -> Vec<u16> {
@@ -134,15 +130,14 @@ fn place(shape: &Shape, socket: u16, unit: &Unit, register: &Register, instance:
 }
 
 /// A dword of the owner's configuration space: header, PCI Express capability, and the DVSEC that leads to the table.
-pub fn owner_config(socket: u16, offset: u16, fault: DiscoveryFault) -> u32 {
+pub fn owner_config(owner: &PciFunction, socket: u16, offset: u16, fault: DiscoveryFault) -> u32 {
     match offset {
-        0x00 => u32::from(OWNER_DEVICE_ID) << 16 | 0x8086,
         // A capability list is there.
         0x04 => 0x0010_0006,
-        0x08 => 0x0880_0000,
-        0x0c => 0x0080_0000,
         // The BAR ignores sizing writes: firmware has fixed it.
         0x10 => mmio::discovery_base(socket) as u32,
+        // No subsystem.
+        0x2c => 0,
         0x34 => 0x40,
         // PCI Express capability: it makes configuration space 4096 bytes long.
         0x40 => 0x0002_0010,
@@ -150,6 +145,6 @@ pub fn owner_config(socket: u16, offset: u16, fault: DiscoveryFault) -> u32 {
         0x100 if fault != DiscoveryFault::Absent => 0x0001_0023,
         0x104 => 0x0100_8086,
         0x108 => 0x0601_0001,
-        _ => 0,
+        _ => owner.header(offset),
     }
 }
