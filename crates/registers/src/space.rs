@@ -30,6 +30,13 @@ impl Operation {
             Self::Read { address, .. } | Self::Write { address, .. } => *address,
         }
     }
+
+    /// The width of its cycle.
+    pub const fn width(&self) -> Width {
+        match self {
+            Self::Read { width, .. } | Self::Write { width, .. } => *width,
+        }
+    }
 }
 
 /// A machine's registers, whichever way they are reached.

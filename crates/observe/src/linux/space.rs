@@ -55,29 +55,34 @@ impl LinuxSpace {
     }
 
     /// Reads of one PCI function that follow each other without a gap, with one system call.
-    fn read_together(&mut self, bdf: Bdf, first: u16, widths: &[Width], outcomes: &mut Vec<Outcome<u64>>) {
-        let total: usize = widths.iter().map(|width| usize::from(width.bytes())).sum();
+    fn read_together(&mut self, bdf: Bdf, first: u16, reads: &[Operation], outcomes: &mut Vec<Outcome<u64>>) {
+        let total: usize = reads.iter().map(|read| usize::from(read.width().bytes())).sum();
         let mut bytes = [0; MOST_TOGETHER];
         self.calls += 1;
-        let outcome = self.functions.read(&self.root, bdf, first, &mut bytes[..total]);
+        let replies = self.functions.read(&self.root, bdf, first, &mut bytes[..total]);
         let mut at = 0;
-        for &width in widths {
+        for width in reads.iter().map(Operation::width) {
             let end = at + usize::from(width.bytes());
-            let read = outcome.clone().map(|answers| if answers { number(&bytes[at..end]) } else { width.mask() });
-            outcomes.push(match read {
-                Ok(value) if width == Width::B8 && may_be_torn(value) => self.again(bdf, first + at as u16, value),
-                read => read,
+            let value = if replies == Ok(false) { width.mask() } else { number(&bytes[at..end]) };
+            outcomes.push(match replies.clone() {
+                Ok(_) => self.unless_torn(bdf, first + at as u16, width, value),
+                Err(error) => Err(error),
             });
             at = end;
         }
+    }
+
+    /// A value of configuration space that may be torn is read once more.
+    fn unless_torn(&mut self, bdf: Bdf, offset: u16, width: Width, value: u64) -> Outcome<u64> {
+        if width == Width::B8 && may_be_torn(value) { self.again(bdf, offset, value) } else { Ok(value) }
     }
 
     /// Reads 8 bytes of configuration space once more, and takes what was whole.
     fn again(&mut self, bdf: Bdf, offset: u16, first: u64) -> Outcome<u64> {
         let mut bytes = [0; 8];
         self.calls += 1;
-        let answers = self.functions.read(&self.root, bdf, offset, &mut bytes)?;
-        Ok(if answers { whole(first, number(&bytes)) } else { Width::B8.mask() })
+        let replies = self.functions.read(&self.root, bdf, offset, &mut bytes)?;
+        Ok(if replies { whole(first, number(&bytes)) } else { Width::B8.mask() })
     }
 }
 
@@ -106,9 +111,13 @@ impl RegisterSpace for LinuxSpace {
             }
             Address::Pci { bdf, offset } => {
                 pci::check(bdf, offset, width)?;
-                let mut outcomes = Vec::with_capacity(1);
-                self.read_together(bdf, offset, &[width], &mut outcomes);
-                outcomes.pop().unwrap_or(Ok(width.mask()))
+                let mut bytes = [0; 8];
+                let bytes = &mut bytes[..usize::from(width.bytes())];
+                self.calls += 1;
+                match self.functions.read(&self.root, bdf, offset, bytes)? {
+                    true => self.unless_torn(bdf, offset, width, number(bytes)),
+                    false => Ok(width.mask()),
+                }
             }
             Address::Mmio { physical } => self.memory.read(&self.root, physical, width),
         }
@@ -133,14 +142,14 @@ impl RegisterSpace for LinuxSpace {
     fn batch(&mut self, operations: &[Operation], outcomes: &mut Vec<Outcome<u64>>) {
         let mut rest = operations;
         while let Some(operation) = rest.first() {
-            let run = together(rest);
+            let (together, others) = rest.split_at(together(rest).max(1));
             match *operation {
-                Operation::Read { address: Address::Pci { bdf, offset }, .. } if run.len() > 1 => {
-                    self.read_together(bdf, offset, &run, outcomes);
+                Operation::Read { address: Address::Pci { bdf, offset }, .. } if together.len() > 1 => {
+                    self.read_together(bdf, offset, together, outcomes);
                 }
                 operation => outcomes.push(self.carry_out(operation)),
             }
-            rest = &rest[run.len().max(1)..];
+            rest = others;
         }
     }
 
@@ -149,25 +158,21 @@ impl RegisterSpace for LinuxSpace {
     }
 }
 
-/// The widths of the reads at the front of `operations` that lie side by side in one PCI function. The kernel turns one read of
-/// them into the same cycles in the same order.
-fn together(operations: &[Operation]) -> Vec<Width> {
-    let mut widths = Vec::new();
+/// How many reads at the front of `operations` lie side by side in one PCI function. The kernel turns one read of them
+/// into the same cycles in the same order.
+fn together(operations: &[Operation]) -> usize {
     let mut next: Option<(Bdf, u16)> = None;
     let mut total = 0;
-    for operation in operations {
-        let &Operation::Read { address: Address::Pci { bdf, offset }, width } = operation else { break };
+    let follows = |operation: &&Operation| {
+        let &&Operation::Read { address: Address::Pci { bdf, offset }, width } = operation else { return false };
         let follows = next.is_none_or(|place| place == (bdf, offset));
         total += usize::from(width.bytes());
+        next = Some((bdf, offset.saturating_add(width.bytes())));
         // Cycles narrower than a dword would be merged into wider ones.
         let whole = matches!(width, Width::B4 | Width::B8);
-        if !follows || !whole || total > MOST_TOGETHER || pci::check(bdf, offset, width).is_err() {
-            break;
-        }
-        widths.push(width);
-        next = Some((bdf, offset.saturating_add(width.bytes())));
-    }
-    widths
+        follows && whole && total <= MOST_TOGETHER && pci::check(bdf, offset, width).is_ok()
+    };
+    operations.iter().take_while(follows).count()
 }
 
 #[cfg(test)]

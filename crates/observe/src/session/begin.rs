@@ -1,25 +1,24 @@
 //! How a session begins: look, save, set up.
 
 use pericore_catalog::Role;
-use pericore_registers::{Operation, Outcome, RegisterSpace};
+use pericore_registers::{Operation, RegisterSpace};
 
-use super::lists::{self, List, placed};
-use super::reading::{Unreadable, readable};
 use super::span::Span;
+use super::steps::{List, Sequence, Unreadable, only_looks_for_a_freeze, readable, set_baselines};
 use super::{Moment, Options, Ours, Saved, Session, SessionError, in_use};
 use crate::plan::{Purpose, Step};
 
 impl<S: RegisterSpace> Session<S> {
     pub(super) fn inspect(&mut self, options: &Options) -> Result<(), SessionError> {
-        let outcomes = self.carry_out(List::Inspect);
-        let steps = placed(&self.plan, &self.state, List::Inspect);
+        let mut sequence = Sequence::new(&self.plan, &self.state, List::Inspect);
+        sequence.carry_out(&mut self.space);
         let mut seen = Vec::new();
         let mut faults = Vec::new();
-        for (&(socket, step), outcome) in steps.iter().zip(&outcomes) {
-            match readable(&step, outcome) {
-                Ok(value) => seen.push((socket, step, value)),
+        for (socket, step, outcome) in sequence.results() {
+            match readable(step, outcome) {
+                Ok(value) => seen.push((socket, *step, value)),
                 // Rights to look at the socket's freeze are not asked for where nothing else needs them.
-                Err(Unreadable::Denied(_)) if lists::only_looks_for_a_freeze(&step) => {}
+                Err(Unreadable::Denied(_)) if only_looks_for_a_freeze(step) => {}
                 Err(Unreadable::Denied(error)) => return Err(error.into()),
                 Err(Unreadable::Fault(why)) => faults.push((socket, step.instance, why)),
             }
@@ -39,7 +38,7 @@ impl<S: RegisterSpace> Session<S> {
                 self.state.instance_mut(*socket, step.instance).doubt(why);
             }
         }
-        for (socket, step, value) in seen.iter().filter(|(_, step, _)| lists::only_looks_for_a_freeze(step)) {
+        for (socket, step, value) in seen.iter().filter(|(_, step, _)| only_looks_for_a_freeze(step)) {
             if step.register.field("frz_all").is_some_and(|field| field.bits.get(*value) != 0) {
                 self.doubt_whole_socket(*socket, step, *value);
             }
@@ -79,20 +78,19 @@ impl<S: RegisterSpace> Session<S> {
     /// Sets everything up, socket by socket, and tells when the first unit and the last one of each began to count.
     pub(super) fn set_up(&mut self, now: &mut impl FnMut(&mut S) -> Moment) -> Result<Vec<Span>, SessionError> {
         self.is_dirty = true;
-        let (outcomes, started) = self.carry_out_timed(List::Setup, now);
-        self.set_baselines(List::Setup, &outcomes);
-        self.note_written(List::Setup);
-        let steps = placed(&self.plan, &self.state, List::Setup);
-        let refused = steps.iter().zip(&outcomes).find_map(|((socket, step), outcome)| {
+        let mut sequence = Sequence::new(&self.plan, &self.state, List::Setup);
+        sequence.carry_out_timed(&mut self.space, now);
+        set_baselines(&self.plan, &mut self.state, &sequence, true);
+        sequence.steps().iter().for_each(|(_, step)| self.watch.note(step));
+        let refused = sequence.results().find_map(|(socket, step, outcome)| {
             let error = outcome.as_ref().err().filter(|_| step.counter().is_none())?;
-            Some((*socket, *step, error))
+            Some((socket, *step, error))
         });
-        let Some((socket, step, error)) = refused else { return Ok(started) };
+        let Some((socket, step, error)) = refused else { return Ok(sequence.spans().to_vec()) };
         // What took no write at all needs none to be put back, and would refuse that one too.
         let writes = || {
-            let all =
-                steps.iter().zip(&outcomes).filter(|((_, step), _)| matches!(step.operation, Operation::Write { .. }));
-            all.map(|((_, step), outcome)| (step.operation.address(), outcome.is_ok()))
+            let all = sequence.results().filter(|(_, step, _)| matches!(step.operation, Operation::Write { .. }));
+            all.map(|(_, step, outcome)| (step.operation.address(), outcome.is_ok()))
         };
         self.overwritten.retain(|(saved, _)| {
             let mut of_register = writes().filter(|(address, _)| *address == saved.address).peekable();
@@ -106,27 +104,5 @@ impl<S: RegisterSpace> Session<S> {
             purpose: step.purpose,
             error: error.clone(),
         })
-    }
-
-    pub(super) fn set_baselines(&mut self, list: List, outcomes: &[Outcome<u64>]) {
-        for ((socket, step), outcome) in placed(&self.plan, &self.state, list).into_iter().zip(outcomes) {
-            if let Purpose::Baseline { counter } = step.purpose {
-                let value = readable(&step, outcome);
-                let part = &self.plan.sockets[socket];
-                let instance = &part.instances[step.instance];
-                let was_reset = list == List::Setup && instance.counters[counter].control.is_some();
-                let preset = part.leader.as_ref().filter(|l| (l.instance, l.counter) == (step.instance, counter));
-                let right = preset.map_or(0, |leader| leader.preset);
-                if let (true, true, Ok(held)) = (was_reset, part.stops(step.instance), &value)
-                    && *held != right
-                {
-                    let (name, place) = (step.register_name(), instance.name());
-                    let why =
-                        format!("{name} of {place} in socket {} held {held:#x} right after its reset", part.socket);
-                    self.state.instance_mut(socket, step.instance).counter_mut(counter).doubt.get_or_insert(why);
-                }
-                self.state.instance_mut(socket, step.instance).set_baseline(counter, value);
-            }
-        }
     }
 }

@@ -14,18 +14,16 @@ mod journal;
 mod leave;
 mod left;
 mod length;
-mod lists;
 mod neighbours;
 mod on_disk;
 mod options;
 mod ours;
 mod part;
 mod prepare;
-mod reading;
 mod sample;
 mod slices;
 mod span;
-mod state;
+mod steps;
 mod sum;
 mod survey;
 mod text;
@@ -34,9 +32,9 @@ mod verify;
 use std::fs::File;
 use std::path::PathBuf;
 
-use pericore_registers::{Address, Operation, Outcome, RegisterSpace};
+use pericore_registers::{Address, RegisterSpace};
 
-use crate::plan::{Control, Plan, Purpose, Stands};
+use crate::plan::{Control, Plan, Stands};
 pub use check::{Doubt, Withdrawn};
 use check::{Gates, Watch, When};
 pub use entrance::Entrance;
@@ -45,19 +43,17 @@ pub use journal::Saved;
 use leave::Leaving;
 pub use left::Left;
 pub use length::Length;
-use lists::{List, carry_out, placed};
 pub use neighbours::{Neighbour, Neighbourhood, Seen};
 pub use on_disk::{Journal, JournalError, JournalFile, Restored};
 pub use options::{Guard, Options};
 pub use ours::Ours;
 pub use prepare::{Manners, Refusal, prepare};
-use reading::readable;
 use sample::Ran;
 pub use sample::{Count, Moment, Sample};
 pub use slices::Slices;
 pub(crate) use slices::at_end_of_range;
 use span::{Since, Span};
-use state::{InstanceState, State};
+use steps::{InstanceState, Sequences, State, note_doubts, read, readable, set_baselines};
 pub use survey::{survey, survey_sockets};
 
 /// Running counters.
@@ -73,6 +69,7 @@ pub struct Session<S: RegisterSpace> {
     /// The journals on disk, once they are written; the open files tell others that this session runs.
     on_disk: Vec<(PathBuf, File)>,
     neighbourhood: Option<Neighbourhood>,
+    sequences: Sequences,
     watch: Watch,
     gates: Gates,
     /// Since when its counters run, for each socket of the plan.
@@ -107,6 +104,7 @@ impl<S: RegisterSpace> Session<S> {
             before: Vec::new(),
             on_disk: Vec::new(),
             neighbourhood: None,
+            sequences: Sequences::default(),
             watch,
             gates,
             since: Vec::new(),
@@ -114,6 +112,8 @@ impl<S: RegisterSpace> Session<S> {
             is_dirty: false,
         };
         session.inspect(&options)?;
+        session.sequences = Sequences::new(&session.plan, &session.state);
+        session.watch.leave_out(|socket, instance| session.state.instance(socket, instance).fault().is_some());
         let for_others = options.neighbourhood.as_ref().filter(|neighbourhood| {
             !options.journal.as_ref().is_some_and(|journal| neighbourhood.holds(&journal.path))
         });
@@ -169,25 +169,25 @@ impl<S: RegisterSpace> Session<S> {
     /// Counts are those since the last sample, exact across a wrap; those of events that take turns are scaled up. What could
     /// not be read says so in its validity.
     pub fn sample(&mut self, mut now: impl FnMut(&mut S) -> Moment) -> Sample {
-        self.look_at_gates(List::Freeze);
-        let (frozen, stopped) = self.carry_out_timed(List::Freeze, &mut now);
-        self.judge_enables(List::Freeze, &frozen);
-        self.read(List::Read);
+        self.look_at_gates(false);
+        self.sequences.freeze.carry_out_timed(&mut self.space, &mut now);
+        Gates::judge_enables(&self.plan, &mut self.state, &self.sequences.freeze);
+        read(&mut self.sequences.read, &mut self.space, &mut self.state);
         let checked = self.check_in_turn();
-        let (resumed, started) = self.carry_out_timed(List::Resume, &mut now);
-        self.note_doubts(List::Freeze, &frozen, "could not be frozen for reading");
-        let mut sample =
-            self.close(self.since.iter().zip(&stopped).map(|(since, stopped)| since.until(stopped)).unzip());
+        self.sequences.resume.carry_out_timed(&mut self.space, &mut now);
+        let Sequences { freeze, resume, .. } = &self.sequences;
+        note_doubts(&self.plan, &mut self.state, freeze, "could not be frozen for reading");
+        let (stopped, started) = (freeze.spans(), resume.spans());
+        let mut sample = close(&self.plan, &mut self.state, &self.since, stopped);
         sample.note_check(checked);
         check::mark_stuck(&self.plan, &mut sample);
         check::mark_clocks(&self.plan, &mut sample);
-        span::mark(&self.plan, &mut sample, &self.since, &stopped);
-        self.note_doubts(List::Resume, &resumed, "did not resume after an earlier reading");
-        let go_on = |(started, stopped): (Span, &Span)| {
-            let since = Since::new(started);
-            if self.stands.for_reading { since } else { since.but_from(stopped.middle()) }
-        };
-        self.since = started.into_iter().zip(&stopped).map(go_on).collect();
+        span::mark(&self.plan, &mut sample, &self.since, stopped);
+        note_doubts(&self.plan, &mut self.state, resume, "did not resume after an earlier reading");
+        for ((since, stopped), started) in self.since.iter_mut().zip(stopped).zip(started) {
+            let new = Since::new(*started);
+            *since = if self.stands.for_reading { new } else { new.but_from(stopped.middle()) };
+        }
         sample
     }
 
@@ -198,32 +198,33 @@ impl<S: RegisterSpace> Session<S> {
     /// The sample's length is that until the reading: no hardware notes when it stopped. So what is divided by it is suspect.
     pub fn sample_on_overflow(&mut self, mut now: impl FnMut(&mut S) -> Moment) -> Option<Sample> {
         let at = self.plan.sockets.iter().position(|part| part.leader.is_some())?;
-        let leader = self.plan.sockets[at].leader.clone()?;
-        let mut outcomes = Vec::with_capacity(1);
-        self.space.batch(&[leader.poll.operation], &mut outcomes);
-        let has = readable(&leader.poll, outcomes.first()?).is_ok_and(|status| status & leader.overflowed != 0);
+        let leader = self.plan.sockets[at].leader.as_ref()?;
+        let status = self.space.carry_out(leader.poll.operation);
+        let has = readable(&leader.poll, &status).is_ok_and(|status| status & leader.overflowed != 0);
         if !has {
             return None;
         }
         let moment = now(&mut self.space);
-        self.read(List::Read);
+        read(&mut self.sequences.read, &mut self.space, &mut self.state);
         let checked = self.check_in_turn();
-        let all = Span { first: moment, last: moment };
-        let mut sample = self.close(self.since.iter().map(|since| since.until(&all)).unzip());
+        let leader = self.plan.sockets[at].leader.as_ref()?;
+        let mut refused = None;
+        for step in &leader.rearm {
+            refused = refused.or(self.space.carry_out(step.operation).err());
+        }
+        self.sequences.resume.carry_out(&mut self.space);
+        let goes_on = if self.stands.from_overflow { now(&mut self.space) } else { moment };
+        let stopped = vec![Span { first: moment, last: moment }; self.since.len()];
+        let mut sample = close(&self.plan, &mut self.state, &self.since, &stopped);
         sample.stood_before_reading = true;
         sample.note_check(checked);
-        let operations: Vec<Operation> = leader.rearm.iter().map(|step| step.operation).collect();
-        outcomes.clear();
-        self.space.batch(&operations, &mut outcomes);
         let state = self.state.instance_mut(at, leader.instance);
-        for error in outcomes.iter().filter_map(|outcome| outcome.as_ref().err()) {
+        if let Some(error) = refused {
             state.doubt(format!("could not be made ready for the next overflow: {error}"));
         }
         state.set_baseline(leader.counter, Ok(leader.preset));
-        let resumed = self.carry_out(List::Resume);
-        let goes_on = if self.stands.from_overflow { now(&mut self.space) } else { moment };
         self.since.iter_mut().for_each(|since| *since = since.but_from(goes_on));
-        self.note_doubts(List::Resume, &resumed, "did not resume after an overflow");
+        note_doubts(&self.plan, &mut self.state, &self.sequences.resume, "did not resume after an overflow");
         Some(sample)
     }
 
@@ -235,29 +236,29 @@ impl<S: RegisterSpace> Session<S> {
         if self.plan.rounds() == 1 {
             return;
         }
-        self.look_at_gates(List::FreezeTurns);
-        let (frozen, stopped) = self.carry_out_timed(List::FreezeTurns, &mut now);
-        self.judge_enables(List::FreezeTurns, &frozen);
-        self.read(List::ReadTurns);
-        self.note_doubts(List::FreezeTurns, &frozen, "could not be frozen for a change of rounds");
+        self.look_at_gates(true);
+        let Self { space, state, plan, .. } = self;
+        let Sequences { freeze_turns, read_turns, switch, resume_turns, .. } = &mut self.sequences;
+        freeze_turns.carry_out_timed(space, &mut now);
+        Gates::judge_enables(plan, state, freeze_turns);
+        read(read_turns, space, state);
+        switch.carry_out(space);
+        resume_turns.carry_out_timed(space, &mut now);
+        // They run again: from here on there is time.
+        note_doubts(plan, state, freeze_turns, "could not be frozen for a change of rounds");
+        let (stopped, started) = (freeze_turns.spans(), resume_turns.spans());
         let ran: Vec<Ran> =
-            self.since.iter_mut().zip(&stopped).map(|(since, stopped)| since.end_turn(stopped)).collect();
-        sample::close(&self.plan, &mut self.state, &ran);
-        for (socket, part) in self.plan.sockets.iter().enumerate() {
-            for (index, instance) in part.instances.iter().enumerate() {
-                let state = self.state.instance_mut(socket, index);
-                state.round = (state.round + 1) % instance.rounds;
-            }
+            self.since.iter_mut().zip(stopped).map(|(since, stopped)| since.end_turn(stopped)).collect();
+        sample::close(plan, state, &ran);
+        set_baselines(plan, state, switch, false);
+        note_doubts(plan, state, switch, "refused a change of rounds");
+        switch.steps().iter().for_each(|(_, step)| self.watch.note(step));
+        note_doubts(plan, state, resume_turns, "did not resume after a change of rounds");
+        for ((since, stopped), started) in self.since.iter_mut().zip(stopped).zip(started) {
+            since.begin_turn(stopped, *started, self.stands.for_turns);
         }
-        let changed = self.carry_out(List::Switch);
-        self.set_baselines(List::Switch, &changed);
-        self.note_doubts(List::Switch, &changed, "refused a change of rounds");
-        self.note_written(List::Switch);
-        let (resumed, started) = self.carry_out_timed(List::ResumeTurns, &mut now);
-        self.note_doubts(List::ResumeTurns, &resumed, "did not resume after a change of rounds");
-        for ((since, stopped), started) in self.since.iter_mut().zip(&stopped).zip(started) {
-            since.begin_turn(stopped, started, self.stands.for_turns);
-        }
+        state.next_round(plan);
+        self.sequences.compile_round(plan, state);
     }
 
     /// Stops counting and puts back every control and filter that was overwritten.
@@ -266,30 +267,6 @@ impl<S: RegisterSpace> Session<S> {
     /// [`SessionError::Restore`] with all registers that refused.
     pub fn stop(mut self) -> Result<(), SessionError> {
         self.put_back()
-    }
-
-    /// What was read, as a sample of so long in each socket.
-    fn close(&mut self, (lengths, ran): (Vec<Length>, Vec<Ran>)) -> Sample {
-        sample::close(&self.plan, &mut self.state, &ran);
-        sample::take(&self.plan, &mut self.state, &lengths)
-    }
-
-    /// Remembers what controls and filters hold now.
-    fn note_written(&mut self, list: List) {
-        for (_, step) in placed(&self.plan, &self.state, list) {
-            self.watch.note(&step);
-        }
-    }
-
-    /// Reads counters.
-    fn read(&mut self, list: List) {
-        let outcomes = self.carry_out(list);
-        for ((socket, step), outcome) in placed(&self.plan, &self.state, list).into_iter().zip(&outcomes) {
-            if let Purpose::Count { counter } = step.purpose {
-                let value = readable(&step, outcome);
-                self.state.instance_mut(socket, step.instance).record(counter, value);
-            }
-        }
     }
 
     fn put_back(&mut self) -> Result<(), SessionError> {
@@ -315,51 +292,6 @@ impl<S: RegisterSpace> Session<S> {
         drop(entrance);
         Ok(removed?)
     }
-
-    /// Carries out one list of steps in all sockets, without instances that have failed, as one batch.
-    fn carry_out(&mut self, list: List) -> Vec<Outcome<u64>> {
-        let steps = placed(&self.plan, &self.state, list);
-        let mut outcomes = Vec::with_capacity(steps.len());
-        carry_out(&mut self.space, &steps, &mut outcomes);
-        outcomes
-    }
-
-    /// The same, and when the first and the last unit of each socket of the plan stood, or ran, by it. One socket comes after the other.
-    fn carry_out_timed(
-        &mut self,
-        list: List,
-        now: &mut impl FnMut(&mut S) -> Moment,
-    ) -> (Vec<Outcome<u64>>, Vec<Span>) {
-        let steps = placed(&self.plan, &self.state, list);
-        let mut outcomes = Vec::with_capacity(steps.len());
-        let mut rest = &steps[..];
-        let mut spans = Vec::with_capacity(self.plan.sockets.len());
-        for socket in 0..self.plan.sockets.len() {
-            let (own, others) = rest.split_at(rest.partition_point(|(of, _)| *of == socket));
-            rest = others;
-            let (first, last) = own.split_at(list.acts_first(own));
-            let [first, last] = [first, last].map(|steps| {
-                carry_out(&mut self.space, steps, &mut outcomes);
-                now(&mut self.space)
-            });
-            spans.push(Span { first, last });
-        }
-        (outcomes, spans)
-    }
-
-    /// Marks instances in which a step of the list was refused.
-    fn note_doubts(&mut self, list: List, outcomes: &[Outcome<u64>], what: &str) {
-        for ((socket, step), outcome) in placed(&self.plan, &self.state, list).into_iter().zip(outcomes) {
-            // A counter that could not be read speaks for itself.
-            let Some(error) = outcome.as_ref().err().filter(|_| step.counter().is_none()) else { continue };
-            let part = &self.plan.sockets[socket];
-            let is_whole = part.gate == Some(step.instance);
-            let concerns = |instance| instance == step.instance || (is_whole && part.gate_stops(instance));
-            for instance in (0..part.instances.len()).filter(|&instance| concerns(instance)) {
-                self.state.instance_mut(socket, instance).doubt(format!("{what}: {error}"));
-            }
-        }
-    }
 }
 
 impl<S: RegisterSpace> Drop for Session<S> {
@@ -367,6 +299,14 @@ impl<S: RegisterSpace> Drop for Session<S> {
         // Nobody is left to tell; `stop` reports what could not be put back.
         let _ = self.put_back();
     }
+}
+
+/// What was read, as a sample from the last start to this stop.
+fn close(plan: &Plan, state: &mut State, since: &[Since], stopped: &[Span]) -> Sample {
+    let (lengths, ran): (Vec<Length>, Vec<Ran>) =
+        since.iter().zip(stopped).map(|(since, stopped)| since.until(stopped)).unzip();
+    sample::close(plan, state, &ran);
+    sample::take(plan, state, &lengths)
 }
 
 /// Samples within which a session on this plan notices a change of its controls by others; 0 if it never does.

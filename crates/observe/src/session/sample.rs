@@ -8,7 +8,7 @@ use super::InstanceState;
 use super::check::Withdrawn;
 use super::length::Length;
 use super::slices::{Slices, at_end_of_range};
-use super::state::{CounterState, State};
+use super::steps::{CounterState, State};
 use crate::plan::{CounterUse, InstancePlan, Plan};
 
 /// A point in time.

@@ -3,9 +3,7 @@
 use pericore_catalog::Role;
 use pericore_registers::{Operation, RegisterSpace};
 
-use super::lists::{List, only_looks_for_a_freeze, placed};
-use super::reading::{Unreadable, readable};
-use super::state::State;
+use super::steps::{List, Sequence, State, Unreadable, only_looks_for_a_freeze, readable};
 use super::{SessionError, in_use};
 use crate::discover::{Socket, Topology};
 use crate::plan::{Occupied, Plan, Purpose, Step};
@@ -28,15 +26,13 @@ pub(super) fn check_free(space: &mut impl RegisterSpace, plan: &Plan) -> Result<
 
 /// Carries out the plan's first reads.
 fn look(space: &mut impl RegisterSpace, plan: &Plan) -> Result<Vec<(usize, Step, u64)>, SessionError> {
-    let steps = placed(plan, &State::new(plan), List::Inspect);
-    let operations: Vec<Operation> = steps.iter().map(|(_, step)| step.operation).collect();
-    let mut outcomes = Vec::with_capacity(operations.len());
-    space.batch(&operations, &mut outcomes);
+    let mut sequence = Sequence::new(plan, &State::new(plan), List::Inspect);
+    sequence.carry_out(space);
     let mut seen = Vec::new();
-    for ((socket, step), outcome) in steps.into_iter().zip(&outcomes) {
-        match readable(&step, outcome) {
-            Ok(value) => seen.push((socket, step, value)),
-            Err(Unreadable::Denied(_)) if only_looks_for_a_freeze(&step) => {}
+    for (socket, step, outcome) in sequence.results() {
+        match readable(step, outcome) {
+            Ok(value) => seen.push((socket, *step, value)),
+            Err(Unreadable::Denied(_)) if only_looks_for_a_freeze(step) => {}
             Err(Unreadable::Denied(error)) => return Err(error.into()),
             Err(Unreadable::Fault(_)) => {}
         }

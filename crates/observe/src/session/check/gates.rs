@@ -8,10 +8,8 @@ use pericore_catalog::{Register, Role};
 use pericore_metrics::Validity;
 use pericore_registers::{Operation, Outcome};
 
-use super::super::lists::Placed;
 use super::super::options::Guard;
-use super::super::reading::readable;
-use super::super::state::State;
+use super::super::steps::{Placed, Sequence, State, readable};
 use crate::plan::{Plan, Purpose, SocketPlan, Step};
 
 /// Accesses of a sample for each socket from which on its freeze is looked at every time.
@@ -55,22 +53,29 @@ impl Gates {
     }
 
     /// Says of the counts of this sample that somebody has stopped them, if the gate held that.
-    pub fn judge(plan: &Plan, state: &mut State, (socket, step): &Placed, held: &Outcome<u64>) {
-        let part = &plan.sockets[*socket];
-        let place = format!("{} of {}", step.register_name(), part.instances[step.instance].name());
+    pub fn judge(plan: &Plan, state: &mut State, socket: usize, step: &Step, held: &Outcome<u64>) {
+        let part = &plan.sockets[socket];
+        let place = || format!("{} of {}", step.register_name(), part.instances[step.instance].name());
         let why = match readable(step, held) {
-            Ok(held) => match stops(step.register, enables(part, step), held) {
-                false => return,
-                true => format!("someone else stopped counters for a part of the time ({place} = {held:#x})"),
-            },
-            Err(why) => format!("nobody knows whether the counters ran all the time ({place}: {why})"),
+            Ok(held) if !stops(step.register, enables(part, step), held) => return,
+            Ok(held) => format!("someone else stopped counters for a part of the time ({} = {held:#x})", place()),
+            Err(why) => format!("nobody knows whether the counters ran all the time ({}: {why})", place()),
         };
         let why = Validity::suspect(format!("{why} in socket {}", part.socket));
         for (instance, counter) in concerned(part, step) {
-            let state = state.instance_mut(*socket, instance);
+            let state = state.instance_mut(socket, instance);
             if part.instances[instance].counters[counter].runs_in(state.round) {
                 let readings = state.counter_mut(counter);
                 readings.validity = std::mem::take(&mut readings.validity).and(&why);
+            }
+        }
+    }
+
+    /// The same of enables, which were read with the write that took ours away.
+    pub fn judge_enables(plan: &Plan, state: &mut State, frozen: &Sequence) {
+        for (socket, step, held) in frozen.results() {
+            if step.keeps != 0 && held.is_ok() {
+                Self::judge(plan, state, socket, step, held);
             }
         }
     }

@@ -1,10 +1,10 @@
 //! When a session looks at what its counts depend on.
 
-use pericore_registers::{Operation, Outcome, RegisterSpace};
+use pericore_registers::RegisterSpace;
 
 use super::super::Session;
-use super::super::lists::{List, placed};
 use super::super::sample::Sample;
+use super::super::steps::Sequences;
 use super::gates::Gates;
 use super::watch::When;
 use super::withdrawn::{Doubt, Withdrawn};
@@ -25,22 +25,13 @@ impl<S: RegisterSpace> Session<S> {
         self.watch.request();
     }
 
-    /// Reads what the next list of steps freezes and somebody else may have frozen before.
-    pub(in super::super) fn look_at_gates(&mut self, list: List) {
-        let steps = placed(&self.plan, &self.state, list);
-        let due = self.gates.due(&steps, self.watch.is_requested());
-        let outcomes = self.read_all(due.iter().map(|(_, step)| step.operation).collect());
-        for (placed, held) in due.iter().zip(&outcomes) {
-            Gates::judge(&self.plan, &mut self.state, placed, held);
-        }
-    }
-
-    /// The same of enables, which were read with the write that took ours away.
-    pub(in super::super) fn judge_enables(&mut self, list: List, outcomes: &[Outcome<u64>]) {
-        for (placed, held) in placed(&self.plan, &self.state, list).iter().zip(outcomes) {
-            if placed.1.keeps != 0 && held.is_ok() {
-                Gates::judge(&self.plan, &mut self.state, placed, held);
-            }
+    /// Reads what a sample, or a change of rounds, is about to freeze and somebody else may have frozen before.
+    pub(in super::super) fn look_at_gates(&mut self, is_change_of_rounds: bool) {
+        let Sequences { freeze, freeze_turns, .. } = &self.sequences;
+        let sequence = if is_change_of_rounds { freeze_turns } else { freeze };
+        for (socket, step) in self.gates.due(sequence.steps(), self.watch.is_requested()) {
+            let held = self.space.carry_out(step.operation);
+            Gates::judge(&self.plan, &mut self.state, socket, &step, &held);
         }
     }
 
@@ -54,21 +45,8 @@ impl<S: RegisterSpace> Session<S> {
 
     /// Reads every control, filter and gate again.
     pub(in super::super) fn check(&mut self, when: When) -> Vec<Doubt> {
-        let state = &self.state;
-        let due = self.watch.all(|socket, instance| state.instance(socket, instance).fault().is_none());
-        let outcomes = self.read_all(due.iter().map(|&index| self.watch.reading(index)).collect());
-        let judged = due.into_iter().zip(outcomes);
-        judged
-            .flat_map(|(index, outcome)| self.watch.judge(&self.plan, &mut self.state, index, &outcome, when))
-            .collect()
-    }
-
-    fn read_all(&mut self, operations: Vec<Operation>) -> Vec<Outcome<u64>> {
-        let mut outcomes = Vec::with_capacity(operations.len());
-        if !operations.is_empty() {
-            self.space.batch(&operations, &mut outcomes);
-        }
-        outcomes
+        self.watch.read(&mut self.space);
+        self.watch.judge(&self.plan, &mut self.state, when)
     }
 }
 

@@ -1,11 +1,10 @@
 //! Whether someone else changes the controls, filters and gates that counts depend on.
 
 use pericore_catalog::Role;
-use pericore_registers::{Operation, Outcome};
+use pericore_registers::{Operation, Outcome, RegisterSpace};
 
 use super::super::options::Guard;
-use super::super::reading::readable;
-use super::super::state::State;
+use super::super::steps::{State, readable};
 use super::gates::{concerned, enables, is_gate, stops};
 use super::withdrawn::Doubt;
 use crate::plan::{InstancePlan, Plan, Purpose, SocketPlan, Step, lasting};
@@ -18,6 +17,10 @@ pub const BETWEEN: u64 = 20;
 pub struct Watch {
     guard: Guard,
     watched: Vec<Watched>,
+    /// The reads of all of them, and what the last ones gave. The buffers are kept: a check is made while counters
+    /// stand.
+    operations: Vec<Operation>,
+    outcomes: Vec<Outcome<u64>>,
     /// Samples since the last check.
     unchecked: u64,
     /// True if the next sample is to be checked, whatever its turn.
@@ -50,7 +53,14 @@ impl Watch {
         let parts = plan.sockets.iter().enumerate();
         let watched = parts
             .flat_map(|(socket, part)| part.inspect.iter().filter_map(move |step| Watched::new(socket, part, step)));
-        Self { guard, watched: watched.collect(), unchecked: 0, is_requested: false }
+        Self {
+            guard,
+            watched: watched.collect(),
+            operations: Vec::new(),
+            outcomes: Vec::new(),
+            unchecked: 0,
+            is_requested: false,
+        }
     }
 
     pub fn samples_to_notice(&self) -> usize {
@@ -108,44 +118,42 @@ impl Watch {
         None
     }
 
-    /// Which registers to look at, of instances that answer.
-    pub fn all(&self, is_alive: impl Fn(usize, usize) -> bool) -> Vec<usize> {
-        let watched = self.watched.iter().enumerate();
-        let answering = watched.filter(|(_, watched)| is_alive(watched.socket, watched.step.instance));
-        answering.map(|(index, _)| index).collect()
+    /// Leaves out what belongs to instances that do not answer; all that is looked at later is known by then.
+    pub fn leave_out(&mut self, is_dead: impl Fn(usize, usize) -> bool) {
+        self.watched.retain(|watched| !is_dead(watched.socket, watched.step.instance));
+        self.operations = self.watched.iter().map(|watched| watched.step.operation).collect();
+        self.outcomes.reserve(self.operations.len());
     }
 
-    pub fn reading(&self, index: usize) -> Operation {
-        self.watched[index].step.operation
+    /// Reads all registers.
+    pub fn read(&mut self, space: &mut impl RegisterSpace) {
+        self.outcomes.clear();
+        if !self.operations.is_empty() {
+            space.batch(&self.operations, &mut self.outcomes);
+        }
     }
 
     /// Compares what was read with what was written, and marks the counts that a difference spoils. Tells those that
     /// were in no doubt before.
-    pub fn judge(
-        &self,
-        plan: &Plan,
-        state: &mut State,
-        index: usize,
-        outcome: &Outcome<u64>,
-        when: When,
-    ) -> Vec<Doubt> {
-        let watched = &self.watched[index];
-        let part = &plan.sockets[watched.socket];
-        let Some(why) = watched.complaint(part, outcome, when) else { return Vec::new() };
+    pub fn judge(&self, plan: &Plan, state: &mut State, when: When) -> Vec<Doubt> {
         let mut doubts = Vec::new();
-        for (instance, counter) in watched.spoils(part) {
-            let readings = state.instance_mut(watched.socket, instance).counter_mut(counter);
-            if readings.doubt.is_some() {
-                continue;
+        for (watched, outcome) in self.watched.iter().zip(&self.outcomes) {
+            let part = &plan.sockets[watched.socket];
+            let Some(why) = watched.complaint(part, outcome, when) else { continue };
+            for (instance, counter) in watched.spoils(part) {
+                let readings = state.instance_mut(watched.socket, instance).counter_mut(counter);
+                if readings.doubt.is_some() {
+                    continue;
+                }
+                readings.doubt = Some(why.clone());
+                let InstancePlan { number, counters, .. } = &part.instances[instance];
+                doubts.extend(counters[counter].events.iter().map(|&event| Doubt {
+                    event,
+                    socket: part.socket,
+                    instance: *number,
+                    why: why.clone(),
+                }));
             }
-            readings.doubt = Some(why.clone());
-            let InstancePlan { number, counters, .. } = &part.instances[instance];
-            doubts.extend(counters[counter].events.iter().map(|&event| Doubt {
-                event,
-                socket: part.socket,
-                instance: *number,
-                why: why.clone(),
-            }));
         }
         doubts
     }
@@ -169,23 +177,25 @@ impl Watched {
     /// What is wrong with the register's value, if anything is.
     fn complaint(&self, part: &SocketPlan, outcome: &Outcome<u64>, when: When) -> Option<String> {
         let instance = &part.instances[self.step.instance];
-        let register = self.step.register_name();
-        let place = format!("{} in socket {}", instance.name(), part.socket);
+        let register = || self.step.register_name();
+        let place = || format!("{} in socket {}", instance.name(), part.socket);
         let value = match (readable(&self.step, outcome), when) {
             (Ok(value), _) => value,
             (Err(_), When::RightAfterItsWrite) => return None,
             (Err(why), When::Later) => {
-                return Some(format!("nobody knows what {register} of {place} holds by now ({why})"));
+                return Some(format!("nobody knows what {} of {} holds by now ({why})", register(), place()));
             }
         };
         if let Some(enables) = self.gate {
             let is_stopped = stops(self.step.register, enables, value);
-            return is_stopped.then(|| format!("someone else stopped counters of {place} ({register} = {value:#x})"));
+            return is_stopped
+                .then(|| format!("someone else stopped counters of {} ({} = {value:#x})", place(), register()));
         }
         let expected = self.expected? & self.mask;
         if (value ^ expected) & self.mask == 0 {
             return None;
         }
+        let (register, place) = (register(), place());
         Some(match when {
             When::RightAfterItsWrite => format!(
                 "{register} of {place} reads {value:#x} right after {expected:#x} was written: the write was dropped, \

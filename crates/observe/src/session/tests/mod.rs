@@ -1,12 +1,13 @@
 //! Sessions on a register space that only remembers: the test plays the counters.
 
+mod allocations;
 mod forged;
 mod limits;
 mod others;
 mod rounds;
 
 use pericore_metrics::{Grade, Validity};
-use pericore_registers::{AccessError, Address, Bdf, Counting, Width};
+use pericore_registers::{AccessError, Address, Bdf, Counting, Operation, Outcome, Width};
 
 use super::*;
 use crate::discover::discover;

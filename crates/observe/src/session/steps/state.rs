@@ -2,43 +2,43 @@
 
 use pericore_metrics::Validity;
 
+use super::super::slices::Slices;
 use super::reading::Unreadable;
-use super::slices::Slices;
 use crate::plan::Plan;
 
 /// All instances, by socket and index in the socket's plan.
 #[derive(Debug)]
-pub(super) struct State {
+pub struct State {
     sockets: Vec<Vec<InstanceState>>,
 }
 
 /// An instance.
 #[derive(Debug, Default)]
-pub(super) struct InstanceState {
+pub struct InstanceState {
     fault: Option<String>,
     doubt: Option<String>,
     /// The round that runs.
-    pub(super) round: usize,
+    pub round: usize,
     counters: Vec<CounterState>,
 }
 
 /// A counter.
 #[derive(Debug, Clone, Default)]
-pub(super) struct CounterState {
+pub struct CounterState {
     /// The last reading, raw; none if it failed.
-    pub(super) last: Option<u64>,
+    pub last: Option<u64>,
     /// The reading of the current sample, or why there is none.
-    pub(super) current: Option<Result<u64, String>>,
+    pub current: Option<Result<u64, String>>,
     /// What was counted since the last sample.
-    pub(super) slices: Slices,
+    pub slices: Slices,
     /// What is to be said of it.
-    pub(super) validity: Validity,
+    pub validity: Validity,
     /// Why the counter is in doubt for good.
-    pub(super) doubt: Option<String>,
+    pub doubt: Option<String>,
 }
 
 impl State {
-    pub(super) fn new(plan: &Plan) -> Self {
+    pub fn new(plan: &Plan) -> Self {
         let instance =
             |counters: usize| InstanceState { counters: vec![CounterState::default(); counters], ..Default::default() };
         let socket =
@@ -46,46 +46,55 @@ impl State {
         Self { sockets: plan.sockets.iter().map(socket).collect() }
     }
 
-    pub(super) fn instance(&self, socket: usize, instance: usize) -> &InstanceState {
+    pub fn instance(&self, socket: usize, instance: usize) -> &InstanceState {
         &self.sockets[socket][instance]
     }
 
-    pub(super) fn instance_mut(&mut self, socket: usize, instance: usize) -> &mut InstanceState {
+    pub fn instance_mut(&mut self, socket: usize, instance: usize) -> &mut InstanceState {
         &mut self.sockets[socket][instance]
+    }
+
+    /// Notes that the next round runs in each instance.
+    pub fn next_round(&mut self, plan: &Plan) {
+        for (part, states) in plan.sockets.iter().zip(&mut self.sockets) {
+            for (instance, state) in part.instances.iter().zip(states) {
+                state.round = (state.round + 1) % instance.rounds;
+            }
+        }
     }
 }
 
 impl InstanceState {
     /// Why the instance is left out of everything.
-    pub(super) fn fault(&self) -> Option<&str> {
+    pub fn fault(&self) -> Option<&str> {
         self.fault.as_deref()
     }
 
     /// Why all its counts are in doubt.
-    pub(super) fn doubts(&self) -> Option<&str> {
+    pub fn doubts(&self) -> Option<&str> {
         self.doubt.as_deref()
     }
 
-    pub(super) fn fail(&mut self, why: String) {
+    pub fn fail(&mut self, why: String) {
         self.fault.get_or_insert(why);
     }
 
-    pub(super) fn doubt(&mut self, why: String) {
+    pub fn doubt(&mut self, why: String) {
         self.doubt.get_or_insert(why);
     }
 
-    pub(super) fn set_baseline(&mut self, counter: usize, value: Result<u64, Unreadable>) {
+    pub fn set_baseline(&mut self, counter: usize, value: Result<u64, Unreadable>) {
         self.counters[counter].last = value.ok();
     }
 
-    pub(super) fn record(&mut self, counter: usize, value: Result<u64, Unreadable>) {
+    pub fn record(&mut self, counter: usize, value: Result<u64, Unreadable>) {
         self.counters[counter].current = Some(value.map_err(|unreadable| match unreadable {
             Unreadable::Denied(error) => error.to_string(),
             Unreadable::Fault(why) => why,
         }));
     }
 
-    pub(super) fn counter_mut(&mut self, counter: usize) -> &mut CounterState {
+    pub fn counter_mut(&mut self, counter: usize) -> &mut CounterState {
         &mut self.counters[counter]
     }
 }

@@ -7,7 +7,7 @@ use crate::plan::Step;
 
 /// Why a register gave no value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Unreadable {
+pub enum Unreadable {
     /// The user lacks rights: a matter of the whole session.
     Denied(AccessError),
     /// The hardware did not answer.
@@ -15,11 +15,12 @@ pub(super) enum Unreadable {
 }
 
 /// The value that a step has read, unless it cannot be one.
-pub(super) fn readable(step: &Step, outcome: &Outcome<u64>) -> Result<u64, Unreadable> {
+pub fn readable(step: &Step, outcome: &Outcome<u64>) -> Result<u64, Unreadable> {
     match (outcome, step.operation) {
         (Err(error @ AccessError::Permission { .. }), _) => Err(Unreadable::Denied(error.clone())),
         (Err(error), _) => Err(Unreadable::Fault(error.to_string())),
-        // What is absent, powered down or hidden by a hypervisor answers all ones; no register of ours can hold that, but a count of 64 bits.
+        // What is absent, powered down or hidden by a hypervisor reads as all ones; no register of ours can hold that,
+        // but a count of 64 bits.
         (Ok(value), Operation::Read { width, .. })
             if *value == width.mask() && width >= Width::B4 && !counts_all_bits(step.register) =>
         {
