@@ -5,6 +5,7 @@
 //! sees. [`Machine`] puts them together.
 
 pub mod chassis;
+pub mod curve;
 pub mod engine;
 mod host;
 pub mod ledger;
@@ -16,6 +17,6 @@ pub mod uncore;
 pub mod workload;
 
 pub use machine::{
-    BuildError, FirstLevel, Machine, MachineSpec, Parameters, SharedMachine, Snapshot, SpecError, Window, checked,
-    modelled,
+    BuildError, FirstLevel, Machine, MachineSpec, MemoryKind, Parameters, SharedMachine, Snapshot, SpecError, Window,
+    checked, modelled,
 };

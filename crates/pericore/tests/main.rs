@@ -8,6 +8,7 @@ mod guest;
 mod hardened;
 mod limits;
 mod live;
+mod machine_curve;
 mod machine_run;
 mod odd_machines;
 mod ours;

@@ -15,14 +15,14 @@ use crate::chassis::{Chassis, ShapeError, SnapshotError};
 use crate::engine::{ClockDomains, ClockError};
 use crate::ledger::{Question, Shaped};
 use crate::signal::{SignalSink, Tick, Wiring, WiringError};
-use crate::uncore::{ModelError, ProgramCounts, Progress, UnknownSetting};
+use crate::uncore::{DependentLoads, ModelError, ProgramCounts, Progress, UnknownSetting};
 use crate::workload::{ProgramSettings, ProgramSource, Scenario, Workload};
 pub use checked::checked;
 use model::Model;
 pub use parameters::{FirstLevel, Parameters};
 pub use shared::SharedMachine;
 pub use spec::{MachineSpec, SpecError};
-pub use truth::{Snapshot, Window};
+pub use truth::{MemoryKind, Snapshot, Window};
 
 /// Why a machine cannot be built.
 #[derive(Debug, thiserror::Error)]
@@ -183,6 +183,11 @@ impl Machine {
     /// How far the workload has come.
     pub fn progress(&self) -> Progress {
         self.model.progress()
+    }
+
+    /// Loads whose data a thread waited for, so far.
+    pub fn dependent_loads(&self) -> DependentLoads {
+        self.model.dependent_loads()
     }
 
     /// What the program has done so far, if the machine runs one.

@@ -3,7 +3,7 @@
 use super::truth::Snapshot;
 use crate::ledger::{Question, Shaped};
 use crate::signal::{SignalSink, Tick};
-use crate::uncore::{ProgramCounts, Progress, e5_2600, emerald_rapids, nehalem};
+use crate::uncore::{DependentLoads, ProgramCounts, Progress, e5_2600, emerald_rapids, nehalem};
 
 /// The model of a machine. A choice at run time between types known at build time: within a run there is no indirect call.
 #[derive(Debug)]
@@ -46,6 +46,11 @@ impl Model {
     /// How far the workload has come.
     pub fn progress(&self) -> Progress {
         each!(self, model => model.progress())
+    }
+
+    /// Loads that threads waited for.
+    pub fn dependent_loads(&self) -> DependentLoads {
+        each!(self, model => model.dependent_loads())
     }
 
     /// What the program has done so far, if one runs.

@@ -94,6 +94,15 @@ impl Parameters {
         }
     }
 
+    /// Bytes of the private caches of the cores that take part, and of the LLC, of a socket.
+    pub const fn cache_bytes(&self) -> u64 {
+        match self {
+            Self::E5(parameters) => parameters.cache_bytes(),
+            Self::Nehalem(parameters) => parameters.cache_bytes(),
+            Self::EmeraldRapids(parameters) => parameters.cache_bytes(),
+        }
+    }
+
     /// Sockets that the model can have at most.
     pub const fn most_sockets(&self) -> u16 {
         match self {

@@ -36,6 +36,40 @@ impl Snapshot {
     }
 }
 
+/// A kind of memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MemoryKind {
+    /// Behind the memory controllers.
+    Dram,
+    /// Behind CXL links.
+    Expander,
+}
+
+impl Snapshot {
+    /// Lines that memory of a kind has read and written since reset, over the machine's sockets.
+    pub fn memory_lines(&self, kind: MemoryKind, sockets: u16) -> [u64; 2] {
+        const CHANNELS: [&str; 3] = ["CH0", "CH1", "CH2"];
+        let (unit, [read, write], subevents): (_, _, &[[&str; 2]]) = match (self, kind) {
+            (Self::EmeraldRapids(_), MemoryKind::Expander) => {
+                ("cxldp", ["TxC_AGF_INSERTS"; 2], &[["M2S_REQ", "M2S_DATA"]])
+            }
+            (_, MemoryKind::Expander) => return [0; 2],
+            (Self::Nehalem(_), MemoryKind::Dram) => {
+                ("uncore", ["DRAM_READ_CAS", "DRAM_WRITE_CAS"], &CHANNELS.map(|channel| [channel; 2]))
+            }
+            _ => ("imc", ["CAS_COUNT"; 2], &[["RD", "WR"]]),
+        };
+        let lines = |event, direction: usize| {
+            let of = |socket, subevent| {
+                let question = Question::new(unit, event).subevent(subevent);
+                (0..).map_while(|instance| self.count(socket, instance, question)).sum::<u64>()
+            };
+            (0..sockets).map(|socket| subevents.iter().map(|of_both| of(socket, of_both[direction])).sum::<u64>()).sum()
+        };
+        [lines(read, 0), lines(write, 1)]
+    }
+}
+
 /// The span `[from, to)` between two snapshots of one machine.
 #[derive(Debug, Clone, Copy)]
 pub struct Window<'a> {

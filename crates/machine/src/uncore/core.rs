@@ -10,6 +10,8 @@ use crate::signal::Tick;
 const L1_SETS: usize = 64;
 /// Sets of the L2: 256 KB in 8 ways (same).
 const L2_SETS: usize = 512;
+/// Bytes of the L2.
+pub const L2_BYTES: u64 = L2_SETS as u64 * 8 * 64;
 const FREE: u32 = u32::MAX;
 /// Line-fill buffers of a core at most.
 pub const MOST_FILL_BUFFERS: u64 = 16;

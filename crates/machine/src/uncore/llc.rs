@@ -11,6 +11,8 @@ use crate::ledger::LineState;
 pub const WAYS: usize = 20;
 /// Its sets: 2.5 MB / 64 B / 20 ways.
 pub const SETS: usize = 2048;
+/// Bytes of a slice: 2.5 MB.
+pub const SLICE_BYTES: u64 = 20 * SETS as u64 * 64;
 /// Bits of the tag: lines of up to 128 GiB of memory.
 const TAG_BITS: u32 = 20;
 const TAG: u32 = (1 << TAG_BITS) - 1;

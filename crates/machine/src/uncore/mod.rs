@@ -20,12 +20,13 @@ mod seats;
 mod settings;
 #[cfg(test)]
 mod tests;
+mod warming;
 mod work;
 
 pub use error::{ModelError, ParameterError};
 pub use program::ProgramCounts;
 pub use settings::{CORES, SLICES, Settable, Setting, UnknownSetting, set};
-pub use work::Progress;
+pub use work::{DependentLoads, Progress};
 
 /// A request by its number in its model's pool.
 type RequestId = u16;

@@ -2,6 +2,7 @@
 
 use super::ProgramCounts;
 use super::program::Program;
+use crate::signal::Tick;
 use crate::workload::{Course, Kind, Scenario, Workload};
 
 /// How far the workload has come.
@@ -13,6 +14,24 @@ pub struct Progress {
     pub total: u64,
 }
 
+/// Loads whose data a thread waited for before it went on, and how long it waited in all, from the time at which each
+/// could start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct DependentLoads {
+    /// How many.
+    pub loads: u64,
+    /// Ticks of all of them.
+    pub ticks: Tick,
+}
+
+impl DependentLoads {
+    /// One is over.
+    pub const fn add(&mut self, began: Tick, ended: Tick) {
+        self.loads += 1;
+        self.ticks += ended - began;
+    }
+}
+
 /// What a model is to do, and what of it is done.
 #[derive(Debug)]
 pub struct Work {
@@ -22,6 +41,8 @@ pub struct Work {
     pub program: Option<Program>,
     /// Accesses that have their data.
     pub done: u64,
+    /// Loads that threads waited for.
+    pub dependent: DependentLoads,
     total: u64,
     started: bool,
 }
@@ -30,7 +51,8 @@ impl Work {
     /// A scenario before its first phase.
     pub fn new(scenario: Scenario, ticks_per_second: u64) -> Self {
         let total = scenario.requests();
-        Self { course: Course::new(scenario, ticks_per_second), program: None, done: 0, total, started: false }
+        let course = Course::new(scenario, ticks_per_second);
+        Self { course, program: None, done: 0, dependent: DependentLoads::default(), total, started: false }
     }
 
     /// A workload of so many threads without accesses of their own, for a program to give them its own.

@@ -12,8 +12,8 @@ pub struct Access {
     pub address: u64,
     /// Store, not load.
     pub store: bool,
-    /// For stores that do not go through the caches: of a streaming store, the whole line is written; of a device's write, it goes into
-    /// the LLC.
+    /// For stores that do not go through the caches: of a streaming store, the whole line is written; of a device's
+    /// write, it goes into the LLC.
     pub whole: bool,
     /// True if the next access cannot start before this one has its data.
     pub blocking: bool,
@@ -35,11 +35,17 @@ pub struct Generator {
     read: u8,
     /// Per cent of the stores that are whole, or go into the LLC.
     whole: u8,
-    /// Arrays of the share, the one whose turn it is, and its element's address in the first of them. The last is written, the
-    /// others are read.
+    /// Arrays of the share, the one whose turn it is, and its element's address in the first of them. The last is
+    /// written, the others are read.
     arrays: u64,
     array: u64,
     element: u64,
+    /// Of a thread that loads the machine: what stores have in hand of the accesses, in shares of [`Workload::read`],
+    /// the place of the next one, and picoseconds between accesses. The first thread loads nothing.
+    stores: u64,
+    written: u64,
+    delay: u64,
+    first: bool,
 }
 
 impl Generator {
@@ -61,6 +67,10 @@ impl Generator {
             arrays,
             array: 0,
             element: 0,
+            stores: 0,
+            written: 0,
+            delay: workload.delay,
+            first: thread == 0,
         }
     }
 
@@ -78,7 +88,22 @@ impl Generator {
     #[inline]
     pub fn next_access(&mut self) -> Option<Access> {
         self.remaining = self.remaining.checked_sub(1)?;
-        Some(match self.kind {
+        Some(self.make())
+    }
+
+    /// Picoseconds that pass between the access before and the next, besides what the core needs.
+    pub const fn pause(&mut self) -> u64 {
+        if self.delay == 0 || self.first { 0 } else { self.random.below(2 * self.delay + 1) }
+    }
+
+    /// An access that fills caches before the workload begins, and is none of its accesses.
+    pub fn warming_access(&mut self) -> Access {
+        self.make()
+    }
+
+    #[inline]
+    fn make(&mut self) -> Access {
+        match self.kind {
             Kind::Stream | Kind::Idle => self.sequential(),
             Kind::NtStore | Kind::DmaWrite => {
                 let whole = self.random.per_cent(self.whole);
@@ -95,7 +120,47 @@ impl Generator {
                     self.random(false)
                 }
             }
-        })
+            Kind::Loaded if self.first => self.scattered(),
+            Kind::Loaded => self.loading(),
+        }
+    }
+
+    /// Every line of the share once, in an order that no prefetcher follows.
+    fn scattered(&mut self) -> Access {
+        let lines = self.share / LINE;
+        let bits = u64::BITS - (lines - 1).leading_zeros();
+        let mask = (1_u64 << bits) - 1;
+        let address = loop {
+            // Multiplying by an odd number and folding the upper half in are both one to one among numbers of so many
+            // bits.
+            let mut number = self.position;
+            for odd in [0x9E37_79B9_7F4A_7C15_u64, 0xBF58_476D_1CE4_E5B9, 0x94D0_49BB_1331_11EB] {
+                number = number.wrapping_mul(odd) & mask;
+                number ^= number >> (bits / 2).max(1);
+            }
+            self.position = (self.position + 1) & mask;
+            if number < lines {
+                break self.start + number * LINE;
+            }
+        };
+        Access { address, store: false, whole: false, blocking: true }
+    }
+
+    /// Loads walk the first half of the share, stores the second. A stored line is read and later written back, so
+    /// that of `n` accesses with `s` stores memory sees `n` reads and `s` writes.
+    const fn loading(&mut self) -> Access {
+        let half = self.share / 2 / LINE * LINE;
+        self.stores += (100 - self.read) as u64;
+        let store = self.stores >= self.read as u64;
+        let (offset, place) = if store {
+            self.stores -= self.read as u64;
+            (half, &mut self.written)
+        } else {
+            (0, &mut self.position)
+        };
+        let address = self.start + offset + *place;
+        *place = if *place + 2 * LINE > half { 0 } else { *place + LINE };
+        Access { address, store, whole: false, blocking: false }
     }
 
     fn step(&mut self) -> u64 {
@@ -169,6 +234,38 @@ mod tests {
         let accesses: Vec<(u64, bool)> =
             all(&workload, 0).iter().map(|access| (access.address, access.store)).collect();
         assert_eq!(accesses, [(0, false), (256, false), (512, false), (768, true), (64, false)]);
+    }
+
+    #[test]
+    fn a_loaded_machine_has_one_chase_and_walks_of_reads_and_writes() {
+        // 60 reads and 40 writes at memory: of 60 accesses 40 are stores, whose lines are read, too.
+        let workload =
+            Workload { requests: 1800, threads: 3, footprint: 3 << 14, read: 60, ..Workload::new(Kind::Loaded) };
+        let chase = all(&workload, 0);
+        let mut lines: Vec<u64> = chase[..256].iter().map(|access| access.address).collect();
+        assert!(chase.iter().all(|access| access.blocking && !access.store));
+        assert!(lines.windows(2).filter(|pair| pair[1] == pair[0] + 64).count() < 8, "no walk");
+        lines.sort_unstable();
+        assert_eq!(lines, (0..256).map(|line| line * 64).collect::<Vec<u64>>(), "each line of 16 KiB once");
+        let walk = all(&workload, 1);
+        let [stores, loads] = [true, false].map(|store| {
+            let of: Vec<u64> =
+                walk.iter().filter(|access| access.store == store).map(|access| access.address).collect();
+            of
+        });
+        assert_eq!((stores.len(), loads.len()), (400, 200));
+        assert_eq!((stores[..2].to_vec(), loads[..2].to_vec()), (vec![0x6000, 0x6040], vec![0x4000, 0x4040]));
+        assert_eq!((stores[128], loads[128]), (0x6000, 0x4000), "round in 128 lines each");
+    }
+
+    #[test]
+    fn pauses_have_their_mean() {
+        let workload = Workload { threads: 2, delay: 20, ..Workload::new(Kind::Loaded) };
+        let mut load = Generator::new(&workload, 1);
+        let pauses: Vec<u64> = (0..100_000).map(|_| load.pause()).collect();
+        let mean = pauses.iter().sum::<u64>() as f64 / 1e5;
+        assert!((19.8..20.2).contains(&mean) && pauses.iter().all(|&pause| pause <= 40), "{mean}");
+        assert_eq!(Generator::new(&workload, 0).pause(), 0, "the chase waits for its loads alone");
     }
 
     #[test]

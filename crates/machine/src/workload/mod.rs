@@ -31,7 +31,8 @@ pub enum Kind {
     Stream,
     /// Each thread reads one half of its share in order and writes the other.
     Copy,
-    /// Each thread reads three quarters of its share in order, side by side, and writes the fourth: `a[i] = b[i] * c[i] + d[i]`.
+    /// Each thread reads three quarters of its share in order, side by side, and writes the fourth: `a[i] = b[i] *
+    /// c[i] + d[i]`.
     Triad,
     /// Lines drawn at random from the whole footprint, independent of each other.
     Random,
@@ -41,6 +42,9 @@ pub enum Kind {
     Mixed,
     /// Each thread writes its own share of the footprint in order with streaming stores, past the caches.
     NtStore,
+    /// The first thread chases through its share, each line once; the others load memory in order at a set rate. What
+    /// a bandwidth-latency curve is measured with ([`crate::curve`]).
+    Loaded,
     /// Devices read memory in order, each its own share of the footprint.
     DmaRead,
     /// Devices write memory in order, each its own share of the footprint.
@@ -50,7 +54,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All kinds, in the order of the documentation.
+    /// The kinds that have a name on the command line, in the order of the documentation.
     pub const ALL: [Self; 10] = [
         Self::Stream,
         Self::Copy,
@@ -74,6 +78,7 @@ impl Kind {
             Self::Chase => "chase",
             Self::Mixed => "mixed",
             Self::NtStore => "ntstore",
+            Self::Loaded => "loaded",
             Self::DmaRead => "dma-read",
             Self::DmaWrite => "dma-write",
             Self::Idle => "idle",
@@ -90,6 +95,7 @@ impl Kind {
             Self::Chase => "dependent loads at random, one under way for each thread",
             Self::Mixed => "half of the accesses in order, half at random",
             Self::NtStore => "each thread writes its own share of the footprint in order, around the caches",
+            Self::Loaded => "one thread's dependent loads, while the others load memory at a set rate",
             Self::DmaRead => "devices read memory in order, each its own share of the footprint",
             Self::DmaWrite => "devices write memory in order, each its own share of the footprint",
             Self::Idle => "nobody does anything",
@@ -111,7 +117,7 @@ impl Kind {
             Self::DmaWrite => {
                 &["requests", "threads", "footprint", "allocate", "stride", "socket", "memory", "remote", "cxl", "seed"]
             }
-            Self::Idle => &[],
+            Self::Loaded | Self::Idle => &[],
         }
     }
 }
@@ -127,8 +133,11 @@ pub struct Workload {
     pub threads: u16,
     /// Bytes that are touched, over all threads.
     pub footprint: u64,
-    /// Loads among the accesses, per cent; the rest are stores.
+    /// Loads among the accesses, per cent; the rest are stores. Of a loaded machine, reads among the transfers of
+    /// memory.
     pub read: u8,
+    /// Picoseconds that a thread that loads the machine waits between two accesses, on the average.
+    pub delay: u64,
     /// Bytes between accesses of a sequential walk, and between the places that accesses at random are drawn from.
     pub stride: u64,
     /// Accesses to memory of another socket, per cent.
@@ -141,10 +150,12 @@ pub struct Workload {
     pub allocate: u8,
     /// Devices among all that are isochronous, per cent.
     pub isochronous: u8,
-    /// The socket that all devices belong to; `None` spreads them.
+    /// The socket that all devices or threads belong to; `None` spreads them.
     pub socket: Option<u8>,
-    /// The socket whose memory the devices read or write; `None` is each one's own, but for the remote accesses.
+    /// The socket whose memory they read or write; `None` is each one's own, but for the remote accesses.
     pub memory: Option<u8>,
+    /// Caches are full of the workload's lines when it begins: they are filled by function, without virtual time.
+    pub warm: bool,
     /// Seed of everything random.
     pub seed: u64,
 }
@@ -157,7 +168,7 @@ impl Workload {
             Kind::Triad => 75,
             Kind::Mixed => 67,
             Kind::NtStore | Kind::DmaWrite => 0,
-            Kind::Stream | Kind::Random | Kind::Chase | Kind::DmaRead | Kind::Idle => 100,
+            Kind::Stream | Kind::Random | Kind::Chase | Kind::Loaded | Kind::DmaRead | Kind::Idle => 100,
         };
         let threads = match kind {
             Kind::Chase => 1,
@@ -175,6 +186,7 @@ impl Workload {
             threads,
             footprint: 256 << 20,
             read,
+            delay: 0,
             stride: 64,
             remote: 0,
             expander: 0,
@@ -183,6 +195,7 @@ impl Workload {
             isochronous: 0,
             socket: None,
             memory: None,
+            warm: false,
             seed: 1,
         }
     }

@@ -219,6 +219,7 @@ mod tests {
             threads: 3,
             footprint: 1 << 20,
             read: 70,
+            delay: 0,
             stride: 128,
             remote: 0,
             expander: 0,
@@ -227,6 +228,7 @@ mod tests {
             isochronous: 0,
             socket: None,
             memory: None,
+            warm: false,
             seed: 9,
         };
         assert_eq!(workload, expected);

@@ -31,7 +31,7 @@ impl Placement {
             nodes: nodes.into(),
             span,
             remote: if nodes > 1 { workload.remote } else { 0 },
-            by_page: matches!(workload.kind, Kind::Stream | Kind::Copy | Kind::Triad),
+            by_page: matches!(workload.kind, Kind::Stream | Kind::Copy | Kind::Triad | Kind::Loaded),
             seed: workload.seed,
             // Streams beyond those of the threads' addresses.
             random: Random::new(workload.seed, 1 << 32 | u64::from(thread)),

@@ -1,6 +1,7 @@
 //! Whole machines with traffic, judged through raw addresses: where lines lie, what a read takes, what memory does besides.
 //! Expectations are by hand from the guides, the standards and published measurements; nothing here reads the catalogue or the ledger.
 
+mod curve;
 mod latency;
 mod memory;
 mod raw;

@@ -1,8 +1,10 @@
 //! `pericore machine`: the software Xeon by itself: its registers, its snapshots, and the doors through which other tools reach it.
 
 mod boot;
+mod curve;
 mod live;
 pub mod opened;
+mod plot;
 mod registers;
 mod relay;
 pub mod run;
@@ -61,6 +63,8 @@ enum MachineCommand {
     Run(run::RunArgs),
     /// Boot Linux in QEMU on a software machine, and run a command there
     Boot(boot::BootArgs),
+    /// Measure latency against bandwidth of a machine's memory, in rising load: 13 points, about a minute
+    Curve(curve::CurveArgs),
     /// Check a snapshot file, and say what it holds
     Load {
         /// Snapshot
@@ -95,6 +99,7 @@ pub fn run(args: &MachineArgs) -> Result<ExitCode, Failure> {
         }
         MachineCommand::Run(args) => return run::run(args),
         MachineCommand::Boot(args) => return boot::run(args),
+        MachineCommand::Curve(args) => return curve::run(args),
         MachineCommand::Load { file } => registers::show(&mut opened::snapshot(file)?)?,
     }
     Ok(ExitCode::SUCCESS)

@@ -3,6 +3,8 @@
 //! A slice's pipeline takes one thing a cycle: a line that has come from memory, or a request. So look-ups, insertions into the table
 //! of requests and victims are each at most one a cycle, as the guide says (Table 2-14).
 
+mod warming;
+
 use super::Model;
 use super::event::Event;
 use super::parameters::{MOST_CORES, MOST_SOCKETS};

@@ -36,7 +36,8 @@ impl Directory {
         self.pages[page].as_ref().is_some_and(|page| page[word] >> bit & 1 == 1)
     }
 
-    fn set(&mut self, line: u32, elsewhere: bool) {
+    /// Changes a line's bit.
+    pub fn set(&mut self, line: u32, elsewhere: bool) {
         let (page, word, bit) = self.place(line);
         if !elsewhere && self.pages[page].is_none() {
             return;

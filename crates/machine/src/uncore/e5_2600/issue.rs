@@ -64,7 +64,7 @@ impl Model {
                                 state.state = ThreadState::ForData(request);
                                 return;
                             }
-                            state.ready = at + self.latency.l1_interval;
+                            state.ready = at + self.latency.l1_interval + state.pause(&self.work.course);
                             continue;
                         }
                         Buffer::Joined if !blocking => (self.latency.l1_interval, 0),
@@ -77,7 +77,10 @@ impl Model {
                 }
             };
             state.held = None;
-            state.ready = at + if blocking { latency } else { interval };
+            if blocking {
+                self.work.dependent.add(state.ready, at + latency);
+            }
+            state.ready = at + if blocking { latency } else { interval } + state.pause(&self.work.course);
             self.work.done += 1;
             if evicted.is_some() {
                 self.write_back(core, evicted, sink);
@@ -215,7 +218,8 @@ impl Model {
             match state.state {
                 ThreadState::ForBuffer => {}
                 ThreadState::ForData(request) if arrived.is_some_and(|(arrived, _)| arrived == request) => {
-                    state.ready = self.now + self.latency.ring_to_use;
+                    let began = std::mem::replace(&mut state.ready, self.now + self.latency.ring_to_use);
+                    self.work.dependent.add(began, state.ready);
                 }
                 _ => continue,
             }

@@ -56,7 +56,7 @@ use crate::uncore::line::LINE_BYTES;
 use crate::uncore::program::Program;
 use crate::uncore::seats::Seats;
 use crate::uncore::work::Work;
-use crate::uncore::{ModelError, ProgramCounts, Progress};
+use crate::uncore::{DependentLoads, ModelError, ProgramCounts, Progress};
 use crate::workload::{Nodes, ProgramSettings, ProgramSource, Scenario, Workload};
 use address::AddressMap;
 use agent::SystemAgent;
@@ -255,6 +255,11 @@ impl Model {
     /// How far the workload has come.
     pub const fn progress(&self) -> Progress {
         self.work.progress()
+    }
+
+    /// Loads that threads waited for.
+    pub const fn dependent_loads(&self) -> DependentLoads {
+        self.work.dependent
     }
 
     /// True when every access is done and nothing is under way or waits to be written to memory.

@@ -231,6 +231,11 @@ impl Parameters {
         Self { sockets, channel_bytes, ..self }
     }
 
+    /// Bytes of the private caches of the cores that take part, and of the slices of the LLC in use, of a socket.
+    pub const fn cache_bytes(&self) -> u64 {
+        self.active_cores as u64 * crate::uncore::core::L2_BYTES + self.slices as u64 * crate::uncore::llc::SLICE_BYTES
+    }
+
     /// Bytes of a socket's share of the physical address space.
     pub const fn node(&self) -> u64 {
         self.channel_bytes * self.channels as u64

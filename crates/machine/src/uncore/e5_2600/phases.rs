@@ -32,6 +32,9 @@ impl Model {
             return;
         };
         self.threads = workload.as_ref().map_or_else(Vec::new, |workload| self.make_threads(workload));
+        if workload.is_some_and(|workload| workload.warm) {
+            self.warm();
+        }
         self.apply_conditions(&conditions, sink);
         for thread in 0..self.threads.len() as u16 {
             let (socket, core) = self.socket_and_core(self.threads[usize::from(thread)].core.into());

@@ -3,7 +3,7 @@
 use crate::signal::Tick;
 use crate::uncore::core::ThreadState;
 use crate::uncore::line::LINE_BYTES;
-use crate::workload::{Access, Generator, Placement};
+use crate::workload::{Access, Course, Generator, Placement};
 
 /// What a thread is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +48,15 @@ pub struct Thread {
 }
 
 impl Thread {
+    /// Ticks that it pauses after an access.
+    #[inline]
+    pub fn pause(&mut self, course: &Course) -> Tick {
+        match self.generator.pause() {
+            0 => 0,
+            picoseconds => course.pause(picoseconds),
+        }
+    }
+
     /// The access that is to start next: one that could not before, or a new one, until there are no more. The thread holds it until it
     /// has started.
     #[inline(always)]

@@ -2,6 +2,7 @@
 
 use super::request::{Pool, RequestId, RequestQueue};
 use super::shortage::{LinkCredits, Unsent};
+use super::tags::sizes::{SLICE_SET_BITS as SET_BITS, SLICE_WAYS};
 use super::tags::{AllTags, Tags};
 use crate::engine::NEVER;
 use crate::host::prefetch;
@@ -10,9 +11,6 @@ use crate::ledger::emerald_rapids::{Found, Queue};
 use crate::signal::Tick;
 use crate::uncore::search::matches;
 
-/// Sets of a slice, as a power of two, and its ways: 5 MB (vendor's product data: 320 MB in 64 slices; ways are an assumption).
-const SET_BITS: u32 = 12;
-const SLICE_WAYS: usize = 20;
 /// Ways of a slice's snoop filter, which has as many sets: twice the lines of an L2 (assumption).
 const FILTER_WAYS: usize = 16;
 const WAYS: usize = SLICE_WAYS + FILTER_WAYS;

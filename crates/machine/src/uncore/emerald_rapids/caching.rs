@@ -1,5 +1,7 @@
 //! What an agent puts into the slice and the snoop filter, what gives way, and what is driven out.
 
+mod warming;
+
 use super::Model;
 use super::agent::{FILTER_EXCLUSIVE, FILTER_SHARED, Filter, Slice};
 use super::core::{EXCLUSIVE, MODIFIED, SHARED};

@@ -1,5 +1,6 @@
 //! A core: its L2, its buffers, and the threads that run on it.
 
+use super::tags::sizes::{L2_SET_BITS, L2_WAYS};
 use super::tags::{AllTags, Tags};
 use crate::host::prefetch;
 use crate::signal::Tick;
@@ -12,9 +13,6 @@ pub const SHARED: u8 = 1;
 pub const EXCLUSIVE: u8 = 2;
 pub const MODIFIED: u8 = 3;
 
-/// Sets of the L2, as a power of two, and its ways: 2 MB (Intel optimization manual, Golden Cove server).
-const L2_SET_BITS: u32 = 11;
-const L2_WAYS: usize = 16;
 const FREE: u32 = u32::MAX;
 const BUFFERS: usize = 32;
 /// Buffers of this number and above are for prefetches.
@@ -40,8 +38,8 @@ pub struct Thread {
     pub accesses: u64,
     /// The line of the access before: an access to it again hits the L1.
     pub last_line: u32,
-    /// The line that missed last.
-    pub last_miss: u32,
+    /// The lines that missed last, of a load and of a store: each may be a walk of its own.
+    pub last_miss: [u32; 2],
 }
 
 impl Thread {

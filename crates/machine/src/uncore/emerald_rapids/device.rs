@@ -62,7 +62,7 @@ impl Model {
             return;
         };
         let socket = self.socket_of(core);
-        let stack = number / self.device_sockets % STACKS;
+        let stack = number / self.around % STACKS;
         let goes = access.store || self.read_has_room(socket, stack, number);
         let device = &mut self.threads[usize::from(number)];
         if !goes {

@@ -30,14 +30,14 @@ const fn is_of_share(line: u32, share: u8) -> bool {
 impl Model {
     /// The line of an access. Each socket, or cluster, has its own copy of the footprint in its own memory; of the lines that the workload calls
     /// remote, the other socket's memory holds the copy, and one line in 64 is one for both sockets.
-    fn line_of(&self, core: u16, access: Access) -> u32 {
+    pub(super) fn line_of(&self, core: u16, access: Access) -> u32 {
         let line = (access.address >> LINE_SHIFT) as u32 & ((1 << address::REGION_BITS) - 1);
-        let own = u32::from(self.device_memory.unwrap_or_else(|| self.socket_of(core)));
+        let own = u32::from(self.named_memory.unwrap_or_else(|| self.socket_of(core)));
         // Whole pages lie behind CXL.
         if is_of_share(line, self.expander) {
             return address::expander(own as u8, line);
         }
-        let line = self.map.within(self.map.cluster_of(self.core_within(core)), line);
+        let line = self.map.within(self.cluster_of(core), line);
         if self.sockets == 1 || self.remote == 0 {
             return line | own << address::REGION_BITS;
         }
@@ -91,7 +91,13 @@ impl Model {
             let hit = again || self.l2s.at(core).access(line, access.store);
             if hit {
                 state.last_line = line;
+                let began = state.ready;
                 state.ready = at + if access.blocking { self.times.l2_latency } else { self.times.hit_interval };
+                if access.blocking {
+                    self.work.dependent.add(began, state.ready);
+                }
+                let pause = self.pause_of(thread);
+                self.threads[index].ready += pause;
                 self.work.done += 1;
                 self.chores(thread, line, sink);
                 continue;
@@ -120,10 +126,10 @@ impl Model {
                         self.threads[index].state = ThreadState::ForData(request);
                         return;
                     }
-                    self.threads[index].ready = at + self.times.hit_interval;
+                    self.threads[index].ready = at + self.times.hit_interval + self.pause_of(thread);
                 }
                 Buffer::Joined if !access.blocking => {
-                    self.threads[index].ready = at + self.times.hit_interval;
+                    self.threads[index].ready = at + self.times.hit_interval + self.pause_of(thread);
                     self.work.done += 1;
                 }
                 Buffer::Joined | Buffer::Full => {
@@ -186,8 +192,9 @@ impl Model {
     fn prefetch<S: SignalSink>(&mut self, thread: u16, line: u32, store: bool, sink: &mut S) {
         let state = &mut self.threads[usize::from(thread)];
         let core = state.core;
-        let follows = line.wrapping_sub(state.last_miss) <= 3 && line != state.last_miss;
-        state.last_miss = line;
+        let last = &mut state.last_miss[usize::from(store && !self.background)];
+        let follows = line.wrapping_sub(*last) <= 3 && line != *last;
+        *last = line;
         if !follows || self.stores != super::Stores::Plain && store {
             return;
         }
@@ -248,7 +255,8 @@ impl Model {
             match state.state {
                 ThreadState::ForBuffer => {}
                 ThreadState::ForData(request) if Some(request) == arrived => {
-                    state.ready = self.now + self.times.mesh_to_use;
+                    let began = std::mem::replace(&mut state.ready, self.now + self.times.mesh_to_use);
+                    self.work.dependent.add(began, state.ready);
                 }
                 _ => continue,
             }
@@ -260,6 +268,9 @@ impl Model {
     /// What a system does besides its workload: fetches code, walks pages, flushes a line, looks at a device, prefetches into the
     /// LLC. Rates are assumptions, low enough to leave bandwidth alone.
     fn chores<S: SignalSink>(&mut self, thread: u16, line: u32, sink: &mut S) {
+        if !self.background {
+            return;
+        }
         let state = &mut self.threads[usize::from(thread)];
         state.accesses += 1;
         let (count, core) = (state.accesses, state.core);

@@ -1,5 +1,7 @@
 //! Where the units lie on the mesh of the two dies.
 
+mod numbering;
+
 use crate::ledger::emerald_rapids::Tile;
 
 /// The upper die, from the top: `P` an I/O stack, `U` a socket link, `M` a memory controller, `C` a core with its slice, `.` a core

@@ -49,11 +49,11 @@ pub use parameters::{Parameters, REPERTOIRE, SETTINGS};
 
 use crate::engine::{Agenda, Wheel};
 use crate::ledger::emerald_rapids::compiled::level;
-use crate::ledger::emerald_rapids::{Clocks, Ledger, Queue, Ring, Snapshot};
+use crate::ledger::emerald_rapids::{Clocks, Ledger, Ring, Snapshot};
 use crate::signal::{SignalSink, Tick};
 use crate::uncore::dram::Outcome;
 use crate::uncore::work::Work;
-use crate::uncore::{ProgramCounts, Progress};
+use crate::uncore::{DependentLoads, ProgramCounts, Progress};
 use crate::workload::MemoryConditions;
 use account::Account;
 use address::Map;
@@ -70,7 +70,7 @@ use peer::Peers;
 use port::Port;
 use power::Power;
 use remote::Directory;
-use request::{Pool, RequestId};
+use request::Pool;
 use subchannel::Subchannel;
 use system::System;
 use times::Times;
@@ -135,9 +135,13 @@ pub struct Model {
     streamed: u64,
     /// Devices run the phase's workload, and no core.
     devices_only: bool,
-    /// Sockets that the workload's devices go round, and the one whose memory they use if it is named.
-    device_sockets: u16,
-    device_memory: Option<u8>,
+    /// The first socket that the workload's threads or devices belong to, how many they go round, and the one whose memory they use if it is
+    /// named.
+    first_socket: u8,
+    around: u16,
+    named_memory: Option<u8>,
+    /// There is background traffic besides the workload.
+    background: bool,
     /// I/O stacks whose devices work beside the cores.
     at_work: u16,
     /// Share of accesses to the other socket's memory, and of those to memory behind CXL, per cent.
@@ -281,49 +285,6 @@ impl Model {
         }
     }
 
-    /// The socket of a core: there are no more than two.
-    #[inline]
-    fn socket_of(&self, core: u16) -> u8 {
-        u8::from(core >= u16::from(self.parameters.cores))
-    }
-
-    /// The NUMA node of a core: its socket, or its cluster of its socket.
-    fn node_of(&self, core: u16) -> u8 {
-        self.socket_of(core) * self.parameters.clusters + self.map.cluster_of(self.core_within(core)) as u8
-    }
-
-    #[inline]
-    fn core_within(&self, core: u16) -> u8 {
-        (core - u16::from(self.socket_of(core)) * u16::from(self.parameters.cores)) as u8
-    }
-
-    #[inline]
-    fn core_number(&self, socket: u8, core: u8) -> u16 {
-        u16::from(socket) * u16::from(self.parameters.cores) + u16::from(core)
-    }
-
-    /// A core's thread of a turn: threads go round the sockets, then the cores that take part, then the hardware threads.
-    #[inline]
-    fn thread_of(&self, core: u16, turn: u16) -> u16 {
-        let (sockets, active) = (u16::from(self.sockets), u16::from(self.parameters.active_cores));
-        (turn * active + u16::from(self.core_within(core))) * sockets + u16::from(self.socket_of(core))
-    }
-
-    /// Each core sits beside the slice of its number.
-    #[inline]
-    fn core_tile(&self, core: u16) -> u8 {
-        self.places.cha[usize::from(self.core_within(core))]
-    }
-
-    #[inline]
-    fn requester_tile(&self, request: RequestId) -> u8 {
-        let request = &self.pool[request];
-        match request.kind().queue() {
-            Queue::Io => self.places.m2pcie[usize::from(request.origin)],
-            _ => self.core_tile(request.origin),
-        }
-    }
-
     #[inline]
     fn agent_number(&self, socket: u8, cha: u8) -> u16 {
         (u16::from(socket) * address::AGENTS as u16 + u16::from(cha)) % MOST_AGENTS as u16
@@ -362,6 +323,11 @@ impl Model {
     /// How far the workload has come.
     pub const fn progress(&self) -> Progress {
         self.work.progress()
+    }
+
+    /// Loads that threads waited for.
+    pub const fn dependent_loads(&self) -> DependentLoads {
+        self.work.dependent
     }
 
     /// True when every access is done and nothing is under way or waits to be written to memory.

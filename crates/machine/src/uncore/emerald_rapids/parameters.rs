@@ -152,6 +152,18 @@ impl Parameters {
         }
     }
 
+    /// The place of a core among the 64 places for cores and slices: the cores of a part with fewer lie among them
+    /// evenly (assumption).
+    #[inline]
+    pub const fn slot(&self, core: u8) -> u8 {
+        (core as u32 * address::AGENTS / self.cores as u32) as u8
+    }
+
+    /// Bytes of the L2s of the cores that take part, and of the slices of the LLC in use, of a socket.
+    pub const fn cache_bytes(&self) -> u64 {
+        self.active_cores as u64 * super::tags::sizes::L2_BYTES + self.slices as u64 * super::tags::sizes::SLICE_BYTES
+    }
+
     /// A preset by its command-line name.
     pub fn preset(name: &str) -> Option<Self> {
         (name == "8592+").then(Self::p8592)
@@ -211,7 +223,7 @@ impl Parameters {
         range("sockets", self.sockets.into(), 1, 2)?;
         range("clusters", self.clusters.into(), 1, 4)?;
         range("clusters", self.clusters.into(), self.clusters.next_power_of_two().into(), 4)?;
-        range("cores", self.cores.into(), 64, 64)?;
+        range("cores", self.cores.into(), 1, 64)?;
         range("active_cores", self.active_cores.into(), 1, self.cores.into())?;
         // The slices of a cluster are those of its part of the mesh: none may lack its own.
         range("slices", self.slices.into(), if self.clusters > 1 { 64 } else { 1 }, 64)?;

@@ -37,13 +37,13 @@ impl Model {
         let thread = |number: u16| Thread {
             generator: Generator::new(workload, number),
             core: self.core_number((first + number % around) as u8, (number / around % active) as u8),
-            ready: 0,
+            ready: self.now,
             held: None,
             coming: None,
             state: ThreadState::Running,
             accesses: 0,
             last_line: u32::MAX,
-            last_miss: u32::MAX / 2,
+            last_miss: [u32::MAX / 2; 2],
         };
         self.threads = (0..workload.threads).map(thread).collect();
         self.remote = workload.remote;
@@ -55,7 +55,11 @@ impl Model {
             _ => Stores::Plain,
         };
         self.devices_only = matches!(workload.kind, Kind::DmaRead | Kind::DmaWrite);
-        (self.device_sockets, self.device_memory) = (around, workload.memory);
+        (self.first_socket, self.around, self.named_memory) = (first as u8, around, workload.memory);
+        self.background = workload.kind != Kind::Loaded;
+        if workload.warm {
+            self.warm();
+        }
         let starts = if self.devices_only { Event::Device } else { Event::Issue };
         (0..workload.threads).for_each(|thread| self.wheel.schedule(self.now, starts.of(thread)));
         // A mixed workload is that of a server, with devices at work.

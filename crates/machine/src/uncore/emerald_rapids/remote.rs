@@ -17,9 +17,9 @@ use crate::ledger::emerald_rapids::{Found, Kind, LinkMessage, Queue, Reason, Rin
 use crate::signal::{SignalSink, Tick};
 
 /// States of the directory bits that memory keeps with each line: no other socket has it, others share it, another may own it.
-const NOWHERE: u8 = 0;
+pub const NOWHERE: u8 = 0;
 const ELSEWHERE_SHARED: u8 = 1;
-const ELSEWHERE: u8 = 2;
+pub const ELSEWHERE: u8 = 2;
 
 /// Directory bits of all lines of a socket's memory, two for each line. The host gives memory only to what is written.
 #[derive(Debug)]
@@ -49,7 +49,8 @@ impl Directory {
         }
     }
 
-    fn set(&mut self, line: u32, state: u8) {
+    /// Changes a line's bits.
+    pub fn set(&mut self, line: u32, state: u8) {
         let line = line & ((1 << address::REGION_BITS) - 1);
         if let Some(word) = self.bits.get_mut(line as usize / 32) {
             *word = *word & !(3 << (line % 32 * 2)) | u64::from(state) << (line % 32 * 2);

@@ -3,6 +3,8 @@
 //! A way is one 32-bit word, and an empty one is 0: so the tags of a whole machine cost no time to make. Sixteen ways are one line of
 //! the host's cache, and lie in one.
 
+pub mod sizes;
+
 use crate::host::{large_pages, prefetch};
 use crate::uncore::search::{matches, signs};
 

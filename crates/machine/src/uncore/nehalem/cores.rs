@@ -6,7 +6,7 @@ use super::event::Event;
 use super::parameters::CORES;
 use super::request::RequestId;
 use crate::ledger::nehalem::Kind;
-use crate::signal::SignalSink;
+use crate::signal::{SignalSink, Tick};
 use crate::uncore::cache::{Evicted, Right};
 use crate::uncore::core::{Buffer, Level, ThreadState};
 use crate::uncore::line::LINE_BYTES;
@@ -78,7 +78,7 @@ impl Model {
                                 self.threads[index].state = ThreadState::ForData(request);
                                 return;
                             }
-                            self.threads[index].ready = at + self.times.l1_interval;
+                            self.threads[index].ready = at + self.times.l1_interval + self.pause_of(thread);
                             continue;
                         }
                         Buffer::Joined if !access.blocking => (self.times.l1_interval, 0),
@@ -91,12 +91,24 @@ impl Model {
                     }
                 }
             };
-            self.threads[index].ready = at + if access.blocking { latency } else { interval };
+            if access.blocking {
+                self.work.dependent.add(self.threads[index].ready, at + latency);
+            }
+            let busy = if access.blocking { latency } else { interval };
+            self.threads[index].ready = at + busy + self.pause_of(thread);
             self.work.done += 1;
             self.write_back(core as u8, evicted);
         }
         let ready = self.threads[index].ready;
         self.wheel.schedule(ready.max(self.now), Event::Issue.of(thread));
+    }
+
+    /// Ticks that a thread pauses after an access.
+    fn pause_of(&mut self, thread: u16) -> Tick {
+        match self.threads[usize::from(thread)].generator.pause() {
+            0 => 0,
+            picoseconds => self.work.course.pause(picoseconds),
+        }
     }
 
     /// A core's miss goes to the global queue.
@@ -169,7 +181,8 @@ impl Model {
             match state.state {
                 ThreadState::ForBuffer => {}
                 ThreadState::ForData(request) if Some(request) == arrived => {
-                    state.ready = self.now + self.times.queue_to_core;
+                    let began = std::mem::replace(&mut state.ready, self.now + self.times.queue_to_core);
+                    self.work.dependent.add(began, state.ready);
                 }
                 _ => continue,
             }

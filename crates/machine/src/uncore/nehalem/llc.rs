@@ -53,7 +53,7 @@ impl Model {
                     Some(way) => self.grant(request, way),
                     None => {
                         if let Some(way) = way {
-                            self.ask_cores(socket, way, line, true, Some(agent));
+                            self.snoop_cores(socket, way, line, true, Some(agent));
                         }
                         false
                     }
@@ -76,7 +76,7 @@ impl Model {
         llc.touch(way);
         // When several cores share the line, none of them can have written it.
         let asked = own && others != 0 || others.count_ones() == 1;
-        let dirty = if asked { self.ask_cores(socket, way, line, own, Some(agent)) } else { None };
+        let dirty = if asked { self.snoop_cores(socket, way, line, own, Some(agent)) } else { None };
         let llc = &mut self.sockets[socket].llc;
         llc.set_cores(way, if own { own_bit(agent) } else { cores | own_bit(agent) });
         let entry = &mut self.requests[request];
@@ -87,7 +87,14 @@ impl Model {
 
     /// Takes a line from a socket's cores, or leaves it to them for reading; not from `but`. Gives the core that had it modified;
     /// the LLC has the data then.
-    pub(super) fn ask_cores(&mut self, socket: usize, way: Way, line: u32, take: bool, but: Option<u8>) -> Option<u8> {
+    pub(super) fn snoop_cores(
+        &mut self,
+        socket: usize,
+        way: Way,
+        line: u32,
+        take: bool,
+        but: Option<u8>,
+    ) -> Option<u8> {
         let llc = &mut self.sockets[socket].llc;
         let kept = but.map_or(0, own_bit);
         let mut dirty = None;
@@ -109,7 +116,7 @@ impl Model {
 
     /// A line leaves a socket for good; its data is not wanted.
     pub(super) fn drop_line(&mut self, socket: usize, way: Way, line: u32) {
-        self.ask_cores(socket, way, line, true, None);
+        self.snoop_cores(socket, way, line, true, None);
         self.sockets[socket].llc.remove(way);
     }
 

@@ -24,6 +24,7 @@ mod standing;
 #[cfg(test)]
 mod tests;
 mod times;
+mod warming;
 mod wires;
 
 pub use parameters::{CORES, MOST_SOCKETS, Parameters, REPERTOIRE, SETTINGS};
@@ -37,7 +38,7 @@ use crate::uncore::line::{LINE_BYTES, Place};
 use crate::uncore::program::Program;
 use crate::uncore::seats::Seats;
 use crate::uncore::work::Work;
-use crate::uncore::{ModelError, ProgramCounts, Progress};
+use crate::uncore::{DependentLoads, ModelError, ProgramCounts, Progress};
 use crate::workload::{Access, Generator, Nodes, Placement, ProgramSettings, ProgramSource, Scenario};
 use event::Event;
 use hub::Device;
@@ -285,6 +286,11 @@ impl Model {
     /// How far the workload has come.
     pub const fn progress(&self) -> Progress {
         self.work.progress()
+    }
+
+    /// Loads that threads waited for.
+    pub const fn dependent_loads(&self) -> DependentLoads {
+        self.work.dependent
     }
 
     /// True when every access is done and nothing is under way or waits to be written to memory.

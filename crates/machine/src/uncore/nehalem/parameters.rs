@@ -8,6 +8,8 @@ use crate::uncore::dram::Timing;
 use crate::uncore::{CORES as ACTIVE, ParameterError, Settable, Setting};
 use crate::workload::{Limits, Repertoire};
 
+/// Bytes of the LLC (vendor's product data).
+const LLC_BYTES: u64 = 8 << 20;
 /// Cores of a socket.
 pub const CORES: usize = 4;
 /// Sockets at most: each has one link to another socket and one to the I/O hub.
@@ -187,6 +189,11 @@ impl Parameters {
             reads: self.dram.reads,
             writes: self.dram.writes,
         }
+    }
+
+    /// Bytes of the L2s of the cores that take part, and of the LLC, of a socket.
+    pub const fn cache_bytes(&self) -> u64 {
+        self.active_cores as u64 * crate::uncore::core::L2_BYTES + LLC_BYTES
     }
 
     /// What workloads can ask of the machine.

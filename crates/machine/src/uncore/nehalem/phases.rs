@@ -29,7 +29,7 @@ impl Model {
                 generator: Generator::new(workload, number),
                 placement: placement(number, core / CORES as u8),
                 core,
-                ready: 0,
+                ready: self.now,
                 held: None,
                 state: ThreadState::Running,
             }
@@ -48,6 +48,9 @@ impl Model {
         self.around = workload.kind == Kind::NtStore;
         self.threads = (0..threads).map(thread).collect();
         self.devices = (0..devices).map(device).collect();
+        if workload.warm {
+            self.warm();
+        }
         (0..threads).for_each(|thread| self.wheel.schedule(self.now, Event::Issue.of(thread)));
         (0..devices).for_each(|device| self.wheel.schedule(self.now, Event::Device.of(device)));
     }

@@ -61,7 +61,7 @@ impl Model {
         let mut dirty = None;
         let mut state = LineState::Invalid;
         if let Some(way) = way {
-            dirty = self.ask_cores(socket, way, line, kind.takes_all(), None);
+            dirty = self.snoop_cores(socket, way, line, kind.takes_all(), None);
             let llc = &mut self.sockets[socket].llc;
             state = llc.state(way);
             let stays = match (kind, state) {

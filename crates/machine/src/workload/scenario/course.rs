@@ -29,6 +29,11 @@ impl Course {
         (nanoseconds as u128 * self.ticks_per_second as u128 / 1_000_000_000) as Tick
     }
 
+    /// Ticks of so many picoseconds.
+    pub const fn pause(&self, picoseconds: u64) -> Tick {
+        (picoseconds as u128 * self.ticks_per_second as u128 / 1_000_000_000_000) as Tick
+    }
+
     /// Begins the phase whose turn it is: what the cores and devices do in it, and what else holds. `None` after the last.
     pub fn begin(&mut self, now: Tick) -> Option<(Option<Workload>, Conditions)> {
         let phase = self.phases.get(self.current)?;

@@ -1,0 +1,206 @@
+//! Bandwidth-latency curves, as the Mess benchmark and the Memory Latency Checker measure them: the cores of a socket
+//! load memory at a set
+//! rate and share of reads, while one thread's dependent loads tell the latency.
+
+use crate::workload::{Kind, Scenario, Workload};
+use crate::{BuildError, Machine, MachineSpec, MemoryKind};
+
+/// The memory that is loaded, always from socket 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Loaded {
+    /// The socket's own.
+    Local,
+    /// The next socket's.
+    Remote,
+    /// That behind the socket's CXL links.
+    Cxl,
+}
+
+/// Why there is no curve.
+#[derive(Debug, thiserror::Error)]
+pub enum CurveError {
+    /// The machine cannot be built.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// It has one socket.
+    #[error("{preset} has one socket: name it with sockets=2 to load the memory of another")]
+    OneSocket {
+        /// Preset.
+        preset: &'static str,
+    },
+    /// It has no such memory.
+    #[error("{preset} has no CXL memory: give --memory local or remote, or a machine with it, such as 8568")]
+    NoCxl {
+        /// Preset.
+        preset: &'static str,
+    },
+    /// Stores bring a read each.
+    #[error(
+        "reads are {read} % of the transfers: give 50 to 100, since a line that is stored to is read first: each \
+         write has its read"
+    )]
+    Read {
+        /// Per cent.
+        read: u8,
+    },
+    /// The dependent loads do not come back.
+    #[error("the dependent loads of {preset} do not end: this is a defect of the model")]
+    Stuck {
+        /// Preset.
+        preset: &'static str,
+    },
+}
+
+/// A point of a curve.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    /// Bytes per second that the memory reads and writes.
+    pub bandwidth: f64,
+    /// Reads among these transfers, per cent.
+    pub read: f64,
+    /// Nanoseconds of a dependent load, from the core's issue to its data.
+    pub latency: f64,
+    /// The rates had settled before the window was measured.
+    pub settled: bool,
+}
+
+/// Loads, as shares of the greatest bandwidth, between the unloaded machine and that without a pause between accesses.
+const LOADS: [f64; 11] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 1.05];
+/// Dependent loads of a window while the machine settles, and of the one that is measured; of the unloaded machine
+/// they cost little.
+const TO_SETTLE: u64 = 150;
+const MEASURED: u64 = 800;
+const UNLOADED: u64 = 4000;
+/// Rates have settled when bandwidth and latency of a window differ from those of the window before by no more than
+/// these shares.
+const SAME_BANDWIDTH: f64 = 0.03;
+const SAME_LATENCY: f64 = 0.06;
+/// Windows after which a machine that never settles is measured all the same.
+const MOST_WINDOWS: usize = 12;
+/// Times that the footprint is larger than the caches.
+const BEYOND_CACHES: u64 = 4;
+
+/// A curve to be measured.
+#[derive(Debug, Clone)]
+pub struct Curve<'a> {
+    spec: &'a MachineSpec,
+    memory: Loaded,
+    read: u8,
+    cores: u16,
+    sockets: u16,
+    footprint: u64,
+}
+
+impl<'a> Curve<'a> {
+    /// The curve of a machine's memory with `read` per cent of reads among the transfers.
+    ///
+    /// # Errors
+    /// [`CurveError`] if the machine has no such memory, or cannot be loaded so.
+    pub fn new(spec: &'a MachineSpec, memory: Loaded, read: u8) -> Result<Self, CurveError> {
+        let (parameters, preset) = (spec.parameters()?, spec.preset());
+        let limits = parameters.limits();
+        match memory {
+            Loaded::Remote if limits.sockets < 2 => return Err(CurveError::OneSocket { preset }),
+            Loaded::Cxl if !limits.expander => return Err(CurveError::NoCxl { preset }),
+            _ => {}
+        }
+        if !(50..=100).contains(&read) {
+            return Err(CurveError::Read { read });
+        }
+        let footprint = (BEYOND_CACHES * parameters.cache_bytes()).min(limits.memory);
+        Ok(Self { spec, memory, read, cores: parameters.active_cores(), sockets: limits.sockets, footprint })
+    }
+
+    /// Threads, one on each core of a socket, of which one makes dependent loads.
+    pub const fn threads(&self) -> u16 {
+        self.cores
+    }
+
+    /// Bytes that all threads reach together.
+    pub const fn footprint(&self) -> u64 {
+        self.footprint
+    }
+
+    /// Measures the curve in rising load, the unloaded machine first.
+    ///
+    /// # Errors
+    /// [`CurveError`] if the machine cannot be built.
+    pub fn measure(&self) -> Result<Vec<Point>, CurveError> {
+        let unloaded = self.point(1, 0)?;
+        if self.cores < 2 {
+            return Ok(vec![unloaded]);
+        }
+        let most = self.point(self.cores, 0)?;
+        // Transfers of an access: a store's line is read and written.
+        let bytes = 64.0 * 100.0 / f64::from(self.read);
+        let mut points = vec![unloaded];
+        for load in LOADS {
+            let rate = load * most.bandwidth / f64::from(self.cores - 1);
+            points.push(self.point(self.cores, (bytes / rate * 1e12) as u64)?);
+        }
+        points.push(most);
+        Ok(points)
+    }
+
+    /// One point: so many threads, all but the first with so many picoseconds between accesses.
+    fn point(&self, threads: u16, delay: u64) -> Result<Point, CurveError> {
+        let workload = Workload {
+            requests: 1 << 60,
+            threads,
+            footprint: self.footprint,
+            read: self.read,
+            delay,
+            socket: Some(0),
+            memory: (self.memory == Loaded::Remote).then_some(1),
+            expander: if self.memory == Loaded::Cxl { 100 } else { 0 },
+            warm: threads > 1,
+            ..Workload::new(Kind::Loaded)
+        };
+        let mut machine = Machine::for_scenario(self.spec, &Scenario::from(workload))?;
+        if threads == 1 {
+            self.window(&mut machine, TO_SETTLE)?;
+            return Ok(Point { settled: true, ..self.window(&mut machine, UNLOADED)? });
+        }
+        let mut before = self.window(&mut machine, TO_SETTLE)?;
+        let mut settled = false;
+        for _ in 0..MOST_WINDOWS {
+            let window = self.window(&mut machine, TO_SETTLE)?;
+            let near = |a: f64, b: f64, share: f64| (a - b).abs() <= share * b;
+            settled = near(window.bandwidth, before.bandwidth, SAME_BANDWIDTH)
+                && near(window.latency, before.latency, SAME_LATENCY);
+            if settled {
+                break;
+            }
+            before = window;
+        }
+        Ok(Point { settled, ..self.window(&mut machine, MEASURED)? })
+    }
+
+    /// Runs until so many dependent loads are over.
+    fn window(&self, machine: &mut Machine, loads: u64) -> Result<Point, CurveError> {
+        let kind = if self.memory == Loaded::Cxl { MemoryKind::Expander } else { MemoryKind::Dram };
+        let second = machine.clocks().ticks_per_second();
+        // Looked at each microsecond; no load waits for a hundred of them.
+        let (step, most) = (second / 1_000_000, loads * 100);
+        let (before, from) = (machine.snapshot(), machine.dependent_loads());
+        let mut steps = 0;
+        while machine.dependent_loads().loads < from.loads + loads {
+            machine.run_for(step);
+            steps += 1;
+            if steps > most {
+                return Err(CurveError::Stuck { preset: self.spec.preset() });
+            }
+        }
+        let (after, to) = (machine.snapshot(), machine.dependent_loads());
+        let [[r0, w0], [r1, w1]] = [&before, &after].map(|at| at.memory_lines(kind, self.sockets));
+        let (reads, writes) = ((r1 - r0) as f64, (w1 - w0) as f64);
+        let seconds = (after.now() - before.now()) as f64 / second as f64;
+        let waited = (to.ticks - from.ticks) as f64 / (to.loads - from.loads) as f64;
+        Ok(Point {
+            bandwidth: (reads + writes) * 64.0 / seconds,
+            read: 100.0 * reads / (reads + writes),
+            latency: waited * 1e9 / second as f64,
+            settled: false,
+        })
+    }
+}

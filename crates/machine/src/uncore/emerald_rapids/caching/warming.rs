@@ -1,0 +1,144 @@
+//! Caches, snoop filters and directories filled by function: the lines of a workload move between them as they would,
+//! but take no virtual
+//! time, and neither signals nor the ledger hear of them.
+
+use super::super::Model;
+use super::super::address;
+use super::super::agent::{FILTER_EXCLUSIVE, FILTER_SHARED};
+use super::super::core::{EXCLUSIVE, MODIFIED, SHARED};
+use super::super::remote::{ELSEWHERE, NOWHERE};
+use crate::ledger::emerald_rapids::Found;
+use crate::uncore::warming::Turns;
+
+impl Model {
+    /// Fills the caches with the lines of the threads that are about to begin; their walks go on from there.
+    pub(in super::super) fn warm(&mut self) {
+        let bytes = self.parameters.cache_bytes() * u64::from(self.sockets);
+        let mut turns = Turns::new(bytes, self.threads.len());
+        while let Some(thread) = turns.next() {
+            let access = self.threads[thread].generator.warming_access();
+            let core = self.threads[thread].core;
+            let line = self.line_of(core, access);
+            turns.made(access, self.warm_access(core, line, access.store));
+        }
+    }
+
+    /// A core loads or stores a line; true if the line was not in its L2.
+    fn warm_access(&mut self, core: u16, line: u32, store: bool) -> bool {
+        if self.l2s.at(core).access(line, store) {
+            return false;
+        }
+        let socket = self.socket_of(core);
+        let cha = self.map.agent(line);
+        let own = self.core_within(core);
+        let filter = self.filter(socket, cha);
+        let holders = filter.find(line).map(|way| filter.get(way));
+        let slice = self.slice(socket, cha);
+        let kept = slice.find(line).map(|way| slice.get(way).state);
+        let foreign = holders.is_some_and(|entry| entry.state == FILTER_SHARED || entry.owner != own);
+        let shared = kept.is_some_and(|state| state == Found::Shared as u8 || state == Found::Forward as u8);
+        if store || !(foreign || shared) {
+            // It gets the line alone.
+            let modified = self.warm_take(socket, cha, line);
+            self.warm_home(socket, cha, line);
+            self.warm_list(socket, cha, line, FILTER_EXCLUSIVE, own);
+            self.warm_fill(core, line, if store || modified { MODIFIED } else { EXCLUSIVE });
+            return true;
+        }
+        // Others keep it, too, and the slice has it for all of them.
+        if let Some(entry) = holders.filter(|entry| entry.state == FILTER_EXCLUSIVE) {
+            let owner = self.core_number(socket, entry.owner);
+            let modified = self.l2s.at(owner).snoop(line, false) == Some(MODIFIED);
+            let (_, home) = address::target(line);
+            let clean = if home == socket { Found::Forward } else { Found::Shared };
+            self.warm_keep(socket, cha, line, if modified { Found::Modified } else { clean });
+        }
+        self.warm_list(socket, cha, line, FILTER_SHARED, own);
+        self.warm_fill(core, line, SHARED);
+        true
+    }
+
+    /// Takes every copy of a line out of a socket; true if one was newer than memory.
+    fn warm_take(&mut self, socket: u8, cha: u8, line: u32) -> bool {
+        let mut slice = self.slice(socket, cha);
+        let mut modified = false;
+        if let Some(way) = slice.find(line) {
+            modified = slice.get(way).state == Found::Modified as u8;
+            slice.clear(way);
+        }
+        let mut filter = self.filter(socket, cha);
+        let Some(way) = filter.find(line) else { return modified };
+        let entry = filter.get(way);
+        filter.clear(way);
+        modified | self.warm_drop(socket, line, entry.state, entry.owner)
+    }
+
+    /// Takes a line from the cores that an entry of the snoop filter names; true if it was newer than memory.
+    fn warm_drop(&mut self, socket: u8, line: u32, state: u8, owner: u8) -> bool {
+        let cores = if state == FILTER_EXCLUSIVE { owner..owner.saturating_add(1) } else { 0..self.parameters.cores };
+        let mut modified = false;
+        for core in cores.filter(|&core| core < self.parameters.cores) {
+            let core = self.core_number(socket, core);
+            modified |= self.l2s.at(core).snoop(line, true) == Some(MODIFIED);
+        }
+        modified
+    }
+
+    /// A socket gets a line alone: the other one gives its copies up, and the directory of the line's home says where
+    /// it is.
+    fn warm_home(&mut self, socket: u8, cha: u8, line: u32) {
+        if self.sockets == 1 {
+            return;
+        }
+        self.warm_take(1 - socket, cha, line);
+        let (_, home) = address::target(line);
+        self.directories[usize::from(home)].set(line, if home == socket { NOWHERE } else { ELSEWHERE });
+    }
+
+    /// Notes in the snoop filter who has a line; what gives way is taken from its cores.
+    fn warm_list(&mut self, socket: u8, cha: u8, line: u32, state: u8, owner: u8) {
+        let mut filter = self.filter(socket, cha);
+        if let Some(way) = filter.find(line) {
+            filter.set(way, state, owner);
+            filter.touch(way);
+        } else if let Some(old) = filter.insert(line, state, owner)
+            && self.warm_drop(socket, old.line, old.state, old.owner)
+        {
+            self.warm_out(socket, old.line);
+        }
+    }
+
+    /// A line comes into a core's L2; what gives way goes to the slice.
+    fn warm_fill(&mut self, core: u16, line: u32, state: u8) {
+        let Some((old, state)) = self.l2s.at(core).fill(line, state) else { return };
+        let (socket, own, cha) = (self.socket_of(core), self.core_within(core), self.map.agent(old));
+        let mut filter = self.filter(socket, cha);
+        let listed = filter.find(old).map(|way| (way, filter.get(way)));
+        let Some((way, _)) = listed.filter(|(_, entry)| entry.state == FILTER_EXCLUSIVE && entry.owner == own) else {
+            return;
+        };
+        filter.clear(way);
+        self.warm_keep(socket, cha, old, if state == MODIFIED { Found::Modified } else { Found::Exclusive });
+    }
+
+    /// Puts a line into a slice; what gives way is dropped, or written to memory.
+    fn warm_keep(&mut self, socket: u8, cha: u8, line: u32, state: Found) {
+        let mut slice = self.slice(socket, cha);
+        if let Some(way) = slice.find(line) {
+            slice.set(way, state as u8, 0);
+            slice.touch(way);
+        } else if let Some(old) = slice.insert(line, state as u8, 0)
+            && old.state == Found::Modified as u8
+        {
+            self.warm_out(socket, old.line);
+        }
+    }
+
+    /// A modified line goes to memory: its home's directory says that nobody else has it.
+    fn warm_out(&mut self, socket: u8, line: u32) {
+        let (_, home) = address::target(line);
+        if home != socket {
+            self.directories[usize::from(home)].set(line, NOWHERE);
+        }
+    }
+}
