@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs, process};
 
-use pericore_catalog_compiler::Files;
+use pericore_catalog_compiler::{Diagnostics, Files};
 
 fn main() {
     println!("cargo::rerun-if-env-changed=PERICORE_BUILD_CATALOG");
@@ -12,12 +12,15 @@ fn main() {
     let root = env::var_os("PERICORE_BUILD_CATALOG").map_or_else(shipped, PathBuf::from);
     watch(&root);
     let files = Files::of(&root);
-    let catalogue = pericore_catalog_compiler::compile_files(&files).unwrap_or_else(|diagnostics| {
-        eprintln!("{diagnostics}");
-        process::exit(1);
-    });
+    let catalogue = pericore_catalog_compiler::compile_files(&files).unwrap_or_else(|diagnostics| refuse(&diagnostics));
+    let kernel = pericore_catalog_compiler::compile_kernel(&root).unwrap_or_else(|diagnostics| refuse(&diagnostics));
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it"));
-    pericore_catalog_compiler::emit::write(&catalogue, &files, &out).expect("OUT_DIR is writable");
+    pericore_catalog_compiler::emit::write(&catalogue, &kernel, &files, &out).expect("OUT_DIR is writable");
+}
+
+fn refuse(diagnostics: &Diagnostics) -> ! {
+    eprintln!("{diagnostics}");
+    process::exit(1)
 }
 
 fn watch(folder: &Path) {

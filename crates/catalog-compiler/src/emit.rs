@@ -1,5 +1,5 @@
-//! Writes the catalogue for inclusion in `pericore-catalog`: each family's rows packed in a file, a table of the families, and
-//! the catalogue's own files, which users' folders are laid over.
+//! Writes the catalogue for inclusion in `pericore-catalog`: each family's rows packed in a file, a table of the families,
+//! the catalogue's own files, which users' folders are laid over, and the tables of `catalog/kernel`.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -7,15 +7,15 @@ use std::{fs, io};
 
 use pericore_catalog_schema::pack;
 
-use crate::Files;
 use crate::lower;
 use crate::schema::Catalogue;
+use crate::{Files, KernelTables};
 
 /// Writes `families.rs` into a folder, and beside it what it includes.
 ///
 /// # Errors
 /// The folder cannot be written.
-pub fn write(catalogue: &Catalogue, files: &Files, folder: &Path) -> io::Result<()> {
+pub fn write(catalogue: &Catalogue, kernel: &KernelTables, files: &Files, folder: &Path) -> io::Result<()> {
     let mut table = String::from("// Written by the build from catalog/. Do not edit.\n");
     let _ = writeln!(table, "static FAMILIES: [Shipped; {}] = [", catalogue.families.len());
     for family in &catalogue.families {
@@ -32,7 +32,26 @@ pub fn write(catalogue: &Catalogue, files: &Files, folder: &Path) -> io::Result<
     table.push_str("static SOURCES: &[u8] = include_bytes!(\"sources.postcard\");\n");
     fs::write(folder.join("sources.postcard"), packed(&files.texts().collect::<Vec<_>>())?)?;
     fs::write(folder.join("judgements.postcard"), packed(&lower::judgements(catalogue))?)?;
-    fs::write(folder.join("families.rs"), table)
+    fs::write(folder.join("families.rs"), table)?;
+    kernel_families(kernel, folder)
+}
+
+/// The families of `catalog/kernel`: rows packed, and the names that they refer to as lines of a text.
+fn kernel_families(kernel: &KernelTables, folder: &Path) -> io::Result<()> {
+    let mut table = String::from("// Written by the build from catalog/kernel/. Do not edit.\n");
+    let _ = writeln!(table, "static KERNEL: [ShippedKernel; {}] = [", kernel.families.len());
+    for family in &kernel.families {
+        let file = format!("kernel-{}.postcard", family.code);
+        fs::write(folder.join(&file), packed(family)?)?;
+        let _ = writeln!(
+            table,
+            "    ShippedKernel::new({:?}, {:?}, &{:?}, include_bytes!({file:?})),",
+            family.name, family.code, family.aliases
+        );
+    }
+    table.push_str("];\n");
+    fs::write(folder.join("kernel.rs"), table)?;
+    fs::write(folder.join("kernel-names.txt"), kernel.names.join("\n"))
 }
 
 fn packed<T: serde::Serialize>(rows: &T) -> io::Result<Vec<u8>> {

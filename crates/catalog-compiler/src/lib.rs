@@ -7,6 +7,7 @@
 mod diagnostics;
 pub mod emit;
 mod files;
+mod kernel;
 pub mod lower;
 mod read;
 mod resolve;
@@ -17,6 +18,7 @@ use std::path::Path;
 
 pub use diagnostics::{Diagnostic, Diagnostics, Place, RowAt};
 pub use files::Files;
+pub use kernel::KernelTables;
 
 /// Reads and validates the catalogue under `root`.
 ///
@@ -34,6 +36,16 @@ pub fn compile_files(files: &Files) -> Result<schema::Catalogue, Diagnostics> {
     let mut diagnostics = Diagnostics::default();
     let catalogue = read::catalogue(files, &mut diagnostics);
     checked(catalogue, diagnostics)
+}
+
+/// Reads the tables of what Linux's driver offers, in the folder `kernel` under `root`.
+///
+/// # Errors
+/// Every defect found, in file order.
+pub fn compile_kernel(root: &Path) -> Result<KernelTables, Diagnostics> {
+    let mut diagnostics = Diagnostics::default();
+    let tables = kernel::read(root, &mut diagnostics);
+    diagnostics.into_result(tables)
 }
 
 /// Reads and validates what users' folders add to shipped families: their own families, and the `extended` ones, which

@@ -24,7 +24,13 @@ fn compiled() -> TempDir {
     let files = pericore_catalog_compiler::Files::of(root.path());
     let catalogue = pericore_catalog_compiler::compile_files(&files).unwrap_or_else(|defects| panic!("{defects}"));
     let out = tempfile::tempdir().expect("a folder");
-    pericore_catalog_compiler::emit::write(&catalogue, &files, out.path()).expect("written");
+    pericore_catalog_compiler::emit::write(
+        &catalogue,
+        &pericore_catalog_compiler::KernelTables::default(),
+        &files,
+        out.path(),
+    )
+    .expect("written");
     out
 }
 

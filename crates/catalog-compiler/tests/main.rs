@@ -3,6 +3,7 @@
 mod compiled;
 mod defects;
 mod functions;
+mod kernel;
 mod parts;
 mod processors;
 mod rules;

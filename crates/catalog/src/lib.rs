@@ -4,6 +4,7 @@
 //! is first asked for ([`family`]), so that a command pays for the families that it needs. [`model`] is the shape of the rows and
 //! finds them by name, [`search`] by words; [`decode`] and [`encode`] turn register values into words and back; [`event_file`] adds
 //! Intel's public event files at run time, [`own`] users' own folders of data.
+//! [`kernel`] has what Linux's driver offers.
 //!
 //! ```
 //! use pericore_catalog::{decode, family};
@@ -24,6 +25,7 @@
 pub mod decode;
 pub mod encode;
 pub mod event_file;
+pub mod kernel;
 pub mod own;
 pub mod search;
 

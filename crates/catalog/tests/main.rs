@@ -1,5 +1,6 @@
 //! What look-ups find, and what they say where there is nothing. Expectations are by hand from the documents.
 
+mod kernel;
 mod lookup;
 mod lookup_golden;
 mod lookup_properties;

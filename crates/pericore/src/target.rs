@@ -1,7 +1,7 @@
 //! The machine to observe, and the families and units that the command line names.
 
-use pericore_catalog::Family;
 use pericore_catalog::search::hint;
+use pericore_catalog::{Family, kernel};
 use pericore_machine::{MachineSpec, SpecError};
 use pericore_observe::linux::{Host, Processor, Root};
 
@@ -23,12 +23,19 @@ pub fn family(name: &str) -> Result<&'static Family, Failure> {
     if let Some(family) = pericore_catalog::family(name) {
         return Ok(family);
     }
+    if let Some(family) = kernel::family(name) {
+        return Ok(family.family());
+    }
     MachineSpec::parse(name).map(|machine| machine.family()).map_err(|error| {
         if !matches!(error, SpecError::Unknown { .. }) {
             return Failure::usage(error);
         }
-        let names: Vec<&str> = pericore_catalog::shipped().iter().map(|family| family.name).collect();
-        let all = pericore_catalog::shipped().iter().flat_map(|f| f.aliases.iter().copied().chain([f.name]));
+        let mut names: Vec<&str> = pericore_catalog::shipped().iter().map(|family| family.name).collect();
+        names
+            .extend(kernel::families().iter().filter(|family| family.is_without_registers()).map(|family| family.name));
+        let aliases = pericore_catalog::shipped().iter().flat_map(|family| family.aliases);
+        let codes = kernel::families().iter().flat_map(|family| family.aliases.iter().chain([&family.code]));
+        let all = names.iter().chain(aliases).chain(codes).copied();
         Failure::usage(format!("no processor family {name:?}{}; known: {}", hint(name, all), names.join(", ")))
     })
 }

@@ -1,9 +1,10 @@
 //! `FAMILY|PRESET[:sockets=N,…]`: which machine, and what is odd about it. Or a snapshot: then its registers are not those after reset.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use pericore_catalog::Family;
 use pericore_catalog::search::hint;
+use pericore_catalog::{Family, kernel};
 
 use super::BuildError;
 use super::oddity::{self, Oddity};
@@ -59,6 +60,9 @@ pub enum SpecError {
         /// Keys that there are.
         known: String,
     },
+    /// A family without a model, and those that have one.
+    #[error("there is no software {0}, only {1}; pericore list --machine {0} shows its events")]
+    NoSoftware(&'static str, String),
     /// A key that was given before.
     #[error("{key} is given twice, the second time as {value:?}: keep one of them")]
     Repeated {
@@ -270,6 +274,10 @@ impl MachineSpec {
 }
 
 fn unknown(name: &str) -> SpecError {
+    if let Some(known) = kernel::family(name).filter(|known| known.is_without_registers()) {
+        let emulated: BTreeSet<&str> = PRESETS.iter().map(|(_, family)| *family).collect();
+        return SpecError::NoSoftware(known.name, emulated.into_iter().collect::<Vec<_>>().join(", "));
+    }
     let families = pericore_catalog::shipped().iter().map(|family| family.name);
     let known: Vec<&str> = families.chain(PRESETS.iter().map(|(preset, _)| *preset)).collect();
     let near = hint(name, known.iter().copied());
@@ -296,6 +304,9 @@ mod tests {
         assert_eq!(message("e5-2600:cores=9"), "cores=9: give a number from 1 to 8");
         assert_eq!(message("nehalem:cores=0"), "cores=0: give a number from 1 to 4");
         assert_eq!(message("8592+:cores=65"), "cores=65: give a number from 1 to 64");
+        assert!(
+            message("gnr").starts_with("there is no software granite-rapids, only e5-2600, emerald-rapids, nehalem")
+        );
         assert!(message("e5-2690").contains("did you mean e5-26"), "{}", message("e5-2690"));
         assert_eq!(
             message("e5-2600:sockets=2,sockets=4"),

@@ -1,6 +1,7 @@
 //! Events and subevents.
 
 use pericore_catalog::encode::event_text;
+use pericore_catalog::kernel::IntelNames;
 use pericore_catalog::search::related;
 use pericore_catalog::{Event, Family, Field, FilterNeed, FilterUse, Measure, Register, Role, Subevent, Unit};
 use pericore_machine::MachineSpec;
@@ -28,12 +29,15 @@ pub fn event_sheet(
     match subevent {
         Some(subevent) => {
             sheet.json("description", subevent.description);
-            sheet.note("", format!("{} ({}: {})", subevent.description, event.name, event.description));
+            if !subevent.description.is_empty() {
+                sheet.note("", format!("{} ({}: {})", subevent.description, event.name, event.description));
+            }
         }
         None => sheet.text("", "description", event.description),
     }
     sheet.text("Use", "use", usage(unit, event));
     selection(&mut sheet, unit, event, subevent);
+    other_names(&mut sheet, family, unit, event, subevent);
     filters(&mut sheet, unit, event, subevent);
     let own = subevent.map_or(&[][..], |subevent| subevent.caveats);
     sheet.list("Caveats", "caveats", own.iter().chain(event.caveats).chain(unit.caveats).copied());
@@ -117,6 +121,25 @@ fn selection(sheet: &mut Sheet, unit: &Unit, event: &Event, subevent: Option<&Su
     sheet.note("Select", format!("code {:#04x}{umask}; control register {config:#x}", event.code));
     let most = most.map_or_else(String::new, |most| format!("; at most {most} a clock"));
     sheet.note("Counters", format!("{} of {}{most}", counter_list(counters), unit.counters));
+}
+
+/// What Intel and perf call it.
+fn other_names(
+    sheet: &mut Sheet,
+    family: &'static Family,
+    unit: &'static Unit,
+    event: &Event,
+    subevent: Option<&Subevent>,
+) {
+    let names = IntelNames::new(family, unit.name);
+    let intel = names.of(event, subevent);
+    sheet.json("intel_name", intel.as_deref());
+    if let Some(name) = intel {
+        sheet.note("Intel", name);
+    }
+    let perf = names.perf(family, unit.name, event, subevent);
+    sheet.json("perf", perf.as_ref().ok().map(ToString::to_string));
+    sheet.note("perf", perf.map_or_else(|reason| format!("none: {reason}"), |perf| perf.to_string()));
 }
 
 /// Where a filter field stands.

@@ -22,7 +22,7 @@ pub use thing::address;
 /// Arguments of `pericore explain`.
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// Processor family (nehalem, e5-2600, emerald-rapids, sapphire-rapids), or a machine of it
+    /// Processor family (e5-2600, emerald-rapids, …, or Intel's code: jkt, icx, gnr, …), or a machine of it
     #[arg(long, alias = "family", value_name = "FAMILY")]
     machine: Option<String>,
     /// Print JSON lines
@@ -164,7 +164,10 @@ pub fn sheet_of(found: &Found) -> Sheet {
 /// The command line that counts an event text on the emulated machine.
 fn stat_command(family: &'static Family, text: &str) -> String {
     let name = family.name;
-    if MachineSpec::of(family).has_model() {
+    if pericore_catalog::family(name).is_none() {
+        // Only a real machine counts it, and knows its family.
+        format!("pericore stat -a -e '{text}' sleep 1")
+    } else if MachineSpec::of(family).has_model() {
         format!("pericore stat --machine {name} -e '{text}' --workload stream")
     } else {
         format!("pericore stat --machine {name} -e '{text}' --dry-run")

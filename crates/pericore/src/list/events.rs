@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use pericore_catalog::kernel::IntelNames;
 use pericore_catalog::search::Query;
 use pericore_catalog::{Event, Family, FilterNeed, FilterUse, Role, Subevent, Unit};
 use serde::Serialize;
@@ -17,9 +18,13 @@ struct EventLine<'a> {
     unit: &'a str,
     event: &'a str,
     subevent: Option<&'a str>,
+    /// Intel's name in its public event files.
+    intel_name: Option<String>,
     code: String,
     umask: Option<String>,
     config: String,
+    /// How Linux's driver selects it, as perf takes it; none if the driver cannot.
+    perf: Option<String>,
     counters: Vec<u8>,
     max_increment: Option<u16>,
     filters: BTreeMap<&'a str, FilterInfo<'a>>,
@@ -50,6 +55,7 @@ pub fn print(out: &mut impl Write, family: &'static Family, request: &Request<'_
     let mut marked = false;
     for (index, unit, query) in request.units(family) {
         let mut headed = false;
+        let intel = request.args.json.then(|| IntelNames::new(family, unit.name));
         for event in unit.events {
             let is_modelled = |subevent: Option<&Subevent>| {
                 modelled.as_ref().is_some_and(|wiring| wiring.is_modelled(index, event, subevent))
@@ -59,8 +65,8 @@ pub fn print(out: &mut impl Write, family: &'static Family, request: &Request<'_
             if shown.rows() == 0 {
                 continue;
             }
-            if request.args.json {
-                json(out, family, unit, event, &shown, is_modelled)?;
+            if let Some(intel) = &intel {
+                json(out, family, unit, event, &shown, intel, is_modelled)?;
                 continue;
             }
             if !headed {
@@ -70,7 +76,8 @@ pub fn print(out: &mut impl Write, family: &'static Family, request: &Request<'_
                 }
                 headed = true;
             }
-            marked |= human(out, event, &shown.subevents, request.paint, is_modelled)?;
+            let has_model = modelled.is_some();
+            marked |= human(out, event, &shown.subevents, request.paint, |row| !has_model || is_modelled(row))?;
         }
     }
     if marked {
@@ -117,13 +124,15 @@ impl Shown {
 
 fn json(
     out: &mut impl Write,
-    family: &Family,
-    unit: &Unit,
+    family: &'static Family,
+    unit: &'static Unit,
     event: &Event,
     shown: &Shown,
+    intel: &IntelNames,
     is_modelled: impl Fn(Option<&Subevent>) -> bool,
 ) -> io::Result<()> {
     let checked = |subevent| pericore_machine::checked(family.name, unit.name, event.name, subevent).is_some();
+    let perf = |subevent| intel.perf(family, unit.name, event, subevent).ok().map(|perf| perf.to_string());
     if shown.event {
         let modelled = is_modelled(None);
         let row = EventLine {
@@ -131,9 +140,11 @@ fn json(
             unit: unit.name,
             event: event.name,
             subevent: None,
+            intel_name: intel.of(event, None),
             code: format!("{:#04x}", event.code),
             umask: None,
             config: format!("{:#x}", event.config),
+            perf: perf(None),
             counters: counters(event.counters),
             max_increment: event.max_increment,
             filters: filters(unit, event, event.filters),
@@ -153,9 +164,11 @@ fn json(
             unit: unit.name,
             event: event.name,
             subevent: Some(subevent.name),
+            intel_name: intel.of(event, Some(subevent)),
             code: format!("{:#04x}", event.code),
             umask: subevent.umask.map(|umask| format!("{umask:#04x}")),
             config: format!("{:#x}", subevent.config),
+            perf: perf(Some(subevent)),
             counters: counters(subevent.counters),
             max_increment: subevent.max_increment,
             filters: filters(unit, event, subevent.filters),

@@ -26,7 +26,7 @@ use crate::terminal::{ColorArg, Paint};
 /// Arguments of `pericore list`.
 #[derive(Debug, Args)]
 pub struct ListArgs {
-    /// Processor family (nehalem, e5-2600, emerald-rapids, sapphire-rapids), or a machine of it
+    /// Processor family (e5-2600, emerald-rapids, …, or Intel's code: jkt, icx, gnr, …), or a machine of it
     #[arg(long, alias = "family", value_name = "FAMILY")]
     machine: Option<String>,
     /// Only this unit
@@ -147,6 +147,9 @@ fn counters(mask: u16) -> Vec<u8> {
 
 /// `text` below a row, `indent` to the right.
 fn paragraph(out: &mut impl Write, indent: usize, text: &str) -> io::Result<()> {
+    if text.is_empty() {
+        return Ok(());
+    }
     let room = crate::terminal::WIDTH - indent;
     // Padding by a format goes character by character.
     let indent = " ".repeat(indent);

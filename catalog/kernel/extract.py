@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+"""Writes the tables of events in this folder from Intel's public event files.
+
+    catalog/kernel/extract.py PERFMON [FAMILY …]
+
+PERFMON is a copy of github.com/intel/perfmon. Facts only: names, codes, masks, counters, filters. README.md has the format.
+"""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+FOLDER = Path(__file__).parent / "events"
+
+# Family: Intel's folder, and the family that most rows are shared with.
+FAMILIES = {
+    "jkt": ("JKT", None),
+    "ivt": ("IVT", None),
+    "hsx": ("HSX", None),
+    "bdx": ("BDX", "hsx"),
+    "bdw-de": ("BDW-DE", "bdx"),
+    "knl": ("KNL", None),
+    "skx": ("SKX", None),
+    "clx": ("CLX", "skx"),
+    "icx": ("ICX", None),
+    "snr": ("SNR", "icx"),
+    "spr": ("SPR", None),
+    "emr": ("EMR", "spr"),
+    "gnr": ("GNR", None),
+    "srf": ("SRF", "gnr"),
+    "grr": ("GRR", "srf"),
+    "cwf": ("CWF", "srf"),
+}
+
+# Units whose name is not Intel's in lower case.
+UNITS = {"QPI LL": "qpi", "UPI LL": "upi"}
+
+# How the names of a unit's events begin.
+PREFIXES = {
+    "cbo": "UNC_C_", "ha": "UNC_H_", "imc": "UNC_M_", "imc_free_running": "UNC_M_", "irp": "UNC_I_", "pcu": "UNC_P_",
+    "r2pcie": "UNC_R2_", "r3qpi": "UNC_R3_", "qpi": "UNC_Q_", "sbo": "UNC_S_", "ubox": "UNC_U_", "m2pcie": "UNC_M2P_",
+    "iio_free_running": "UNC_IIO_", "edc_uclk": "UNC_E_", "edc_eclk": "UNC_E_", "imc_dclk": "UNC_M_", "imc_uclk": "UNC_M_",
+}  # fmt: skip
+KNIGHTS_LANDING = {"cha": "UNC_H_"}
+
+# Filters by what Intel's column says: fields of the unit's layout, or a group of them.
+FILTERS = {
+    r"cbofilter\[31:23\]|cbofilter1\[28:20\]": "opc",
+    r"cbofilter\[17:10\]|cbofilter1\[(15:0|17:10)\]": "nid",
+    r"cbofilter\[22:18\]|cbofilter0\[(23:17|22:18)\]|chafilter0\[26:17\]": "state",
+    r"chafilter0\[12:0\]": "tid",
+    r"(cha)?filter1(\[31:0\])?": "filter1",
+    r"pcufilter\[7:0\]": "band0",
+    r"pcufilter\[15:8\]": "band1",
+    r"pcufilter\[23:16\]": "band2",
+    r"pcufilter\[31:24\]": "band3",
+    r"qpi(match|mask)\d\[.*\]": "match",
+    r"ha_addrmatch\d\[.*\]": "addr",
+    r"ha_opcodematch\[.*\]": "ha_opc",
+    r"uboxfilter\[3:0\]": "ubox_filter",
+    r"irpfilter\[4:0\]": "irp_filter",
+    r"fc|chnl|ctrctrl\[55:32\]|na|null": None,  # fields of the control register
+}
+
+
+def number(row, key):
+    text = str(row.get(key) or "0").split(",")[0].strip()
+    return int(text, 0) if text else 0
+
+
+def filters(row):
+    found = []
+    for text in (row.get("Filter") or "na").lower().split(","):
+        names = [name for pattern, name in FILTERS.items() if re.fullmatch(pattern, text.strip())]
+        if not names:
+            raise SystemExit(f"{row['EventName']}: the filter {text!r} is unknown; add it to FILTERS")
+        if names[0] and names[0] not in found:
+            found.append(names[0])
+    return ",".join(found)
+
+
+def counters(numbers):
+    """0-3 for 0,1,2,3."""
+    numbers = sorted(numbers)
+    return f"{numbers[0]}-{numbers[-1]}" if len(numbers) > 1 else str(numbers[0])
+
+
+def fact(row, family):
+    """Unit, event, subevent, and what selects it: code, counters, and the rest as the table has it."""
+    unit = UNITS.get(row["Unit"], row["Unit"].lower())
+    code, umask = number(row, "EventCode") | number(row, "ExtSel") << 8, number(row, "UMask")
+    extension, port, fc = number(row, "UMaskExt"), number(row, "PortMask"), number(row, "FCMask")
+    numbers = [int(text) for text in re.findall(r"\d+", row["Counter"])]
+    driver = True
+    if row.get("CounterType") == "FREERUN":
+        # Linux: event 0xff; the umask is the kind of counter from 0x10 on, and its number.
+        unit += "_free_running"
+        place, numbers = numbers[0], []
+        kind, member = (0, 0) if unit != "iio_free_running" or place == 0 else (1 + (place - 1) // 8, (place - 1) % 8)
+        code, umask, extension = 0xFF, (kind + 1) << 4 | member, 0
+        # Ice Lake's and Snow Ridge's drivers have no outbound bandwidth.
+        driver = kind < 2 or family in ("spr", "emr")
+    elif row["Counter"] == "FIXED":
+        code, umask, numbers = 0xFF, 0, []  # Linux: event 0xff
+    elif port or fc:
+        # Here Intel repeats both masks in the extension, as the control register has them from bit 32 on.
+        extension = 0
+    text = f"{umask:02x}" + (f"+{extension:x}" if extension else "")
+    text += f" p{port:x}" if port else ""
+    text += f" f{fc:x}" if fc else ""
+    text += f" v{number(row, 'FILTER_VALUE'):x}" if number(row, "FILTER_VALUE") else ""
+    text += f" F{filters(row)}" if filters(row) else ""
+    text += " d" if row.get("Deprecated") == "1" else ""
+    text += "" if driver else " n"
+    name, prefix = row["EventName"], prefix_of(unit, family)
+    name = name.removeprefix(prefix) if name.startswith(prefix) else "*" + name
+    event, _, subevent = name.partition(".")
+    return (unit, event, subevent or None), (f"{code:02x}", counters(numbers) if numbers else "-", text)
+
+
+def prefix_of(unit, family):
+    known = KNIGHTS_LANDING if family == "knl" else {}
+    return known.get(unit) or PREFIXES.get(unit) or f"UNC_{unit.upper()}_"
+
+
+def read(perfmon, family):
+    """The family's rows by name, and a line about each file."""
+    rows, files = {}, []
+    for path in sorted((perfmon / FAMILIES[family][0] / "events").glob("*uncore*.json")):
+        document = json.loads(path.read_text())
+        header = document["Header"]
+        files.append(f"file {path.name} {header['Version']} {header['DatePublished']}")
+        for row in document["Events"]:
+            key, value = fact(row, family)
+            if rows.setdefault(key, value) != value:
+                raise SystemExit(f"{path}: two rows of {row['EventName']} differ")
+    return rows, files
+
+
+def removed(base, rows):
+    """What `base` has and `rows` do not: whole units (unit, None, None), whole events (unit, event, "*"), single rows."""
+    units, events = {key[0] for key in rows}, {key[:2] for key in rows}
+    for unit, event, subevent in base:
+        if unit not in units:
+            yield unit, None, None
+        elif (unit, event) not in events:
+            yield unit, event, "*"
+        elif (unit, event, subevent) not in rows:
+            yield unit, event, subevent
+
+
+def table(family, rows, files, like, base):
+    """The lines of a table: all rows, or what differs from `base`."""
+    lines = ["# Facts of Intel's public event files (BSD-3-Clause, see README.md), written by extract.py: do not edit.", *files]
+    lines += [f"like {like}"] if like else []
+    lines += [f"rows {len(rows)}"]
+    gone = {key: None for key in removed(base, rows)}
+    changed = {key: value for key, value in rows.items() if base.get(key) != value}
+    unit = event = None
+    order = lambda item: (item[0][0], item[0][1] or "", item[0][2] or "")  # noqa: E731
+    for key, value in sorted({**gone, **changed}.items(), key=order):
+        if key[1] is None:
+            lines.append(f"-unit {key[0]}")
+            continue
+        if key[0] != unit:
+            unit, event = key[0], None
+            lines.append(f"unit {unit} {prefix_of(unit, family)}")
+        if value is None:
+            lines.append(f"-{key[1]}" + (f".{key[2]}" if key[2] else ""))
+            event = None
+            continue
+        code, on, text = value
+        if key[2] is None:
+            lines.append(f"{key[1]} {code} {on} ={text}")
+            event = None
+            continue
+        if event != (key[1], code, on):
+            event = (key[1], code, on)
+            lines.append(f"{key[1]} {code} {on}")
+        lines.append(f" {key[2]} {text}")
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    if len(sys.argv) < 2:
+        raise SystemExit(__doc__)
+    perfmon, wanted = Path(sys.argv[1]), sys.argv[2:] or FAMILIES
+    for family in wanted:
+        like = FAMILIES[family][1]
+        base = read(perfmon, like)[0] if like else {}
+        rows, files = read(perfmon, family)
+        (FOLDER / f"{family}.events").write_text(table(family, rows, files, like, base))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,169 @@
+//! The tables of `catalog/kernel`: PMUs as Linux's driver has them, and Intel's events. The README there is the format.
+
+mod events;
+mod family;
+mod layout;
+mod lines;
+mod names;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use pericore_catalog_schema::{Document, KernelFamily, KernelUnit, PmuEvent, PmuField, PmuRow};
+
+use crate::{Diagnostics, Place};
+use events::{EventFact, EventTable, Facts, UnitFacts};
+use family::{FamilyHeader, UnitKind, UnitLine};
+use lines::TableLines;
+use names::Names;
+
+/// The compiled tables.
+#[derive(Debug, Default)]
+pub struct KernelTables {
+    /// Families, by code.
+    pub families: Vec<KernelFamily>,
+    /// Names of events and subevents, and lists of filters, that rows refer to by index.
+    pub names: Vec<String>,
+}
+
+/// Reads the tables under `root`; reports what is wrong. A catalogue without the folder has none.
+pub fn read(root: &Path, diagnostics: &mut Diagnostics) -> KernelTables {
+    let folder = root.join("kernel");
+    if !folder.is_dir() {
+        return KernelTables::default();
+    }
+    let mut reader = Reader { folder: &folder, diagnostics };
+    let layouts = reader.file("layouts", layout::read);
+    let kinds = reader.file("units", family::units);
+    let (mut headers, mut tables) = (Vec::new(), BTreeMap::new());
+    for code in codes(&folder) {
+        headers.push((
+            code.clone(),
+            reader.file(&format!("families/{code}.family"), |lines, d| family::read(lines, &layouts, d)),
+        ));
+        // A family without a table has PMUs, and its events elsewhere.
+        if folder.join(format!("events/{code}.events")).is_file() {
+            tables.insert(code.clone(), reader.file(&format!("events/{code}.events"), events::read));
+        }
+    }
+    let mut names = Names::default();
+    let mut families = Vec::new();
+    for (code, header) in &headers {
+        let facts = events::merged(code, &tables, reader.diagnostics);
+        families.push(compiled(code, header, tables.get(code), &facts, &kinds, &mut names, reader.diagnostics));
+    }
+    KernelTables { families, names: names.all }
+}
+
+/// The codes of the families that the folder has, sorted.
+fn codes(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder.join("families")).into_iter().flatten().flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let mut codes: Vec<String> = names.filter_map(|name| Some(name.strip_suffix(".family")?.to_owned())).collect();
+    codes.sort();
+    codes
+}
+
+struct Reader<'a> {
+    folder: &'a Path,
+    diagnostics: &'a mut Diagnostics,
+}
+
+impl Reader<'_> {
+    /// What `parse` makes of a file's lines.
+    fn file<T>(&mut self, name: &str, parse: impl FnOnce(&TableLines, &mut Diagnostics) -> T) -> T {
+        let path = self.folder.join(name);
+        let file = self.diagnostics.file(path.display().to_string());
+        let text = fs::read_to_string(&path).unwrap_or_else(|error| {
+            let fix = "create the file, or make it readable UTF-8";
+            self.diagnostics.report(Place { file, line: 0 }, format!("cannot be read: {error}"), fix);
+            String::new()
+        });
+        parse(&TableLines { file, text }, self.diagnostics)
+    }
+}
+
+fn text(text: &str) -> &'static str {
+    text.to_owned().leak()
+}
+
+fn compiled(
+    code: &str,
+    header: &FamilyHeader,
+    table: Option<&EventTable>,
+    facts: &Facts,
+    kinds: &BTreeMap<String, UnitKind>,
+    names: &mut Names,
+    diagnostics: &mut Diagnostics,
+) -> KernelFamily {
+    for unit in facts.units.keys().filter(|unit| header.units.iter().all(|line| line.name != **unit)) {
+        let fix = format!("add a line `unit {unit} LAYOUT PMU` to {code}.family");
+        diagnostics.report(header.place, format!("{code}.events has events of {unit}, which the family has not"), fix);
+    }
+    let units: Vec<KernelUnit> = header
+        .units
+        .iter()
+        .filter_map(|line| {
+            let Some(kind) = kinds.get(&line.name) else {
+                let fix = format!("add a line `unit {} TITLE` to the file units", line.name);
+                diagnostics.report(line.place, format!("no kind of unit is called {:?}", line.name), fix);
+                return None;
+            };
+            Some(unit(line, kind, facts, names))
+        })
+        .collect();
+    KernelFamily {
+        name: text(&header.name),
+        code: text(code),
+        aliases: header.aliases.iter().map(|alias| text(alias)).collect::<Vec<_>>().leak(),
+        title: text(&header.title),
+        documents: table.map_or_else(Vec::new, documents).leak(),
+        cpus: header.cpus.clone().leak(),
+        units: units.leak(),
+    }
+}
+
+/// Intel's files.
+fn documents(table: &EventTable) -> Vec<Document> {
+    let title = |(name, version): &(String, String)| format!("Intel perfmon event file {name}, {version}");
+    table.files.iter().map(|file| Document { cite: "intel", title: text(&title(file)) }).collect()
+}
+
+fn unit(line: &UnitLine, kind: &UnitKind, facts: &Facts, names: &mut Names) -> KernelUnit {
+    let mut events = Vec::new();
+    let rows: Option<&UnitFacts> = facts.units.get(&line.name);
+    for (name, rows) in rows.into_iter().flatten() {
+        let bare = name.strip_prefix('*');
+        let row = |(subevent, fact): &(Option<String>, EventFact)| PmuRow {
+            subevent: subevent.as_ref().map(|name| names.index(name)),
+            umask: fact.umask,
+            ports: fact.ports,
+            flow_classes: fact.flow_classes,
+            filter_value: fact.filter_value,
+            filters: fact.filters.as_ref().map(|list| names.index(list)),
+            counters: fact.counters,
+            deprecated: fact.deprecated,
+            offered: fact.offered,
+        };
+        let code = rows.first().map_or(0, |(_, fact)| fact.code);
+        let rows: Vec<PmuRow> = rows.iter().map(row).collect();
+        let event =
+            PmuEvent { name: names.index(bare.unwrap_or(name)), prefixed: bare.is_none(), code, rows: rows.leak() };
+        events.push(event);
+    }
+    let fields: Vec<PmuField> = line
+        .layout
+        .iter()
+        .map(|field| PmuField { name: text(&field.name), word: field.word, bits: field.bits.clone().leak() })
+        .collect();
+    KernelUnit {
+        name: text(&line.name),
+        title: text(&kind.title),
+        intel_unit: text(&kind.intel),
+        prefix: facts.prefixes.get(&line.name).map_or("", |prefix| text(prefix)),
+        pmus: line.pmus.iter().map(|pmu| text(pmu)).collect::<Vec<_>>().leak(),
+        fields: fields.leak(),
+        events: events.leak(),
+    }
+}

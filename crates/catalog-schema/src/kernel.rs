@@ -1,0 +1,175 @@
+//! Families as Linux's own driver offers them: PMUs, and what selects an event there.
+
+use pericore_registers::BitRange;
+use serde::{Deserialize, Serialize};
+
+use crate::{CpuModel, Document, embedded};
+
+/// A family's PMUs and events, as Intel's event files and the kernel's driver have them.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct KernelFamily {
+    /// Command-line name, for example `ice-lake`; that of a family with registers, where it is one.
+    pub name: &'static str,
+    /// Intel's short code, for example `icx`.
+    pub code: &'static str,
+    /// Other accepted names.
+    #[serde(deserialize_with = "embedded::list")]
+    pub aliases: &'static [&'static str],
+    /// Product name; empty for a family with registers, which has its own.
+    pub title: &'static str,
+    /// Intel's files that the events come from: names, and versions with dates.
+    #[serde(deserialize_with = "embedded::list")]
+    pub documents: &'static [Document],
+    /// CPUID identities; none for a family with registers, which has its own.
+    #[serde(deserialize_with = "embedded::list")]
+    pub cpus: &'static [KernelCpu],
+    /// Units.
+    #[serde(deserialize_with = "embedded::list")]
+    pub units: &'static [KernelUnit],
+}
+
+/// A CPUID identity. Two families differ in the stepping alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KernelCpu {
+    /// Display family and model.
+    pub model: CpuModel,
+    /// The first and last stepping, 0 to 15.
+    pub steppings: (u8, u8),
+}
+
+/// A kind of unit.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct KernelUnit {
+    /// Command-line name, for example `cha`.
+    pub name: &'static str,
+    /// What it is.
+    pub title: &'static str,
+    /// Name in Intel's event files, for example `UPI LL`.
+    pub intel_unit: &'static str,
+    /// How the names of its events begin in Intel's files.
+    pub prefix: &'static str,
+    /// Names that drivers have for its PMU, without an instance's number, the newest first; empty if none has one.
+    #[serde(deserialize_with = "embedded::list")]
+    pub pmus: &'static [&'static str],
+    /// Fields of `perf_event_attr`.
+    #[serde(deserialize_with = "embedded::list")]
+    pub fields: &'static [PmuField],
+    /// Events, by name.
+    #[serde(deserialize_with = "embedded::list")]
+    pub events: &'static [PmuEvent],
+}
+
+/// A field of `perf_event_attr`, as a PMU's `format` folder has it.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct PmuField {
+    /// Name, for example `umask`.
+    pub name: &'static str,
+    /// In which word.
+    pub word: AttributeWord,
+    /// Its bits, from the value's lowest on.
+    #[serde(deserialize_with = "embedded::list")]
+    pub bits: &'static [FieldBits],
+}
+
+/// Neighbouring bits of a [`PmuField`].
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct FieldBits(#[serde(with = "embedded::Bits")] pub BitRange);
+
+/// A word of `perf_event_attr` that a PMU reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum AttributeWord {
+    /// `config`: the unit's control register.
+    Config,
+    /// `config1`: filters.
+    Config1,
+    /// `config2`: more filters.
+    Config2,
+}
+
+/// Events with the same name up to the dot.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(bound(deserialize = "'de: 'static"))]
+pub struct PmuEvent {
+    /// Index of the name without the unit's prefix.
+    pub name: u32,
+    /// False if the name in Intel's files does not begin with the unit's prefix.
+    pub prefixed: bool,
+    /// Event select, with its extension as bit 8.
+    pub code: u16,
+    /// Events, by what follows the dot.
+    #[serde(deserialize_with = "embedded::list")]
+    pub rows: &'static [PmuRow],
+}
+
+/// An event.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct PmuRow {
+    /// Index of what follows the dot.
+    pub subevent: Option<u32>,
+    /// Umask, its extension from bit 8 on.
+    pub umask: u64,
+    /// Which ports of an I/O stack, `ch_mask`.
+    pub ports: u16,
+    /// Which flow classes of an I/O stack, `fc_mask`.
+    pub flow_classes: u8,
+    /// Value of the unit's second filter register that it is meant with.
+    pub filter_value: u32,
+    /// Filters that it takes, by index, separated by commas.
+    pub filters: Option<u32>,
+    /// Counters that can take it, as a bit mask; none for free-running ones.
+    pub counters: u16,
+    /// True if Intel advises against it.
+    pub deprecated: bool,
+    /// True if the driver offers it.
+    pub offered: bool,
+}
+
+impl PmuField {
+    /// The bits of its word that are its.
+    pub fn mask(&self) -> u64 {
+        self.bits.iter().fold(0, |mask, range| mask | range.0.mask())
+    }
+
+    /// Its value in the word.
+    pub fn value(&self, word: u64) -> u64 {
+        let (mut value, mut from) = (0, 0);
+        for range in self.bits {
+            value |= range.0.get(word) << from;
+            from += range.0.width;
+        }
+        value
+    }
+
+    /// A filter's name as families with registers have it.
+    pub fn filter_name(&self) -> &'static str {
+        self.name.strip_prefix("filter_").unwrap_or(self.name)
+    }
+}
+
+impl KernelUnit {
+    /// The value of the control register that selects an event, with the bits where the hardware has them.
+    pub fn control(&self, event: &PmuEvent, row: &PmuRow) -> u64 {
+        let lowest = |name: &str| {
+            let field = self.fields.iter().find(|field| field.name == name);
+            field.and_then(|field| field.bits.first()).map_or(0, |range| u32::from(range.0.lsb))
+        };
+        let code = u64::from(event.code);
+        let select = code & 0xff | (code >> 8 & 1) << 21 | (row.umask & 0xff) << 8 | row.umask >> 8 << 32;
+        select | u64::from(row.ports) << lowest("ch_mask") | u64::from(row.flow_classes) << lowest("fc_mask")
+    }
+
+    /// The filters that a row is meant with: its value lies in the upper half of `config1`.
+    pub fn filters(&self, row: &PmuRow) -> Vec<(&'static str, u64)> {
+        let word = u64::from(row.filter_value) << 32;
+        let filters = self.fields.iter().filter(|field| field.word == AttributeWord::Config1);
+        let set = filters.filter(|field| field.mask() & word != 0);
+        set.map(|field| (field.filter_name(), field.value(word))).collect()
+    }
+
+    /// The driver's field for a filter: it may put `filter_` in front of the name.
+    pub fn filter(&self, name: &str) -> Option<&'static PmuField> {
+        let filters = self.fields.iter().filter(|field| field.word != AttributeWord::Config);
+        filters.into_iter().find(|field| field.name == name || field.filter_name() == name)
+    }
+}

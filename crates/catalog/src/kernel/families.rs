@@ -1,0 +1,88 @@
+//! The families whose PMUs are known.
+
+use std::sync::OnceLock;
+
+use super::view;
+use crate::model::{Family, KernelCpu, KernelFamily, KernelUnit, unpack};
+
+include!(concat!(env!("OUT_DIR"), "/kernel.rs"));
+
+/// A family: what tells it from others, and its rows, which are unpacked when they are first asked for.
+#[derive(Debug)]
+pub struct ShippedKernel {
+    /// Command-line name.
+    pub name: &'static str,
+    /// Intel's short code in lower case, for example `icx`.
+    pub code: &'static str,
+    /// Other accepted names.
+    pub aliases: &'static [&'static str],
+    packed: &'static [u8],
+    unpacked: OnceLock<KernelFamily>,
+    view: OnceLock<Family>,
+}
+
+impl ShippedKernel {
+    const fn new(
+        name: &'static str,
+        code: &'static str,
+        aliases: &'static [&'static str],
+        packed: &'static [u8],
+    ) -> Self {
+        Self { name, code, aliases, packed, unpacked: OnceLock::new(), view: OnceLock::new() }
+    }
+
+    /// Its PMUs and events.
+    pub fn tables(&'static self) -> &'static KernelFamily {
+        self.unpacked.get_or_init(|| unpack(self.packed).expect("the build has packed it with the same schema"))
+    }
+
+    /// The family in the shape of those with registers: the one that has them, or one without.
+    pub fn family(&'static self) -> &'static Family {
+        match crate::family(self.name) {
+            Some(family) => family,
+            None => self.view.get_or_init(|| view::family(self.tables())),
+        }
+    }
+
+    /// True if only the driver can count this family's events.
+    pub fn is_without_registers(&self) -> bool {
+        !crate::shipped().iter().any(|shipped| shipped.name == self.name)
+    }
+
+    /// True if the family goes by this name, in any case.
+    pub fn is_named(&self, name: &str) -> bool {
+        [&self.name, &self.code].into_iter().chain(self.aliases).any(|known| known.eq_ignore_ascii_case(name))
+    }
+}
+
+/// All families whose PMUs are known; unpacks nothing.
+pub fn families() -> &'static [ShippedKernel] {
+    &KERNEL
+}
+
+/// A family by name, code or alias, in any case.
+pub fn family(name: &str) -> Option<&'static ShippedKernel> {
+    families().iter().find(|family| family.is_named(name))
+}
+
+/// The family of a processor, by CPUID display family, model and stepping.
+pub fn family_of_cpu(family: u16, model: u16, stepping: u8) -> Option<&'static ShippedKernel> {
+    families().iter().find(|known| {
+        let tables = known.tables();
+        let is_it = |cpu: &KernelCpu| {
+            (cpu.model.family, cpu.model.model) == (family, model)
+                && (cpu.steppings.0..=cpu.steppings.1).contains(&stepping)
+        };
+        if tables.cpus.is_empty() {
+            let shipped = crate::shipped().iter().find(|shipped| shipped.name == known.name);
+            return shipped.is_some_and(|shipped| shipped.cpus.contains(&(family, model)));
+        }
+        tables.cpus.iter().any(is_it)
+    })
+}
+
+/// The PMU of a family's unit.
+pub fn unit(family: &Family, unit: &str) -> Option<&'static KernelUnit> {
+    let family = families().iter().find(|known| known.name == family.name)?;
+    family.tables().units.iter().find(|known| known.name == unit)
+}

@@ -1,0 +1,15 @@
+//! What Linux's own driver offers: the PMUs of each family, and Intel's events on them.
+//!
+//! Families that are counted through the driver alone come from here ([`family`]): their units have no registers that
+//! a program could write, their events are Intel's. For those and for the families with registers, [`perf_event`] has
+//! the driver's way to select an event, and [`IntelNames`] Intel's name.
+
+mod families;
+mod names;
+mod perf;
+mod pool;
+mod view;
+
+pub use families::{ShippedKernel, families, family, family_of_cpu, unit};
+pub use names::{IntelEvent, IntelNames, intel_events};
+pub use perf::{NotOffered, PerfEvent, perf_event};

@@ -1,0 +1,116 @@
+//! Intel's names of events, and what selects these.
+
+use std::collections::HashMap;
+
+use super::families::{ShippedKernel, unit};
+use super::perf::{NotOffered, PerfEvent, of_unit, perf_event};
+use super::pool::name;
+use crate::model::{Event, Family, KernelUnit, PmuEvent, PmuRow, Subevent};
+
+/// An event of Intel's files.
+#[derive(Debug, Clone)]
+pub struct IntelEvent {
+    /// Name, for example `UNC_CHA_TOR_INSERTS.IA_MISS`.
+    pub name: String,
+    /// The unit.
+    pub unit: &'static KernelUnit,
+    /// How Linux's driver selects it.
+    pub perf: Result<PerfEvent, NotOffered>,
+}
+
+/// All events that Intel's files have for a family, by unit and name.
+pub fn intel_events(family: &'static ShippedKernel) -> impl Iterator<Item = IntelEvent> {
+    let units = family.tables().units.iter();
+    let rows = units.flat_map(|unit| unit.events.iter().map(move |event| (unit, event)));
+    rows.flat_map(move |(unit, event)| {
+        event.rows.iter().map(move |row| IntelEvent {
+            name: full_name(unit, event, row),
+            unit,
+            perf: row_perf(family.name, unit, event, row),
+        })
+    })
+}
+
+fn row_perf(
+    family: &'static str,
+    unit: &'static KernelUnit,
+    event: &PmuEvent,
+    row: &PmuRow,
+) -> Result<PerfEvent, NotOffered> {
+    let Some(pmu) = unit.pmus.first() else { return Err(NotOffered::NoPmu { family, unit: unit.name }) };
+    if !row.offered {
+        return Err(NotOffered::NoCounter { pmu });
+    }
+    of_unit(unit, unit.control(event, row), &unit.filters(row))
+}
+
+fn full_name(unit: &KernelUnit, event: &PmuEvent, row: &PmuRow) -> String {
+    let prefix = if event.prefixed { unit.prefix } else { "" };
+    let subevent = row.subevent.map_or_else(String::new, |index| format!(".{}", name(index)));
+    format!("{prefix}{}{subevent}", name(event.name))
+}
+
+/// Intel's names for the events of a unit.
+#[derive(Debug)]
+pub struct IntelNames {
+    unit: Option<&'static KernelUnit>,
+    by_name: HashMap<&'static str, &'static PmuEvent>,
+    by_control: HashMap<u64, (&'static PmuEvent, &'static PmuRow)>,
+}
+
+impl IntelNames {
+    /// Of a family's unit.
+    pub fn new(family: &Family, unit_name: &str) -> Self {
+        let unit = unit(family, unit_name);
+        let (mut by_name, mut by_control) = (HashMap::new(), HashMap::new());
+        for (unit, event) in unit.into_iter().flat_map(|unit| unit.events.iter().map(move |event| (unit, event))) {
+            by_name.insert(name(event.name), event);
+            for row in event.rows {
+                // A deprecated name gives way to the one that took its place.
+                let known = by_control.entry(unit.control(event, row)).or_insert((event, row));
+                if known.1.deprecated && !row.deprecated {
+                    *known = (event, row);
+                }
+            }
+        }
+        Self { unit, by_name, by_control }
+    }
+
+    /// Intel's name of an event: the same name, or the name of what has the same control value.
+    pub fn of(&self, event: &Event, subevent: Option<&Subevent>) -> Option<String> {
+        let unit = self.unit?;
+        let (event, row) = self.row(event, subevent)?;
+        Some(full_name(unit, event, row))
+    }
+
+    /// How Linux's driver selects an event.
+    ///
+    /// # Errors
+    /// [`NotOffered`]: the driver cannot do it.
+    pub fn perf(
+        &self,
+        family: &'static Family,
+        unit_name: &'static str,
+        event: &Event,
+        subevent: Option<&Subevent>,
+    ) -> Result<PerfEvent, NotOffered> {
+        let control = subevent.map_or(event.config, |subevent| subevent.config);
+        match (self.unit, self.row(event, subevent)) {
+            (Some(unit), Some((event, row))) if unit.control(event, row) == control => {
+                row_perf(family.name, unit, event, row)
+            }
+            _ => perf_event(family, unit_name, control, &[]),
+        }
+    }
+
+    fn row(&self, event: &Event, subevent: Option<&Subevent>) -> Option<(&'static PmuEvent, &'static PmuRow)> {
+        let named = self.by_name.get(event.name).and_then(|known| {
+            let wanted = subevent.map(|subevent| subevent.name);
+            let row = known.rows.iter().find(|row| row.subevent.map(name) == wanted)?;
+            Some((*known, row))
+        });
+        let control = subevent.map_or(event.config, |subevent| subevent.config);
+        let is_plain = subevent.is_some() || event.subevents.is_empty();
+        named.or_else(|| self.by_control.get(&control).copied().filter(|_| is_plain))
+    }
+}

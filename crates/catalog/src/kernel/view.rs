@@ -1,0 +1,216 @@
+//! A family without registers of its own, in the shape of those that have them: look-ups, the event syntax and
+//! metrics work alike.
+//!
+//! Its units have the fields that the driver lets through, and no places. What Intel's files do not say, such as
+//! largest increments, is empty.
+
+use super::pool::name;
+use crate::model::{
+    AttributeWord, Event, Family, Field, FieldAccess, FilterNeed, FilterUse, KernelFamily, KernelUnit, Measure,
+    Placement, PmuEvent, PmuField, PmuRow, Register, Role, Subevent, Unit,
+};
+use crate::{AddressSpace, BitRange};
+
+/// The driver says how many instances there are; this only bounds the numbers that a user may write.
+const INSTANCES: u16 = 256;
+
+/// The ninth bit of an event select.
+const EXTENSION: &str = "ev_sel_ext";
+
+fn list<T>(rows: impl IntoIterator<Item = T>) -> &'static [T] {
+    rows.into_iter().collect::<Vec<_>>().leak()
+}
+
+/// The family. Rows live as long as the process, as those of other families do.
+pub fn family(tables: &'static KernelFamily) -> Family {
+    Family {
+        name: tables.name,
+        aliases: tables.aliases,
+        title: tables.title,
+        documents: tables.documents,
+        cpus: list(tables.cpus.iter().map(|cpu| cpu.model)),
+        processor: None,
+        discovery: None,
+        stubs: &[],
+        clocks: &[],
+        default_metrics: &[],
+        units: list(list(tables.units.iter().filter(|unit| !unit.events.is_empty()).map(unit))),
+        value_sets: &[],
+    }
+}
+
+fn unit(unit: &'static KernelUnit) -> Unit {
+    let highest = unit.events.iter().flat_map(|event| event.rows).map(|row| row.counters).fold(0, |all, one| all | one);
+    let registers =
+        [("ctl", AttributeWord::Config), ("filter", AttributeWord::Config1), ("filter1", AttributeWord::Config2)];
+    Unit {
+        name: unit.name,
+        block: "",
+        title: unit.title,
+        description: unit.title,
+        source: "",
+        intel_unit: Some(unit.intel_unit),
+        intel_prefix: Some(unit.prefix),
+        perf_pmu: unit.pmus.first().copied(),
+        perf_events: &[],
+        clock: "",
+        instances: INSTANCES,
+        discovery_type: None,
+        isolated: &[],
+        counters: u8::try_from(16 - highest.leading_zeros()).unwrap_or(16),
+        counter_width: 48,
+        placements: list([Placement {
+            name: "main",
+            space: AddressSpace::Msr,
+            instances: &[],
+            device_ids: &[],
+            bus: 0,
+        }]),
+        registers: list(registers.iter().filter_map(|&(name, word)| register(unit, name, word))),
+        field_sets: &[],
+        signals: &[],
+        events: list(unit.events.iter().map(|row| event(unit, row))),
+        metrics: &[],
+        caveats: &[],
+    }
+}
+
+/// The fields of a word of `perf_event_attr`: `config` is the control register, the others hold filters.
+fn register(unit: &KernelUnit, register_name: &'static str, word: AttributeWord) -> Option<Register> {
+    let offered = unit.fields.iter().filter(|field| field.word == word);
+    let mut fields: Vec<Field> = offered.flat_map(named_ranges).collect();
+    if word == AttributeWord::Config && !fields.iter().any(|field| field.name == EXTENSION) && has_extended(unit) {
+        // The driver lets it not through: what has it is refused with the field's name.
+        fields.push(writable(EXTENSION, BitRange::new(21, 21)));
+    }
+    let fields = list(fields);
+    let role = if word == AttributeWord::Config { Role::Control } else { Role::Filter };
+    (!fields.is_empty()).then_some(Register {
+        name: register_name,
+        guide_name: "",
+        role,
+        placement: 0,
+        offset: 0,
+        count: 1,
+        stride: 0,
+        width: 64,
+        reset: 0,
+        fields,
+        description: "As Linux's driver offers it.",
+        source: "",
+        caveats: &[],
+        event: None,
+        signal: None,
+        measure: Measure::Arrivals,
+        when: &[],
+    })
+}
+
+/// True if an event of the unit needs the extension of the event select.
+fn has_extended(unit: &KernelUnit) -> bool {
+    unit.events.iter().any(|event| event.code > 0xff)
+}
+
+/// A field of the driver under the names that other families have: one for each of its ranges that has a name.
+fn named_ranges(field: &'static PmuField) -> impl Iterator<Item = Field> {
+    let names = match field.name {
+        "event" => ["ev_sel", EXTENSION],
+        "umask" => ["umask", "umask_ext"],
+        "edge" => ["edge_det", ""],
+        "inv" => ["invert", ""],
+        _ => [field.filter_name(), ""],
+    };
+    let ranges = names.into_iter().zip(field.bits).filter(|(name, _)| !name.is_empty());
+    ranges.map(|(name, range)| writable(name, range.0))
+}
+
+const fn writable(name: &'static str, bits: BitRange) -> Field {
+    Field { name, bits, access: FieldAccess::ReadWrite, description: "", values: &[] }
+}
+
+fn event(unit: &'static KernelUnit, event: &'static PmuEvent) -> Event {
+    let plain = event.rows.iter().find(|row| row.subevent.is_none());
+    let code = PmuRow {
+        subevent: None,
+        umask: 0,
+        ports: 0,
+        flow_classes: 0,
+        filter_value: 0,
+        filters: None,
+        counters: event.rows.iter().fold(0, |all, row| all | row.counters),
+        deprecated: false,
+        offered: true,
+    };
+    let row = plain.unwrap_or(&code);
+    Event {
+        name: name(event.name),
+        code: event.code & 0xff,
+        config: unit.control(event, row),
+        counters: code.counters,
+        max_increment: None,
+        description: "",
+        source: "Intel's event file",
+        caveats: caveats(row),
+        filters: filters(unit, row),
+        field_set: None,
+        signal: None,
+        measure: Measure::Arrivals,
+        decode: &[],
+        subevents: list(event.rows.iter().filter_map(|row| subevent(unit, event, row))),
+        category: "",
+        later: false,
+    }
+}
+
+fn subevent(unit: &'static KernelUnit, event: &'static PmuEvent, row: &'static PmuRow) -> Option<Subevent> {
+    Some(Subevent {
+        name: name(row.subevent?),
+        umask: Some((row.umask & 0xff) as u8),
+        config: unit.control(event, row),
+        counters: row.counters,
+        max_increment: None,
+        description: "",
+        source: "",
+        caveats: caveats(row),
+        filters: filters(unit, row),
+        later: false,
+    })
+}
+
+const fn caveats(row: &PmuRow) -> &'static [&'static str] {
+    match (row.deprecated, row.offered) {
+        (true, _) => &["Deprecated by Intel."],
+        (_, false) => &["Linux's driver does not have this counter."],
+        _ => &[],
+    }
+}
+
+/// The filters that a row takes, as far as the driver has them. Where Intel gives a value, it is the default.
+fn filters(unit: &'static KernelUnit, row: &PmuRow) -> &'static [FilterUse] {
+    let preset = unit.filters(row);
+    let known = |filter: &'static str| unit.fields.iter().map(PmuField::filter_name).any(|known| known == filter);
+    let Some(listed) = row.filters.map(name) else { return &[] };
+    let fields = listed.split(',').flat_map(|filter| match filter {
+        // The whole register: each of its fields narrows the count.
+        "filter1" => unit
+            .fields
+            .iter()
+            .filter(|field| field.mask() >> 32 != 0)
+            .filter(is_filter)
+            .map(PmuField::filter_name)
+            .collect(),
+        "match" => unit.fields.iter().filter(is_filter).map(PmuField::filter_name).collect(),
+        other if known(other) => vec![other],
+        _ => Vec::new(),
+    });
+    let need = |field: &str| match preset.iter().find(|(name, _)| *name == field) {
+        Some(&(_, value)) => FilterNeed::Default(value),
+        None if listed == "filter1" || listed == "match" || field == "tid" => FilterNeed::Optional,
+        None => FilterNeed::Required,
+    };
+    list(fields.map(|field| FilterUse { field, need: need(field) }))
+}
+
+fn is_filter(field: &&PmuField) -> bool {
+    field.word != AttributeWord::Config
+}
