@@ -255,6 +255,41 @@ fn without_rights_to_memory_units_in_pci_space_are_found() {
     assert!(denied.to_string().contains("unlock the kernel"), "{denied}");
 }
 
+/// Firmware may put the function that leads to a table on another socket's buses: the table belongs to the socket on
+/// whose uncore bus it puts blocks, and counters to that socket.
+#[test]
+fn a_table_belongs_to_the_socket_whose_blocks_it_lists() {
+    /// Each socket has the other's first bus, on which the owner of its table lies.
+    struct Crossed(Chassis);
+    impl RegisterSpace for Crossed {
+        fn read(&mut self, address: Address, width: Width) -> Outcome<u64> {
+            let Address::Pci { mut bdf, offset } = address else { return self.0.read(address, width) };
+            if bdf.bus & 0x7f == 0 {
+                bdf.bus ^= 0x80;
+            }
+            self.0.read(Address::Pci { bdf, offset }, width)
+        }
+        fn write(&mut self, address: Address, _: Width, _: u64) -> Outcome<()> {
+            panic!("discovery only reads, not {address}")
+        }
+    }
+    let mut plain = machine("emerald-rapids", 2);
+    let cpus = cpus(&plain);
+    let usual = find(&mut plain);
+    let crossed = discover(&mut Crossed(plain), socket_family(), &cpus, |_| true).expect("the uncore is found");
+    for (usual, crossed) in usual.sockets.iter().zip(&crossed.sockets) {
+        let table = |socket: &Socket| socket.table().expect("tables were looked for").clone();
+        let (usual_table, table) = (table(usual), table(crossed));
+        assert!(table.is_sound(), "{:?}, {} records are not believed", table.errors, table.faults.len());
+        assert_eq!(table.bases, usual_table.bases);
+        assert_eq!((usual_table.owners[0].bus ^ table.owners[0].bus, crossed.bus), (0x80, usual.bus));
+        // Only the table tells where the CXL blocks are.
+        let port = unit("cxlcm");
+        let control = port.register_named("unit_ctl").expect("it has a control");
+        assert_eq!(crossed.locate(port, 3, control, 0), usual.locate(port, 3, control, 0));
+    }
+}
+
 #[test]
 fn other_families_need_no_tables() {
     for sockets in [1, 2, 8] {

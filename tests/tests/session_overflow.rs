@@ -105,4 +105,36 @@ fn what_cannot_is_told_why() {
     assert!(refused("e5-2600", "imc0/CAS_COUNT.RD/,imc1/CAS_COUNT.RD/", 10).contains("cannot stop the counters"));
     assert!(refused("emerald-rapids", "imc/CAS_COUNT.RD/", 10).contains("name one instance"));
     assert!(refused("emerald-rapids", "imc0/CAS_COUNT.RD/,imc1/CAS_COUNT.RD/", 0).contains("period"));
+    // 48 bits.
+    assert!(refused("emerald-rapids", "imc0/CAS_COUNT.RD/,imc1/CAS_COUNT.RD/", 1 << 48).contains("period"));
+    let mut raw = Raw::with_period("emerald-rapids", 1, CYCLE);
+    plan(&mut raw, "imc0/CAS_COUNT.RD/,imc1/CAS_COUNT.RD/", (1 << 48) - 1).expect("the longest period");
+}
+
+/// Occupancies count on counter 0 alone (guide, 2.2.1.1): what samples are taken by has another one of the agent, and
+/// only its own overflow counts. Counter 0 of agent 0 is at 0x2008 (Table 1-9).
+#[test]
+fn only_the_leaders_overflow_is_waited_for() {
+    const PERIOD: u64 = 500;
+    let mut raw = Raw::with_period("emerald-rapids", 1, CYCLE);
+    let plan = plan(&mut raw, "cha0/CLOCKTICKS/,cha0/RxC_OCCUPANCY.IRQ/,imc0/CLOCKTICKS/", PERIOD).expect("it fits");
+    let leader = plan.sockets[0].leader.as_ref().expect("the clock leads");
+    let member = plan.sockets[0].instances[leader.instance].counters[leader.counter].member;
+    assert_ne!(member, 0);
+    let mut session = Session::start(Registers(&mut raw), plan, Options::default(), moment).expect("it starts");
+    // The occupancy is about to overflow, and does: two requests wait all the time.
+    let raw = &mut session.space_mut().0;
+    let (queue, irq) = (raw.wire("cha", 0, "ingress"), raw.tag("cha", "ingress", &[("sub", 0x01)]));
+    let begun = raw.machine.now() / CYCLE;
+    raw.wrmsr(0x2008, (1 << 48) - 100);
+    (0..2).for_each(|_| raw.enter(queue, irq, begun + 1));
+    raw.at(begun + PERIOD / 2);
+    // Unit status of agent 0 (Table 1-9): bit 0 tells of it.
+    assert_eq!(raw.rdmsr(0x2001), 1);
+    assert!(session.sample_on_overflow(moment).is_none(), "half of its time");
+    session.space_mut().0.at(begun + PERIOD + 50);
+    let sample = session.sample_on_overflow(moment).expect("it is due");
+    let clocks = sample.counts.iter().find(|count| count.event == 0).and_then(|count| count.count);
+    assert!(clocks.is_some_and(|clocks| clocks.abs_diff(PERIOD) <= 1), "{clocks:?}");
+    session.stop().expect("all is put back");
 }

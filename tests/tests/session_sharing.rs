@@ -23,20 +23,25 @@ fn join(
     topology: &Topology,
     events: &str,
     freeze: Freeze,
-    neighbourhood: &Neighbourhood,
+    journals: &Neighbourhood,
     number: u32,
 ) -> Result<Session<Shared>, Refusal> {
-    let entrance = neighbourhood.enter().expect("the directory can be written");
+    let entrance = journals.enter().expect("the directory can be written");
     let manners = Manners { freeze, take_over: false };
-    let plan = prepare(&mut machine.clone(), topology, machine.selection(events), manners, Some(neighbourhood))?;
+    let plan = prepare(&mut machine.clone(), topology, machine.selection(events), manners, Some(journals))?;
     let options = Options {
-        journal: Some(neighbourhood.journal(number)),
-        neighbourhood: Some(neighbourhood.clone()),
+        journal: Some(journals.journal(number)),
+        neighbourhood: Some(journals.clone()),
         ..Options::default()
     };
     let session = machine.start(plan, options);
     drop(entrance);
     Ok(session)
+}
+
+/// The journals in a directory, of sessions on this machine since it was started.
+fn in_this_boot(directory: &tempfile::TempDir) -> Neighbourhood {
+    Neighbourhood::new(directory.path(), "local", "this boot")
 }
 
 fn assert_all(sample: &Sample, expected: u64) {
@@ -51,30 +56,29 @@ fn a_second_session_is_refused_with_the_process_and_may_wait() {
     let machine = Shared::new("e5-2600", 1);
     let topology = machine.topology();
     let directory = tempfile::tempdir().expect("a directory");
-    let neighbourhood = Neighbourhood::new(directory.path(), "local", "this boot");
+    let journals = in_this_boot(&directory);
     let mut first =
-        join(&machine, &topology, "cbo/CLOCKTICKS/", Freeze::Cheapest, &neighbourhood, 1).expect("nobody is there");
-    let refused = join(&machine, &topology, "cbo/LLC_VICTIMS.M_STATE/", Freeze::Cheapest, &neighbourhood, 2);
+        join(&machine, &topology, "cbo/CLOCKTICKS/", Freeze::Cheapest, &journals, 1).expect("nobody is there");
+    let refused = join(&machine, &topology, "cbo/LLC_VICTIMS.M_STATE/", Freeze::Cheapest, &journals, 2);
     let Err(refusal @ Refusal::Busy { .. }) = refused else { panic!("the units are taken") };
     let text = refusal.to_string();
     assert!(text.contains(&format!("in process {}", std::process::id())) && text.contains("--wait"), "{text}");
     // The fixed counter of a unit that somebody freezes would stand with it.
     let mut channels =
-        join(&machine, &topology, "imc/CAS_COUNT.RD/", Freeze::Cheapest, &neighbourhood, 4).expect("free units");
-    let fixed = join(&machine, &topology, "imc/DCLK_FIXED/", Freeze::Cheapest, &neighbourhood, 5);
+        join(&machine, &topology, "imc/CAS_COUNT.RD/", Freeze::Cheapest, &journals, 4).expect("free units");
+    let fixed = join(&machine, &topology, "imc/DCLK_FIXED/", Freeze::Cheapest, &journals, 5);
     assert!(matches!(fixed, Err(Refusal::Busy { .. })), "the channels are frozen by another");
     assert_all(&sample(&mut channels), 0);
     channels.stop().expect("all is put back");
     // Other units are free, and neither sees the other.
-    let mut second =
-        join(&machine, &topology, "imc/DCLK_FIXED/", Freeze::Cheapest, &neighbourhood, 2).expect("free units");
+    let mut second = join(&machine, &topology, "imc/DCLK_FIXED/", Freeze::Cheapest, &journals, 2).expect("free units");
     for _ in 0..3 {
         machine.run(100);
         assert_all(&sample(&mut first), 100);
         assert_all(&sample(&mut second), 100);
     }
     // `restore` leaves sessions alone that run.
-    let [one, other] = &neighbourhood.others().expect("readable")[..] else { panic!("two sessions") };
+    let [one, other] = &journals.others().expect("readable")[..] else { panic!("two sessions") };
     assert!(one.runs && other.runs);
     assert!(matches!(Left::open(&one.path), Err(JournalError::Runs { .. })));
     // One waits for the first; it ends, and its units are free.
@@ -83,13 +87,12 @@ fn a_second_session_is_refused_with_the_process_and_may_wait() {
         std::thread::spawn(move || neighbours.iter().try_for_each(pericore_observe::session::Neighbour::wait));
     first.stop().expect("all is put back");
     waiting.join().expect("no panic").expect("it waited");
-    let mut third =
-        join(&machine, &topology, "cbo/CLOCKTICKS/", Freeze::Cheapest, &neighbourhood, 3).expect("free again");
+    let mut third = join(&machine, &topology, "cbo/CLOCKTICKS/", Freeze::Cheapest, &journals, 3).expect("free again");
     machine.run(50);
     assert_all(&sample(&mut third), 50);
     assert_all(&sample(&mut second), 50);
     second.stop().and(third.stop()).expect("all is put back");
-    assert!(neighbourhood.others().expect("readable").is_empty(), "no journal is left");
+    assert!(journals.others().expect("readable").is_empty(), "no journal is left");
 }
 
 #[test]
@@ -101,12 +104,10 @@ fn sessions_that_never_freeze_share_units() {
         let machine = Shared::new(family, 2);
         let topology = machine.topology();
         let directory = tempfile::tempdir().expect("a directory");
-        let neighbourhood = Neighbourhood::new(directory.path(), "local", "this boot");
-        let mut first =
-            join(&machine, &topology, events[0], Freeze::Never, &neighbourhood, 1).expect("nobody is there");
+        let journals = in_this_boot(&directory);
+        let mut first = join(&machine, &topology, events[0], Freeze::Never, &journals, 1).expect("nobody is there");
         machine.run(10);
-        let mut second =
-            join(&machine, &topology, events[1], Freeze::Never, &neighbourhood, 2).expect("counters are left");
+        let mut second = join(&machine, &topology, events[1], Freeze::Never, &journals, 2).expect("counters are left");
         let clocks = |session: &mut Session<Shared>, expected: u64| {
             let sample = sample(session);
             let clock = |event: usize| session.plan().selection.events[event].label.contains("CLOCKTICKS");
@@ -121,8 +122,7 @@ fn sessions_that_never_freeze_share_units() {
         machine.run(5);
         clocks(&mut first, 10);
         // One that freezes leaves their units unfrozen.
-        let third =
-            join(&machine, &topology, events[1], Freeze::Cheapest, &neighbourhood, 3).expect("counters are left");
+        let third = join(&machine, &topology, events[1], Freeze::Cheapest, &journals, 3).expect("counters are left");
         assert!(third.plan().sockets.iter().all(|part| part.gate.is_none()));
         machine.run(20);
         drop(third);
@@ -137,13 +137,13 @@ fn what_a_killed_session_left_is_named() {
     let machine = Shared::new("e5-2600", 1);
     let topology = machine.topology();
     let directory = tempfile::tempdir().expect("a directory");
-    let neighbourhood = Neighbourhood::new(directory.path(), "local", "this boot");
+    let journals = in_this_boot(&directory);
     // As a session does, which so makes the folder.
-    drop(neighbourhood.enter().expect("nobody else is there"));
-    let entry = neighbourhood.journal(7);
+    drop(journals.enter().expect("nobody else is there"));
+    let entry = journals.journal(7);
     let left = Journal { pid: 4242, started: 0, boot: entry.boot, machine: entry.machine, saved: Vec::new() };
     drop(left.write(&entry.path).expect("written"));
-    let refused = join(&machine, &topology, "cbo/CLOCKTICKS/", Freeze::Cheapest, &neighbourhood, 1);
+    let refused = join(&machine, &topology, "cbo/CLOCKTICKS/", Freeze::Cheapest, &journals, 1);
     let Err(refusal @ Refusal::Left { pid: 4242, .. }) = refused else { panic!("it is seen") };
     assert!(refusal.to_string().contains("pericore restore --journal"), "{refusal}");
     // Another boot's journal says nothing about these registers.
@@ -199,6 +199,46 @@ fn the_socket_is_frozen_only_where_nobody_else_counts() {
         (100, 100),
         "they never stood"
     );
+}
+
+/// A session that stops a whole socket by its one freeze (Emerald Rapids, Table 1-8) stops every unit of it: units
+/// that it does not count itself are free in the other socket alone, and again when it has ended.
+#[test]
+fn who_freezes_a_socket_keeps_every_unit_of_it() {
+    let machine = Shared::new("emerald-rapids", 2);
+    let whole = machine.topology();
+    let directory = tempfile::tempdir().expect("a directory");
+    let journals = in_this_boot(&directory);
+    let part = |socket: usize| Topology { family: whole.family, sockets: vec![whole.sockets[socket].clone()] };
+    let first = join(&machine, &part(0), "cha/CLOCKTICKS/", Freeze::Cheapest, &journals, 1).expect("free");
+    assert!(first.plan().sockets[0].gate.is_some());
+    for freeze in [Freeze::Cheapest, Freeze::Never] {
+        let refused = join(&machine, &part(0), "pcu/CLOCKTICKS/", freeze, &journals, 2);
+        assert!(matches!(refused, Err(Refusal::Busy { .. })), "{freeze:?}: its counter would stand with the socket");
+    }
+    let mut other =
+        join(&machine, &part(1), "pcu/CLOCKTICKS/", Freeze::Cheapest, &journals, 3).expect("another socket");
+    machine.run(40);
+    assert_all(&sample(&mut other), 40);
+    first.stop().and(other.stop()).expect("all is put back");
+    join(&machine, &part(0), "pcu/CLOCKTICKS/", Freeze::Never, &journals, 4).expect("free again");
+}
+
+/// A session that counts with the fixed counters, and never freezes, uses nothing else of their units.
+#[test]
+fn who_uses_a_fixed_counter_leaves_the_others() {
+    let machine = Shared::new("e5-2600", 1);
+    let topology = machine.topology();
+    let directory = tempfile::tempdir().expect("a directory");
+    let journals = in_this_boot(&directory);
+    let mut first = join(&machine, &topology, "imc/DCLK_FIXED/", Freeze::Never, &journals, 1).expect("free");
+    let mut second = join(&machine, &topology, "imc/CLOCKTICKS/", Freeze::Never, &journals, 2).expect("free");
+    machine.run(60);
+    assert_all(&sample(&mut first), 60);
+    assert_all(&sample(&mut second), 60);
+    let third = join(&machine, &topology, "imc/DCLK_FIXED/", Freeze::Never, &journals, 3);
+    assert!(third.is_err(), "there is one of them in each unit");
+    first.stop().and(second.stop()).expect("all is put back");
 }
 
 /// The unit control of a memory channel of socket 0, as discovered; 1.10.3.

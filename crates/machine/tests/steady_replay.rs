@@ -253,3 +253,39 @@ fn how_often_somebody_looks_changes_nothing() {
     let once = read(end);
     assert_eq!([read(1_111), read(54_321), read(end / 3)], [once; 3]);
 }
+
+/// A filter that software changes while its counter runs, with nothing stopped (E5-2600 guide, Tables 2-11 and 2-13):
+/// in each window 3 reads find a line in S, and 5 one in M.
+#[test]
+fn a_changed_filter_counts_otherwise_from_its_write_on() {
+    const STATE_S: u64 = 1 << 19;
+    const STATE_M: u64 = 1 << 21;
+    let machine = chassis("e5-2600");
+    let cell = machine.clock_grid();
+    let mut wiring = Wiring::new(machine.shape().family, 1);
+    let wire = wiring.signal(0, "cbo", 0, "llc_lookup").expect("the signal is there");
+    let attribute = |name: &str| wiring.attribute("cbo", "llc_lookup", name).expect("it has the attribute");
+    let tag = |state: u64| attribute("state").set(attribute("read").set(0, 1), state);
+    let events =
+        [(10, 1, 3), (cell * 7, 3, 5)].map(|(tick, state, count)| (tick, wire, tag(state), Change::Pulse(count)));
+    let script = Script { present: Vec::new(), events: events.into(), window: cell * Tick::from(CELLS) };
+    let (mut machine, mut replay) = (machine, Replay::new(script.recording("e5-2600", cell)));
+    let mut access = |window: u64, msr: u32, value: Option<u64>| {
+        let (address, width) = (Address::Msr { cpu: 0, msr }, Width::B8);
+        let operation = match value {
+            Some(value) => Operation::Write { address, width, value },
+            None => Operation::Read { address, width },
+        };
+        replay.advance(&mut machine, &operation, script.window * window);
+        machine.set_now(script.window * window);
+        machine.carry_out(operation).expect("the register is there")
+    };
+    access(0, 0xd14, Some(STATE_S));
+    // LLC_LOOKUP (0x34) of reads (0x03), enabled.
+    access(0, 0xd10, Some(0x40_0334));
+    assert_eq!(access(10, 0xd16, None), 30);
+    access(10, 0xd14, Some(STATE_M));
+    assert_eq!(access(30, 0xd16, None), 30 + 20 * 5);
+    access(30, 0xd14, Some(STATE_S | STATE_M));
+    assert_eq!(access(31, 0xd16, None), 130 + 8);
+}

@@ -146,3 +146,15 @@ fn a_block_is_listed_once_and_no_two_share_a_place() {
     assert_eq!(blocks.len(), 1);
     assert!(faults[0].what.contains("already") && faults[1].what.contains("cannot both"), "{faults:?}");
 }
+
+/// Four controls of a dword each end 0x3c bytes behind the unit control: at 0xfc0 their last one is the last dword of
+/// configuration space. Four MSRs from 2 on end before 6.
+#[test]
+fn a_record_may_fill_its_space_to_the_last_register() {
+    let believed = |record: [u64; 3]| check(1, &[record]).0.len();
+    let m2m = |offset: u64| [M2M_LAYOUT, 0x7e << 20 | 12 << 15 | offset, 7];
+    assert_eq!([0xfbc, 0xfc0, 0xfc4].map(|offset| believed(m2m(offset))), [1, 1, 0]);
+    let [layout, address, id] = cha(1);
+    let counters_at = |distance: u64| [layout & !(0xff << 24) | distance << 24, address, id];
+    assert_eq!([5, 6, 7].map(|distance| believed(counters_at(distance))), [0, 1, 1]);
+}

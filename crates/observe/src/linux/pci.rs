@@ -162,3 +162,22 @@ pub(super) fn check(bdf: Bdf, offset: u16, width: Width) -> Outcome<()> {
     let fits = u64::from(offset) + u64::from(width.bytes()) <= CONFIG_BYTES;
     if aligned && fits { Ok(()) } else { Err(AccessError::BadCycle { address, width }) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 4096 bytes, in cycles of 1, 2 and 4 bytes; 8 bytes are two cycles.
+    #[test]
+    fn every_dword_of_a_function_can_be_reached_and_nothing_beyond() {
+        let bdf = Bdf::new(0xff, 16, 0);
+        let allowed = |offset: u16, width: Width| check(bdf, offset, width).is_ok();
+        for offset in (0..4096).step_by(4) {
+            assert!(allowed(offset, Width::B4), "{offset:#x}");
+            assert_eq!(allowed(offset, Width::B8), offset <= 4088, "{offset:#x}");
+        }
+        assert!(allowed(4095, Width::B1) && allowed(4094, Width::B2));
+        assert!(![4096, 4098, 8192].iter().any(|&offset| allowed(offset, Width::B4)));
+        assert!(!allowed(4094, Width::B4) && !allowed(0xa2, Width::B8) && !allowed(0xa1, Width::B2));
+    }
+}

@@ -207,3 +207,58 @@ fn nehalem_counters_are_gated_by_the_global_control() {
     assert_eq!(accesses(&socket.resume), ["0:391=100000001"]);
     assert_eq!(accesses(&socket.inspect)[8..], ["0:395", "0:391"]);
 }
+
+/// Five events on four counters, and the fixed counter, which never takes turns: a change of rounds costs no reading
+/// of it. Freeze, at most four counts, then for each of four counters its control, its zero and its new baseline, and
+/// the resume.
+#[test]
+fn a_change_of_rounds_costs_what_takes_turns_alone() {
+    let events = "imc1/CAS_COUNT.RD/,imc1/CAS_COUNT.WR/,imc1/ACT_COUNT/,imc1/PRE_COUNT.PAGE_MISS/,imc1/RPQ_INSERTS/";
+    let turns = |more: &str| plan(&format!("{events}{more}")).unwrap().switch_cost();
+    let (alone, beside) = (turns(""), turns(",imc1/DCLK_FIXED/"));
+    assert_eq!(alone, beside);
+    // Two sockets.
+    assert!(alone.reads >= 2 * (4 + 1) && alone.reads <= 2 * (4 + 4), "{alone}");
+}
+
+/// Table 2-13: RING_AD_USED counts on counters 2 and 3 only, and another tool has both.
+#[test]
+fn the_upper_counters_of_another_tool_are_named() {
+    let topology = discover(&mut Fake::two_sockets(), e5_2600(), &CPUS, |unit| unit.name != "pcu").unwrap();
+    let mut occupied = Occupied::default();
+    [2, 3].into_iter().for_each(|counter| occupied.note(0, e5_2600().unit("cbo").unwrap(), 0, Some(counter)));
+    let mut selection = Selection::new(e5_2600());
+    selection.add_events("cbo/RING_AD_USED.UP_EVEN/").unwrap();
+    let message = Plan::beside(&topology, selection, &occupied).unwrap_err().to_string();
+    let why = "it counts only on counters 2, 3, which another tool uses (--take-over takes them)";
+    assert!(message.contains(why), "{message}");
+}
+
+/// SDM 18.8.2: bit n of 0x391 enables counter n, bit 32 the fixed one. Of nine events one has a second turn on a
+/// counter that has served already.
+#[test]
+fn nehalems_counters_stay_enabled_in_every_round() {
+    let family = pericore_catalog::family("nehalem").unwrap();
+    let uncore = family.unit("uncore").unwrap();
+    let mut socket = Socket::new(0, 0, None);
+    socket.set_presence(uncore, vec![crate::discover::Presence::Present]);
+    let topology = Topology { family, sockets: vec![socket] };
+    let mut selection = Selection::new(family);
+    let of_the_cache = "LLC_HITS.READ LLC_HITS.WRITE LLC_HITS.PROBE LLC_MISS.READ LLC_MISS.WRITE LLC_MISS.PROBE";
+    let others = "LLC_LINES_IN.ANY LLC_LINES_OUT.ANY QHL_REQUESTS.LOCAL_READS";
+    let events = of_the_cache.split_whitespace().chain(others.split_whitespace());
+    let events: Vec<String> = events.map(|event| format!("uncore/{event}/")).collect();
+    selection.add_events(&events.join(",")).unwrap();
+    let plan = Plan::new(&topology, selection).unwrap();
+    assert_eq!(plan.rounds(), 2);
+    assert_eq!(accesses(&plan.sockets[0].setup).last().map(String::as_str), Some("0:391=ff"));
+    assert_eq!(accesses(&plan.sockets[0].resume), ["0:391=ff"]);
+    // What `--dry-run` prints: the enables of others, bits 32 and 62:61 among them, are kept.
+    let printed = plan.sockets[0].freeze[0].to_string();
+    assert!(
+        printed.starts_with("write ") && printed.contains("<- 0x0, keeps 0x") && printed.ends_with("(freeze)"),
+        "{printed}"
+    );
+    let printed = plan.sockets[0].read[0].to_string();
+    assert!(printed.starts_with("read  ctr") && !printed.contains("keeps"), "{printed}");
+}

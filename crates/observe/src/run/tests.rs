@@ -4,10 +4,10 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use super::*;
-use crate::discover::{Presence, Socket, Topology};
+use crate::discover::{Presence, Socket, Topology, discover};
 use crate::selection::Selection;
-use crate::session::Moment;
-use crate::testing::e5_2600;
+use crate::session::{Moment, Options, Session};
+use crate::testing::{CPUS, Fake, e5_2600};
 
 /// What happened, in order, each with the millisecond.
 type Log = Rc<RefCell<Vec<(u64, &'static str)>>>;
@@ -279,4 +279,45 @@ fn intervals_that_risk_wraps_or_miss_turns_are_told_and_shortened() {
     assert_eq!(hasty.misses_turns(&plan(TWO_ROUNDS)), Some(0.020));
     assert_eq!(hasty.misses_turns(&plan(ONE_ROUND)), None);
     assert_eq!(short.misses_turns(&plan(TWO_ROUNDS)), None);
+}
+
+/// A clock without ticks of its own has nanoseconds.
+#[test]
+fn a_clock_ticks_in_nanoseconds() {
+    struct Wall;
+    impl Clock for Wall {
+        type Error = Trouble;
+        fn moment(&self) -> Moment {
+            Moment { seconds: 1.5, tsc: 0 }
+        }
+        fn pass(&mut self, _: Stretch) -> Result<Passed, Trouble> {
+            Ok(Passed::Over)
+        }
+    }
+    assert_eq!((Wall.ticks_per_second(), Wall.now()), (1_000_000_000, 1_500_000_000));
+}
+
+/// A session behind the face of a backend does what it does by itself; no sample comes by an overflow that nobody
+/// waits for.
+#[test]
+fn a_session_is_a_backend() {
+    let mut space = Fake::two_sockets();
+    let topology = discover(&mut space, e5_2600(), &CPUS, |unit| unit.name == "cbo").unwrap();
+    let mut selection = Selection::new(e5_2600());
+    selection.add_events("cbo0/LLC_VICTIMS.M_STATE/").unwrap();
+    let plan = Plan::new(&topology, selection).unwrap();
+    let moment = |seconds: f64| Moment { seconds, tsc: 0 };
+    let mut session = Session::start(&mut space, plan, Options::default(), |_| moment(1.0)).unwrap();
+    assert!((Backend::counts_since(&session) - 1.0).abs() < 1e-12);
+    assert_eq!(Backend::sample_on_overflow(&mut session, &|| moment(2.0)), None);
+    session.space_mut().msrs.insert((0, 0xd16), 7);
+    let sample = Backend::sample(&mut session, &|| moment(3.0));
+    assert_eq!((sample.seconds, sample.counts[0].count), (2.0, Some(7)));
+    // Somebody changes the control, and the check before the last sample sees it.
+    session.space_mut().msrs.insert((0, 0xd10), 0);
+    Backend::check(&mut session);
+    let sample = Backend::sample(&mut session, &|| moment(4.0));
+    assert!(sample.is_checked && sample.counts[0].validity.to_string().contains("ctl0 of cbo0"));
+    Backend::stop(session).unwrap();
+    assert!(space.msrs.values().all(|value| *value == 0 || *value == 7));
 }

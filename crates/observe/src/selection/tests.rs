@@ -311,3 +311,39 @@ fn names_of_the_linux_driver_count_what_they_count_there() {
     // Sapphire Rapids has the 22 of the blocks that it shares with Emerald Rapids: five of imc, seventeen of iio.
     assert_eq!(aliases, 15 + 17 + 3 + 22);
 }
+
+/// perf's event numbers of QPI have nine bits: the ninth is the extension, bit 21 of the control (E5-2600 guide,
+/// Table 2-95; `uncore_snbep.c`).
+#[test]
+fn an_event_number_reaches_its_extension_and_no_further() {
+    for (text, value) in [
+        ("uncore_qpi/event=0x38,umask=0x1/", 0x0138),
+        ("uncore_qpi/event=0x102,umask=0x8/", 1 << 21 | 0x0802),
+        ("uncore_qpi/event=0x1ff/", 1 << 21 | 0xff),
+    ] {
+        assert_eq!(control(text), value, "{text}");
+    }
+    for text in ["uncore_qpi/event=0x202/", "uncore_qpi/event=0x302/", "imc/event=0x104/", "imc/event=0x4,umask=0x103/"]
+    {
+        assert!(refusal(text).1.contains("too large") || refusal(text).1.contains("at most"), "{}", refusal(text).1);
+    }
+}
+
+#[test]
+fn a_mistaken_key_is_answered_with_all_keys() {
+    let (_, message) = refusal("cbo/CLOCKTICKS,treshold=1/");
+    for key in ["thresh", "edge_det", "invert"] {
+        assert!(message.contains(key), "{key} is not in: {message}");
+    }
+}
+
+/// The same row with another band, and rows of one name in two units, are metrics of their own; the same again is not.
+#[test]
+fn metrics_are_one_if_unit_name_and_filters_are() {
+    let mut selection = Selection::new(e5_2600());
+    let both = "pcu/PCT_FREQ_BAND0{band0=0x12},pcu/PCT_FREQ_BAND0{band0=0x14}";
+    selection.add_metrics(both).unwrap();
+    selection.add_metrics(both).unwrap();
+    let names: Vec<&str> = selection.metrics.iter().map(|metric| metric.name.as_str()).collect();
+    assert_eq!(names, ["PCT_FREQ_BAND0{band0=0x12}", "PCT_FREQ_BAND0{band0=0x14}"]);
+}

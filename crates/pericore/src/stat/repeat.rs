@@ -106,6 +106,8 @@ fn spread(numbers: &[f64]) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use pericore_metrics::Grade;
+
     use super::*;
 
     fn report(counts: [Option<f64>; 2], seconds: f64) -> Report {
@@ -156,5 +158,29 @@ mod tests {
         assert_eq!((shown.rows[1].value.number(), shown.rows[1].spread), (None, None));
         assert_eq!(spread(&[7.0]), None);
         assert_eq!(spread(&[0.0, 0.0]), None);
+    }
+
+    /// One of three runs was counted for half of its time, or another tool has changed a control in it: so it is said
+    /// of the mean.
+    #[test]
+    fn a_mean_is_as_doubtful_as_each_of_its_runs() {
+        let shown = |validities: [Validity; 3]| {
+            let mut runs = Runs::new(3);
+            for validity in validities {
+                let mut one = report([Some(8.0), None], 1.0);
+                one.rows[0].value = Value::new(8.0, validity);
+                assert!(runs.take(one).is_none());
+            }
+            let value = &runs.finish().unwrap().rows[0].value;
+            (value.number(), value.validity().grade(), value.validity().to_string())
+        };
+        let whole = || Validity::MEASURED;
+        assert_eq!(shown([whole(), whole(), whole()]), (Some(8.0), Grade::Measured, "measured".to_owned()));
+        let (number, grade, text) = shown([whole(), Validity::scaled(0.5), Validity::scaled(0.25)]);
+        assert_eq!((number, grade), (Some(8.0), Grade::Scaled));
+        assert!(text.contains("25"), "the least of the shares: {text}");
+        let (number, grade, text) = shown([whole(), whole(), Validity::suspect("someone else changed ctl1")]);
+        assert_eq!((number, grade), (Some(8.0), Grade::Suspect));
+        assert!(text.contains("someone else changed ctl1"), "{text}");
     }
 }

@@ -147,3 +147,20 @@ proptest! {
         }
     }
 }
+
+/// Any two of three counters would take all the events that are restricted to them; all three together do not.
+#[test]
+fn events_on_several_counters_can_be_too_many_for_all_of_these() {
+    let demands = [0b011, 0b011, 0b110, 0b101].map(plain);
+    let found = spread(&demands, &[], &[], 0b1111, BUDGET).unwrap();
+    assert_eq!((count(&found), found.bound.to_string()), (2, "4 events count only on counters 0, 1, 2".to_owned()));
+}
+
+/// Also where nothing is left to search with.
+#[test]
+fn many_events_fill_their_rounds() {
+    for budget in [0, BUDGET] {
+        let found = spread(&[plain(0b1111); 61], &[], &[], 0b1111, budget).unwrap();
+        assert_eq!((count(&found), found.gap()), (16, 0), "budget {budget}");
+    }
+}

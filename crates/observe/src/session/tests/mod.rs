@@ -1,10 +1,13 @@
 //! Sessions on a register space that only remembers: the test plays the counters.
 
 mod allocations;
+mod folder;
 mod forged;
 mod limits;
 mod others;
 mod rounds;
+
+use std::path::Path;
 
 use pericore_metrics::{Grade, Validity};
 use pericore_registers::{AccessError, Address, Bdf, Counting, Operation, Outcome, Width};
@@ -30,6 +33,11 @@ fn start(events: &str) -> Session<Fake> {
     let mut space = Fake::two_sockets();
     let plan = plan(&mut space, events);
     Session::start(space, plan, Options::default(), at(1.0)).unwrap()
+}
+
+/// The journals in a folder, of this machine and boot.
+fn journals_in(folder: &Path) -> Neighbourhood {
+    Neighbourhood::new(folder, "local", "boot")
 }
 
 fn counts(sample: &Sample) -> Vec<Option<u64>> {
@@ -263,17 +271,17 @@ fn units_of_a_socket_that_do_not_stop_together_are_in_doubt_there() {
 #[test]
 fn a_session_that_does_not_begin_leaves_no_journal() {
     let directory = tempfile::tempdir().unwrap();
-    let neighbourhood = Neighbourhood::new(directory.path(), "local", "boot");
-    let entrance = neighbourhood.enter().unwrap();
+    let journals = journals_in(directory.path());
+    let entrance = journals.enter().unwrap();
     let mut space = Fake::two_sockets();
     let plan = plan(&mut space, "cbo0/CLOCKTICKS/");
     let taken = directory.path().join("taken");
     std::fs::create_dir(&taken).unwrap();
-    let journal = JournalFile { path: taken, ..neighbourhood.journal(1) };
-    let options = Options { journal: Some(journal), neighbourhood: Some(neighbourhood.clone()), ..Options::default() };
+    let journal = JournalFile { path: taken, ..journals.journal(1) };
+    let options = Options { journal: Some(journal), neighbourhood: Some(journals.clone()), ..Options::default() };
     let refused = Session::start(&mut space, plan, options, |_| Moment::default()).unwrap_err();
     drop(entrance);
-    let left = neighbourhood.others().unwrap();
+    let left = journals.others().unwrap();
     assert!(matches!(refused, SessionError::Journal(JournalError::Taken { .. })), "{refused}");
     assert_eq!((left, space.written()), (vec![], vec![]));
 }

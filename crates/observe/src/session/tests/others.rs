@@ -105,6 +105,22 @@ fn a_unit_that_somebody_froze_is_named() {
     assert_eq!(of(1), "measured");
 }
 
+/// Channel 0 of socket 0 counts DRAM clocks for somebody else on its only fixed counter (0xF0, enabled by bit 22):
+/// a session for that counter is refused, however well it is known, and nothing is written.
+#[test]
+fn a_fixed_counter_that_is_known_to_be_in_use_is_not_overwritten() {
+    let mut space = Fake::two_sockets();
+    space.set_pci((0xff, 16, 0), 0xf0, 0x0040_0000);
+    let first = plan(&mut space, "imc0/DCLK_FIXED/");
+    let occupied = survey(&mut space, &first).unwrap();
+    let topology = discover(&mut space, e5_2600(), &CPUS, |unit| unit.name != "pcu").unwrap();
+    let plan = Plan::beside(&topology, first.selection, &occupied).unwrap();
+    let refused = Session::start(&mut space, plan, Options::default(), at_(0.0)).unwrap_err();
+    assert!(matches!(refused, SessionError::InUse { .. }), "{refused}");
+    assert!(refused.to_string().contains("the fixed counter of imc0 in socket 0 (fixed_ctl = 0x400000"), "{refused}");
+    assert_eq!(space.written(), [""; 0]);
+}
+
 /// Reads work, and no write does: as with msr.allow_writes=off, or under lockdown.
 #[derive(Debug)]
 struct ReadOnly<'a>(&'a mut Fake);

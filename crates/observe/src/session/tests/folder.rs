@@ -1,0 +1,85 @@
+//! The folder of journals: what other processes have left there, and what they hold at the moment.
+
+use std::fs::{self, File};
+
+use super::files::text_of;
+use super::*;
+use crate::process;
+
+fn journal(pid: u32, started: u64) -> Journal {
+    Journal { pid, started, boot: "boot".to_owned(), machine: "local".to_owned(), saved: Vec::new() }
+}
+
+/// Nobody has made the folder: nobody is there. What cannot be looked into is an error, not an empty folder.
+#[test]
+fn where_no_session_has_been_nobody_is() {
+    let directory = tempfile::tempdir().unwrap();
+    assert_eq!(journals_in(&directory.path().join("journals")).others(), Ok(vec![]));
+    File::create(directory.path().join("journals")).unwrap();
+    let refused = journals_in(&directory.path().join("journals")).others().unwrap_err();
+    assert!(matches!(refused, JournalError::Directory { .. }), "{refused}");
+}
+
+/// A session that waits for the lock gets the name of the process once; it is this one here.
+#[test]
+fn a_waiting_session_learns_which_process_has_the_lock() {
+    let directory = tempfile::tempdir().unwrap();
+    let (sessions, mut names) = (journals_in(&directory.path().join("journals")), Vec::new());
+    let entrance = sessions.enter().unwrap();
+    let (sender, receiver) = std::sync::mpsc::channel();
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| sessions.enter_telling(|holder| sender.send(holder.to_owned()).unwrap()));
+        names.extend(receiver.recv());
+        drop(entrance);
+        waiting.join().unwrap().unwrap();
+        names.extend(receiver.try_recv());
+    });
+    assert_eq!(names, [format!("process {}", std::process::id())]);
+}
+
+/// A process that no longer runs has left a part of a journal, and so has one that does: this one.
+#[test]
+fn what_a_killed_process_was_writing_is_swept_away() {
+    let directory = tempfile::tempdir().unwrap();
+    let sessions = journals_in(&directory.path().join("journals"));
+    drop(sessions.enter().unwrap());
+    let folder = directory.path().join("journals");
+    let (own, started) = (process::id(), process::start_time(process::id()).unwrap());
+    let parts = [
+        format!(".a.journal.{own}-{}.part", started + 1),
+        format!(".b.journal.{own}-{started}.part"),
+        format!("c.journal.{own}-{}.part", started + 1),
+        ".d.journal.part".to_owned(),
+    ];
+    parts.iter().for_each(|part| drop(File::create(folder.join(part)).unwrap()));
+    drop(journal(own, started).write(&folder.join("own.journal")).unwrap());
+    let left = parts.iter().map(|part| folder.join(part).exists());
+    assert_eq!(left.collect::<Vec<_>>(), [false, true, true, true]);
+}
+
+/// The journal of a killed session is one process's to put back. Who comes second looks for a second, and says so.
+#[test]
+fn a_left_journal_has_one_taker_and_goes_with_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("left.journal");
+    drop(journal(process::id(), process::start_time(process::id()).unwrap() + 1).write(&path).unwrap());
+    let taken = Left::open(&path).unwrap().expect("its session has ended");
+    assert!(matches!(Left::open(&path), Err(JournalError::Restored { .. })));
+    taken.remove().unwrap();
+    assert!(!path.exists());
+    assert!(Left::open(&path).unwrap().is_none());
+}
+
+/// 16 MiB are more than any journal has. A file of that size is read whole, one byte more is refused.
+#[test]
+fn a_journal_that_grows_while_it_is_read_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("grown.journal");
+    for (bytes, is_read) in [(16 << 20, true), ((16 << 20) + 1, false)] {
+        let file = File::create(&path).unwrap();
+        file.set_len(bytes).unwrap();
+        let text = text_of(&File::open(&path).unwrap(), &path);
+        assert_eq!(text.is_ok_and(|text| text.len() as u64 == bytes), is_read, "{bytes}");
+    }
+    fs::remove_file(&path).unwrap();
+}
