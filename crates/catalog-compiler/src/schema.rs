@@ -12,7 +12,7 @@ pub use judgement::{Choice, Deviation};
 pub use processor::{CoreMsrRow, ProcessorRow};
 
 use pericore_catalog_schema::{
-    DecodeRole, FieldAccess, FilterNeed, Measure, Quantity, Relation, Role, Side, SignalKind,
+    DecodeRole, FieldAccess, FilterNeed, Identity, Measure, OnePer, Quantity, Relation, Role, Side, SignalKind,
 };
 use pericore_metrics::UnitOfMeasure;
 
@@ -122,6 +122,7 @@ pub struct Unit {
     pub clock: String,
     pub counters: u8,
     pub counter_width: u8,
+    pub one_per: Option<OnePer>,
     pub discovery_type: Option<u16>,
     /// Instances that neither hear the socket's freeze nor tell of overflows.
     pub isolated: Vec<u16>,
@@ -179,6 +180,7 @@ pub struct Register {
     pub description: String,
     pub source: String,
     pub caveats: Vec<String>,
+    pub identity: Option<Identity>,
     /// Name under which a fixed or free-running counter is counted and stands in metrics.
     pub event: Option<String>,
     /// Free-running counters: what they take from which signal, and of which entries.

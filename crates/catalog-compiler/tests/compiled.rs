@@ -89,11 +89,11 @@ fn a_family_can_be_found_by_name_alias_and_processor_before_its_rows_are_unpacke
 
 fn unit_lines(unit: &Unit) -> String {
     let Unit { name, title, description, source, intel_unit, intel_prefix, perf_pmu, perf_events, .. } = unit;
-    let Unit { clock, instances, discovery_type, isolated, counters, counter_width, caveats, .. } = unit;
+    let Unit { clock, instances, one_per, discovery_type, isolated, counters, counter_width, caveats, .. } = unit;
     format!(
         "unit {name:?} {title:?} {description:?} {source:?} {intel_unit:?} {intel_prefix:?} {perf_pmu:?} \
-         {perf_events:?}\n{clock:?} {instances} instances, {discovery_type:?}, isolated {isolated:?}, {counters} \
-         counters, {counter_width} bits, {caveats:?}\n{}{}{}{}{}{}",
+         {perf_events:?}\n{clock:?} {instances} instances, {one_per:?}, {discovery_type:?}, isolated {isolated:?}, \
+         {counters} counters, {counter_width} bits, {caveats:?}\n{}{}{}{}{}{}",
         lines(unit.placements),
         lines(unit.registers),
         lines(unit.field_sets),

@@ -7,3 +7,4 @@ mod kernel;
 mod parts;
 mod processors;
 mod rules;
+mod topology;

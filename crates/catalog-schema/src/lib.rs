@@ -14,6 +14,7 @@ mod lookup;
 mod metric;
 mod pci;
 mod processor;
+mod topology;
 mod unit;
 
 pub use core_msr::{CoreMsr, CounterControl, FIRST_FIXED, MsrKind, MsrScope};
@@ -25,6 +26,7 @@ pub use kernel::{AttributeWord, FieldBits, KernelCpu, KernelFamily, KernelUnit, 
 pub use metric::{Limit, Metric, Quantity, Side};
 pub use pci::PciFunction;
 pub use processor::{CacheGeometry, CacheKind, CpuModel, CpuidLeaf, ProcessorPart};
+pub use topology::{Identity, OnePer};
 pub use unit::{Field, FieldAccess, FieldSet, Location, Placement, Register, Role, Unit};
 
 pub use postcard::Error;

@@ -1,6 +1,6 @@
 //! Finding units, registers, fields and events by name.
 
-use crate::{Event, Family, Field, NamedValue, Register, Role, Signal, Subevent, Unit};
+use crate::{Event, Family, Field, FieldAccess, Identity, NamedValue, OnePer, Register, Role, Signal, Subevent, Unit};
 
 impl Family {
     /// A unit by name, in any case.
@@ -11,6 +11,17 @@ impl Family {
     /// Index of a unit among [`Family::units`].
     pub fn unit_index(&self, name: &str) -> Option<usize> {
         self.units.iter().position(|unit| unit.name.eq_ignore_ascii_case(name))
+    }
+
+    /// The register that holds something of the socket, and its unit.
+    pub fn identity(&self, identity: Identity) -> Option<(&'static Unit, &'static Register)> {
+        let of_unit = |unit: &&'static Unit| Some((*unit, unit.identity(identity)?));
+        self.units.iter().find_map(of_unit)
+    }
+
+    /// The unit with an instance for each LLC slice, or for each link.
+    pub fn unit_per(&self, one_per: OnePer) -> Option<&'static Unit> {
+        self.units.iter().copied().find(|unit| unit.one_per == Some(one_per))
     }
 
     /// A value of a set of named values, in any case.
@@ -36,6 +47,11 @@ impl Unit {
         self.with_role(role).next()
     }
 
+    /// The register that holds something of the socket.
+    pub fn identity(&self, identity: Identity) -> Option<&'static Register> {
+        self.registers.iter().find(|register| register.identity == Some(identity))
+    }
+
     /// A register by name.
     pub fn register_named(&self, name: &str) -> Option<&'static Register> {
         self.registers.iter().find(|register| register.name.eq_ignore_ascii_case(name))
@@ -59,6 +75,12 @@ impl Unit {
 }
 
 impl Register {
+    /// The lowest field that is not reserved: the value of an identity register.
+    pub fn lowest_field(&self) -> Option<&'static Field> {
+        // Fields stand from the highest bit down.
+        self.fields.iter().rfind(|field| field.access != FieldAccess::Reserved)
+    }
+
     /// A field by name; not for reserved fields.
     pub fn field(&self, name: &str) -> Option<&'static Field> {
         self.fields.iter().find(|field| field.name == name)

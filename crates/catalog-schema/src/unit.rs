@@ -3,7 +3,7 @@
 use pericore_registers::{AddressSpace, BitRange};
 use serde::{Deserialize, Serialize};
 
-use crate::{Event, Measure, Metric, NamedValue, Signal, Term, embedded};
+use crate::{Event, Identity, Measure, Metric, NamedValue, OnePer, Signal, Term, embedded};
 
 /// A kind of PMON unit (all instances alike).
 #[derive(Debug, Serialize, Deserialize)]
@@ -34,6 +34,8 @@ pub struct Unit {
     pub clock: &'static str,
     /// Number of PMON instances in a socket at most; 0 if the unit has no PMON block with a fixed place.
     pub instances: u16,
+    /// What there is one instance for, where that depends on the part.
+    pub one_per: Option<OnePer>,
     /// Unit type number in the discovery table, on families that have one.
     pub discovery_type: Option<u16>,
     /// Instances that neither hear the socket's freeze nor tell of overflows.
@@ -171,6 +173,8 @@ pub struct Register {
     /// Things a user must know.
     #[serde(deserialize_with = "embedded::list")]
     pub caveats: &'static [&'static str],
+    /// Identity registers: what software finds its way by, if it is known.
+    pub identity: Option<Identity>,
     /// Name under which a fixed or free-running counter is counted and stands in metrics, for example `DCLK_FIXED`.
     #[serde(borrow)]
     pub event: Option<&'static str>,

@@ -21,6 +21,7 @@ pub fn read(row: &mut Row<'_, '_>) -> Unit {
         clock: row.string("clock"),
         counters: row.number("counters"),
         counter_width: row.number("counter_width"),
+        one_per: row.optional_word("one_per", "thing that there is one instance for"),
         discovery_type: row.optional_number("discovery_type"),
         caveats: row.strings("caveats"),
         ..Unit::default()
@@ -97,6 +98,7 @@ pub fn register(row: &mut Row<'_, '_>) -> Register {
         description: row.string("description"),
         source: row.string("source"),
         caveats: row.strings("caveats"),
+        identity: row.optional_word("identity", "identity"),
         event: row.optional_string("event"),
         signal: row.optional_string("signal"),
         measure: row.optional_word("measure", "measure").unwrap_or(Measure::Arrivals),

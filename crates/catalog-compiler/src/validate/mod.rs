@@ -10,6 +10,7 @@ mod names;
 mod processors;
 mod registers;
 mod signals;
+mod topology;
 
 use crate::Diagnostics;
 use crate::schema::Catalogue;
@@ -22,6 +23,9 @@ pub fn all(catalogue: &Catalogue, diagnostics: &mut Diagnostics) {
         processors::identity(family, diagnostics);
         processors::leaves(family, diagnostics);
         processors::caches(family, diagnostics);
+        topology::identities(family, diagnostics);
+        topology::node_registers(family, diagnostics);
+        topology::one_per(family, diagnostics);
         functions::numbers(family, diagnostics);
         functions::discovery(family, diagnostics);
         core_msrs::addresses(family, diagnostics);

@@ -11,6 +11,7 @@ clock = "uclk"
 counters = 2
 counter_width = 48
 discovery_type = 7
+one_per = "slice"
 caveats = ["Fused-off boxes count, too."]
 include = [
   { block = "stop-v1", select = { ch_mask = 3 }, without = ["RING_IDLE"] },

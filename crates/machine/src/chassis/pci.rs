@@ -1,6 +1,6 @@
 //! PCI functions of the uncore bus: configuration headers, and where PMON registers lie in them.
 
-use pericore_catalog::{Role, Unit};
+use pericore_catalog::{Identity, OnePer, Register, Role};
 
 use super::map::Place;
 use super::mmio;
@@ -84,24 +84,25 @@ impl Function {
     }
 }
 
-/// Values of identity registers that software reads to find its way: node IDs, memory BARs, capabilities. By register name,
-/// as the catalogue has it.
-fn identity(shape: &Shape, socket: u16, register: &str, member: u8) -> Option<u64> {
-    let sockets = u64::from(shape.sockets);
+/// What an identity register holds, as software reads it to find its way.
+fn identity(shape: &Shape, socket: u16, register: &Register, member: u8) -> Option<u64> {
+    let (identity, field) = (register.identity?, register.lowest_field()?);
     let slices = u32::from(shape.slices);
     let present = u64::MAX.checked_shr(64 - slices).unwrap_or(0);
-    let links = shape.family.unit("upi").map_or(0, |unit: &Unit| u32::from(unit.instances));
-    Some(match register {
-        "cpunodeid" | "node_id" => u64::from(socket),
-        "gidnidmap" | "node_map" => (0..sockets).fold(0, |map, node| map | node << (3 * node)),
-        "mmio_base" => mmio::mmio_base_register(socket),
-        "mem_bar" => mmio::memory_bar_register(u16::from(member)),
-        "capid2" => ((1 << links) - 1) << 23,
-        "capid6" => present & 0xffff_ffff,
-        "capid7" => present >> 32,
-        "cha_count" => u64::from(slices),
-        _ => return None,
-    })
+    let value = match identity {
+        Identity::NodeId => u64::from(socket),
+        Identity::NodeMap => {
+            let width = shape.family.identity(Identity::NodeId)?.1.lowest_field()?.bits.width;
+            (0..shape.sockets).fold(0, |map, node| map | u64::from(node) << (u16::from(width) * node))
+        }
+        Identity::MemoryBase => mmio::mmio_base_register(socket),
+        Identity::MemoryOffset => mmio::memory_bar_register(u16::from(member)),
+        Identity::Links => (1 << shape.family.unit_per(OnePer::Link)?.instances) - 1,
+        Identity::SlicesLow => present & 0xffff_ffff,
+        Identity::SlicesHigh => present >> 32,
+        Identity::SliceCount => u64::from(slices),
+    };
+    Some(value << field.bits.lsb)
 }
 
 /// Writes the identity registers of every socket.
@@ -109,7 +110,7 @@ pub fn preset_identities(shape: &Shape, wiring: &Wiring, bank: &mut Bank) {
     for (unit_index, unit) in shape.family.units.iter().enumerate() {
         for (index, register) in unit.registers.iter().enumerate().filter(|(_, r)| r.role == Role::Identity) {
             for (socket, member) in (0..shape.sockets).flat_map(|s| (0..register.count).map(move |m| (s, m))) {
-                if let Some(value) = identity(shape, socket, register.name, member) {
+                if let Some(value) = identity(shape, socket, register, member) {
                     let number = wiring.instance(socket, unit_index, 0);
                     let slot = bank.layout(number).at(index, member);
                     bank.preset(number, slot, value);

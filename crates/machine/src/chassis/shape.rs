@@ -1,12 +1,9 @@
 //! How many sockets and CPUs a machine has, and where its uncore buses are.
 
-use pericore_catalog::{Family, Unit};
+use pericore_catalog::{Family, OnePer, Unit};
 
 /// The most sockets that a machine can have: eight node IDs of three bits (UBox GIDNIDMAP).
 const MOST_SOCKETS: u16 = 8;
-
-/// Units of which there is one for each LLC slice.
-const SLICE_UNITS: [&str; 2] = ["cbo", "cha"];
 
 /// The size of a machine.
 #[derive(Debug, Clone)]
@@ -111,7 +108,7 @@ impl Shape {
     /// True if a unit's instance is there.
     pub fn has(&self, unit: &Unit, instance: u16) -> bool {
         let discovered = unit.discovery_type.is_some();
-        instance < self.slices || !discovered || !SLICE_UNITS.contains(&unit.name)
+        instance < self.slices || !discovered || unit.one_per != Some(OnePer::Slice)
     }
 
     /// Logical CPUs: first thread of every core of socket 0, of socket 1, …; then the second threads in the same order.
@@ -167,6 +164,5 @@ impl Shape {
 
 /// LLC slices of a socket, all told.
 fn most_slices(family: &Family) -> u16 {
-    let slices = SLICE_UNITS.iter().find_map(|name| family.unit(name)).map(|unit| unit.instances);
-    slices.unwrap_or(1)
+    family.unit_per(OnePer::Slice).map_or(1, |unit| unit.instances)
 }

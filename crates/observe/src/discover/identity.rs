@@ -1,12 +1,10 @@
 //! What registers of role `identity` tell of a socket: where its memory controllers lie, and how many LLC slices it has.
 
-use pericore_catalog::{AddressSpace, Family, Location, Register, Unit};
+use pericore_catalog::{AddressSpace, Family, Identity, Location, OnePer, Register, Unit};
 use pericore_registers::{AccessError, Address, RegisterSpace, Width};
 
 use super::Socket;
 
-/// The unit with a part for each LLC slice.
-const SLICES: &str = "cha";
 /// Address bits that a unit of `mem_base` stands for (1.10.3: bits 51:23).
 const MEM_BASE_SHIFT: u32 = 23;
 /// Address bits that a unit of `mem_offset` stands for (1.10.3: bits 22:12).
@@ -23,7 +21,7 @@ pub(super) fn needs_memory(unit: &Unit) -> bool {
 
 /// True if a unit has a part for each LLC slice, as far as something counts those.
 pub(super) fn has_slices(unit: &Unit) -> bool {
-    unit.name == SLICES
+    unit.one_per == Some(OnePer::Slice)
 }
 
 /// The base addresses of a socket's memory controllers (1.10.3), by number; nothing for one that firmware never set.
@@ -32,13 +30,15 @@ pub(super) fn memory_bases(
     family: &'static Family,
     socket: &Socket,
 ) -> Result<Vec<Option<u64>>, AccessError> {
-    let (Some((unit, base)), Some((_, bars))) = (register(family, "mmio_base"), register(family, "mem_bar")) else {
+    let (Some((unit, base)), Some((_, bars))) =
+        (family.identity(Identity::MemoryBase), family.identity(Identity::MemoryOffset))
+    else {
         return Ok(Vec::new());
     };
-    let Some(base) = field(space, socket, (unit, base), 0, "mem_base")? else { return Ok(Vec::new()) };
+    let Some(base) = field(space, socket, (unit, base), 0)? else { return Ok(Vec::new()) };
     let mut bases = Vec::new();
     for member in 0..bars.count {
-        let offset = field(space, socket, (unit, bars), member, "mem_offset")?;
+        let offset = field(space, socket, (unit, bars), member)?;
         let address = offset.map(|offset| (base << MEM_BASE_SHIFT) + (offset << MEM_OFFSET_SHIFT));
         bases.push(address.filter(|&address| address != 0));
     }
@@ -51,15 +51,15 @@ pub struct SliceCount {
     /// Slices.
     pub slices: u16,
     /// Register that tells.
-    pub register: &'static str,
+    pub register: String,
     /// What another register tells, if it disagrees.
-    pub contradicted: Option<(&'static str, u16)>,
+    pub contradicted: Option<(String, u16)>,
 }
 
 impl SliceCount {
     /// Why an instance of a unit cannot be there.
     pub(super) fn excludes(&self, unit: &Unit, instance: u16) -> Option<String> {
-        let beyond = unit.name == SLICES && instance >= self.slices;
+        let beyond = has_slices(unit) && instance >= self.slices;
         beyond.then(|| format!("this part has {} of these ({})", self.slices, self.register))
     }
 }
@@ -71,44 +71,42 @@ pub(super) fn slices(
     family: &'static Family,
     socket: &Socket,
 ) -> Result<Option<SliceCount>, AccessError> {
-    let Some(most) = family.unit(SLICES).map(|unit| unit.instances) else { return Ok(None) };
+    let Some(most) = family.unit_per(OnePer::Slice).map(|unit| unit.instances) else { return Ok(None) };
     let plausible = |count: &u16| (1..=most).contains(count);
-    let counted = match register(family, "cha_count") {
-        Some(row) => field(space, socket, row, 0, "num_cha")?.and_then(|count| u16::try_from(count).ok()),
+    let count = family.identity(Identity::SliceCount);
+    let counted = match count {
+        Some(row) => field(space, socket, row, 0)?.and_then(|count| u16::try_from(count).ok()),
         None => None,
     };
-    let counted = counted.filter(plausible);
+    let counted =
+        counted.filter(plausible).zip(count).map(|(slices, (_, register))| (slices, register.name.to_owned()));
     let mut capable = None;
     if socket.bus.is_some()
-        && let (Some(low), Some(high)) = (register(family, "capid6"), register(family, "capid7"))
+        && let (Some(low), Some(high)) = (family.identity(Identity::SlicesLow), family.identity(Identity::SlicesHigh))
     {
-        let low = field(space, socket, low, 0, "cha_low")?;
-        let high = field(space, socket, high, 0, "cha_high")?;
-        capable = low.zip(high).map(|(low, high)| (low.count_ones() + high.count_ones()) as u16).filter(plausible);
+        let both = field(space, socket, low, 0)?.zip(field(space, socket, high, 0)?);
+        let slices = both.map(|(low, high)| (low.count_ones() + high.count_ones()) as u16).filter(plausible);
+        capable = slices.map(|slices| (slices, format!("{} and {}", low.1.name, high.1.name)));
     }
     Ok(match (counted, capable) {
-        (Some(slices), capable) => {
-            let contradicted = capable.filter(|&other| other != slices).map(|other| ("capid6 and capid7", other));
-            Some(SliceCount { slices, register: "cha_count", contradicted })
+        (Some((slices, register)), capable) => {
+            let contradicted =
+                capable.filter(|(other, _)| *other != slices).map(|(other, registers)| (registers, other));
+            Some(SliceCount { slices, register, contradicted })
         }
-        (None, Some(slices)) => Some(SliceCount { slices, register: "capid6 and capid7", contradicted: None }),
+        (None, Some((slices, register))) => Some(SliceCount { slices, register, contradicted: None }),
         (None, None) => None,
     })
 }
 
-fn register(family: &'static Family, name: &str) -> Option<(&'static Unit, &'static Register)> {
-    family.units.iter().find_map(|unit| Some((*unit, unit.register_named(name)?)))
-}
-
-/// A field of a register, or nothing if the register does not answer or reads as all ones.
+/// What an identity register holds, or nothing if the register does not answer or reads as all ones.
 fn field(
     space: &mut impl RegisterSpace,
     socket: &Socket,
     (unit, register): (&'static Unit, &'static Register),
     member: u8,
-    name: &str,
 ) -> Result<Option<u64>, AccessError> {
-    let (Ok(place), Some(field)) = (socket.locate(unit, 0, register, member), register.field(name)) else {
+    let (Ok(place), Some(field)) = (socket.locate(unit, 0, register, member), register.lowest_field()) else {
         return Ok(None);
     };
     match space.read(place.address, place.width) {

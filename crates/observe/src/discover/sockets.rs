@@ -1,6 +1,6 @@
 //! Which sockets there are, and which uncore bus is whose.
 
-use pericore_catalog::{Family, FieldAccess, Location, Register, Unit};
+use pericore_catalog::{Family, FieldAccess, Identity, Location, Register, Unit};
 use pericore_registers::{AccessError, Address, Bdf, RegisterSpace, Width};
 
 use super::{Cpu, DiscoverError, Socket};
@@ -57,10 +57,7 @@ pub(super) fn by_node_registers(
     Ok(sockets)
 }
 
-/// Names of the two registers, by family: the node's own number, and the map of node numbers.
-const NODE_REGISTERS: [[&str; 2]; 2] = [["cpunodeid", "gidnidmap"], ["node_id", "node_map"]];
-
-/// The function whose [`NODE_REGISTERS`] tell which socket a bus belongs to.
+/// The registers of a function that tell which socket its bus belongs to.
 struct NodeRegisters {
     device: u8,
     function: u8,
@@ -75,9 +72,7 @@ impl NodeRegisters {
     }
 
     fn of_unit(unit: &'static Unit) -> Option<Self> {
-        let [node_id, map] = NODE_REGISTERS
-            .iter()
-            .find_map(|[node_id, map]| Some([unit.register_named(node_id)?, unit.register_named(map)?]))?;
+        let (node_id, map) = (unit.identity(Identity::NodeId)?, unit.identity(Identity::NodeMap)?);
         let placement = unit.placements.get(usize::from(node_id.placement))?;
         let Location::Pci { device, function } = *placement.instances.first()? else { return None };
         Some(Self { device, function, device_id: *placement.device_ids.first()?, node_id, map })
@@ -98,7 +93,7 @@ impl NodeRegisters {
         let node_id = self.read(space, bdf, self.node_id)?;
         let map = self.read(space, bdf, self.map)?;
         let fault = |what: String| DiscoverError::NodeId { bdf, what };
-        let Some(node_bits) = self.node_id.fields.iter().map(|field| field.bits).find(|bits| bits.lsb == 0) else {
+        let Some(node_bits) = self.node_id.lowest_field().map(|field| field.bits) else {
             return Err(fault(format!("the catalogue describes no node ID in {}", self.node_id.name)));
         };
         let node = node_bits.get(node_id);

@@ -97,7 +97,7 @@ fn health(number: u16, table: &TableReport) -> Finding {
 
 fn slices(socket: &Socket) -> Option<Finding> {
     let slices = socket.slices()?;
-    let (other, theirs) = slices.contradicted?;
+    let (other, theirs) = slices.contradicted.as_ref()?;
     let says = format!(
         "socket {}: {} tells of {} LLC slices, {other} of {theirs}; the first is believed",
         socket.number, slices.register, slices.slices

@@ -1,0 +1,35 @@
+//! What ties units and registers to a socket's topology.
+
+use serde::{Deserialize, Serialize};
+
+/// What a register of [`crate::Role::Identity`] holds of its socket, in its lowest field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Identity {
+    /// The node number of the socket.
+    NodeId,
+    /// Node numbers by socket, packed from bit 0, each as wide as the node number.
+    NodeMap,
+    /// Upper part of the physical address of all memory controllers.
+    MemoryBase,
+    /// Lower part of it, a member for each memory controller.
+    MemoryOffset,
+    /// A bit for each socket link that the part has.
+    Links,
+    /// A bit for each LLC slice in use, the first 32.
+    SlicesLow,
+    /// The next 32.
+    SlicesHigh,
+    /// Number of LLC slices in use.
+    SliceCount,
+}
+
+/// What a unit has one instance for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnePer {
+    /// Each LLC slice.
+    Slice,
+    /// Each socket link.
+    Link,
+}
