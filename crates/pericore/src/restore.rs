@@ -158,13 +158,16 @@ fn one(args: &RestoreArgs, guard: &Guard, path: &Path, said: &mut String) -> Res
         }
     };
     match outcome.map_err(|error| Failure::failed(format!("{}: {error}", path.display())))? {
-        Restored::PutBack { registers, left: bits } => {
+        Restored::PutBack { registers, left: bits, others } => {
             left.remove().map_err(Failure::failed)?;
             let undocumented = bits.iter().fold(String::new(), |text, (saved, bits)| {
                 text + &format!("  but bits {bits:#x} of {saved} are in no document, and were not written\n")
             });
+            let theirs = others.iter().fold(String::new(), |text, saved| {
+                text + &format!("  but {saved} stays as somebody else has written it since\n")
+            });
             let done = format!("  {registers} registers hold their old values again; the journal is removed\n");
-            said.push_str(&(done + &undocumented));
+            said.push_str(&(done + &undocumented + &theirs));
         }
         Restored::OtherBoot { found } => {
             let _ = writeln!(said, "  the machine was started anew since; nothing was written. The registers hold:");

@@ -51,7 +51,8 @@ impl<S: RegisterSpace> Session<S> {
         self.before = running.map(|(_, step, value)| (step.operation.address(), *value)).collect();
         let saved = seen.iter().filter(|(_, step, _)| step.purpose == Purpose::Save);
         let overwritten = |(socket, step, value): &(usize, Step, u64)| {
-            (Saved::new(&self.plan, *socket, step, *value), Ours::of(&self.plan.sockets[*socket], step))
+            let ours = Ours::of(&self.plan.sockets[*socket], step);
+            (Saved::new(&self.plan, *socket, step, *value, ours.written()), ours)
         };
         self.overwritten = saved.map(overwritten).collect();
         Ok(())

@@ -24,17 +24,21 @@ pub struct Saved {
     pub width: Width,
     /// The value to put back.
     pub value: u64,
+    /// What the session writes to it: another value later is somebody else's. Empty for a gate, which others share, and
+    /// in journals of earlier versions.
+    pub written: Vec<u64>,
 }
 
 impl Saved {
-    pub(super) fn new(plan: &Plan, socket: usize, step: &Step, seen: u64) -> Self {
+    pub(super) fn new(plan: &Plan, socket: usize, step: &Step, seen: u64, written: &[u64]) -> Self {
         let part = &plan.sockets[socket];
         let (address, width) = match step.operation {
             Operation::Read { address, width } | Operation::Write { address, width, .. } => (address, width),
         };
         let value = seen & !resets(step.register);
         let instance = part.instances[step.instance].name();
-        Self { socket: part.socket, instance, register: step.register_name(), address, width, value }
+        let (register, written) = (step.register_name(), written.to_vec());
+        Self { socket: part.socket, instance, register, address, width, value, written }
     }
 
     /// The read that tells what the register holds now.

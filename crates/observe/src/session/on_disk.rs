@@ -12,8 +12,14 @@ use super::journal::Saved;
 use super::part;
 use crate::process;
 
-/// First line of every journal; the number is the version of the format.
-pub(super) const HEADER: &str = "pericore journal 1";
+/// What the first line of every journal begins with; the version of the format follows.
+pub(super) const MARK: &str = "pericore journal ";
+
+/// The version that is written: beside old values it has those that the session writes.
+pub(super) const VERSION: &str = "2";
+
+/// The version before, which is still read.
+pub(super) const EARLIER: &str = "1";
 
 /// Where a session keeps its journal, and what tells this machine and boot from others.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -157,6 +163,8 @@ pub enum Restored {
         registers: usize,
         /// Registers with such bits, and those that differ from the old value.
         left: Vec<(Saved, u64)>,
+        /// Registers that somebody else has written since: they stay as they are.
+        others: Vec<Saved>,
     },
     /// The machine was started anew since: nothing was written. What the registers hold now.
     OtherBoot {
@@ -185,7 +193,7 @@ impl Journal {
     /// Reads a journal that is open.
     pub(super) fn of_file(file: &File, path: &Path) -> Result<Self, JournalError> {
         let text = files::text_of(file, path)?;
-        if !text.starts_with(HEADER) {
+        if !text.starts_with(MARK) {
             return Err(JournalError::None { path: path.display().to_string() });
         }
         Self::parse(&text).map_err(|error| match error {
@@ -225,9 +233,9 @@ impl Journal {
 
 /// True if the file may be a journal, whole or damaged.
 fn begins_as_journal(path: &Path) -> bool {
-    let mut start = [0; HEADER.len()];
+    let mut start = [0; MARK.len()];
     let Ok(Some(mut file)) = files::open_journal(path) else { return false };
-    file.read_exact(&mut start).is_ok() && start == HEADER.as_bytes()
+    file.read_exact(&mut start).is_ok() && start == MARK.as_bytes()
 }
 
 pub(super) fn io_error(action: &'static str, path: &Path, error: &io::Error) -> JournalError {

@@ -79,16 +79,27 @@ impl Ours {
         Self::Setting { bits: lasting(seen.register), values: values(writes), is_filter }
     }
 
-    /// The same where only a journal tells of the session, and not what it wrote: a setting goes back whatever it
-    /// holds, and a gate as a whole.
-    pub(super) fn of_journal(register: &Register) -> Self {
+    /// The same where only a journal tells of the session: a setting goes back if it holds what was written, or if the
+    /// journal does not say what that was; a gate goes back as a whole.
+    pub(super) fn of_journal(register: &Register, written: &[u64]) -> Self {
         let is_filter = Overwriting::of(register.role) == Some(Overwriting::Filter);
         match Self::gate(register, 0) {
             // Bits that no document gives stay as they are.
             Self::Gate { bits, stops, is_whole, .. } if Overwriting::of(register.role) == Some(Overwriting::Gate) => {
                 Self::Gate { bits, stops, keeps: !(bits | resets(register)), is_whole }
             }
-            _ => Self::Setting { bits: 0, values: Vec::new(), is_filter },
+            _ => {
+                let bits = if written.is_empty() { 0 } else { lasting(register) };
+                Self::Setting { bits, values: written.to_vec(), is_filter }
+            }
+        }
+    }
+
+    /// What the session writes to a setting; nothing of a gate, whose bits say what is the session's.
+    pub(super) fn written(&self) -> &[u64] {
+        match self {
+            Self::Setting { values, .. } => values,
+            Self::Gate { .. } => &[],
         }
     }
 

@@ -3,15 +3,15 @@
 use pericore_registers::{Address, Bdf, Width};
 
 use super::journal::Saved;
-use super::on_disk::{HEADER, Journal, JournalError};
+use super::on_disk::{EARLIER, Journal, JournalError, MARK, VERSION};
 
 impl Journal {
     /// The file's text.
     pub fn to_text(&self) -> String {
         let one_line = |text: &str| text.replace(['\n', '\r'], " ");
         let (pid, started, boot, machine) = (self.pid, self.started, one_line(&self.boot), one_line(&self.machine));
-        let mut text = format!("{HEADER}\npid {pid}\nstarted {started}\nboot {boot}\nmachine {machine}\n");
-        for Saved { socket, instance, register, address, width, value } in &self.saved {
+        let mut text = format!("{MARK}{VERSION}\npid {pid}\nstarted {started}\nboot {boot}\nmachine {machine}\n");
+        for Saved { socket, instance, register, address, width, value, written } in &self.saved {
             let place = match address {
                 Address::Msr { cpu, msr } => format!("msr {cpu} {msr:#x}"),
                 Address::Pci { bdf: Bdf { segment, bus, device, function }, offset } => {
@@ -20,6 +20,10 @@ impl Journal {
                 Address::Mmio { physical } => format!("mmio {physical:#x}"),
             };
             text += &format!("save {socket} {instance} {register} {} {value:#x} {place}\n", width.bytes());
+            if !written.is_empty() {
+                let values: Vec<String> = written.iter().map(|value| format!("{value:#x}")).collect();
+                text += &format!("wrote {}\n", values.join(" "));
+            }
         }
         let sum = checksum(&text);
         text + &format!("checksum {sum:#018x}\n")
@@ -38,7 +42,8 @@ impl Journal {
         let body = text.strip_suffix('\n').and_then(|text| text.rfind('\n')).map_or(0, |end| end + 1);
         let (body, last) = text.split_at(body);
         let lines = body.lines().count();
-        if !body.starts_with(HEADER) || body.lines().next() != Some(HEADER) {
+        let version = body.lines().next().and_then(|line| line.strip_prefix(MARK));
+        if !version.is_some_and(|version| [VERSION, EARLIER].contains(&version)) {
             return Err(damaged(1, "it is no journal of this version"));
         }
         if last != format!("checksum {:#018x}\n", checksum(body)) {
@@ -56,6 +61,15 @@ impl Journal {
                 Some(("save", entry)) => {
                     journal.saved.push(saved(entry).ok_or_else(|| damaged(at + 1, "it names no register"))?);
                 }
+                Some(("wrote", values)) => {
+                    let values: Option<Vec<u64>> = values.split(' ').map(number).collect();
+                    let (last, values) = journal
+                        .saved
+                        .last_mut()
+                        .zip(values)
+                        .ok_or_else(|| damaged(at + 1, "it has no values of a register above"))?;
+                    last.written = values;
+                }
                 _ => return Err(damaged(at + 1, "it starts with no known word")),
             }
         }
@@ -66,10 +80,6 @@ impl Journal {
 fn saved(entry: &str) -> Option<Saved> {
     let words: Vec<&str> = entry.split(' ').collect();
     let [socket, instance, register, width, value, space, place @ ..] = &words[..] else { return None };
-    let number = |text: &str| match text.strip_prefix("0x") {
-        Some(digits) => u64::from_str_radix(digits, 16).ok(),
-        None => text.parse().ok(),
-    };
     let place: Vec<u64> = place.iter().map(|word| number(word)).collect::<Option<_>>()?;
     let address = match (*space, &place[..]) {
         ("msr", &[cpu, msr]) => Address::Msr { cpu: cpu.try_into().ok()?, msr: msr.try_into().ok()? },
@@ -94,7 +104,15 @@ fn saved(entry: &str) -> Option<Saved> {
     };
     let value = number(value).filter(|value| value & !width.mask() == 0)?;
     let (instance, register) = ((*instance).to_owned(), (*register).to_owned());
-    Some(Saved { socket: socket.parse().ok()?, instance, register, address, width, value })
+    Some(Saved { socket: socket.parse().ok()?, instance, register, address, width, value, written: Vec::new() })
+}
+
+/// A number in hexadecimal digits behind `0x`, else in decimal ones.
+fn number(text: &str) -> Option<u64> {
+    match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
 }
 
 /// FNV-1a, 64 bits: against torn and edited files, not against forgers.
@@ -114,6 +132,7 @@ mod tests {
             address,
             width,
             value,
+            written: if value == 0 { vec![0, 0x40_0304] } else { Vec::new() },
         };
         Journal {
             pid: 4711,

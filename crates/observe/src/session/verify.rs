@@ -78,9 +78,9 @@ impl Journal {
                 all.into_iter().map(|control| (socket.number, control))
             })
             .collect();
-        Leaving { saved: &good, controls: &controls, before: &[] }.put_back(space)?;
+        let others = Leaving { saved: &good, controls: &controls, before: &[] }.put_back(space)?;
         match absent.first() {
-            None => Ok(Restored::PutBack { registers: good.len(), left }),
+            None => Ok(Restored::PutBack { registers: good.len() - others.len(), left, others }),
             Some((first, why)) => Err(SessionError::Restore {
                 refused: absent.len(),
                 first: first.to_string(),
@@ -160,7 +160,10 @@ fn judge(entry: &Saved, space: &mut impl RegisterSpace, topology: &Topology, cpu
     let now = space.read(place.address, place.width).ok().filter(|value| *value != place.width.mask()).unwrap_or(0);
     let documented = documented(unit, register);
     let value = entry.value & documented | now & !documented;
-    Ok(Verdict::Good(Saved { address: place.address, value, ..entry.clone() }, Ours::of_journal(register)))
+    Ok(Verdict::Good(
+        Saved { address: place.address, value, ..entry.clone() },
+        Ours::of_journal(register, &entry.written),
+    ))
 }
 
 /// A register of a unit by the name that journals give it.

@@ -9,7 +9,7 @@ const BOOT: &str = "boot";
 
 fn entry(instance: &str, register: &str, address: Address, width: Width, value: u64) -> Saved {
     let (instance, register) = (instance.to_owned(), register.to_owned());
-    Saved { socket: 0, instance, register, address, width, value }
+    Saved { socket: 0, instance, register, address, width, value, written: Vec::new() }
 }
 
 const fn msr(msr: u32) -> Address {
@@ -41,7 +41,10 @@ fn restore(space: &mut Fake, saved: Vec<Saved>) -> Result<Restored, SessionError
 #[test]
 fn what_a_session_saved_is_put_back() {
     let mut space = Fake::two_sockets();
-    assert_eq!(restore(&mut space, genuine()), Ok(Restored::PutBack { registers: 4, left: Vec::new() }));
+    assert_eq!(
+        restore(&mut space, genuine()),
+        Ok(Restored::PutBack { registers: 4, left: Vec::new(), others: Vec::new() })
+    );
     assert_eq!(space.written(), ["d10=334", "10.1+d8=304", "d14=7c0000", "d04=10000"]);
 }
 
@@ -91,8 +94,39 @@ fn bits_that_no_document_gives_stay_as_they_are() {
     let odd = entry("cbo0", "ctl0", msr(0xd10), Width::B8, 1 << 40 | 0x334);
     let saved = [vec![odd.clone()], genuine()[1..].to_vec()].concat();
     let left = vec![(odd, 1 << 40 | 1 << 41)];
-    assert_eq!(restore(&mut space, saved), Ok(Restored::PutBack { registers: 4, left }));
+    assert_eq!(restore(&mut space, saved), Ok(Restored::PutBack { registers: 4, left, others: Vec::new() }));
     assert_eq!(space.written(), ["d10=20000000334", "10.1+d8=304", "d14=7c0000", "d04=10000"]);
+}
+
+/// The session wrote 0x400334 to a control, and its filter in two rounds; channel 1 it turned off. Since its end
+/// somebody else has set the control to LLC_VICTIMS (0x37), which heeds the filter's state bits: both stay, and all
+/// others go back. A journal of the version before does not say what was written.
+#[test]
+fn what_somebody_else_has_written_since_stays() {
+    let wrote = |entry: &Saved, written: &[u64]| Saved { written: written.to_vec(), ..entry.clone() };
+    let [control, filter, channel, unit] = &genuine()[..] else { panic!("four") };
+    let saved = vec![
+        wrote(control, &[0, 0x40_0334]),
+        wrote(filter, &[0x0004_0000, 0x007c_0000]),
+        wrote(channel, &[0]),
+        unit.clone(),
+    ];
+    let held = |control: u64| {
+        let mut space = Fake::two_sockets();
+        space.msrs.extend([((0, 0xd10), control), ((0, 0xd14), 0x0004_0000)]);
+        space
+    };
+    let mut space = held(0x40_0137);
+    let others = saved[..2].to_vec();
+    assert_eq!(restore(&mut space, saved.clone()), Ok(Restored::PutBack { registers: 2, left: Vec::new(), others }));
+    // Who counts there goes on: the unit's control keeps what it holds, without a freeze.
+    assert_eq!(space.written(), ["10.1+d8=304", "d04=0"]);
+    for (control, saved) in [(0x40_0334, saved.clone()), (0, saved), (0x40_0137, genuine())] {
+        let mut space = held(control);
+        let done = Restored::PutBack { registers: 4, left: Vec::new(), others: Vec::new() };
+        assert_eq!(restore(&mut space, saved), Ok(done), "{control:#x}");
+        assert_eq!(space.written()[0], "d10=334");
+    }
 }
 
 /// What is not there now is named and left; the rest is put back all the same.
@@ -111,7 +145,10 @@ fn registers_are_reached_through_what_is_online() {
     let mut space = Fake::two_sockets();
     let saved =
         vec![Saved { socket: 1, ..entry("cbo0", "ctl0", Address::Msr { cpu: 7, msr: 0xd10 }, Width::B8, 0x334) }];
-    assert_eq!(restore(&mut space, saved), Ok(Restored::PutBack { registers: 1, left: Vec::new() }));
+    assert_eq!(
+        restore(&mut space, saved),
+        Ok(Restored::PutBack { registers: 1, left: Vec::new(), others: Vec::new() })
+    );
     assert_eq!(space.writes, [(Address::Msr { cpu: 2, msr: 0xd10 }, 0x334)]);
 }
 
