@@ -18,6 +18,7 @@ pub(super) fn header_of(spot: &Spot<'_>) -> Result<Header, RecordError> {
         title: text("title")?,
         emulated: optional("emulated")?,
         started: optional("started")?,
+        host: optional("host")?,
         event_files,
         truth: spot.field("truth")?.flag()?,
     };

@@ -33,6 +33,8 @@ pub struct About {
     pub emulated: Option<String>,
     /// When it began, UTC, as in RFC 3339; none in virtual time, which begins anew with each run.
     pub started: Option<String>,
+    /// The machine's name in its network; none of a software machine, so that the same seed gives the same file.
+    pub host: Option<String>,
     /// The event files that had a part in the selection.
     pub event_files: Vec<String>,
     /// True if the model's own counts are recorded as well.

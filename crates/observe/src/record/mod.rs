@@ -5,6 +5,7 @@
 //! [`Reader`] trusts nothing in the file, and holds one line of it at a time. [`View`] finds a selection's events among those recorded.
 
 mod error;
+mod fields;
 mod first_line;
 mod header;
 mod lines;
@@ -18,9 +19,9 @@ mod tests;
 
 pub use error::RecordError;
 pub use header::{About, Counted, Header, Place, Source};
-pub use read::{Reader, Recorded};
+pub use read::{AHEAD, Reader, Recorded};
 pub use view::{View, ViewError};
-pub use write::Writer;
+pub use write::{Writer, count_text, ending_text, header_text, sample_text};
 
 /// The version of the format: it changes when a reader of the version before would misunderstand.
 pub const FORMAT: u64 = 1;

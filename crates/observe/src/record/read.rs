@@ -16,7 +16,7 @@ use crate::session::{Count, Doubt, Length, Sample, Slices, Withdrawn};
 const ROUNDING: f64 = 1e-6;
 
 /// Samples that are read ahead: a later one may withdraw what those before it say.
-const AHEAD: usize = 20;
+pub const AHEAD: usize = 20;
 
 /// Reads a recording: its header at once, then one sample after the other, as an iterator. After an error there are no more.
 #[derive(Debug)]
@@ -31,6 +31,8 @@ pub struct Reader<R> {
     ending: Option<Ending>,
     failed: Option<RecordError>,
     is_over: bool,
+    /// Samples are as they were written, whatever a later one withdraws.
+    is_as_written: bool,
 }
 
 /// A sample as it was recorded; its counts refer to the header's events.
@@ -68,7 +70,15 @@ impl<R: BufRead> Reader<R> {
         let header = header_of(&Spot::whole(1, &first))?;
         let ahead = VecDeque::new();
         let (end, measured) = (0.0, 0.0);
-        Ok(Self { lines, header, ahead, samples: 0, end, measured, ending: None, failed: None, is_over: false })
+        let (is_over, is_as_written) = (false, false);
+        Ok(Self { lines, header, ahead, samples: 0, end, measured, ending: None, failed: None, is_over, is_as_written })
+    }
+
+    /// Samples are left as they were written, to be written again: what a later one withdraws stands in that one alone.
+    #[must_use]
+    pub fn as_written(mut self) -> Self {
+        self.is_as_written = true;
+        self
     }
 
     /// What was measured.
@@ -109,7 +119,7 @@ impl<R: BufRead> Reader<R> {
 
     /// Takes a sample, and marks those that it withdraws.
     fn read_ahead(&mut self, recorded: Recorded) {
-        if let Some(withdrawn) = &recorded.sample.withdrawn {
+        if let Some(withdrawn) = recorded.sample.withdrawn.as_ref().filter(|_| !self.is_as_written) {
             let range = withdrawn.among(self.ahead.len());
             self.ahead.range_mut(range).for_each(|before| {
                 before.sample.withdraw(withdrawn);

@@ -39,6 +39,7 @@ fn header() -> Header {
             title: "Xeon E5-2680, 1 socket: sort words.txt".to_owned(),
             emulated: None,
             started: Some("2026-11-22T19:42:00.000Z".to_owned()),
+            host: Some("db1".to_owned()),
             event_files: Vec::new(),
             truth: false,
         },

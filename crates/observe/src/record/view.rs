@@ -75,17 +75,34 @@ impl View {
     /// # Errors
     /// [`ViewError`], which names the event that is missing.
     pub fn new(header: &Header, selection: Selection) -> Result<Self, ViewError> {
+        let (view, missing) = Self::of_what_is_there(header, selection)?;
+        missing.into_iter().next().map_or(Ok(view), Err)
+    }
+
+    /// Finds those events of a selection that a recording has; what needs another is left out. The errors name each
+    /// event that is missing.
+    ///
+    /// # Errors
+    /// The recording is of another family, or means something else by a name, or has none of the events.
+    pub fn of_what_is_there(header: &Header, mut selection: Selection) -> Result<(Self, Vec<ViewError>), ViewError> {
         let family = selection.family;
         if header.family != family.name {
             return Err(ViewError::OtherFamily { recorded: header.family.clone(), asked: family.name });
         }
         let wanted: Vec<Counted> = selection.events.iter().map(Counted::from).collect();
-        let found = (0..wanted.len()).map(|event| find(header, &wanted, event)).collect::<Result<Vec<usize>, _>>()?;
+        let mut found: Vec<Option<usize>> = Vec::new();
+        for event in 0..wanted.len() {
+            found.push(match find(header, &wanted, event) {
+                Ok(recorded) => Some(recorded),
+                Err(ViewError::NotRecorded { .. }) => None,
+                Err(error) => return Err(error),
+            });
+        }
         let mut picks = Vec::new();
         let mut used = vec![false; header.instances.len()];
         for (position, &(recorded, instance)) in header.counts.iter().enumerate() {
             let number = header.instances[instance].number;
-            for (event, _) in found.iter().enumerate().filter(|(_, found)| **found == recorded) {
+            for (event, _) in found.iter().enumerate().filter(|(_, found)| **found == Some(recorded)) {
                 if wanted[event].instance.is_none_or(|only| only == number) {
                     picks.push((position, event));
                     used[instance] = true;
@@ -93,8 +110,16 @@ impl View {
             }
         }
         // An instance that is not there would be a row less, without a word.
-        if let Some(event) = (0..wanted.len()).find(|event| !picks.iter().any(|(_, picked)| picked == event)) {
-            return Err(not_recorded(header, &wanted[event]));
+        let is_there = |event: usize| picks.iter().any(|(_, picked)| *picked == event);
+        let missing: Vec<_> = wanted.iter().enumerate().filter(|(event, _)| !is_there(*event)).collect();
+        let missing: Vec<ViewError> = missing.into_iter().map(|(_, event)| not_recorded(header, event)).collect();
+        selection.listed.retain(|listed| is_there(listed.event));
+        selection.metrics.retain(|metric| metric.inputs.iter().all(|(_, event)| is_there(*event)));
+        if selection.listed.is_empty()
+            && selection.metrics.is_empty()
+            && let Some(error) = missing.first()
+        {
+            return Err(error.clone());
         }
         let places = header.instances.iter().zip(used).filter(|(_, used)| *used).map(|(place, _)| place);
         let instances = places
@@ -103,7 +128,7 @@ impl View {
                 Ok(Instance { socket: place.socket, unit, number: place.number })
             })
             .collect::<Result<_, _>>()?;
-        Ok(Self { selection, instances, picks })
+        Ok((Self { selection, instances, picks }, missing))
     }
 
     /// What is counted where, for [`results`](crate::results).

@@ -2,6 +2,7 @@
 
 mod file;
 mod recorder;
+mod sink;
 mod time;
 
 use std::path::PathBuf;
@@ -12,12 +13,16 @@ use clap::Args;
 use crate::failure::Failure;
 use crate::measure::{Course, MeasureArgs, Task};
 use recorder::Recorder;
+use sink::RecordingForm;
 
 /// Where recordings are, unless the user says.
 pub const FILE: &str = "pericore.rec";
 
 /// Milliseconds between two samples, unless the user says: on a real machine, and in virtual time.
 const INTERVALS: (f64, f64) = (1000.0, 0.01);
+
+/// Milliseconds of a table's row groups, in the same way: what a crash can cost.
+const PACES: (f64, f64) = (10_000.0, 0.1);
 
 /// Arguments of `pericore record`.
 #[derive(Debug, Args)]
@@ -27,6 +32,9 @@ pub struct RecordArgs {
     /// Write to this file; one that is there already becomes FILE.old
     #[arg(short = 'o', long, value_name = "FILE", default_value = FILE)]
     output: PathBuf,
+    /// The file's form; by its name unless given: FILE.parquet is a Parquet table, all others are JSON lines
+    #[arg(long, value_name = "FORM")]
+    format: Option<RecordingForm>,
     /// Take a sample every so many milliseconds: 1000 unless given (on a software machine virtual ones, and 0.01 unless given: workloads
     /// often end within a virtual millisecond)
     #[arg(short = 'I', long, value_name = "MS", allow_negative_numbers = true)]

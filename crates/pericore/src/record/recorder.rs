@@ -4,23 +4,32 @@ use std::io;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use pericore_observe::record::{About, Ending, Header, Writer};
+use pericore_observe::record::{About, Ending, Header};
+use pericore_table::FlushPace;
 
-use super::RecordArgs;
 use super::file::RecordFile;
+use super::sink::{RecordingForm, Sink};
 use super::time::rfc3339;
+use super::{PACES, RecordArgs};
 use crate::failure::Failure;
 use crate::measure::{Receiver, Subject, Taken};
 use crate::results::fewer::Fewer;
 use crate::results::table::thousands;
 use crate::{notice, refused_file};
 
+/// This machine's name in its network.
+fn host() -> Option<String> {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
+    let name = name.trim();
+    (!name.is_empty()).then(|| name.to_owned())
+}
+
 /// Writes each sample as it comes.
 pub struct Recorder<'a> {
     args: &'a RecordArgs,
     /// Opened, and nothing written yet.
     opened: Option<RecordFile>,
-    writer: Option<Writer<RecordFile>>,
+    writer: Option<Sink<RecordFile>>,
     signal: Option<i32>,
 }
 
@@ -33,18 +42,22 @@ impl<'a> Recorder<'a> {
     /// The run failed: says so in the file, and in the failure what there is of it.
     pub fn fail(mut self, failure: Failure) -> Failure {
         let Some(writer) = &mut self.writer else { return failure };
-        if !writer.output().is_in_place() {
+        if writer.samples() == 0 && !writer.output().is_in_place() {
             return failure;
         }
         writer.output().cut(writer.bytes());
-        if writer.end(&Ending::Failed { why: failure.to_string() }).is_err() {
+        let ended = writer.end(&Ending::Failed { why: failure.to_string() });
+        if ended.and_then(|()| writer.output_mut().put_in_place()).is_err() {
             writer.output().cut(writer.bytes());
         }
-        if writer.samples() == 0 {
+        if !writer.output().is_in_place() {
+            return failure;
+        }
+        if writer.written() == 0 {
             return failure;
         }
         let path = writer.output().path().display();
-        failure.with_advice(&format!("the {} samples before that are in {path}", writer.samples()))
+        failure.with_advice(&format!("the {} samples before that are in {path}", writer.written()))
     }
 
     /// What a write came to.
@@ -71,11 +84,14 @@ impl Receiver for Recorder<'_> {
             title: subject.title.clone(),
             emulated: subject.emulated.clone(),
             started: (!is_virtual).then(|| rfc3339(SystemTime::now())),
+            host: (!is_virtual).then(host).flatten(),
             event_files: self.args.measure.wanted.files.names(),
             // Only a model knows it.
             truth: self.args.truth && is_virtual,
         };
-        let begun = Writer::begin(file, &Header::new(about, subject.plan));
+        let format = self.args.format.unwrap_or_else(|| RecordingForm::of(&self.args.output));
+        let pace = FlushPace { seconds: if is_virtual { PACES.1 } else { PACES.0 } / 1e3 };
+        let begun = Sink::begin(format, file, &Header::new(about, subject.plan), pace);
         self.writer = Some(self.written(begun)?);
         Ok(())
     }
@@ -85,7 +101,7 @@ impl Receiver for Recorder<'_> {
         let end = taken.end.unwrap_or(taken.sample.seconds);
         // Only what has a sample in it is worth more than an older recording.
         let written = writer.sample(end, taken.sample, taken.truth);
-        let outcome = written.and_then(|()| writer.output_mut().put_in_place());
+        let outcome = written.and_then(|is_there| if is_there { writer.output_mut().put_in_place() } else { Ok(()) });
         self.written(outcome)
     }
 
@@ -105,7 +121,10 @@ impl Receiver for Recorder<'_> {
     fn finish(&mut self) -> Result<(), Failure> {
         let Some(writer) = &mut self.writer else { return Ok(()) };
         let signal = self.signal.and_then(|signal| u64::try_from(signal).ok());
-        let outcome = writer.end(&signal.map_or(Ending::Whole, |signal| Ending::Interrupted { signal }));
+        let mut outcome = writer.end(&signal.map_or(Ending::Whole, |signal| Ending::Interrupted { signal }));
+        if outcome.is_ok() && writer.samples() > 0 {
+            outcome = writer.output_mut().put_in_place();
+        }
         let (samples, bytes) = (writer.samples(), thousands(writer.bytes() as f64));
         let path = writer.output().path().display().to_string();
         let is_in_place = writer.output().is_in_place();

@@ -1,8 +1,13 @@
 //! `pericore report`: what a recording has, as `stat` would have printed it, and over time.
 
+mod convert;
 mod diff;
+mod input;
 mod over_time;
 mod recording;
+mod span;
+mod trace;
+mod until;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -19,6 +24,8 @@ use crate::results::table::Digits;
 use crate::results::{Report, rows};
 use over_time::OverTime;
 use recording::{Interval, Recording, STANDARD_INPUT};
+use span::TimeSpan;
+use until::{Conversion, Until};
 
 /// Arguments of `pericore report`.
 #[derive(Debug, Args)]
@@ -30,8 +37,13 @@ pub struct ReportArgs {
     wanted: SelectionArgs,
     #[command(flatten)]
     output: OutputArgs,
-    #[command(flatten)]
-    span: Span,
+    /// Leave out what was before so many seconds from the start. Samples count whole: those whose middle is not before
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    from: Option<f64>,
+    /// Leave out what was later than so many seconds from the start; or write the recording in another form, to
+    /// standard output or the file of -o: jsonl, parquet, csv (with the names of the columns), trace (for Perfetto)
+    #[arg(long, value_name = "SECONDS|FORM", allow_negative_numbers = true)]
+    to: Vec<Until>,
     /// Print each interval, as `stat -I` does
     #[arg(short = 'I', long)]
     intervals: bool,
@@ -48,24 +60,19 @@ pub struct ReportArgs {
     truth: bool,
 }
 
-/// A part of a recording.
-#[derive(Debug, Clone, Copy, Args)]
-struct Span {
-    /// Leave out what was before so many seconds from the start. Samples count whole: those whose middle is not before
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
-    from: Option<f64>,
-    /// Leave out what was later than so many seconds from the start
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
-    to: Option<f64>,
-}
-
 /// Runs the command.
 ///
 /// # Errors
 /// A recording that cannot be read, or that has not what is asked for; an output that cannot be written.
 pub fn run(args: &ReportArgs) -> Result<(), Failure> {
-    args.span.check()?;
-    let mut recording = Recording::open(&args.file, &args.wanted, args.span)?;
+    args.span().check()?;
+    if let Some(form) = args.conversion()? {
+        let (file, name) = recording::file(&args.file)?;
+        args.output.must_not_be(&name, &file.metadata()?)?;
+        let out = args.output.open_or(io::stdout())?;
+        return convert::run(form, file, &name, args.span(), out);
+    }
+    let mut recording = Recording::open(&args.file, &args.wanted, args.span())?;
     if args.truth && !recording.about().truth {
         return Err(Failure::usage(format!(
             "{}: recorded without --truth; record again with it, or leave it out",
@@ -108,48 +115,36 @@ pub fn run(args: &ReportArgs) -> Result<(), Failure> {
 }
 
 impl ReportArgs {
+    /// The part that is wanted.
+    fn span(&self) -> TimeSpan {
+        let seconds = |until: &Until| if let Until::Seconds(seconds) = until { Some(*seconds) } else { None };
+        TimeSpan { from: self.from, to: self.to.iter().find_map(seconds) }
+    }
+
+    /// The form to convert to, if one is given.
+    ///
+    /// # Errors
+    /// Two of a kind, or what only a report can be given.
+    fn conversion(&self) -> Result<Option<Conversion>, Failure> {
+        let form = |until: &Until| if let Until::Form(form) = until { Some(*form) } else { None };
+        let forms: Vec<Conversion> = self.to.iter().filter_map(form).collect();
+        if forms.len() > 1 || self.to.len() - forms.len() > 1 {
+            return Err(Failure::usage("--to: give one time and one form at the most"));
+        }
+        let Some(form) = forms.first() else { return Ok(None) };
+        let is_report = self.intervals || self.over_time || self.truth || self.diff.is_some();
+        if is_report || !self.wanted.is_empty() || !self.output.is_plain() {
+            return Err(Failure::usage(
+                "--to FORM writes all that was recorded: leave out what chooses and forms a report, but for --from, \
+                 --to SECONDS and -o",
+            ));
+        }
+        Ok(Some(*form))
+    }
+
     /// The rows of an interval, or of the whole.
     fn report(&self, recording: &Recording, interval: &Interval) -> Report {
         let truth: Option<&Sample> = interval.truth.as_ref().filter(|_| self.truth);
         rows::report(&recording.layout(), &interval.sample, truth, self.output.scope(), interval.end)
-    }
-}
-
-impl Span {
-    fn check(self) -> Result<(), Failure> {
-        let (from, to) = (self.from.unwrap_or(0.0), self.to.unwrap_or(f64::INFINITY));
-        if from >= 0.0 && from < to {
-            return Ok(());
-        }
-        Err(Failure::usage(
-            "--from and --to: give seconds from the start of the recording, and --to a later time than --from",
-        ))
-    }
-
-    /// True if a sample of so many seconds belongs to it that ended then.
-    fn has(self, end: f64, seconds: f64) -> bool {
-        let middle = end - seconds / 2.0;
-        self.from.is_none_or(|from| middle >= from) && self.to.is_none_or(|to| middle < to)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// However a recording is cut, each sample is in one of the parts.
-    #[test]
-    fn parts_make_the_whole() {
-        let ends = [0.5, 1.0, 1.5, 2.0];
-        for cut in [0.1, 0.25, 0.3, 0.75, 1.0, 1.74, 1.76] {
-            let (before, behind) = (Span { from: None, to: Some(cut) }, Span { from: Some(cut), to: None });
-            for end in ends {
-                assert_ne!(before.has(end, 0.5), behind.has(end, 0.5), "{end} at {cut}");
-            }
-        }
-        assert!(Span { from: Some(0.2), to: Some(0.3) }.has(0.5, 0.5), "its middle is at 0.25");
-        for (from, to) in [(1.0, 1.0), (2.0, 1.0), (-1.0, 1.0), (f64::NAN, 1.0), (0.0, f64::NAN)] {
-            assert!(Span { from: Some(from), to: Some(to) }.check().is_err(), "{from} to {to}");
-        }
     }
 }

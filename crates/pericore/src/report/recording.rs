@@ -1,7 +1,7 @@
 //! A recording, opened to be seen with a selection's eyes.
 
 use std::fs::{File, Metadata};
-use std::io::{self, BufReader};
+use std::io;
 use std::os::fd::AsFd as _;
 use std::path::Path;
 
@@ -11,7 +11,8 @@ use pericore_observe::results::Layout;
 use pericore_observe::selection::Selection;
 use pericore_observe::session::Sample;
 
-use super::Span;
+use super::input::{Input, refused_input};
+use super::span::TimeSpan;
 use crate::failure::Failure;
 use crate::measure::SelectionArgs;
 use crate::notice;
@@ -27,9 +28,13 @@ pub struct Recording {
     name: String,
     /// What the system says of it.
     file: Metadata,
-    reader: Reader<BufReader<File>>,
+    reader: Reader<Input>,
+    /// It is a table: samples have numbers, and there are no lines.
+    is_table: bool,
+    /// Bytes of a table that were written in part only.
+    behind: u64,
     view: View,
-    span: Span,
+    span: TimeSpan,
     /// Samples read, and those of them in the span.
     read: u64,
     taken: u64,
@@ -63,42 +68,46 @@ impl Recording {
     ///
     /// # Errors
     /// A file that is no recording, or has not what is wanted.
-    pub fn open(path: &Path, wanted: &SelectionArgs, span: Span) -> Result<Self, Failure> {
+    pub fn open(path: &Path, wanted: &SelectionArgs, span: TimeSpan) -> Result<Self, Failure> {
         Self::with(path, span, |name, header| {
             let family = family(name, header)?;
-            if !wanted.is_empty() {
-                return wanted.selection(family);
-            }
-            let family = wanted.files.extend(family)?.family;
-            Selection::again(family, &header.asked).map_err(|error| unknown(name, &header.about, &error.to_string()))
+            let selection = if wanted.is_empty() {
+                let family = wanted.files.extend(family)?.family;
+                let again = Selection::again(family, &header.asked);
+                again.map_err(|error| unknown(name, &header.about, &error.to_string()))?
+            } else {
+                wanted.selection(family)?
+            };
+            View::new(header, selection).map_err(|error| Failure::failed(format!("{name}: {error}")))
         })
     }
 
-    /// The same, with what another recording is seen with.
+    /// The same, with what another recording is seen with; what this one does not have is said and left out.
     ///
     /// # Errors
     /// As [`Recording::open`].
     pub fn open_like(&self, path: &Path) -> Result<Self, Failure> {
-        Self::with(path, self.span, |_, _| Ok(self.view.layout().selection.clone()))
+        Self::with(path, self.span, |name, header| {
+            let failed = |error| Failure::failed(format!("{name}: {error}"));
+            let selection = self.view.layout().selection.clone();
+            let (view, missing) = View::of_what_is_there(header, selection).map_err(failed)?;
+            missing.iter().for_each(|error| notice::warn(format!("{name}: {error}; what needs it is left out")));
+            Ok(view)
+        })
     }
 
     fn with(
         path: &Path,
-        span: Span,
-        selection: impl FnOnce(&str, &Header) -> Result<Selection, Failure>,
+        span: TimeSpan,
+        view: impl FnOnce(&str, &Header) -> Result<View, Failure>,
     ) -> Result<Self, Failure> {
-        let is_standard_input = path == Path::new(STANDARD_INPUT);
-        let name = if is_standard_input { "standard input".to_owned() } else { path.display().to_string() };
-        let opened =
-            if is_standard_input { io::stdin().as_fd().try_clone_to_owned().map(File::from) } else { File::open(path) };
-        let refuse = |error| Failure::failed(refused_file::reading(Path::new(&name), &error));
-        let opened = opened.map_err(refuse)?;
-        let file = opened.metadata().map_err(refuse)?;
-        let reader = Reader::open(BufReader::new(opened)).map_err(|error| damaged(&name, &error))?;
-        let header = reader.header();
-        let view = View::new(header, selection(&name, header)?)
-            .map_err(|error| Failure::failed(format!("{name}: {error}")))?;
-        Ok(Self { name, file, reader, view, span, read: 0, taken: 0, last: 0.0 })
+        let (opened, name) = file(path)?;
+        let file = opened.metadata().map_err(|error| Failure::failed(refused_file::reading(path, &error)))?;
+        let input = Input::of(opened).map_err(|error| refused_input(&name, &error))?;
+        let (is_table, behind) = (input.is_table(), input.behind());
+        let reader = Reader::open(input).map_err(|error| damaged(&name, &error, is_table))?;
+        let view = view(&name, reader.header())?;
+        Ok(Self { name, file, reader, is_table, behind, view, span, read: 0, taken: 0, last: 0.0 })
     }
 
     /// The file, as the user named it.
@@ -127,7 +136,7 @@ impl Recording {
     /// A damaged line.
     pub fn next(&mut self) -> Result<Option<Interval>, Failure> {
         for recorded in self.reader.by_ref() {
-            let recorded = recorded.map_err(|error| damaged(&self.name, &error))?;
+            let recorded = recorded.map_err(|error| damaged(&self.name, &error, self.is_table))?;
             self.read += 1;
             self.last = recorded.end;
             if self.span.has(recorded.end, recorded.sample.seconds) {
@@ -159,19 +168,8 @@ impl Recording {
     /// There was no interval in the span.
     pub fn finish(&self) -> Result<(), Failure> {
         let (name, read) = (&self.name, self.read);
-        match self.reader.ending() {
-            Some(Ending::Failed { why }) => {
-                notice::warn(format!("{name}: the measurement failed after {read} samples: {why}"));
-            }
-            Some(Ending::Cut { half }) => {
-                let half = half.map_or_else(String::new, |line| {
-                    format!("; line {line} was written in part only, and is left out")
-                });
-                notice::warn(format!(
-                    "{name}: cut after {read} samples: the line that says how it ended is missing{half}"
-                ));
-            }
-            _ => {}
+        if let Some(ending) = self.reader.ending() {
+            warn_of_ending(name, ending, read, self.is_table, self.behind);
         }
         match (self.taken, self.read) {
             (0, 0) => Err(Failure::failed(format!("{name}: no sample in it: it ended before the first; record again"))),
@@ -184,6 +182,39 @@ impl Recording {
     }
 }
 
+/// The file of a recording, and what to call it.
+///
+/// # Errors
+/// It cannot be opened.
+pub fn file(path: &Path) -> Result<(File, String), Failure> {
+    let (opened, name) = if path == Path::new(STANDARD_INPUT) {
+        (io::stdin().as_fd().try_clone_to_owned().map(File::from), "standard input".to_owned())
+    } else {
+        (File::open(path), path.display().to_string())
+    };
+    let opened = opened.map_err(|error| Failure::failed(refused_file::reading(Path::new(&name), &error)))?;
+    Ok((opened, name))
+}
+
+/// Says how a recording ended, unless that is as it was to.
+pub fn warn_of_ending(name: &str, ending: &Ending, samples: u64, is_table: bool, behind: u64) {
+    match ending {
+        Ending::Failed { why } => {
+            notice::warn(format!("{name}: the measurement failed after {samples} samples: {why}"));
+        }
+        Ending::Cut { half } => {
+            let half = match (half, behind) {
+                (Some(line), _) => format!("; line {line} was written in part only, and is left out"),
+                (None, 0) => String::new(),
+                (None, behind) => format!("; the last {behind} bytes were written in part only, and are left out"),
+            };
+            let what = if is_table { "what" } else { "the line that" };
+            notice::warn(format!("{name}: cut after {samples} samples: {what} says how it ended is missing{half}"));
+        }
+        Ending::Whole | Ending::Interrupted { .. } => {}
+    }
+}
+
 fn family(name: &str, header: &Header) -> Result<&'static Family, Failure> {
     pericore_catalog::family(&header.family).ok_or_else(|| {
         let (family, version) = (&header.family, &header.about.pericore);
@@ -193,8 +224,19 @@ fn family(name: &str, header: &Header) -> Result<&'static Family, Failure> {
     })
 }
 
-fn damaged(name: &str, error: &RecordError) -> Failure {
-    Failure::failed(format!("{name}: {error}"))
+/// A table has no lines, of which the errors of recordings speak: its first line is metadata, and behind it there is a
+/// line for each sample.
+pub fn damaged(name: &str, error: &RecordError, is_table: bool) -> Failure {
+    let failure = |what: String| Failure::failed(format!("{name}: {what}"));
+    match error {
+        RecordError::Io { message, .. } if is_table => failure(message.clone()),
+        RecordError::Damaged { line, field, what } if is_table => {
+            let field = field.as_ref().map_or_else(String::new, |field| format!(", {field}"));
+            let sample = line.saturating_sub(1);
+            failure(format!("sample {sample}{field}: {what}; the file was damaged: use --to to read what is before"))
+        }
+        _ => failure(error.to_string()),
+    }
 }
 
 /// What was asked for when recording is not known here.

@@ -83,6 +83,11 @@ impl OutputArgs {
         }
     }
 
+    /// True if neither a form nor what is added up was given.
+    pub fn is_plain(&self) -> bool {
+        self.is_for_people() && matches!(self.scope(), Scope::System)
+    }
+
     /// True for tables, false for what programs read.
     pub fn is_for_people(&self) -> bool {
         matches!(self.form(), Form::Table)

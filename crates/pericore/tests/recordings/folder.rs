@@ -29,7 +29,7 @@ impl Folder {
     /// Standard output of a run that ends well.
     pub fn shown(&self, arguments: &[&[&str]]) -> String {
         let output = self.run(arguments);
-        assert!(output.status.success(), "{arguments:?}: {}", said(&output));
+        assert!(output.status.success(), "{arguments:?}: {}", stderr_of(&output));
         String::from_utf8(output.stdout).expect("UTF-8")
     }
 
@@ -52,7 +52,7 @@ impl Folder {
     }
 }
 
-pub fn said(output: &Output) -> String {
+pub fn stderr_of(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 

@@ -3,5 +3,6 @@
 mod folder;
 mod record;
 mod report;
+mod table;
 
 const E5: [&str; 4] = ["--machine", "e5-2600", "--workload", "random:requests=20k,footprint=64M"];

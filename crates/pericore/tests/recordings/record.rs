@@ -5,7 +5,7 @@ use std::process::{Output, Stdio};
 use std::time::{Duration, Instant};
 
 use super::E5;
-use super::folder::{Folder, lines, said};
+use super::folder::{Folder, lines, stderr_of};
 use crate::ours::PERICORE;
 
 #[test]
@@ -33,20 +33,24 @@ fn what_kills_the_run_leaves_what_was_measured() {
     run.kill().expect("it runs");
     run.wait().expect("it ended");
     let output = folder.run(&[&["report", "-j"]]);
-    assert!(output.status.success() && !output.stdout.is_empty(), "{}", said(&output));
-    assert!(said(&output).contains("the line that says how it ended is missing"), "{}", said(&output));
+    assert!(output.status.success() && !output.stdout.is_empty(), "{}", stderr_of(&output));
+    assert!(stderr_of(&output).contains("the line that says how it ended is missing"), "{}", stderr_of(&output));
     let mut text = fs::read(&file).expect("a recording");
     text.extend_from_slice(b"{\"end\":0.1,\"seco");
     fs::write(&file, &text).expect("written");
     let half = folder.run(&[&["report", "-j"]]);
     assert_eq!(half.stdout, output.stdout);
-    assert!(said(&half).contains("was written in part only, and is left out"), "{}", said(&half));
+    assert!(stderr_of(&half).contains("was written in part only, and is left out"), "{}", stderr_of(&half));
     text.extend_from_slice(b"\n");
     fs::write(&file, &text).expect("written");
     let damaged = folder.run(&[&["report", "-j"]]);
     let number = lines(&file);
     assert_eq!(damaged.status.code(), Some(255));
-    assert!(said(&damaged).contains(&format!("pericore.rec: line {number}: it is no JSON")), "{}", said(&damaged));
+    assert!(
+        stderr_of(&damaged).contains(&format!("pericore.rec: line {number}: it is no JSON")),
+        "{}",
+        stderr_of(&damaged)
+    );
 }
 
 /// Ctrl-C is an end like another.
@@ -60,8 +64,8 @@ fn a_signal_ends_a_recording_in_order() {
     let shown = String::from_utf8_lossy(&output.stdout);
     assert!(shown.contains("status 143") && shown.contains("\"ended\":\"interrupted\""), "{shown}");
     assert!(shown.contains("\"signal\":15}") && shown.contains("MEM_READ_BANDWIDTH"), "{shown}");
-    let ours = said(&output).lines().filter(|line| line.starts_with("pericore: ")).count();
-    assert_eq!(ours, 1, "the summary, and nothing of the report: {}", said(&output));
+    let ours = stderr_of(&output).lines().filter(|line| line.starts_with("pericore: ")).count();
+    assert_eq!(ours, 1, "the summary, and nothing of the report: {}", stderr_of(&output));
 }
 
 /// The limit on a file's size stands for a disk that is full: with the signal ignored, a write goes as far as it can.
@@ -71,19 +75,24 @@ fn a_full_disk_leaves_whole_lines() {
     let run = "record --machine e5-2600 --workload random:requests=200k,footprint=64M";
     let script = format!(r#"trap '' XFSZ; ulimit -f 8; "$P" {run}"#);
     let output = folder.shell(&script);
-    assert_eq!(output.status.code(), Some(255), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(255), "{}", stderr_of(&output));
     assert!(
-        said(&output).contains("cannot write pericore.rec") && said(&output).contains("samples before that are in")
+        stderr_of(&output).contains("cannot write pericore.rec")
+            && stderr_of(&output).contains("samples before that are in")
     );
     let file = folder.file("pericore.rec");
     assert!(fs::read(&file).expect("a recording").ends_with(b"}\n"), "no half line");
     let report = folder.run(&[&["report", "-j"]]);
-    assert!(report.status.success() && !report.stdout.is_empty(), "{}", said(&report));
-    assert!(said(&report).contains("failed after") || said(&report).contains("missing"), "{}", said(&report));
+    assert!(report.status.success() && !report.stdout.is_empty(), "{}", stderr_of(&report));
+    assert!(
+        stderr_of(&report).contains("failed after") || stderr_of(&report).contains("missing"),
+        "{}",
+        stderr_of(&report)
+    );
 
     let output = folder.run(&[&["record", "-o", "/dev/full"], &E5]);
     assert_eq!(output.status.code(), Some(255));
-    assert!(said(&output).contains("cannot write /dev/full"), "{}", said(&output));
+    assert!(stderr_of(&output).contains("cannot write /dev/full"), "{}", stderr_of(&output));
 }
 
 #[test]
@@ -108,7 +117,7 @@ fn an_older_recording_is_kept_until_there_is_a_new_one() {
     ] {
         let output = place(&["-o", file]);
         assert_eq!(output.status.code(), Some(255), "{file}");
-        assert!(said(&output).contains(words), "{file}: {}", said(&output));
+        assert!(stderr_of(&output).contains(words), "{file}: {}", stderr_of(&output));
     }
     for (file, words) in [
         ("none.rec", "cannot read none.rec"),
@@ -117,7 +126,7 @@ fn an_older_recording_is_kept_until_there_is_a_new_one() {
     ] {
         let output = folder.run(&[&["report", file]]);
         assert_eq!(output.status.code(), Some(255), "{file}");
-        assert!(said(&output).contains(words), "{file}: {}", said(&output));
+        assert!(stderr_of(&output).contains(words), "{file}: {}", stderr_of(&output));
     }
 }
 
@@ -128,28 +137,32 @@ fn only_a_sample_takes_the_place_of_an_older_recording() {
     folder.shown(&[&["record"], &E5]);
     let first = fs::read(folder.file("pericore.rec")).expect("a recording");
     let is_kept = |what: &str, output: &Output| {
-        assert_eq!(folder.names(), ["pericore.rec"], "{what}: {}", said(output));
+        assert_eq!(folder.names(), ["pericore.rec"], "{what}: {}", stderr_of(output));
         assert_eq!(fs::read(folder.file("pericore.rec")).expect("a recording"), first, "{what}");
     };
     for _ in 0..2 {
         let output = folder.run(&[&["record", "-D", "1000"], &E5]);
-        assert!(output.status.success() && said(&output).contains("nothing was measured"), "{}", said(&output));
-        assert!(said(&output).contains("no sample: pericore.rec was not written"), "{}", said(&output));
+        assert!(
+            output.status.success() && stderr_of(&output).contains("nothing was measured"),
+            "{}",
+            stderr_of(&output)
+        );
+        assert!(stderr_of(&output).contains("no sample: pericore.rec was not written"), "{}", stderr_of(&output));
         is_kept("delay", &output);
         let output = folder.run(&[&["record"], &E5[..2], &["--", "/no/such/program"]]);
-        assert!(!output.status.success() && said(&output).contains("/no/such/program"), "{}", said(&output));
+        assert!(!output.status.success() && stderr_of(&output).contains("/no/such/program"), "{}", stderr_of(&output));
         is_kept("no program", &output);
         // Room for the first line, whose length the name decides, and for a part of the first sample.
         let named = format!("imc/CAS_COUNT.RD,name={}/", "x".repeat(460));
         let script = format!(r#"trap '' XFSZ; ulimit -f 2; "$P" record {} -e {named}"#, E5.join(" "));
         let output = folder.shell(&script);
-        assert!(said(&output).contains("cannot write pericore.rec"), "{}", said(&output));
-        assert!(!said(&output).contains("samples before that"), "{}", said(&output));
+        assert!(stderr_of(&output).contains("cannot write pericore.rec"), "{}", stderr_of(&output));
+        assert!(!stderr_of(&output).contains("samples before that"), "{}", stderr_of(&output));
         is_kept("full disk", &output);
     }
     let inner = [PERICORE, "record", "-e", "imc/CAS_COUNT.RD/", "--", "/no/such/program"];
     let output = folder.run(&[&["machine", "run", "--machine", "e5-2600", "--"], &inner]);
-    assert!(!output.status.success() && said(&output).contains("/no/such/program"), "{}", said(&output));
+    assert!(!output.status.success() && stderr_of(&output).contains("/no/such/program"), "{}", stderr_of(&output));
     assert_eq!(fs::read(folder.file("pericore.rec")).expect("a recording"), first, "in real time");
     assert!(!folder.names().iter().any(|name| name.ends_with(".part") || name.ends_with(".old")));
 }
@@ -163,7 +176,7 @@ fn a_recording_follows_links() {
         r#"echo before >out; "$P" record {run} -o /dev/stdout >>out; ls -l /dev/stdout | cut -c1; tail -n +2 out >x.rec; "$P" report x.rec -j"#
     ));
     let shown = String::from_utf8_lossy(&output.stdout);
-    assert!(shown.starts_with("l\n{") && shown.contains("MEM_READ_BANDWIDTH"), "{shown}{}", said(&output));
+    assert!(shown.starts_with("l\n{") && shown.contains("MEM_READ_BANDWIDTH"), "{shown}{}", stderr_of(&output));
     assert!(fs::read(folder.file("out")).expect("a file").starts_with(b"before\n{\"pericore-recording\""));
     assert_eq!(folder.names(), ["out", "x.rec"]);
     std::os::unix::fs::symlink("x.rec", folder.file("link")).expect("a link");
@@ -179,8 +192,8 @@ fn our_own_recorder_runs_on_a_machine_that_stands_in() {
     let inner = [PERICORE, "record", "-I", "20", "-e", "imc/CAS_COUNT.RD/", "--", "sh", "-c", "sleep 0.1; exit 5"];
     let output = folder
         .run(&[&["machine", "run", "--machine", "e5-2600", "--inject", "imc/CAS_COUNT.RD_REG=1000000", "--"], &inner]);
-    assert_eq!(output.status.code(), Some(5), "{}", said(&output));
-    assert!(said(&output).contains("bytes, in pericore.rec"), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(5), "{}", stderr_of(&output));
+    assert!(stderr_of(&output).contains("bytes, in pericore.rec"), "{}", stderr_of(&output));
     let header = fs::read_to_string(folder.file("pericore.rec")).expect("a recording");
     let header: serde_json::Value = serde_json::from_str(header.lines().next().expect("a line")).expect("JSON");
     assert_eq!(header["emulated"], "e5-2680");

@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Output;
 
 use super::E5;
-use super::folder::{Folder, said};
+use super::folder::{Folder, stderr_of};
 
 /// `stat` and, of the same run, `record` and `report`: equal lines in all forms and scopes. Under a table `stat` says more.
 #[test]
@@ -65,7 +65,7 @@ fn turns_are_scaled_up_over_the_whole() {
     assert!(stat.iter().all(|row| row[4] == "scaled"), "{stat:?}");
     for interval in ["0.01", "0.007", "0.0015"] {
         let run = folder.run(&[&["record", "--timeout", "0.025", "-I", interval], &E5, &asked]);
-        assert_eq!(said(&run).contains("take turns"), interval == "0.0015", "{}", said(&run));
+        assert_eq!(stderr_of(&run).contains("take turns"), interval == "0.0015", "{}", stderr_of(&run));
         assert_eq!(rows(folder.shown(&[&["report", "-j"]])), stat, "{interval}");
     }
 }
@@ -90,10 +90,10 @@ fn other_events_and_metrics_are_found_in_what_was_recorded() {
         (["--from", "-1"], "give seconds from the start"),
     ] {
         let output = folder.run(&[&["report"], &asked]);
-        assert!(!output.status.success() && said(&output).contains(words), "{asked:?}: {}", said(&output));
+        assert!(!output.status.success() && stderr_of(&output).contains(words), "{asked:?}: {}", stderr_of(&output));
     }
     let output = folder.run(&[&["report", "--truth"]]);
-    assert!(said(&output).contains("recorded without --truth"), "{}", said(&output));
+    assert!(stderr_of(&output).contains("recorded without --truth"), "{}", stderr_of(&output));
 }
 
 /// The parts before and behind a time make the whole, and every row of a course lies between its least and most.
@@ -168,14 +168,21 @@ fn two_recordings_are_compared() {
     let fields = diff(&["two.rec", "-x", ";", "-e", "imc/CAS_COUNT.RD/", "-A"]);
     let fields = String::from_utf8(fields.stdout).expect("UTF-8");
     assert_eq!(fields.lines().map(|line| line.split(';').count()).collect::<Vec<_>>(), [10; 4], "{fields}");
+    let common = diff(&["three.rec", "-j"]);
+    assert!(stderr_of(&common).contains("three.rec: imc/CAS_COUNT.WR/ was not recorded"), "{}", stderr_of(&common));
+    assert_eq!(rows(&common).iter().map(|row| row["event"].clone()).collect::<Vec<_>>(), ["imc/CAS_COUNT.RD/"]);
     for (arguments, words) in [
-        (&["three.rec"][..], "three.rec: imc/CAS_COUNT.WR/ was not recorded"),
+        (&["three.rec", "-e", "imc/CAS_COUNT.WR/"][..], "three.rec: imc/CAS_COUNT.WR/ was not recorded"),
         (&["four.rec"], "four.rec: it was recorded on nehalem"),
         (&["five.rec"], "cannot read five.rec"),
         (&["two.rec", "--over-time"], "cannot be used with"),
     ] {
         let output = diff(arguments);
-        assert!(!output.status.success() && said(&output).contains(words), "{arguments:?}: {}", said(&output));
+        assert!(
+            !output.status.success() && stderr_of(&output).contains(words),
+            "{arguments:?}: {}",
+            stderr_of(&output)
+        );
     }
     let sockets = diff(&["three.rec", "-e", "imc/CAS_COUNT.RD/", "-A"]);
     assert!(String::from_utf8_lossy(&sockets.stdout).contains("left out: 0 rows of the first alone, 4 of the second"));
@@ -186,11 +193,11 @@ fn two_recordings_are_compared() {
 fn a_recording_without_samples_says_so() {
     let folder = Folder::new();
     let output = folder.shell(&format!(r#""$P" record -D 1000 {} -o /dev/stdout >pericore.rec"#, E5.join(" ")));
-    assert!(said(&output).contains("no sample: /dev/stdout has nothing but"), "{}", said(&output));
+    assert!(stderr_of(&output).contains("no sample: /dev/stdout has nothing but"), "{}", stderr_of(&output));
     for how in [&[][..], &["-I"], &["--over-time"], &["--diff", "pericore.rec"]] {
         let output = folder.run(&[&["report"], how]);
         assert_eq!(output.status.code(), Some(255), "{how:?}");
-        assert!(said(&output).contains("no sample in it"), "{how:?}: {}", said(&output));
+        assert!(stderr_of(&output).contains("no sample in it"), "{how:?}: {}", stderr_of(&output));
     }
 }
 
@@ -200,9 +207,9 @@ fn recordings_go_through_pipes() {
     let folder = Folder::new();
     let run = E5.join(" ");
     let output = folder.shell(&format!(r#""$P" record {run} -o /dev/stdout 2>/dev/null | "$P" report /dev/stdin -j"#));
-    assert!(String::from_utf8_lossy(&output.stdout).contains("MEM_READ_BANDWIDTH"), "{}", said(&output));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("MEM_READ_BANDWIDTH"), "{}", stderr_of(&output));
     let output = folder.shell(&format!(r#""$P" record {run} -I 0.0001 2>/dev/null; "$P" report -I | head -n 1"#));
-    assert!(output.stderr.is_empty(), "{}", said(&output));
+    assert!(output.stderr.is_empty(), "{}", stderr_of(&output));
 }
 
 #[test]
@@ -217,7 +224,7 @@ fn a_report_never_overwrites_what_it_reads() {
         for read in [&["x.rec"][..], &["y.rec", "--diff", "x.rec"], &["x.rec", "--diff", "y.rec"], &["-I", "soft"]] {
             let refused = folder.run(&[&["report", "-o", output], read]);
             assert!(!refused.status.success(), "{output} {read:?}");
-            assert!(said(&refused).contains("which would be lost; name another file"), "{}", said(&refused));
+            assert!(stderr_of(&refused).contains("which would be lost; name another file"), "{}", stderr_of(&refused));
             assert_eq!(fs::read(folder.file("x.rec")).expect("a recording"), recorded, "{output} {read:?}");
         }
     }
@@ -235,13 +242,13 @@ fn standard_input_is_a_recording_like_another() {
         assert_eq!(String::from_utf8_lossy(&folder.shell(script).stdout), named, "{script}");
     }
     let output = folder.shell(r#"cat x.rec | "$P" report x.rec --diff -"#);
-    assert!(String::from_utf8_lossy(&output.stdout).contains("second: standard input"), "{}", said(&output));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("second: standard input"), "{}", stderr_of(&output));
     for (script, words) in [
         (r#""$P" report - </dev/null"#, "standard input: it ends before its first line does"),
         (r#""$P" report - --diff - <x.rec"#, "standard input has one recording only"),
         (r#""$P" report - -o x.rec <x.rec"#, "that is the recording standard input itself"),
     ] {
         let output = folder.shell(script);
-        assert!(!output.status.success() && said(&output).contains(words), "{script}: {}", said(&output));
+        assert!(!output.status.success() && stderr_of(&output).contains(words), "{script}: {}", stderr_of(&output));
     }
 }
