@@ -123,15 +123,28 @@ impl<'a> Tree<'a> {
         modules.filter_map(|other| self.find(other, name, rest, depth)).next()
     }
 
-    fn arrows(&self, arrows: &mut Arrows<'a>) {
+    /// Where a path leads into another crate of `trees`, by the crate's folder.
+    fn follow_abroad(trees: &[(&str, Self)], path: &[String]) -> Option<&'a str> {
+        let (name, rest) = path.split_first()?;
+        let folder = name.strip_prefix("pericore_")?.replace('_', "-");
+        let (_, tree) = trees.iter().find(|(other, _)| *other == folder)?;
+        match tree.walk(0, rest, 8)? {
+            End::Item(module) | End::Module(module) => Some(tree.nodes[module].file),
+        }
+    }
+
+    fn arrows(&self, trees: &[(&str, Self)], arrows: &mut Arrows<'a>) {
         for (number, node) in self.nodes.iter().enumerate() {
             let mut note = |mention: &Mention, modules_too: bool| {
                 let to = match self.follow(number, &mention.path, 8) {
-                    Some(End::Item(module)) => module,
-                    Some(End::Module(module)) if modules_too => module,
-                    _ => return,
+                    Some(End::Item(module)) => self.nodes[module].file,
+                    Some(End::Module(module)) if modules_too => self.nodes[module].file,
+                    Some(End::Module(_)) => return,
+                    None => match Self::follow_abroad(trees, &mention.path) {
+                        Some(file) => file,
+                        None => return,
+                    },
                 };
-                let to = self.nodes[to].file;
                 if to != node.file {
                     let line = arrows.entry((node.file, to)).or_insert(mention.line);
                     *line = mention.line.min(*line);
@@ -158,27 +171,29 @@ fn plain(path: &str) -> String {
     parts.join("/")
 }
 
-/// The arrows between files of the same crate, of all crates.
+/// The arrows between files, of all crates.
 pub fn arrows(sources: &[Source]) -> Arrows<'_> {
     let mut arrows = Arrows::new();
-    for tree in trees(sources) {
-        tree.arrows(&mut arrows);
+    let trees = trees(sources);
+    for (_, tree) in &trees {
+        tree.arrows(&trees, &mut arrows);
     }
     arrows
 }
 
 /// The files that a crate is built of without its tests.
 pub fn product(sources: &[Source]) -> BTreeSet<&str> {
-    trees(sources).iter().flat_map(|tree| tree.nodes.iter().map(|node| node.file)).collect()
+    trees(sources).iter().flat_map(|(_, tree)| tree.nodes.iter().map(|node| node.file)).collect()
 }
 
-fn trees(sources: &[Source]) -> Vec<Tree<'_>> {
+/// The tree of each crate, by its folder.
+fn trees(sources: &[Source]) -> Vec<(&str, Tree<'_>)> {
     let files: HashMap<_, _> = sources.iter().map(|source| (source.path.as_str(), source)).collect();
     let roots: BTreeSet<_> = sources.iter().map(|source| source.path.as_str()).filter(|path| is_root(path)).collect();
     let trees = roots.into_iter().map(|root| {
         let mut tree = Tree::default();
         tree.add(&files, root, None, true);
-        tree
+        (root.split('/').nth(1).unwrap_or_default(), tree)
     });
     trees.collect()
 }
@@ -204,6 +219,19 @@ fn a_name_is_followed_to_the_file_that_defines_it() {
     let rows: Vec<_> = arrows.keys().map(|(from, to)| format!("{} -> {}", &from[13..], &to[13..])).collect();
     assert_eq!(rows, ["b.rs -> a.rs", "c/d.rs -> a.rs", "c/d.rs -> lib.rs", "c/mod.rs -> b.rs"]);
     assert_eq!(arrows[&("crates/x/src/b.rs", "crates/x/src/a.rs")], 2);
+}
+
+#[test]
+fn a_name_is_followed_into_another_crate() {
+    let sources = [
+        Source::new("crates/x-y/src/lib.rs", "pub mod a;\nmod b;\npub use b::Thing;"),
+        Source::new("crates/x-y/src/a.rs", "pub fn f() {}"),
+        Source::new("crates/x-y/src/b.rs", "pub struct Thing;"),
+        Source::new("crates/z/src/lib.rs", "use pericore_x_y::Thing;\nuse pericore_x_y::a;\nfn g() { a::f() }"),
+    ];
+    let arrows = arrows(&sources);
+    let rows: Vec<_> = arrows.iter().map(|((from, to), line)| format!("{from}:{line} -> {to}")).collect();
+    assert_eq!(rows, ["crates/z/src/lib.rs:2 -> crates/x-y/src/a.rs", "crates/z/src/lib.rs:1 -> crates/x-y/src/b.rs"]);
 }
 
 #[test]

@@ -8,17 +8,17 @@ mod shared;
 mod spec;
 mod truth;
 
+use model::Model;
 use pericore_catalog::Family;
+use pericore_engine::{ClockDomains, ClockError};
+use pericore_hardware::chassis::{Chassis, ShapeError, SnapshotError};
+use pericore_hardware::signal::{SignalSink, Tick, Wiring, WiringError};
 use pericore_registers::{Address, Outcome, RegisterSpace, Width};
 
-use crate::chassis::{Chassis, ShapeError, SnapshotError};
-use crate::engine::{ClockDomains, ClockError};
 use crate::ledger::{Question, Shaped};
-use crate::signal::{SignalSink, Tick, Wiring, WiringError};
 use crate::uncore::{DependentLoads, ModelError, ProgramCounts, Progress, UnknownSetting};
 use crate::workload::{ProgramSettings, ProgramSource, Scenario, Workload};
 pub use checked::checked;
-use model::Model;
 pub use parameters::{FirstLevel, Parameters};
 pub use shared::SharedMachine;
 pub use spec::{MachineSpec, SpecError};

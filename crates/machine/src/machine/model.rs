@@ -1,8 +1,9 @@
 //! The traffic models that a machine can hold, behind one face.
 
+use pericore_hardware::signal::{SignalSink, Tick};
+
 use super::truth::Snapshot;
 use crate::ledger::{Question, Shaped};
-use crate::signal::{SignalSink, Tick};
 use crate::uncore::{DependentLoads, ProgramCounts, Progress, e5_2600, emerald_rapids, nehalem};
 
 /// The model of a machine. A choice at run time between types known at build time: within a run there is no indirect call.

@@ -2,7 +2,7 @@
 //!
 //! Delayed writes and intruders are not among the keys: a traffic model asks what is listened to only between its steps.
 
-use crate::chassis::{Block, Chassis, DiscoveryFault, Faults, MOST_FUNCTIONS, Rules, Variant};
+use pericore_hardware::chassis::{Block, Chassis, DiscoveryFault, Faults, MOST_FUNCTIONS, Rules, Variant};
 
 /// A key, and what may stand behind it.
 #[derive(Debug, Clone, Copy)]

@@ -1,13 +1,13 @@
 //! The parameters of a preset, whichever family's model they are of.
 
 use pericore_catalog::Family;
+use pericore_engine::ClockDomains;
+use pericore_hardware::chassis::Shape;
+use pericore_hardware::signal::Wiring;
 
 use super::BuildError;
 use super::model::Model;
-use crate::chassis::Shape;
-use crate::engine::ClockDomains;
 use crate::ledger::e5_2600::Opcodes;
-use crate::signal::Wiring;
 use crate::uncore::{self, CORES, Setting, UnknownSetting, e5_2600, emerald_rapids, nehalem};
 use crate::workload::{Limits, ProgramSettings, ProgramSource, Scenario};
 

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use pericore_catalog::search::hint;
 use pericore_catalog::{Family, kernel};
+use pericore_hardware::chassis::{Chassis, Shape, SnapshotError, Variant};
+use pericore_hardware::signal::{Tick, Wiring};
 
 use super::BuildError;
 use super::oddity::{self, Oddity};
 use super::parameters::{PRESETS, Parameters};
-use crate::chassis::{Chassis, Shape, SnapshotError, Variant};
-use crate::signal::{Tick, Wiring};
 use crate::uncore::{CORES, Setting};
 use crate::workload::Limits;
 

@@ -1,8 +1,8 @@
 //! What a machine's ledger says, whichever family it is of.
 
-use crate::engine::ClockDomains;
+use pericore_engine::{ClockDomains, Tick};
+
 use crate::ledger::{Question, e5_2600, emerald_rapids, nehalem};
-use crate::signal::Tick;
 
 /// The ledger's account at one instant.
 #[derive(Debug, Clone)]

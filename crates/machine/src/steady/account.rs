@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use pericore_engine::Tick;
+
 use crate::machine::{Machine, Snapshot};
-use crate::signal::Tick;
 
 /// The ledger's account at chosen times of a live machine.
 #[derive(Debug)]

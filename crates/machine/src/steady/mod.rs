@@ -19,15 +19,14 @@ mod orbit;
 mod recording;
 mod replay;
 
+use std::sync::Arc;
+
+use pericore_engine::{Tick, common_multiple};
+
+use crate::Machine;
 pub use account::Account;
 pub use recording::{Recorder, Recording};
 pub use replay::Replay;
-
-use std::sync::Arc;
-
-use crate::Machine;
-use crate::chassis::common_multiple;
-use crate::signal::Tick;
 
 /// How a steady phase is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,8 +5,8 @@
 //! signal by signal, and is valid only if their state after it was the state before it: then every further window adds what this
 //! one added.
 
-use crate::pmon::CounterState;
-use crate::signal::Tick;
+use pericore_engine::Tick;
+use pericore_hardware::pmon::CounterState;
 
 /// The state of counters at the start of a cell.
 #[derive(Debug, Clone)]

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::chassis::Chassis;
-use crate::pmon::{Bank, Entries};
-use crate::signal::{SignalSink, Tick, Wire};
+use pericore_hardware::chassis::Chassis;
+use pericore_hardware::pmon::{Bank, Entries};
+use pericore_hardware::signal::{SignalSink, Tick, Wire};
 
 /// How a signal changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

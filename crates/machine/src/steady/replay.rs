@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use pericore_engine::Tick;
+use pericore_hardware::chassis::Chassis;
+use pericore_hardware::pmon::Bank;
 use pericore_registers::Operation;
 
 use super::orbit::{Mark, Orbit, Tracked};
 use super::recording::{Emission, Recording};
-use crate::chassis::Chassis;
-use crate::pmon::Bank;
-use crate::signal::Tick;
 
 /// No counter takes so many increments in a cell.
 const MOST_IN_A_CELL: u64 = 1 << 32;

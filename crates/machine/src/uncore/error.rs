@@ -1,7 +1,7 @@
 //! Why a model cannot be built.
 
-use crate::engine::ClockError;
-use crate::signal::WiringError;
+use pericore_engine::ClockError;
+use pericore_hardware::signal::WiringError;
 
 /// Why a model cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -1,6 +1,6 @@
 //! Levels that are left unsaid while nobody hears them, and said as they stand when somebody may begin to.
 
-use crate::signal::{SignalSink, Tick, Wire};
+use pericore_hardware::signal::{SignalSink, Tick, Wire};
 
 /// A wire of a level that says nothing while no counter listens: who has one knows what stands on it, and says so before one begins to.
 ///

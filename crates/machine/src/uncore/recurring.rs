@@ -1,7 +1,7 @@
 //! Errands that come again and again, at random times.
 
-use crate::engine::Random;
-use crate::signal::Tick;
+use pericore_engine::{Random, Tick};
+
 use crate::workload::{Errand, MessageKind};
 
 /// One of them.

@@ -1,8 +1,9 @@
 //! The work of a model: the scenario or the program that its cores and devices run, and how far it has come.
 
+use pericore_engine::Tick;
+
 use super::ProgramCounts;
 use super::program::Program;
-use crate::signal::Tick;
 use crate::workload::{Course, Kind, Scenario, Workload};
 
 /// How far the workload has come.

@@ -1,7 +1,8 @@
 //! The accesses of one thread.
 
+use pericore_engine::Random;
+
 use super::{Kind, Workload};
-use crate::engine::Random;
 
 const LINE: u64 = 64;
 

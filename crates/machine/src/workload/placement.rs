@@ -1,7 +1,8 @@
 //! On which node each access of a generated workload lies.
 
+use pericore_engine::Random;
+
 use super::Workload;
-use crate::engine::Random;
 use crate::workload::Kind;
 
 /// Bytes that a sequential walk has on one node, as a page: its lines stay together.

@@ -1,5 +1,7 @@
 //! The totals that records are folded into.
 
+use pericore_engine::{Clocks, NEVER, Tick};
+
 use super::busy::Busy;
 use super::device::DeviceCells;
 use super::home::HomeCells;
@@ -10,9 +12,7 @@ use super::record::{Rare, Record, RequestKind};
 use super::ring::{MessageCells, RingCells};
 use super::slice::{SliceCells, Stay};
 use super::{LinkQueue, Shape};
-use crate::engine::{Clocks, NEVER};
 use crate::ledger::{Command, MajorMode, MemoryState, Pending};
-use crate::signal::Tick;
 
 /// One pending queue of a memory channel.
 #[derive(Debug, Clone, Copy, Default)]

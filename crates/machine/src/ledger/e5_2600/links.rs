@@ -1,15 +1,15 @@
 //! The totals of links between sockets, and what the guide's names of their events mean: an independent reading of section 2.7.7 and
 //! of the event texts of R3QPI, written without the catalogue's decode rows.
 
+use pericore_engine::{Clocks, NEVER, Tick};
+
 use super::busy::Busy;
 use super::cells::Span;
 use super::device::IoClass;
 use super::packet::{Class, Credit, LinkState, PacketCodes, PacketKind, PacketRecord};
 use super::slice::Stay;
 use super::window::Snapshot;
-use crate::engine::{Clocks, NEVER};
 use crate::ledger::Question;
-use crate::signal::Tick;
 
 /// Nodes that cells tell apart.
 const NODES: usize = 4;

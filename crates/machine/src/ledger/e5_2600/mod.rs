@@ -22,6 +22,12 @@ mod slice;
 mod stays;
 mod window;
 
+use cells::Cells;
+use pericore_engine::{Clocks, Tick};
+use stays::Stays;
+
+use crate::ledger::{CommandLog, CommandRecord, Pending, Question, Shaped};
+use crate::workload::MessageKind;
 pub use device::{IoClass, IoQueue};
 pub use home::HomeQueue;
 pub use names::NAMES;
@@ -32,13 +38,6 @@ pub use record::{IO_THREAD, NO_THREAD, Opcodes, Rare, Record, RequestKind};
 pub use ring::{Journey, Message, RingKind};
 pub use slice::{IngressQueue, Refusal, SliceState};
 pub use window::{Snapshot, Window};
-
-use crate::engine::Clocks;
-use crate::ledger::{CommandLog, CommandRecord, Pending, Question, Shaped};
-use crate::signal::Tick;
-use crate::workload::MessageKind;
-use cells::Cells;
-use stays::Stays;
 
 /// Structure sizes that the truth of "full" depends on, and how instances belong together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,7 +115,7 @@ impl Ledger {
 
     /// A packet has ended its way over a link, and its credits are back.
     pub fn close_packet(&mut self, record: &PacketRecord) {
-        self.cells.fold_packet(record, crate::engine::NEVER, &self.clocks, self.links.flight);
+        self.cells.fold_packet(record, pericore_engine::NEVER, &self.clocks, self.links.flight);
     }
 
     /// `count` entries come to a queue of a link.
@@ -148,7 +147,7 @@ impl Ledger {
         self.cells.links[usize::from(link)].io_refused(class);
     }
 
-    const fn link_clock(&self, queue: LinkQueue) -> crate::engine::Period {
+    const fn link_clock(&self, queue: LinkQueue) -> pericore_engine::Period {
         match queue {
             LinkQueue::Ring(_) | LinkQueue::Shared => self.clocks.uclk,
             LinkQueue::Transmit | LinkQueue::Receive => self.clocks.qclk,
@@ -214,7 +213,7 @@ impl Ledger {
     /// What a hit has none of is called last, and by one call: so the short way saves no registers.
     #[inline]
     pub fn close(&mut self, record: &Record) {
-        self.cells.fold_stay(record, crate::engine::NEVER);
+        self.cells.fold_stay(record, pericore_engine::NEVER);
         if record.has_more() || self.stays.is_some() {
             self.close_more(record);
         }
@@ -222,7 +221,7 @@ impl Ledger {
 
     #[inline(never)]
     fn close_more(&mut self, record: &Record) {
-        self.cells.fold_more(record, crate::engine::NEVER);
+        self.cells.fold_more(record, pericore_engine::NEVER);
         if let Some(stays) = &mut self.stays {
             stays.add(record);
         }

@@ -1,8 +1,8 @@
 //! What the ledger is told about packets between sockets: the life of each on one link.
 
-use crate::engine::NEVER;
+use pericore_engine::{NEVER, Tick};
+
 use crate::ledger::LineState;
-use crate::signal::Tick;
 
 /// Message classes of the links that the model uses, numbered as its queues are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,6 +1,7 @@
 //! What the ledger is told of requests: the life of each.
 
-use crate::engine::NEVER;
+use pericore_engine::NEVER;
+
 use crate::ledger::LineState;
 
 /// Kinds of transactions in the table of requests.

@@ -1,10 +1,10 @@
 //! The truth about an LLC slice: what its requests were, and how long they stayed.
 
+use pericore_engine::{NEVER, Period, Tick};
+
 use super::cells::Span;
 use super::record::{IO_THREAD, Rare, Record, RequestKind};
-use crate::engine::{NEVER, Period};
 use crate::ledger::LineState;
-use crate::signal::Tick;
 
 /// Thread IDs that are told apart.
 const THREADS: usize = 17;
@@ -226,9 +226,9 @@ impl SliceCells {
 #[cfg(test)]
 mod tests {
     use super::{SliceCells, Stay};
-    use crate::engine::NEVER;
     use crate::ledger::LineState;
     use crate::ledger::e5_2600::{IO_THREAD, Record, RequestKind};
+    use pericore_engine::NEVER;
 
     #[test]
     fn a_request_is_found_again_by_all_that_it_was() {

@@ -3,8 +3,9 @@
 //! Such a count needs the level of a queue in every cycle, which sums of stays do not give. So the stays themselves are kept, but only
 //! when asked for: they grow with the run.
 
+use pericore_engine::NEVER;
+
 use super::record::{Opcodes, Record, RequestKind};
-use crate::engine::NEVER;
 use crate::ledger::Question;
 use crate::ledger::Shaped;
 

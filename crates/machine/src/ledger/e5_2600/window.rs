@@ -1,12 +1,12 @@
 //! Questions to the ledger about a span of virtual time.
 
+use pericore_engine::{Clocks, Tick};
+
 use super::cells::Cells;
 use super::names;
 use super::packet::PacketCodes;
 use super::record::Opcodes;
-use crate::engine::Clocks;
 use crate::ledger::Question;
-use crate::signal::Tick;
 
 /// The account at one instant.
 #[derive(Debug, Clone)]

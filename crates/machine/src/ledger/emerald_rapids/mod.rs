@@ -24,6 +24,13 @@ mod shape;
 mod snapshot;
 mod victim;
 
+use cells::{AgentCells, Cells};
+use changes::Changes;
+use deeds::{DEEDS, Deed, LEVELS, LevelId, OfDeeds, OfLevels};
+use pericore_engine::{Period, Tick};
+use places::{Place, Places, places};
+
+use super::{CommandLog, CommandRecord, Question, Shaped};
 pub use cells::COMMAND_KINDS;
 pub use gauge::{Gauge, Stay};
 pub use kind::{Class, Found, Kind, Lookup, Queue, Target};
@@ -34,14 +41,6 @@ pub use rejects::Reason;
 pub use shape::{Clocks, Shape};
 pub use snapshot::Snapshot;
 pub use victim::Victim;
-
-use super::{CommandLog, CommandRecord, Question, Shaped};
-use crate::engine::Period;
-use crate::signal::Tick;
-use cells::{AgentCells, Cells};
-use changes::Changes;
-use deeds::{DEEDS, Deed, LEVELS, LevelId, OfDeeds, OfLevels};
-use places::{Place, Places, places};
 
 /// The queue of cores' requests in a caching and home agent. Its entries are told when they leave it; those that are there are the model's to
 /// name when it is asked for the account.

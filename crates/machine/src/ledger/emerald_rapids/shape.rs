@@ -1,7 +1,8 @@
 //! What a machine is made of, as far as its account needs to know: clocks, units, and where they lie.
 
+use pericore_engine::Period;
+
 use super::{LinkCodes, Tile};
-use crate::engine::Period;
 
 /// Periods of the clocks, in ticks of one grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

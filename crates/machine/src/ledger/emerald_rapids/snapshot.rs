@@ -1,10 +1,11 @@
 //! The account at one instant, and what it says about events.
 
+use pericore_engine::Tick;
+
 use super::cells::Cells;
 use super::places::Places;
 use super::{Clocks, Gauge, Shape, names};
 use crate::ledger::Question;
-use crate::signal::Tick;
 
 /// The account at one instant.
 #[derive(Debug, Clone)]

@@ -5,14 +5,13 @@ mod level;
 mod names;
 mod record;
 
+use cells::{LevelCells, SocketCells, fold, fold_probe};
+use pericore_engine::{Clocks, Tick};
+
+use crate::ledger::{CommandLog, CommandRecord, Question};
 pub use level::{CHANNELS, Class, LINKS, Level, Port, Source, TO_HUB, TO_SOCKET, Tracker};
 pub use names::NAMES;
 pub use record::{Answer, Kind, Priority, ProbeRecord, Record};
-
-use crate::engine::Clocks;
-use crate::ledger::{CommandLog, CommandRecord, Question};
-use crate::signal::Tick;
-use cells::{LevelCells, SocketCells, fold, fold_probe};
 
 /// The running account of a machine.
 #[derive(Debug, Clone)]

@@ -1,8 +1,9 @@
 //! What the ledger is told of requests and snoops: the life of each.
 
+use pericore_engine::Tick;
+
 use super::level::{Source, Tracker};
 use crate::ledger::LineState;
-use crate::signal::Tick;
 
 /// Priority of a read in the memory controller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,7 +71,7 @@ impl Kind {
     }
 }
 
-/// The life of a request: stamps are [`NEVER`](crate::engine::NEVER) until they happen.
+/// The life of a request: stamps are [`NEVER`](pericore_engine::NEVER) until they happen.
 #[derive(Debug, Clone)]
 pub struct Record {
     /// What it is.

@@ -1,5 +1,9 @@
 //! The channel: what it holds, and what is due when.
 
+use std::sync::Arc;
+
+use pericore_engine::{NEVER, Period, Ring, Tick};
+
 use super::banks::{Banks, Step};
 use super::candidates::Candidates;
 use super::idle::Idle;
@@ -9,10 +13,7 @@ use super::queue::PendingQueue;
 use super::refresh::Refresh;
 use super::timing::Timing;
 use super::witness::Witness;
-use crate::engine::{NEVER, Period, Ring};
 use crate::ledger::{MajorMode, Pending};
-use crate::signal::Tick;
-use std::sync::Arc;
 
 /// A request on its way to the channel.
 #[derive(Debug, Clone, Copy)]

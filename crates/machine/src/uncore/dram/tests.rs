@@ -1,11 +1,13 @@
 //! The channel alone: the standards under random traffic, and the figures of other simulators.
 
+use std::sync::Arc;
+
+use pericore_engine::{Period, Random};
+
 use super::candidates::Candidates;
 use super::checker::{self, DDR3_1600K, DDR4_3200AA, DDR5_5600B, Standard};
 use super::{Arrival, Channel, Outcome, Sent, Timing, Witness};
-use crate::engine::{Period, Random};
 use crate::ledger::{Command, CommandRecord, MajorMode, MemoryState, Pending};
-use std::sync::Arc;
 
 /// Keeps the commands, and how many requests each queue holds.
 #[derive(Default)]

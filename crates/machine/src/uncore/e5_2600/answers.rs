@@ -1,11 +1,12 @@
 //! The home agent's answers: data and completions, to this socket and to others.
 
+use pericore_hardware::signal::{SignalSink, Tick};
+
 use super::Model;
 use super::event::Event;
 use super::links::{Action, Letter, Origin};
 use super::request::RequestId;
 use crate::ledger::e5_2600::{PacketKind, RequestKind, RingKind};
-use crate::signal::{SignalSink, Tick};
 
 impl Model {
     pub(super) fn plan_answer(&mut self, request: RequestId, from: Tick) {

@@ -5,15 +5,16 @@
 
 mod warming;
 
+use pericore_engine::NEVER;
+use pericore_engine::wheel::MARKS;
+use pericore_hardware::signal::{SignalSink, Tick};
+
 use super::Model;
 use super::event::Event;
 use super::parameters::{MOST_CORES, MOST_SOCKETS};
 use super::request::{NO_REQUEST, RequestId};
-use crate::engine::NEVER;
-use crate::engine::wheel::MARKS;
 use crate::ledger::LineState;
 use crate::ledger::e5_2600::{IngressQueue, Message, Refusal, RequestKind, SliceState};
-use crate::signal::{SignalSink, Tick};
 use crate::uncore::llc::bits;
 
 const _: () = assert!(MOST_SOCKETS * MOST_CORES <= MARKS as u64, "every slice has a mark in the event queue");

@@ -1,11 +1,12 @@
 //! What a memory channel of this family tells: its signals and, on another path, the ledger.
 
+use pericore_engine::Period;
+use pericore_hardware::signal::{SignalSink, Wire};
+
 use super::pulses::Pulses;
 use super::wires::Tagged;
-use crate::engine::Period;
 use crate::ledger::e5_2600::Ledger;
 use crate::ledger::{Command, MajorMode, MemoryState, Pending};
-use crate::signal::{SignalSink, Wire};
 use crate::uncore::dram::{Layout, Sent, Witness};
 use crate::uncore::levels::Levels;
 

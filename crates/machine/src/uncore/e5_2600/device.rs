@@ -4,18 +4,20 @@
 //! vain is refused by the ring. Lines that come for reads wait in the stop's ingress until the input-output side (IIO) takes them, for which they need
 //! a credit of their message class.
 
+use std::collections::VecDeque;
+
+use pericore_engine::Ring;
+use pericore_hardware::signal::{SignalSink, Tick, Wire, Wiring, WiringError};
+
 use super::Model;
 use super::event::Event;
 use super::links::FROM_LINK;
 use super::request::RequestId;
 use super::thread::ThreadKind;
 use super::wires::Tagged;
-use crate::engine::Ring;
 use crate::ledger::e5_2600::{IO_THREAD, IoClass, IoQueue, RequestKind, RingKind};
-use crate::signal::{SignalSink, Tick, Wire, Wiring, WiringError};
 use crate::uncore::core::ThreadState;
 use crate::uncore::line::LINE_BYTES;
-use std::collections::VecDeque;
 
 /// Requests that a device thread has under way at most (assumption: the tags of a device, shared by its queues).
 const OUTSTANDING: u8 = 16;

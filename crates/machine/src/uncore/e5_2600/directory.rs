@@ -4,10 +4,11 @@
 //! The bit comes with the line when memory is read, so that snoops of other sockets wait for it; the home agent's own
 //! socket is not in it and is snooped at once. A bit that must change is written to memory with its line.
 
+use pericore_hardware::signal::{SignalSink, Tick};
+
 use super::Model;
 use super::request::RequestId;
 use crate::ledger::e5_2600::{NO_THREAD, RequestKind};
-use crate::signal::{SignalSink, Tick};
 
 /// Words of a page of bits: 4 KiB.
 const PAGE: usize = 512;

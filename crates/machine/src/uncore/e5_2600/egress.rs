@@ -1,9 +1,10 @@
 //! What a ring stop sends: a message goes out at once, or waits for those before it. A stop sends one in a cycle (Table 2-14).
 
+use pericore_hardware::signal::{SignalSink, Tick};
+
 use super::Model;
 use super::event::Event;
 use crate::ledger::e5_2600::{Journey, Message, RingKind};
-use crate::signal::{SignalSink, Tick};
 
 /// Cycles that a message waits for its ring until the stop counts as starved (assumption).
 const STARVES: u64 = 3;

@@ -1,12 +1,13 @@
 //! What a look-up or a fill leads to: lines granted to cores, taken back from them, or given up.
 
+use pericore_engine::NEVER;
+use pericore_hardware::signal::SignalSink;
+
 use super::Model;
 use super::event::Event;
 use super::request::RequestId;
-use crate::engine::NEVER;
 use crate::ledger::LineState;
 use crate::ledger::e5_2600::{Message, NO_THREAD, RequestKind};
-use crate::signal::SignalSink;
 use crate::uncore::llc::{Victim, Way, bits};
 
 impl Model {

@@ -1,5 +1,10 @@
 //! The home agent: its tracker, and the requests that come to it.
 
+use std::collections::VecDeque;
+
+use pericore_engine::Ring;
+use pericore_hardware::signal::{SignalSink, Tick};
+
 use super::event::Event;
 use super::home_queues::Egress;
 use super::in_hand::InHand;
@@ -7,10 +12,7 @@ use super::links::{Action, Letter, Origin};
 use super::parameters::MOST_SOCKETS;
 use super::request::RequestId;
 use super::{Model, Parameters};
-use crate::engine::Ring;
 use crate::ledger::e5_2600::{PacketKind, Rare, RequestKind};
-use crate::signal::{SignalSink, Tick};
-use std::collections::VecDeque;
 
 /// Memory channels that a home agent serves at most.
 pub(super) const CHANNELS: usize = 4;

@@ -3,9 +3,10 @@
 //! A message is in a queue while the ring has other messages of the home agent to take, or its link has no entry for it. Those that can go
 //! at once are in none.
 
+use pericore_hardware::signal::{SignalSink, Wiring, WiringError};
+
 use super::Model;
 use super::wires::Tagged;
-use crate::signal::{SignalSink, Wiring, WiringError};
 
 /// Messages that a bank holds (assumption).
 const ROOM: u16 = 8;

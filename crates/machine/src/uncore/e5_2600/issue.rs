@@ -1,11 +1,12 @@
 //! The core side of the model: threads issue accesses, misses become requests, data comes back.
 
+use pericore_hardware::signal::{SignalSink, Tick};
+
 use super::Model;
 use super::event::Event;
 use super::request::RequestId;
 use super::thread::{ThreadKind, Wanted};
 use crate::ledger::e5_2600::{Message, Record, RequestKind};
-use crate::signal::{SignalSink, Tick};
 use crate::uncore::cache::{Evicted, Right};
 use crate::uncore::core::{Buffer, Level, ThreadState};
 use crate::uncore::program::Cores;

@@ -1,7 +1,8 @@
 //! Latencies in ticks, worked out once from the parameters.
 
+use pericore_engine::Clocks;
+
 use super::Parameters;
-use crate::engine::Clocks;
 
 /// Delays between the places of a socket.
 #[derive(Debug, Clone)]

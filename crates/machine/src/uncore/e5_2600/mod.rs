@@ -44,20 +44,8 @@ mod to_memory;
 mod waiting;
 mod wires;
 
-pub use channel::{ChannelWires, ChannelWitness};
-pub use parameters::{MOST_SOCKETS, Parameters, REPERTOIRE, SETTINGS};
+use std::sync::Arc;
 
-use crate::engine::{Agenda, Clocks, Wheel};
-use crate::ledger::e5_2600::{Ledger, LinkShape, Opcodes, Shape, Snapshot};
-use crate::signal::{Tick, Wiring};
-use crate::uncore::core::Core;
-use crate::uncore::dram::{Channel, Outcome};
-use crate::uncore::line::LINE_BYTES;
-use crate::uncore::program::Program;
-use crate::uncore::seats::Seats;
-use crate::uncore::work::Work;
-use crate::uncore::{DependentLoads, ModelError, ProgramCounts, Progress};
-use crate::workload::{Nodes, ProgramSettings, ProgramSource, Scenario, Workload};
 use address::AddressMap;
 use agent::SystemAgent;
 use device::Device;
@@ -66,13 +54,26 @@ use event::Event;
 use home::HomeAgent;
 use latency::Latency;
 use links::Links;
+use pericore_engine::{Agenda, Clocks, Wheel};
+use pericore_hardware::signal::{Tick, Wiring};
 use power::PowerUnit;
 use request::{Pool, RequestId};
 use ring::Rings;
 use slice::Slice;
-use std::sync::Arc;
 use thread::Thread;
 use wires::Wires;
+
+use crate::ledger::e5_2600::{Ledger, LinkShape, Opcodes, Shape, Snapshot};
+use crate::uncore::core::Core;
+use crate::uncore::dram::{Channel, Outcome};
+use crate::uncore::line::LINE_BYTES;
+use crate::uncore::program::Program;
+use crate::uncore::seats::Seats;
+use crate::uncore::work::Work;
+use crate::uncore::{DependentLoads, ModelError, ProgramCounts, Progress};
+use crate::workload::{Nodes, ProgramSettings, ProgramSource, Scenario, Workload};
+pub use channel::{ChannelWires, ChannelWitness};
+pub use parameters::{MOST_SOCKETS, Parameters, REPERTOIRE, SETTINGS};
 
 /// A machine of one or more sockets and its workload.
 #[derive(Debug)]

@@ -1,6 +1,7 @@
 //! Every number of the model, as data with its source. One set serves all workloads.
 
-use crate::engine::{ClockError, Clocks};
+use pericore_engine::{ClockError, Clocks};
+
 use crate::uncore::core::MOST_FILL_BUFFERS;
 use crate::uncore::dram::{Layout, Timing};
 use crate::uncore::{CORES, ParameterError, SLICES, Settable, Setting, llc};

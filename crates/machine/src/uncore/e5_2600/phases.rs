@@ -1,14 +1,15 @@
 //! Phases of a scenario: what begins and ends with them.
 
+use pericore_engine::NEVER;
+use pericore_hardware::signal::{SignalSink, Tick};
+
 use super::Model;
 use super::agent::Outgoing;
 use super::device::{NO_DEVICE, TRY_AGAIN};
 use super::event::Event;
 use super::links::Savings;
 use super::thread::{Thread, ThreadKind};
-use crate::engine::NEVER;
 use crate::ledger::e5_2600::RingKind;
-use crate::signal::{SignalSink, Tick};
 use crate::uncore::core::ThreadState;
 use crate::uncore::dram::Conditions as ChannelConditions;
 use crate::workload::{Conditions, Generator, Kind, Placement, Workload};

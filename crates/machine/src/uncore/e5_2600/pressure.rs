@@ -1,12 +1,13 @@
 //! What a slice's queues suffer: requests and responses that are turned away and try again, and queues that wait for each other.
 
+use pericore_engine::NEVER;
+use pericore_hardware::signal::{SignalSink, Wire, Wiring, WiringError};
+
 use super::Model;
 use super::pulses::Pulses;
 use super::request::RequestId;
 use super::wires::Tagged;
-use crate::engine::NEVER;
 use crate::ledger::e5_2600::{IngressQueue, Refusal, SliceState};
-use crate::signal::{SignalSink, Wire, Wiring, WiringError};
 use crate::uncore::levels::Levels;
 
 /// Wires of what a slice suffers.

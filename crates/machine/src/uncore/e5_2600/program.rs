@@ -1,9 +1,10 @@
 //! A program on the cores of the E5-2600.
 
+use pericore_hardware::signal::{SignalSink, Tick};
+
 use super::Model;
 use super::event::Event;
 use crate::ledger::e5_2600::RequestKind;
-use crate::signal::{SignalSink, Tick};
 use crate::uncore::program::{Cores, Pause, Reached, Want};
 use crate::uncore::work::Work;
 

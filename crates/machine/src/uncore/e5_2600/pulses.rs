@@ -1,7 +1,8 @@
 //! Wires that are asked first whether anybody hears them.
 
+use pericore_hardware::signal::{SignalSink, Tick, Wire};
+
 use super::wires::Tagged;
-use crate::signal::{SignalSink, Tick, Wire};
 
 /// A wire of pulses that says nothing while no counter listens. It is used where it lies, as [`Levels`](crate::uncore::levels::Levels) is.
 #[derive(Debug, Clone, Copy)]

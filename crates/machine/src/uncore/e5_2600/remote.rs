@@ -3,16 +3,17 @@
 //! The rules are QPI's home snooping without a directory (catalogue of undefined behaviour, "home snooping"): memory is read at once,
 //! and the answer waits for it and for every snoop. A cache that has the line as E, F or M sends it to the requester itself.
 
+use pericore_engine::NEVER;
+use pericore_hardware::signal::{SignalSink, Tick};
+
 use super::Model;
 use super::event::Event;
 use super::links::{Action, Letter, Origin};
 use super::request::{NO_REQUEST, RequestId};
-use crate::engine::NEVER;
 use crate::ledger::LineState;
 use crate::ledger::e5_2600::{
     HomeQueue, IngressQueue, Message, NO_THREAD, PacketKind, Rare, Refusal, RequestKind, RingKind,
 };
-use crate::signal::{SignalSink, Tick};
 use crate::uncore::llc::{Way, bits};
 
 /// What a snoop found, and so what its answer is.

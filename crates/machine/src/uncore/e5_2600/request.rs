@@ -1,9 +1,9 @@
 //! Requests under way, in a pool of fixed size.
 
+use pericore_engine::{NEVER, Tick};
+
 use super::remote::Finding;
-use crate::engine::NEVER;
 use crate::ledger::e5_2600::{Record, RequestKind};
-use crate::signal::Tick;
 use crate::uncore::line::Place;
 pub(super) use crate::uncore::{NO_REQUEST, RequestId};
 

@@ -5,10 +5,11 @@
 //! not (2.3.7, `RING_*_USED`). All stops see a message in the cycle in which it is sent: the few cycles of its way do not change how often
 //! it is seen. Its polarity is that of the cycle (choice, see `catalog/undefined.toml`).
 
+use pericore_hardware::signal::{SignalSink, Tick, Wire, Wiring, WiringError};
+
 use super::Parameters;
 use super::parameters::MOST_SOCKETS;
 use crate::ledger::e5_2600::{Journey, RingKind};
-use crate::signal::{SignalSink, Tick, Wire, Wiring, WiringError};
 
 /// Stops that the tables have room for.
 const ROOM: usize = 16;

@@ -1,10 +1,11 @@
 //! Virtual time goes on: what is due next happens, event by event.
 
+use pericore_hardware::signal::{SignalSink, Tick};
+
 use super::Model;
 use super::channel::ChannelWitness;
 use super::event::Event;
 use super::request::RequestId;
-use crate::signal::{SignalSink, Tick};
 use crate::uncore::dram::{Channel, Outcome};
 
 impl Model {

@@ -1,16 +1,18 @@
 //! The state of an LLC slice and its caching agent.
 
+use std::collections::VecDeque;
+
+use pericore_engine::{NEVER, Ring};
+use pericore_hardware::signal::{SignalSink, Tick};
+
 use super::parameters::{MOST_CORES, MOST_WRITEBACK_BUFFERS};
 use super::request::RequestId;
 use super::waiting::Waiting;
 use super::wires::SliceWires;
-use crate::engine::{NEVER, Ring};
 use crate::ledger::e5_2600::Message;
-use crate::signal::{SignalSink, Tick};
 use crate::uncore::core::MOST_FILL_BUFFERS;
 use crate::uncore::llc::Llc;
 use crate::uncore::search::matches;
-use std::collections::VecDeque;
 
 /// Entries that the table of requests has room for (guide Table 2-14: `TOR_OCCUPANCY` counts up to 20).
 const ROOM: usize = 20;

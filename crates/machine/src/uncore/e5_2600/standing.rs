@@ -2,13 +2,14 @@
 //!
 //! Nothing is kept for it: what stands in a slice or at a home agent follows from the requests under way.
 
+use pericore_engine::NEVER;
+use pericore_hardware::signal::SignalSink;
+
 use super::Model;
 use super::home::CHANNELS;
 use super::wires::HomeWires;
-use crate::engine::NEVER;
 use crate::ledger::Pending;
 use crate::ledger::e5_2600::{Record, RequestKind};
-use crate::signal::SignalSink;
 
 impl Model {
     /// Asks who listens to what; to be done whenever counters may have been programmed.

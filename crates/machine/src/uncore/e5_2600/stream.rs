@@ -4,14 +4,15 @@
 //! modified, the new data is laid over it, so that a whole line is written. A device's write into the LLC takes the line over without reading
 //! it. A device's read leaves everything where it is.
 
+use pericore_engine::NEVER;
+use pericore_hardware::signal::SignalSink;
+
 use super::Model;
 use super::event::Event;
 use super::request::RequestId;
 use super::thread::Wanted;
-use crate::engine::NEVER;
 use crate::ledger::LineState;
 use crate::ledger::e5_2600::{Message, Rare, RequestKind};
-use crate::signal::SignalSink;
 use crate::uncore::core::{Buffer, ThreadState};
 use crate::uncore::llc::Way;
 

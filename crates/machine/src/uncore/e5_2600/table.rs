@@ -1,9 +1,10 @@
 //! The table of requests: entries come and go, and with them the credits of the request queue.
 
+use pericore_hardware::signal::SignalSink;
+
 use super::Model;
 use super::request::{NO_REQUEST, RequestId};
 use crate::ledger::e5_2600::RequestKind;
-use crate::signal::SignalSink;
 
 impl Model {
     /// A queue entry of the slice is free: the next stalled request may come.

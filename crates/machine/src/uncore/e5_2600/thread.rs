@@ -1,6 +1,7 @@
 //! The threads that run on cores, and those of devices.
 
-use crate::signal::Tick;
+use pericore_engine::Tick;
+
 use crate::uncore::core::ThreadState;
 use crate::uncore::line::LINE_BYTES;
 use crate::workload::{Access, Course, Generator, Placement};

@@ -1,9 +1,10 @@
 //! What waits for a slice's pipeline, in queues of different rights of way.
 
-use super::request::RequestId;
-use crate::engine::{NEVER, Ring};
-use crate::signal::Tick;
 use std::collections::VecDeque;
+
+use pericore_engine::{NEVER, Ring, Tick};
+
+use super::request::RequestId;
 
 /// Queues that have entries, one bit each: most of the time all are empty, or one has a single entry.
 const FILLS: u8 = 1;

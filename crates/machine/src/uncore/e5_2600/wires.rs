@@ -1,15 +1,15 @@
 //! The signals that the model emits, bound once by name.
 
+use pericore_hardware::signal::{SignalSink, Wire, Wiring, WiringError};
+
 use crate::ledger::LineState;
 use crate::ledger::e5_2600::{IO_THREAD, Message, NO_THREAD, Opcodes, Record, RequestKind};
-use crate::signal::{SignalSink, Wire, Wiring, WiringError};
 use crate::uncore::dram::Layout;
-use crate::uncore::e5_2600::Parameters;
 use crate::uncore::e5_2600::agent::AgentWires;
 use crate::uncore::e5_2600::channel::ChannelWires;
 use crate::uncore::e5_2600::device::DeviceWires;
 use crate::uncore::e5_2600::home_queues::EgressWires;
-use crate::uncore::e5_2600::parameters::{MOST_REGIONS, MOST_SOCKETS};
+use crate::uncore::e5_2600::parameters::{MOST_REGIONS, MOST_SOCKETS, Parameters};
 use crate::uncore::e5_2600::pressure::PressureWires;
 use crate::uncore::e5_2600::pulses::Pulses;
 use crate::uncore::levels::Levels;

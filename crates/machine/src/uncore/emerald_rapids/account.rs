@@ -1,5 +1,8 @@
 //! What the model tells: each happening goes to the signals and, on another path, to the ledger.
 
+use pericore_catalog::BitRange;
+use pericore_hardware::signal::{SignalSink, Stride, Tick, Wiring, WiringError};
+
 use super::binding::{Line, bind, bind_signal};
 use super::command_lines::CommandLines;
 use super::level_lines::LevelLines;
@@ -13,8 +16,6 @@ use crate::ledger::emerald_rapids::deeds::{DEEDS, Deed, LEVELS, LevelId, OfDeeds
 use crate::ledger::emerald_rapids::{
     Class, Found, INGRESS, Ledger, LevelSpot, LinkMessage, Queue, Reason, Snapshot, Spot, Victim,
 };
-use crate::signal::{SignalSink, Stride, Tick, Wiring, WiringError};
-use pericore_catalog::BitRange;
 
 /// Answers of the stacks' ports to snoops.
 #[derive(Debug)]

@@ -1,14 +1,14 @@
 //! The caching and home agent: its queues and its table of requests.
 
+use pericore_engine::{NEVER, Tick};
+
 use super::request::{Pool, RequestId, RequestQueue};
 use super::shortage::{LinkCredits, Unsent};
 use super::tags::sizes::{SLICE_SET_BITS as SET_BITS, SLICE_WAYS};
 use super::tags::{AllTags, Tags};
-use crate::engine::NEVER;
 use crate::host::prefetch;
 use crate::ledger::emerald_rapids::compiled::level;
 use crate::ledger::emerald_rapids::{Found, Queue};
-use crate::signal::Tick;
 use crate::uncore::search::matches;
 
 /// Ways of a slice's snoop filter, which has as many sets: twice the lines of an L2 (assumption).

@@ -1,7 +1,8 @@
 //! Names of events and signals, bound to wires of every instance of a unit.
 
+use pericore_hardware::signal::{Stride, Wire, Wiring, WiringError};
+
 use crate::ledger::emerald_rapids::{LinkCodes, LinkMessage};
-use crate::signal::{Stride, Wire, Wiring, WiringError};
 
 /// A wire of every instance of a unit, with a tag.
 #[derive(Debug, Clone, Copy)]

@@ -1,5 +1,10 @@
 //! A model as it is before time begins.
 
+use std::sync::Arc;
+
+use pericore_engine::{Agenda, Wheel};
+use pericore_hardware::signal::Wiring;
+
 use super::account::{Account, Lines};
 use super::address::{self, Map};
 use super::agent::{Agent, AllSlices};
@@ -20,14 +25,11 @@ use super::request::Pool;
 use super::subchannel::Subchannel;
 use super::system::System;
 use super::{MOST_SUBCHANNELS, Model, Stores, Times};
-use crate::engine::{Agenda, Wheel};
 use crate::ledger::emerald_rapids::{Ledger, Shape};
-use crate::signal::Wiring;
 use crate::uncore::ModelError;
 use crate::uncore::program::Program;
 use crate::uncore::work::Work;
 use crate::workload::{MemoryConditions, Nodes, ProgramSettings, ProgramSource, Scenario};
-use std::sync::Arc;
 
 impl Model {
     /// A machine at tick 0 with empty caches, about to run a scenario that was parsed against [`Parameters::limits`]. `opcode` gives

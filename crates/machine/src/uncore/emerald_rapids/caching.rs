@@ -2,6 +2,8 @@
 
 mod warming;
 
+use pericore_hardware::signal::{SignalSink, Tick};
+
 use super::Model;
 use super::agent::{FILTER_EXCLUSIVE, FILTER_SHARED, Filter, Slice};
 use super::core::{EXCLUSIVE, MODIFIED, SHARED};
@@ -10,7 +12,6 @@ use super::request::{Request, RequestId};
 use super::tags::Way;
 use crate::ledger::emerald_rapids::compiled::deed;
 use crate::ledger::emerald_rapids::{Found, Kind, Reason, Ring, Target, Victim};
-use crate::signal::{SignalSink, Tick};
 
 impl Model {
     /// The slice of an agent.

@@ -1,9 +1,10 @@
 //! The lines of the memory channels' commands.
 
+use pericore_catalog::BitRange;
+use pericore_hardware::signal::{Wiring, WiringError};
+
 use super::binding::{Line, bind_signal};
 use super::subchannel::{ACTIVATE_KINDS, COLUMNS};
-use crate::signal::{Wiring, WiringError};
-use pericore_catalog::BitRange;
 
 /// Signals of the memory channels' commands.
 #[derive(Debug)]

@@ -1,9 +1,10 @@
 //! A core: its L2, its buffers, and the threads that run on it.
 
+use pericore_engine::Tick;
+
 use super::tags::sizes::{L2_SET_BITS, L2_WAYS};
 use super::tags::{AllTags, Tags};
 use crate::host::prefetch;
-use crate::signal::Tick;
 pub use crate::uncore::core::{Buffer, ThreadState};
 use crate::uncore::search::matches;
 use crate::workload::{Access, Generator};

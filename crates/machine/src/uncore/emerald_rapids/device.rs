@@ -2,6 +2,8 @@
 //!
 //! A stack is a traffic controller (IIO) with eight ports, its way into the coherent mesh (IRP) and its mesh stop (M2PCIe).
 
+use pericore_hardware::signal::{SignalSink, Tick};
+
 use super::Model;
 use super::address;
 use super::core::ThreadState;
@@ -9,7 +11,6 @@ use super::event::Event;
 use super::request::{Request, RequestId};
 use crate::ledger::emerald_rapids::compiled::{deed, level};
 use crate::ledger::emerald_rapids::{Kind, Ring};
-use crate::signal::{SignalSink, Tick};
 
 /// Stacks of a socket.
 pub const STACKS: u16 = 10;

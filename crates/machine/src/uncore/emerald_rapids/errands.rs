@@ -1,9 +1,10 @@
 //! What a phase makes happen at random times: messages to the system agent, and traffic between devices.
 
+use pericore_engine::Random;
+use pericore_hardware::signal::{SignalSink, Tick};
+
 use super::Model;
 use super::event::Event;
-use crate::engine::Random;
-use crate::signal::{SignalSink, Tick};
 use crate::uncore::recurring::Recurring;
 use crate::workload::{Errand, MessageKind};
 

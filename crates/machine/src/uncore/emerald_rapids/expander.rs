@@ -3,12 +3,13 @@
 //! Its lines are cached like others; only their own socket asks for them. A message without data takes a flit, a line another one that
 //! has no header (CXL 2.0, flits of 68 bytes: four slots of which a line takes all); messages share no flits (assumption).
 
+use pericore_hardware::signal::{SignalSink, Tick};
+
 use super::Model;
 use super::event::Event;
 use super::request::{Request, RequestId};
 use crate::ledger::emerald_rapids::Ring;
 use crate::ledger::emerald_rapids::compiled::{deed, level};
-use crate::signal::{SignalSink, Tick};
 
 /// CXL links of a socket.
 const PORTS: u32 = 6;

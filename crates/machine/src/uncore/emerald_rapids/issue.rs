@@ -1,5 +1,7 @@
 //! The core side of the model: threads issue accesses, misses become requests, data comes back.
 
+use pericore_hardware::signal::{SignalSink, Tick};
+
 use super::Model;
 use super::address;
 use super::core::{Aimed, Buffer, EXCLUSIVE, MODIFIED, SHARED, ThreadState};
@@ -7,7 +9,6 @@ use super::event::Event;
 use super::request::{Request, RequestId};
 use crate::ledger::emerald_rapids::compiled::deed;
 use crate::ledger::emerald_rapids::{Kind, Lookup, Ring};
-use crate::signal::{SignalSink, Tick};
 use crate::uncore::program::Cores;
 use crate::workload::Access;
 

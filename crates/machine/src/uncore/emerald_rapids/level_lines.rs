@@ -1,7 +1,8 @@
 //! The signals of each level that the model tells.
 
+use pericore_hardware::signal::{Wiring, WiringError};
+
 use super::binding::{Line, bind};
-use crate::signal::{Wiring, WiringError};
 
 /// The signals of a level, all of one unit.
 #[derive(Debug, Clone)]

@@ -1,9 +1,10 @@
 //! The lines of the link layers.
 
+use pericore_catalog::BitRange;
+use pericore_hardware::signal::{Wiring, WiringError};
+
 use super::binding::{Line, bind_signal, link_codes};
 use crate::ledger::emerald_rapids::LinkMessage;
-use crate::signal::{Wiring, WiringError};
-use pericore_catalog::BitRange;
 
 /// Signals of the link layers: sent, received.
 #[derive(Debug)]

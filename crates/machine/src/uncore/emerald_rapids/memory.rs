@@ -1,5 +1,9 @@
 //! The home side's memory: from the agent over the mesh to the memory controllers and back.
 
+use std::collections::VecDeque;
+
+use pericore_hardware::signal::{SignalSink, Tick};
+
 use super::Model;
 use super::address::{Place, SUBCHANNELS};
 use super::event::Event;
@@ -8,9 +12,7 @@ use crate::ledger::Pending;
 use crate::ledger::emerald_rapids::compiled::{deed, level};
 use crate::ledger::emerald_rapids::deeds::Deed;
 use crate::ledger::emerald_rapids::{Found, Kind, Queue, Ring, Target};
-use crate::signal::{SignalSink, Tick};
 use crate::uncore::dram::{Arrival, Outcome};
-use std::collections::VecDeque;
 
 /// Credits of a subchannel's queues, and what waits for them.
 #[derive(Debug)]

@@ -45,20 +45,11 @@ mod tags;
 mod tests;
 mod times;
 
-pub use parameters::{Parameters, REPERTOIRE, SETTINGS};
+use core::{AllL2s, Core, Thread};
 
-use crate::engine::{Agenda, Wheel};
-use crate::ledger::emerald_rapids::compiled::level;
-use crate::ledger::emerald_rapids::{Clocks, Ledger, Ring, Snapshot};
-use crate::signal::{SignalSink, Tick};
-use crate::uncore::dram::Outcome;
-use crate::uncore::work::Work;
-use crate::uncore::{DependentLoads, ProgramCounts, Progress};
-use crate::workload::MemoryConditions;
 use account::Account;
 use address::Map;
 use agent::{Agent, AllSlices};
-use core::{AllL2s, Core, Thread};
 use device::Stack;
 use errands::Errands;
 use event::Event;
@@ -67,6 +58,8 @@ use link::Links;
 use memory::Credits;
 use mesh::Mesh;
 use peer::Peers;
+use pericore_engine::{Agenda, Wheel};
+use pericore_hardware::signal::{SignalSink, Tick};
 use port::Port;
 use power::Power;
 use remote::Directory;
@@ -74,6 +67,14 @@ use request::Pool;
 use subchannel::Subchannel;
 use system::System;
 use times::Times;
+
+use crate::ledger::emerald_rapids::compiled::level;
+use crate::ledger::emerald_rapids::{Clocks, Ledger, Ring, Snapshot};
+use crate::uncore::dram::Outcome;
+use crate::uncore::work::Work;
+use crate::uncore::{DependentLoads, ProgramCounts, Progress};
+use crate::workload::MemoryConditions;
+pub use parameters::{Parameters, REPERTOIRE, SETTINGS};
 
 /// Agents of two sockets: a power of two, so that one is found without a check.
 const MOST_AGENTS: usize = 2 * address::AGENTS as usize;

@@ -1,7 +1,8 @@
 //! Every number of the model, as data with its source. One set serves all workloads.
 
+use pericore_engine::{ClockDomains, Period};
+
 use super::address;
-use crate::engine::{ClockDomains, Period};
 use crate::ledger::emerald_rapids::Clocks;
 use crate::uncore::dram::Timing;
 use crate::uncore::{CORES, ParameterError, SLICES, Settable, Setting};

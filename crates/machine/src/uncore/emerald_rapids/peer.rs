@@ -4,16 +4,18 @@
 //! the other socket: one of a pool that all destinations share, or else the one that is kept for the destination. Without either it
 //! waits in the coherent port (IRP) of its stack. The credit comes back when the line, or the answer to a read, has been taken.
 
+use std::collections::VecDeque;
+
+use pericore_engine::Pool;
+use pericore_hardware::signal::SignalSink;
+
 use super::Model;
 use super::device::{DEVICE, LINE_DWS, PORTS, THROUGH};
 use super::event::Event;
 use super::link::{Packet, Taker};
-use crate::engine::Pool;
 use crate::ledger::emerald_rapids::LinkMessage;
 use crate::ledger::emerald_rapids::compiled::{deed, level};
-use crate::signal::SignalSink;
 use crate::workload::MessageKind;
-use std::collections::VecDeque;
 
 /// Stacks and links that the events have rows for; others do not talk to each other here.
 const STACKS: u8 = 6;

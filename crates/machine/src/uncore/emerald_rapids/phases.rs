@@ -1,10 +1,11 @@
 //! Phases of a scenario: what begins and ends with them.
 
+use pericore_hardware::signal::SignalSink;
+
 use super::core::{Thread, ThreadState};
 use super::device::STACKS;
 use super::event::Event;
 use super::{Model, Stores};
-use crate::signal::SignalSink;
 use crate::uncore::dram::Conditions as ChannelConditions;
 use crate::workload::{Conditions, Generator, Kind, MemoryConditions, Workload};
 

@@ -1,14 +1,15 @@
 //! The agent's pipeline: requests come out of the ingress queues, are looked up, and take an entry of the table of requests.
 
+use pericore_engine::NEVER;
+use pericore_hardware::signal::{SignalSink, Tick};
+
 use super::agent::{FILTER_EXCLUSIVE, KEPT, KEPT_BY_REMOTE, queued};
 use super::event::Event;
 use super::request::{NO_REQUEST, Request, RequestId};
 use super::tags::Way;
 use super::{MOST_AGENTS, Model};
-use crate::engine::NEVER;
 use crate::ledger::emerald_rapids::compiled::deed;
 use crate::ledger::emerald_rapids::{Found, Kind, Lookup, Queue, Reason, Ring};
-use crate::signal::{SignalSink, Tick};
 
 impl Model {
     /// A core's request is sent to its agent, in whose ingress queue it will be at `at`. It gets its place there now, in the order of

@@ -1,5 +1,9 @@
 //! The coherent port of an I/O stack (IRP): queues that fill, credits towards the mesh that run out, lines that it owns for a while.
 
+use std::collections::VecDeque;
+
+use pericore_hardware::signal::{SignalSink, Tick};
+
 use super::Model;
 use super::core::ThreadState;
 use super::device::STACKS;
@@ -8,8 +12,6 @@ use super::request::{Request, RequestId};
 use crate::ledger::emerald_rapids::compiled::{deed, level};
 use crate::ledger::emerald_rapids::deeds::LevelId;
 use crate::ledger::emerald_rapids::{Kind, Lookup, Queue};
-use crate::signal::{SignalSink, Tick};
-use std::collections::VecDeque;
 
 /// Reads that the queue of inbound reads holds (assumption: what a port of sixteen lanes has under way at 64 GB/s).
 pub const READS: u16 = 192;

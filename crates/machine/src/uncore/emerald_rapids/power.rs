@@ -5,14 +5,16 @@
 
 mod bounds;
 
+use std::collections::VecDeque;
+
+use bounds::{Decision, Fact};
+use pericore_hardware::signal::{SignalSink, Tick};
+
 use super::account::Account;
 use super::event::Event;
 use super::{Model, REPERTOIRE};
 use crate::ledger::emerald_rapids::compiled::{deed, level};
-use crate::signal::{SignalSink, Tick};
 use crate::workload::{Conditions, CoreSleep};
-use bounds::{Decision, Fact};
-use std::collections::VecDeque;
 
 const ACTIVE: u16 = level!("pcu/POWER_STATE_OCCUPANCY_CORES_C0");
 const LIGHT: u16 = level!("pcu/POWER_STATE_OCCUPANCY_CORES_C3");

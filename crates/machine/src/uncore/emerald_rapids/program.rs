@@ -3,11 +3,12 @@
 //! The L2 stands for all of a core's caches: a line is modified in it from the first store on, although the first level has the data
 //! until it gives the line up. What the L2 gives up takes the first level's copy along.
 
+use pericore_hardware::signal::{SignalSink, Tick};
+
 use super::Model;
 use super::core::Buffer;
 use super::event::Event;
 use crate::ledger::emerald_rapids::Kind;
-use crate::signal::{SignalSink, Tick};
 use crate::uncore::program::{Cores, Pause, Reached, Want};
 use crate::uncore::work::Work;
 

@@ -1,5 +1,7 @@
 //! Reads and claims of this socket at an agent: from the slice, from another core, or from memory.
 
+use pericore_hardware::signal::{SignalSink, Tick};
+
 use super::Model;
 use super::agent::{FILTER_EXCLUSIVE, FILTER_SHARED};
 use super::core::{EXCLUSIVE, MODIFIED, SHARED};
@@ -8,7 +10,6 @@ use super::request::{Request, RequestId};
 use super::tags::Way;
 use crate::ledger::emerald_rapids::compiled::deed;
 use crate::ledger::emerald_rapids::{Found, Kind, Queue, Ring};
-use crate::signal::{SignalSink, Tick};
 
 impl Model {
     /// A read of this socket's core or I/O stack, whose line its look-up has found in a way of slice or snoop filter.

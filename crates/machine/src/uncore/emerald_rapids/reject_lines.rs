@@ -1,8 +1,9 @@
 //! The signals of requests that are turned away and try again.
 
+use pericore_hardware::signal::{Wiring, WiringError};
+
 use super::binding::{Line, bind};
 use crate::ledger::emerald_rapids::{Queue, Reason};
-use crate::signal::{Wiring, WiringError};
 
 /// By queue and reason, what counts a request that is turned away; by reason, what counts one that is so once more, and one that tries
 /// again: of the agent's own work, of requests.

@@ -3,6 +3,8 @@
 //! A request for the other socket's memory keeps its entry at its own agent and has a child at the agent of the line's home, which
 //! reads memory, asks the requester's socket or its own caches first if the directory says so, and answers over the link.
 
+use pericore_hardware::signal::{SignalSink, Tick};
+
 use super::Model;
 use super::address;
 use super::agent::FILTER_SHARED;
@@ -14,7 +16,6 @@ use crate::host::{large_pages, prefetch};
 use crate::ledger::emerald_rapids::compiled::deed;
 use crate::ledger::emerald_rapids::deeds::Deed;
 use crate::ledger::emerald_rapids::{Found, Kind, LinkMessage, Queue, Reason, Ring};
-use crate::signal::{SignalSink, Tick};
 
 /// States of the directory bits that memory keeps with each line: no other socket has it, others share it, another may own it.
 pub const NOWHERE: u8 = 0;

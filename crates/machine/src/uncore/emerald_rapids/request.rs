@@ -1,9 +1,9 @@
 //! Requests under way, in a pool.
 
+use pericore_engine::{NEVER, Tick};
+
 use super::address::Place;
-use crate::engine::NEVER;
 use crate::ledger::emerald_rapids::{Class, Found, Kind, Queue, Target};
-use crate::signal::Tick;
 pub(super) use crate::uncore::{NO_REQUEST, RequestId};
 
 /// A request at one caching and home agent.

@@ -1,8 +1,9 @@
 //! Tags of the caching agents' request signals, worked out once for every class of request; their bits are the catalogue's.
 
+use pericore_hardware::signal::{Wiring, WiringError};
+
 use super::binding::{Line, bind_signal, named};
 use crate::ledger::emerald_rapids::{Class, Found, Kind, Lookup, Queue, Target, Victim};
-use crate::signal::{Wiring, WiringError};
 
 /// Signals of the table of requests, the look-ups and the victims, with the tags of all that can happen.
 #[derive(Debug)]

@@ -3,12 +3,14 @@
 //! A credit stands for room at the link's mesh side, and is free when the message has left it. Links never wait for agents, so whoever
 //! waits for a credit gets one.
 
+use std::collections::VecDeque;
+
+use pericore_hardware::signal::{SignalSink, Tick};
+
 use super::Model;
 use super::event::Event;
 use super::request::{Request, RequestId, RequestQueue};
 use crate::ledger::emerald_rapids::{Found, Kind, Queue, Reason};
-use crate::signal::{SignalSink, Tick};
-use std::collections::VecDeque;
 
 /// Credits of an agent: for requests, responses, data, writebacks (assumption: unpublished; enough for a link's published bandwidth,
 /// of which a sixteenth is an agent's).

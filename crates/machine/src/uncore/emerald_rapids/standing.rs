@@ -4,13 +4,14 @@
 //! agrees with the arrivals and departures that were said one by one is for a test to show (`tests/levels.rs`). Only what cores have sent to
 //! an ingress queue is in the requests themselves.
 
+use pericore_hardware::signal::{SignalSink, Tick, Wiring};
+
 use super::account::Account;
 use super::binding::Line;
 use super::level_lines::LevelLines;
 use super::request::{Pool, Request};
 use crate::ledger::emerald_rapids::deeds::{LEVELS, LevelId, unit_of};
 use crate::ledger::emerald_rapids::{INGRESS, LevelSpot};
-use crate::signal::{SignalSink, Tick, Wiring};
 use crate::uncore::levels::Standing;
 
 /// The unit of the table of requests, which is the level behind all others.

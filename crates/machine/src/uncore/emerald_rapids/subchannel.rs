@@ -1,15 +1,17 @@
 //! A DDR5 subchannel, which the guide calls a pseudo channel: a memory channel with a bus of its own, the buffer that its read data
 //! comes into, and what this family tells of both.
 
+use std::sync::Arc;
+
+use pericore_engine::{NEVER, Period, Ring};
+use pericore_hardware::signal::{SignalSink, Tick};
+
 use super::account::Account;
 use super::address;
-use crate::engine::{NEVER, Period, Ring};
 use crate::ledger::emerald_rapids::compiled::{deed, level};
 use crate::ledger::emerald_rapids::{Ledger, Spot};
 use crate::ledger::{Command, MajorMode, MemoryState, Pending};
-use crate::signal::{SignalSink, Tick};
 use crate::uncore::dram::{Arrival, Channel, Conditions, Outcome, Sent, Timing, Witness};
-use std::sync::Arc;
 
 /// Where a subchannel is.
 #[derive(Debug, Clone, Copy)]

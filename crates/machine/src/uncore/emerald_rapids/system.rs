@@ -3,15 +3,17 @@
 //! A message comes over the mesh, waits in the agent's ingress, is taken, and is answered: with data if it asks for some, else with an
 //! acknowledgement. Interrupts for the other socket go there over a link, and are not answered.
 
+use std::collections::VecDeque;
+
+use pericore_hardware::signal::{SignalSink, Tick};
+
 use super::Model;
 use super::event::Event;
 use super::link::{Packet, Taker};
 use crate::ledger::emerald_rapids::compiled::{deed, level};
 use crate::ledger::emerald_rapids::deeds::{Deed, LevelId};
 use crate::ledger::emerald_rapids::{LinkMessage, Ring};
-use crate::signal::{SignalSink, Tick};
 use crate::workload::MessageKind;
-use std::collections::VecDeque;
 
 /// Uncore cycles that the agent takes for a message, and that an answer stays in its egress (assumptions).
 const SERVICE: Tick = 2;

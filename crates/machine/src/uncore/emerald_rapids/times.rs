@@ -1,8 +1,9 @@
 //! How long things take.
 
+use pericore_engine::Tick;
+
 use super::Parameters;
 use crate::ledger::emerald_rapids::Clocks;
-use crate::signal::Tick;
 
 /// Latencies in ticks, by the names of their parameters.
 #[derive(Debug, Clone, Copy)]

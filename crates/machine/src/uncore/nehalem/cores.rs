@@ -1,12 +1,13 @@
 //! The core side: threads issue accesses, misses become requests, data comes back.
 
+use pericore_hardware::signal::{SignalSink, Tick};
+
 use super::Model;
 use super::Thread;
 use super::event::Event;
 use super::parameters::CORES;
 use super::request::RequestId;
 use crate::ledger::nehalem::Kind;
-use crate::signal::{SignalSink, Tick};
 use crate::uncore::cache::{Evicted, Right};
 use crate::uncore::core::{Buffer, Level, ThreadState};
 use crate::uncore::line::LINE_BYTES;

@@ -1,5 +1,7 @@
 //! The home logic: requests for the memory of its socket, one at a time for each line, and the answers to their snoops.
 
+use pericore_hardware::signal::SignalSink;
+
 use super::Model;
 use super::event::Event;
 use super::request::{NO_REQUEST, RequestId};
@@ -7,7 +9,6 @@ use super::socket::AtHome;
 use super::wires::Pulse;
 use crate::ledger::LineState;
 use crate::ledger::nehalem::{Answer, Class, Kind, Level, Port, Source, TO_HUB, TO_SOCKET};
-use crate::signal::SignalSink;
 
 impl Model {
     /// A request arrives at its home.

@@ -1,11 +1,12 @@
 //! The I/O hub: devices that read and write memory, and the cores' words to them.
 
+use pericore_hardware::signal::{SignalSink, Tick};
+
 use super::Model;
 use super::event::{Event, NOTHING};
 use super::parameters::CORES;
 use super::request::RequestId;
 use crate::ledger::nehalem::{Class, Kind, Priority, TO_HUB};
-use crate::signal::{SignalSink, Tick};
 use crate::uncore::core::{Buffer, Level};
 use crate::uncore::line::LINE_BYTES;
 use crate::workload::{Generator, Placement};

@@ -1,5 +1,7 @@
 //! The LLC of a socket: look-ups, what its cores are asked, fills and what they drive out.
 
+use pericore_hardware::signal::SignalSink;
+
 use super::Model;
 use super::event::{Event, NOTHING};
 use super::parameters::CORES;
@@ -7,7 +9,6 @@ use super::request::RequestId;
 use super::wires::Pulse;
 use crate::ledger::LineState;
 use crate::ledger::nehalem::{Kind, Port, Tracker};
-use crate::signal::SignalSink;
 use crate::uncore::llc::{Victim, Way, bits};
 
 impl Model {

@@ -2,14 +2,15 @@
 
 use std::collections::VecDeque;
 
+use pericore_engine::Period;
+use pericore_hardware::signal::{SignalSink, Tick};
+
 use super::Model;
 use super::event::Event;
 use super::request::{RequestId, Waiting};
 use super::wires::SocketWires;
-use crate::engine::Period;
 use crate::ledger::nehalem::{CHANNELS, Kind, Ledger, Level, Priority};
 use crate::ledger::{MajorMode, MemoryState, Pending};
-use crate::signal::{SignalSink, Tick};
 use crate::uncore::dram::{Arrival, Outcome, Sent, Witness};
 
 /// The entrance of one channel.

@@ -27,11 +27,19 @@ mod times;
 mod warming;
 mod wires;
 
-pub use parameters::{CORES, MOST_SOCKETS, Parameters, REPERTOIRE, SETTINGS};
+use std::sync::Arc;
 
-use crate::engine::{Clocks, Pool, Wheel};
+use event::Event;
+use hub::Device;
+use memory::Entrance;
+use pericore_engine::{Clocks, Pool, Wheel};
+use pericore_hardware::signal::{SignalSink, Tick, Wiring};
+use request::{Probe, Request};
+use socket::Socket;
+use times::Times;
+use wires::{Pulse, Wires};
+
 use crate::ledger::nehalem::{CHANNELS, Ledger, Level, Snapshot};
-use crate::signal::{SignalSink, Tick, Wiring};
 use crate::uncore::core::{Core, ThreadState};
 use crate::uncore::dram::{Channel, Outcome};
 use crate::uncore::line::{LINE_BYTES, Place};
@@ -40,14 +48,7 @@ use crate::uncore::seats::Seats;
 use crate::uncore::work::Work;
 use crate::uncore::{DependentLoads, ModelError, ProgramCounts, Progress};
 use crate::workload::{Access, Generator, Nodes, Placement, ProgramSettings, ProgramSource, Scenario};
-use event::Event;
-use hub::Device;
-use memory::Entrance;
-use request::{Probe, Request};
-use socket::Socket;
-use std::sync::Arc;
-use times::Times;
-use wires::{Pulse, Wires};
+pub use parameters::{CORES, MOST_SOCKETS, Parameters, REPERTOIRE, SETTINGS};
 
 /// A hardware thread with its share of the workload.
 #[derive(Debug)]

@@ -2,7 +2,8 @@
 //!
 //! "Guide" is Intel's Performance Analysis Guide for the Core i7 and Xeon 5500 processors (Levinthal, 2009).
 
-use crate::engine::{ClockDomains, Clocks, Period};
+use pericore_engine::{ClockDomains, Clocks, Period};
+
 use crate::ledger::nehalem::{CHANNELS, Shape};
 use crate::uncore::dram::Timing;
 use crate::uncore::{CORES as ACTIVE, ParameterError, Settable, Setting};

@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 
+use pericore_hardware::signal::{SignalSink, Tick};
+
 use super::Model;
 use super::event::{Event, NOTHING};
 use crate::ledger::nehalem::{Class, LINKS, Level, Port};
-use crate::signal::{SignalSink, Tick};
 
 /// Something that is carried for some time, and what happens then.
 #[derive(Debug, Clone, Copy)]

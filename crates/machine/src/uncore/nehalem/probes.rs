@@ -1,13 +1,14 @@
 //! Snoops of other sockets and of the I/O hub: peer probe tracker, look-up, answer, lines that are passed on.
 
+use pericore_engine::NEVER;
+use pericore_hardware::signal::SignalSink;
+
 use super::Model;
 use super::event::Event;
 use super::request::{NO_REQUEST, Probe, RequestId};
 use super::wires::Pulse;
-use crate::engine::NEVER;
 use crate::ledger::LineState;
 use crate::ledger::nehalem::{Answer, Class, Kind, Level, Port, ProbeRecord, TO_HUB, TO_SOCKET, Tracker};
-use crate::signal::SignalSink;
 
 impl Model {
     /// A snoop for a request, on its way to a socket; its home waits for the answer.

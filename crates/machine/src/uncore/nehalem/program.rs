@@ -1,8 +1,9 @@
 //! A program on the cores of the Xeon 5500 series.
 
+use pericore_hardware::signal::{SignalSink, Tick};
+
 use super::Model;
 use super::event::Event;
-use crate::signal::{SignalSink, Tick};
 use crate::uncore::program::{Cores, Pause, Reached, Want};
 use crate::uncore::work::Work;
 

@@ -1,12 +1,13 @@
 //! The global queue: trackers, turns, transaction numbers.
 
+use pericore_hardware::signal::SignalSink;
+
 use super::Model;
 use super::event::Event;
 use super::request::{NO_REQUEST, Request, RequestId};
 use super::wires::Pulse;
 use crate::ledger::LineState;
 use crate::ledger::nehalem::{Class, Kind, Level, Port, TO_SOCKET, Tracker};
-use crate::signal::SignalSink;
 use crate::uncore::cache::Right;
 
 impl Model {

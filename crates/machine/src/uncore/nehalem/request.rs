@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 
-use crate::engine::NEVER;
+use pericore_engine::NEVER;
+
 use crate::ledger::LineState;
 use crate::ledger::nehalem::{Answer, Kind, ProbeRecord, Record, Source};
 pub(super) use crate::uncore::{NO_REQUEST, RequestId};

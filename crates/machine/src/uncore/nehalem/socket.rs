@@ -2,11 +2,12 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use pericore_engine::Tick;
+
 use super::parameters::Parameters;
 use super::ports::{Carrier, Link};
 use super::request::{RequestId, Waiting};
 use crate::ledger::nehalem::{LINKS, Level, Port};
-use crate::signal::Tick;
 use crate::uncore::llc::Llc;
 
 /// The LLC: 8 MB, 16 ways, 8192 sets (vendor's product data; CPUID leaf 4 of the part).

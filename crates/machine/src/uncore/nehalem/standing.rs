@@ -1,7 +1,8 @@
 //! Who listens, and what stands in a socket's queues when somebody begins to.
 
+use pericore_hardware::signal::SignalSink;
+
 use super::Model;
-use crate::signal::SignalSink;
 use crate::uncore::levels::Standing;
 
 impl Model {

@@ -1,7 +1,8 @@
 //! Delays of a machine.
 
+use pericore_engine::Tick;
+
 use super::Parameters;
-use crate::signal::Tick;
 
 /// Delays in ticks, worked out once from the parameters.
 #[derive(Debug)]

@@ -1,6 +1,7 @@
 //! Hardware threads take a program's accesses, whichever family's model they are of.
 
-use crate::signal::{SignalSink, Tick};
+use pericore_hardware::signal::{SignalSink, Tick};
+
 use crate::uncore::work::Work;
 use crate::workload::ProgramKind;
 

@@ -8,10 +8,10 @@ mod caches;
 mod issue;
 mod prefetch;
 
+use pericore_engine::clock::HORIZON;
+use pericore_engine::{Period, Tick};
+
 use super::line::LINE_BYTES;
-use crate::engine::Period;
-use crate::engine::clock::HORIZON;
-use crate::signal::Tick;
 use crate::workload::{Nodes, Pages, ProgramKind, ProgramSettings, ProgramSource};
 pub(super) use issue::{Cores, Pause, Reached, Want};
 use prefetch::{MOST, Prefetcher};

@@ -1,6 +1,6 @@
 //! A sink that keeps everything.
 
-use crate::signal::{SignalSink, Tick, Wire};
+use pericore_hardware::signal::{SignalSink, Tick, Wire};
 
 /// How a signal changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

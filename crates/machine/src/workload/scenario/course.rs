@@ -1,7 +1,8 @@
 //! How far a model has come in a scenario.
 
+use pericore_engine::Tick;
+
 use super::{Conditions, Phase, Scenario, Workload};
-use crate::signal::Tick;
 
 /// Nanoseconds between looks whether a phase's last requests are done.
 const LOOK: u64 = 200;

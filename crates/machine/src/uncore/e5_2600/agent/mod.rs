@@ -3,9 +3,10 @@
 
 mod wires;
 
-use crate::engine::Random;
+use pericore_engine::Random;
+use pericore_hardware::signal::{SignalSink, Tick};
+
 use crate::ledger::e5_2600::{HoldStage, IoClass, Ledger};
-use crate::signal::{SignalSink, Tick};
 use crate::uncore::e5_2600::links::FarKind;
 use crate::uncore::recurring::Recurring;
 use crate::workload::{Errand, MessageKind};

@@ -1,7 +1,8 @@
 //! The signals of the system agent.
 
+use pericore_hardware::signal::{Wiring, WiringError};
+
 use crate::ledger::e5_2600::HoldStage;
-use crate::signal::{Wiring, WiringError};
 use crate::uncore::e5_2600::wires::Tagged;
 use crate::workload::MessageKind;
 

@@ -3,9 +3,10 @@
 //! Such a message is non-coherent: it goes from the core to its socket's links, over the data ring of the socket that it is for to the
 //! input-output stop or the system agent, and is answered by a completion or by data.
 
+use pericore_hardware::signal::{SignalSink, Tick};
+
 use super::{Action, Letter, Origin, Waiting};
 use crate::ledger::e5_2600::{IoClass, PacketKind, RingKind};
-use crate::signal::{SignalSink, Tick};
 use crate::uncore::e5_2600::Model;
 use crate::uncore::e5_2600::event::Event;
 

@@ -4,12 +4,13 @@
 //! the transmit buffer. The way on to the ring stop takes two flits of one packet in a clock, so that a line takes five; packets that
 //! find it taken wait in the receive buffer. A buffer's entries are packets.
 
+use pericore_engine::NEVER;
+use pericore_hardware::signal::{SignalSink, Tick, Wire};
+
 use super::port::{Carried, Flit, IDLE, Levels};
 use super::wires::FlitWires;
 use super::{Action, PacketId};
-use crate::engine::NEVER;
 use crate::ledger::e5_2600::{Class, Credit, LinkQueue, LinkState};
-use crate::signal::{SignalSink, Tick, Wire};
 use crate::uncore::e5_2600::Model;
 use crate::uncore::e5_2600::event::Event;
 

@@ -12,15 +12,15 @@ mod power;
 mod stop;
 mod wires;
 
+use far::FarAccesses;
+use passage::Passages;
+use pericore_engine::{NEVER, Pool, Tick};
+
 use super::Parameters;
 use super::request::RequestId;
-use crate::engine::{NEVER, Pool};
 use crate::ledger::e5_2600::PacketRecord;
-use crate::signal::Tick;
-use far::FarAccesses;
 pub use far::FarKind;
 pub use passage::FROM_LINK;
-use passage::Passages;
 pub use passage::Waiting;
 pub use port::Port;
 pub use power::Savings;
@@ -134,8 +134,8 @@ impl Links {
 #[cfg(test)]
 mod tests {
     use super::{LinkWires, Links};
-    use crate::signal::Wiring;
     use crate::uncore::e5_2600::Parameters;
+    use pericore_hardware::signal::Wiring;
 
     fn links(sockets: u8) -> Links {
         let family = pericore_catalog::family("e5-2600").unwrap();

@@ -1,13 +1,15 @@
 //! From a link's ring stop to input-output: each of the three message classes that devices take has one credit there (event texts
 //! of R3QPI), and what finds it taken waits.
 
+use std::collections::VecDeque;
+
+use pericore_engine::Pool;
+use pericore_hardware::signal::{SignalSink, Tick};
+
 use super::far::FarId;
-use crate::engine::Pool;
 use crate::ledger::e5_2600::IoClass;
-use crate::signal::{SignalSink, Tick};
 use crate::uncore::e5_2600::Model;
 use crate::uncore::e5_2600::event::Event;
-use std::collections::VecDeque;
 
 /// Index of a passage.
 pub type PassageId = u16;

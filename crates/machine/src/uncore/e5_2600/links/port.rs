@@ -1,12 +1,13 @@
 //! The state of one end of a link.
 
+use std::collections::VecDeque;
+
+use pericore_engine::{NEVER, Tick};
+
 use super::PacketId;
 use super::passage::IoSide;
 use super::power::Power;
-use crate::engine::NEVER;
 use crate::ledger::e5_2600::Class;
-use crate::signal::Tick;
-use std::collections::VecDeque;
 
 /// Packets that a link layer takes over before it has sent them.
 const MOST_WAITING: usize = 4;

@@ -4,10 +4,11 @@
 //! wait. A link whose both directions rest for longer goes to L1, and takes its time to come back for the next packet. Both only happen
 //! where a scenario allows them.
 
+use pericore_engine::NEVER;
+use pericore_hardware::signal::{SignalSink, Tick};
+
 use super::port::{Levels, Port};
-use crate::engine::NEVER;
 use crate::ledger::e5_2600::LinkState;
-use crate::signal::{SignalSink, Tick};
 use crate::uncore::e5_2600::Model;
 
 /// Packets that may wait for a direction at half width; with more it goes back to its full width (assumption).

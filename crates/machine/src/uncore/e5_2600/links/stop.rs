@@ -1,11 +1,12 @@
 //! The ring stop of a link: message queues, credits, and what happens to packets that come out of the link.
 
+use pericore_engine::NEVER;
+use pericore_hardware::signal::{SignalSink, Tick};
+
 use super::{Action, Packet, PacketId, Waiting};
-use crate::engine::NEVER;
 use crate::ledger::e5_2600::{
     Class, Credit, HomeQueue, IoClass, LinkQueue, PacketKind, PacketRecord, RequestKind, RingKind,
 };
-use crate::signal::{SignalSink, Tick};
 use crate::uncore::e5_2600::Model;
 use crate::uncore::e5_2600::event::Event;
 use crate::uncore::e5_2600::request::RequestId;

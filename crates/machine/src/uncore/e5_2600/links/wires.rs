@@ -1,10 +1,11 @@
 //! The signals of links, bound once by name.
 
+use pericore_catalog::BitRange;
+use pericore_hardware::signal::{Wire, Wiring, WiringError};
+
 use super::PORTS;
 use crate::ledger::e5_2600::{Class, Credit, IoClass, LinkState, PacketCodes, PacketKind, PacketRecord};
-use crate::signal::{Wire, Wiring, WiringError};
 use crate::uncore::e5_2600::wires::Tagged;
-use pericore_catalog::BitRange;
 
 /// Flits of one direction.
 #[derive(Debug, Clone, Copy)]

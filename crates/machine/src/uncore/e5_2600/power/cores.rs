@@ -1,8 +1,9 @@
 //! A core's C-states.
 
+use pericore_hardware::signal::{SignalSink, Tick};
+
 use super::Out;
 use crate::ledger::e5_2600::{CoreState, PowerFact};
-use crate::signal::{SignalSink, Tick};
 use crate::workload::CoreSleep;
 
 // Microseconds of the hardware's part in a change (assumption: the drivers' exit latencies of 80 and 104 us contain much software).

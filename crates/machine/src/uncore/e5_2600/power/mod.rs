@@ -10,11 +10,12 @@ mod cores;
 mod tests;
 mod wires;
 
-use crate::ledger::e5_2600::{Ledger, PowerFact};
-use crate::signal::{SignalSink, Tick};
-use crate::workload::Conditions;
 use bounds::Decision;
 use cores::CoreUnit;
+use pericore_hardware::signal::{SignalSink, Tick};
+
+use crate::ledger::e5_2600::{Ledger, PowerFact};
+use crate::workload::Conditions;
 pub use wires::PowerWires;
 
 /// Nanoseconds of a frequency change, in which the clocks lock anew (assumption: the usual order of such loops).

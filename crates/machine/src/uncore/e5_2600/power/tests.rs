@@ -1,10 +1,11 @@
 //! The power unit alone, against times worked out by hand.
 
+use pericore_engine::Clocks;
+use pericore_hardware::signal::{SignalSink, Tick, Wire, Wiring};
+
 use super::{PowerUnit, PowerWires};
-use crate::engine::Clocks;
 use crate::ledger::Question;
 use crate::ledger::e5_2600::{Ledger, Opcodes, Shape};
-use crate::signal::{SignalSink, Tick, Wire, Wiring};
 use crate::workload::{Conditions, CoreSleep, FrequencyBounds};
 
 struct Nothing;

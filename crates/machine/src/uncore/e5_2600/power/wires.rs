@@ -1,7 +1,8 @@
 //! The signals of the power unit.
 
+use pericore_hardware::signal::{Wire, Wiring, WiringError};
+
 use crate::ledger::e5_2600::{CoreState, PowerFact};
-use crate::signal::{Wire, Wiring, WiringError};
 
 /// Cores of a socket.
 const CORES: usize = 8;

@@ -1,16 +1,18 @@
 //! Which events count in the shipped scenarios, and why the others do not: a share that must hold, and a table that must be current.
 
+use std::collections::HashMap;
+use std::fmt::Write;
+
+use pericore_catalog::{Measure, Unit};
+use pericore_hardware::pmon::{Selection, compile};
+use pericore_hardware::signal::{SignalSink, Wire, Wiring};
+
 use super::Tick;
 use crate::ledger::e5_2600::Opcodes;
 use crate::machine::{MachineSpec, Parameters};
-use crate::pmon::{Selection, compile};
-use crate::signal::{SignalSink, Wire, Wiring};
 use crate::uncore::e5_2600::Model;
 use crate::uncore::tests::reasons::Reasons;
 use crate::workload::Scenario;
-use pericore_catalog::{Measure, Unit};
-use std::collections::HashMap;
-use std::fmt::Write;
 
 /// The shipped scenarios, and the machines that they are for.
 const SHIPPED: [(&str, &str, &str); 8] = [

@@ -1,8 +1,9 @@
 //! Figures against published measurements (shared/reference/published-numbers.md).
 
+use pericore_hardware::signal::{SignalSink, Tick, Wire};
+
 use super::{model, run};
 use crate::ledger::e5_2600::Window;
-use crate::signal::{SignalSink, Tick, Wire};
 use crate::uncore::e5_2600::Model;
 use crate::uncore::tests::recorder::Recorder;
 

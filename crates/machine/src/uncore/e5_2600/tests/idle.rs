@@ -1,7 +1,8 @@
 //! What an idle machine costs: work of the engine, counted and not timed.
 
+use pericore_engine::Tick;
+
 use super::model;
-use crate::signal::Tick;
 use crate::uncore::e5_2600::Model;
 use crate::uncore::tests::recorder::Recorder;
 

@@ -1,7 +1,8 @@
 //! Laws that hold when everything has drained, and the DRAM standard.
 
+use pericore_engine::Random;
+
 use super::{WORKLOADS, model, run, sockets, trefi};
-use crate::engine::Random;
 use crate::ledger::Question;
 use crate::ledger::e5_2600::{Snapshot, Window};
 use crate::uncore::dram::checker::{self, DDR3_1600K, Standard};

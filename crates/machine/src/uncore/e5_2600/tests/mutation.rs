@@ -1,11 +1,13 @@
 //! A lost or doubled emission must show.
 
+use std::collections::{BTreeMap, HashMap};
+
+use pericore_hardware::signal::Wire;
+
 use super::truth::{Case, cases};
 use super::{WORKLOADS, model, run, sockets};
 use crate::ledger::e5_2600::Snapshot;
-use crate::signal::Wire;
 use crate::uncore::tests::recorder::{Change, Emission, Recorder};
-use std::collections::{BTreeMap, HashMap};
 
 /// True if some event of the wire's unit counts something else than the ledger says.
 fn shows(cases: &[Case], wire: Wire, emissions: &[Emission], snapshots: &[Snapshot]) -> bool {

@@ -1,6 +1,7 @@
 //! Counters that look at every change: what exact hardware would make of the emitted signals.
 
-use crate::signal::{Tick, Wire, Wiring};
+use pericore_hardware::signal::{Tick, Wire, Wiring};
+
 use crate::uncore::tests::recorder::{Change, Emission};
 
 /// What a counter takes from a signal.

@@ -1,10 +1,11 @@
 //! Every event that the ledger knows, counted naively from the signals, over windows that cut requests in two.
 
+use pericore_hardware::signal::{Tick, Wire, Wiring};
+
 use super::naive::{Meaning, count, meaning, peaks};
 use super::{ODD, WORKLOADS, model, period, run, sockets};
 use crate::ledger::Question;
 use crate::ledger::e5_2600::{NAMES, Snapshot, Window};
-use crate::signal::{Tick, Wire, Wiring};
 use crate::uncore::tests::recorder::{Emission, Recorder};
 
 /// Instances of a unit in a socket.

@@ -1,9 +1,10 @@
 //! Which socket, core, thread and mesh stop belong together.
 
+use pericore_engine::Tick;
+
 use super::super::Model;
 use super::super::request::RequestId;
 use crate::ledger::emerald_rapids::Queue;
-use crate::signal::Tick;
 
 impl Model {
     /// The socket of a core: there are no more than two.

@@ -1,12 +1,14 @@
 //! M3UPI's arbitration: which messages may go into the next flit, and what becomes of those that may not.
 
+use std::ops::Range;
+
+use pericore_hardware::signal::{SignalSink, Tick};
+
 use super::gate::{Gate, SLOTS};
 use super::{ADDRESS_CLASSES, CLASSES, Flit, Paid, own_of, place};
 use crate::ledger::emerald_rapids::compiled::deed;
 use crate::ledger::emerald_rapids::deeds::Deed;
-use crate::signal::{SignalSink, Tick};
 use crate::uncore::emerald_rapids::Model;
-use std::ops::Range;
 
 /// Shared credits that a cycle's winners of both networks, and of both rings of one, need at most.
 const FOR_NETWORKS: u16 = 10;

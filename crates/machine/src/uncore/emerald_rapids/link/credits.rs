@@ -3,10 +3,11 @@
 //! A receiver gathers credits for a little while and puts them into slot 2 of a flit of the other direction: those of the virtual
 //! networks first, the shared ones a cycle later.
 
+use pericore_hardware::signal::{SignalSink, Tick};
+
 use super::{LINKS, OWN_CLASSES, Paid, peer, place};
 use super::{Packet, gate::MARKS};
 use crate::ledger::emerald_rapids::compiled::{deed, level};
-use crate::signal::{SignalSink, Tick};
 use crate::uncore::emerald_rapids::Model;
 use crate::uncore::emerald_rapids::event::Event;
 

@@ -3,13 +3,15 @@
 //! What comes in goes past its slot's receive queue if nothing waits there and the flow queue has room. Of each ring one message a
 //! cycle goes onto the mesh; an address goes past its flow queue if that is empty.
 
+use std::collections::VecDeque;
+
+use pericore_hardware::signal::{SignalSink, Tick};
+
 use super::{Lane, Packet, Taker, credits::Credits, place};
 use crate::ledger::emerald_rapids::LinkClass;
 use crate::ledger::emerald_rapids::compiled::{deed, level};
-use crate::signal::{SignalSink, Tick};
 use crate::uncore::emerald_rapids::Model;
 use crate::uncore::emerald_rapids::event::Event;
-use std::collections::VecDeque;
 
 /// Messages that the flow queues of the address, block and acknowledge ring hold (assumption), and how many places the link layer
 /// always leaves free in them (the reasons of M3_RXQ_BLOCKED say so).

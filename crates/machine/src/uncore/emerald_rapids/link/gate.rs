@@ -4,15 +4,17 @@
 //! into a header flit, a line's header before addresses; further addresses fill what is left of it. The other network's winners are
 //! held for the next flit. A flit that the link layer has no room for holds up the next.
 
+use std::collections::VecDeque;
+
+use pericore_hardware::signal::{SignalSink, Tick};
+
 use super::arbitration::{ADDRESS, Winner, by_network};
 use super::{ADDRESS_CLASSES, CLASSES, ERROR_INTERVAL, Flit, OWN_CLASSES, Packet, Paid, RETRY, SLOT, SLOTS_OF_A_LINE};
 use super::{Lane, credits::Credits, place};
 use crate::ledger::emerald_rapids::LinkMessage;
 use crate::ledger::emerald_rapids::compiled::{deed, level};
-use crate::signal::{SignalSink, Tick};
 use crate::uncore::emerald_rapids::Model;
 use crate::uncore::emerald_rapids::event::Event;
-use std::collections::VecDeque;
 
 /// Flit buffers of a receiver that all its classes share (assumption: what a link holds in the time from sending a flit to getting its
 /// credits back, 51 ns at 35.8 GB/s, is 29 lines of four buffers).

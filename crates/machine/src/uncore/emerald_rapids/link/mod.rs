@@ -10,15 +10,16 @@ mod flow;
 mod gate;
 mod power;
 
-use super::Model;
-use super::event::Event;
-use crate::engine::Pool;
-use crate::ledger::emerald_rapids::compiled::{deed, level};
-use crate::ledger::emerald_rapids::{LinkMessage, Reason, Ring};
-use crate::signal::{SignalSink, Tick};
 use flow::Flow;
 use gate::Gate;
+use pericore_engine::Pool;
+use pericore_hardware::signal::{SignalSink, Tick};
 use power::PowerStates;
+
+use super::Model;
+use super::event::Event;
+use crate::ledger::emerald_rapids::compiled::{deed, level};
+use crate::ledger::emerald_rapids::{LinkMessage, Reason, Ring};
 
 /// Links between two sockets.
 pub const LINKS: u8 = 4;

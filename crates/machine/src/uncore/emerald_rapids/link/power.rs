@@ -1,8 +1,9 @@
 //! Power states of the links: some lanes rest (L0p), or the whole link is shut down (L1) and trains anew when it is needed.
 
+use pericore_hardware::signal::{SignalSink, Tick};
+
 use super::{LINKS, peer, place};
 use crate::ledger::emerald_rapids::compiled::{deed, level};
-use crate::signal::{SignalSink, Tick};
 use crate::uncore::emerald_rapids::Model;
 use crate::uncore::emerald_rapids::event::Event;
 

@@ -1,9 +1,10 @@
 //! The signals of mesh stops and of the fabric between the dies.
 
+use pericore_hardware::signal::{Wiring, WiringError};
+
 use super::super::binding::{Line, bind};
 use super::super::layout::ROWS;
 use crate::ledger::emerald_rapids::Ring;
-use crate::signal::{Wiring, WiringError};
 
 /// Units that have a mesh stop.
 pub const UNITS: [&str; 4] = ["cha", "m2m", "m2pcie", "m3upi"];

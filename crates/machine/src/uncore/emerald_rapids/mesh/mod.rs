@@ -12,16 +12,17 @@ mod rail;
 mod tell;
 mod way;
 
+use lines::{FabricLines, RINGS, StopLines, UNITS};
+use net::{Addresses, Blocks, Free, Lane, Net, Pace};
+use pericore_engine::Period;
+use pericore_hardware::signal::{SignalSink, Tick, Wiring, WiringError};
+use tell::Seen;
+use way::Ways;
+
 use super::account::Account;
 use super::binding::Line;
 use super::layout::COLUMNS;
-use crate::engine::Period;
 use crate::ledger::emerald_rapids::{Message, Ring, Tile};
-use crate::signal::{SignalSink, Tick, Wiring, WiringError};
-use lines::{FabricLines, RINGS, StopLines, UNITS};
-use net::{Addresses, Blocks, Free, Lane, Net, Pace};
-use tell::Seen;
-use way::Ways;
 
 /// The meshes of all sockets.
 #[derive(Debug)]

@@ -1,12 +1,13 @@
 //! What the signals are told of a message: by its source, by every stop that it passes, by the fabric, and by its destination.
 
+use pericore_hardware::signal::SignalSink;
+
 use super::lines::{OwnLines, QueueLines, StopLines};
 use super::net::Stays;
 use super::queue::Stay;
 use super::way::Way;
 use super::{Account, Mesh};
 use crate::ledger::emerald_rapids::{Message, PATIENCE, Ring};
-use crate::signal::SignalSink;
 use crate::uncore::emerald_rapids::binding::Line;
 use crate::uncore::emerald_rapids::layout::{COLUMNS, ROWS};
 

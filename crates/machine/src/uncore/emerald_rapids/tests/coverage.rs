@@ -1,12 +1,14 @@
 //! Which events count in the model's workloads, and why the others do not: a share that must hold, and a table that must be current.
 
-use super::{WORKLOADS, model, run};
-use crate::pmon::compile_event;
-use crate::signal::{SignalSink, Tick, Wire, Wiring};
-use crate::uncore::tests::reasons::Reasons;
-use pericore_catalog::{Event, Measure, Unit};
 use std::collections::HashSet;
 use std::fmt::Write;
+
+use pericore_catalog::{Event, Measure, Unit};
+use pericore_hardware::pmon::compile_event;
+use pericore_hardware::signal::{SignalSink, Tick, Wire, Wiring};
+
+use super::{WORKLOADS, model, run};
+use crate::uncore::tests::reasons::Reasons;
 
 /// Why the others do not.
 const ABSENT: &str = include_str!("../../../../scenarios/emerald-rapids-not-modelled.txt");

@@ -1,10 +1,11 @@
 //! What exact counters would make of the signals: a sink that adds up, for chosen events of every instance, what a counter with the
 //! event's control value takes.
 
-use crate::pmon::{Compiled, compile_event};
-use crate::signal::{SignalSink, Tick, Wire, Wiring};
-use pericore_catalog::Measure;
 use std::collections::{HashMap, HashSet};
+
+use pericore_catalog::Measure;
+use pericore_hardware::pmon::{Compiled, compile_event};
+use pericore_hardware::signal::{SignalSink, Tick, Wire, Wiring};
 
 /// An event or subevent of a unit.
 #[derive(Debug, Clone, Copy)]

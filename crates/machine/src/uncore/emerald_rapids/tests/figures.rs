@@ -1,9 +1,10 @@
 //! The model against published measurements: 25 % where the figure is of a relative of the part.
 
+use pericore_engine::Tick;
+
 use super::model;
 use super::truth::Digest;
 use crate::ledger::Question;
-use crate::signal::Tick;
 use crate::uncore::emerald_rapids::Model;
 
 /// Runs a workload until it is done, without what it does afterwards, and gives the nanoseconds that it took.

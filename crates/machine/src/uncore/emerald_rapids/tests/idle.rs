@@ -1,9 +1,10 @@
 //! What an idle machine costs: work of the engine, counted and not timed.
 
+use pericore_engine::Tick;
+
 use super::super::Model;
 use super::model;
 use super::truth::Digest;
-use crate::signal::Tick;
 
 /// Steps of subchannels, and instants at which the rest of the machine did something, before `until`.
 fn steps(model: &mut Model, until: Tick) -> (u64, u64) {

@@ -1,8 +1,9 @@
 //! Laws that hold when everything has drained, and the DRAM standard.
 
+use pericore_engine::Random;
+
 use super::truth::Digest;
 use super::{WORKLOADS, model, run};
-use crate::engine::Random;
 use crate::ledger::Question;
 use crate::ledger::emerald_rapids::Snapshot;
 use crate::uncore::dram::checker::{self, DDR5_5600B};

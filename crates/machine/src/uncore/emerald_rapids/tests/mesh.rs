@@ -3,12 +3,13 @@
 //! Memory unit 0 lies in row 3, column 0. Slices 0 to 6 are row 1, 7 to 13 row 2, 26 is row 5, column 0, and 32 right below it on the
 //! other die. A message is two cycles on its way onto the mesh, one to each stop, and nine over the bridge.
 
+use pericore_hardware::signal::{SignalSink, Tick, Wire, Wiring};
+
 use super::evaluate::{Case, Counters};
 use super::truth::{cases, differences};
 use super::{model, run};
 use crate::ledger::Question;
 use crate::ledger::emerald_rapids::Ring;
-use crate::signal::{SignalSink, Tick, Wire, Wiring};
 use crate::uncore::emerald_rapids::Model;
 
 /// A cycle of the mesh.

@@ -14,8 +14,9 @@ mod registers;
 mod shortage;
 mod truth;
 
+use pericore_hardware::signal::{Tick, Wiring};
+
 use super::{Model, Parameters};
-use crate::signal::{Tick, Wiring};
 use crate::workload::{Scenario, Workload};
 
 /// Small enough for a quick test, and between them most paths of the model.
@@ -66,7 +67,7 @@ fn model(workload: &str) -> (Model, Wiring) {
 const MICROSECOND: Tick = 70_000;
 
 /// Runs a model to its end, and a little beyond.
-fn run<S: crate::signal::SignalSink>(model: &mut Model, sink: &mut S) {
+fn run<S: pericore_hardware::signal::SignalSink>(model: &mut Model, sink: &mut S) {
     while !model.finished() {
         model.run_until(model.now() + MICROSECOND, sink);
         assert!(model.now() < 2_000 * MICROSECOND, "the workload does not end: {:?}", model.progress());

@@ -1,11 +1,12 @@
 //! A program's accesses by hand: what each kind of access sends out, and that nothing else does.
 
+use pericore_hardware::signal::Wiring;
+
 use super::super::{Model, Parameters};
 use super::evaluate::Counters;
 use super::run;
 use super::truth::{cases, differences};
 use crate::ledger::Question;
-use crate::signal::Wiring;
 use crate::workload::{ProgramAccess, ProgramKind, ProgramSettings, ProgramSource};
 
 /// Accesses of a program, as a list.

@@ -1,11 +1,12 @@
 //! Every event that the ledger knows, counted from the signals by the control value of the catalogue, over windows that cut
 //! requests in two.
 
+use pericore_hardware::signal::{Tick, Wiring};
+
 use super::evaluate::{Case, Counters, Faulty};
 use super::{MICROSECOND, WORKLOADS, model, run};
 use crate::ledger::Question;
 use crate::ledger::emerald_rapids::Snapshot;
-use crate::signal::{Tick, Wiring};
 
 /// All events and subevents that the ledger has a truth for.
 pub fn cases(wiring: &Wiring, at: &Snapshot) -> Vec<Case> {
@@ -83,7 +84,7 @@ fn a_lost_or_doubled_emission_shows() {
     run(&mut plain, &mut digest);
     let clocks = *plain.clocks();
     let cases = cases(&wiring, &plain.snapshot());
-    let mut random = crate::engine::Random::new(11, 0);
+    let mut random = pericore_engine::Random::new(11, 0);
     for turn in 0..6 {
         let before = random.below(digest.emissions);
         let (mut model, own) = model(workload);
@@ -120,7 +121,7 @@ pub struct Digest {
 }
 
 impl Digest {
-    fn add(&mut self, wire: crate::signal::Wire, tag: u64, tick: Tick, what: u64) {
+    fn add(&mut self, wire: pericore_hardware::signal::Wire, tag: u64, tick: Tick, what: u64) {
         self.emissions += 1;
         let key = u64::from(wire.instance) << 16 | u64::from(wire.signal);
         self.sum =
@@ -128,16 +129,16 @@ impl Digest {
     }
 }
 
-impl crate::signal::SignalSink for Digest {
-    fn pulse(&mut self, wire: crate::signal::Wire, tag: u64, tick: Tick, count: u32) {
+impl pericore_hardware::signal::SignalSink for Digest {
+    fn pulse(&mut self, wire: pericore_hardware::signal::Wire, tag: u64, tick: Tick, count: u32) {
         self.add(wire, tag, tick, count.into());
     }
 
-    fn enter(&mut self, wire: crate::signal::Wire, tag: u64, tick: Tick) {
+    fn enter(&mut self, wire: pericore_hardware::signal::Wire, tag: u64, tick: Tick) {
         self.add(wire, tag, tick, 1 << 40);
     }
 
-    fn leave(&mut self, wire: crate::signal::Wire, tag: u64, tick: Tick) {
+    fn leave(&mut self, wire: pericore_hardware::signal::Wire, tag: u64, tick: Tick) {
         self.add(wire, tag, tick, 1 << 41);
     }
 }

@@ -1,10 +1,11 @@
 //! Small runs whose every count is worked out by hand from the parameters. Times are uncore cycles of 33 ticks; a DRAM cycle is four of them.
 
+use pericore_hardware::signal::Wiring;
+
 use super::super::{Model, Parameters};
 use super::laws::{Nothing, count};
 use super::{model, run};
 use crate::ledger::nehalem::Snapshot;
-use crate::signal::Wiring;
 use crate::workload::{ProgramAccess, ProgramKind, ProgramSettings, ProgramSource};
 
 fn expect(at: &Snapshot, socket: usize, expected: &[(&str, u64)]) {

@@ -1,11 +1,12 @@
 //! Laws that hold when everything has drained.
 
+use pericore_engine::Random;
+use pericore_hardware::signal::{SignalSink, Tick, Wire};
+
 use super::super::Model;
 use super::{WORKLOADS, model, run};
-use crate::engine::Random;
 use crate::ledger::nehalem::{CHANNELS, Level, Snapshot, Source, TO_HUB, Tracker};
 use crate::ledger::{LineState, Question};
-use crate::signal::{SignalSink, Tick, Wire};
 use crate::uncore::dram::checker::{self, DDR3_1333H};
 use crate::uncore::tests::owned;
 use crate::uncore::tests::recorder::Recorder;

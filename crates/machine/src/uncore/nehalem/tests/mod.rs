@@ -5,8 +5,9 @@ mod hand;
 mod laws;
 mod truth;
 
+use pericore_hardware::signal::{SignalSink, Tick, Wiring};
+
 use super::{Model, Parameters};
-use crate::signal::{SignalSink, Tick, Wiring};
 use crate::workload::{Scenario, Workload};
 
 /// A model that is about to run a workload. What stands before a space: `cores=3`, `2` sockets.

@@ -3,10 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use pericore_hardware::signal::{Tick, Wire, Wiring};
+
 use super::{ODD, WORKLOADS, model, run};
 use crate::ledger::Question;
 use crate::ledger::nehalem::{NAMES, Snapshot};
-use crate::signal::{Tick, Wire, Wiring};
 use crate::uncore::tests::recorder::{Change, Emission, Recorder};
 
 /// Ticks of an uncore cycle, written again.

@@ -16,21 +16,22 @@ mod shape;
 mod snapshot;
 mod variant;
 
+use access::Reached;
+use core_msrs::CoreMsrs;
+use later::Later;
+use map::AddressMap;
+use pericore_engine::common_multiple;
 use pericore_registers::{Address, Width};
+use variant::Presence;
 
 use crate::pmon::{Bank, Interrupt};
 use crate::signal::{SignalSink, Tick, Wire, Wiring, WiringError};
-use access::Reached;
-use core_msrs::CoreMsrs;
 pub use denied::Denied;
 pub use extra::MOST as MOST_FUNCTIONS;
 pub use inspect::RegisterPlace;
-use later::Later;
-use map::AddressMap;
 pub use map::Target;
 pub use shape::{Shape, ShapeError};
 pub use snapshot::{SnapshotError, VERSION as SNAPSHOT_VERSION};
-use variant::Presence;
 pub use variant::{Block, DiscoveryFault, Faults, Intrusion, Rules, Variant};
 
 /// A machine's registers at a moment of virtual time.
@@ -200,12 +201,12 @@ impl Chassis {
     }
 
     /// The counters.
-    pub(crate) const fn bank(&self) -> &Bank {
+    pub const fn bank(&self) -> &Bank {
         &self.bank
     }
 
     /// The counters.
-    pub(crate) const fn bank_mut(&mut self) -> &mut Bank {
+    pub const fn bank_mut(&mut self) -> &mut Bank {
         &mut self.bank
     }
 
@@ -242,15 +243,6 @@ impl Chassis {
     pub fn take_interrupts(&mut self) -> Vec<Interrupt> {
         self.bank.take_interrupts()
     }
-}
-
-/// The least common multiple of two numbers above 0.
-pub(crate) const fn common_multiple(a: u64, b: u64) -> u64 {
-    let (mut divisor, mut rest) = (a, b);
-    while rest != 0 {
-        (divisor, rest) = (rest, divisor % rest);
-    }
-    a / divisor * b
 }
 
 /// Whether a block is there as its machine is built.

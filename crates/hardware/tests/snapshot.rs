@@ -1,7 +1,7 @@
 //! A dumped and loaded machine is the same machine: it dumps the same, and goes on the same.
 
-use pericore_machine::chassis::{Chassis, RegisterPlace, Shape, SnapshotError};
-use pericore_machine::signal::{SignalSink, Wire, Wiring};
+use pericore_hardware::chassis::{Chassis, RegisterPlace, Shape, SnapshotError};
+use pericore_hardware::signal::{SignalSink, Wire, Wiring};
 use pericore_registers::RegisterSpace;
 use proptest::prelude::*;
 

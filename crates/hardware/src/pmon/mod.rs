@@ -19,15 +19,12 @@ mod state;
 mod tags;
 
 pub use bank::Bank;
-#[cfg(test)]
-pub use compiled::Compiled;
-pub use compiled::compile_event;
+pub use compiled::{Compiled, compile_event};
 pub use counter::{Conditioning, Counter, GateCondition};
 pub use layout::{RegisterRef, SlotRef};
 pub use overflow::Interrupt;
 pub use repeat::Entries;
 pub use rules::RuleBroken;
 pub(crate) use selection::free_running;
-#[cfg(test)]
-pub(crate) use selection::{Selection, compile};
+pub use selection::{Selection, compile};
 pub use state::{CounterState, InstanceState};

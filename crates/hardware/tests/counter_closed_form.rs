@@ -1,7 +1,7 @@
 //! The closed-form counter against a reference that goes cycle by cycle, written from the guides' text
 //! (E5-2600 1.4: threshold, then invert, then edge detect).
 
-use pericore_machine::pmon::{Conditioning, Counter, GateCondition};
+use pericore_hardware::pmon::{Conditioning, Counter, GateCondition};
 use proptest::prelude::*;
 
 /// What happens to the input, by cycle.

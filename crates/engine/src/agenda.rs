@@ -1,7 +1,7 @@
 //! When each of a few units acts next, and which one acts first.
 
-use crate::engine::NEVER;
-use crate::signal::Tick;
+use crate::NEVER;
+use crate::Tick;
 
 /// Units lie in groups, each of which knows its least: so a change looks at one group and at the others' least.
 const GROUP: usize = 4;
@@ -69,8 +69,8 @@ impl<const GROUPS: usize> Agenda<GROUPS> {
 #[cfg(test)]
 mod tests {
     use super::Agenda;
-    use crate::engine::clock::HORIZON;
-    use crate::engine::{NEVER, Random};
+    use crate::clock::HORIZON;
+    use crate::{NEVER, Random};
 
     #[test]
     fn the_earliest_and_of_equals_the_lowest_comes_first() {

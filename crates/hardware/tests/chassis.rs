@@ -1,8 +1,8 @@
 //! What software finds on the buses besides counters, by hand: functions that are not there, core counters, CPUID, the discovery table's
 //! head, an intruder's timing, names and order of what is dumped. Addresses and values are raw.
 
-use pericore_machine::chassis::{Chassis, Faults, Intrusion, Shape, Variant};
-use pericore_machine::signal::{SignalSink, Wiring};
+use pericore_hardware::chassis::{Chassis, Faults, Intrusion, Shape, Variant};
+use pericore_hardware::signal::{SignalSink, Wiring};
 use pericore_registers::{AccessError, Address, Bdf, RegisterSpace, Width};
 
 /// Ticks of a cycle of every clock.

@@ -106,7 +106,7 @@ impl Chassis {
     }
 
     /// The PMON registers that a cycle reaches: instance and slot.
-    pub(crate) fn touched(&self, address: Address, width: Width) -> impl Iterator<Item = (u16, SlotRef)> + '_ {
+    pub fn touched(&self, address: Address, width: Width) -> impl Iterator<Item = (u16, SlotRef)> + '_ {
         let halves = match (address, width) {
             (Address::Msr { .. }, _) => [Some((address, width)), None],
             (_, Width::B8) => [Some((address, Width::B4)), later_byte(address, 4).map(|high| (high, Width::B4))],
@@ -119,7 +119,7 @@ impl Chassis {
     }
 
     /// The instances whose counters a write may make listen to something else.
-    pub(crate) fn programs(&self, address: Address, width: Width) -> [Option<u16>; 2] {
+    pub fn programs(&self, address: Address, width: Width) -> [Option<u16>; 2] {
         let touched = self.touched(address, width).filter(|&(number, slot)| !self.bank.is_counter(number, slot));
         let mut instances = touched.map(|(number, _)| number);
         [instances.next(), instances.next()]

@@ -6,8 +6,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
-use pericore_machine::chassis::{Chassis, Shape};
-use pericore_machine::signal::{SignalSink, Wire, Wiring};
+use pericore_hardware::chassis::{Chassis, Shape};
+use pericore_hardware::signal::{SignalSink, Wire, Wiring};
 use pericore_registers::{Address, Bdf, RegisterSpace, Width};
 
 /// Does something so many times, on a machine of its own.

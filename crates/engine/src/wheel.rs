@@ -6,8 +6,8 @@
 //!
 //! Some things happen once all else of a cycle has: a pipeline chooses among what has come. They are marked, not scheduled.
 
-use crate::engine::{NEVER, Period};
-use crate::signal::Tick;
+use crate::Tick;
+use crate::{NEVER, Period};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 

@@ -1,8 +1,8 @@
 //! What PMON hardware does between accesses: statuses that software clears, freezes whose rate changes, levels that a
 //! model reports without arrivals. Raw addresses and values, by hand from the guides.
 
-use pericore_machine::chassis::{Chassis, Shape};
-use pericore_machine::signal::{SignalSink, Wire, Wiring};
+use pericore_hardware::chassis::{Chassis, Shape};
+use pericore_hardware::signal::{SignalSink, Wire, Wiring};
 use pericore_registers::{Address, Bdf, RegisterSpace, Width};
 
 /// Ticks of a cycle of every clock.

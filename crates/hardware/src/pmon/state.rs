@@ -123,7 +123,7 @@ impl Bank {
     }
 
     /// What is in the levels of an instance, in order of signals and tags.
-    pub(crate) fn levels(&self, number: u16) -> Vec<Entries> {
+    pub fn levels(&self, number: u16) -> Vec<Entries> {
         let signals = (0u16..).zip(&self.tags[self.signals_of(number)]);
         let entries = |(signal, tags): (u16, &Tags)| -> Vec<Entries> {
             tags.entries().map(|(tag, count)| Entries { signal, tag, count }).collect()

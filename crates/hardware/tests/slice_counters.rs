@@ -1,8 +1,8 @@
 //! The counters of a slice of the E5-2600 under random traffic and random register writes, against a reference that goes cycle by cycle.
 //! Control values and addresses are by hand from the guide: Table 2-10 (control), 2-12 (filter), 2-8 (unit control), 2.3.7 (events).
 
-use pericore_machine::chassis::{Chassis, Shape};
-use pericore_machine::signal::{SignalSink, Wire, Wiring};
+use pericore_hardware::chassis::{Chassis, Shape};
+use pericore_hardware::signal::{SignalSink, Wire, Wiring};
 use pericore_registers::{Address, RegisterSpace, Width};
 use proptest::prelude::*;
 

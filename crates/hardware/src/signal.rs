@@ -8,9 +8,7 @@ use std::collections::{HashMap, HashSet};
 use pericore_catalog::{BitRange, Event, Family, FilterNeed, Register, Role, Subevent, Unit};
 
 use crate::pmon::{compile_event, free_running};
-
-/// Virtual time. A machine fixes how many ticks a second has so that every clock's period is a whole number of ticks.
-pub type Tick = u64;
+pub use pericore_engine::Tick;
 
 /// One signal of one PMON instance. [`Wiring::wire`] makes it; the default stands for the first signal that there is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -26,7 +24,7 @@ pub struct Wire {
 impl Wire {
     /// Number among the signals of all instances.
     #[inline]
-    pub(crate) const fn place(self) -> usize {
+    pub const fn place(self) -> usize {
         self.place as usize
     }
 

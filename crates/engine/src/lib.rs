@@ -11,12 +11,15 @@ pub mod ring;
 pub mod wheel;
 
 pub use agenda::Agenda;
-pub use clock::{ClockError, Clocks, Period};
+pub use clock::{ClockError, Clocks, Period, common_multiple};
 pub use domains::ClockDomains;
 pub use pool::Pool;
 pub use random::Random;
 pub use ring::Ring;
 pub use wheel::Wheel;
 
+/// Virtual time. A machine fixes how many ticks a second has so that every clock's period is a whole number of ticks.
+pub type Tick = u64;
+
 /// A tick that never comes.
-pub const NEVER: crate::signal::Tick = crate::signal::Tick::MAX;
+pub const NEVER: Tick = Tick::MAX;

@@ -20,6 +20,7 @@ impl Random {
     }
 
     /// The next 64 bits.
+    #[inline]
     pub const fn next(&mut self) -> u64 {
         let s = &mut self.state;
         let result = s[1].wrapping_mul(5).rotate_left(7).wrapping_mul(9);
@@ -34,11 +35,13 @@ impl Random {
     }
 
     /// A number below `bound`, which must not be 0. The bias of the multiply-shift is below `bound / 2^64`.
+    #[inline]
     pub const fn below(&mut self, bound: u64) -> u64 {
         ((self.next() as u128 * bound as u128) >> 64) as u64
     }
 
     /// True in `share` of 100 cases; 0 and 100 draw nothing.
+    #[inline]
     pub const fn per_cent(&mut self, share: u8) -> bool {
         share >= 100 || (share > 0 && self.below(100) < share as u64)
     }

@@ -1,5 +1,5 @@
 use super::Wheel;
-use crate::engine::{NEVER, Period, Random};
+use crate::{NEVER, Period, Random};
 
 #[test]
 fn events_come_in_order_of_tick_then_of_scheduling() {

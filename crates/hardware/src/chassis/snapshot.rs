@@ -18,8 +18,9 @@
 use std::fmt::Write;
 use std::str::FromStr;
 
+use pericore_engine::Period;
+
 use super::{Chassis, Rules, Shape, ShapeError, Variant};
-use crate::engine::Period;
 use crate::pmon::{CounterState, InstanceState, Interrupt};
 use crate::signal::{Tick, Wiring, WiringError};
 

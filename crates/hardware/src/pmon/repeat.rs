@@ -25,18 +25,18 @@ pub struct Entries {
 
 impl Bank {
     /// Changes whenever an instance's counters may have got another input, shape or permission to run.
-    pub(crate) fn revision(&self, number: u16) -> u64 {
+    pub fn revision(&self, number: u16) -> u64 {
         self.instances[usize::from(number)].revision
     }
 
     /// True if a counter of the instance listens to a signal.
-    pub(crate) fn hears_signals(&self, number: u16) -> bool {
+    pub fn hears_signals(&self, number: u16) -> bool {
         let selections = &self.instances[usize::from(number)].selections;
         selections.iter().any(|selection| matches!(selection, Selection::Signal { .. }))
     }
 
     /// The instances with counters whose overflow freezes or interrupts.
-    pub(crate) fn armed_instances(&self) -> Vec<u16> {
+    pub fn armed_instances(&self) -> Vec<u16> {
         if !self.has_armed() {
             return Vec::new();
         }
@@ -44,24 +44,24 @@ impl Bank {
     }
 
     /// True if the register is a counter: writing it changes nothing but its value.
-    pub(crate) fn is_counter(&self, number: u16, at: SlotRef) -> bool {
+    pub fn is_counter(&self, number: u16, at: SlotRef) -> bool {
         matches!(self.instances[usize::from(number)].layout.slots[usize::from(at.0)].kind, Kind::Counter(_))
     }
 
     /// Brings armed counters to a tick, so that what freezes does so in its cycle.
-    pub(crate) fn reach_armed(&mut self, tick: Tick) {
+    pub fn reach_armed(&mut self, tick: Tick) {
         self.reach(tick);
     }
 
     /// The counters of an instance at a tick.
-    pub(crate) fn save_counters(&mut self, number: u16, tick: Tick) -> Vec<CounterState> {
+    pub fn save_counters(&mut self, number: u16, tick: Tick) -> Vec<CounterState> {
         let instance = &mut self.instances[usize::from(number)];
         let cycle = instance.cycle(tick);
         instance.counters.iter_mut().map(|counter| counter.save(cycle)).collect()
     }
 
     /// Puts a value into `values` for each counter of an instance, as it is at a tick.
-    pub(crate) fn counter_values(&mut self, number: u16, tick: Tick, values: &mut Vec<u64>) {
+    pub fn counter_values(&mut self, number: u16, tick: Tick, values: &mut Vec<u64>) {
         let instance = &mut self.instances[usize::from(number)];
         let cycle = instance.cycle(tick);
         values.clear();
@@ -69,13 +69,13 @@ impl Bank {
     }
 
     /// The largest value of each counter of an instance.
-    pub(crate) fn counter_masks(&self, number: u16) -> Vec<u64> {
+    pub fn counter_masks(&self, number: u16) -> Vec<u64> {
         let places = &self.instances[usize::from(number)].layout.counters;
         places.iter().map(|place| u64::MAX >> (64 - u32::from(place.width))).collect()
     }
 
     /// For each armed counter of an instance that runs: its number, and the increments after which it wraps.
-    pub(crate) fn room(&mut self, number: u16, tick: Tick) -> Vec<(usize, u64)> {
+    pub fn room(&mut self, number: u16, tick: Tick) -> Vec<(usize, u64)> {
         let masks = self.counter_masks(number);
         let instance = &mut self.instances[usize::from(number)];
         let cycle = instance.cycle(tick);
@@ -89,7 +89,7 @@ impl Bank {
     }
 
     /// The earliest tick at which an armed counter of an instance may wrap if no signal comes.
-    pub(crate) fn wraps_at(&self, number: u16) -> Tick {
+    pub fn wraps_at(&self, number: u16) -> Tick {
         let instance = &self.instances[usize::from(number)];
         let armed = (0..instance.layout.controlled).filter(|&counter| instance.is_armed(counter));
         let cycles = armed.filter_map(|counter| instance.counters[counter].wraps_at()).min();
@@ -98,14 +98,7 @@ impl Bank {
 
     /// Puts counters and levels where a stretch of time takes them whose outcome is known: `states` at `tick`, but for the
     /// registers, which go on by `gains`.
-    pub(crate) fn leap(
-        &mut self,
-        number: u16,
-        states: &[CounterState],
-        gains: &[u128],
-        levels: &[Entries],
-        tick: Tick,
-    ) {
+    pub fn leap(&mut self, number: u16, states: &[CounterState], gains: &[u128], levels: &[Entries], tick: Tick) {
         let signals = self.signals_of(number);
         self.tags[signals].iter_mut().for_each(Tags::clear);
         for entries in levels {
@@ -124,7 +117,7 @@ impl Bank {
 
     /// Sets what is in the levels of an instance, as if it had always been there: no arrival is counted, and counters see the
     /// new levels from `tick` on.
-    pub(crate) fn set_levels(&mut self, number: u16, levels: &[Entries], tick: Tick) {
+    pub fn set_levels(&mut self, number: u16, levels: &[Entries], tick: Tick) {
         for signal in 0..self.signals_of(number).len() as u16 {
             let here = levels.iter().filter(|entries| entries.signal == signal);
             let new: Vec<(u64, u32)> = here.map(|entries| (entries.tag, entries.count)).collect();

@@ -1,6 +1,6 @@
 //! Clock domains on one tick grid: every clock's period is a whole number of ticks, so virtual time never rounds.
 
-use crate::signal::Tick;
+use crate::Tick;
 
 /// Ticks beyond which [`Period::cycles`] would no longer be exact: 2^56 ticks are 38 days of virtual time at 21.6 GHz.
 pub const HORIZON: Tick = 1 << 56;
@@ -141,6 +141,11 @@ impl Clocks {
     pub fn seconds(&self, from: Tick, to: Tick) -> f64 {
         (to - from) as f64 / self.ticks_per_second as f64
     }
+}
+
+/// The least common multiple of two numbers above 0.
+pub const fn common_multiple(a: u64, b: u64) -> u64 {
+    a / greatest_common_divisor(a, b) * b
 }
 
 const fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {

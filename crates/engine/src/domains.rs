@@ -1,7 +1,7 @@
 //! The clocks of a whole machine, by the names that the catalogue gives them.
 
 use super::Clocks;
-use crate::signal::Tick;
+use crate::Tick;
 
 /// Every clock domain of a machine on its grid of ticks.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,0 +1,7 @@
+//! The hardware through its public face.
+
+mod chassis;
+mod counter_closed_form;
+mod pmon_hardware;
+mod slice_counters;
+mod snapshot;
