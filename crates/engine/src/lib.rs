@@ -1,18 +1,22 @@
-//! The event kernel: virtual time in ticks, clock domains, an event queue and seeded randomness.
+//! The event kernel: virtual time in ticks, clock domains, an event queue and seeded randomness; and what simulated
+//! parts need all the time, such as a search of small words.
 //!
 //! Nothing here knows what is being simulated.
 
 mod agenda;
 pub mod clock;
 mod domains;
+mod parameter;
 mod pool;
 pub mod random;
 pub mod ring;
+pub mod search;
 pub mod wheel;
 
 pub use agenda::Agenda;
 pub use clock::{ClockError, Clocks, Period, common_multiple};
 pub use domains::ClockDomains;
+pub use parameter::ParameterError;
 pub use pool::Pool;
 pub use random::Random;
 pub use ring::Ring;

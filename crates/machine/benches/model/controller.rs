@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use pericore_dram::Pending;
+use pericore_dram::{Arrival, Channel, Outcome, Timing};
 use pericore_machine::engine::{Clocks, Random};
-use pericore_machine::ledger::Pending;
 use pericore_machine::ledger::e5_2600::{Ledger, Opcodes, Shape};
 use pericore_machine::signal::Wire;
-use pericore_machine::uncore::dram::{Arrival, Channel, Outcome, Timing};
 use pericore_machine::uncore::e5_2600::{ChannelWires, ChannelWitness};
 
 use crate::Measured;

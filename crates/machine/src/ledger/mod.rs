@@ -7,12 +7,11 @@
 pub mod e5_2600;
 pub mod emerald_rapids;
 mod line_state;
-mod memory;
 pub mod nehalem;
 mod question;
 mod shaped;
 
 pub use line_state::LineState;
-pub use memory::{Command, CommandLog, CommandRecord, MajorMode, MemoryState, Pending};
+pub use pericore_dram::{Command, CommandLog, CommandRecord, MajorMode, MemoryState, Pending};
 pub use question::Question;
 pub use shaped::Shaped;

@@ -1,6 +1,6 @@
 //! The tags of a core's private caches.
 
-use super::search::matches;
+use pericore_engine::search::matches;
 
 /// Ways of the L1D and of the L2 (Intel optimization manual, Sandy Bridge: both 8-way).
 const WAYS: usize = 8;

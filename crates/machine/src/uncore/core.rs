@@ -1,11 +1,11 @@
 //! A core: private caches and line-fill buffers, and what the threads that run on it wait for.
 
 use pericore_engine::Tick;
+use pericore_engine::search::matches;
 
 use super::RequestId;
 use super::cache::{Cache, Evicted, Right};
 use super::program::Pause;
-use super::search::matches;
 
 /// Sets of the L1 data cache: 32 KB in 8 ways (Intel optimization manual, Sandy Bridge).
 const L1_SETS: usize = 64;

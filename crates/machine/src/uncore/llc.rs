@@ -3,7 +3,8 @@
 //! A way is one 32-bit word. The eight slices then take 1.3 MB of the host, which stays in its caches; that decides the speed of
 //! the model, for look-ups at random are what it does most.
 
-use super::search::{matches, signs};
+use pericore_engine::search::{matches, signs};
+
 use crate::ledger::LineState;
 
 /// Ways of a slice of the E5-2600 (guide 2.3.1: a slice can be up to 20-way set associative).

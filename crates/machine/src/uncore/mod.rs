@@ -4,8 +4,8 @@
 //! Beside the models lie the parts that two or more of them are made of.
 
 mod cache;
+mod channel_conditions;
 mod core;
-pub mod dram;
 pub mod e5_2600;
 pub mod emerald_rapids;
 mod error;
@@ -15,7 +15,6 @@ mod llc;
 pub mod nehalem;
 mod program;
 mod recurring;
-mod search;
 mod seats;
 mod settings;
 #[cfg(test)]
@@ -23,7 +22,8 @@ mod tests;
 mod warming;
 mod work;
 
-pub use error::{ModelError, ParameterError};
+pub use error::ModelError;
+pub use pericore_engine::ParameterError;
 pub use program::ProgramCounts;
 pub use settings::{CORES, SLICES, Settable, Setting, UnknownSetting, set};
 pub use work::{DependentLoads, Progress};

@@ -1,5 +1,6 @@
 //! The totals that records are folded into.
 
+use pericore_dram::{Command, MajorMode, MemoryState, Pending};
 use pericore_engine::{Clocks, NEVER, Tick};
 
 use super::busy::Busy;
@@ -12,7 +13,6 @@ use super::record::{Rare, Record, RequestKind};
 use super::ring::{MessageCells, RingCells};
 use super::slice::{SliceCells, Stay};
 use super::{LinkQueue, Shape};
-use crate::ledger::{Command, MajorMode, MemoryState, Pending};
 
 /// One pending queue of a memory channel.
 #[derive(Debug, Clone, Copy, Default)]

@@ -1,7 +1,8 @@
 //! What the ledger is told of its memory channels.
 
+use pericore_dram::{CommandRecord, MajorMode, MemoryState, Pending};
+
 use super::Ledger;
-use crate::ledger::{CommandRecord, MajorMode, MemoryState, Pending};
 
 impl Ledger {
     /// A command went out on a channel.

@@ -1,12 +1,12 @@
 //! The totals of a home agent.
 
+use pericore_dram::Pending;
 use pericore_engine::NEVER;
 
 use super::busy::Busy;
 use super::egress::EgressCells;
 use super::record::{Record, RequestKind};
 use super::slice::Stay;
-use crate::ledger::Pending;
 
 /// Regions that the events on a home agent's memory tell apart (Tables 2-50, 2-51).
 const REGIONS: usize = 12;

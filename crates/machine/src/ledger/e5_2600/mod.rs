@@ -23,10 +23,11 @@ mod stays;
 mod window;
 
 use cells::Cells;
+use pericore_dram::{CommandLog, CommandRecord, Pending};
 use pericore_engine::{Clocks, Tick};
 use stays::Stays;
 
-use crate::ledger::{CommandLog, CommandRecord, Pending, Question, Shaped};
+use crate::ledger::{Question, Shaped};
 use crate::workload::MessageKind;
 pub use device::{IoClass, IoQueue};
 pub use home::HomeQueue;

@@ -1,9 +1,10 @@
 //! Quantities that metrics estimate: bytes, ratios, latencies.
 
+use pericore_dram::Command;
+
 use super::record::RequestKind;
 use super::slice::{ClassKey, Stay};
 use super::window::{Snapshot, Window};
-use crate::ledger::Command;
 use crate::ledger::LineState;
 
 /// Bytes that crossed a memory channel.

@@ -1,10 +1,11 @@
 //! The totals of a socket, and what records add to them.
 
+use pericore_dram::Command;
 use pericore_engine::{NEVER, Tick};
 
 use super::level::{CHANNELS, Level, Tracker};
 use super::record::{Answer, Kind, Priority, ProbeRecord, Record};
-use crate::ledger::{Command, LineState};
+use crate::ledger::LineState;
 
 /// What came and went at one level, in uncore cycles.
 #[derive(Debug, Clone, Copy, Default)]

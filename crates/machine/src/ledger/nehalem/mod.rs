@@ -6,9 +6,10 @@ mod names;
 mod record;
 
 use cells::{LevelCells, SocketCells, fold, fold_probe};
+use pericore_dram::{CommandLog, CommandRecord};
 use pericore_engine::{Clocks, Tick};
 
-use crate::ledger::{CommandLog, CommandRecord, Question};
+use crate::ledger::Question;
 pub use level::{CHANNELS, Class, LINKS, Level, Port, Source, TO_HUB, TO_SOCKET, Tracker};
 pub use names::NAMES;
 pub use record::{Answer, Kind, Priority, ProbeRecord, Record};

@@ -1,10 +1,12 @@
 //! What the event names mean, in terms of what happened: written by hand from the public event lists, without the catalogue's
 //! masks and decode rows.
 
+use pericore_dram::Command;
+
 use super::cells::{LevelCells, SocketCells};
 use super::level::{CHANNELS, Class, Level, Port, Source, TO_HUB, TO_SOCKET, Tracker};
 use super::{Answer, Opcodes, Snapshot};
-use crate::ledger::{Command, LineState, Question};
+use crate::ledger::{LineState, Question};
 
 /// The events that [`value`] knows, with their subevents.
 pub const NAMES: &[(&str, &[&str])] = &[

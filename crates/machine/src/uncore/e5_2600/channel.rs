@@ -1,13 +1,12 @@
 //! What a memory channel of this family tells: its signals and, on another path, the ledger.
 
+use pericore_dram::{Command, Layout, MajorMode, MemoryState, Observer, Pending, Sent};
 use pericore_engine::Period;
 use pericore_hardware::signal::{SignalSink, Wire};
 
 use super::pulses::Pulses;
 use super::wires::Tagged;
 use crate::ledger::e5_2600::Ledger;
-use crate::ledger::{Command, MajorMode, MemoryState, Pending};
-use crate::uncore::dram::{Layout, Sent, Witness};
 use crate::uncore::levels::Levels;
 
 /// Wires of one memory channel.
@@ -111,7 +110,7 @@ impl<S: SignalSink> ChannelWitness<'_, S> {
     }
 }
 
-impl<S: SignalSink> Witness for ChannelWitness<'_, S> {
+impl<S: SignalSink> Observer for ChannelWitness<'_, S> {
     fn begins(&mut self, ranks: u8) {
         let (wire, tags) = &self.wires.mode;
         wire.enter(tags[MajorMode::Read as usize], 0, self.sink);

@@ -1,8 +1,9 @@
 //! Which requests a home agent is serving: the next for a line waits until the one before it is through.
 
+use pericore_engine::search::matches;
+
 use super::parameters::MOST_SOCKETS;
 use super::request::{NO_REQUEST, RequestId};
-use crate::uncore::search::matches;
 
 const GROUP: usize = 32;
 const FREE: u32 = u32::MAX;

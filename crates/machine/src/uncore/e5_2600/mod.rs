@@ -54,6 +54,7 @@ use event::Event;
 use home::HomeAgent;
 use latency::Latency;
 use links::Links;
+use pericore_dram::{Channel, Outcome};
 use pericore_engine::{Agenda, Clocks, Wheel};
 use pericore_hardware::signal::{Tick, Wiring};
 use power::PowerUnit;
@@ -65,7 +66,6 @@ use wires::Wires;
 
 use crate::ledger::e5_2600::{Ledger, LinkShape, Opcodes, Shape, Snapshot};
 use crate::uncore::core::Core;
-use crate::uncore::dram::{Channel, Outcome};
 use crate::uncore::line::LINE_BYTES;
 use crate::uncore::program::Program;
 use crate::uncore::seats::Seats;

@@ -1,10 +1,10 @@
 //! Every number of the model, as data with its source. One set serves all workloads.
 
-use pericore_engine::{ClockError, Clocks};
+use pericore_dram::{Layout, Timing};
+use pericore_engine::{ClockError, Clocks, ParameterError};
 
 use crate::uncore::core::MOST_FILL_BUFFERS;
-use crate::uncore::dram::{Layout, Timing};
-use crate::uncore::{CORES, ParameterError, SLICES, Settable, Setting, llc};
+use crate::uncore::{CORES, SLICES, Settable, Setting, llc};
 use crate::workload::{Limits, MessageKind, PhaseSetting, Repertoire};
 
 /// Ratios, in 100 MHz, of the part's frequencies: least, nominal, highest turbo (vendor's product data for the E5-2680).

@@ -10,8 +10,8 @@ use super::event::Event;
 use super::links::Savings;
 use super::thread::{Thread, ThreadKind};
 use crate::ledger::e5_2600::RingKind;
+use crate::uncore::channel_conditions::channel_conditions;
 use crate::uncore::core::ThreadState;
-use crate::uncore::dram::Conditions as ChannelConditions;
 use crate::workload::{Conditions, Generator, Kind, Placement, Workload};
 
 impl Model {
@@ -72,7 +72,7 @@ impl Model {
         }
         let memory = &conditions.memory;
         let idle = memory.self_refresh.map(|idle| self.work.course.ticks(idle) / self.clocks.dclk.ticks());
-        let settings = ChannelConditions::of(memory, idle);
+        let settings = channel_conditions(memory, idle);
         let cycle = self.clocks.dclk.cycles(self.now) + 1;
         for index in 0..self.channels.len() {
             self.channels[index].set_conditions(settings, cycle);

@@ -1,12 +1,12 @@
 //! Virtual time goes on: what is due next happens, event by event.
 
+use pericore_dram::{Channel, Outcome};
 use pericore_hardware::signal::{SignalSink, Tick};
 
 use super::Model;
 use super::channel::ChannelWitness;
 use super::event::Event;
 use super::request::RequestId;
-use crate::uncore::dram::{Channel, Outcome};
 
 impl Model {
     /// Runs everything that happens before `until`; afterwards it is `until`.

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use pericore_engine::search::matches;
 use pericore_engine::{NEVER, Ring};
 use pericore_hardware::signal::{SignalSink, Tick};
 
@@ -12,7 +13,6 @@ use super::wires::SliceWires;
 use crate::ledger::e5_2600::Message;
 use crate::uncore::core::MOST_FILL_BUFFERS;
 use crate::uncore::llc::Llc;
-use crate::uncore::search::matches;
 
 /// Entries that the table of requests has room for (guide Table 2-14: `TOR_OCCUPANCY` counts up to 20).
 const ROOM: usize = 20;

@@ -2,13 +2,13 @@
 //!
 //! Nothing is kept for it: what stands in a slice or at a home agent follows from the requests under way.
 
+use pericore_dram::Pending;
 use pericore_engine::NEVER;
 use pericore_hardware::signal::SignalSink;
 
 use super::Model;
 use super::home::CHANNELS;
 use super::wires::HomeWires;
-use crate::ledger::Pending;
 use crate::ledger::e5_2600::{Record, RequestKind};
 
 impl Model {

@@ -1,14 +1,13 @@
 //! Between the home agent and its memory channels: credits for their queues, the turns of writes, and what channels give back.
 
+use pericore_dram::{Arrival, Outcome, Pending};
 use pericore_hardware::signal::{SignalSink, Tick};
 
 use super::Model;
 use super::event::Event;
 use super::home::CHANNELS;
 use super::request::RequestId;
-use crate::ledger::Pending;
 use crate::ledger::e5_2600::{HomeQueue, RequestKind};
-use crate::uncore::dram::{Arrival, Outcome};
 
 impl Model {
     /// A request goes to its channel's queue, as soon as there is a credit for it.

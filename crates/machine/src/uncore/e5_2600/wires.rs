@@ -1,10 +1,10 @@
 //! The signals that the model emits, bound once by name.
 
+use pericore_dram::Layout;
 use pericore_hardware::signal::{SignalSink, Wire, Wiring, WiringError};
 
 use crate::ledger::LineState;
 use crate::ledger::e5_2600::{IO_THREAD, Message, NO_THREAD, Opcodes, Record, RequestKind};
-use crate::uncore::dram::Layout;
 use crate::uncore::e5_2600::agent::AgentWires;
 use crate::uncore::e5_2600::channel::ChannelWires;
 use crate::uncore::e5_2600::device::DeviceWires;

@@ -2,8 +2,9 @@
 //!
 //! Line numbers have 32 bits: two of region (socket 0's memory, socket 1's, CXL memory, devices), thirty within it.
 
+use pericore_dram::Timing;
+
 use crate::ledger::emerald_rapids::Target;
-use crate::uncore::dram::Timing;
 use crate::uncore::line::deal;
 
 /// Lines of a region.

@@ -1,5 +1,6 @@
 //! The caching and home agent: its queues and its table of requests.
 
+use pericore_engine::search::matches;
 use pericore_engine::{NEVER, Tick};
 
 use super::request::{Pool, RequestId, RequestQueue};
@@ -9,7 +10,6 @@ use super::tags::{AllTags, Tags};
 use crate::host::prefetch;
 use crate::ledger::emerald_rapids::compiled::level;
 use crate::ledger::emerald_rapids::{Found, Queue};
-use crate::uncore::search::matches;
 
 /// Ways of a slice's snoop filter, which has as many sets: twice the lines of an L2 (assumption).
 const FILTER_WAYS: usize = 16;

@@ -1,12 +1,12 @@
 //! A core: its L2, its buffers, and the threads that run on it.
 
 use pericore_engine::Tick;
+use pericore_engine::search::matches;
 
 use super::tags::sizes::{L2_SET_BITS, L2_WAYS};
 use super::tags::{AllTags, Tags};
 use crate::host::prefetch;
 pub use crate::uncore::core::{Buffer, ThreadState};
-use crate::uncore::search::matches;
 use crate::workload::{Access, Generator};
 
 /// States of a line in an L2; the order is the order of rights.

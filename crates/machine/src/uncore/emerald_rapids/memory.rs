@@ -2,17 +2,16 @@
 
 use std::collections::VecDeque;
 
+use pericore_dram::{Arrival, Outcome, Pending};
 use pericore_hardware::signal::{SignalSink, Tick};
 
 use super::Model;
 use super::address::{Place, SUBCHANNELS};
 use super::event::Event;
 use super::request::{NO_REQUEST, Request, RequestId};
-use crate::ledger::Pending;
 use crate::ledger::emerald_rapids::compiled::{deed, level};
 use crate::ledger::emerald_rapids::deeds::Deed;
 use crate::ledger::emerald_rapids::{Found, Kind, Queue, Ring, Target};
-use crate::uncore::dram::{Arrival, Outcome};
 
 /// Credits of a subchannel's queues, and what waits for them.
 #[derive(Debug)]

@@ -58,6 +58,7 @@ use link::Links;
 use memory::Credits;
 use mesh::Mesh;
 use peer::Peers;
+use pericore_dram::Outcome;
 use pericore_engine::{Agenda, Wheel};
 use pericore_hardware::signal::{SignalSink, Tick};
 use port::Port;
@@ -70,7 +71,6 @@ use times::Times;
 
 use crate::ledger::emerald_rapids::compiled::level;
 use crate::ledger::emerald_rapids::{Clocks, Ledger, Ring, Snapshot};
-use crate::uncore::dram::Outcome;
 use crate::uncore::work::Work;
 use crate::uncore::{DependentLoads, ProgramCounts, Progress};
 use crate::workload::MemoryConditions;

@@ -1,11 +1,11 @@
 //! Every number of the model, as data with its source. One set serves all workloads.
 
-use pericore_engine::{ClockDomains, Period};
+use pericore_dram::Timing;
+use pericore_engine::{ClockDomains, ParameterError, Period};
 
 use super::address;
 use crate::ledger::emerald_rapids::Clocks;
-use crate::uncore::dram::Timing;
-use crate::uncore::{CORES, ParameterError, SLICES, Settable, Setting};
+use crate::uncore::{CORES, SLICES, Settable, Setting};
 use crate::workload::{Limits, MessageKind, PhaseSetting, Repertoire};
 
 /// What the machine's name can set: cores that take part, LLC slices in use, and sub-NUMA clusters, of a socket.

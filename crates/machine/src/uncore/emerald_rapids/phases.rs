@@ -6,7 +6,7 @@ use super::core::{Thread, ThreadState};
 use super::device::STACKS;
 use super::event::Event;
 use super::{Model, Stores};
-use crate::uncore::dram::Conditions as ChannelConditions;
+use crate::uncore::channel_conditions::channel_conditions;
 use crate::workload::{Conditions, Generator, Kind, MemoryConditions, Workload};
 
 impl Model {
@@ -79,7 +79,7 @@ impl Model {
         self.memory = *memory;
         let clock = self.clocks.dclk;
         let idle = memory.self_refresh.map(|idle| self.work.course.ticks(idle) / clock.ticks());
-        let (settings, cycle) = (ChannelConditions::of(memory, idle), clock.cycles(self.now) + 1);
+        let (settings, cycle) = (channel_conditions(memory, idle), clock.cycles(self.now) + 1);
         for (index, subchannel) in self.subchannels.iter_mut().enumerate() {
             subchannel.set_conditions(settings, cycle);
             self.channel_next.set(index, subchannel.next_tick());

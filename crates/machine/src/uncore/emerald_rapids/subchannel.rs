@@ -3,6 +3,9 @@
 
 use std::sync::Arc;
 
+use pericore_dram::{
+    Arrival, Channel, Command, Conditions, MajorMode, MemoryState, Observer, Outcome, Pending, Sent, Timing,
+};
 use pericore_engine::{NEVER, Period, Ring};
 use pericore_hardware::signal::{SignalSink, Tick};
 
@@ -10,8 +13,6 @@ use super::account::Account;
 use super::address;
 use crate::ledger::emerald_rapids::compiled::{deed, level};
 use crate::ledger::emerald_rapids::{Ledger, Spot};
-use crate::ledger::{Command, MajorMode, MemoryState, Pending};
-use crate::uncore::dram::{Arrival, Channel, Conditions, Outcome, Sent, Timing, Witness};
 
 /// Where a subchannel is.
 #[derive(Debug, Clone, Copy)]
@@ -171,7 +172,7 @@ const fn prefers_writes(mode: MajorMode) -> bool {
     !matches!(mode, MajorMode::Read)
 }
 
-impl<S: SignalSink> Witness for SubchannelWitness<'_, S> {
+impl<S: SignalSink> Observer for SubchannelWitness<'_, S> {
     fn begins(&mut self, _: u8) {
         self.level(MODES[0], true, 0);
     }

@@ -5,8 +5,9 @@
 
 pub mod sizes;
 
+use pericore_engine::search::{matches, signs};
+
 use crate::host::{large_pages, prefetch};
-use crate::uncore::search::{matches, signs};
 
 /// A word: tag (21 bits), state (3), owner (7), used (1). State 0 means empty.
 const TAG_BITS: u32 = 21;

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use pericore_dram::{Arrival, MajorMode, MemoryState, Observer, Outcome, Pending, Sent};
 use pericore_engine::Period;
 use pericore_hardware::signal::{SignalSink, Tick};
 
@@ -10,8 +11,6 @@ use super::event::Event;
 use super::request::{RequestId, Waiting};
 use super::wires::SocketWires;
 use crate::ledger::nehalem::{CHANNELS, Kind, Ledger, Level, Priority};
-use crate::ledger::{MajorMode, MemoryState, Pending};
-use crate::uncore::dram::{Arrival, Outcome, Sent, Witness};
 
 /// The entrance of one channel.
 #[derive(Debug)]
@@ -41,7 +40,7 @@ struct ChannelWitness<'a, S> {
     ledger: &'a mut Ledger,
 }
 
-impl<S: SignalSink> Witness for ChannelWitness<'_, S> {
+impl<S: SignalSink> Observer for ChannelWitness<'_, S> {
     fn command(&mut self, sent: &Sent) {
         let record = sent.record;
         if let Some((wire, tag)) = self.wires.commands[self.channel][record.command as usize] {

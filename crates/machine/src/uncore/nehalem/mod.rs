@@ -32,6 +32,7 @@ use std::sync::Arc;
 use event::Event;
 use hub::Device;
 use memory::Entrance;
+use pericore_dram::{Channel, Outcome};
 use pericore_engine::{Clocks, Pool, Wheel};
 use pericore_hardware::signal::{SignalSink, Tick, Wiring};
 use request::{Probe, Request};
@@ -41,7 +42,6 @@ use wires::{Pulse, Wires};
 
 use crate::ledger::nehalem::{CHANNELS, Ledger, Level, Snapshot};
 use crate::uncore::core::{Core, ThreadState};
-use crate::uncore::dram::{Channel, Outcome};
 use crate::uncore::line::{LINE_BYTES, Place};
 use crate::uncore::program::Program;
 use crate::uncore::seats::Seats;

@@ -2,11 +2,11 @@
 //!
 //! "Guide" is Intel's Performance Analysis Guide for the Core i7 and Xeon 5500 processors (Levinthal, 2009).
 
-use pericore_engine::{ClockDomains, Clocks, Period};
+use pericore_dram::Timing;
+use pericore_engine::{ClockDomains, Clocks, ParameterError, Period};
 
 use crate::ledger::nehalem::{CHANNELS, Shape};
-use crate::uncore::dram::Timing;
-use crate::uncore::{CORES as ACTIVE, ParameterError, Settable, Setting};
+use crate::uncore::{CORES as ACTIVE, Settable, Setting};
 use crate::workload::{Limits, Repertoire};
 
 /// Bytes of the LLC (vendor's product data).

@@ -1,9 +1,9 @@
 //! The signals that the model emits, bound once by name.
 
+use pericore_dram::Command;
 use pericore_hardware::signal::{Wire, Wiring, WiringError};
 
 use super::parameters::Parameters;
-use crate::ledger::Command;
 use crate::ledger::nehalem::{Answer, CHANNELS, Class, Level, Opcodes, Port, Source, TO_HUB, TO_SOCKET, Tracker};
 use crate::uncore::levels::Levels;
 

@@ -1,7 +1,8 @@
 //! Events of the memory channels: section 2.5.8.
 
+use pericore_dram::{Command, MemoryState, Pending};
+
 use crate::ledger::e5_2600::window::Snapshot;
-use crate::ledger::{Command, MemoryState, Pending};
 
 /// The number in a subevent's name `RANKn`. Ranks that a channel does not have are in no state.
 fn rank_number(subevent: &str) -> Option<u8> {

@@ -1,6 +1,7 @@
 //! Events of the home agents: section 2.4.7.
 
-use crate::ledger::Pending;
+use pericore_dram::Pending;
+
 use crate::ledger::e5_2600::window::Snapshot;
 
 /// An event of a home agent.

@@ -1,11 +1,11 @@
 //! Laws that hold when everything has drained, and the DRAM standard.
 
+use pericore_dram::checker::{self, DDR3_1600K, Standard};
 use pericore_engine::Random;
 
 use super::{WORKLOADS, model, run, sockets, trefi};
 use crate::ledger::Question;
 use crate::ledger::e5_2600::{Snapshot, Window};
-use crate::uncore::dram::checker::{self, DDR3_1600K, Standard};
 use crate::uncore::tests::recorder::Recorder;
 
 struct Sums<'a>(Window<'a>, u8);

@@ -13,10 +13,10 @@ mod noncoherent;
 mod ranks;
 mod truth;
 
+use pericore_dram::Timing;
 use pericore_hardware::signal::{Tick, Wiring};
 
 use crate::ledger::e5_2600::Opcodes;
-use crate::uncore::dram::Timing;
 use crate::uncore::e5_2600::{Model, Parameters, SETTINGS};
 use crate::uncore::set;
 use crate::uncore::tests::recorder::Recorder;

@@ -1,12 +1,12 @@
 //! Laws that hold when everything has drained, and the DRAM standard.
 
+use pericore_dram::checker::{self, DDR5_5600B};
 use pericore_engine::Random;
 
 use super::truth::Digest;
 use super::{WORKLOADS, model, run};
 use crate::ledger::Question;
 use crate::ledger::emerald_rapids::Snapshot;
-use crate::uncore::dram::checker::{self, DDR5_5600B};
 
 /// An event over all instances of its unit.
 fn sum(at: &Snapshot, unit: &str, event: &str) -> u64 {

@@ -1,5 +1,6 @@
 //! Laws that hold when everything has drained.
 
+use pericore_dram::checker::{self, DDR3_1333H};
 use pericore_engine::Random;
 use pericore_hardware::signal::{SignalSink, Tick, Wire};
 
@@ -7,7 +8,6 @@ use super::super::Model;
 use super::{WORKLOADS, model, run};
 use crate::ledger::nehalem::{CHANNELS, Level, Snapshot, Source, TO_HUB, Tracker};
 use crate::ledger::{LineState, Question};
-use crate::uncore::dram::checker::{self, DDR3_1333H};
 use crate::uncore::tests::owned;
 use crate::uncore::tests::recorder::Recorder;
 

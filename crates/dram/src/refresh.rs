@@ -2,7 +2,7 @@
 
 use super::layout::Layout;
 use super::timing::Timing;
-use crate::ledger::Command;
+use crate::facts::Command;
 
 /// The refresh debts of a channel, in memory as they stand here: first what is looked at in each step.
 #[derive(Debug, Clone)]

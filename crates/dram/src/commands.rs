@@ -2,14 +2,14 @@
 
 use super::banks::Step;
 use super::channel::{Channel, Completing, Outcome};
+use super::observer::{Observer, Sent};
 use super::plan::{Action, Lane};
 use super::queue::Removed;
-use super::witness::{Sent, Witness};
-use crate::ledger::{Command, CommandRecord, MajorMode, Pending};
+use crate::facts::{Command, CommandRecord, MajorMode, Pending};
 
 impl Channel {
     /// Sends the planned command.
-    pub(super) fn send<W: Witness>(&mut self, cycle: u64, witness: &mut W, out: &mut Vec<Outcome>) {
+    pub(super) fn send<W: Observer>(&mut self, cycle: u64, observer: &mut W, out: &mut Vec<Outcome>) {
         let (action, bank, lane) = (self.plan.action(), self.plan.bank(), self.candidates.lane());
         let rank = self.banks.layout.rank_of(bank);
         let mode = self.mode;
@@ -22,9 +22,9 @@ impl Channel {
                 let served = self.serve(lane, bank, cycle);
                 (row, starved) = (served.row, served.oldest && served.entered < starved_before);
                 match lane {
-                    Lane::Reads => self.read(&served, cycle, witness, out),
-                    Lane::Underfills => self.underfill(&served, bank, cycle, witness),
-                    Lane::Writes => self.write(&served, cycle, witness, out),
+                    Lane::Reads => self.read(&served, cycle, observer, out),
+                    Lane::Underfills => self.underfill(&served, bank, cycle, observer),
+                    Lane::Writes => self.write(&served, cycle, observer, out),
                 }
             }
             Action::Activate => {
@@ -43,7 +43,7 @@ impl Channel {
             Action::PrechargeMiss => {
                 starved = self.lane(lane).is_starved(bank, starved_before);
                 if lane == Lane::Reads {
-                    self.note_preemption(bank, starved_before, cycle, witness);
+                    self.note_preemption(bank, starved_before, cycle, observer);
                 }
                 self.close(bank, cycle);
                 Command::PrechargeMiss
@@ -57,7 +57,7 @@ impl Channel {
         };
         let bank = self.banks.layout.within_rank(bank);
         let record = CommandRecord { cycle, command, rank: rank as u8, bank, row };
-        witness.command(&Sent { record, lane, mode, starved });
+        observer.command(&Sent { record, lane, mode, starved });
     }
 
     /// Closes all rows of a rank, or refreshes it if none is open.
@@ -106,47 +106,53 @@ impl Channel {
         served
     }
 
-    fn read<W: Witness>(&mut self, served: &Removed, cycle: u64, witness: &mut W, out: &mut Vec<Outcome>) -> Command {
+    fn read<W: Observer>(&mut self, served: &Removed, cycle: u64, observer: &mut W, out: &mut Vec<Outcome>) -> Command {
         if self.lane(Lane::Reads).len() == 0 {
             self.no_reads_since = cycle;
         }
         out.push(Outcome::Data { owner: served.owner, cycle: cycle + self.timing.cl + self.timing.burst });
-        self.leave(Pending::Reads, served.entered, cycle, witness);
-        self.note_read(cycle, witness);
+        self.leave(Pending::Reads, served.entered, cycle, observer);
+        self.note_read(cycle, observer);
         Command::Read
     }
 
     /// Reads the line of a partial write.
-    fn underfill<W: Witness>(&mut self, served: &Removed, bank: usize, cycle: u64, witness: &mut W) -> Command {
+    fn underfill<W: Observer>(&mut self, served: &Removed, bank: usize, cycle: u64, observer: &mut W) -> Command {
         let Removed { line, row, entered, .. } = *served;
         let done = cycle + self.timing.cl + self.timing.burst;
         self.completing.push(Completing { done, entered, line, row, bank: bank as u8 });
         self.remember(done);
-        self.note_read(cycle, witness);
+        self.note_read(cycle, observer);
         if self.mode == MajorMode::Partial && self.lane(Lane::Underfills).len() == 0 {
-            self.set_mode(MajorMode::Read, cycle, witness);
+            self.set_mode(MajorMode::Read, cycle, observer);
         }
         Command::Underfill
     }
 
-    fn write<W: Witness>(&mut self, served: &Removed, cycle: u64, witness: &mut W, out: &mut Vec<Outcome>) -> Command {
+    fn write<W: Observer>(
+        &mut self,
+        served: &Removed,
+        cycle: u64,
+        observer: &mut W,
+        out: &mut Vec<Outcome>,
+    ) -> Command {
         let mode = self.mode;
         out.push(Outcome::WriteCredit);
-        self.leave(Pending::Writes, served.entered, cycle, witness);
+        self.leave(Pending::Writes, served.entered, cycle, observer);
         if self.lane(Lane::Writes).len() <= self.timing.write_low && mode == MajorMode::Write {
-            self.set_mode(MajorMode::Read, cycle, witness);
-            self.drain_writes(cycle, witness);
+            self.set_mode(MajorMode::Read, cycle, observer);
+            self.drain_writes(cycle, observer);
         }
         if mode == MajorMode::Write { Command::WriteMajor } else { Command::WriteOpportunistic }
     }
 
     /// A read closes a row that other requests would have used.
-    fn note_preemption<W: Witness>(&self, bank: usize, starved: u64, cycle: u64, witness: &mut W) {
+    fn note_preemption<W: Observer>(&self, bank: usize, starved: u64, cycle: u64, observer: &mut W) {
         let row = self.banks.open_row(bank);
         if self.lane(Lane::Reads).wants(bank, row, starved) {
-            witness.preempts(Pending::Reads, cycle);
+            observer.preempts(Pending::Reads, cycle);
         } else if self.lane(Lane::Writes).wants(bank, row, starved) {
-            witness.preempts(Pending::Writes, cycle);
+            observer.preempts(Pending::Writes, cycle);
         }
     }
 

@@ -7,13 +7,13 @@ use pericore_engine::{NEVER, Period, Ring, Tick};
 use super::banks::{Banks, Step};
 use super::candidates::Candidates;
 use super::idle::Idle;
+use super::observer::Observer;
 use super::plan::{Action, Lane, Plan};
 use super::power::Power;
 use super::queue::PendingQueue;
 use super::refresh::Refresh;
 use super::timing::Timing;
-use super::witness::Witness;
-use crate::ledger::{MajorMode, Pending};
+use crate::facts::{MajorMode, Pending};
 
 /// A request on its way to the channel.
 #[derive(Debug, Clone, Copy)]
@@ -142,8 +142,8 @@ impl Channel {
     }
 
     /// Says what holds from the start.
-    pub fn start<W: Witness>(&self, witness: &mut W) {
-        witness.begins(self.timing.ranks);
+    pub fn start<W: Observer>(&self, observer: &mut W) {
+        observer.begins(self.timing.ranks);
     }
 
     /// The tick of the channel's next action.
@@ -222,13 +222,13 @@ impl Channel {
     }
 
     /// Does what is due at the cycle of [`Channel::next_tick`].
-    pub fn step<W: Witness>(&mut self, witness: &mut W, out: &mut Vec<Outcome>) {
+    pub fn step<W: Observer>(&mut self, observer: &mut W, out: &mut Vec<Outcome>) {
         let cycle = self.next;
         let errand = self.errand <= cycle;
         let changed = if errand {
-            self.run_errands(cycle, witness, out)
+            self.run_errands(cycle, observer, out)
         } else {
-            self.arrival <= cycle && self.arrive(witness, out)
+            self.arrival <= cycle && self.arrive(observer, out)
         };
         if changed {
             self.decide_refresh();
@@ -237,7 +237,7 @@ impl Channel {
             self.plan_anew(cycle);
         }
         if self.plan.cycle == cycle {
-            self.send(cycle, witness, out);
+            self.send(cycle, observer, out);
             self.replan(cycle);
         }
         if errand {
@@ -248,44 +248,44 @@ impl Channel {
 
     /// Does what is due besides the plan; true if that must be made anew.
     #[inline(never)]
-    fn run_errands<W: Witness>(&mut self, cycle: u64, witness: &mut W, out: &mut Vec<Outcome>) -> bool {
-        let before = self.errands_before(cycle, witness, out);
-        let arrived = self.arrival <= cycle && self.arrive(witness, out);
-        let after = self.errands_after(cycle, witness);
+    fn run_errands<W: Observer>(&mut self, cycle: u64, observer: &mut W, out: &mut Vec<Outcome>) -> bool {
+        let before = self.errands_before(cycle, observer, out);
+        let arrived = self.arrival <= cycle && self.arrive(observer, out);
+        let after = self.errands_after(cycle, observer);
         before || arrived || after
     }
 
     /// What is due before an arrival of the same cycle; true if the plan must be made anew.
-    fn errands_before<W: Witness>(&mut self, cycle: u64, witness: &mut W, out: &mut Vec<Outcome>) -> bool {
+    fn errands_before<W: Observer>(&mut self, cycle: u64, observer: &mut W, out: &mut Vec<Outcome>) -> bool {
         let mut changed = false;
         while let Some(forward) = self.forwards.front().filter(|forward| forward.done <= cycle) {
             self.forwards.pop();
             out.push(Outcome::Data { owner: forward.owner, cycle });
-            self.leave(Pending::Reads, forward.entered, cycle, witness);
+            self.leave(Pending::Reads, forward.entered, cycle, observer);
         }
         if self.power.next <= cycle {
-            self.step_power(cycle, witness);
+            self.step_power(cycle, observer);
             changed = true;
         }
         while let Some(write) = self.completing.front().filter(|write| write.done <= cycle) {
             self.completing.pop();
-            self.complete(write, cycle, witness);
+            self.complete(write, cycle, observer);
             changed = true;
         }
         changed
     }
 
     /// What is due after an arrival of the same cycle; true if the plan must be made anew.
-    fn errands_after<W: Witness>(&mut self, cycle: u64, witness: &mut W) -> bool {
+    fn errands_after<W: Observer>(&mut self, cycle: u64, observer: &mut W) -> bool {
         let mut changed = false;
         if self.underfill_starves_at() <= cycle && self.mode == MajorMode::Read {
-            self.set_mode(MajorMode::Partial, cycle, witness);
+            self.set_mode(MajorMode::Partial, cycle, observer);
             changed = true;
         }
         if self.refresh.next_due() <= cycle {
             for rank in 0..self.banks.layout.ranks() {
                 if self.refresh.is_due(rank, cycle) {
-                    self.rank_up(rank, cycle, witness);
+                    self.rank_up(rank, cycle, observer);
                 }
             }
             self.refresh.fall_due(cycle, &self.timing);

@@ -6,8 +6,8 @@ use pericore_engine::{Period, Random};
 
 use super::candidates::Candidates;
 use super::checker::{self, DDR3_1600K, DDR4_3200AA, DDR5_5600B, Standard};
-use super::{Arrival, Channel, Outcome, Sent, Timing, Witness};
-use crate::ledger::{Command, CommandRecord, MajorMode, MemoryState, Pending};
+use super::{Arrival, Channel, Observer, Outcome, Sent, Timing};
+use crate::facts::{Command, CommandRecord, MajorMode, MemoryState, Pending};
 
 /// Keeps the commands, and how many requests each queue holds.
 #[derive(Default)]
@@ -16,7 +16,7 @@ struct Log {
     held: [i32; 2],
 }
 
-impl Witness for Log {
+impl Observer for Log {
     fn command(&mut self, sent: &Sent) {
         self.commands.push(sent.record);
     }

@@ -1,7 +1,8 @@
 //! DRAM timing and controller policies, in DRAM clock cycles: what a generation of DRAM is, as data.
 
+use pericore_engine::ParameterError;
+
 use super::layout::Layout;
-use crate::uncore::ParameterError;
 
 /// Entries that the queues' data structures have room for.
 pub const MOST_ENTRIES: usize = 64;

@@ -1,7 +1,7 @@
 //! What a channel says of itself, in terms that no family of machines and no catalogue enters.
 
 use super::plan::Lane;
-use crate::ledger::{CommandRecord, MajorMode, MemoryState, Pending};
+use crate::facts::{CommandRecord, MajorMode, MemoryState, Pending};
 
 /// A command on the channel's bus.
 #[derive(Debug, Clone, Copy)]
@@ -17,7 +17,7 @@ pub struct Sent {
 }
 
 /// Hears everything that happens in a channel, in the order of time. Cycles are the channel's.
-pub trait Witness {
+pub trait Observer {
     /// The channel starts with this many ranks, in read major mode, with all clocks on.
     fn begins(&mut self, ranks: u8);
     /// A command has gone out.

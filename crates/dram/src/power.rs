@@ -6,10 +6,9 @@
 
 use super::channel::Channel;
 use super::layout::Layout;
+use super::observer::Observer;
 use super::timing::Timing;
-use super::witness::Witness;
-use crate::ledger::MemoryState;
-use crate::workload::MemoryConditions;
+use crate::facts::MemoryState;
 
 /// How ranks that are powered down keep their DLLs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -45,28 +44,6 @@ pub struct Conditions {
     pub throttle: Option<Throttle>,
     /// Each so many reads, one has an error that can be corrected; 0 for none.
     pub error_every: u64,
-}
-
-/// DRAM cycles of a period of throttling (assumption: about a microsecond).
-const THROTTLE_PERIOD: u64 = 1000;
-
-impl Conditions {
-    /// What a scenario's settings mean for a channel; `self_refresh` is their time of idleness in DRAM cycles.
-    pub fn of(memory: &MemoryConditions, self_refresh: Option<u64>) -> Self {
-        let critical = memory.critical.map(|share| (3, share, true));
-        let throttle = critical.or(memory.throttle.map(|(ranks, share)| (ranks, share, false)));
-        Self {
-            power_down: if memory.slow_power_down { PowerDown::Slow } else { PowerDown::Fast },
-            self_refresh,
-            throttle: throttle.map(|(ranks, share, critical)| Throttle {
-                ranks,
-                period: THROTTLE_PERIOD,
-                stopped: THROTTLE_PERIOD * u64::from(share) / 100,
-                critical,
-            }),
-            error_every: memory.error_every,
-        }
-    }
 }
 
 /// The power states of a channel, in memory as they stand here: first what is looked at in each step.
@@ -156,19 +133,19 @@ impl Channel {
         self.remember(cycle);
     }
 
-    fn apply<W: Witness>(&mut self, conditions: Conditions, cycle: u64, witness: &mut W) {
+    fn apply<W: Observer>(&mut self, conditions: Conditions, cycle: u64, observer: &mut W) {
         // What holds by the old conditions ends with them.
-        self.stop_for(0, cycle, witness);
+        self.stop_for(0, cycle, observer);
         let all_down = self.is_down();
         if all_down {
-            self.all_down(false, cycle, witness);
+            self.all_down(false, cycle, observer);
         }
         self.power.conditions = conditions;
         if all_down {
-            self.all_down(true, cycle, witness);
+            self.all_down(true, cycle, observer);
         }
         if conditions.self_refresh.is_none() && self.power.self_refresh {
-            self.leave_self_refresh(cycle, witness);
+            self.leave_self_refresh(cycle, observer);
         }
         self.power.refresh_due = match conditions.self_refresh {
             Some(idle) if all_down && !self.power.self_refresh => cycle + idle.max(1),
@@ -178,21 +155,21 @@ impl Channel {
     }
 
     /// Does what is due at `cycle`.
-    pub(super) fn step_power<W: Witness>(&mut self, cycle: u64, witness: &mut W) {
+    pub(super) fn step_power<W: Observer>(&mut self, cycle: u64, observer: &mut W) {
         if self.power.wanted_at <= cycle {
             self.power.wanted_at = u64::MAX;
             if let Some(conditions) = self.power.wanted.take() {
-                self.apply(conditions, cycle, witness);
+                self.apply(conditions, cycle, observer);
             }
         }
         if self.power.edge <= cycle {
-            self.throttle_edge(cycle, witness);
+            self.throttle_edge(cycle, observer);
         }
         for rank in 0..self.banks.layout.ranks() {
             if self.power.due[rank] <= cycle {
                 self.power.due[rank] = u64::MAX;
                 if !self.power.is_down(rank) && self.is_quiet(rank) {
-                    self.rank_down(rank, cycle, witness);
+                    self.rank_down(rank, cycle, observer);
                 }
             }
         }
@@ -201,26 +178,26 @@ impl Channel {
             if self.is_down() && !self.power.self_refresh {
                 self.power.self_refresh = true;
                 self.refresh.suspend();
-                witness.state(MemoryState::SelfRefresh, true, cycle);
+                observer.state(MemoryState::SelfRefresh, true, cycle);
             }
         }
         self.power.set_next();
     }
 
-    fn throttle_edge<W: Witness>(&mut self, cycle: u64, witness: &mut W) {
+    fn throttle_edge<W: Observer>(&mut self, cycle: u64, observer: &mut W) {
         let Some(throttle) = self.power.conditions.throttle else {
             self.power.edge = u64::MAX;
             return;
         };
         let ranks = if throttle.critical { self.power.all } else { throttle.ranks & self.power.all };
         let start = self.power.stopped == 0 && throttle.stopped > 0;
-        self.stop_for(if start { ranks } else { 0 }, cycle, witness);
+        self.stop_for(if start { ranks } else { 0 }, cycle, observer);
         let span = if start { throttle.stopped } else { throttle.period - throttle.stopped };
         self.power.edge = cycle + span.max(1);
     }
 
     /// From now on the requests of these ranks wait, and no others'.
-    fn stop_for<W: Witness>(&mut self, ranks: u8, cycle: u64, witness: &mut W) {
+    fn stop_for<W: Observer>(&mut self, ranks: u8, cycle: u64, observer: &mut W) {
         let changed = std::mem::replace(&mut self.power.stopped, ranks) ^ ranks;
         if changed == 0 {
             return;
@@ -228,10 +205,10 @@ impl Channel {
         let on = ranks != 0;
         let layout = &self.banks.layout;
         if self.power.conditions.throttle.is_some_and(|throttle| throttle.critical) {
-            witness.state(MemoryState::Critical, on, cycle);
+            observer.state(MemoryState::Critical, on, cycle);
         } else {
             for rank in (0..layout.ranks()).filter(|rank| changed >> rank & 1 == 1) {
-                witness.state(MemoryState::Throttled(rank as u8), on, cycle);
+                observer.state(MemoryState::Throttled(rank as u8), on, cycle);
             }
         }
         let stopped = (0..layout.ranks()).filter(|rank| ranks >> rank & 1 == 1);
@@ -244,11 +221,11 @@ impl Channel {
         (self.banks.open | self.pending()) & self.banks.layout.banks_of(rank) == 0 && !self.refresh.owes(rank)
     }
 
-    fn rank_down<W: Witness>(&mut self, rank: usize, cycle: u64, witness: &mut W) {
+    fn rank_down<W: Observer>(&mut self, rank: usize, cycle: u64, observer: &mut W) {
         self.power.down |= 1 << rank;
-        witness.state(MemoryState::ClockOn(rank as u8), false, cycle);
+        observer.state(MemoryState::ClockOn(rank as u8), false, cycle);
         if self.is_down() {
-            self.all_down(true, cycle, witness);
+            self.all_down(true, cycle, observer);
             if let Some(idle) = self.power.conditions.self_refresh {
                 self.power.refresh_due = cycle + idle.max(1);
             }
@@ -256,49 +233,49 @@ impl Channel {
     }
 
     /// All ranks are powered down, or no longer.
-    fn all_down<W: Witness>(&self, on: bool, cycle: u64, witness: &mut W) {
+    fn all_down<W: Observer>(&self, on: bool, cycle: u64, observer: &mut W) {
         let kind = self.power.conditions.power_down;
         let state = if kind == PowerDown::Fast { MemoryState::PoweredDown } else { MemoryState::DllOff };
-        witness.state(state, on, cycle);
+        observer.state(state, on, cycle);
     }
 
     /// A rank is needed: its clock goes on if it was off.
     #[inline]
-    pub(super) fn rank_up<W: Witness>(&mut self, rank: usize, cycle: u64, witness: &mut W) {
+    pub(super) fn rank_up<W: Observer>(&mut self, rank: usize, cycle: u64, observer: &mut W) {
         if self.power.is_down(rank) {
-            self.wake(rank, cycle, witness);
+            self.wake(rank, cycle, observer);
         }
     }
 
     #[inline(never)]
-    fn wake<W: Witness>(&mut self, rank: usize, cycle: u64, witness: &mut W) {
+    fn wake<W: Observer>(&mut self, rank: usize, cycle: u64, observer: &mut W) {
         let delay = match self.power.conditions.power_down {
             PowerDown::Fast => self.timing.txp,
             PowerDown::Slow => self.timing.txpdll,
         };
         if self.power.self_refresh {
-            self.leave_self_refresh(cycle, witness);
+            self.leave_self_refresh(cycle, observer);
         }
         if self.is_down() {
-            self.all_down(false, cycle, witness);
+            self.all_down(false, cycle, observer);
             self.power.refresh_due = u64::MAX;
         }
         self.power.down &= !(1 << rank);
-        witness.state(MemoryState::ClockOn(rank as u8), true, cycle);
+        observer.state(MemoryState::ClockOn(rank as u8), true, cycle);
         self.hold(rank, cycle + delay);
         self.rest(rank, cycle);
     }
 
-    fn leave_self_refresh<W: Witness>(&mut self, cycle: u64, witness: &mut W) {
+    fn leave_self_refresh<W: Observer>(&mut self, cycle: u64, observer: &mut W) {
         self.power.self_refresh = false;
-        witness.state(MemoryState::SelfRefresh, false, cycle);
+        observer.state(MemoryState::SelfRefresh, false, cycle);
         self.refresh.resume(cycle, &self.timing);
         self.remember(self.refresh.next_due());
         (0..self.banks.layout.ranks()).for_each(|rank| self.hold(rank, cycle + self.timing.txs));
     }
 
     /// A read has been sent: its data may have an error.
-    pub(super) fn note_read<W: Witness>(&mut self, cycle: u64, witness: &mut W) {
+    pub(super) fn note_read<W: Observer>(&mut self, cycle: u64, observer: &mut W) {
         let every = self.power.conditions.error_every;
         if every == 0 {
             return;
@@ -306,7 +283,7 @@ impl Channel {
         self.power.reads += 1;
         if self.power.reads >= every {
             self.power.reads = 0;
-            witness.corrects(cycle);
+            observer.corrects(cycle);
         }
     }
 }

@@ -1,8 +1,9 @@
 //! A pending queue: entries chained by bank, oldest first.
 
+use pericore_engine::search::matches;
+
 use super::layout::Layout;
 use super::timing::MOST_ENTRIES;
-use crate::uncore::search::matches;
 
 /// No entry.
 pub const NONE: u8 = u8::MAX;

@@ -1,14 +1,14 @@
 //! Requests come in, and the major mode follows what waits.
 
 use super::channel::{Arrival, Channel, Completing, Forward, Outcome};
+use super::observer::Observer;
 use super::plan::{Lane, Plan};
-use super::witness::Witness;
-use crate::ledger::{MajorMode, Pending};
+use crate::facts::{MajorMode, Pending};
 
 impl Channel {
     /// Takes the next request in; true if the plan must be made anew.
     #[inline(always)]
-    pub(super) fn arrive<W: Witness>(&mut self, witness: &mut W, out: &mut Vec<Outcome>) -> bool {
+    pub(super) fn arrive<W: Observer>(&mut self, observer: &mut W, out: &mut Vec<Outcome>) -> bool {
         let Some(new) = self.arrivals.pop() else { return false };
         self.arrival = self.arrivals.front().map_or(u64::MAX, |next| next.cycle);
         let Arrival { cycle, owner, line, queue, partial, .. } = new;
@@ -16,9 +16,9 @@ impl Channel {
         self.sequence += 1;
         let lane = match queue {
             Pending::Reads => {
-                self.enter(queue, cycle, witness);
+                self.enter(queue, cycle, observer);
                 if pending_write {
-                    witness.forwards(cycle);
+                    observer.forwards(cycle);
                     let done = cycle + self.timing.forward;
                     self.forwards.push(Forward { done, entered: cycle, owner });
                     self.remember(done);
@@ -29,22 +29,22 @@ impl Channel {
             Pending::Writes => {
                 out.push(Outcome::Posted { owner });
                 if pending_write || self.is_completing(line) {
-                    witness.merges(cycle);
+                    observer.merges(cycle);
                     out.push(Outcome::WriteCredit);
                     return false;
                 }
-                self.enter(queue, cycle, witness);
+                self.enter(queue, cycle, observer);
                 if partial { Lane::Underfills } else { Lane::Writes }
             }
         };
-        let candidate = self.take(lane, new, cycle, witness);
+        let candidate = self.take(lane, new, cycle, observer);
         let switches = match lane {
             // The first read takes over from the writes.
             Lane::Reads => self.lane(lane).len() == 1,
-            Lane::Writes => self.drain_writes(cycle, witness),
+            Lane::Writes => self.drain_writes(cycle, observer),
             Lane::Underfills => {
                 self.remember(self.underfill_errand(cycle));
-                self.drain_writes(cycle, witness);
+                self.drain_writes(cycle, observer);
                 true
             }
         };
@@ -53,10 +53,10 @@ impl Channel {
 
     /// Puts a request into a lane, whose rank wakes if it sleeps. Gives the bank's candidate if it is now another one.
     #[inline(always)]
-    fn take<W: Witness>(&mut self, lane: Lane, new: Arrival, cycle: u64, witness: &mut W) -> Option<Plan> {
+    fn take<W: Observer>(&mut self, lane: Lane, new: Arrival, cycle: u64, observer: &mut W) -> Option<Plan> {
         let Arrival { cycle: entered, owner, line, bank, row, .. } = new;
         let bank = usize::from(bank) % super::Layout::BANKS;
-        self.rank_up(self.banks.layout.rank_of(bank), cycle, witness);
+        self.rank_up(self.banks.layout.rank_of(bank), cycle, observer);
         self.idle.remove(bank);
         let waiting = &mut self.lanes[lane as usize];
         let before = (waiting.pending, waiting.hits);
@@ -69,13 +69,13 @@ impl Channel {
     }
 
     /// The rest of a partial write's line has come: the write can go out.
-    pub(super) fn complete<W: Witness>(&mut self, write: Completing, cycle: u64, witness: &mut W) {
+    pub(super) fn complete<W: Observer>(&mut self, write: Completing, cycle: u64, observer: &mut W) {
         let Completing { entered, line, row, bank, .. } = write;
         self.sequence += 1;
         let queue = Pending::Writes;
         let write = Arrival { cycle: entered, owner: 0, line, bank, row, queue, partial: false };
-        self.take(Lane::Writes, write, cycle, witness);
-        self.drain_writes(cycle, witness);
+        self.take(Lane::Writes, write, cycle, observer);
+        self.drain_writes(cycle, observer);
     }
 
     /// True if a partial write of the line is being completed.
@@ -84,7 +84,7 @@ impl Channel {
     }
 
     /// Changes to write major mode if many writes are pending and some of them can go out; true if the mode has changed.
-    pub(super) fn drain_writes<W: Witness>(&mut self, cycle: u64, witness: &mut W) -> bool {
+    pub(super) fn drain_writes<W: Observer>(&mut self, cycle: u64, observer: &mut W) -> bool {
         let many = self.held[Pending::Writes as usize] >= self.timing.write_high;
         if self.mode != MajorMode::Read || !many {
             return false;
@@ -97,15 +97,15 @@ impl Channel {
         } else {
             return false;
         };
-        self.set_mode(mode, cycle, witness);
+        self.set_mode(mode, cycle, observer);
         true
     }
 
-    pub(super) fn set_mode<W: Witness>(&mut self, mode: MajorMode, cycle: u64, witness: &mut W) {
+    pub(super) fn set_mode<W: Observer>(&mut self, mode: MajorMode, cycle: u64, observer: &mut W) {
         if mode == self.mode {
             return;
         }
-        witness.changes_mode(self.mode, mode, cycle);
+        observer.changes_mode(self.mode, mode, cycle);
         self.mode = mode;
         self.remember(self.underfill_errand(cycle));
     }
@@ -118,15 +118,15 @@ impl Channel {
     }
 
     /// An entry is about to be added to a queue.
-    fn enter<W: Witness>(&mut self, queue: Pending, cycle: u64, witness: &mut W) {
+    fn enter<W: Observer>(&mut self, queue: Pending, cycle: u64, observer: &mut W) {
         self.held[queue as usize] += 1;
-        witness.enters(queue, self.held[queue as usize] == self.capacity(queue), cycle);
+        observer.enters(queue, self.held[queue as usize] == self.capacity(queue), cycle);
     }
 
     /// An entry has been taken from a queue.
-    pub(super) fn leave<W: Witness>(&mut self, queue: Pending, entered: u64, cycle: u64, witness: &mut W) {
+    pub(super) fn leave<W: Observer>(&mut self, queue: Pending, entered: u64, cycle: u64, observer: &mut W) {
         let was_full = self.held[queue as usize] == self.capacity(queue);
         self.held[queue as usize] -= 1;
-        witness.leaves(queue, was_full, entered, cycle);
+        observer.leaves(queue, was_full, entered, cycle);
     }
 }
