@@ -184,6 +184,7 @@ fn bad_tables_leave_the_documented_places() {
         for socket in &find(&mut with_discovery(2, fault)).sockets {
             let table = socket.table().expect("tables were looked for");
             assert!(matches!(&table.errors[..], [error] if is_right(error)), "{fault:?}: {:?}", table.errors);
+            assert!(!table.is_sound(), "{fault:?}");
             let counted: Vec<_> = found(socket).into_iter().filter(is_fixed).collect();
             assert_eq!(counted, WHOLE.into_iter().filter(is_fixed).collect::<Vec<_>>(), "{fault:?}");
             for name in ["cxlcm", "cxldp"] {
@@ -204,6 +205,7 @@ fn records_that_lie_are_not_believed() {
     let wrong = socket(DiscoveryFault::WrongBlocks);
     let table = wrong.table().expect("tables were looked for");
     assert_eq!((table.blocks.len(), table.faults.len() as u64), (0, table.announced));
+    assert!(!table.is_sound() && table.errors.is_empty());
     assert_eq!((wrong.present(unit("imc")).len(), wrong.present(unit("cxlcm")).len()), (8, 0));
     let long = socket(DiscoveryFault::WrongCount(1000));
     let table = long.table().expect("tables were looked for");

@@ -166,11 +166,13 @@ fn the_socket_is_frozen_only_where_nobody_else_counts() {
     };
     assert_eq!(gates(&Occupied::default()), [(false, 8), (false, 8)], "nobody has looked");
     let free = survey_sockets(&mut machine.clone(), &topology).expect("readable");
+    assert!(free.is_empty());
     assert_eq!(gates(&free), [(true, 1), (true, 1)]);
     // CHA 5 of socket 0, control 2 (Table 1-9: 0x2000 + 0x10 n): clocks.
     machine.0.borrow_mut().wrmsr(0x2054, 0x01);
     let occupied = survey_sockets(&mut machine.clone(), &topology).expect("readable");
     assert_eq!(gates(&occupied), [(false, 8), (true, 1)]);
+    assert!(!occupied.is_empty());
     // And in a unit that is used, that unit is not frozen either: channel 3 of socket 0, control 3.
     let channel = Address::Mmio { physical: imc(&machine, &topology, 3) + 0x4c };
     machine.clone().write(channel, Width::B4, 0x0101).expect("a channel");

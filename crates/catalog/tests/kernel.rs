@@ -129,6 +129,7 @@ fn a_family_without_registers_has_units_fields_and_events_as_others_have() {
     let control = cha.register(pericore_catalog::Role::Control).unwrap();
     let bits = |name: &str| control.field(name).map(|field| (field.bits.msb(), field.bits.lsb));
     assert_eq!((bits("ev_sel"), bits("thresh"), bits("tid_en")), (Some((7, 0)), Some((31, 24)), Some((19, 19))));
+    assert_eq!((bits("invert"), bits("edge_det"), cha.counters), (Some((23, 23)), Some((18, 18)), 4));
     let (_, opcode) = cha.filter_field("opc0").unwrap();
     assert_eq!((opcode.bits.msb(), opcode.bits.lsb), (50, 41));
     // The driver drops bit 21 of Ivy Bridge's power unit: the field is there, so that it can be refused by its name.

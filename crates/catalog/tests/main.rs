@@ -4,6 +4,7 @@ mod kernel;
 mod lookup;
 mod lookup_golden;
 mod lookup_properties;
+mod own;
 
 use pericore_catalog::{Family, Register, Unit};
 

@@ -70,14 +70,14 @@ fn uses(event: &Event, subevent: Option<&Subevent>) -> Vec<FilterUse> {
     uses
 }
 
-/// The event whose increments counter 0 is to have: an occupancy that needs nothing else.
+/// The event whose increments counter 0 is to have: of the occupancies that which can be largest, else any event.
 fn companion(unit: &'static Unit, event: &Event) -> Option<&'static Event> {
     if event.measure != Measure::Counter0 {
         return None;
     }
     let on_first = unit.events.iter().filter(|other| other.counters & 1 == 1 && other.measure != Measure::Counter0);
-    let occupancy = on_first.clone().find(|other| other.measure == Measure::Occupancy);
-    occupancy.or_else(|| on_first.clone().find(|other| other.measure == Measure::Arrivals))
+    let largest = on_first.clone().filter(|it| it.measure == Measure::Occupancy).max_by_key(|it| it.max_increment);
+    largest.or_else(|| on_first.clone().find(|other| other.measure == Measure::Arrivals))
 }
 
 /// A value that makes sense: what the unit's metrics set in this event, what they set in any event, the field's first named

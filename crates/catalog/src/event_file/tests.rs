@@ -1,5 +1,7 @@
 //! Rows good and bad. Files here are written for the test; Intel's own are read in `tests/`.
 
+mod merged;
+
 use super::*;
 use crate::model::Family;
 

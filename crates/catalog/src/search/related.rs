@@ -130,4 +130,28 @@ mod tests {
         assert!(mentions("TOR_OCCUPANCY of fused-off slices", "TOR_OCCUPANCY"));
         assert!(!mentions("TOR_INSERTS", "TOR_OCCUPANCY"));
     }
+
+    /// A name of three letters or less is a word of its own or none; a longer one may be a beginning.
+    #[test]
+    fn names_are_found_as_words_and_long_ones_as_beginnings() {
+        for (text, name) in [
+            ("The filter tid, where there is one", "tid"),
+            ("TID: a thread", "tid"),
+            ("thresholds of 0", "thresh"),
+            ("threshold 0 with edge detect or invert", "edge_det"),
+            ("LLC_VICTIMS and lines in state F", "LLC_VICTIMS"),
+        ] {
+            assert!(mentions(text, name), "{name}");
+        }
+        for (text, name) in [
+            ("tides", "tid"),
+            ("an untidy list", "tid"),
+            ("edge and detect", "edge_det"),
+            ("victims of the LLC", "LLC_VICTIMS"),
+            ("", "tid"),
+            ("anything", "_"),
+        ] {
+            assert!(!mentions(text, name), "{name}");
+        }
+    }
 }

@@ -90,6 +90,10 @@ mod tests {
             assert!(likeness(a, b) > 70, "{a} {b}");
         }
         assert_eq!(likeness("band", "bandwidth"), 70);
+        // Beginnings of words that are little longer, either way.
+        assert_eq!([likeness("cas", "casts"), likeness("casts", "cas")], [70, 70]);
+        // Two of nine letters are wrong: 22 in a hundred.
+        assert_eq!(likeness("bandwidth", "bendwodth"), 78);
         for (a, b) in [("rd", "wr"), ("cas", "tor"), ("lookup", "victims"), ("", "x"), ("a", "b")] {
             assert_eq!(likeness(a, b), 0, "{a} {b}");
         }

@@ -1,6 +1,6 @@
 //! What stands beside an event: others of its queue, deviations, choices. Names are those of the guide of the E5-2600.
 
-use pericore_catalog::search::related::{choices_about, deviations_about, events};
+use pericore_catalog::search::related::{choices_about, deviations_about, events, metrics};
 use pericore_catalog::search::resolve;
 use pericore_catalog::{Family, family};
 
@@ -21,6 +21,8 @@ fn events_of_the_same_queue_come_first_and_once() {
     all.sort_unstable();
     all.dedup();
     assert_eq!(all.len(), found, "each once");
+    // Activates have a signal, too, but neither this one nor this category.
+    assert!(!all.contains(&"ACT_COUNT") && !all.contains(&"WPQ_INSERTS"), "{all:?}");
 }
 
 /// 2.1.1 d of the guide prints another code and another counter in its example than its tables.
@@ -70,4 +72,21 @@ fn the_same_thing_in_two_families_is_of_one_block_kind_and_name() {
     assert!(!reads.is_same_as(&of("emerald-rapids", "imc/CAS_COUNT.WR/")), "another name");
     let (unit, register) = (of("emerald-rapids", "imc"), of("emerald-rapids", "imc.ctl0"));
     assert!(!unit.is_same_as(&register) && !reads.is_same_as(&register), "another kind");
+}
+
+/// The metrics of a channel's bandwidth are made of its transfers, and nothing of a slice is.
+#[test]
+fn metrics_of_an_event_name_it() {
+    let imc = e5_2600().unit("imc").expect("the unit");
+    let of = |event: &str, subevent: &str| {
+        let event = imc.event(event).expect("the event");
+        let found = metrics(e5_2600(), imc, event, event.subevent(subevent));
+        found.iter().map(|(unit, metric)| format!("{}/{}", unit.name, metric.name)).collect::<Vec<_>>()
+    };
+    let reads = of("CAS_COUNT", "RD");
+    assert!(reads.contains(&"imc/MEM_BW_READS".to_owned()), "{reads:?}");
+    assert!(!of("CAS_COUNT", "WR").contains(&"imc/MEM_BW_READS".to_owned()));
+    let cbo = e5_2600().unit("cbo").expect("the unit");
+    let clock = cbo.event("CLOCKTICKS").expect("the event");
+    assert!(metrics(e5_2600(), cbo, clock, None).iter().all(|(_, metric)| metric.expression.contains("CLOCKTICKS")));
 }

@@ -182,6 +182,29 @@ fn texts_of_events_have_what_they_need() {
     assert_eq!(settings("("), Vec::<String>::new());
 }
 
+/// What `explain` proposes counts as it is: a filter that the event needs has a value, and a repeated occupancy is on
+/// counter 0.
+#[test]
+fn proposed_events_have_their_filters_and_companions() {
+    let text = |unit: &str, event: &str| {
+        let unit = e5_2600().unit(unit).expect("the unit");
+        encode::event_text(unit, unit.event(event).expect("the event"), None)
+    };
+    // Table 2-76: the bounds of the bands are filters.
+    assert!(
+        text("pcu", "FREQ_BAND0_CYCLES").starts_with("pcu/FREQ_BAND0_CYCLES,band0="),
+        "{}",
+        text("pcu", "FREQ_BAND0_CYCLES")
+    );
+    assert_eq!(text("imc", "ACT_COUNT"), "imc/ACT_COUNT/");
+    let repeated = text("cbo", "COUNTER0_OCCUPANCY");
+    let (companion, own) = repeated.strip_prefix('{').and_then(|text| text.split_once(',')).expect("a group");
+    assert_eq!(own, "cbo/COUNTER0_OCCUPANCY/}");
+    // Table 2-14: of the occupancies of entries, each of which can be larger than 1.
+    let known = ["ISMQ_DRD_MISS_OCC", "RxR_OCCUPANCY", "TOR_OCCUPANCY"];
+    assert!(known.iter().any(|name| companion.starts_with(&format!("cbo/{name}"))), "{companion}");
+}
+
 /// Numbers as people and tools write them.
 #[test]
 fn numbers_are_decimal_hexadecimal_or_binary() {

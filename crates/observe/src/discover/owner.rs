@@ -120,3 +120,32 @@ fn dword(space: &mut impl RegisterSpace, bdf: Bdf, offset: u16) -> Result<Option
         Err(_) => Ok(None),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Fake;
+
+    /// A DVSEC (0x23) of ID 1 names base address register 0 (1.10.1). A list that points back into the header, where
+    /// the same dwords stand, ends there: it would never end else.
+    #[test]
+    fn a_list_of_capabilities_is_followed_and_ends_in_the_header() {
+        let function = |first: u32| {
+            let mut space = Fake::default();
+            let mut put = |offset: u16, value: u32| space.set_pci((0x10, 3, 1), offset, value);
+            put(0, 0x3258_8086);
+            put(0x10, 0xe080_0000);
+            put(0x100, first);
+            for capability in [0x40, 0x200] {
+                put(capability, 0x23);
+                put(capability + 8, 1);
+            }
+            find(&mut space).unwrap()
+        };
+        let owner = Bdf::new(0x10, 3, 1);
+        // Capability 0x0b, and behind it the one at 0x200, at 0x40, or none.
+        assert_eq!(function(0x2000_000b), [(owner, Ok(0xe080_0000))]);
+        assert_eq!(function(0x0400_000b), []);
+        assert_eq!(function(0x000b), []);
+    }
+}

@@ -16,3 +16,18 @@ pub(crate) fn cpu_list(text: &str) -> Option<Vec<u32>> {
     }
     Some(numbers)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::cpu_list;
+
+    /// As `/sys/devices/system/cpu/online` has them.
+    #[test]
+    fn lists_have_ranges_and_an_end() {
+        assert_eq!(cpu_list("0-3,8,10-11"), Some(vec![0, 1, 2, 3, 8, 10, 11]));
+        assert_eq!(cpu_list("65535").map(|cpus| cpus.len()), Some(1));
+        for text in ["", "3-1", "0-", "65536", "0-65536", "a", "0-65534,0-9,0"] {
+            assert_eq!(cpu_list(text), None, "{text}");
+        }
+    }
+}

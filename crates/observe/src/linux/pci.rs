@@ -167,6 +167,18 @@ pub(super) fn check(bdf: Bdf, offset: u16, width: Width) -> Outcome<()> {
 mod tests {
     use super::*;
 
+    /// Folders of sysfs name the segment first. Where nothing is listed, there is the first one.
+    #[test]
+    fn segments_are_those_of_the_listed_functions() {
+        let root = tempfile::tempdir().unwrap();
+        let segments = |root: &tempfile::TempDir| Functions::default().segments(&Root::at(root.path()));
+        assert_eq!(segments(&root), [0]);
+        for function in ["0000:ff:10.0", "0003:7e:00.1", "0001:02:1f.7", "0001:03:00.0"] {
+            fs::create_dir_all(root.path().join("sys/bus/pci/devices").join(function)).unwrap();
+        }
+        assert_eq!(segments(&root), [0, 1, 3]);
+    }
+
     /// 4096 bytes, in cycles of 1, 2 and 4 bytes; 8 bytes are two cycles.
     #[test]
     fn every_dword_of_a_function_can_be_reached_and_nothing_beyond() {

@@ -217,6 +217,7 @@ fn a_change_of_rounds_costs_what_takes_turns_alone() {
     let turns = |more: &str| plan(&format!("{events}{more}")).unwrap().switch_cost();
     let (alone, beside) = (turns(""), turns(",imc1/DCLK_FIXED/"));
     assert_eq!(alone, beside);
+    assert_eq!(alone, turns(",imc2/CAS_COUNT.RD/,cbo0/CLOCKTICKS/"), "what is counted all the time runs on");
     // Two sockets.
     assert!(alone.reads >= 2 * (4 + 1) && alone.reads <= 2 * (4 + 4), "{alone}");
 }
@@ -232,6 +233,7 @@ fn the_upper_counters_of_another_tool_are_named() {
     let message = Plan::beside(&topology, selection, &occupied).unwrap_err().to_string();
     let why = "it counts only on counters 2, 3, which another tool uses (--take-over takes them)";
     assert!(message.contains(why), "{message}");
+    assert!(message.contains("cbo cannot count cbo/RING_AD_USED.UP_EVEN/ at the same time"), "{message}");
 }
 
 /// SDM 18.8.2: bit n of 0x391 enables counter n, bit 32 the fixed one. Of nine events one has a second turn on a

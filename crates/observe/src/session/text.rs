@@ -152,6 +152,23 @@ mod tests {
         assert_eq!(Journal::parse(&journal().to_text()), Ok(journal()));
     }
 
+    /// Its checksum fits, and a line of it cannot be.
+    #[test]
+    fn a_line_that_cannot_be_is_named_by_its_number() {
+        let text = journal().to_text();
+        let body: Vec<&str> = text.lines().filter(|line| !line.starts_with("checksum")).collect();
+        for (at, word) in [(1, "pid"), (2, "started"), (5, "save")] {
+            assert!(body[at].starts_with(word), "{}", body[at]);
+            let broken = format!("{word} -");
+            let mut lines = body.clone();
+            lines[at] = &broken;
+            let body = lines.join("\n") + "\n";
+            let text = format!("{body}checksum {:#018x}\n", checksum(&body));
+            let refused = Journal::parse(&text).unwrap_err();
+            assert!(matches!(refused, JournalError::Damaged { line, .. } if line == at + 1), "{refused:?}");
+        }
+    }
+
     #[test]
     fn any_cut_and_any_changed_byte_is_noticed() {
         let text = journal().to_text();

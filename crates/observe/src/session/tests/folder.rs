@@ -83,3 +83,32 @@ fn a_journal_that_grows_while_it_is_read_is_refused() {
     }
     fs::remove_file(&path).unwrap();
 }
+
+/// A session disturbs the registers of a journal if it runs and has overwritten one of them, through whichever CPU.
+#[test]
+fn only_a_running_session_on_the_same_registers_disturbs() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("left.journal");
+    let saved = |cpu, msr| Saved {
+        socket: 0,
+        instance: "cbo0".to_owned(),
+        register: "ctl0".to_owned(),
+        address: Address::Msr { cpu, msr },
+        width: Width::B8,
+        value: 0,
+        written: Vec::new(),
+    };
+    let of = |saved: Saved| Journal { saved: vec![saved], ..journal(1, 1) };
+    drop(of(saved(0, 0xd10)).write(&path).unwrap());
+    let left = Left::open(&path).unwrap().expect("its session has ended");
+    let sessions = journals_in(directory.path());
+    for (msr, disturbs) in [(0xd10, true), (0xd11, false)] {
+        let other = directory.path().join("other.journal");
+        let running = of(saved(1, msr)).write(&other).unwrap();
+        assert_eq!(left.disturbs(&sessions.others().unwrap()).is_some(), disturbs, "{msr:#x}");
+        drop(running);
+        let ended = sessions.others().unwrap();
+        assert_eq!((ended.len(), left.disturbs(&ended)), (2, None));
+        fs::remove_file(&other).unwrap();
+    }
+}

@@ -67,6 +67,11 @@ fn an_entry_that_no_session_saves_refuses_the_whole_journal() {
         entry("imc1", "ctl0", pci(11, 0, 0x40), Width::B4, 0),
         entry("imc1", "ctl0", Address::Pci { bdf: Bdf::new(0x7f, 16, 1), offset: 0xd8 }, Width::B4, 0),
         entry("imc1", "ctl0", Address::Mmio { physical: 0xd8 }, Width::B4, 0),
+        // Units with numbers that they do not have, and one without the number that it needs.
+        entry("ubox0x", "fixed_ctl", msr(0xc08), Width::B8, 0),
+        entry("ubox7", "fixed_ctl", msr(0xc08), Width::B8, 0),
+        entry("cbo", "ctl0", msr(0xd10), Width::B8, 0),
+        entry("cbo8", "ctl0", msr(0xe10), Width::B8, 0),
         // Another width, through a CPU of the other socket, bits that reset counters (Table 2-9).
         entry("imc1", "ctl0", pci(16, 1, 0xd8), Width::B8, 0),
         entry("cbo0", "ctl0", Address::Msr { cpu: 2, msr: 0xd10 }, Width::B8, 0),

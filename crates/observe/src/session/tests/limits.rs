@@ -94,6 +94,14 @@ fn a_count_of_64_bits_may_be_all_ones() {
     }
 }
 
+/// Before a sample the freeze of each of four channels in two sockets is read; a check reads their controls.
+#[test]
+fn a_plan_knows_what_its_session_looks_at() {
+    let mut space = Fake::two_sockets();
+    let plan = plan(&mut space, "imc/CAS_COUNT.RD/");
+    assert_eq!(looks(&plan), (8, 8));
+}
+
 /// Activates (0x01) have no umask and may not occur for a while; only a clock cannot.
 #[test]
 fn an_event_that_did_not_occur_is_no_stopped_clock() {

@@ -85,3 +85,23 @@ fn a_change_of_rounds_is_no_change_by_someone_else() {
     let grades: Vec<_> = sample.counts.iter().map(|count| count.validity.grade()).collect();
     assert_eq!(grades, [Grade::Scaled; 4]);
 }
+
+/// A turn of no length has counted nothing, however often it came; and the truth of a scaled count is exact.
+#[test]
+fn a_turn_without_time_has_no_number() {
+    let mut session = start("cbo0/LLC_LOOKUP.DATA_READ,state=0x1/,cbo0/LLC_LOOKUP.DATA_READ,state=0x1F/");
+    session.rotate(at(2.0));
+    let sample = session.sample(at(2.0));
+    let grades: Vec<_> = sample.counts.iter().map(|count| (count.event, count.validity.grade())).collect();
+    let expected = [(0, Grade::Measured), (1, Grade::NotDefined)];
+    assert_eq!(grades, [expected, expected].concat());
+    session.rotate(at(2.5));
+    session.rotate(at(3.0));
+    let sample = session.sample(at(4.0));
+    assert!(sample.counts.iter().all(|count| count.validity.grade() == Grade::Scaled));
+    let truth = sample.with_truth([Some(4), None, Some(5), Some(6)]);
+    let exact: Vec<_> = truth.counts.iter().map(|count| (count.count, count.validity.grade())).collect();
+    let measured = |count| (Some(count), Grade::Measured);
+    assert_eq!(exact, [measured(4), (None, Grade::Unreadable), measured(5), measured(6)]);
+    assert!(truth.counts.iter().all(|count| count.standard_error.is_none() && count.slices.is_empty()));
+}
