@@ -22,6 +22,7 @@ mod lookup_command_lines;
 mod memory_bandwidth;
 mod metrics_equal_the_ledger;
 mod nehalem_metrics;
+mod perf_attributes;
 mod plan_rounds;
 mod platforms;
 mod pmon_all_events;

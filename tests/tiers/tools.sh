@@ -13,6 +13,8 @@ need setpci pciutils
 need likwid-perfctr likwid
 need pcm-memory pcm
 need curl curl
+need perf linux-perf
+need strace strace
 # Debian's package is for Debian's interpreter, whatever else is called python3.
 /usr/bin/python3 -c 'import prometheus_client' 2>/dev/null || needed+=(python3-prometheus-client)
 as_root=""

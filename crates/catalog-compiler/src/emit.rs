@@ -45,8 +45,8 @@ fn kernel_families(kernel: &KernelTables, folder: &Path) -> io::Result<()> {
         fs::write(folder.join(&file), packed(family)?)?;
         let _ = writeln!(
             table,
-            "    ShippedKernel::new({:?}, {:?}, &{:?}, include_bytes!({file:?})),",
-            family.name, family.code, family.aliases
+            "    ShippedKernel::new({:?}, {:?}, &{:?}, {:?}, include_bytes!({file:?})),",
+            family.name, family.code, family.aliases, family.header
         );
     }
     table.push_str("];\n");

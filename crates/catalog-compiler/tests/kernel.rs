@@ -14,6 +14,7 @@ layout wide
 const UNITS: &str = "unit cha Slice\nunit qpi Link\nintel QPI LL\n";
 const ONE: &str = "\
 family first one uno
+header First (R) processor
 title First of all
 cpu 6 0x55 0-4
 unit cha wide uncore_cha uncore_type_0
@@ -84,7 +85,7 @@ fn lines_become_rows() {
     let name = |index: u32| tables.names[index as usize].as_str();
     let first = &tables.families[0];
     assert_eq!((first.name, first.code, first.title), ("first", "one", "First of all"));
-    assert_eq!(first.aliases, ["one", "uno"]);
+    assert_eq!((first.header, first.aliases), ("First (R) processor", &["one", "uno"][..]));
     assert_eq!((first.cpus[0].model.model, first.cpus[0].steppings), (0x55, (0, 4)));
     assert_eq!(first.documents[0].title, "Intel perfmon event file first.json, V1.2, 01/02/2023");
     let (slice, link) = (&first.units[0], &first.units[1]);

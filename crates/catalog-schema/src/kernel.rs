@@ -17,6 +17,8 @@ pub struct KernelFamily {
     pub aliases: &'static [&'static str],
     /// Product name; empty for a family with registers, which has its own.
     pub title: &'static str,
+    /// What the headers of Intel's files call it.
+    pub header: &'static str,
     /// Intel's files that the events come from: names, and versions with dates.
     #[serde(deserialize_with = "embedded::list")]
     pub documents: &'static [Document],

@@ -120,6 +120,23 @@ fn families_go_by_intels_codes_and_by_their_processors() {
 }
 
 #[test]
+fn a_file_is_of_the_family_that_its_header_names() {
+    let of = |header, file| kernel::family_of_file(header, file).map(|family| family.code);
+    let events = "Performance Monitoring Events for Intel(R) Xeon(R) 6 Processor with P-cores - V1.20";
+    // The headers of metric files end in a stray 0.
+    let metrics = "Performance Monitoring Metrics for Intel(R) Xeon(R) 6 Processor with P-cores0";
+    assert_eq!((of(Some(events), "mine.json"), of(Some(metrics), "mine.json")), (Some("gnr"), Some("gnr")));
+    let plus = "Performance Monitoring Events for Intel(R) Xeon(R) 6+ (codenamed Clearwater Forest) - V1.04";
+    assert_eq!(of(Some(plus), "graniterapids_uncore.json"), Some("cwf"));
+    // Without a header, such as Linux's lists, the name says it; other names and headers nothing.
+    assert_eq!((of(None, "emeraldrapids_uncore.json"), of(None, "Jaketown_uncore.json")), (Some("emr"), Some("jkt")));
+    assert_eq!(
+        (of(None, "mine.json"), of(Some("Performance Monitoring Events for X"), "uncore-cache.json")),
+        (None, None)
+    );
+}
+
+#[test]
 fn a_family_without_registers_has_units_fields_and_events_as_others_have() {
     let skylake = family("skx").family();
     let cha = skylake.unit("cha").unwrap();

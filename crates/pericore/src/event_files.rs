@@ -8,6 +8,7 @@ use pericore_catalog::Family;
 use pericore_catalog::event_file::{
     EventFile, FileMetric, MAX_BYTES, Problem, Replaced, RowProblem, overlay, with_metrics,
 };
+use pericore_catalog::kernel::family_of_file;
 
 use crate::failure::Failure;
 use crate::input;
@@ -71,6 +72,11 @@ impl EventFilesArg {
             let file = EventFile::parse(text, extended.family).map_err(|error| fail(error.to_string()))?;
             let name =
                 path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
+            let made_for = family_of_file(file.header.as_deref(), &name).filter(|other| other.name != family.name);
+            if let Some(other) = made_for {
+                let other = other.name;
+                return Err(fail(format!("it is for {other}, not for {}; add --machine {other}", family.name)));
+            }
             if file.events.is_empty() && file.metrics.is_empty() {
                 let first =
                     file.problems.first().map_or_else(String::new, |problem| format!("; the first row: {problem}"));

@@ -139,3 +139,17 @@ fn a_file_brings_no_hardware() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("nothing in it is for e5-2600") && said.contains("no unit \"XYZ\""), "{said}");
 }
+
+/// Its rows would fit, as far as codes and masks go: its header says that they mean something else.
+#[test]
+fn a_file_of_another_family_is_refused() {
+    let header = "Performance Monitoring Events for Intel(R) Xeon(R) 6 Processor with P-cores - V1.20";
+    let events = EVENTS.replace(r#"{"Version": "test"}"#, &format!(r#"{{"Info": "{header}", "Version": "1.20"}}"#));
+    let file = Scratch::new(&events);
+    for (machine, other) in [("e5-2600", true), ("ice-lake", true), ("gnr", false)] {
+        let output = pericore(&["list", "--machine", machine, "--events", file.path(), "my_reads"]);
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(text.contains("it is for granite-rapids, not for"), other, "{text}");
+        assert_eq!(output.status.success(), !other, "{text}");
+    }
+}

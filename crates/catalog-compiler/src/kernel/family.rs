@@ -23,6 +23,8 @@ pub struct FamilyHeader {
     pub name: String,
     pub aliases: Vec<String>,
     pub title: String,
+    /// What the headers of Intel's files call it.
+    pub header: String,
     pub cpus: Vec<KernelCpu>,
     pub units: Vec<UnitLine>,
 }
@@ -62,7 +64,7 @@ pub fn units(lines: &TableLines, diagnostics: &mut Diagnostics) -> BTreeMap<Stri
     kinds
 }
 
-/// Reads `family NAME ALIAS…`, `title …`, `cpu FAMILY MODEL [STEPPING-STEPPING]`, `unit NAME LAYOUT PMU…`.
+/// Reads `family NAME ALIAS…`, `header …`, `title …`, `cpu FAMILY MODEL [STEPPING-STEPPING]`, `unit NAME LAYOUT PMU…`.
 pub fn read(lines: &TableLines, layouts: &Layouts, diagnostics: &mut Diagnostics) -> FamilyHeader {
     let mut header = FamilyHeader { place: Place { file: lines.file, line: 0 }, ..FamilyHeader::default() };
     for (place, line) in lines.iter() {
@@ -73,6 +75,7 @@ pub fn read(lines: &TableLines, layouts: &Layouts, diagnostics: &mut Diagnostics
                 header.aliases = aliases.iter().map(|alias| (*alias).to_owned()).collect();
             }
             ["title", ..] => line["title".len()..].trim().clone_into(&mut header.title),
+            ["header", ..] => line["header".len()..].trim().clone_into(&mut header.header),
             ["cpu", family, model, ref steppings @ ..] => match cpu(family, model, steppings) {
                 Some(cpu) => header.cpus.push(cpu),
                 None => diagnostics.report(place, format!("{line:?} is no processor"), "write `cpu 6 0x55 0-4`"),
@@ -87,7 +90,7 @@ pub fn read(lines: &TableLines, layouts: &Layouts, diagnostics: &mut Diagnostics
                 None => diagnostics.report(place, format!("no layout {layout:?}"), "add it to the file layouts"),
             },
             _ => {
-                let fix = "lines begin with family, title, cpu or unit; see README.md";
+                let fix = "lines begin with family, header, title, cpu or unit; see README.md";
                 diagnostics.report(place, format!("{line:?} is no line of a family"), fix);
             }
         }

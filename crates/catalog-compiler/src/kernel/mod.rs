@@ -118,6 +118,7 @@ fn compiled(
         code: text(code),
         aliases: header.aliases.iter().map(|alias| text(alias)).collect::<Vec<_>>().leak(),
         title: text(&header.title),
+        header: text(&header.header),
         documents: table.map_or_else(Vec::new, documents).leak(),
         cpus: header.cpus.clone().leak(),
         units: units.leak(),

@@ -39,6 +39,7 @@ pub enum FileError {
 #[derive(Debug)]
 pub(super) struct Document<'t> {
     text: &'t str,
+    header: Option<String>,
     events: Vec<&'t RawValue>,
     metrics: Vec<&'t RawValue>,
 }
@@ -54,7 +55,12 @@ impl<'t> Document<'t> {
             (None, None) => return Err(FileError::NotEvents),
             (events, metrics) => (events.unwrap_or_default(), metrics.unwrap_or_default()),
         };
-        Ok(Self { text, events, metrics })
+        Ok(Self { text, header: top.header.and_then(|header| header.info), events, metrics })
+    }
+
+    /// What the file says it is.
+    pub(super) fn header(&self) -> Option<&str> {
+        self.header.as_deref()
     }
 
     pub(super) fn events(&self) -> impl Iterator<Item = (usize, &'t str)> {
@@ -88,8 +94,16 @@ fn damaged(error: &serde_json::Error) -> FileError {
     FileError::Damaged { line: error.line(), column: error.column(), problem }
 }
 
+/// What a file says of itself.
+#[derive(Deserialize)]
+struct Header {
+    #[serde(rename = "Info")]
+    info: Option<String>,
+}
+
 /// The file's outermost value: an object with lists of rows, or a bare list of events.
 struct Top<'t> {
+    header: Option<Header>,
     events: Option<Vec<&'t RawValue>>,
     metrics: Option<Vec<&'t RawValue>>,
 }
@@ -110,15 +124,20 @@ impl<'de> Visitor<'de> for TopVisitor {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, rows: A) -> Result<Self::Value, A::Error> {
-        Ok(Top { events: Some(limited(rows)?), metrics: None })
+        Ok(Top { header: None, events: Some(limited(rows)?), metrics: None })
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut top = Top { events: None, metrics: None };
+        let mut top = Top { header: None, events: None, metrics: None };
         while let Some(key) = map.next_key::<std::borrow::Cow<'de, str>>()? {
             let place = match &*key {
                 "Events" => &mut top.events,
                 "Metrics" => &mut top.metrics,
+                "Header" => {
+                    // A header of another shape is none: rows are what counts.
+                    top.header = serde_json::from_str(map.next_value::<&'de RawValue>()?.get()).ok();
+                    continue;
+                }
                 _ => {
                     map.next_value::<IgnoredAny>()?;
                     continue;

@@ -23,6 +23,8 @@ use document::Document;
 /// What a file has for a family.
 #[derive(Debug, Clone, Default)]
 pub struct EventFile<'t> {
+    /// What its header says it is, such as `Performance Monitoring Events for …`.
+    pub header: Option<String>,
     /// Events of the family's units, in file order.
     pub events: Vec<FileEvent<'t>>,
     /// Metrics, in file order. [`FileMetric::convert`] puts their formulas into the metric language.
@@ -51,7 +53,7 @@ impl<'t> EventFile<'t> {
     /// [`EventFile::problems`].
     pub fn parse(text: &'t str, family: &'static Family) -> Result<Self, FileError> {
         let document = Document::parse(text)?;
-        let mut file = Self::default();
+        let mut file = Self { header: document.header().map(str::to_owned), ..Self::default() };
         for (line, raw) in document.events() {
             match row::read(raw, family) {
                 Ok(event) => file.events.push(FileEvent { line, ..event }),

@@ -16,6 +16,8 @@ pub struct ShippedKernel {
     pub code: &'static str,
     /// Other accepted names.
     pub aliases: &'static [&'static str],
+    /// What the headers of Intel's files call it; empty if there are none.
+    pub header: &'static str,
     packed: &'static [u8],
     unpacked: OnceLock<KernelFamily>,
     view: OnceLock<Family>,
@@ -26,9 +28,10 @@ impl ShippedKernel {
         name: &'static str,
         code: &'static str,
         aliases: &'static [&'static str],
+        header: &'static str,
         packed: &'static [u8],
     ) -> Self {
-        Self { name, code, aliases, packed, unpacked: OnceLock::new(), view: OnceLock::new() }
+        Self { name, code, aliases, header, packed, unpacked: OnceLock::new(), view: OnceLock::new() }
     }
 
     /// Its PMUs and events.
@@ -63,6 +66,15 @@ pub fn families() -> &'static [ShippedKernel] {
 /// A family by name, code or alias, in any case.
 pub fn family(name: &str) -> Option<&'static ShippedKernel> {
     families().iter().find(|family| family.is_named(name))
+}
+
+/// The family that one of Intel's files is for: by what its header calls it, else by its name, such as
+/// `graniterapids_uncore.json`.
+pub fn family_of_file(header: Option<&str>, file: &str) -> Option<&'static ShippedKernel> {
+    let named =
+        |known: &&ShippedKernel| !known.header.is_empty() && header.is_some_and(|text| text.contains(known.header));
+    let stem = || file.split(['_', '.']).next().and_then(family);
+    families().iter().find(named).or_else(stem)
 }
 
 /// The family of a processor, by CPUID display family, model and stepping.

@@ -1,0 +1,111 @@
+//! Trees like `/sys/bus/event_source/devices`, from the facts in `tests/reference/linux-uncore-pmus.txt`, and what a
+//! term means there.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+const FACTS: &str = include_str!("../../reference/linux-uncore-pmus.txt");
+
+/// Files of a folder: names and texts.
+type Texts = Vec<(&'static str, &'static str)>;
+
+/// The three words of `perf_event_attr` that select an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Words {
+    pub config: u64,
+    pub config1: u64,
+    pub config2: u64,
+}
+
+/// A family's PMUs.
+#[derive(Debug, Default)]
+pub struct FamilyPmus {
+    /// By Intel's code.
+    pub code: &'static str,
+    /// The CPUID by which perf finds its table of events.
+    pub cpuid: &'static str,
+    /// Formats and events, by the PMU's name.
+    pmus: BTreeMap<String, (Texts, Texts)>,
+}
+
+/// All families of the facts.
+pub fn families() -> Vec<FamilyPmus> {
+    let (mut formats, mut events) = (BTreeMap::<&str, Texts>::new(), BTreeMap::<&str, Texts>::new());
+    let (mut families, mut group) = (Vec::<FamilyPmus>::new(), None);
+    for line in FACTS.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        let words: Vec<&'static str> = line.split_whitespace().collect();
+        match words[..] {
+            ["formats", name] => group = Some((name, true)),
+            ["events", name] => group = Some((name, false)),
+            ["family", code, cpuid] => families.push(FamilyPmus { code, cpuid, ..FamilyPmus::default() }),
+            ["pmu", name, _, format, ref event @ ..] => {
+                let family = families.last_mut().expect("a family above");
+                let events = event.first().map_or_else(Texts::new, |group| events[group].clone());
+                family.pmus.insert(format!("uncore_{name}"), (formats[format].clone(), events));
+            }
+            _ => match group {
+                Some((name, true)) => {
+                    formats.entry(name).or_default().extend(words.iter().filter_map(|word| word.split_once('=')));
+                }
+                Some((name, false)) => events.entry(name).or_default().push((words[0], words[1])),
+                None => panic!("{line}"),
+            },
+        }
+    }
+    families
+}
+
+impl FamilyPmus {
+    /// Writes the tree that perf reads below `SYSFS_PATH`, with one instance of each PMU.
+    pub fn write(&self, root: &Path) {
+        let file = |path: &Path, text: &str| fs::write(path, format!("{text}\n")).expect("written");
+        let devices = root.join("bus/event_source/devices");
+        let core: Texts = vec![("event", "config:0-7"), ("umask", "config:8-15")];
+        let others = self.pmus.iter().map(|(name, (formats, events))| (name.as_str(), formats, events));
+        // Lower numbers are types that perf and strace know.
+        for (number, (name, formats, events)) in (20..).zip([("cpu", &core, &Texts::new())].into_iter().chain(others)) {
+            let folder = devices.join(name);
+            for (below, texts) in [("format", formats), ("events", events)] {
+                fs::create_dir_all(folder.join(below)).expect("a folder");
+                texts.iter().for_each(|(name, text)| file(&folder.join(below).join(name), text));
+            }
+            file(&folder.join("type"), &number.to_string());
+            file(&folder.join("cpumask"), "0");
+        }
+        fs::create_dir_all(root.join("devices/system/cpu")).expect("a folder");
+        file(&root.join("devices/system/cpu/online"), "0");
+    }
+
+    /// What terms mean in a PMU's formats, such as `umask=0x101` in `config:8-15,32-55`; none if a value does not fit.
+    pub fn words(&self, pmu: &str, terms: &[(&str, u64)]) -> Option<Words> {
+        let (formats, _) = self.pmus.get(pmu)?;
+        let mut words = Words::default();
+        for &(name, value) in terms {
+            let (word, ranges) = formats.iter().find(|(known, _)| *known == name)?.1.split_once(':')?;
+            let mut left = value;
+            for range in ranges.split(',') {
+                let (low, high) = range.split_once('-').unwrap_or((range, range));
+                let (low, high): (u32, u32) = (low.parse().ok()?, high.parse().ok()?);
+                let mask = u64::MAX >> (63 - (high - low));
+                *words.of(word)? |= (left & mask) << low;
+                left = if high - low == 63 { 0 } else { left >> (high - low + 1) };
+            }
+            if left != 0 {
+                return None;
+            }
+        }
+        Some(words)
+    }
+}
+
+impl Words {
+    fn of(&mut self, name: &str) -> Option<&mut u64> {
+        match name {
+            "config" => Some(&mut self.config),
+            "config1" => Some(&mut self.config1),
+            "config2" => Some(&mut self.config2),
+            _ => None,
+        }
+    }
+}
