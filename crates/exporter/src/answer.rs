@@ -6,6 +6,7 @@ use httparse::{Error, Request, Status};
 
 use crate::accept;
 use crate::board::Pages;
+use crate::health::why_unwell;
 use crate::hosts::Hosts;
 use crate::text::Format;
 
@@ -67,22 +68,20 @@ impl Body {
 pub fn answer(bytes: &[u8], pages: Option<Arc<Pages>>, hosts: &Hosts) -> Option<Answer> {
     let mut fields = [httparse::EMPTY_HEADER; MOST_FIELDS];
     let mut request = Request::new(&mut fields);
-    let too_large = || refusal(431, "Request Header Fields Too Large", "", "the head of the request is too large");
+    let too_large = || word(431, "Request Header Fields Too Large", "", "the head of the request is too large");
     let considered = &bytes[..bytes.len().min(MOST_BYTES)];
     match request.parse(considered) {
         Ok(Status::Complete(_)) => Some(responded(&request, pages, hosts)),
         Ok(Status::Partial) if considered.len() < MOST_BYTES => None,
         Ok(Status::Partial) | Err(Error::TooManyHeaders) => Some(too_large()),
-        Err(Error::Version) => {
-            Some(refusal(505, "HTTP Version Not Supported", "", "this server speaks HTTP/1.0 and 1.1"))
-        }
-        Err(error) => Some(refusal(400, "Bad Request", "", &format!("this is no request: {error}"))),
+        Err(Error::Version) => Some(word(505, "HTTP Version Not Supported", "", "this server speaks HTTP/1.0 and 1.1")),
+        Err(error) => Some(word(400, "Bad Request", "", &format!("this is no request: {error}"))),
     }
 }
 
 /// What a client is told that takes too long to ask.
 pub fn time_out() -> Answer {
-    refusal(408, "Request Timeout", "", "the request did not come in time")
+    word(408, "Request Timeout", "", "the request did not come in time")
 }
 
 /// What a client is told when too many others are being served.
@@ -91,7 +90,7 @@ pub fn too_many() -> Answer {
 }
 
 fn put_off(why: &str) -> Answer {
-    refusal(503, "Service Unavailable", &format!("Retry-After: {RETRY}\r\n"), why)
+    word(503, "Service Unavailable", &format!("Retry-After: {RETRY}\r\n"), why)
 }
 
 fn responded(request: &Request<'_, '_>, pages: Option<Arc<Pages>>, hosts: &Hosts) -> Answer {
@@ -100,7 +99,7 @@ fn responded(request: &Request<'_, '_>, pages: Option<Arc<Pages>>, hosts: &Hosts
     };
     // RFC 9112, 3.2: whoever speaks 1.1 says once whom it means.
     if request.version == Some(1) && named("host").count() != 1 {
-        return refusal(400, "Bad Request", "", "a request in HTTP/1.1 has one field Host");
+        return word(400, "Bad Request", "", "a request in HTTP/1.1 has one field Host");
     }
     // RFC 9112, 3.2.2: the host of a whole address counts more than the field.
     let mut named_hosts = match authority(request.path.unwrap_or_default()) {
@@ -110,17 +109,21 @@ fn responded(request: &Request<'_, '_>, pages: Option<Arc<Pages>>, hosts: &Hosts
     named_hosts.retain(|host| !hosts.has(host));
     if !named_hosts.is_empty() {
         let why = "this server has no such name: use its address, or add the name (pericore serve --host NAME)";
-        return refusal(421, "Misdirected Request", "", why);
+        return word(421, "Misdirected Request", "", why);
     }
     let with_body = match request.method {
         Some("GET") => true,
         Some("HEAD") => false,
-        _ => return refusal(405, "Method Not Allowed", "Allow: GET, HEAD\r\n", "only GET and HEAD are known here"),
+        _ => return word(405, "Method Not Allowed", "Allow: GET, HEAD\r\n", "only GET and HEAD are known here"),
     };
     let page = match path(request.path.unwrap_or_default()) {
+        "/healthz" => {
+            let well = || word(200, "OK", "Cache-Control: no-store\r\n", "ok");
+            return without(why_unwell(pages.as_deref()).map_or_else(well, put_off), with_body);
+        }
         "/" => Page::Front,
         "/metrics" => Page::Metrics(accept::format(named("accept"))),
-        _ => return without(refusal(404, "Not Found", "", "there are only / and /metrics here"), with_body),
+        _ => return without(word(404, "Not Found", "", "there are only /, /metrics and /healthz here"), with_body),
     };
     let Some(pages) = pages else {
         return without(put_off("nothing has been measured yet: the first interval goes on"), with_body);
@@ -153,10 +156,11 @@ fn authority(target: &str) -> Option<&str> {
     rest.split(['/', '?', '#']).next()
 }
 
-fn refusal(status: u16, phrase: &str, fields: &str, why: &str) -> Answer {
-    let word = format!("{why}\n");
-    let head = head(status, phrase, "text/plain; charset=utf-8", fields, word.len());
-    Answer { status, head, body: Body::Word(word) }
+/// A response of one line.
+fn word(status: u16, phrase: &str, fields: &str, line: &str) -> Answer {
+    let text = format!("{line}\n");
+    let head = head(status, phrase, "text/plain; charset=utf-8", fields, text.len());
+    Answer { status, head, body: Body::Word(text) }
 }
 
 fn head(status: u16, phrase: &str, kind: &str, fields: &str, length: usize) -> String {
@@ -182,7 +186,8 @@ mod tests {
 
     fn pages() -> Option<Arc<Pages>> {
         let text = |text: &str| text.as_bytes().to_vec();
-        Some(Arc::new(Pages { prometheus: text("p 1\n"), open_metrics: text("o 1\n# EOF\n"), front: text("hello\n") }))
+        let (prometheus, open_metrics) = (text("p 1\n"), text("o 1\n# EOF\n"));
+        Some(Arc::new(Pages { prometheus, open_metrics, front: text("hello\n"), stale_from: None }))
     }
 
     fn respond(request: &str) -> Answer {
@@ -209,6 +214,7 @@ mod tests {
         for path in ["/", "/?", "http://example.org"] {
             assert_eq!(get(path, open).0, "hello\n");
         }
+        assert_eq!(get("/healthz", "").0, "ok\n");
         let head = respond("HEAD /metrics HTTP/1.0\r\n\r\n");
         assert!(head.status == 200 && head.body.bytes().is_empty() && head.head.contains("Content-Length: 4"));
     }
@@ -270,9 +276,9 @@ mod tests {
             (
                 respond("GET /x HTTP/1.1\r\nHost: x\r\n\r\n"),
                 "404 Not Found",
-                35,
+                45,
                 "",
-                "there are only / and /metrics here",
+                "there are only /, /metrics and /healthz here",
             ),
             (
                 respond("POST / HTTP/1.1\r\nHost: x\r\n\r\n"),

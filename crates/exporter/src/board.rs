@@ -1,6 +1,7 @@
 //! What is handed out at the moment.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 /// All texts of one state of things.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -11,6 +12,15 @@ pub struct Pages {
     pub open_metrics: Vec<u8>,
     /// A short page for people.
     pub front: Vec<u8>,
+    /// When newer ones should have come: from then on the server is not well. None for never.
+    pub stale_from: Option<Instant>,
+}
+
+impl Pages {
+    /// True until newer ones should have come.
+    pub fn are_fresh(&self) -> bool {
+        self.stale_from.is_none_or(|from| Instant::now() < from)
+    }
 }
 
 /// Where the newest pages are. Readers get what is there as a whole, however long they take to send it.
@@ -36,7 +46,7 @@ mod tests {
     use super::*;
 
     fn numbered(number: u8) -> Pages {
-        Pages { prometheus: vec![number], open_metrics: vec![number, 1], front: vec![number, 2] }
+        Pages { prometheus: vec![number], open_metrics: vec![number, 1], front: vec![number, 2], stale_from: None }
     }
 
     /// A reader that is slow keeps the pages that it began with; whoever comes gets the newest, through any handle to the board.

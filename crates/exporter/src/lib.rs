@@ -8,6 +8,7 @@ mod accept;
 mod admission;
 mod answer;
 mod board;
+mod health;
 mod hosts;
 mod limits;
 mod listen;

@@ -1,5 +1,7 @@
-//! `pericore serve` scraped by Prometheus itself: it takes the text, its rates are the machine's, and so are those of the formulas that
-//! `docs/serve.md` shows. Needs Debian's package prometheus, of which `tests/run` fetches the programs.
+//! `pericore serve` scraped by Prometheus itself: it takes the text, its rates are the machine's, and so are those of
+//! the formulas that `docs/serve.md` shows; the queries of `docs/fleet.md` and of the dashboard find numbers, and the
+//! rules in `deploy` do what their own test has. Needs Debian's package prometheus, of which `tests/run` fetches the
+//! programs.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
@@ -9,6 +11,9 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 const DOCUMENT: &str = include_str!("../../../docs/serve.md");
+const FLEET: &str = include_str!("../../../docs/fleet.md");
+const DASHBOARD: &str = include_str!("../../../deploy/grafana/pericore.json");
+const RULES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../deploy/prometheus");
 /// Longer than the slowest host takes for what is waited for.
 const PATIENCE: Duration = Duration::from_secs(120);
 const BANDWIDTH: &str = "pericore_imc_mem_read_bandwidth_bytes_per_second";
@@ -47,7 +52,10 @@ impl Running {
 
 /// A server of a streaming software machine, and the address of its metrics.
 fn serve() -> (Running, String) {
-    let line = "serve --machine e5-2600:sockets=2 --workload stream -I 250 --listen 127.0.0.1:0 -M MEM_READ_BANDWIDTH";
+    // As docs/fleet.md has it.
+    let line = "serve --machine e5-2600:sockets=2 --workload stream -I 250 --listen 127.0.0.1:0 -A -M \
+                MEM_READ_BANDWIDTH,MEM_WRITE_BANDWIDTH,qpi/QPI_TX_UTIL,qpi/TX_DATA_BANDWIDTH,AVG_TOR_DRD_MISS_LATENCY \
+                -e imc/CLOCKTICKS/";
     let mut program = crate::ours::command(crate::ours::PERICORE);
     let (server, rest) = Running::start(program.args(line.split(' ')), "http://");
     let place = rest.split(": ").next().expect("a host and a port");
@@ -84,10 +92,10 @@ fn checked(metrics: &str) -> String {
     said
 }
 
-/// The blocks of the document in a language.
-fn blocks(language: &str) -> impl Iterator<Item = &'static str> {
+/// The blocks of a document in a language.
+fn blocks(document: &'static str, language: &str) -> impl Iterator<Item = &'static str> {
     let start = format!("```{language}\n");
-    let parts: Vec<_> = DOCUMENT.split(&start).skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    let parts: Vec<_> = document.split(&start).skip(1).filter_map(|rest| rest.split("```").next()).collect();
     parts.into_iter()
 }
 
@@ -101,7 +109,9 @@ impl Prometheus {
     /// Scrapes as the document's configuration says, but sooner, and from another place.
     fn of(target: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder of ours");
-        let [shown] = blocks("yaml").collect::<Vec<_>>()[..] else { panic!("the document shows one configuration") };
+        let [shown] = blocks(DOCUMENT, "yaml").collect::<Vec<_>>()[..] else {
+            panic!("the document shows one configuration")
+        };
         let config = shown.replace("scrape_interval: 30s", "scrape_interval: 500ms").replace("localhost:9988", target);
         assert!(config.contains(target) && config.contains("500ms"), "{config}");
         let file = folder.path().join("prometheus.yml");
@@ -148,15 +158,17 @@ fn rates_of_prometheus_are_the_machines() {
             prometheus.query("max_over_time(pericore_samples_total[1m]) - min_over_time(pericore_samples_total[1m])");
         seen.iter().any(|(_, samples)| *samples >= 20.0).then_some(())
     });
-    let bandwidth = prometheus.query(&format!("avg_over_time({BANDWIDTH}[1m])"));
+    let bandwidth = prometheus.query(&format!("sum by (socket) (avg_over_time({BANDWIDTH}[1m]))"));
     let [first, second] = &bandwidth[..] else { panic!("two sockets: {bandwidth:?}") };
     assert!(first.0 == "0" && second.0 == "1" && first.1 > 1e9 && second.1 > 1e9, "{bandwidth:?}");
-    let in_text = blocks("promql")
+    let in_text = blocks(DOCUMENT, "promql")
         .chain(DOCUMENT.split('`').filter(|code| code.starts_with("rate(pericore_events_total[5m]) / on")));
     let mut formulas = 0;
     for formula in in_text {
         formulas += 1;
-        let rates = prometheus.query(&formula.replace("[5m]", "[1m]"));
+        let reads = "pericore_events_total{event=\"imc/CAS_COUNT.RD/\"}[1m]";
+        let formula = formula.replace("pericore_events_total[5m]", reads).replace("[5m]", "[1m]");
+        let rates = prometheus.query(&format!("sum by (socket) ({formula})"));
         assert_eq!(rates.len(), 2, "{formula}: {rates:?}");
         for ((socket, bandwidth), (of, rate)) in bandwidth.iter().zip(&rates) {
             let error = rate * 64.0 / bandwidth - 1.0;
@@ -166,4 +178,38 @@ fn rates_of_prometheus_are_the_machines() {
     assert_eq!(formulas, 2, "the document shows two formulas");
     let age = prometheus.query("time() - pericore_sample_timestamp_seconds");
     assert!(age.len() == 1 && age[0].1 > -1.0, "{age:?}");
+    queries_find_numbers(&prometheus);
+}
+
+/// Each query of the dashboard, and of the document for fleets, has a series of this host in its result. A week ago
+/// there was no host.
+fn queries_find_numbers(prometheus: &Prometheus) {
+    let dashboard: Value = serde_json::from_str(DASHBOARD).expect("JSON");
+    let panels = dashboard["panels"].as_array().expect("a list");
+    let targets = panels.iter().flat_map(|panel| panel["targets"].as_array().expect("a list"));
+    let shown = targets.map(|target| target["expr"].as_str().expect("a query").to_owned());
+    let queries: Vec<String> = shown.chain(blocks(FLEET, "promql").map(str::to_owned)).collect();
+    assert!(queries.len() > 15, "{queries:?}");
+    for query in queries {
+        let mut filled = query.replace("$job", ".+").replace("$host", ".+").replace("$__rate_interval", "1m");
+        for of_week in ["[5m]", "[1h]", "[1d]"] {
+            filled = filled.replace(of_week, "[1m]");
+        }
+        assert!(!filled.contains('$'), "{query}");
+        let found = prometheus.query(&filled);
+        assert_eq!(found.is_empty(), query.contains("offset 7d"), "{query}: {found:?}");
+        assert!(found.iter().all(|(_, value)| value.is_finite()), "{query}: {found:?}");
+    }
+}
+
+/// Rules by Prometheus' own tool: their form, and what they make of series by hand.
+#[test]
+fn rules_do_what_they_should() {
+    for arguments in [["check", "rules", "pericore.rules.yml"], ["test", "rules", "pericore.test.yml"]] {
+        let mut tool = Command::new("promtool");
+        let output = tool.args(arguments).current_dir(RULES).output();
+        let output = output.expect("apt-get install prometheus, or run tests/run, which fetches it");
+        let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        assert!(output.status.success() && text.contains("SUCCESS"), "{arguments:?}: {text}");
+    }
 }

@@ -17,7 +17,7 @@ pub struct Column {
 /// What a value is.
 #[derive(Debug, Clone, Copy)]
 pub enum ColumnKind {
-    /// Nanoseconds since 1970, UTC.
+    /// Microseconds since 1970, UTC: SQL engines do less with nanoseconds, or refuse them.
     Time,
     /// 64 bits with sign.
     Long,
@@ -97,7 +97,7 @@ impl Column {
 
     fn primitive(&self) -> Type {
         let logical = match self.kind {
-            ColumnKind::Time => Some(LogicalType::timestamp(true, TimeUnit::NANOS)),
+            ColumnKind::Time => Some(LogicalType::timestamp(true, TimeUnit::MICROS)),
             ColumnKind::Count => Some(LogicalType::integer(64, false)),
             ColumnKind::Text => Some(LogicalType::String),
             ColumnKind::Long | ColumnKind::Integer | ColumnKind::Double => None,

@@ -68,7 +68,7 @@ impl<W: Write> CsvWriter<W> {
     fn line(&self, row: &TableRow<'_>) -> String {
         let (place, count) = (row.place, row.count);
         let fields: [String; COLUMNS.len() - OF_LINES] = [
-            DateTime::from_timestamp_nanos(row.time).to_rfc3339_opts(SecondsFormat::Nanos, true),
+            time(row.time),
             self.constants.host.as_ref().map_or_else(String::new, quoted),
             place.socket.to_string(),
             quoted(&place.unit),
@@ -86,6 +86,12 @@ impl<W: Write> CsvWriter<W> {
         ];
         fields.join(",")
     }
+}
+
+/// A time in RFC 3339; nothing for one that no calendar has.
+fn time(microseconds: i64) -> String {
+    let time = DateTime::from_timestamp_micros(microseconds);
+    time.map_or_else(String::new, |time| time.to_rfc3339_opts(SecondsFormat::Micros, true))
 }
 
 /// What there is, or nothing.

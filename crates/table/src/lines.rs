@@ -156,6 +156,10 @@ impl RecordedLines {
             line.push_str(separator);
             line.push_str(&format!("{{\"count\":{at},{fields}"));
             separator = ",";
+            // A dictionary makes a long text of each of many rows.
+            if line.len() > LONGEST_LINE {
+                return Err(too_long());
+            }
         }
         if separator == "," {
             line.push(']');
@@ -256,7 +260,7 @@ fn text(bytes: &ByteArray) -> io::Result<&str> {
 /// A line with its end, if it is one line.
 fn one_line(text: String) -> io::Result<Vec<u8>> {
     if text.contains('\n') || text.len() >= LONGEST_LINE {
-        return Err(damaged(&"a line of it has a line feed inside, or more than 64 MB"));
+        return Err(too_long());
     }
     let mut line = text.into_bytes();
     line.push(b'\n');
@@ -266,6 +270,10 @@ fn one_line(text: String) -> io::Result<Vec<u8>> {
 /// The parquet crate panics over some damaged pages, where an error is meant.
 fn without_panic<T>(read: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(damaged(&"a page of it is damaged")))
+}
+
+fn too_long() -> io::Error {
+    damaged(&"a line of it has a line feed inside, or more than 64 MB")
 }
 
 fn refuse(what: String) -> io::Error {

@@ -11,7 +11,7 @@ use crate::held::Settled;
 #[derive(Debug)]
 pub struct Constants {
     pub host: Option<ByteArray>,
-    /// When the recording began, in nanoseconds since 1970; 0 for virtual time.
+    /// When the recording began, in microseconds since 1970; 0 for virtual time.
     started: i64,
     places: Vec<CountPlace>,
 }
@@ -28,7 +28,7 @@ pub struct CountPlace {
 /// A row.
 #[derive(Debug)]
 pub struct TableRow<'a> {
-    /// End of the sample, in nanoseconds since 1970.
+    /// End of the sample, in microseconds since 1970.
     pub time: i64,
     pub place: &'a CountPlace,
     /// The count as it was taken.
@@ -62,7 +62,7 @@ impl Constants {
         };
         Self {
             host: header.about.host.as_deref().map(text),
-            started: header.about.started.as_deref().and_then(nanoseconds).unwrap_or(0),
+            started: header.about.started.as_deref().and_then(microseconds).unwrap_or(0),
             places: header.counts.iter().map(place).collect(),
         }
     }
@@ -76,7 +76,7 @@ impl Constants {
     pub fn rows_of<'a>(&'a self, settled: &'a Settled) -> impl Iterator<Item = TableRow<'a>> {
         let Settled { number, recorded, grades } = settled;
         let (elapsed, sample) = (recorded.end, &recorded.sample);
-        let time = self.started.saturating_add(nanoseconds_of(elapsed));
+        let time = self.started.saturating_add(microseconds_of(elapsed));
         let truths = recorded.truth.as_ref().map(|truth| &truth.counts);
         self.places.iter().enumerate().map(move |(at, place)| {
             let length = sample.sockets.get(&place.socket);
@@ -97,13 +97,13 @@ impl Constants {
     }
 }
 
-/// A time of RFC 3339 in nanoseconds since 1970; nothing for what is no such time.
-fn nanoseconds(text: &str) -> Option<i64> {
-    chrono::DateTime::parse_from_rfc3339(text).ok()?.timestamp_nanos_opt()
+/// A time of RFC 3339 in microseconds since 1970; nothing for what is no such time.
+fn microseconds(text: &str) -> Option<i64> {
+    Some(chrono::DateTime::parse_from_rfc3339(text).ok()?.timestamp_micros())
 }
 
-/// Seconds in nanoseconds.
+/// Seconds in microseconds.
 #[expect(clippy::cast_possible_truncation, reason = "what is beyond 64 bits ends there")]
-fn nanoseconds_of(seconds: f64) -> i64 {
-    (seconds * 1e9).round() as i64
+fn microseconds_of(seconds: f64) -> i64 {
+    (seconds * 1e6).round() as i64
 }

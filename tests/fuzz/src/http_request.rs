@@ -11,7 +11,8 @@ pub fn run(data: &[u8]) {
     let (cut, is_measured) = (u16::from_le_bytes([low, high]), measured % 2 == 1);
     let page = |text: &str| text.as_bytes().to_vec();
     let pages = is_measured.then(|| {
-        Arc::new(Pages { prometheus: page("a 1\n"), open_metrics: page("a 1\n# EOF\n"), front: page("pericore\n") })
+        let (prometheus, open_metrics) = (page("a 1\n"), page("a 1\n# EOF\n"));
+        Arc::new(Pages { prometheus, open_metrics, front: page("pericore\n"), stale_from: None })
     });
     let hosts = Hosts::named(["h".to_owned()]);
     let whole = pericore_exporter::answer(bytes, pages.clone(), &hosts);

@@ -1,6 +1,7 @@
 //! `pericore record`: samples into a file, for `pericore report`.
 
 mod file;
+mod parts;
 mod recorder;
 mod sink;
 mod time;
@@ -12,6 +13,7 @@ use clap::Args;
 
 use crate::failure::Failure;
 use crate::measure::{Course, MeasureArgs, Task};
+use parts::PartArgs;
 use recorder::Recorder;
 use sink::RecordingForm;
 
@@ -35,6 +37,8 @@ pub struct RecordArgs {
     /// The file's form; by its name unless given: FILE.parquet is a Parquet table, all others are JSON lines
     #[arg(long, value_name = "FORM")]
     format: Option<RecordingForm>,
+    #[command(flatten)]
+    parts: PartArgs,
     /// Take a sample every so many milliseconds: 1000 unless given (on a software machine virtual ones, and 0.01 unless given: workloads
     /// often end within a virtual millisecond)
     #[arg(short = 'I', long, value_name = "MS", allow_negative_numbers = true)]
@@ -49,6 +53,7 @@ pub struct RecordArgs {
 /// # Errors
 /// A command line that cannot be carried out, a run that failed, or a file that takes no more.
 pub fn run(args: &RecordArgs) -> Result<ExitCode, Failure> {
+    args.parts.check()?;
     let unless_given = if args.measure.machine.is_some() { INTERVALS.1 } else { INTERVALS.0 };
     let interval = Some(args.interval.unwrap_or(unless_given));
     let course = Course { interval, intervals: None, period: None, repeat: 1, truth: args.truth };

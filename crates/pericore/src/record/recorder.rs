@@ -30,13 +30,51 @@ pub struct Recorder<'a> {
     /// Opened, and nothing written yet.
     opened: Option<RecordFile>,
     writer: Option<Sink<RecordFile>>,
+    /// The first line of each part.
+    header: Option<Header>,
+    /// Number of the part that is written, from 1.
+    part: u32,
+    /// When it began, in seconds of the measurement.
+    part_began: f64,
+    /// Samples of the parts before.
+    before: u64,
     signal: Option<i32>,
 }
 
 impl<'a> Recorder<'a> {
     /// Nothing is opened before the measurement begins.
     pub const fn new(args: &'a RecordArgs) -> Self {
-        Self { args, opened: None, writer: None, signal: None }
+        Self { args, opened: None, writer: None, header: None, part: 1, part_began: 0.0, before: 0, signal: None }
+    }
+
+    /// The name of the part that is written.
+    fn path(&self) -> PathBuf {
+        self.args.parts.name(&self.args.output, self.part)
+    }
+
+    /// Begins a file.
+    fn start(&self, file: RecordFile, header: &Header) -> Result<Sink<RecordFile>, Failure> {
+        let format = self.args.format.unwrap_or_else(|| RecordingForm::of(&self.args.output));
+        let is_virtual = self.args.measure.machine.is_some();
+        let pace = FlushPace { seconds: if is_virtual { PACES.1 } else { PACES.0 } / 1e3 };
+        self.written(Sink::begin(format, file, header, pace))
+    }
+
+    /// Ends the file that has its size or time, and begins the next.
+    fn go_on_if_full(&mut self, end: f64) -> Result<(), Failure> {
+        let (Some(writer), Some(header)) = (&mut self.writer, &self.header) else { return Ok(()) };
+        if writer.samples() == 0 || !self.args.parts.is_full(writer.bytes(), end - self.part_began) {
+            return Ok(());
+        }
+        let ended = writer.end(&Ending::Whole).and_then(|()| writer.output_mut().put_in_place());
+        let samples = writer.samples();
+        self.written(ended)?;
+        let name = self.args.parts.name(&self.args.output, self.part + 1);
+        let next = self.start(RecordFile::create(&name)?, header)?;
+        self.writer = Some(next);
+        self.before += samples;
+        (self.part, self.part_began) = (self.part + 1, end);
+        Ok(())
     }
 
     /// The run failed: says so in the file, and in the failure what there is of it.
@@ -64,14 +102,14 @@ impl<'a> Recorder<'a> {
     fn written<T>(&self, outcome: io::Result<T>) -> Result<T, Failure> {
         outcome.map_err(|error| match error.kind() {
             io::ErrorKind::BrokenPipe => error.into(),
-            _ => Failure::failed(refused_file::writing(&self.args.output, &error)),
+            _ => Failure::failed(refused_file::writing(&self.path(), &error)),
         })
     }
 }
 
 impl Receiver for Recorder<'_> {
     fn open(&mut self) -> Result<(), Failure> {
-        self.opened = Some(RecordFile::create(&self.args.output)?);
+        self.opened = Some(RecordFile::create(&self.path())?);
         Ok(())
     }
 
@@ -89,10 +127,9 @@ impl Receiver for Recorder<'_> {
             // Only a model knows it.
             truth: self.args.truth && is_virtual,
         };
-        let format = self.args.format.unwrap_or_else(|| RecordingForm::of(&self.args.output));
-        let pace = FlushPace { seconds: if is_virtual { PACES.1 } else { PACES.0 } / 1e3 };
-        let begun = Sink::begin(format, file, &Header::new(about, subject.plan), pace);
-        self.writer = Some(self.written(begun)?);
+        let header = Header::new(about, subject.plan);
+        self.writer = Some(self.start(file, &header)?);
+        self.header = Some(header);
         Ok(())
     }
 
@@ -102,7 +139,8 @@ impl Receiver for Recorder<'_> {
         // Only what has a sample in it is worth more than an older recording.
         let written = writer.sample(end, taken.sample, taken.truth);
         let outcome = written.and_then(|is_there| if is_there { writer.output_mut().put_in_place() } else { Ok(()) });
-        self.written(outcome)
+        self.written(outcome)?;
+        self.go_on_if_full(end)
     }
 
     fn remark(&mut self, _words: &str) -> Result<(), Failure> {
@@ -129,6 +167,12 @@ impl Receiver for Recorder<'_> {
         let path = writer.output().path().display().to_string();
         let is_in_place = writer.output().is_in_place();
         self.written(outcome)?;
+        if self.part > 1 {
+            let (samples, parts) = (self.before + samples, if samples == 0 { self.part - 1 } else { self.part });
+            let [first, last] = [1, parts].map(|number| self.args.parts.name(&self.args.output, number));
+            notice::warn(format!("{samples} samples in {parts} parts, {} to {}", first.display(), last.display()));
+            return Ok(());
+        }
         if samples == 0 {
             let what = if is_in_place { "has nothing but its first line and its last" } else { "was not written" };
             notice::warn(format!("no sample: {path} {what}"));

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use pericore_exporter::text::{self, Format};
 use pericore_exporter::{Board, Limits, Listener, Pages, Server, SocketFile};
@@ -15,11 +15,16 @@ use pericore_observe::run::without_wraps;
 use super::ServeArgs;
 use super::exposition::{Environment, Exposition, exposition};
 use super::lateness::Lateness;
+use super::process::Process;
 use super::tally::{Named, Tally, names};
 use crate::failure::Failure;
 use crate::measure::{Ender, Receiver, Subject, Taken};
 use crate::notice;
 use crate::results::fewer::Fewer;
+
+/// Intervals without a sample after which the server is not well; it is patient for some seconds in any case.
+const INTERVALS_MISSED: f64 = 5.0;
+const LEAST_PATIENCE: Duration = Duration::from_secs(10);
 
 /// The receiver of `pericore serve`.
 pub struct Exporter<'a> {
@@ -48,7 +53,13 @@ impl<'a> Exporter<'a> {
             tally: Tally::new(args.scope()),
             names: Vec::new(),
             title: String::new(),
-            environment: Environment { emulated: None, started: 0.0, taken: 0.0, lateness: Lateness::default() },
+            environment: Environment {
+                emulated: None,
+                started: 0.0,
+                taken: 0.0,
+                lateness: Lateness::default(),
+                process: Process::default(),
+            },
         }
     }
 }
@@ -92,6 +103,7 @@ impl Receiver for Exporter<'_> {
 
     fn take(&mut self, taken: Taken<'_>) -> Result<(), Failure> {
         self.environment.taken = since_epoch();
+        self.environment.process = Process::now();
         self.tally.add(taken.plan, taken.sample);
         if let Some(warning) = self.environment.lateness.note(taken.sample.seconds) {
             notice::warn(warning);
@@ -118,6 +130,7 @@ impl Receiver for Exporter<'_> {
             prometheus: text::exposition(&families, Format::Prometheus).into_bytes(),
             open_metrics: text::exposition(&families, Format::OpenMetrics).into_bytes(),
             front: front.into_bytes(),
+            stale_from: Instant::now().checked_add(stale_after(interval)),
         });
         Ok(())
     }
@@ -155,6 +168,11 @@ impl Drop for EndWith {
         self.has_failed.store(true, Ordering::Relaxed);
         self.ender.end();
     }
+}
+
+/// How long a sample may be the newest if they are due every so many seconds.
+fn stale_after(interval: f64) -> Duration {
+    Duration::try_from_secs_f64(INTERVALS_MISSED * interval).unwrap_or(Duration::MAX).max(LEAST_PATIENCE)
 }
 
 /// Seconds since the epoch.

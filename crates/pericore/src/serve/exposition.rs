@@ -8,6 +8,7 @@ use pericore_observe::results::{Part, Scope, metric_totals};
 use pericore_observe::session::Sample;
 
 use super::lateness::Lateness;
+use super::process::Process;
 use super::tally::{Named, Tally};
 use crate::results::rows::place;
 
@@ -22,6 +23,8 @@ pub struct Environment {
     pub taken: f64,
     /// Whether samples come when they are due.
     pub lateness: Lateness,
+    /// What this process takes of the machine.
+    pub process: Process,
 }
 
 /// A number that there is not, or that is in doubt, in words.
@@ -51,6 +54,7 @@ pub fn exposition(
 ) -> Exposition {
     let mut maker = Maker::new(environment, plan, tally);
     let mut families = maker.general(environment, tally, sample);
+    families.extend(maker.process(&environment.process));
     families.extend(maker.events(names, tally));
     families.extend(maker.metrics(sample, scope));
     families.extend([maker.duty, maker.unavailable, maker.doubtful]);
@@ -172,7 +176,29 @@ impl<'a> Maker<'a> {
                 Number::Whole(environment.lateness.missed.into()),
                 "Samples that were due and not taken, since the machine was busy.",
             ),
+            number(
+                "pericore_sample_accesses",
+                Kind::Gauge,
+                None,
+                Number::Whole(self.plan.cost().accesses() as u128),
+                "Register accesses of a sample, at most.",
+            ),
         ]
+    }
+
+    /// What the process takes, by the names that exporters have in common.
+    fn process(&self, process: &Process) -> Vec<Family> {
+        let mut cpu =
+            Family::new("process_cpu", Kind::Counter, Some("seconds"), "CPU time of this process, user and system.");
+        let mut memory =
+            Family::new("process_resident_memory", Kind::Gauge, Some("bytes"), "Memory that this process has in use.");
+        if let Some(seconds) = process.cpu_seconds {
+            cpu.push(self.always.clone(), Number::Real(seconds));
+        }
+        if let Some(bytes) = process.memory {
+            memory.push(self.always.clone(), Number::Whole(bytes.into()));
+        }
+        vec![cpu, memory]
     }
 
     /// Counts since the start.

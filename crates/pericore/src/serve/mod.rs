@@ -6,6 +6,7 @@
 mod exporter;
 mod exposition;
 mod lateness;
+mod process;
 mod tally;
 #[cfg(test)]
 mod tests;

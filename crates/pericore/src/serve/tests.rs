@@ -12,6 +12,7 @@ use pericore_observe::session::{Count, Sample, Slices};
 use super::ServeArgs;
 use super::exposition::{Environment, exposition};
 use super::lateness::Lateness;
+use super::process::Process;
 use super::tally::{Named, Tally, names};
 use crate::machine::opened;
 use crate::measure::{Task, emulated, preparation};
@@ -70,8 +71,13 @@ fn lines<'a>(text: &'a str, name: &str) -> Vec<&'a str> {
     text.lines().filter(|line| line.starts_with(name)).collect()
 }
 
-const ENVIRONMENT: Environment =
-    Environment { emulated: None, started: 1_000_000_000.0, taken: 1_000_000_002.5, lateness: Lateness::of(2.0) };
+const ENVIRONMENT: Environment = Environment {
+    emulated: None,
+    started: 1_000_000_000.0,
+    taken: 1_000_000_002.5,
+    lateness: Lateness::of(2.0),
+    process: Process { cpu_seconds: Some(1.25), memory: Some(20 << 20) },
+};
 
 /// Three samples of four channels in each of two sockets, 1000 reads and 500 writes each: in the second a channel of
 /// socket 0 cannot be read, in the third what socket 1 reads is in doubt. A line is 64 bytes.

@@ -1,7 +1,7 @@
 //! `record -o FILE.parquet` as a user meets it.
 
 use std::fs;
-use std::process::Stdio;
+use std::process::{Output, Stdio};
 use std::time::{Duration, Instant};
 
 use super::E5;
@@ -60,7 +60,17 @@ fn what_kills_the_run_leaves_a_whole_table() {
     fs::write(&file, &table).expect("written");
     let half = folder.run(&[&["report", "x.parquet", "-j"]]);
     assert_eq!(half.stdout, output.stdout);
-    assert!(stderr_of(&half).contains("the last 21 bytes were written in part only"), "{}", stderr_of(&half));
+    // It may have been killed in the middle of a write, too.
+    let behind = |output: &Output| {
+        let words = stderr_of(output);
+        let number = words.split_once("the last ").and_then(|(_, rest)| rest.split_once(" bytes were written in part"));
+        number.map_or(0, |(number, _)| number.parse::<u64>().expect("a number"))
+    };
+    assert_eq!(behind(&half), behind(&output) + 21, "{}", stderr_of(&half));
+    let mended = folder.run(&[&["report", "x.parquet", "--to", "parquet", "-o", "mended.parquet"]]);
+    assert!(mended.status.success(), "{}", stderr_of(&mended));
+    let again = folder.run(&[&["report", "mended.parquet", "-j"]]);
+    assert!(again.stdout == output.stdout && behind(&again) == 0, "{}", stderr_of(&again));
 }
 
 /// The limit on a file's size stands for a disk that is full.
@@ -136,6 +146,39 @@ fn conversions_come_back_to_the_byte() {
         );
     }
     assert_eq!(fs::read_to_string(folder.file("x.rec")).expect("a recording"), lines);
+}
+
+/// Parts by time and by size: together they have what the whole has, each can be read alone, and the last is no empty
+/// one.
+#[test]
+fn parts_make_the_whole() {
+    let folder = Folder::new();
+    folder.shown(&[&["record", "-o", "whole.rec"], &E5]);
+    let samples = |file: &str| {
+        let lines = folder.shown(&[&["report", file, "--to", "jsonl"]]);
+        lines.lines().filter(|line| line.starts_with("{\"end\"")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let whole = samples("whole.rec");
+    assert_eq!(whole.len(), 4);
+    for (part, form) in [("--part-time", "rec"), ("--part-time", "parquet"), ("--part-size", "rec")] {
+        // Two samples of 0.01 virtual milliseconds; a first line and a sample have more than 1 kB.
+        let most = if part == "--part-time" { "0.02" } else { "0.001" };
+        let file = format!("{form}{part}.{form}");
+        let output = folder.run(&[&["record", "-o", &file, part, most], &E5]);
+        let names: Vec<String> =
+            folder.names().into_iter().filter(|name| name.starts_with(&format!("{form}{part}-"))).collect();
+        let parts = if part == "--part-time" { 2 } else { 4 };
+        assert_eq!(names.len(), parts, "{names:?} {}", stderr_of(&output));
+        assert!(
+            stderr_of(&output).contains(&format!("4 samples in {parts} parts, {} to ", names[0])),
+            "{}",
+            stderr_of(&output)
+        );
+        let all: Vec<String> = names.iter().flat_map(|name| samples(name)).collect();
+        assert_eq!(all, whole, "{names:?}");
+    }
+    let refused = folder.run(&[&["record", "--part-size", "0"], &E5]);
+    assert!(stderr_of(&refused).contains("--part-size: give a number above 0"), "{}", stderr_of(&refused));
 }
 
 #[test]
