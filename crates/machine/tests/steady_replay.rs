@@ -289,3 +289,43 @@ fn a_changed_filter_counts_otherwise_from_its_write_on() {
     access(30, 0xd14, Some(STATE_S | STATE_M));
     assert_eq!(access(31, 0xd16, None), 130 + 8);
 }
+
+/// A clock that stops its socket when it overflows (Emerald Rapids guide, 1.4.0.2): hours of the machine pass in one
+/// step, and the others stop in that very cycle all the same. Agents 0 to 2 (Table 1-9) have their first controls at
+/// 0x2002, 0x2012 and 0x2022, their counters 6 behind; the global control is 0x2FF0 (Table 1-8).
+#[test]
+fn a_clock_that_overflows_after_hours_stops_the_others_in_its_cycle() {
+    const WINDOWS: u64 = 40_000_000_000;
+    const PERIOD: Tick = 8;
+    let mut machine = chassis("emerald-rapids");
+    let cell = machine.clock_grid();
+    let mut wiring = Wiring::new(machine.shape().family, 1);
+    let wire = wiring.signal(0, "cha", 2, "REQUESTS").expect("the signal is there");
+    let tag = wiring.attribute("cha", "REQUESTS", "sub").expect("it has the attribute").set(0, 0x04);
+    // One request in each window.
+    let window = cell * Tick::from(CELLS);
+    let script = Script { present: Vec::new(), events: vec![(10, wire, tag, Change::Pulse(1))], window };
+    let mut replay = Replay::new(script.recording("emerald-rapids", cell));
+    let mut access = |cycle: u64, msr: u32, value: Option<u64>| {
+        let (address, width) = (Address::Msr { cpu: 0, msr }, Width::B8);
+        let operation = match value {
+            Some(value) => Operation::Write { address, width, value },
+            None => Operation::Read { address, width },
+        };
+        replay.advance(&mut machine, &operation, cycle * PERIOD);
+        machine.set_now(cycle * PERIOD);
+        machine.carry_out(operation).expect("the register is there")
+    };
+    // In the middle of a window.
+    let cycles = (window * WINDOWS + window / 2) / PERIOD;
+    access(0, 0x2008, Some((1 << 48) - cycles));
+    // CLOCKTICKS, the first with frz_ovf (bit 20), and REQUESTS (0x50) of local writes (0x04).
+    access(0, 0x2002, Some(0x0010_0001));
+    access(0, 0x2012, Some(0x0000_0001));
+    access(0, 0x2022, Some(0x0000_0450));
+    assert_eq!(access(cycles - 10, 0x2018, None), cycles - 10);
+    assert_eq!(access(cycles - 10, 0x2ff0, None), 0);
+    assert_eq!(access(cycles * 2, 0x2ff0, None), 1, "the socket is frozen");
+    assert!(access(cycles * 2, 0x2018, None).abs_diff(cycles) <= 1);
+    assert_eq!(access(cycles * 2, 0x2028, None), WINDOWS + 1);
+}
