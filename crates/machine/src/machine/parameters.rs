@@ -12,7 +12,8 @@ use crate::uncore::{self, CORES, Setting, UnknownSetting, e5_2600, emerald_rapid
 use crate::workload::{Limits, ProgramSettings, ProgramSource, Scenario};
 
 /// Presets by command-line name, with the family that they belong to. The first of a family is its default.
-pub const PRESETS: &[(&str, &str)] = &[("e5-2680", "e5-2600"), ("x5570", "nehalem"), ("8592+", "emerald-rapids")];
+pub const PRESETS: &[(&str, &str)] =
+    &[("e5-2680", "e5-2600"), ("x5570", "nehalem"), ("8592+", "emerald-rapids"), ("8568", "emerald-rapids")];
 
 /// All numbers of a machine's traffic model.
 #[derive(Debug, Clone)]

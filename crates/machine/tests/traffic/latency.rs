@@ -31,3 +31,19 @@ fn emerald_rapids() {
     between("local", 110.0, chase("8592+", "footprint=16G"), 119.0);
     between("remote", 190.0, chase("8592+:sockets=2", "footprint=16G,remote=100"), 212.0);
 }
+
+/// Published of the part: 114.4 ns local, 200.5 to 202.5 ns remote, 216.5 ns to CXL memory (docs/silicon).
+#[test]
+fn the_8568() {
+    between("local", 110.0, chase("8568", "footprint=16G"), 119.0);
+    between("remote", 191.0, chase("8568:sockets=2", "footprint=16G,remote=100"), 212.0);
+    between("CXL", 206.0, chase("8568", "footprint=16G,cxl=100"), 228.0);
+}
+
+/// A link of sixteen lanes of the fifth generation carries 63 GB/s, two channels of DDR5-4800 76.8 GB/s; 60.7 GB/s are
+/// published of a device with as many writes as reads. The device is as fast as one of these, and no faster.
+#[test]
+fn a_cxl_device_has_a_bandwidth() {
+    let mut machine = machine("8568", "random:requests=40000,threads=48,footprint=16G,cxl=100");
+    between("GB/s", 45.0, 40_000.0 * 64.0 / finish(&mut machine), 63.0);
+}

@@ -1,12 +1,14 @@
 //! `pericore machine curve`: latency against bandwidth of a software machine's memory.
 
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
+use pericore_machine::MachineSpec;
 use pericore_machine::curve::{Curve, CurveError, Loaded, Point};
 
-use super::{opened, plot};
+use super::{against, opened, plot};
 use crate::failure::Failure;
 use crate::measure::WaitLine;
 use crate::terminal;
@@ -25,8 +27,12 @@ pub struct CurveArgs {
     #[arg(long, value_name = "PCT", default_value_t = 100, value_parser = clap::value_parser!(u8).range(0..=100))]
     read: u8,
     /// Print each point as a line of JSON: read_pct, bandwidth_gb_s, latency_ns, measured_read_pct, settled
-    #[arg(long)]
+    #[arg(long, conflicts_with = "against")]
     json: bool,
+    /// Measure the curves of this kind of memory that a file has, and print the model's beside them; lines of the
+    /// file: memory,read_pct,bandwidth_gb_s,latency_ns
+    #[arg(long, value_name = "FILE", conflicts_with = "read")]
+    against: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -47,13 +53,12 @@ pub fn run(args: &CurveArgs) -> Result<ExitCode, Failure> {
         Memory::Remote => Loaded::Remote,
         Memory::Cxl => Loaded::Cxl,
     };
+    let name = args.memory.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
+    if let Some(file) = &args.against {
+        return compare(&spec, memory, &name, file);
+    }
     let curve = Curve::new(&spec, memory, args.read).map_err(Failure::usage)?;
-    let line = WaitLine::new("measuring the curve…");
-    let points = curve.measure().map_err(|error| match error {
-        CurveError::Stuck { .. } => Failure::failed(error),
-        _ => Failure::usage(error),
-    })?;
-    drop(line);
+    let points = measure(&curve)?;
     let mut out = io::stdout().lock();
     if args.json {
         for point in &points {
@@ -61,7 +66,6 @@ pub fn run(args: &CurveArgs) -> Result<ExitCode, Failure> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let name = args.memory.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
     writeln!(
         out,
         "EMULATED {}, {name} memory, {} % reads: {} threads on socket 0, one with dependent loads;\n\
@@ -77,6 +81,24 @@ pub fn run(args: &CurveArgs) -> Result<ExitCode, Failure> {
     let width = terminal::width_of(io::stdout()).unwrap_or(terminal::WIDTH).min(terminal::WIDTH);
     for row in plot::rows(&places, ("GB/s", "ns"), width) {
         writeln!(out, "{row}")?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn measure(curve: &Curve<'_>) -> Result<Vec<Point>, Failure> {
+    let _line = WaitLine::new("measuring the curve…");
+    curve.measure().map_err(|error| match error {
+        CurveError::Stuck { .. } => Failure::failed(error),
+        _ => Failure::usage(error),
+    })
+}
+
+/// Measures the curves that a file has of a kind of memory.
+fn compare(spec: &MachineSpec, memory: Loaded, name: &str, file: &Path) -> Result<ExitCode, Failure> {
+    for measured in against::read(file, name)? {
+        let curve = Curve::new(spec, memory, measured.read).map_err(Failure::usage)?;
+        let points = measure(&curve)?;
+        against::print(&mut io::stdout().lock(), name, &measured, &points)?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,5 +1,6 @@
 //! `pericore machine`: the software Xeon by itself: its registers, its snapshots, and the doors through which other tools reach it.
 
+mod against;
 mod boot;
 mod curve;
 mod live;

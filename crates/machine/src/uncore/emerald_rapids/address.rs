@@ -46,6 +46,20 @@ const fn fold(line: u32) -> u32 {
     mixed ^ (mixed >> 15)
 }
 
+/// The subchannel of a line among `1 << bits` of them, its bank and its row. Lines go round the subchannels, then
+/// along a
+/// row.
+#[inline]
+pub const fn among(line: u32, bits: u32) -> (u32, u8, u32) {
+    // Powers of two: masks and shifts, since what the compiler does not know it would divide by.
+    let sub = (line ^ fold(line >> 4)) & ((1 << bits) - 1);
+    let above_column = (line >> bits) / LINES_PER_ROW;
+    let row = above_column / (BANKS * RANKS);
+    let bank = (above_column ^ fold(row)) % BANKS;
+    let rank = ((above_column / BANKS) ^ (row >> 3)) % RANKS;
+    (sub, (rank * BANKS + bank) as u8, row)
+}
+
 /// How a socket's memory lies over its agents and channels: over all of them, or, with sub-NUMA clusters, each part of it over a part
 /// of them, in the order of their numbers, which is that of their places on the mesh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,14 +117,10 @@ impl Map {
     #[inline]
     pub const fn place(self, line: u32) -> Place {
         let (cluster, line) = self.split(line);
-        // Powers of two: masks and shifts, since what the compiler does not know it would divide by.
         let bits = SUBCHANNELS.trailing_zeros() - self.cluster_bits;
-        let sub = (cluster << bits) + ((line ^ fold(line >> 4)) & ((1 << bits) - 1));
-        let above_column = (line >> bits) / LINES_PER_ROW;
-        let row = above_column / (BANKS * RANKS);
-        let bank = (above_column ^ fold(row)) % BANKS;
-        let rank = ((above_column / BANKS) ^ (row >> 3)) % RANKS;
-        Place { channel: (sub / 2) as u8, pseudo: (sub % 2) as u8, bank: (rank * BANKS + bank) as u8, row }
+        let (sub, bank, row) = among(line, bits);
+        let sub = (cluster << bits) + sub;
+        Place { channel: (sub / 2) as u8, pseudo: (sub % 2) as u8, bank, row }
     }
 }
 

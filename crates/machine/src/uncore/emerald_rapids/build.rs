@@ -12,6 +12,7 @@ use super::binding::link_codes;
 use super::core::{AllL2s, Core};
 use super::device::{self, Stack};
 use super::errands::Errands;
+use super::expander::device::{Expander, LINKS};
 use super::layout::{self, Places};
 use super::link::Links;
 use super::memory::Credits;
@@ -50,6 +51,7 @@ impl Model {
         let tiles = layout::tiles();
         let places = Places::new(&tiles);
         let timing = &Arc::new(parameters.dram.clone());
+        let memory = parameters.expander_dram.clone().map(Arc::new);
         let shape = Shape {
             sockets: all,
             units: wiring.family().units.iter().map(|unit| (unit.name, unit.instances)).collect(),
@@ -99,6 +101,7 @@ impl Model {
             errands: Errands::new(sockets),
             systems: (0..sockets).map(|_| System::new()).collect(),
             peers: Peers::new(sockets),
+            expanders: (0..all * LINKS).map(|_| Expander::new(clocks.dclk, memory.as_ref())).collect(),
             ports: (0..all * device::STACKS).map(|_| Port::new()).collect(),
             owned_lines: 0,
             account,

@@ -70,6 +70,9 @@ pub enum Event {
     PortCredit,
     /// Data leaves the queue of a stack's port.
     PortData,
+    /// A request arrives at an expander's memory controller, whose channels act next.
+    AtExpander,
+    ExpanderStep,
     /// Data of an expander arrives at its link, and goes onto the mesh.
     ExpanderData,
     ExpanderSent,
@@ -112,6 +115,8 @@ impl Event {
         Self::PeerBack,
         Self::PortCredit,
         Self::PortData,
+        Self::AtExpander,
+        Self::ExpanderStep,
         Self::ExpanderData,
         Self::ExpanderSent,
     ];

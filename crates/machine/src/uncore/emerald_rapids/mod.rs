@@ -53,6 +53,7 @@ use agent::{Agent, AllSlices};
 use device::Stack;
 use errands::Errands;
 use event::Event;
+use expander::device::Expander;
 use layout::Places;
 use link::Links;
 use memory::Credits;
@@ -128,6 +129,7 @@ pub struct Model {
     systems: Vec<System>,
     peers: Peers,
     ports: Vec<Port>,
+    expanders: Vec<Expander>,
     /// Lines that devices have been given to write.
     owned_lines: u32,
     account: Account,
@@ -280,6 +282,8 @@ impl Model {
             Event::PeerTaken => self.peer_taken(subject, sink),
             Event::PortCredit => self.port_credit(subject, sink),
             Event::PortData => self.port_data(subject, sink),
+            Event::AtExpander => self.at_expander(subject),
+            Event::ExpanderStep => self.step_expander(subject),
             Event::ExpanderData => self.expander_data(subject, sink),
             Event::ExpanderSent => self.expander_sent(subject, sink),
             Event::PeerBack => self.peer_back(subject, sink),

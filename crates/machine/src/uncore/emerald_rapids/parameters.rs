@@ -71,8 +71,12 @@ pub struct Parameters {
     pub threads_per_core: u8,
     /// Bytes of DDR memory of a socket.
     pub memory: u64,
+    /// The grid of virtual time, ticks a microsecond: a multiple of every clock's MHz.
+    pub grid_mhz: u64,
     /// Core clock, MHz.
     pub core_mhz: u64,
+    /// Clock of the memory's data bus, MHz: two transfers a cycle.
+    pub memory_mhz: u64,
     /// Misses that a core can have under way for its loads and stores.
     pub fill_buffers: u8,
     /// Prefetches that it can have under way besides.
@@ -115,6 +119,16 @@ pub struct Parameters {
     pub memory_to_mesh: u64,
     /// Memory timing and policies.
     pub dram: Timing,
+    /// Picoseconds of a slot of a flit on a link between sockets.
+    pub link_slot: u64,
+    /// Uncore cycles across the link, through both link layers and the clock crossing behind them.
+    pub link_crossing: u64,
+    /// CXL links of a socket that have a device with memory.
+    pub expanders: u8,
+    /// Uncore cycles from such a link's mesh stop to the device's memory controller, and as many back.
+    pub expander_way: u64,
+    /// Memory of a device, two channels of two subchannels each; without it an access takes a constant time.
+    pub expander_dram: Option<Timing>,
 }
 
 impl Parameters {
@@ -128,7 +142,9 @@ impl Parameters {
             slices: 64,            // 320 MB (vendor's product data)
             threads_per_core: 2,   // same
             memory: 64 << 30,      // sixteen subchannels of 4 GiB; what line numbers of 32 bits allow for two sockets
+            grid_mhz: 70_000,      // a tick of 1/70 ns
             core_mhz: 2800, // vendor's product data: 1.9 GHz nominal, 2.9 GHz with all cores busy; on the tick grid
+            memory_mhz: 2800, // DDR5-5600
             fill_buffers: 16, // Intel optimization manual, Golden Cove: 16 fill buffers
             prefetch_buffers: 16, // same: 48 entries in the L2's queue; assumption: a third of them for prefetches
             writeback_buffers: 16, // assumption: as many as fill buffers
@@ -150,6 +166,37 @@ impl Parameters {
             mesh_to_memory: 24, // fitted with miss_to_mesh
             memory_to_mesh: 24, // fitted with miss_to_mesh
             dram: Timing::ddr5_5600(),
+            link_slot: 172,    // fitted: 35.8 GB/s of data a link (published-numbers): ten slots a line
+            link_crossing: 68, // assumption: a remote read takes about 70 ns more than a local one
+            expanders: 6,      // assumption: each of the CXL links has a device
+            expander_way: 312, // assumption: 250 ns there and back, as vendors state for expanders
+            expander_dram: None,
+        }
+    }
+
+    /// Xeon Platinum 8568CXL: the part whose bandwidth-latency curves are published (docs/silicon), one CXL device.
+    pub fn p8568() -> Self {
+        Self {
+            cores: 48,        // published with the curves
+            active_cores: 48, // same
+            slices: 60,       // 300 MB, as the 8568Y+ (vendor's product data)
+            grid_mhz: 60_000, // a multiple of every clock
+            core_mhz: 2000,   // published with the curves
+            memory_mhz: 2400, // DDR5-4800, same
+            mesh_bridge: 1,   // fitted: the bridge is as wide as the mesh, or it limits all bandwidth
+            dram: Timing {
+                reads: 16,       // fitted: what the controller chooses among gives the greatest bandwidth of reads
+                writes: 24,      // fitted with the next two: the greatest bandwidth and the latency with 53 % reads
+                write_high: 16,  // fitted
+                write_low: 8,    // fitted: writes go out by eight, each time for two turns of the bus
+                page_idle: 2400, // fitted: rows stay open for 1 us, and the dependent loads find other rows open
+                trtrs: 4,        // fitted: 1.7 ns from rank to rank
+                ..Timing::ddr5_4800()
+            },
+            expanders: 1,                             // published with the curves
+            expander_way: 150,                        // fitted: idle latency of CXL memory, 216.5 ns
+            expander_dram: Some(Timing::ddr5_4800()), // assumption: two channels, as 60.7 GB/s need
+            ..Self::p8592()
         }
     }
 
@@ -167,7 +214,11 @@ impl Parameters {
 
     /// A preset by its command-line name.
     pub fn preset(name: &str) -> Option<Self> {
-        (name == "8592+").then(Self::p8592)
+        match name {
+            "8592+" => Some(Self::p8592()),
+            "8568" => Some(Self::p8568()),
+            _ => None,
+        }
     }
 
     /// The same part in a machine of several sockets.
@@ -180,13 +231,13 @@ impl Parameters {
     /// cycle: the guide's `UPI_SPEED`), 500 MHz I/O, 1 GHz power control and CXL (assumptions), on a grid of 70 GHz.
     pub const fn clocks(&self) -> Clocks {
         Clocks {
-            ticks_per_second: 70_000_000_000,
-            uclk: Period::new(28),
-            dclk: Period::new(25),
-            ioclk: Period::new(140),
-            upiclk: Period::new(28),
-            pclk: Period::new(70),
-            cxlclk: Period::new(70),
+            ticks_per_second: self.grid_mhz * 1_000_000,
+            uclk: Period::new(self.grid_mhz / 2500),
+            dclk: Period::new(self.grid_mhz / self.memory_mhz),
+            ioclk: Period::new(self.grid_mhz / 500),
+            upiclk: Period::new(self.grid_mhz / 2500),
+            pclk: Period::new(self.grid_mhz / 1000),
+            cxlclk: Period::new(self.grid_mhz / 1000),
         }
     }
 
@@ -230,7 +281,10 @@ impl Parameters {
         range("slices", self.slices.into(), if self.clusters > 1 { 64 } else { 1 }, 64)?;
         range("threads_per_core", self.threads_per_core.into(), 1, 2)?;
         range("memory", self.memory, 1 << 30, 64 << 30)?;
-        range("core_mhz", self.core_mhz, 2800, 2800)?;
+        for (name, clock) in [("core_mhz", self.core_mhz), ("memory_mhz", self.memory_mhz), ("grid_mhz", 10_000)] {
+            range(name, clock, 1, self.grid_mhz)?;
+            range(name, clock, self.grid_mhz / (self.grid_mhz / clock), self.grid_mhz)?;
+        }
         range("fill_buffers", self.fill_buffers.into(), 1, 16)?;
         range("prefetch_buffers", self.prefetch_buffers.into(), 1, 16)?;
         range("writeback_buffers", self.writeback_buffers.into(), 1, 64)?;
@@ -252,6 +306,9 @@ impl Parameters {
             ("core_snoop", self.core_snoop),
             ("mesh_to_memory", self.mesh_to_memory),
             ("memory_to_mesh", self.memory_to_mesh),
+            ("link_slot", self.link_slot),
+            ("link_crossing", self.link_crossing),
+            ("expander_way", self.expander_way),
         ] {
             range(name, value, 1, 10_000)?;
         }
@@ -263,6 +320,8 @@ impl Parameters {
         ] {
             range(name, value.into(), built.into(), built.into())?;
         }
+        range("expanders", self.expanders.into(), 1, 6)?;
+        self.expander_dram.as_ref().map_or(Ok(()), Timing::check)?;
         self.dram.check()
     }
 }

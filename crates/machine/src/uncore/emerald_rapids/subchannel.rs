@@ -60,8 +60,8 @@ impl Subchannel {
 
     /// Emits the levels that hold from the start.
     pub fn start<S: SignalSink>(&mut self, account: &mut Account, sink: &mut S) {
-        let (channel, mut witness) = self.watched(account, sink);
-        channel.start(&mut witness);
+        let (channel, mut observer) = self.watched(account, sink);
+        channel.start(&mut observer);
     }
 
     /// The tick of the next action.
@@ -107,9 +107,9 @@ impl Subchannel {
         &'a mut self,
         account: &'a mut Account,
         sink: &'a mut S,
-    ) -> (&'a mut Channel, SubchannelWitness<'a, S>) {
+    ) -> (&'a mut Channel, SubchannelObserver<'a, S>) {
         let Self { place, clock, ref mut channel, latency, ref mut buffered, .. } = *self;
-        (channel, SubchannelWitness { place, clock, latency, buffered, account, sink })
+        (channel, SubchannelObserver { place, clock, latency, buffered, account, sink })
     }
 
     /// Does what is due now, which must be the time of [`Subchannel::next_tick`].
@@ -122,8 +122,8 @@ impl Subchannel {
             account.leave(BUFFER[half], spot.socket, spot.index, now, sink);
         }
         if self.channel.next_tick() == now {
-            let (channel, mut witness) = self.watched(account, sink);
-            channel.step(&mut witness, out);
+            let (channel, mut observer) = self.watched(account, sink);
+            channel.step(&mut observer, out);
             if self.next_data == NEVER {
                 self.watch_data();
             }
@@ -133,7 +133,7 @@ impl Subchannel {
 }
 
 /// Passes on what a subchannel's channel says.
-struct SubchannelWitness<'a, S> {
+struct SubchannelObserver<'a, S> {
     place: Place,
     clock: Period,
     latency: u64,
@@ -142,7 +142,7 @@ struct SubchannelWitness<'a, S> {
     sink: &'a mut S,
 }
 
-impl<S: SignalSink> SubchannelWitness<'_, S> {
+impl<S: SignalSink> SubchannelObserver<'_, S> {
     fn deed(&mut self, deeds: Halves, cycle: u64) {
         let Place { spot, half, .. } = self.place;
         self.account.together_at([deeds[half]], spot, cycle * self.clock.ticks(), self.sink);
@@ -167,12 +167,28 @@ impl<S: SignalSink> SubchannelWitness<'_, S> {
     }
 }
 
+/// No unit counts what the memory of a CXL device does.
+pub struct Unseen;
+
+impl Observer for Unseen {
+    fn begins(&mut self, _: u8) {}
+    fn command(&mut self, _: &Sent) {}
+    fn enters(&mut self, _: Pending, _: bool, _: u64) {}
+    fn leaves(&mut self, _: Pending, _: bool, _: u64, _: u64) {}
+    fn forwards(&mut self, _: u64) {}
+    fn merges(&mut self, _: u64) {}
+    fn changes_mode(&mut self, _: MajorMode, _: MajorMode, _: u64) {}
+    fn preempts(&mut self, _: Pending, _: u64) {}
+    fn state(&mut self, _: MemoryState, _: bool, _: u64) {}
+    fn corrects(&mut self, _: u64) {}
+}
+
 /// Reads that complete a line to be written belong to the writes.
 const fn prefers_writes(mode: MajorMode) -> bool {
     !matches!(mode, MajorMode::Read)
 }
 
-impl<S: SignalSink> Observer for SubchannelWitness<'_, S> {
+impl<S: SignalSink> Observer for SubchannelObserver<'_, S> {
     fn begins(&mut self, _: u8) {
         self.level(MODES[0], true, 0);
     }

@@ -5,6 +5,10 @@ use pericore_engine::Tick;
 use super::Parameters;
 use crate::ledger::emerald_rapids::Clocks;
 
+/// Picoseconds of a slot on a CXL link: sixteen lanes of the fifth generation carry 63 GB/s, and a flit of 68 bytes has
+/// four slots.
+const CXL_SLOT: u64 = 270;
+
 /// Latencies in ticks, by the names of their parameters.
 #[derive(Debug, Clone, Copy)]
 pub struct Times {
@@ -21,6 +25,11 @@ pub struct Times {
     pub core_snoop: Tick,
     pub mesh_to_memory: Tick,
     pub memory_to_mesh: Tick,
+    pub link_slot: Tick,
+    pub link_crossing: Tick,
+    pub expander_way: Tick,
+    /// Of a slot on a CXL link.
+    pub cxl_slot: Tick,
 }
 
 impl Times {
@@ -42,6 +51,10 @@ impl Times {
             core_snoop: parameters.core_snoop * uclk,
             mesh_to_memory: parameters.mesh_to_memory * uclk,
             memory_to_mesh: parameters.memory_to_mesh * uclk,
+            link_slot: clocks.ticks_per_second / 1_000_000 * parameters.link_slot / 1_000_000,
+            link_crossing: parameters.link_crossing * uclk,
+            expander_way: parameters.expander_way * uclk,
+            cxl_slot: clocks.ticks_per_second / 1_000_000 * CXL_SLOT / 1_000_000,
         }
     }
 }

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use pericore_hardware::signal::{SignalSink, Tick};
 
 use super::arbitration::{ADDRESS, Winner, by_network};
-use super::{ADDRESS_CLASSES, CLASSES, ERROR_INTERVAL, Flit, OWN_CLASSES, Packet, Paid, RETRY, SLOT, SLOTS_OF_A_LINE};
+use super::{ADDRESS_CLASSES, CLASSES, ERROR_INTERVAL, Flit, OWN_CLASSES, Packet, Paid, RETRY, SLOTS_OF_A_LINE};
 use super::{Lane, credits::Credits, place};
 use crate::ledger::emerald_rapids::LinkMessage;
 use crate::ledger::emerald_rapids::compiled::{deed, level};
@@ -316,7 +316,7 @@ impl Model {
             account.deed(deed!("upi/RxL_CRC_LLR_REQ_TRANSMIT"), receiver, link, now, sink);
             leaves += RETRY * uclk;
         }
-        gate.ready = leaves + (flit.count as Tick + lines * SLOTS_OF_A_LINE) * SLOT;
+        gate.ready = leaves + (flit.count as Tick + lines * SLOTS_OF_A_LINE) * self.times.link_slot;
         if lines > 0 {
             gate.line_until = gate.ready;
         }

@@ -23,12 +23,7 @@ use crate::ledger::emerald_rapids::{LinkMessage, Reason, Ring};
 
 /// Links between two sockets.
 pub const LINKS: u8 = 4;
-/// Ticks of a slot on the link: a third of a flit's cycle of 28 ticks, and what credits and retries cost on top (fitted: 35.8 GB/s of
-/// data a link, published-numbers: ten slots a line then take 1.79 ns, 125 ticks).
-const SLOT: Tick = 12;
-/// Uncore cycles across the link, through both link layers and the clock crossing behind them (assumption: a remote read takes about
-/// 70 ns more than a local one).
-const CROSSING: Tick = 68;
+/// Slots of a line's data.
 const SLOTS_OF_A_LINE: Tick = 9;
 /// Messages of which one is damaged on its way, and sent again (assumption: far more than on a real link, so that retries are seen).
 const ERROR_INTERVAL: u64 = 1024;
@@ -247,7 +242,7 @@ impl Model {
             }
         }
         self.links.gates[usize::from(number)].cross(flit);
-        self.wheel.schedule(now + CROSSING * self.times.uclk, Event::FlitIn.of(number));
+        self.wheel.schedule(now + self.times.link_crossing, Event::FlitIn.of(number));
         self.pump_link(number, sink);
     }
 
