@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use pericore_observe::process;
-use pericore_observe::session::{Entrance, JournalError, Left, Neighbour, Neighbourhood, Restored};
+use pericore_observe::session::{Entrance, JournalError, Left, Neighbour, Neighbourhood, Restored, Seen};
 
 use crate::failure::Failure;
 use crate::measure::{Interrupt, emulated::cpus, stand_in};
@@ -81,13 +81,13 @@ impl Guard {
     /// Waits until nobody sets up or puts back. A journal that is named is put back also where there is no folder in
     /// which sessions know of each other.
     fn new(args: &RestoreArgs) -> Result<Self, Failure> {
-        let neighbourhood = neighbourhood().ok();
-        let Some(known) = neighbourhood.as_ref().filter(|known| args.journal.is_some() || known.is_there()) else {
-            return Ok(Self { neighbourhood, _entrance: None });
+        let all = neighbourhood().ok();
+        let Some(known) = all.as_ref().filter(|known| args.journal.is_some() || known.is_there()) else {
+            return Ok(Self { neighbourhood: all, _entrance: None });
         };
         let waiting = |holder: &str| notice::warn(format!("waiting for {holder} to set up or put back"));
         match known.enter_telling(waiting) {
-            Ok(entrance) => Ok(Self { neighbourhood, _entrance: Some(entrance) }),
+            Ok(entrance) => Ok(Self { neighbourhood: all, _entrance: Some(entrance) }),
             Err(error @ JournalError::Directory { .. }) if args.journal.is_some() => {
                 notice::warn(error);
                 Ok(Self { neighbourhood: None, _entrance: None })
@@ -198,6 +198,11 @@ pub fn boot() -> Result<String, Failure> {
 /// No directory for state is known, or the system does not tell its boot.
 pub fn neighbourhood() -> Result<Neighbourhood, Failure> {
     Ok(Neighbourhood::new(needed_state_directory()?, this_machine(), boot()?))
+}
+
+/// The sessions that this user's folder for journals tells of; nothing without it, or rights to it.
+pub fn sessions_seen() -> Option<Seen> {
+    neighbourhood().ok()?.look().ok()
 }
 
 /// Where this process keeps its journal. The name is the process's own; who it is, the journal says.

@@ -133,6 +133,8 @@ impl<P: PerfEvents> KernelCounters<P> {
 
     fn take(&mut self, from: Moment, to: Moment) -> Sample {
         let seconds = (to.seconds - from.seconds).max(0.0);
+        let always = self.groups.iter().zip(&self.tallies).filter(|(group, _)| group.round.is_none());
+        let unevenness = Unevenness::new(seconds, always.flat_map(|(_, tallies)| tallies).map(|tally| tally.enabled));
         let mut counts = Vec::new();
         for (socket, part) in self.plan.sockets.iter().enumerate() {
             for (index, instance) in part.instances.iter().enumerate() {
@@ -150,7 +152,7 @@ impl<P: PerfEvents> KernelCounters<P> {
                             .filter(move |(counter, _)| serves(**counter))
                             .map(|(_, tally)| (group.pmu.as_str(), tally))
                     });
-                    counts.push(count(part.socket, instance, event, seconds, &serving.collect::<Vec<_>>()));
+                    counts.push(count(part.socket, instance, event, &unevenness, &serving.collect::<Vec<_>>()));
                 }
             }
         }
@@ -185,7 +187,14 @@ fn lost(pmu: &str, error: &io::Error) -> String {
 }
 
 /// An event's count from all counters that serve it in turn.
-fn count(socket: u16, instance: &InstancePlan, event: usize, seconds: f64, tallies: &[(&str, &Tally)]) -> Count {
+fn count(
+    socket: u16,
+    instance: &InstancePlan,
+    event: usize,
+    unevenness: &Unevenness,
+    tallies: &[(&str, &Tally)],
+) -> Count {
+    let seconds = unevenness.seconds;
     let nothing = |validity| Count {
         event,
         socket,
@@ -215,14 +224,7 @@ fn count(socket: u16, instance: &InstancePlan, event: usize, seconds: f64, talli
     }
     let counted = slices.count();
     if !takes_turns && !is_shared {
-        let mut validity = at_end_of_range(Some(counted));
-        if (enabled - seconds).abs() > LIMIT * seconds {
-            validity = validity.and(&Validity::suspect(format!(
-                "{pmu} counted for {:.3} ms of {:.3} ms; choose a longer interval",
-                enabled * 1e3,
-                seconds * 1e3
-            )));
-        }
+        let validity = at_end_of_range(Some(counted)).and(&unevenness.of(enabled));
         return Count { count: Some(counted), ..nothing(validity) };
     }
     let duty = if seconds > 0.0 { (slices.seconds() / seconds).min(1.0) } else { 1.0 };
@@ -230,6 +232,36 @@ fn count(socket: u16, instance: &InstancePlan, event: usize, seconds: f64, talli
     let standard_error = slices.standard_error(seconds);
     let validity = Validity::scaled(duty).and(&at_end_of_range(Some(scaled)));
     Count { count: Some(scaled), slices, standard_error, ..nothing(validity) }
+}
+
+/// How far groups that always run differ from the length of their sample: they are started and read one after the
+/// other.
+struct Unevenness {
+    /// Of the sample.
+    seconds: f64,
+    /// By so much at most.
+    most: f64,
+}
+
+impl Unevenness {
+    fn new(seconds: f64, enabled: impl Iterator<Item = f64>) -> Self {
+        Self { seconds, most: enabled.map(|enabled| (enabled - seconds).abs()).fold(0.0, f64::max) }
+    }
+
+    /// What is to be said of a counter that was started for so many seconds. The words are the same for all, so that
+    /// a sum
+    /// says them once.
+    fn of(&self, enabled: f64) -> Validity {
+        if (enabled - self.seconds).abs() <= LIMIT * self.seconds {
+            return Validity::MEASURED;
+        }
+        Validity::suspect(format!(
+            "the kernel's counters were read one after the other, and some ran {:.3} ms longer or shorter than {:.3} \
+             ms; choose a longer interval",
+            self.most * 1e3,
+            self.seconds * 1e3
+        ))
+    }
 }
 
 fn middle(from: Moment, to: Moment) -> Moment {

@@ -119,7 +119,16 @@ pub enum KernelError {
     )]
     Paranoid {
         /// What `perf_event_paranoid` says.
-        level: String,
+        level: i32,
+    },
+    /// The kernel asks for all rights: a level that only distributions have.
+    #[error(
+        "perf_event_paranoid is {level}, a level of this distribution's kernel at which CAP_PERFMON is not enough: \
+         write 2 to /proc/sys/kernel/perf_event_paranoid as root, and it is; or run with CAP_SYS_ADMIN"
+    )]
+    Restricted {
+        /// What `perf_event_paranoid` says.
+        level: i32,
     },
     /// A filter of system calls or a security module is in the way.
     #[error(

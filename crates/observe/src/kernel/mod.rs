@@ -20,8 +20,9 @@ pub use counting::KernelCounters;
 pub use driver::{DriverNames, DriverTableError};
 pub use error::{KernelError, PmuError};
 pub use format::{Attributes, FormatError, TermFormat};
+pub use open::KernelCost;
 pub use pmu::{NamedEvent, Pmu, parse_terms, uncore_pmus};
-pub use prepare::{KernelCounter, KernelPlan, KernelPmus};
+pub use prepare::{KernelCounter, KernelPlan, KernelPmus, kinds_of_pmus};
 pub use system_call::{GroupReading, LinuxPerf, PerfEvents};
 pub use terms::{KernelEvent, KernelTerm};
 

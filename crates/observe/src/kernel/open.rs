@@ -45,16 +45,62 @@ pub(super) fn open_all<P: PerfEvents>(
 ) -> Result<Vec<Group<P::Counter>>, KernelError> {
     make_room(plan.counters.len() as u64)?;
     let mut groups = Vec::new();
-    let mut rest = &plan.counters[..];
-    while let Some(first) = rest.first() {
-        let place = |counter: &KernelCounter| (counter.socket, counter.instance);
-        let (own, others) = rest.split_at(rest.partition_point(|counter| place(counter) <= place(first)));
-        rest = others;
+    for own in plan.by_instance() {
         for set in together(plan, own) {
             groups.extend(open_set(perf, root, plan, &set)?);
         }
     }
     Ok(groups)
+}
+
+/// What a sample costs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct KernelCost {
+    /// Groups that are read, with a system call each; of rounds the dearest of each instance.
+    pub groups: usize,
+    /// Counters in them.
+    pub counters: usize,
+    /// Groups that a change of rounds stops, reads and starts, at most.
+    pub turning: usize,
+}
+
+impl KernelPlan {
+    /// What a sample costs, if all groups fit.
+    pub fn cost(&self) -> KernelCost {
+        let mut cost = KernelCost::default();
+        for own in self.by_instance() {
+            let planned = &self.plan.sockets[own[0].socket].instances[own[0].instance];
+            let sets = together(self, own);
+            let in_round = |set: &Set<'_>| planned.counters[set.counters[0].counter].round;
+            let of = |round: Option<usize>| {
+                let chosen = sets.iter().filter(move |set| in_round(set) == round);
+                chosen.fold((0, 0), |(groups, counters), set| (groups + 1, counters + set.counters.len()))
+            };
+            let always = of(None);
+            let turn = (0..planned.rounds).map(|round| of(Some(round))).max().unwrap_or((0, 0));
+            cost.groups += always.0 + turn.0;
+            cost.counters += always.1 + turn.1;
+            cost.turning += turn.0;
+        }
+        cost
+    }
+
+    /// The counters of each instance.
+    fn by_instance(&self) -> impl Iterator<Item = &[KernelCounter]> {
+        self.counters.chunk_by(|one, other| (one.socket, one.instance) == (other.socket, other.instance))
+    }
+
+    /// Looks whether the kernel lets this process count: opens one counter, and closes it at once.
+    ///
+    /// # Errors
+    /// [`KernelError`] with what stands in the way.
+    pub fn probe<P: PerfEvents>(&self, perf: &mut P, root: &Root) -> Result<(), KernelError> {
+        let Some(counter) = self.counters.first() else { return Ok(()) };
+        match perf.open(counter.kind, counter.event.attributes, counter.cpu, None) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(meaning(perf, root, self, counter, &error, None)),
+        }
+    }
 }
 
 /// Counters that belong together.
@@ -79,7 +125,12 @@ fn together<'p>(plan: &KernelPlan, counters: &'p [KernelCounter]) -> Vec<Set<'p>
     let of_metric = |metric: &crate::selection::SelectedMetric| {
         (false, metric.inputs.iter().map(|(_, event)| *event).collect::<Vec<usize>>())
     };
-    let friends = (0..last).map(of_group).chain(selection.metrics.iter().map(of_metric));
+    // What repeats another counter's increments counts beside it.
+    let pairs = selection.events.iter().enumerate().filter_map(|(event, selected)| {
+        let repeated = selected.programming()?.companion?;
+        Some((true, vec![event, repeated]))
+    });
+    let friends = (0..last).map(of_group).chain(pairs).chain(selection.metrics.iter().map(of_metric));
     let mut sets: Vec<Set<'_>> =
         counters.iter().map(|counter| Set { counters: vec![counter], is_firm: false }).collect();
     for (is_firm, events) in friends {
@@ -190,17 +241,19 @@ fn culprit<P: PerfEvents>(perf: &mut P, counter: &KernelCounter, leader: Option<
     "none of the terms alone is the reason; the driver may have no such counter".to_owned()
 }
 
+/// Levels of `perf_event_paranoid` from here on are Debian's and Ubuntu's own, and ask for CAP_SYS_ADMIN.
+const OF_DISTRIBUTIONS: i32 = 3;
+
 /// Who forbids it: the kernel's rule for users without rights, or something that forbids it to those who have them.
 fn refused_rights(root: &Root, error: &io::Error) -> KernelError {
-    let level = fs::read_to_string(root.join("proc/sys/kernel/perf_event_paranoid")).unwrap_or_default();
-    let level = level.trim().to_owned();
-    let may_count = capabilities(None)
-        .is_ok_and(|sets| sets.effective.intersects(CapabilitySet::PERFMON | CapabilitySet::SYS_ADMIN));
-    let is_open = level.parse::<i32>().is_ok_and(|level| level <= 0);
-    if may_count || is_open {
-        KernelError::Forbidden { why: error.to_string() }
-    } else {
-        KernelError::Paranoid { level }
+    let text = fs::read_to_string(root.join("proc/sys/kernel/perf_event_paranoid")).unwrap_or_default();
+    let level = text.trim().parse::<i32>().ok();
+    let holds = |set| capabilities(None).is_ok_and(|sets| sets.effective.contains(set));
+    match level {
+        _ if holds(CapabilitySet::SYS_ADMIN) => KernelError::Forbidden { why: error.to_string() },
+        Some(level) if level >= OF_DISTRIBUTIONS => KernelError::Restricted { level },
+        Some(level) if level > 0 && !holds(CapabilitySet::PERFMON) => KernelError::Paranoid { level },
+        _ => KernelError::Forbidden { why: error.to_string() },
     }
 }
 

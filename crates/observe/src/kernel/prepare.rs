@@ -81,11 +81,7 @@ impl KernelPmus {
 
     /// The kinds of PMUs, each with how many there are.
     pub fn kinds(&self) -> BTreeMap<&str, usize> {
-        let mut kinds = BTreeMap::new();
-        for name in &self.names {
-            *kinds.entry(without_number(name)).or_default() += 1;
-        }
-        kinds
+        kinds_of_pmus(&self.names)
     }
 
     /// What the kernel is asked for to count a selection.
@@ -237,6 +233,15 @@ fn number_of(stem: &str, name: &str) -> Option<u16> {
         "" => Some(0),
         rest => rest.strip_prefix('_')?.parse().ok(),
     }
+}
+
+/// The kinds of PMUs by their names, each with how many there are.
+pub fn kinds_of_pmus(names: &[String]) -> BTreeMap<&str, usize> {
+    let mut kinds = BTreeMap::new();
+    for name in names {
+        *kinds.entry(without_number(name)).or_default() += 1;
+    }
+    kinds
 }
 
 fn without_number(name: &str) -> &str {

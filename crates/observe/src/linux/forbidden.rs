@@ -15,8 +15,8 @@ pub enum Forbidden {
     /// The kernel is locked down.
     #[error(
         "kernel lockdown ({mode}) forbids writes to MSRs, PCI configuration space and /dev/mem, so no counter can be \
-         set up; nothing was written. `perf stat` counts uncore events under lockdown; or boot this machine without \
-         `lockdown=`, if its owner allows that"
+         set up; nothing was written. The kernel's own driver counts under lockdown: `modprobe intel-uncore`, and \
+         count with --through kernel; or boot this machine without `lockdown=`, if its owner allows that"
     )]
     Lockdown {
         /// Its mode: `integrity` or `confidentiality`.
@@ -41,6 +41,14 @@ pub enum Forbidden {
 }
 
 impl Host {
+    /// True if a program stands in for the machine's registers, so that the kernel's own drivers are of another
+    /// machine.
+    pub fn is_stood_in_for(&self) -> bool {
+        let root = self.root();
+        let msr = self.cpus.first().map(|cpu| root.join(format!("dev/cpu/{}/msr", cpu.number)));
+        msr.into_iter().chain([root.join("dev/mem")]).any(|path| !is_kernels(&path))
+    }
+
     /// Looks whether the kernel lets these accesses write. What only the attempt tells is not found out: rights to
     /// files, and capabilities.
     ///

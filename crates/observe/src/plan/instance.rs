@@ -8,7 +8,7 @@ use super::assign::Demand;
 use super::bound::Bound;
 use super::occupied::{Occupied, Taken};
 use super::rounds::{BUDGET, Rounds, spread};
-use super::{CounterUse, InstancePlan, PlanError, safe_seconds};
+use super::{CounterUse, InstancePlan, PlanError, Through, safe_seconds};
 use crate::discover::{Socket, owns};
 use crate::selection::{EventSource, SelectedEvent, Selection};
 
@@ -78,7 +78,8 @@ impl<'a> Planner<'a> {
             }
         }
         let slots = slots(selection, events);
-        let mut plan = InstancePlan { unit, number, counters, rounds: 1, bound: Bound::ONE, switch: Vec::new(), taken };
+        let (bound, through) = (Bound::ONE, Through::Registers);
+        let mut plan = InstancePlan { unit, number, counters, rounds: 1, bound, switch: Vec::new(), taken, through };
         if slots.is_empty() {
             return Ok(plan);
         }

@@ -9,6 +9,7 @@ mod cost;
 mod error;
 mod gate;
 mod instance;
+mod joined;
 mod occupied;
 mod operations;
 mod rounds;
@@ -93,6 +94,28 @@ pub struct InstancePlan {
     pub switch: Vec<Vec<Step>>,
     /// What others use of the instance.
     pub taken: Taken,
+    /// How its counters are reached.
+    pub through: Through,
+}
+
+/// How counters are reached.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Through {
+    /// By their registers.
+    #[default]
+    Registers,
+    /// By the kernel's driver.
+    Kernel,
+}
+
+impl Through {
+    /// Name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Registers => "registers",
+            Self::Kernel => "kernel",
+        }
+    }
 }
 
 /// A counter in use.
@@ -140,6 +163,7 @@ impl InstancePlan {
             bound: Bound::ONE,
             switch: Vec::new(),
             taken: Taken::default(),
+            through: Through::Registers,
         }
     }
 
@@ -222,8 +246,9 @@ impl Plan {
         Ok(Self { selection, sockets })
     }
 
-    /// Gives each event a counter in each instance that there is, for a backend that reaches counters in its own way:
-    /// there is no register access in it, and no counter wraps.
+    /// Gives each event a counter in each instance that there is, to be reached through the kernel: there is
+    /// no register
+    /// access in it, and no counter wraps.
     ///
     /// # Errors
     /// As [`Plan::new`].
@@ -238,8 +263,10 @@ impl Plan {
             if instances.is_empty() {
                 continue;
             }
-            let counters = instances.iter_mut().flat_map(|instance| &mut instance.counters);
-            counters.for_each(|counter| counter.safe_seconds = f64::INFINITY);
+            for instance in &mut instances {
+                instance.through = Through::Kernel;
+                instance.counters.iter_mut().for_each(|counter| counter.safe_seconds = f64::INFINITY);
+            }
             sockets.push(SocketPlan::without_accesses(socket.number, instances));
         }
         check_presence(topology, &selection)?;

@@ -125,7 +125,7 @@ impl View {
         let instances = places
             .map(|place| {
                 let unit = family.unit(&place.unit).ok_or_else(|| no_unit(header, family, &place.unit))?;
-                Ok(Instance { socket: place.socket, unit, number: place.number })
+                Ok(Instance { socket: place.socket, unit, number: place.number, through: None })
             })
             .collect::<Result<_, _>>()?;
         Ok((Self { selection, instances, picks }, missing))

@@ -3,7 +3,7 @@
 use pericore_catalog::Unit;
 
 use super::{Part, Scope};
-use crate::plan::{Plan, instance_name};
+use crate::plan::{Plan, Through, instance_name};
 use crate::selection::Selection;
 
 /// What was counted, and in which instances.
@@ -26,6 +26,8 @@ pub struct Instance {
     pub unit: &'static Unit,
     /// Instance within the socket.
     pub number: u16,
+    /// How its counters were reached, where that is known.
+    pub through: Option<Through>,
 }
 
 impl Instance {
@@ -41,7 +43,13 @@ impl Plan {
         let of_socket = |socket: &crate::plan::SocketPlan| {
             let number = socket.socket;
             let instances = socket.instances.iter();
-            instances.map(move |i| Instance { socket: number, unit: i.unit, number: i.number }).collect::<Vec<_>>()
+            let instance = move |i: &crate::plan::InstancePlan| Instance {
+                socket: number,
+                unit: i.unit,
+                number: i.number,
+                through: Some(i.through),
+            };
+            instances.map(instance).collect::<Vec<_>>()
         };
         let looked_at = self.sockets.iter().map(|socket| socket.socket).collect();
         Layout { selection: &self.selection, instances: self.sockets.iter().flat_map(of_socket).collect(), looked_at }

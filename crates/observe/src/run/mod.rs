@@ -5,6 +5,7 @@
 
 mod backend;
 mod clock;
+mod joined;
 mod schedule;
 #[cfg(test)]
 mod tests;
@@ -14,6 +15,7 @@ use crate::session::{Sample, SessionError};
 pub use backend::Backend;
 pub use clock::{Clock, Passed, Stretch};
 use clock::{seconds, tick_at, ticks};
+pub use joined::{Joined, JoinedPart};
 pub use schedule::{Schedule, without_wraps};
 
 /// A sample on its way to the sink.

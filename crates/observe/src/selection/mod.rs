@@ -6,6 +6,7 @@
 mod error;
 mod metric;
 mod names;
+mod part;
 mod pattern;
 mod programming;
 mod resolve;
@@ -14,6 +15,7 @@ mod syntax;
 
 pub use error::{Problem, Selectable, SelectionError};
 pub use metric::{LIMITS, SelectedMetric};
+pub use part::SelectionPart;
 use pericore_catalog::{Event, Family, Field, Measure, Register, Role, Subevent, Unit};
 
 /// Events and metrics of a family, ready to be planned.

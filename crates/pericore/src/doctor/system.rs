@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 
 use pericore_catalog::Family;
+use pericore_observe::kernel::{kinds_of_pmus, uncore_pmus};
 use pericore_observe::linux::{REMEDY_MEM, REMEDY_MSR, REMEDY_MSR_MODULE, REMEDY_PCI, Root};
 use pericore_registers::AddressSpace;
 
@@ -12,6 +13,11 @@ use super::finding::Finding;
 
 /// The capabilities that access paths ask for, as Linux numbers them (capability.h).
 const CAPABILITIES: [(u32, &str); 2] = [(17, "CAP_SYS_RAWIO"), (21, "CAP_SYS_ADMIN")];
+/// Those with which the kernel lets a process count for the whole system.
+const ADMIN: (u32, &str) = (21, "CAP_SYS_ADMIN");
+const PERFMON: (u32, &str) = (38, "CAP_PERFMON");
+/// From this level of perf_event_paranoid on, which Debian and Ubuntu have added, the latter is not enough.
+const OF_DISTRIBUTIONS: i32 = 3;
 /// The EFI variable that tells of secure boot; its value is the fifth byte.
 const SECURE_BOOT: &str = "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c";
 /// Bytes of configuration space that everybody may read.
@@ -21,9 +27,12 @@ const PCI_HEADER: usize = 64;
 pub fn examine(root: &Root, cpu: u32, family: Option<&Family>) -> Vec<Finding> {
     let placements = || family.into_iter().flat_map(|family| family.units).flat_map(|unit| unit.placements);
     let leads_to = |space: AddressSpace| placements().any(|placement| placement.space == space);
+    let kernel = kernel(root);
+    // What bars the way to registers keeps nobody from counting through the kernel.
+    let is_counted = kernel.as_ref().is_some_and(|(_, counts)| *counts);
     let barred = |matters: bool| {
         move |check: &str, says: String, remedy: &str| {
-            if matters { Finding::bad(check, says, remedy) } else { Finding::note(check, says) }
+            if matters && !is_counted { Finding::bad(check, says, remedy) } else { Finding::note(check, says) }
         }
     };
     let mut findings = vec![
@@ -35,7 +44,7 @@ pub fn examine(root: &Root, cpu: u32, family: Option<&Family>) -> Vec<Finding> {
     findings.extend(capabilities(root));
     findings.extend(lockdown(root, &barred(family.is_some())));
     findings.extend(secure_boot(root));
-    findings.extend(perf(root));
+    findings.extend(kernel.map(|(finding, _)| finding));
     findings
 }
 
@@ -113,10 +122,15 @@ fn rights(path: &Path) -> io::Result<&'static str> {
     }
 }
 
-fn capabilities(root: &Root) -> Option<Finding> {
+/// The capabilities that this process has, a bit each.
+fn effective(root: &Root) -> Option<u64> {
     let status = fs::read_to_string(root.join("proc/self/status")).ok()?;
     let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"))?;
-    let effective = u64::from_str_radix(effective.trim(), 16).ok()?;
+    u64::from_str_radix(effective.trim(), 16).ok()
+}
+
+fn capabilities(root: &Root) -> Option<Finding> {
+    let effective = effective(root)?;
     let (held, missing): (Vec<_>, Vec<_>) = CAPABILITIES.iter().partition(|(bit, _)| effective >> bit & 1 != 0);
     let names = |rows: Vec<&(u32, &'static str)>| rows.iter().map(|(_, name)| *name).collect::<Vec<_>>().join(", ");
     Some(match (held.is_empty(), missing.is_empty()) {
@@ -142,7 +156,8 @@ fn lockdown(root: &Root, barred: Barred<'_>) -> Option<Finding> {
             format!(
                 "the kernel is locked down ({mode}): nobody may write MSRs or configuration space, or reach /dev/mem"
             ),
-            "count through the kernel's own driver, which lockdown does not bar: perf list uncore",
+            "load the kernel's own driver, which lockdown does not bar, and count with --through kernel: \
+             modprobe intel-uncore",
         )
     })
 }
@@ -156,25 +171,29 @@ fn secure_boot(root: &Root) -> Option<Finding> {
     })
 }
 
-/// The kernel's own way to the same counters: two users of one counter disturb each other.
-fn perf(root: &Root) -> Option<Finding> {
+/// The kernel's own way to the same counters, and whether this process may count in it.
+fn kernel(root: &Root) -> Option<(Finding, bool)> {
     let paranoid = fs::read_to_string(root.join("proc/sys/kernel/perf_event_paranoid")).ok()?;
     let level: i32 = paranoid.trim().parse().ok()?;
-    let devices = fs::read_dir(root.join("sys/bus/event_source/devices")).into_iter().flatten().flatten();
-    let names = devices.filter_map(|entry| entry.file_name().into_string().ok());
-    // Nehalem's one unit has no more to its name.
-    let units = names.filter(|name| name == "uncore" || name.starts_with("uncore_")).count();
-    let driver = match units {
-        0 => "the kernel's perf drives no uncore unit here".to_owned(),
-        count => format!(
-            "the kernel's perf drives {count} uncore unit{}: pericore sees it when perf counts on one, and leaves it alone unless \
-             --take-over is given",
-            if count == 1 { "" } else { "s" }
-        ),
-    };
-    let rule = if level > 0 { "for system-wide counts perf asks for CAP_PERFMON" } else { "perf lets everybody count" };
-    Some(Finding::note(
-        "perf",
-        format!("{driver}; perf_event_paranoid is {level} ({rule}; pericore does not depend on it)"),
-    ))
+    let names = uncore_pmus(root).unwrap_or_default();
+    let kinds = kinds_of_pmus(&names);
+    if kinds.is_empty() {
+        let missing =
+            "the kernel's driver has no uncore unit here (--through kernel needs it): modprobe intel-uncore loads it";
+        return Some((Finding::note("kernel", missing), false));
+    }
+    let kinds: Vec<String> = kinds.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+    let driver = format!("the kernel's driver has {}", kinds.join(", "));
+    let holds = |bit: u32| effective(root).is_some_and(|held| held >> bit & 1 != 0);
+    let needed = if level >= OF_DISTRIBUTIONS { ADMIN } else { PERFMON };
+    Some(if level <= 0 || holds(needed.0) || holds(ADMIN.0) {
+        (Finding::good("kernel", format!("{driver}: pericore counts through it where it can (--through)")), true)
+    } else {
+        let rule = format!(
+            "{driver}, and lets no process without {} count (perf_event_paranoid is {level}): give pericore that \
+             capability, or write 0 to /proc/sys/kernel/perf_event_paranoid",
+            needed.1
+        );
+        (Finding::note("kernel", rule), false)
+    })
 }

@@ -123,6 +123,8 @@ pub fn run(task: Task<'_>, machine_name: &str, receiver: &mut dyn Receiver) -> R
                 title,
                 emulated: Some(spec.preset().to_owned()),
                 plan: &plan,
+                kernel: None,
+                ways: &[],
                 ender: ender.clone(),
             })?;
         }

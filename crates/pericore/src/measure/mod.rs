@@ -7,9 +7,11 @@ mod ender;
 mod interrupt;
 mod invoker;
 mod local;
+mod planned;
 pub mod preparation;
 mod progress;
 mod silent;
+mod through;
 mod truth;
 mod wakeup;
 
@@ -18,6 +20,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use pericore_catalog::Family;
+use pericore_observe::kernel::KernelPlan;
 use pericore_observe::plan::Plan;
 use pericore_observe::run::Schedule;
 use pericore_observe::selection::{Selection, SelectionError};
@@ -32,7 +35,9 @@ use crate::program::ProgramArgs;
 pub use ender::Ender;
 pub use interrupt::{HoldsRegisters, Interrupt};
 pub use local::{STANDS_IN, VIRTUAL, stand_in};
+pub use planned::Planned;
 pub use progress::WaitLine;
+pub use through::ThroughArg;
 
 /// A year: longer intervals are a slip.
 const MOST_MILLISECONDS: f64 = 365.0 * 86_400e3;
@@ -66,6 +71,10 @@ pub struct MeasureArgs {
     /// machine virtual ones, and 0.002 unless given: its registers cost no virtual time)
     #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     rotate: Option<f64>,
+    /// How this machine's counters are reached: `auto` takes the kernel's driver where it counts all that is wanted of
+    /// a kind of unit, else registers
+    #[arg(long, value_enum, value_name = "WAY", default_value_t, hide_default_value = true)]
+    pub through: ThroughArg,
     /// Read all controls in use again with each sample, to notice changes by others at once
     #[arg(long)]
     guard: bool,
@@ -137,6 +146,10 @@ pub struct Subject<'a> {
     pub emulated: Option<String>,
     /// What is counted where.
     pub plan: &'a Plan,
+    /// What of it the kernel counts.
+    pub kernel: Option<&'a KernelPlan>,
+    /// In which way units are counted, and why: a line each. Nothing on a software machine.
+    pub ways: &'a [String],
     /// Ends the measurement.
     pub ender: Ender,
 }
@@ -216,7 +229,7 @@ impl Task<'_> {
     /// # Errors
     /// A command line that cannot be carried out, or a run that failed.
     pub fn run(self, receiver: &mut dyn Receiver) -> Result<ExitCode, Failure> {
-        self.check_times()?;
+        self.check()?;
         match &self.args.machine {
             Some(machine) => emulated::run(self, machine, receiver),
             None => local::run(self, receiver),
@@ -228,7 +241,7 @@ impl Task<'_> {
     /// # Errors
     /// As [`Task::run`].
     pub fn run_live(self, receiver: &mut dyn Receiver) -> Result<ExitCode, Failure> {
-        self.check_times()?;
+        self.check()?;
         let Some(machine) = self.args.machine.as_deref().filter(|_| !is_within()) else {
             return local::run(self, receiver);
         };
@@ -247,10 +260,13 @@ impl Task<'_> {
     ///
     /// # Errors
     /// As [`Task::run`].
-    pub fn plan(self) -> Result<Plan, Failure> {
-        self.check_times()?;
+    pub fn plan(self) -> Result<Planned, Failure> {
+        self.check()?;
         match &self.args.machine {
-            Some(machine) => emulated::plan(self, machine),
+            Some(machine) => {
+                let registers = Some(emulated::plan(self, machine)?);
+                Ok(Planned { registers, kernel: None, reasons: Vec::new() })
+            }
             None => local::plan(self),
         }
     }
@@ -268,8 +284,14 @@ impl Task<'_> {
         }
     }
 
-    fn check_times(self) -> Result<(), Failure> {
+    fn check(self) -> Result<(), Failure> {
         let Self { args, course } = self;
+        if args.machine.is_some() && args.through == ThroughArg::Kernel && !is_within() {
+            return Err(Failure::usage(
+                "--through kernel: a software machine has no kernel whose driver could count; leave it out, or count \
+                 in `pericore machine boot`",
+            ));
+        }
         for (name, value) in
             [("-I", course.interval), ("--timeout", args.timeout), ("--delay", args.delay), ("--rotate", args.rotate)]
         {

@@ -287,6 +287,7 @@ mod tests {
             limit: None,
             nature: crate::results::Nature::default(),
             answering: None,
+            through: None,
         };
         let count = count.map_or_else(|| Value::missing(Validity::not_defined("no turn")), Value::measured);
         let rows = vec![row("x", count, None), row("y", Value::measured(share), Some(UnitOfMeasure::Percent))];

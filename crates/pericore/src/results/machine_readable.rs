@@ -67,6 +67,9 @@ struct JsonRow<'a> {
     limit: Option<u8>,
     #[serde(rename = "limit-reached", skip_serializing_if = "Option::is_none")]
     limit_reached: Option<bool>,
+    /// How its counters were reached, on a real machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    through: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     emulated: Option<&'a str>,
 }
@@ -110,6 +113,7 @@ pub fn json(out: &mut impl Write, report: &Report, emulated: Option<&str>) -> io
             side: row.nature.side.map(Side::name),
             limit: row.limit.map(|limit| limit.above),
             limit_reached: row.reaches_limit(),
+            through: row.through,
             emulated,
         };
         serde_json::to_writer(&mut *out, &line)?;

@@ -256,6 +256,7 @@ mod tests {
             limit: None,
             nature: crate::results::Nature::default(),
             answering: None,
+            through: None,
         };
         let rows = names.map(row).into();
         let report = Report {

@@ -58,6 +58,8 @@ pub struct Row {
     pub nature: Nature,
     /// Of how many instances it is the sum, if such a machine can have more.
     pub answering: Option<Answering>,
+    /// How its counters were reached, on a real machine: `registers`, `kernel`, or of a metric `both`.
+    pub through: Option<&'static str>,
 }
 
 /// What kind of quantity a metric is; of an event nothing.

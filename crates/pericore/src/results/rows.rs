@@ -1,8 +1,9 @@
 //! From a sample to the rows of a report.
 
+use pericore_catalog::Unit;
 use pericore_metrics::Value;
-use pericore_observe::plan::instance_name;
-use pericore_observe::results::{Layout, Part, Scope, event_totals, metric_totals};
+use pericore_observe::plan::{Through, instance_name};
+use pericore_observe::results::{Instance, Layout, Part, Scope, event_totals, metric_totals};
 use pericore_observe::session::Sample;
 
 use super::fewer::Fewer;
@@ -41,10 +42,12 @@ pub fn report(
                     Some(_) => None,
                     None => answering(selection.events[listed.event].unit, total.part),
                 },
+                through: through(layout, &[selection.events[listed.event].unit]),
             });
         }
     }
     for metric in &selection.metrics {
+        let units: Vec<&Unit> = metric.inputs.iter().map(|(_, event)| selection.events[*event].unit).collect();
         let true_totals = truth.map(|truth| metric_totals(layout, truth, metric, scope));
         for total in metric_totals(layout, sample, metric, scope) {
             let same = true_totals.as_ref().and_then(|totals| totals.iter().find(|t| t.part == total.part));
@@ -64,6 +67,7 @@ pub fn report(
                     weight: total.weight,
                 },
                 answering: answering(metric.unit, total.part),
+                through: through(layout, &units),
             });
         }
     }
@@ -76,6 +80,15 @@ pub fn report(
         runs: None,
         rows,
     }
+}
+
+/// How the counters of these units were reached, where that is known.
+fn through(layout: &Layout<'_>, units: &[&Unit]) -> Option<&'static str> {
+    /// Of a number of whose counters some were reached in one way, and some in the other.
+    const BOTH: &str = "both";
+    let is_of = |instance: &&Instance| units.iter().any(|unit| std::ptr::eq(*unit, instance.unit));
+    let ways = layout.instances.iter().filter(is_of).map(|instance| instance.through.map(Through::name));
+    ways.reduce(|all, one| if all == one { all } else { Some(BOTH) }).flatten()
 }
 
 fn find(totals: &[pericore_observe::results::EventTotal], part: Part) -> Option<f64> {

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use pericore_observe::kernel::{KernelCost, KernelCounter, KernelPlan};
 use pericore_observe::plan::{InstancePlan, Plan, Step};
 use pericore_observe::session::{Guard, looks, samples_to_notice};
 
@@ -35,6 +36,34 @@ pub fn operations(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
         }
     }
     rounds(plan, out)
+}
+
+/// Prints what the kernel is asked for, counter by counter; then the rounds.
+pub fn requests(plan: &KernelPlan, out: &mut dyn Write) -> io::Result<()> {
+    for KernelCounter { socket, instance, pmu, kind, cpu, event, .. } in &plan.counters {
+        let part = &plan.plan.sockets[*socket];
+        let (name, number) = (part.instances[*instance].name(), part.socket);
+        let attributes = event.attributes;
+        writeln!(
+            out,
+            "socket {number}, {name}: perf_event_open {pmu} (type {kind}), cpu {cpu}: {event} ({attributes})"
+        )?;
+    }
+    rounds(&plan.plan, out)
+}
+
+/// Prints the system calls of a sample, and of a change of rounds.
+pub fn kernel_cost(plan: &KernelPlan, out: &mut dyn Write) -> io::Result<()> {
+    let KernelCost { groups, counters, turning } = plan.cost();
+    writeln!(
+        out,
+        "a sample through the kernel: {groups} system calls, one a group, each an interrupt of the CPU that counts; \
+         its driver reads {counters} counters, which run on meanwhile: it has no freeze"
+    )?;
+    if turning > 0 {
+        writeln!(out, "a change of rounds through the kernel: {} system calls", 3 * turning)?;
+    }
+    rounds(&plan.plan, out)
 }
 
 /// Prints the accesses and system calls of a sample, and of a change of rounds.

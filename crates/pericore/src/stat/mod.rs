@@ -7,6 +7,7 @@ mod repeat;
 mod tests;
 mod verbose;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -98,12 +99,24 @@ pub fn run(args: &StatArgs) -> Result<ExitCode, Failure> {
     if !args.dry_run && !args.cost {
         return task.run(&mut Printer::new(args));
     }
-    let plan = task.plan()?;
+    let planned = task.plan()?;
     let mut out = args.output.open()?;
-    if args.dry_run {
-        forecast::operations(&plan, &mut out)?;
-    } else {
-        forecast::cost(&plan, &mut out)?;
+    if args.measure.machine.is_none() {
+        planned.reasons.iter().try_for_each(|reason| writeln!(out, "{reason}"))?;
+    }
+    if let Some(plan) = &planned.kernel {
+        if args.dry_run {
+            forecast::requests(plan, &mut out)?;
+        } else {
+            forecast::kernel_cost(plan, &mut out)?;
+        }
+    }
+    if let Some(plan) = &planned.registers {
+        if args.dry_run {
+            forecast::operations(plan, &mut out)?;
+        } else {
+            forecast::cost(plan, &mut out)?;
+        }
     }
     out.flush()?;
     Ok(ExitCode::SUCCESS)

@@ -21,6 +21,8 @@ pub struct Printer<'a> {
     runs: Runs,
     /// The software machine, if it is one.
     emulated: Option<String>,
+    /// Whether rows show how their counters were reached: on a software machine there is one way.
+    shows_ways: bool,
     metrics: Sheet,
     /// All intervals so far, if they are to be shown together.
     whole: Option<Whole>,
@@ -40,7 +42,7 @@ impl<'a> Printer<'a> {
     pub fn new(args: &'a StatArgs) -> Self {
         let runs = Runs::new(args.repeat);
         let metrics = Sheet::new(args.output.width());
-        Self { args, out: None, runs, emulated: None, metrics, whole: None, pending: Vec::new() }
+        Self { args, out: None, runs, emulated: None, shows_ways: false, metrics, whole: None, pending: Vec::new() }
     }
 
     fn print(&mut self, report: &Report) -> Result<(), Failure> {
@@ -87,7 +89,11 @@ impl<'a> Printer<'a> {
     }
 
     fn report(&self, plan: &Plan, sample: &Sample, truth: Option<&Sample>, end: Option<f64>) -> Report {
-        rows::report(&plan.layout(), sample, truth, self.args.output.scope(), end)
+        let mut report = rows::report(&plan.layout(), sample, truth, self.args.output.scope(), end);
+        if !self.shows_ways {
+            report.rows.iter_mut().for_each(|row| row.through = None);
+        }
+        report
     }
 }
 
@@ -99,11 +105,15 @@ impl Receiver for Printer<'_> {
 
     fn begin(&mut self, subject: &Subject<'_>) -> Result<(), Failure> {
         self.emulated.clone_from(&subject.emulated);
+        self.shows_ways = !subject.ways.is_empty();
         if self.args.summary {
             self.whole = Some(Whole { plan: subject.plan.clone(), sample: Sample::default(), truth: None });
         }
         if self.args.verbose {
-            verbose::counters(subject.plan).iter().for_each(notice::warn);
+            let lines = verbose::counters(subject.plan)
+                .into_iter()
+                .chain(subject.kernel.into_iter().flat_map(verbose::requests));
+            subject.ways.iter().cloned().chain(lines).for_each(notice::warn);
         }
         let Some(out) = self.out.as_mut() else { return Ok(()) };
         if self.args.output.is_for_people() {

@@ -90,6 +90,7 @@ fn together(first: &Row, rows: &[&Row]) -> Row {
         limit: first.limit,
         nature: first.nature,
         answering: first.answering,
+        through: first.through,
     }
 }
 
@@ -123,6 +124,7 @@ mod tests {
             limit: None,
             nature: crate::results::Nature::default(),
             answering: None,
+            through: None,
         };
         Report {
             interval_end: None,

@@ -25,6 +25,7 @@ fn row(name: &str, socket: Option<(u16, Option<&str>)>, value: Value, unit: Opti
         limit: None,
         nature: crate::results::Nature::default(),
         answering: None,
+        through: None,
     }
 }
 

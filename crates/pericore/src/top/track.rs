@@ -158,6 +158,7 @@ mod tests {
             limit: None,
             nature: crate::results::Nature::default(),
             answering: None,
+            through: None,
         }
     }
 

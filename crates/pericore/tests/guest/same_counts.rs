@@ -1,7 +1,9 @@
-//! `pericore stat` through msr.ko, PCI configuration space and /dev/mem of a real kernel counts what the kernel's own driver counts.
+//! `pericore stat` through msr.ko, PCI configuration space and /dev/mem of a real kernel, and through its own driver,
+//! counts what `perf stat` counts.
 //!
-//! A program in the guest asks for a burst of signals by writing a number to a register; it is run under `perf stat` and under
-//! `pericore stat`. Both must show the burst, to the last pulse. perf gets raw codes of the guides, pericore names.
+//! A program in the guest asks for a burst of signals by writing a number to a register; it is run under `perf stat` and
+//! under `pericore stat` in both ways. All must show the burst, to the last pulse. perf gets raw codes of the guides,
+//! pericore names. A user with CAP_PERFMON and nothing else, and everybody under lockdown, counts through the kernel.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -14,6 +16,9 @@ use super::bursts::{Burst, Bursts};
 use super::switched_off;
 use crate::ours::PERICORE;
 
+/// util-linux's, which every Debian has: busybox's keeps no capability when it changes the user.
+const SETPRIV: &str = "/usr/bin/setpriv";
+
 /// Runs a script, with pericore, on a machine whose bursts `msr` asks for.
 fn run(family: &str, msr: u32, bursts: &[Burst], script: &str) -> String {
     let family = pericore_catalog::family(family).unwrap();
@@ -22,7 +27,7 @@ fn run(family: &str, msr: u32, bursts: &[Burst], script: &str) -> String {
     let chassis = Chassis::new(Shape::new(family, 1, 8, 1).unwrap(), wiring, |_| 8);
     let hardware = Arc::new(Mutex::new(Hardware::new(chassis, Box::new(traffic), 21_600_000_000)));
     let mut boot = Boot::new(["sh", "-c", script].map(str::to_owned).to_vec());
-    boot.programs.push(PERICORE.into());
+    boot.programs.extend([PERICORE, SETPRIV].map(Into::into));
     boot.timeout = Duration::from_secs(900);
     let prepared = Prepared::get().unwrap_or_else(|error| panic!("{error}"));
     let ((out, output), (err, errors)) = (guest::collector(), guest::collector());
@@ -70,13 +75,23 @@ fn on_emerald_rapids_by_all_three_ways() {
             -e uncore_m2m/event=0x20,umask=0x2/ -e uncore_iio_9/event=0x40,umask=0x1/ -- wrmsr 0x2fcb 1 || exit 1
         echo '@@ before'; rdmsr 0x2000; rdmsr 0x2002; setpci -s fe:0c.0 438.l
         echo '@@ pericore'
-        pericore stat -x, -o /dev/stdout -e cha/REQUESTS.READS_LOCAL/,imc0/ACT_COUNT.RD_PCH0/,imc7/ACT_COUNT.RD_PCH0/ \
-            -e m2m/DIRECTORY_LOOKUP.STATE_I/,iio9/IOMMU0.FIRST_LOOKUPS/ -- wrmsr 0x2fcb 2 || exit 2
-        echo '@@ after'; rdmsr 0x2000; rdmsr 0x2002; setpci -s fe:0c.0 438.l";
+        events=cha/REQUESTS.READS_LOCAL/,imc0/ACT_COUNT.RD_PCH0/,imc7/ACT_COUNT.RD_PCH0/,m2m/DIRECTORY_LOOKUP.STATE_I/
+        events=$events,iio9/IOMMU0.FIRST_LOOKUPS/
+        pericore stat --through registers -x, -o /dev/stdout -e $events -- wrmsr 0x2fcb 2 || exit 2
+        echo '@@ after'; rdmsr 0x2000; rdmsr 0x2002; setpci -s fe:0c.0 438.l
+        echo '@@ kernel'
+        pericore stat -v -x, -o /dev/stdout -e $events -- wrmsr 0x2fcb 3 2>/tmp/words || exit 3
+        echo '@@ words'; cat /tmp/words";
     let output = run("emerald-rapids", 0x2fcb, &bursts, script);
     let truth = [1_000_020, 70_001, 5, 40_009, 10_007];
     assert_eq!(counts(&output, "perf"), truth, "{output}");
     assert_eq!(counts(&output, "pericore"), truth, "{output}");
+    assert_eq!(counts(&output, "kernel"), truth, "{output}");
+    let words = part(&output, "words").join("\n");
+    for line in ["m2m: through the kernel", "uncore_cha/event=0x50,umask=0x1/ of cha 0-63, socket 0"] {
+        assert!(words.contains(line), "{output}");
+    }
+    assert!(!words.contains("by registers"), "{output}");
     assert_eq!(part(&output, "before"), part(&output, "after"), "{output}");
 }
 
@@ -98,12 +113,43 @@ fn on_e5_2600() {
             -e uncore_ha/event=0x1,umask=0x3/ -e uncore_qpi/event=0x102,umask=0x8/ -- wrmsr 0xc39 1 || exit 1
         echo '@@ before'; rdmsr 0xd04; rdmsr 0xd10; setpci -s ff:10.0 f4.l d8.l
         echo '@@ pericore'
-        pericore stat -x, -o /dev/stdout -e cbo/RxR_INSERTS.IRQ/,imc/CAS_COUNT.RD/ \
-            -e ha/REQUESTS.READS/,qpi/RxL_FLITS_G1.DRS_DATA/ -- wrmsr 0xc39 2 || exit 2
-        echo '@@ after'; rdmsr 0xd04; rdmsr 0xd10; setpci -s ff:10.0 f4.l d8.l";
+        events=cbo/RxR_INSERTS.IRQ/,imc/CAS_COUNT.RD/,ha/REQUESTS.READS/,qpi/RxL_FLITS_G1.DRS_DATA/
+        pericore stat --through registers -x, -o /dev/stdout -e $events -- wrmsr 0xc39 2 || exit 2
+        echo '@@ after'; rdmsr 0xd04; rdmsr 0xd10; setpci -s ff:10.0 f4.l d8.l
+        echo '@@ kernel'
+        pericore stat --through kernel -x, -o /dev/stdout -e $events -- wrmsr 0xc39 3 || exit 3
+        # A user who has one capability, and neither /dev/cpu nor /dev/mem. Root asks for the burst meanwhile.
+        # Debian's kernels begin with a level of their own, 3, at which CAP_PERFMON is not enough.
+        rm /dev/mem; echo 2 >/proc/sys/kernel/perf_event_paranoid; mkfifo -m 666 /tmp/counting /tmp/done
+        /usr/bin/setpriv --reuid 1000 --regid 1000 --clear-groups --inh-caps +perfmon --ambient-caps +perfmon -- \
+            env -u HOME timeout 60 pericore stat -j -e $events -- \
+            sh -c 'sleep 0.3; grep Cap[EP] /proc/$PPID/status >/tmp/counting; read x </tmp/done' 2>/tmp/user &
+        user=$!
+        caps=$(timeout 60 cat /tmp/counting); wrmsr 0xc39 4; timeout 60 sh -c 'echo >/tmp/done'
+        wait $user; echo '@@ user'; cat /tmp/user
+        echo '@@ rights'; echo \"$caps\"
+        # From here on nobody writes registers.
+        mount -t securityfs none /sys/kernel/security && echo integrity >/sys/kernel/security/lockdown || exit 5
+        echo '@@ lockdown'; pericore stat -j -e imc/CLOCKTICKS/ --timeout 20 2>&1 || exit 6
+        echo '@@ barred'; pericore stat --through registers -e imc/CLOCKTICKS/ --timeout 20 2>&1; echo status $?";
     let output = run("e5-2600", 0xc39, &bursts, script);
     let truth = [1_000_003, 70_006, 40_009, 10_007];
     assert_eq!(counts(&output, "perf"), truth, "{output}");
     assert_eq!(counts(&output, "pericore"), truth, "{output}");
+    assert_eq!(counts(&output, "kernel"), truth, "{output}");
+    let rows = |name: &str| -> Vec<serde_json::Value> {
+        let lines = part(&output, name);
+        lines.iter().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}\n{output}"))).collect()
+    };
+    let count = |row: &serde_json::Value| row["counter-value"].as_str().and_then(|count| count.parse::<f64>().ok());
+    let user: Vec<_> = rows("user").iter().map(|row| (count(row), row["through"].clone())).collect();
+    assert_eq!(user, truth.map(|count| (Some(count as f64), "kernel".into())), "{output}");
+    // What it could do when the program ran: nothing any more, once its counters were open.
+    let rights = part(&output, "rights");
+    assert!(rights.len() == 2 && rights.iter().all(|line| line.ends_with("\t0000000000000000")), "{output}");
+    let locked = rows("lockdown");
+    assert!(locked[0]["through"] == "kernel" && count(&locked[0]) > Some(0.0), "{output}");
+    let barred = part(&output, "barred").join("\n");
+    assert!(barred.contains("kernel lockdown (integrity)") && barred.contains("status 255"), "{output}");
     assert_eq!(part(&output, "before"), part(&output, "after"), "{output}");
 }

@@ -103,7 +103,12 @@ fn the_kernel_counts_its_own_clock() {
     let mut counters = match KernelCounters::start(&Root::default(), plan, || watch.moment()) {
         Ok(counters) => counters,
         // Where users may not count, there is nothing to see. The guests' tests count as root.
-        Err(KernelError::Paranoid { .. } | KernelError::Forbidden { .. } | KernelError::NoSystemCall) => return,
+        Err(
+            KernelError::Paranoid { .. }
+            | KernelError::Restricted { .. }
+            | KernelError::Forbidden { .. }
+            | KernelError::NoSystemCall,
+        ) => return,
         Err(error) => panic!("{error}"),
     };
     std::thread::sleep(std::time::Duration::from_millis(40));

@@ -4,13 +4,15 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use pericore_observe::kernel::{KernelCounters, KernelPlan};
 use pericore_observe::linux::privileges::{self, Needs};
 use pericore_observe::linux::{Host, LinuxSpace, Stopwatch};
 use pericore_observe::plan::Plan;
-use pericore_observe::run::{self, Clock, Passed, Schedule, Stretch};
+use pericore_observe::run::{self, Backend, Clock, Joined, JoinedPart, Passed, Schedule, Stretch};
+use pericore_observe::selection::Selection;
 use pericore_observe::session::{Entrance, Guard, JournalFile, Moment, Neighbourhood, Options, Session};
 
-use super::{elsewhere, is_ended, taint};
+use super::{elsewhere, is_ended, taint, ways};
 use crate::failure::Failure;
 use crate::measure::child::Measured;
 use crate::measure::interrupt::{HoldsRegisters, Interrupt};
@@ -19,6 +21,34 @@ use crate::measure::silent::Silent;
 use crate::measure::wakeup::Wakeup;
 use crate::measure::{Receiver, Taken, Task, say_nothing_was_measured};
 use crate::{notice, restore};
+
+/// What is to be counted, and in which way.
+pub struct ToCount {
+    /// All of it.
+    pub selection: Selection,
+    /// What is counted by registers.
+    pub registers: Option<ByRegisters>,
+    /// What the kernel counts, and the index that each of its events has in the selection.
+    pub kernel: Option<(KernelPlan, Vec<usize>)>,
+}
+
+/// A plan for registers. Nobody else may enter until its session has started.
+pub struct ByRegisters {
+    pub plan: Plan,
+    /// The index that each of its events has in the whole selection.
+    pub events: Vec<usize>,
+    pub sessions: Neighbourhood,
+    pub entrance: Entrance,
+}
+
+impl ToCount {
+    /// What is counted where.
+    pub fn plan(&self) -> Plan {
+        let registers = self.registers.iter().map(|part| (&part.plan, &part.events[..]));
+        let kernel = self.kernel.iter().map(|(plan, events)| (&plan.plan, &events[..]));
+        Plan::joined(self.selection.clone(), registers.chain(kernel))
+    }
+}
 
 /// One run of the command.
 pub struct Measurement<'a> {
@@ -39,63 +69,56 @@ pub struct Measurement<'a> {
 
 impl Measurement<'_> {
     /// Nobody else may enter until the session has started.
-    pub fn measure(
-        &mut self,
-        plan: Plan,
-        neighbourhood: Neighbourhood,
-        entrance: Entrance,
-    ) -> Result<ExitCode, Failure> {
+    pub fn measure(&mut self, prepared: ToCount) -> Result<ExitCode, Failure> {
         let Task { args, .. } = self.task;
-        // Before the journal is written: what forbids the first write leaves nothing behind.
-        self.host.may_write(plan.operations()).map_err(Failure::failed)?;
-        let guard = if args.guard { Guard::All } else { Guard::InTurn };
-        let path = match &args.journal {
-            Some(path) => path.clone(),
-            None => restore::journal_of_this_process()?,
-        };
-        let mut folders = vec![folder(&path), folder(&restore::journal_of_this_process()?)];
-        let journal = JournalFile { path, boot: restore::boot()?, machine: restore::this_machine() };
-        let take_over = args.take_over;
-        let options = Options { take_over, guard, journal: Some(journal), neighbourhood: Some(neighbourhood) };
         let watch = self.watch;
         let has_program = !args.program.words().is_empty();
         let user = Invoker::of_sudo().filter(|_| has_program && !args.as_root);
         if let Some(user) = user.as_ref().filter(|_| self.is_first) {
             notice::warn(format!("the program runs as {user}, who called sudo; --as-root runs it as root"));
         }
-        if self.is_first && taint::comes_with(self.host.root(), &plan) {
-            notice::warn(taint::WARNING);
-        }
         // Declared first, so dropped last: an error in between puts the registers back before it waits for the program.
         let mut program;
         let holds = HoldsRegisters::begin();
-        let mut session = Session::start(self.host.space(), plan, options, |_| watch.moment())
-            .map_err(|error| elsewhere(Failure::failed(error), self.host))?;
-        drop(entrance);
+        let ToCount { selection, registers, kernel } = prepared;
+        let mut folders = Vec::new();
+        let registers = registers.map(|registers| self.by_registers(registers, &mut folders)).transpose()?;
+        let kernel = kernel.map(|(plan, events)| {
+            let backend = KernelCounters::start(self.host.root(), plan, || watch.moment());
+            backend
+                .map(|backend| JoinedPart { backend, events })
+                .map_err(|error| elsewhere(ways::failure(error), self.host))
+        });
+        let are_two = registers.is_some() && kernel.is_some();
+        let mut counters = Joined::new(selection, registers, kernel.transpose()?);
+        if are_two {
+            // One began after the other: what was counted until here is nobody's.
+            counters.sample(&|| watch.moment());
+        }
         program = match Measured::start(args.program.words(), user.as_ref()) {
             Ok(program) => program,
             Err(failure) => {
-                session.stop().map_err(Failure::failed)?;
+                counters.stop().map_err(Failure::failed)?;
                 return Err(failure);
             }
         };
         folders.extend(self.receiver.clears_up_in());
         if self.is_last {
-            give_up_rights(&mut session, program.is_some(), &folders);
+            give_up_rights(counters.first_mut(), program.is_some(), &folders);
         }
         if program.is_none() && args.timeout.is_none() && !self.receiver.is_seen() && io::stderr().is_terminal() {
             notice::warn("counting until Ctrl-C");
         }
         let schedule = match self.receiver.needs_every_sample() {
-            true => self.schedule.without_wraps(session.plan()),
+            true => self.schedule.without_wraps(counters.plan()),
             false => self.schedule,
         };
         let mut clock = WallTime { watch, wakeup: self.wakeup, interrupt: self.interrupt, program: program.as_mut() };
         if let Some(delay) = args.delay
-            && run::skip(&mut session, &mut clock, delay / 1e3)? == Passed::Over
+            && run::skip(&mut counters, &mut clock, delay / 1e3)? == Passed::Over
         {
             say_nothing_was_measured(delay);
-            session.stop()?;
+            counters.stop()?;
             return program.map_or(Ok(ExitCode::SUCCESS), Measured::end);
         }
         let ender = clock.wakeup.ender().clone();
@@ -106,9 +129,41 @@ impl Measurement<'_> {
             self.receiver.take(Taken { plan: taken.plan, sample, truth: None, end: taken.end, cut })
         };
         // The registers are put back here: a program that takes its time to end should not keep them.
-        run::drive(session, &mut clock, &schedule, sink)?;
+        run::drive(counters, &mut clock, &schedule, sink)?;
         drop(holds);
         program.map_or(Ok(ExitCode::SUCCESS), Measured::end)
+    }
+}
+
+impl Measurement<'_> {
+    /// Sets up and starts the counters that are reached by registers. `folders` are those in which it makes and removes
+    /// files.
+    fn by_registers(
+        &self,
+        registers: ByRegisters,
+        folders: &mut Vec<PathBuf>,
+    ) -> Result<JoinedPart<Session<LinuxSpace>>, Failure> {
+        let args = self.task.args;
+        let ByRegisters { plan, events, sessions, entrance } = registers;
+        // Before the journal is written: what forbids the first write leaves nothing behind.
+        self.host.may_write(plan.operations()).map_err(Failure::failed)?;
+        if self.is_first && taint::comes_with(self.host.root(), &plan) {
+            notice::warn(taint::WARNING);
+        }
+        let guard = if args.guard { Guard::All } else { Guard::InTurn };
+        let path = match &args.journal {
+            Some(path) => path.clone(),
+            None => restore::journal_of_this_process()?,
+        };
+        folders.extend([folder(&path), folder(&restore::journal_of_this_process()?)]);
+        let journal = JournalFile { path, boot: restore::boot()?, machine: restore::this_machine() };
+        let take_over = args.take_over;
+        let options = Options { take_over, guard, journal: Some(journal), neighbourhood: Some(sessions) };
+        let watch = self.watch;
+        let backend = Session::start(self.host.space(), plan, options, |_| watch.moment())
+            .map_err(|error| elsewhere(Failure::failed(error), self.host))?;
+        drop(entrance);
+        Ok(JoinedPart { backend, events })
     }
 }
 
@@ -144,15 +199,19 @@ fn folder(file: &Path) -> PathBuf {
     }
 }
 
-/// Gives up every capability that neither measuring nor putting back takes. The program has been started: what it may
-/// do is its own matter.
-fn give_up_rights(session: &mut Session<LinuxSpace>, has_program: bool, folders: &[PathBuf]) {
-    let operations: Vec<_> = session.plan().operations().collect();
-    let space = session.space_mut();
-    space.hold_open(operations);
+/// Gives up every capability that neither measuring nor putting back takes: counters of the kernel take none once
+/// they are
+/// open. The program has been started: what it may do is its own matter.
+fn give_up_rights(session: Option<&mut Session<LinuxSpace>>, has_program: bool, folders: &[PathBuf]) {
+    let mut reads_through_proc = false;
+    if let Some(session) = session {
+        let operations: Vec<_> = session.plan().operations().collect();
+        let space = session.space_mut();
+        space.hold_open(operations);
+        reads_through_proc = space.reads_through_proc();
+    }
     let folders: Vec<&Path> = folders.iter().map(PathBuf::as_path).collect();
-    let needs =
-        Needs { reads_through_proc: space.reads_through_proc(), ends_a_program: has_program, folders: &folders };
+    let needs = Needs { reads_through_proc, ends_a_program: has_program, folders: &folders };
     if let Err(error) = privileges::keep_only(needs) {
         notice::warn(format!(
             "rights that are not needed any more cannot be given up: {error}; measuring goes on with them"

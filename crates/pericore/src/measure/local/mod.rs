@@ -3,23 +3,25 @@
 
 mod measurement;
 mod taint;
+mod ways;
 
 use std::process::ExitCode;
 
 use pericore_observe::linux::{Host, Stopwatch};
 use pericore_observe::plan::Plan;
-use pericore_observe::selection::Selection;
+use pericore_observe::selection::{Selection, SelectionPart};
 use pericore_observe::session::Neighbour;
 
 use super::interrupt::Interrupt;
 use super::silent::Silent;
 use super::wakeup::Wakeup;
-use super::{MeasureArgs, Receiver, Subject, Task, preparation};
+use super::{MeasureArgs, Planned, Receiver, Subject, Task, preparation};
 use crate::failure::{Failure, USAGE};
 use crate::machine::run::{end_with_keeper, is_within};
 use crate::printable::on_one_line;
 use crate::{restore, target};
-use measurement::Measurement;
+use measurement::{ByRegisters, Measurement, ToCount};
+use ways::{ChosenWays, Constraints};
 
 /// Seconds of a round, unless the user says.
 const TURN: f64 = 10e-3;
@@ -60,11 +62,16 @@ pub fn run(task: Task<'_>, receiver: &mut dyn Receiver) -> Result<ExitCode, Fail
 ///
 /// # Errors
 /// As [`run`].
-pub fn plan(task: Task<'_>) -> Result<Plan, Failure> {
+pub fn plan(task: Task<'_>) -> Result<Planned, Failure> {
     let host = target::host()?;
     let selection = wanted(task, &host)?;
-    let plan = preparation::plan(task, &mut host.space(), &host.cpus, selection);
-    plan.map_err(|failure| elsewhere(failure, &host))
+    let ways = chosen(task, &host, &selection).map_err(|failure| elsewhere(failure, &host))?;
+    let by_registers = |part: &SelectionPart| {
+        let plan = preparation::plan(task, &mut host.space(), &host.cpus, part.selection.clone());
+        plan.map_err(|failure| elsewhere(ways.beside(failure), &host))
+    };
+    let registers = ways.registers.as_ref().map(by_registers).transpose()?;
+    Ok(Planned { registers, kernel: ways.kernel.map(|(plan, _)| plan), reasons: ways.reasons })
 }
 
 /// What to count on a host, if the command line makes sense there.
@@ -83,6 +90,21 @@ fn wanted(task: Task<'_>, host: &Host) -> Result<Selection, Failure> {
     args.wanted.selection(family)
 }
 
+/// In which ways a selection is counted.
+fn chosen(task: Task<'_>, host: &Host, selection: &Selection) -> Result<ChosenWays, Failure> {
+    let MeasureArgs { guard, take_over, no_freeze, through, .. } = task.args;
+    let given = [
+        ("--guard", *guard),
+        ("--take-over", *take_over),
+        ("--no-freeze", *no_freeze),
+        ("-c", task.course.period.is_some()),
+    ];
+    let registers = given.into_iter().find_map(|(option, is_given)| is_given.then_some(option));
+    // Without a folder for journals, or rights to it, no session of this user is known.
+    let seen = restore::sessions_seen().unwrap_or_default();
+    ChosenWays::choose(&Constraints { through: *through, registers, sessions: &seen }, host, selection)
+}
+
 /// A failure on a host, with where else to look; but what no machine can do stays as it is.
 fn elsewhere(failure: Failure, host: &Host) -> Failure {
     let Some(family) = host.family().ok().filter(|_| failure.status() != USAGE) else { return failure };
@@ -99,16 +121,24 @@ fn elsewhere(failure: Failure, host: &Host) -> Failure {
 /// The same on a host that is known.
 fn on(task: Task<'_>, host: &Host, receiver: &mut dyn Receiver) -> Result<ExitCode, Failure> {
     let selection = wanted(task, host)?;
+    let ways = chosen(task, host, &selection).map_err(|failure| elsewhere(failure, host))?;
     let schedule = task.schedule(turn(task.args), POLL);
     let mut space = host.space();
     let mut watching: Option<(Interrupt, Wakeup)> = None;
     let mut status = ExitCode::SUCCESS;
     for run in 0..task.course.repeat {
-        let neighbourhood = restore::neighbourhood()?;
-        let outwait = |neighbour: &Neighbour| outwait(neighbour, watching.as_mut());
-        let prepared = preparation::plan_among(task, &mut space, &host.cpus, &selection, &neighbourhood, outwait)
-            .map_err(|failure| elsewhere(failure, host))?;
-        let Some((plan, entrance)) = prepared else { break };
+        let mut registers = None;
+        if let Some(part) = &ways.registers {
+            let neighbourhood = restore::neighbourhood().map_err(|failure| ways.beside(failure))?;
+            let outwait = |neighbour: &Neighbour| outwait(neighbour, watching.as_mut());
+            let wanted = &part.selection;
+            let found = preparation::plan_among(task, &mut space, &host.cpus, wanted, &neighbourhood, outwait)
+                .map_err(|failure| elsewhere(ways.beside(failure), host))?;
+            let Some((plan, entrance)) = found else { break };
+            registers = Some(ByRegisters { plan, events: part.events.clone(), sessions: neighbourhood, entrance });
+        }
+        let prepared = ToCount { selection: selection.clone(), registers, kernel: ways.kernel.clone() };
+        let plan = prepared.plan();
         // Before the first write to a register: from here on signals end the measurement, and everything is put back.
         let (interrupt, wakeup) = match &mut watching {
             Some(watching) => watching,
@@ -124,7 +154,15 @@ fn on(task: Task<'_>, host: &Host, receiver: &mut dyn Receiver) -> Result<ExitCo
             preparation::warn_of_turns(task, &schedule, &plan);
             let (title, ender) = (title(task, host, &plan), wakeup.ender().clone());
             end_with_keeper(&ender)?;
-            receiver.begin(&Subject { title, emulated: stand_in(), plan: &plan, ender })?;
+            let kernel = ways.kernel.as_ref().map(|(plan, _)| plan);
+            receiver.begin(&Subject {
+                title,
+                emulated: stand_in(),
+                plan: &plan,
+                kernel,
+                ways: &ways.reasons,
+                ender,
+            })?;
         }
         let (is_first, is_last) = (run == 0, run + 1 == task.course.repeat);
         let watch = Stopwatch::default();
@@ -135,7 +173,7 @@ fn on(task: Task<'_>, host: &Host, receiver: &mut dyn Receiver) -> Result<ExitCo
         };
         let mut measurement =
             Measurement { task, schedule, host, is_first, is_last, watch, interrupt, wakeup, silent, receiver };
-        status = measurement.measure(plan, neighbourhood, entrance)?;
+        status = measurement.measure(prepared)?;
         if is_ended(interrupt, wakeup) {
             break;
         }

@@ -1,0 +1,171 @@
+//! `--through`: which units are counted through the kernel's driver, and which by their registers.
+
+use pericore_catalog::Unit;
+use pericore_observe::discover::{Socket, Topology};
+use pericore_observe::kernel::{KernelError, KernelPlan, KernelPmus, LinuxPerf};
+use pericore_observe::linux::Host;
+use pericore_observe::plan::Occupied;
+use pericore_observe::selection::{Selection, SelectionPart};
+use pericore_observe::session::Seen;
+
+use crate::failure::Failure;
+use crate::measure::through::ThroughArg;
+
+/// What the choice depends on, beside the machine.
+#[derive(Debug, Clone, Copy)]
+pub struct Constraints<'a> {
+    /// What the user chose.
+    pub through: ThroughArg,
+    /// An option that only makes sense where registers are written, if one is given.
+    pub registers: Option<&'static str>,
+    /// Sessions of ours that count by registers, as far as they are known.
+    pub sessions: &'a Seen,
+}
+
+/// Which events are counted in which way.
+#[derive(Debug)]
+pub struct ChosenWays {
+    /// What the kernel counts, and the index that each of its events has in the whole selection.
+    pub kernel: Option<(KernelPlan, Vec<usize>)>,
+    /// What registers count.
+    pub registers: Option<SelectionPart>,
+    /// Which way, and why: a line for each unit.
+    pub reasons: Vec<String>,
+    /// Why the kernel does not count what registers are to count, if that was not the user's choice.
+    kernel_refusal: Option<String>,
+}
+
+impl ChosenWays {
+    /// Chooses the ways of a selection's units. Opens no register.
+    ///
+    /// # Errors
+    /// With `--through kernel`, what stands in its way.
+    pub fn choose(limits: &Constraints<'_>, host: &Host, selection: &Selection) -> Result<Self, Failure> {
+        let chosen = match limits.through {
+            ThroughArg::Registers => return Ok(Self::by_registers(selection, "--through registers")),
+            ThroughArg::Kernel => return Self::through_kernel(limits, host, selection),
+            ThroughArg::Auto => limits.registers.map(|option| format!("{option} is for registers")),
+        };
+        if let Some(why) = chosen {
+            return Ok(Self::by_registers(selection, &why));
+        }
+        if host.is_stood_in_for() {
+            return Ok(Self::by_registers(selection, "a program stands in for this machine's registers"));
+        }
+        let pmus = match KernelPmus::of(host) {
+            Ok(pmus) => pmus,
+            Err(why) => return Ok(Self::refused(selection, &why)),
+        };
+        Ok(Self::auto(&pmus, limits, host, selection))
+    }
+
+    fn auto(pmus: &KernelPmus, limits: &Constraints<'_>, host: &Host, selection: &Selection) -> Self {
+        let mut reasons = Vec::new();
+        let mut refusals = Vec::new();
+        let mut counted: Vec<&'static str> = Vec::new();
+        for unit in selection.family.units.iter().filter(|unit| selection.uses(unit)) {
+            let part = selection.part(|other| other.name == unit.name).selection;
+            let prepared = pmus.prepare(part).map_err(|error| error.to_string());
+            match prepared.and_then(|plan| free_of_sessions(&plan, limits.sessions)) {
+                Ok(()) => {
+                    counted.push(unit.name);
+                    reasons.push(format!("{}: through the kernel, whose driver counts all that is wanted", unit.name));
+                }
+                Err(why) => {
+                    reasons.push(format!("{}: by registers, since the kernel does not: {why}", unit.name));
+                    refusals.push(why);
+                }
+            }
+        }
+        if counted.is_empty() {
+            let kernel_refusal = refusals.into_iter().next();
+            return Self { kernel: None, registers: Some(selection.part(|_| true)), reasons, kernel_refusal };
+        }
+        let is_kernels = |unit: &Unit| counted.contains(&unit.name);
+        let of_kernel = selection.part(is_kernels);
+        let plan = pmus.prepare(of_kernel.selection);
+        match plan.and_then(|plan| plan.probe(&mut LinuxPerf, host.root()).map(|()| plan)) {
+            Ok(plan) => {
+                let rest = selection.part(|unit| !is_kernels(unit));
+                let registers = Some(rest).filter(|rest| !rest.events.is_empty());
+                let kernel_refusal = refusals.into_iter().next();
+                Self { kernel: Some((plan, of_kernel.events)), registers, reasons, kernel_refusal }
+            }
+            Err(why) => Self::refused(selection, &why),
+        }
+    }
+
+    fn through_kernel(limits: &Constraints<'_>, host: &Host, selection: &Selection) -> Result<Self, Failure> {
+        if let Some(option) = limits.registers {
+            return Err(Failure::usage(format!(
+                "{option} is for counters that are reached by registers; leave it out, or take --through registers"
+            )));
+        }
+        if host.is_stood_in_for() {
+            return Err(Failure::usage(
+                "--through kernel: a program stands in for this machine's registers, and the kernel's counters are \
+                 another machine's; take --through registers",
+            ));
+        }
+        let pmus = KernelPmus::of(host).map_err(failure)?;
+        let plan = pmus.prepare(selection.clone()).map_err(failure)?;
+        free_of_sessions(&plan, limits.sessions).map_err(Failure::failed)?;
+        let units = selection.family.units.iter().filter(|unit| selection.uses(unit));
+        let reasons = units.map(|unit| format!("{}: through the kernel (--through kernel)", unit.name)).collect();
+        let events = (0..selection.events.len()).collect();
+        Ok(Self { kernel: Some((plan, events)), registers: None, reasons, kernel_refusal: None })
+    }
+
+    /// Everything by registers, because the kernel does not count.
+    fn refused(selection: &Selection, why: &KernelError) -> Self {
+        let why = why.to_string();
+        Self { kernel_refusal: Some(why.clone()), ..Self::by_registers(selection, &why) }
+    }
+
+    fn by_registers(selection: &Selection, why: &str) -> Self {
+        let reasons = vec![format!("by registers: {why}")];
+        Self { kernel: None, registers: Some(selection.part(|_| true)), reasons, kernel_refusal: None }
+    }
+
+    /// A failure of the way by registers, and why the other one was not taken.
+    pub fn beside(&self, failure: Failure) -> Failure {
+        match &self.kernel_refusal {
+            Some(why) => failure.with_advice(&format!("through the kernel: {why}")),
+            None => failure,
+        }
+    }
+}
+
+/// Why the kernel does not count, as a failure.
+pub fn failure(error: KernelError) -> Failure {
+    match error {
+        KernelError::Plan(error) => Failure::usage(error),
+        error @ (KernelError::Inexpressible { .. } | KernelError::Refused { .. }) => Failure::usage(error),
+        error => Failure::failed(error),
+    }
+}
+
+/// Looks whether sessions of ours count by registers where the kernel is to: its driver does not know of them, and
+/// would
+/// take their counters.
+fn free_of_sessions(plan: &KernelPlan, seen: &Seen) -> Result<(), String> {
+    let sockets = plan.plan.sockets.iter().map(|part| Socket::new(part.socket, 0, None)).collect();
+    let topology = Topology { family: plan.plan.selection.family, sockets };
+    for session in &seen.sessions {
+        let mut occupied = Occupied::default();
+        session.claim(&topology, &mut occupied);
+        let mut instances =
+            plan.plan.sockets.iter().flat_map(|part| part.instances.iter().map(move |i| (part.socket, i)));
+        if let Some((_, instance)) = instances.find(|(socket, i)| occupied.of(*socket, i.unit, i.number).any()) {
+            return Err(format!(
+                "process {} of pericore counts {} by registers, which the kernel's driver does not see; wait for it",
+                session.pid,
+                instance.name()
+            ));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;
