@@ -3,8 +3,9 @@
 step format cargo fmt --all --check
 step lints cargo clippy --workspace --all-targets --locked -- -D warnings
 step documentation env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
-step catalogue cargo run --quiet --locked -p pericore-catalog-compiler -- catalog
 step "compiling the tests" cargo test --workspace --locked --no-run
+# Built with the tests: by itself it would be compiled anew, with features of its own.
+step catalogue "${CARGO_TARGET_DIR:-target}/debug/pericore-catalog-compiler" catalog
 step "the comparison of revisions, its own tests" tests/compare/run --own-tests
 step tests cargo test --workspace --locked --no-fail-fast
 # The lines that have changed since the main branch; what there is no time for is named.

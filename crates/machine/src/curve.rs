@@ -1,6 +1,5 @@
 //! Bandwidth-latency curves, as the Mess benchmark and the Memory Latency Checker measure them: the cores of a socket
-//! load memory at a set
-//! rate and share of reads, while one thread's dependent loads tell the latency.
+//! load memory at a set rate and share of reads, while one thread's dependent loads tell the latency.
 
 use crate::workload::{Kind, Scenario, Workload};
 use crate::{BuildError, Machine, MachineSpec, MemoryKind};

@@ -16,7 +16,10 @@ fn a_point_is_a_line_of_json_and_the_first_is_the_unloaded_machine() {
     // A chase alone: a line of 64 bytes each 60 ns or so, of the 32 GB/s of three channels of DDR3-1333.
     assert!((0.9..1.2).contains(&number(&lines[0], "bandwidth_gb_s")), "{text}");
     assert!((55.0..65.0).contains(&number(&lines[0], "latency_ns")), "{text}");
-    assert!(lines.windows(2).all(|pair| number(&pair[0], "bandwidth_gb_s") < number(&pair[1], "bandwidth_gb_s")));
+    // The load rises; at the limit more of it may bring a little less, as on silicon.
+    let bandwidths: Vec<f64> = lines.iter().map(|line| number(line, "bandwidth_gb_s")).collect();
+    assert!(bandwidths[..10].windows(2).all(|pair| pair[0] < pair[1]), "{text}");
+    assert!(bandwidths.windows(2).all(|pair| pair[1] > 0.95 * pair[0]), "{text}");
 }
 
 #[test]

@@ -249,8 +249,7 @@ impl Unevenness {
     }
 
     /// What is to be said of a counter that was started for so many seconds. The words are the same for all, so that
-    /// a sum
-    /// says them once.
+    /// a sum says them once.
     fn of(&self, enabled: f64) -> Validity {
         if (enabled - self.seconds).abs() <= LIMIT * self.seconds {
             return Validity::MEASURED;

@@ -33,8 +33,7 @@ pub(super) struct Group<C> {
 }
 
 /// Opens all counters of a plan, none of which counts yet. Events of a `{}` group are opened as a group of the
-/// kernel's,
-/// and so are those of a metric, if they fit.
+/// kernel's, and so are those of a metric, if they fit.
 ///
 /// # Errors
 /// [`KernelError`] with what stands in the way.

@@ -5,8 +5,7 @@ use crate::selection::Selection;
 
 impl Plan {
     /// What several plans count, as one: for results, which need to know what is counted where. Each plan comes with
-    /// the
-    /// index that each of its events has in `selection`. There is no register access in it; its parts have them.
+    /// the index that each of its events has in `selection`. There is no register access in it; its parts have them.
     pub fn joined<'p>(selection: Selection, parts: impl IntoIterator<Item = (&'p Self, &'p [usize])>) -> Self {
         let mut sockets: Vec<SocketPlan> = Vec::new();
         for (plan, events) in parts {

@@ -246,9 +246,8 @@ impl Plan {
         Ok(Self { selection, sockets })
     }
 
-    /// Gives each event a counter in each instance that there is, to be reached through the kernel: there is
-    /// no register
-    /// access in it, and no counter wraps.
+    /// Gives each event a counter in each instance that there is, to be reached through the kernel: there is no
+    /// register access in it, and no counter wraps.
     ///
     /// # Errors
     /// As [`Plan::new`].

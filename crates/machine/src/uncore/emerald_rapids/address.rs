@@ -47,8 +47,7 @@ const fn fold(line: u32) -> u32 {
 }
 
 /// The subchannel of a line among `1 << bits` of them, its bank and its row. Lines go round the subchannels, then
-/// along a
-/// row.
+/// along a row.
 #[inline]
 pub const fn among(line: u32, bits: u32) -> (u32, u8, u32) {
     // Powers of two: masks and shifts, since what the compiler does not know it would divide by.

@@ -1,6 +1,5 @@
 //! Caches filled by function: the lines of a workload move between them as they would, but take no virtual time, and
-//! neither signals nor the
-//! ledger hear of them.
+//! neither signals nor the ledger hear of them.
 
 use super::Model;
 use super::parameters::CORES;

@@ -200,8 +200,7 @@ fn folder(file: &Path) -> PathBuf {
 }
 
 /// Gives up every capability that neither measuring nor putting back takes: counters of the kernel take none once
-/// they are
-/// open. The program has been started: what it may do is its own matter.
+/// they are open. The program has been started: what it may do is its own matter.
 fn give_up_rights(session: Option<&mut Session<LinuxSpace>>, has_program: bool, folders: &[PathBuf]) {
     let mut reads_through_proc = false;
     if let Some(session) = session {

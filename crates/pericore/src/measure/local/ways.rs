@@ -146,8 +146,7 @@ pub fn failure(error: KernelError) -> Failure {
 }
 
 /// Looks whether sessions of ours count by registers where the kernel is to: its driver does not know of them, and
-/// would
-/// take their counters.
+/// would take their counters.
 fn free_of_sessions(plan: &KernelPlan, seen: &Seen) -> Result<(), String> {
     let sockets = plan.plan.sockets.iter().map(|part| Socket::new(part.socket, 0, None)).collect();
     let topology = Topology { family: plan.plan.selection.family, sockets };
