@@ -1,8 +1,7 @@
 //! Counters of the kernel as a backend of [`run`](crate::run): started, read and stopped in our own rounds.
 //!
 //! Only what counts in the current round is started, so the kernel has no reason to make our events take turns with
-//! each
-//! other. Where it does because of others, a count is scaled up from the time in which it was on a counter.
+//! each other. Where it does because of others, a count is scaled up from the time in which it was on a counter.
 
 use std::io;
 

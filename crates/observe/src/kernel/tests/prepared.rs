@@ -119,8 +119,7 @@ fn scales_and_units_of_named_events_are_read() {
 }
 
 /// uncore_discovery.c and spr_uncore_* of Linux 6.1: types without a name, CHAs whose umask goes on at bit 32, and
-/// free-running
-/// counters with PMUs of their own, one for each controller of two channels.
+/// free-running counters with PMUs of their own, one for each controller of two channels.
 #[test]
 fn emerald_rapids_has_nameless_types_and_free_running_pmus() {
     let cha: &[_] = &[

@@ -1,6 +1,5 @@
 //! Caches and directories filled by function: the lines of a workload move between them as they would, but take no
-//! virtual time, and
-//! neither signals nor the ledger hear of them.
+//! virtual time, and neither signals nor the ledger hear of them.
 
 use super::super::Model;
 use super::super::thread::ThreadKind;

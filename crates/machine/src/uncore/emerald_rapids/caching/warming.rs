@@ -1,6 +1,5 @@
 //! Caches, snoop filters and directories filled by function: the lines of a workload move between them as they would,
-//! but take no virtual
-//! time, and neither signals nor the ledger hear of them.
+//! but take no virtual time, and neither signals nor the ledger hear of them.
 
 use super::super::Model;
 use super::super::address;

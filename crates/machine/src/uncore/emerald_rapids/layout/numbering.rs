@@ -35,8 +35,7 @@ impl Model {
     }
 
     /// A core's thread of a turn: threads go round the sockets, then the cores that take part, then the hardware
-    /// threads. A number that no
-    /// thread has if they leave the core's socket out.
+    /// threads. A number that no thread has if they leave the core's socket out.
     #[inline]
     pub(in super::super) fn thread_of(&self, core: u16, turn: u16) -> u16 {
         let active = u16::from(self.parameters.active_cores);

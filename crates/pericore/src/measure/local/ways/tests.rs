@@ -1,6 +1,5 @@
 //! Which way is taken, on folders that stand for a machine's files. The PMUs are of the kernel's own kind 1, whose
-//! event 0
-//! counts the time of a CPU: so whether this process may count is the kernel's answer.
+//! event 0 counts the time of a CPU: so whether this process may count is the kernel's answer.
 
 use std::fs;
 use std::path::Path;
