@@ -58,7 +58,7 @@ pub fn command(kernel: &Path, plan: &Plan, boot: &Boot, ends: &Ends) -> Command 
     command.arg("-smp").arg(format!("{},sockets={sockets},cores={cores},threads=1", cores * sockets));
     command.arg("-kernel").arg(kernel);
     command.arg("-initrd").arg(format!("/proc/self/fd/{}", ends.file_system));
-    command.arg("-append").arg(kernel_arguments(sockets, boot.all_cpus));
+    command.arg("-append").arg(kernel_arguments(sockets, boot));
     for (index, end) in ends.serial.iter().enumerate() {
         command.arg("-chardev").arg(format!("socket,id=s{index},fd={end}"));
         command.arg("-serial").arg(format!("chardev:s{index}"));
@@ -94,14 +94,15 @@ fn cpu(shape: Option<&Shape>, claimed: Option<u8>) -> String {
     format!("SandyBridge{model}{rest},-hypervisor,+fsgsbase,-tsc-deadline,-x2apic")
 }
 
-fn kernel_arguments(sockets: u16, all_cpus: bool) -> String {
+fn kernel_arguments(sockets: u16, boot: &Boot) -> String {
     // The tables name all buses there are: no search for others. Symbols hold only without address randomisation; without mitigations fewer MSRs are written at every switch.
     let fixed = "console=ttyS0 nokaslr mitigations=off panic=-1 pci=lastbus=0";
     // Only one CPU of a socket runs: register accesses stop all of them.
-    let cpus = match (all_cpus, sockets) {
+    let cpus = match (boot.all_cpus, sockets) {
         (true, _) => "",
         (false, 1) => " nr_cpus=1",
         (false, _) => " maxcpus=1",
     };
-    format!("{fixed}{cpus}")
+    let more = if boot.append.is_empty() { "" } else { " " };
+    format!("{fixed}{cpus}{more}{}", boot.append)
 }

@@ -49,6 +49,8 @@ pub struct Boot {
     pub cpu_model: Option<u8>,
     /// Bring up all CPUs, not only the first of each socket: slower, but some tools cannot bear gaps in their numbers.
     pub all_cpus: bool,
+    /// More words for the kernel's command line, behind those that the boot needs.
+    pub append: String,
 }
 
 impl Boot {
@@ -62,6 +64,7 @@ impl Boot {
             qemu: "qemu-system-x86_64".to_owned(),
             cpu_model: None,
             all_cpus: false,
+            append: String::new(),
         }
     }
 

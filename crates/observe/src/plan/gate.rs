@@ -1,6 +1,6 @@
 //! What stops an instance's counters for reading: the cheapest that disturbs nobody.
 
-use pericore_catalog::{Family, FieldAccess, Register, Role, Unit};
+use pericore_catalog::{Family, Field, FieldAccess, Register, Role, Unit};
 
 use super::{InstancePlan, Occupied};
 use crate::discover::Socket;
@@ -157,6 +157,14 @@ pub(crate) fn lasting(register: &Register) -> u64 {
     let lasts = |access| matches!(access, FieldAccess::ReadWrite | FieldAccess::ReadWriteVolatile);
     let fields = register.fields.iter().filter(|field| lasts(field.access));
     fields.fold(0, |mask, field| mask | field.bits.mask())
+}
+
+/// The bits that reset something. Some hardware shows those that were written once; writing them again would reset
+/// counters and controls.
+pub(crate) fn resets(register: &Register) -> u64 {
+    let is_reset = |name: &str| name.starts_with("rst") || name.ends_with("_rst");
+    let of_write = |field: &&Field| field.access == FieldAccess::WriteOnly && is_reset(field.name);
+    register.fields.iter().filter(of_write).fold(0, |mask, field| mask | field.bits.mask())
 }
 
 /// True if the register has an enable for each counter.

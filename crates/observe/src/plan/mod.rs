@@ -28,8 +28,8 @@ pub use bound::{Bound, Why};
 pub use conflict::{Conflict, why_not};
 pub use cost::Cost;
 pub use error::PlanError;
-pub(crate) use gate::lasting;
 pub use gate::{Freeze, freezes_sockets};
+pub(crate) use gate::{lasting, resets};
 use instance::Planner;
 pub use instance::rounds_of;
 pub use occupied::{Occupied, Taken};
@@ -63,6 +63,9 @@ pub struct SocketPlan {
     pub gate: Option<usize>,
     /// Reads before the first write: what will be overwritten, and whether a counter is in use already.
     pub inspect: Vec<Step>,
+    /// The first writes, one for each way to registers: a free control takes the value that it holds. What is refused
+    /// here was not begun.
+    pub attempt: Vec<Step>,
     /// Guide 2.1.1, a to f: from freezing to the start of counting, with the first round of each instance.
     pub setup: Vec<Step>,
     /// Guide 2.1.2: stops the counters for reading.
@@ -142,6 +145,7 @@ impl SocketPlan {
             instances,
             gate: None,
             inspect: Vec::new(),
+            attempt: Vec::new(),
             setup: Vec::new(),
             freeze: Vec::new(),
             read: Vec::new(),
@@ -293,7 +297,7 @@ impl Plan {
         let of_socket = |part: &'_ SocketPlan| -> Vec<Step> {
             let switches = part.instances.iter().flat_map(|instance| instance.switch.iter().flatten());
             let overflow = part.leader.iter().flat_map(|leader| leader.rearm.iter().chain([&leader.poll]));
-            let lists = [&part.inspect, &part.setup, &part.freeze, &part.read, &part.resume];
+            let lists = [&part.inspect, &part.attempt, &part.setup, &part.freeze, &part.read, &part.resume];
             lists.into_iter().flatten().chain(switches).chain(overflow).copied().collect()
         };
         let controls = self.sockets.iter().flat_map(|part| &part.controls).map(|control| control.place.read());

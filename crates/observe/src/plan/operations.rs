@@ -3,8 +3,9 @@
 use std::cell::RefCell;
 
 use pericore_catalog::{Family, Register, Role, Unit};
+use pericore_registers::Operation;
 
-use super::gate::{Freeze, Gate, Stop};
+use super::gate::{Freeze, Gate, Stop, resets};
 use super::{CounterUse, InstancePlan, PlanError, Purpose, SocketPlan, Step, controls_of};
 use crate::discover::{Place, Socket};
 use crate::selection::Selection;
@@ -76,7 +77,32 @@ pub(super) fn socket_plan(
         .collect();
     let controls = controls_of(family, socket, |unit, number| gate.is_some() || shared.contains(&(unit.name, number)));
     let number = socket.number;
-    Ok(SocketPlan { socket: number, instances, gate, inspect, setup, freeze, read, resume, leader: None, controls })
+    let attempt = first_writes(&inspect);
+    let leader = None;
+    Ok(SocketPlan { socket: number, instances, gate, inspect, attempt, setup, freeze, read, resume, leader, controls })
+}
+
+/// For each way to registers a write that changes nothing: to a control of a counter that is free, which reads back as
+/// it was written.
+fn first_writes(inspect: &[Step]) -> Vec<Step> {
+    let mut first: Vec<Step> = Vec::new();
+    let is_control = |step: &&Step| {
+        step.purpose == Purpose::Save && matches!(step.register.role, Role::Control | Role::FixedControl)
+    };
+    for step in inspect.iter().filter(is_control) {
+        let Operation::Read { address, width } = step.operation else { continue };
+        if first.iter().any(|known| known.operation.address().space() == address.space()) {
+            continue;
+        }
+        let operation = Operation::Write { address, width, value: 0 };
+        first.push(Step {
+            operation,
+            purpose: Purpose::Attempt,
+            keeps: width.mask() & !resets(step.register),
+            ..*step
+        });
+    }
+    first
 }
 
 /// Steps in the making; `setup` by phase.

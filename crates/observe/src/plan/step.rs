@@ -29,6 +29,8 @@ pub enum Purpose {
     Inspect,
     /// The same, and saves the value because it will be overwritten.
     Save,
+    /// Finds out whether registers may be written, before anything is changed.
+    Attempt,
     /// Makes the unit obey freezes.
     EnableFreeze,
     /// Stops the unit's counters.
@@ -89,6 +91,7 @@ impl fmt::Display for Purpose {
         f.write_str(match self {
             Self::Inspect => "in use?",
             Self::Save => "save",
+            Self::Attempt => "may it be written?",
             Self::EnableFreeze => "obey freezes",
             Self::Freeze => "freeze",
             Self::Disable => "disable",

@@ -1,7 +1,7 @@
 //! How a session begins: look, save, set up.
 
 use pericore_catalog::Role;
-use pericore_registers::{Operation, RegisterSpace};
+use pericore_registers::{AccessError, Operation, RegisterSpace};
 
 use super::span::Span;
 use super::steps::{List, Sequence, Unreadable, only_looks_for_a_freeze, readable, set_baselines};
@@ -56,6 +56,17 @@ impl<S: RegisterSpace> Session<S> {
         };
         self.overwritten = saved.map(overwritten).collect();
         Ok(())
+    }
+
+    /// Writes to a free control in each way to registers what it holds. Who may not write hears it here, where nothing
+    /// is changed.
+    pub(super) fn attempt(&mut self) -> Result<(), SessionError> {
+        let mut sequence = Sequence::new(&self.plan, &self.state, List::Attempt);
+        sequence.carry_out(&mut self.space);
+        // What else goes wrong is told of the registers that a set-up writes.
+        let denied = |error: &&AccessError| matches!(error, AccessError::Permission { .. });
+        let refused = sequence.results().find_map(|(.., outcome)| outcome.as_ref().err().filter(denied));
+        refused.map_or(Ok(()), |error| Err(SessionError::NoWrites(error.clone())))
     }
 
     /// Says of every count that the socket's freeze stops that somebody else has set it.

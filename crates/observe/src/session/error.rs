@@ -17,6 +17,9 @@ pub enum SessionError {
     /// The user lacks rights.
     #[error(transparent)]
     Access(#[from] AccessError),
+    /// The user may read registers, and not write them.
+    #[error("{0}; nothing was written")]
+    NoWrites(AccessError),
     /// The journal cannot be kept.
     #[error(transparent)]
     Journal(#[from] JournalError),

@@ -2,12 +2,11 @@
 
 use std::fmt;
 
-use pericore_catalog::{Field, FieldAccess, Register};
 use pericore_registers::{AccessError, Address, Operation, Width};
 
 use super::SessionError;
 
-use crate::plan::{Plan, Step, halves};
+use crate::plan::{Plan, Step, halves, resets};
 
 /// A register's value from before the session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,13 +56,6 @@ impl fmt::Display for Saved {
         let Self { socket, instance, register, address, value, .. } = self;
         write!(f, "{register} of {instance} in socket {socket} ({address}) = {value:#x}")
     }
-}
-
-/// The bits that reset something. Some hardware shows those that were written once; writing them again would reset counters and controls.
-pub(super) fn resets(register: &Register) -> u64 {
-    let is_reset = |name: &str| name.starts_with("rst") || name.ends_with("_rst");
-    let of_write = |field: &&Field| field.access == FieldAccess::WriteOnly && is_reset(field.name);
-    register.fields.iter().filter(of_write).fold(0, |mask, field| mask | field.bits.mask())
 }
 
 /// An error if any register refused its old value.

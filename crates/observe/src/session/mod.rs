@@ -123,7 +123,7 @@ impl<S: RegisterSpace> Session<S> {
             session.on_disk.push((path, file));
         }
         // At once: what is read from here on takes time in which the counters run.
-        let started = match session.set_up(&mut now) {
+        let started = match session.attempt().and_then(|()| session.set_up(&mut now)) {
             Ok(started) => started,
             Err(error) => {
                 // The error says that everything was put back: so that comes first, and its own failure counts more.

@@ -3,8 +3,7 @@
 use pericore_catalog::{Register, Role};
 use pericore_registers::{Operation, Width};
 
-use super::journal::resets;
-use crate::plan::{SocketPlan, Step, lasting};
+use crate::plan::{SocketPlan, Step, lasting, resets};
 
 /// How a session overwrites a register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

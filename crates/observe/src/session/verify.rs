@@ -5,13 +5,13 @@ use pericore_catalog::{Family, FieldAccess, Register, Role, Unit};
 use pericore_registers::{AccessError, Address, RegisterSpace};
 
 use super::SessionError;
-use super::journal::{Saved, resets};
+use super::journal::Saved;
 use super::leave::Leaving;
 use super::neighbours::instance_of;
 use super::on_disk::{Journal, JournalError, Restored};
 use super::ours::{Ours, Overwriting};
 use crate::discover::{Cpu, Place, Presence, Topology, discover};
-use crate::plan::{Control, controls_of};
+use crate::plan::{Control, controls_of, resets};
 
 /// What a check of an entry came to.
 enum Verdict {

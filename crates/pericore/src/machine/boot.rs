@@ -40,6 +40,9 @@ pub struct BootArgs {
     /// Model number that the processor claims, for tools that know only a forerunner
     #[arg(long, value_name = "N")]
     cpu_model: Option<u8>,
+    /// More words for the guest's kernel command line, as `lockdown=integrity`
+    #[arg(long, value_name = "ARGS", default_value = "", hide_default_value = true, allow_hyphen_values = true)]
+    append: String,
     /// QEMU to use
     #[arg(long, default_value = "qemu-system-x86_64", value_name = "PROGRAM")]
     qemu: String,
@@ -65,6 +68,7 @@ pub fn run(args: &BootArgs) -> Result<ExitCode, Failure> {
     boot.qemu.clone_from(&args.qemu);
     boot.cpu_model = args.cpu_model;
     boot.all_cpus = args.all_cpus;
+    boot.append.clone_from(&args.append);
     boot.check_qemu().map_err(Failure::failed)?;
 
     let ticks_per_second = machine.ticks_per_second();

@@ -15,6 +15,7 @@ pub fn operations(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
         };
         let lists = [
             ("inspect", &socket.inspect),
+            ("first writes", &socket.attempt),
             ("set up", &socket.setup),
             ("sample: freeze", &socket.freeze),
             ("sample: read", &socket.read),

@@ -19,12 +19,15 @@ fn output_errors_and_status_are_the_commands() {
     let scratch = Scratch::new();
     let log = scratch.path().join("log");
     // MSR 0x395 is the fixed counter of this family's uncore.
-    let script = "echo out; echo $PERICORE_EMULATED; echo 'two  words' >&2; rdmsr 0x395; perf stat -a -x, -e uncore/clockticks/ -- true; exit 7";
-    let run = ["--machine", "nehalem", "--log", log.to_str().unwrap(), "--timeout", "900", "--", "sh", "-c", script];
+    let script = "echo out; echo $PERICORE_EMULATED; tail -c 16 /proc/cmdline; echo 'two  words' >&2; rdmsr 0x395; perf stat -a -x, -e uncore/clockticks/ -- true; exit 7";
+    let log_to = log.to_str().unwrap();
+    let run = ["--machine", "nehalem", "--log", log_to, "--append", "msr.allow=on x=y", "--timeout", "900"];
+    let run = [&run[..], &["--", "sh", "-c", script]].concat();
     let output = boot(&run).output().unwrap();
     assert_eq!(output.status.code(), Some(7), "{}", said(&output));
     let lines: Vec<String> = String::from_utf8(output.stdout.clone()).unwrap().lines().map(str::to_owned).collect();
-    assert_eq!((&lines[..2], lines.len()), (&["out".to_owned(), "x5570".to_owned()][..], 3), "{lines:?}");
+    let expected = ["out", "x5570", "sr.allow=on x=y"].map(str::to_owned);
+    assert_eq!((&lines[..3], lines.len()), (&expected[..], 4), "{lines:?}");
     let errors = said(&output);
     let errors: Vec<&str> = errors.lines().collect();
     assert_eq!(errors[0], "two  words");

@@ -12,6 +12,7 @@ pub type Placed = (usize, Step);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum List {
     Inspect,
+    Attempt,
     Setup,
     Freeze,
     Read,
@@ -52,6 +53,7 @@ impl List {
         };
         match self {
             Self::Inspect => add(&mut part.inspect.iter()),
+            Self::Attempt => add(&mut part.attempt.iter()),
             Self::Setup => add(&mut part.setup.iter()),
             Self::Freeze => add(&mut part.freeze.iter()),
             Self::Read => add(&mut part.read.iter().filter(runs)),

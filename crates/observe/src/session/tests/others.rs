@@ -121,16 +121,17 @@ fn a_fixed_counter_that_is_known_to_be_in_use_is_not_overwritten() {
     assert_eq!(space.written(), [""; 0]);
 }
 
-/// Reads work, and no write does: as with msr.allow_writes=off, or under lockdown.
+/// Reads work, and no write does: as with msr.allow_writes=off, or under lockdown. Has the writes that were tried.
 #[derive(Debug)]
-struct ReadOnly<'a>(&'a mut Fake);
+struct ReadOnly<'a>(&'a mut Fake, &'a mut Vec<(Address, u64)>);
 
 impl RegisterSpace for ReadOnly<'_> {
     fn read(&mut self, address: Address, width: Width) -> Outcome<u64> {
         self.0.read(address, width)
     }
 
-    fn write(&mut self, address: Address, _: Width, _: u64) -> Outcome<()> {
+    fn write(&mut self, address: Address, _: Width, value: u64) -> Outcome<()> {
+        self.1.push((address, value));
         Err(AccessError::Permission { address, remedy: "allow writes" })
     }
 }
@@ -144,8 +145,15 @@ fn refused_writes_leave_no_journal() {
     let options = || Options { journal: Some(journal()), ..Options::default() };
     let mut space = Fake::two_sockets();
     let plan = plan(&mut space, "cbo/CLOCKTICKS/,imc/CAS_COUNT.RD/");
-    let refused = Session::start(ReadOnly(&mut space), plan.clone(), options(), |_| Moment::default()).unwrap_err();
-    assert!(matches!(refused, SessionError::SetUp { .. }) && refused.to_string().contains("allow writes"), "{refused}");
+    space.set_pci((0xff, 16, 0), 0xd8, 0x0304);
+    let mut tried = Vec::new();
+    let read_only = ReadOnly(&mut space, &mut tried);
+    let refused = Session::start(read_only, plan.clone(), options(), |_| Moment::default()).unwrap_err();
+    // Each socket's first control of a slice and of a channel, and what they hold: nothing else.
+    let channel = |bus| Address::Pci { bdf: Bdf::new(bus, 16, 0), offset: 0xd8 };
+    let slice = |cpu| Address::Msr { cpu, msr: 0xd10 };
+    assert_eq!(tried, [(slice(0), 0), (channel(0xff), 0x0304), (slice(2), 0), (channel(0x7f), 0)]);
+    assert!(matches!(refused, SessionError::NoWrites(_)) && refused.to_string().contains("allow writes"), "{refused}");
     assert!(!path.exists(), "a journal without a change would stop every later run");
     Session::start(&mut space, plan, options(), at_(0.0)).unwrap().stop().unwrap();
     assert!(!path.exists());
