@@ -39,3 +39,13 @@ if ! command -v prometheus >/dev/null; then
     fi
     export PATH=$PATH:$unpacked/usr/bin
 fi
+# Programs that read what we write, for Python, with the versions of the list.
+readers=${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/pericore/python
+if ! cmp -s tests/tiers/python.txt "$readers/installed.txt"; then
+    say "installing $(tr '\n' ' ' <tests/tiers/python.txt)"
+    rm -rf "$readers"
+    python3 -c 'import ensurepip' 2>/dev/null || DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -qq --no-install-recommends python3-venv
+    python3 -m venv "$readers"
+    "$readers/bin/pip" install -q --disable-pip-version-check -r tests/tiers/python.txt
+    cp tests/tiers/python.txt "$readers/installed.txt"
+fi

@@ -25,6 +25,7 @@ pub fn writing(path: &Path, error: &io::Error) -> String {
         ErrorKind::NotADirectory => "; a part of the name before the last / is no folder",
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "; make room, or name a file on another disk",
         ErrorKind::FileTooLarge => "; the limit on a file's size is reached: raise it (ulimit -f)",
+        ErrorKind::ResourceBusy => "; end that one, or name another file",
         ErrorKind::ReadOnlyFilesystem => "; name a file on a disk that can be written",
         _ => "",
     };

@@ -142,7 +142,7 @@ pub fn run(task: Task<'_>, machine_name: &str, receiver: &mut dyn Receiver) -> R
             receiver,
         };
         status = measurement.measure(plan)?;
-        if interrupt.as_ref().is_some_and(|interrupt| interrupt.signal().is_some()) || ender.is_asked() {
+        if interrupt.as_ref().is_some_and(|interrupt| interrupt.signal().is_some()) || ender.is_requested() {
             break;
         }
     }
@@ -239,7 +239,7 @@ impl Clock for VirtualTime<'_> {
                 Some(program) => program.check()?,
                 None => self.progress.borrow_mut().show(machine.progress().done, machine.progress().total),
             }
-            if machine.finished() || self.interrupt.signal().is_some() || self.ender.is_asked() {
+            if machine.finished() || self.interrupt.signal().is_some() || self.ender.is_requested() {
                 return Ok(Passed::Over);
             }
             if left == Some(slice) {
@@ -303,7 +303,7 @@ impl Measurement<'_> {
             let selection = &taken.plan.selection;
             let truth = course.truth.then(|| truth::sample(selection, sample, &Window::between(&before, &after)));
             before = after;
-            let cut = self.interrupt.signal().is_some() || self.ender.is_asked();
+            let cut = self.interrupt.signal().is_some() || self.ender.is_requested();
             self.receiver.take(Taken { plan: taken.plan, sample, truth: truth.as_ref(), end: taken.end, cut })
         };
         run::drive(session, &mut clock, self.schedule, sink)?;

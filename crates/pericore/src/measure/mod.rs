@@ -38,6 +38,7 @@ pub use local::{STANDS_IN, VIRTUAL, stand_in};
 pub use planned::Planned;
 pub use progress::WaitLine;
 pub use through::ThroughArg;
+pub use wakeup::Wakeup;
 
 /// A year: longer intervals are a slip.
 const MOST_MILLISECONDS: f64 = 365.0 * 86_400e3;
@@ -319,6 +320,28 @@ impl MeasureArgs {
     /// True if a program is to run while counting goes on.
     pub fn has_program(&self) -> bool {
         !self.program.words().is_empty()
+    }
+
+    /// The program and its arguments; empty without one.
+    pub fn program_words(&self) -> &[std::ffi::OsString] {
+        self.program.words()
+    }
+
+    /// An option that says nothing about a recording, if one is given.
+    pub fn only_for_measurements(&self) -> Option<&'static str> {
+        let given = [
+            (self.machine.is_some(), "--machine"),
+            (self.workload.is_some(), "--workload"),
+            (self.timeout.is_some(), "--timeout"),
+            (self.delay.is_some(), "--delay"),
+            (self.rotate.is_some(), "--rotate"),
+            (self.journal.is_some(), "--journal"),
+            (self.take_over, "--take-over"),
+            (self.no_freeze, "--no-freeze"),
+            (self.guard, "--guard"),
+            (self.wait, "--wait"),
+        ];
+        given.into_iter().find_map(|(is_given, option)| is_given.then_some(option))
     }
 
     /// An option that only makes sense on a software machine, if one is given.

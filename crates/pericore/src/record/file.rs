@@ -6,6 +6,9 @@ use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{CWD, FlockOperation, RenameFlags, flock, renameat_with};
+use rustix::io::Errno;
+
 use crate::failure::Failure;
 
 /// Symbolic links followed at most, as the system does.
@@ -64,6 +67,8 @@ impl RecordFile {
             Target::Place(place) => {
                 may_be_replaced(&place)?;
                 let (file, part) = create_beside(&place)?;
+                // Until it is closed, no other recording takes its place. Where locks are not supported, there is none.
+                let _ = flock(&file, FlockOperation::NonBlockingLockExclusive);
                 (file, Some(Waiting { part, place }))
             }
         };
@@ -74,16 +79,17 @@ impl RecordFile {
     /// Puts it in its place, if it is not there yet. What was there becomes FILE.old.
     ///
     /// # Errors
-    /// It cannot: all is as it was.
+    /// It cannot, such as since another process is recording to that file: all is as it was.
     pub fn put_in_place(&mut self) -> io::Result<()> {
         let Some(Waiting { part, place }) = &self.waiting else { return Ok(()) };
+        let _lock = locked(place)?;
         let old = old(place);
         let had_one = match fs::rename(place, &old) {
             Ok(()) => true,
             Err(error) if error.kind() == io::ErrorKind::NotFound => false,
             Err(error) => return Err(error),
         };
-        if let Err(error) = fs::rename(part, place) {
+        if let Err(error) = rename_to_free(part, place) {
             if had_one {
                 let _ = fs::rename(&old, place);
             }
@@ -167,11 +173,46 @@ fn target(path: &Path) -> io::Result<Target> {
     Err(io::Error::other("too many symbolic links"))
 }
 
-/// Refuses early what would fail with the first sample: there is a file, and no room for it beside its place.
+/// The file at the place, locked, or nothing if there is none.
+///
+/// # Errors
+/// Another process is recording to it.
+fn locked(place: &Path) -> io::Result<Option<File>> {
+    let file = match File::open(place) {
+        Ok(file) => file,
+        // What cannot be read is not a recording of this user; it can become FILE.old all the same.
+        Err(_) => return Ok(None),
+    };
+    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Err(Errno::WOULDBLOCK) => Err(in_use()),
+        _ => Ok(Some(file)),
+    }
+}
+
+/// Moves a file to a name that is free.
+///
+/// # Errors
+/// The name is not free: another recording has just taken it.
+fn rename_to_free(from: &Path, to: &Path) -> io::Result<()> {
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        Err(Errno::EXIST) => Err(in_use()),
+        // Some file systems have no such operation.
+        Err(Errno::INVAL | Errno::NOSYS) => fs::rename(from, to),
+        moved => Ok(moved?),
+    }
+}
+
+fn in_use() -> io::Error {
+    io::Error::new(io::ErrorKind::ResourceBusy, "another pericore is recording to it")
+}
+
+/// Refuses early what would fail with the first sample: the file is in use, or there is no room for it beside its
+/// place.
 fn may_be_replaced(place: &Path) -> io::Result<()> {
     if !place.exists() {
         return Ok(());
     }
+    locked(place)?;
     let old = old(place);
     let refuse = |why: &dyn std::fmt::Display| {
         Err(io::Error::other(format!("the one that is there cannot become {}: {why}", old.display())))
@@ -266,6 +307,28 @@ mod tests {
         assert_eq!(fs::read(folder.0.join("far/x.rec.old")).expect("a file"), b"one");
         std::os::unix::fs::symlink("round", folder.0.join("round")).expect("a link");
         assert!(RecordFile::create(&folder.0.join("round")).is_err());
+    }
+
+    /// The second of two recordings to one file is refused, whether it begins before or after the first is in its
+    /// place.
+    #[test]
+    fn a_recording_that_is_written_is_never_replaced() {
+        let folder = Folder::new("two");
+        let path = folder.0.join("x.rec");
+        let [mut first, mut second] = [(); 2].map(|()| RecordFile::create(&path).expect("it is opened"));
+        first.write_all(b"first").expect("written");
+        first.put_in_place().expect("it is put there");
+        let error = second.put_in_place().expect_err("the first is there");
+        assert_eq!(error.kind(), io::ErrorKind::ResourceBusy);
+        drop(second);
+        let error = RecordFile::create(&path).expect_err("it is in use").to_string();
+        assert!(error.contains("another pericore is recording to it"), "{error}");
+        first.write_all(b" and more").expect("written");
+        assert!(folder.has(&["x.rec"]));
+        assert_eq!(fs::read(&path).expect("a file"), b"first and more");
+        drop(first);
+        RecordFile::create(&path).expect("it is free").put_in_place().expect("it is put there");
+        assert!(folder.has(&["x.rec", "x.rec.old"]));
     }
 
     /// Half a line is cut off, and never what was there before.

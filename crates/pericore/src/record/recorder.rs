@@ -1,13 +1,14 @@
 //! Samples on their way into a file.
 
 use std::io;
-use std::path::PathBuf;
-use std::time::SystemTime;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use pericore_observe::record::{About, Ending, Header};
 use pericore_table::FlushPace;
 
 use super::file::RecordFile;
+use super::parts::FileNames;
 use super::sink::{RecordingForm, Sink};
 use super::time::rfc3339;
 use super::{PACES, RecordArgs};
@@ -30,6 +31,7 @@ pub struct Recorder<'a> {
     /// Opened, and nothing written yet.
     opened: Option<RecordFile>,
     writer: Option<Sink<RecordFile>>,
+    names: FileNames<'a>,
     /// The first line of each part.
     header: Option<Header>,
     /// Number of the part that is written, from 1.
@@ -38,18 +40,48 @@ pub struct Recorder<'a> {
     part_began: f64,
     /// Samples of the parts before.
     before: u64,
+    /// The first and the last file that were ended before the end of the measurement.
+    ended: Option<(PathBuf, PathBuf)>,
     signal: Option<i32>,
 }
 
 impl<'a> Recorder<'a> {
     /// Nothing is opened before the measurement begins.
-    pub const fn new(args: &'a RecordArgs) -> Self {
-        Self { args, opened: None, writer: None, header: None, part: 1, part_began: 0.0, before: 0, signal: None }
+    pub fn new(args: &'a RecordArgs) -> Self {
+        let is_virtual = args.measure.machine.is_some();
+        let names = FileNames {
+            file: &args.output,
+            parts: args.parts,
+            host: (!is_virtual).then(host).flatten(),
+            started: if is_virtual { UNIX_EPOCH } else { SystemTime::now() },
+        };
+        Self {
+            args,
+            opened: None,
+            writer: None,
+            names,
+            header: None,
+            part: 1,
+            part_began: 0.0,
+            before: 0,
+            ended: None,
+            signal: None,
+        }
     }
 
     /// The name of the part that is written.
     fn path(&self) -> PathBuf {
-        self.args.parts.name(&self.args.output, self.part)
+        self.names.name(self.part, self.part_began)
+    }
+
+    /// Opens the file of the part that is written, in a folder that is there then.
+    fn create(&self) -> Result<RecordFile, Failure> {
+        let path = self.path();
+        if let Some(folder) = path.parent().filter(|_| self.args.parts.is_partitioned()) {
+            let refuse = |error| Failure::failed(refused_file::writing(folder, &error));
+            std::fs::create_dir_all(folder).map_err(refuse)?;
+        }
+        RecordFile::create(&path)
     }
 
     /// Begins a file.
@@ -60,20 +92,27 @@ impl<'a> Recorder<'a> {
         self.written(Sink::begin(format, file, header, pace))
     }
 
-    /// Ends the file that has its size or time, and begins the next.
-    fn go_on_if_full(&mut self, end: f64) -> Result<(), Failure> {
+    /// True if the file that is written has its size or time.
+    fn is_full(&self, end: f64) -> bool {
+        let Some(writer) = &self.writer else { return false };
+        writer.samples() > 0 && self.args.parts.is_full(writer.bytes(), end - self.part_began)
+    }
+
+    /// Ends the file that is written, and begins the next, so many seconds after the start.
+    fn go_on(&mut self, now: f64) -> Result<(), Failure> {
         let (Some(writer), Some(header)) = (&mut self.writer, &self.header) else { return Ok(()) };
-        if writer.samples() == 0 || !self.args.parts.is_full(writer.bytes(), end - self.part_began) {
-            return Ok(());
-        }
-        let ended = writer.end(&Ending::Whole).and_then(|()| writer.output_mut().put_in_place());
         let samples = writer.samples();
-        self.written(ended)?;
-        let name = self.args.parts.name(&self.args.output, self.part + 1);
-        let next = self.start(RecordFile::create(&name)?, header)?;
+        if samples > 0 {
+            let outcome = writer.end(&Ending::Whole).and_then(|()| writer.output_mut().put_in_place());
+            let path = writer.output().path().to_owned();
+            self.ended = Some((self.ended.take().map_or_else(|| path.clone(), |(first, _)| first), path));
+            self.written(outcome)?;
+            self.part += 1;
+        }
+        self.part_began = now;
+        let next = self.start(self.create()?, header)?;
         self.writer = Some(next);
         self.before += samples;
-        (self.part, self.part_began) = (self.part + 1, end);
         Ok(())
     }
 
@@ -109,7 +148,7 @@ impl<'a> Recorder<'a> {
 
 impl Receiver for Recorder<'_> {
     fn open(&mut self) -> Result<(), Failure> {
-        self.opened = Some(RecordFile::create(&self.path())?);
+        self.opened = Some(self.create()?);
         Ok(())
     }
 
@@ -117,12 +156,15 @@ impl Receiver for Recorder<'_> {
         let Some(file) = self.opened.take() else { return Ok(()) };
         Fewer::say(&Fewer::of(&subject.plan.layout()));
         let is_virtual = self.args.measure.machine.is_some();
+        if !is_virtual {
+            self.names.started = SystemTime::now();
+        }
         let about = About {
             pericore: env!("CARGO_PKG_VERSION").to_owned(),
             title: subject.title.clone(),
             emulated: subject.emulated.clone(),
-            started: (!is_virtual).then(|| rfc3339(SystemTime::now())),
-            host: (!is_virtual).then(host).flatten(),
+            started: (!is_virtual).then(|| rfc3339(self.names.started)),
+            host: self.names.host.clone(),
             event_files: self.args.measure.wanted.files.names(),
             // Only a model knows it.
             truth: self.args.truth && is_virtual,
@@ -134,13 +176,16 @@ impl Receiver for Recorder<'_> {
     }
 
     fn take(&mut self, taken: Taken<'_>) -> Result<(), Failure> {
-        let Some(writer) = &mut self.writer else { return Ok(()) };
         let end = taken.end.unwrap_or(taken.sample.seconds);
+        if self.names.is_another_day(self.part_began, end) {
+            self.go_on(end)?;
+        }
+        let Some(writer) = &mut self.writer else { return Ok(()) };
         // Only what has a sample in it is worth more than an older recording.
         let written = writer.sample(end, taken.sample, taken.truth);
         let outcome = written.and_then(|is_there| if is_there { writer.output_mut().put_in_place() } else { Ok(()) });
         self.written(outcome)?;
-        self.go_on_if_full(end)
+        if self.is_full(end) { self.go_on(end) } else { Ok(()) }
     }
 
     fn remark(&mut self, _words: &str) -> Result<(), Failure> {
@@ -167,9 +212,9 @@ impl Receiver for Recorder<'_> {
         let path = writer.output().path().display().to_string();
         let is_in_place = writer.output().is_in_place();
         self.written(outcome)?;
-        if self.part > 1 {
-            let (samples, parts) = (self.before + samples, if samples == 0 { self.part - 1 } else { self.part });
-            let [first, last] = [1, parts].map(|number| self.args.parts.name(&self.args.output, number));
+        if let Some((first, last)) = &self.ended {
+            let (parts, last) = if samples == 0 { (self.part - 1, &**last) } else { (self.part, Path::new(&path)) };
+            let samples = self.before + samples;
             notice::warn(format!("{samples} samples in {parts} parts, {} to {}", first.display(), last.display()));
             return Ok(());
         }

@@ -4,8 +4,8 @@ mod convert;
 mod diff;
 mod input;
 mod over_time;
-mod recording;
-mod span;
+pub mod recording;
+pub mod span;
 mod trace;
 mod until;
 

@@ -358,6 +358,6 @@ mod tests {
         let written = String::from_utf8(written).unwrap();
         let [entered, left] = ["\x1b[?1049h", "\x1b[?1049l"].map(|words| written.matches(words).count());
         assert_eq!((entered, left), (1, 1), "{written:?}");
-        assert!(ender.is_asked());
+        assert!(ender.is_requested());
     }
 }

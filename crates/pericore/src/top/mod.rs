@@ -7,6 +7,7 @@ mod frame;
 mod keys;
 mod line;
 mod live;
+mod play;
 mod screen;
 mod spark;
 mod state;
@@ -15,6 +16,7 @@ mod tests;
 mod track;
 mod watch;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -27,14 +29,18 @@ use screen::Screen;
 use state::{Look, State};
 use watch::Watch;
 
+/// Milliseconds between two samples, unless the user says.
+const INTERVAL: f64 = 1000.0;
+
 /// Arguments of `pericore top`.
 #[derive(Debug, Args)]
 pub struct TopArgs {
     #[command(flatten)]
     measure: MeasureArgs,
-    /// Milliseconds between two samples
-    #[arg(short = 'I', long = "interval", value_name = "MS", default_value_t = 1000.0, allow_negative_numbers = true)]
-    interval: f64,
+    /// Milliseconds between two samples: 1000 unless given. Of a recording (`top FILE`), for how long each sample is
+    /// shown: as long as it took unless given
+    #[arg(short = 'I', long = "interval", value_name = "MS", allow_negative_numbers = true)]
+    interval: Option<f64>,
     /// End after so many samples
     #[arg(short = 'n', long = "samples", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     samples: Option<u64>,
@@ -58,19 +64,31 @@ pub struct TopArgs {
 pub fn run(args: &TopArgs) -> Result<ExitCode, Failure> {
     let fail = |error| Failure::failed(format!("cannot use the terminal: {error}"));
     let screen = if args.batch { None } else { Screen::of_this_process().map_err(fail)? };
+    let look = Look { unicode: terminal::is_unicode(), paint: args.color.paint() };
+    let interval = args.interval.unwrap_or(INTERVAL);
+    let state = State::new(interval / 1e3, look, args.scope());
+    if let Some(file) = args.recording() {
+        return play::run(&args.measure, file, args.interval, Watch::new(state, screen, args.samples));
+    }
     if screen.is_some() && args.measure.has_program() {
         return Err(Failure::usage(
             "a program would share the terminal with the display: run it in another one; or add -b, or use `pericore stat -I 1000`",
         ));
     }
-    let look = Look { unicode: terminal::is_unicode(), paint: args.color.paint() };
-    let state = State::new(args.interval / 1e3, look, args.scope());
-    let course = Course { interval: Some(args.interval), intervals: None, period: None, repeat: 1, truth: false };
+    let course = Course { interval: Some(interval), intervals: None, period: None, repeat: 1, truth: false };
     let task = Task { args: &args.measure, course: &course };
     task.run_live(&mut Watch::new(state, screen, args.samples))
 }
 
 impl TopArgs {
+    /// The recording to play, if a file of one stands where a program would.
+    fn recording(&self) -> Option<&Path> {
+        match self.measure.program_words() {
+            [word] if play::is_recording(Path::new(word)) => Some(Path::new(word)),
+            _ => None,
+        }
+    }
+
     /// What to add up over at first, if the user said it.
     const fn scope(&self) -> Option<Scope> {
         match (self.per_unit, self.per_socket) {

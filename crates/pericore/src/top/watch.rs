@@ -10,6 +10,7 @@ use super::screen::Screen;
 use super::state::{SCOPES, State};
 use crate::failure::Failure;
 use crate::measure::{Ender, Receiver, Subject, Taken};
+use crate::results::Report;
 use crate::results::fewer::Fewer;
 use crate::results::rows;
 use crate::terminal::WIDTH;
@@ -45,40 +46,49 @@ impl Watch {
         };
         Self { place, wanted, ender: None }
     }
-}
 
-impl Receiver for Watch {
-    fn open(&mut self) -> Result<(), Failure> {
-        Ok(())
-    }
-
-    fn begin(&mut self, subject: &Subject<'_>) -> Result<(), Failure> {
-        self.ender = Some(subject.ender.clone());
+    /// Takes the terminal over, if there is one; `ender` ends what is shown.
+    ///
+    /// # Errors
+    /// The terminal cannot be used.
+    pub fn start(&mut self, title: String, sockets: usize, fewer: &[Fewer], ender: &Ender) -> Result<(), Failure> {
+        self.ender = Some(ender.clone());
         let name = |mut state: State| {
-            state.name(subject.title.clone(), subject.plan.sockets.len());
-            state.fewer = Fewer::of(&subject.plan.layout()).iter().map(ToString::to_string).collect();
+            state.name(title, sockets);
+            state.fewer = fewer.iter().map(ToString::to_string).collect();
             state
         };
         self.place = match std::mem::replace(&mut self.place, Place::Nowhere) {
-            Place::Screen(screen, state) => Place::Live(Live::start(name(state), screen, &subject.ender)?),
+            Place::Screen(screen, state) => Place::Live(Live::start(name(state), screen, ender)?),
             Place::Text(state) => Place::Text(name(state)),
             other => other,
         };
         Ok(())
     }
 
-    fn take(&mut self, taken: Taken<'_>) -> Result<(), Failure> {
-        let is_end_asked = self.ender.as_ref().is_some_and(Ender::is_asked);
+    /// Says how far samples lie apart, in seconds.
+    pub fn set_interval(&mut self, seconds: f64) {
+        match &mut self.place {
+            Place::Screen(_, state) | Place::Text(state) => state.interval = seconds,
+            Place::Live(live) => live.change(|state| state.interval = seconds),
+            Place::Nowhere => {}
+        }
+    }
+
+    /// Shows a sample: a report for each of [`SCOPES`].
+    ///
+    /// # Errors
+    /// Standard output takes no more.
+    pub fn show(&mut self, reports: &[Report; 3], at: TimeOfDay) -> Result<(), Failure> {
+        let is_end_requested = self.ender.as_ref().is_some_and(Ender::is_requested);
         // The rest of an interval that was cut off says little, and nobody waits for it.
-        if is_end_asked || self.wanted == Some(0) {
+        if is_end_requested || self.wanted == Some(0) {
             return Ok(());
         }
-        let reports = SCOPES.map(|scope| rows::report(&taken.plan.layout(), taken.sample, None, scope, taken.end));
-        let now = TimeOfDay::now();
         match &mut self.place {
-            Place::Live(live) => live.change(|state| state.take(&reports, now)),
+            Place::Live(live) => live.change(|state| state.take(reports, at)),
             Place::Text(state) => {
-                state.take(&reports, now);
+                state.take(reports, at);
                 let mut text = frame(state, WIDTH, usize::MAX).join("\n");
                 text.push_str("\n\n");
                 let mut out = io::stdout().lock();
@@ -94,6 +104,38 @@ impl Receiver for Watch {
         Ok(())
     }
 
+    /// True if there is a terminal with somebody in front of it.
+    pub const fn is_on_screen(&self) -> bool {
+        matches!(self.place, Place::Live(_))
+    }
+
+    /// Gives the terminal back.
+    ///
+    /// # Errors
+    /// The display failed, and said why on its way.
+    pub fn end(&mut self) -> Result<(), Failure> {
+        match std::mem::replace(&mut self.place, Place::Nowhere) {
+            Place::Live(live) => live.end(),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Receiver for Watch {
+    fn open(&mut self) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn begin(&mut self, subject: &Subject<'_>) -> Result<(), Failure> {
+        let fewer = Fewer::of(&subject.plan.layout());
+        self.start(subject.title.clone(), subject.plan.sockets.len(), &fewer, &subject.ender)
+    }
+
+    fn take(&mut self, taken: Taken<'_>) -> Result<(), Failure> {
+        let reports = SCOPES.map(|scope| rows::report(&taken.plan.layout(), taken.sample, None, scope, taken.end));
+        self.show(&reports, TimeOfDay::now())
+    }
+
     fn is_seen(&self) -> bool {
         true
     }
@@ -103,9 +145,6 @@ impl Receiver for Watch {
     }
 
     fn finish(&mut self) -> Result<(), Failure> {
-        match std::mem::replace(&mut self.place, Place::Nowhere) {
-            Place::Live(live) => live.end(),
-            _ => Ok(()),
-        }
+        self.end()
     }
 }

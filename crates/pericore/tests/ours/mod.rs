@@ -1,5 +1,7 @@
 //! The program, started as by a user who has set nothing: whoever runs the tests may have defaults of their own.
 
+pub mod python;
+
 use std::io::Write;
 use std::process::{Command, Output};
 

@@ -1,6 +1,9 @@
 //! `pericore record` and `pericore report` as a user meets them, on software machines.
 
+mod adversity;
 mod folder;
+mod killed;
+mod readers;
 mod record;
 mod report;
 mod table;

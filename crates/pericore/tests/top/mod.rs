@@ -290,3 +290,48 @@ fn a_signal_to_the_keeper_ends_the_measurement_in_order() {
         scratch.is_empty();
     }
 }
+
+/// A recording is played: as text at once, on a terminal sample by sample until a key ends it. What is shown at last is
+/// what `report --over-time` says: the mean, and the most.
+#[test]
+fn a_recording_is_played() {
+    let scratch = Scratch::new();
+    let file = scratch.0.path().join("x.parquet");
+    let file = file.to_str().expect("UTF-8");
+    let pericore = |line: &[&str]| {
+        let output = scratch.at_home(command(PERICORE)).args(line).output().expect("it starts");
+        let text = String::from_utf8(output.stdout).expect("UTF-8");
+        assert!(output.status.success(), "{line:?}: {}", String::from_utf8_lossy(&output.stderr));
+        text
+    };
+    let line = ["record", "-o", file, "--machine", "e5-2600", "--workload", "random:requests=20k,footprint=64M"];
+    pericore(&line);
+    let read = "imc/MEM_READ_BANDWIDTH";
+    let over_time = pericore(&["report", file, "--over-time", "-x", ";"]);
+    let row: Vec<&str> = over_time.lines().find(|row| row.contains(read)).expect("a row").split(';').collect();
+    let giga: Vec<f64> = row.iter().filter_map(|field| Some(field.parse::<f64>().ok()? / 1e9)).collect();
+    let known = |number: f64| giga.iter().any(|field| (field - number).abs() < 0.0006);
+    let text = pericore(&["top", "-b", file]);
+    let shown: Vec<&str> = text.lines().filter(|line| line.contains(read)).collect();
+    assert_eq!(shown.len(), 4, "a frame for each sample: {text}");
+    let [_now, mean, most] = numbers(shown[3])[..] else { panic!("{text}") };
+    assert!(known(mean) && known(most), "{shown:?} of {row:?}");
+    let last = shown[3].split_whitespace().take(5).collect::<Vec<_>>().join(" ");
+
+    let mut program = scratch.at_home(command(PERICORE));
+    program.args(["top", "-I", "50", file]);
+    let mut terminal = Terminal::start(program, ORDINARY);
+    terminal.until("the last sample", |screen| {
+        let line = screen.line(read).map(|line| line.split_whitespace().take(5).collect::<Vec<_>>().join(" "));
+        screen.line("4 samples").is_some() && line.as_deref() == Some(&last)
+    });
+    assert!(terminal.screen.lines[0].starts_with("EMULATED e5-2600"), "{}", terminal.screen.text());
+    terminal.press("q");
+    assert!(terminal.status().success());
+    assert!(!terminal.screen.is_other && !terminal.screen.is_cursor_hidden);
+
+    let output =
+        scratch.at_home(command(PERICORE)).args(["top", "-b", "--timeout", "5", file]).output().expect("it starts");
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(error.contains("--timeout is for measurements") && !output.status.success(), "{error}");
+}

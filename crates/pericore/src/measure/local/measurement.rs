@@ -124,7 +124,7 @@ impl Measurement<'_> {
         let ender = clock.wakeup.ender().clone();
         // Doubts what the model of a software machine that we run on says nothing of.
         let sink = |taken: run::Taken<'_>| {
-            let cut = self.interrupt.signal().is_some() || ender.is_asked();
+            let cut = self.interrupt.signal().is_some() || ender.is_requested();
             let sample = &*self.silent.doubt(taken.sample);
             self.receiver.take(Taken { plan: taken.plan, sample, truth: None, end: taken.end, cut })
         };

@@ -202,7 +202,7 @@ fn outwait(neighbour: &Neighbour, watching: Option<&mut (Interrupt, Wakeup)>) ->
 
 /// True if a signal or the receiver wants an end.
 fn is_ended(interrupt: &Interrupt, wakeup: &Wakeup) -> bool {
-    interrupt.signal().is_some() || wakeup.ender().is_asked()
+    interrupt.signal().is_some() || wakeup.ender().is_requested()
 }
 
 /// What is measured, above the table.
