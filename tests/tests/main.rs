@@ -15,6 +15,7 @@ mod golden_emerald_rapids_session;
 mod golden_nehalem;
 mod guest;
 mod intels_event_files;
+mod kernel_families;
 mod library;
 mod lookup_command_lines;
 #[path = "../examples/memory_bandwidth.rs"]

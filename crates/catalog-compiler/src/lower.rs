@@ -237,6 +237,7 @@ fn event(unit: &Unit, event: &Event) -> compiled::Event {
         measure: event.measure,
         decode: list(&event.decode, |row| decode_row(unit, event, row)),
         subevents: list(&event.subevents, |row| subevent(event, row)),
+        is_whole: false,
         category: text(&event.category),
         later: event.later,
     }

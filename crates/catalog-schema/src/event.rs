@@ -90,6 +90,8 @@ pub struct Event {
     /// Subevents; empty if the event has none.
     #[serde(deserialize_with = "embedded::list")]
     pub subevents: &'static [Subevent],
+    /// True if it counts by itself, beside its subevents, with none of their bits.
+    pub is_whole: bool,
     /// Category in the guide.
     pub category: &'static str,
     /// True if a later document than the guide added it.

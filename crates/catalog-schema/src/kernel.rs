@@ -53,6 +53,12 @@ pub struct KernelUnit {
     /// Names that drivers have for its PMU, without an instance's number, the newest first; empty if none has one.
     #[serde(deserialize_with = "embedded::list")]
     pub pmus: &'static [&'static str],
+    /// Events that drivers have names for, and the terms that these stand for: `event=0x04,umask=0x03`.
+    #[serde(deserialize_with = "embedded::list")]
+    pub aliases: &'static [(&'static str, &'static str)],
+    /// Where the unit's control register has the code (`event`) and the umask, each with its extension.
+    #[serde(deserialize_with = "embedded::list")]
+    pub control: &'static [PmuField],
     /// Fields of `perf_event_attr`.
     #[serde(deserialize_with = "embedded::list")]
     pub fields: &'static [PmuField],
@@ -119,7 +125,7 @@ pub struct PmuRow {
     pub filter_value: u32,
     /// Filters that it takes, by index, separated by commas.
     pub filters: Option<u32>,
-    /// Counters that can take it, as a bit mask; none for free-running ones.
+    /// Counters that can take it, as a bit mask; none if it has one of its own, fixed or free-running.
     pub counters: u16,
     /// True if Intel advises against it.
     pub deprecated: bool,
@@ -143,6 +149,16 @@ impl PmuField {
         value
     }
 
+    /// The word with this value in it; bits of the value that have no place are left out.
+    pub fn word(&self, value: u64) -> u64 {
+        let (mut word, mut rest) = (0, value);
+        for range in self.bits {
+            word = range.0.set(word, rest);
+            rest = rest.checked_shr(range.0.width.into()).unwrap_or(0);
+        }
+        word
+    }
+
     /// A filter's name as families with registers have it.
     pub fn filter_name(&self) -> &'static str {
         self.name.strip_prefix("filter_").unwrap_or(self.name)
@@ -152,13 +168,12 @@ impl PmuField {
 impl KernelUnit {
     /// The value of the control register that selects an event, with the bits where the hardware has them.
     pub fn control(&self, event: &PmuEvent, row: &PmuRow) -> u64 {
-        let lowest = |name: &str| {
-            let field = self.fields.iter().find(|field| field.name == name);
-            field.and_then(|field| field.bits.first()).map_or(0, |range| u32::from(range.0.lsb))
+        let placed = |fields: &[PmuField], name: &str, value: u64| {
+            fields.iter().find(|field| field.name == name).map_or(0, |field| field.word(value))
         };
-        let code = u64::from(event.code);
-        let select = code & 0xff | (code >> 8 & 1) << 21 | (row.umask & 0xff) << 8 | row.umask >> 8 << 32;
-        select | u64::from(row.ports) << lowest("ch_mask") | u64::from(row.flow_classes) << lowest("fc_mask")
+        let select = placed(self.control, "event", event.code.into()) | placed(self.control, "umask", row.umask);
+        let masks = [("ch_mask", u64::from(row.ports)), ("fc_mask", u64::from(row.flow_classes))];
+        masks.into_iter().fold(select, |control, (name, value)| control | placed(self.fields, name, value))
     }
 
     /// The filters that a row is meant with: its value lies in the upper half of `config1`.

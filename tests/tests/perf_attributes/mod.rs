@@ -4,8 +4,8 @@
 //! perf runs on trees of PMUs that are made of facts of the driver's source. Where perf's own tables differ from
 //! Intel's files or from the driver, the log has the row and a [`Difference`]. Any other row that differs fails.
 
-mod perf;
-mod pmus;
+pub mod perf;
+pub mod pmus;
 
 use std::fmt::Write;
 
@@ -75,6 +75,11 @@ fn log_of(code: &str) -> Vec<&'static str> {
     let is_head = |line: &str| !line.starts_with(' ');
     let lines = LOG.lines().skip_while(|line| !line.starts_with(&format!("{code}: ")));
     lines.skip(1).take_while(|line| !is_head(line)).collect()
+}
+
+/// True if the log has a reason why perf selects an event in another way.
+pub fn is_known_difference(code: &str, event: &str) -> bool {
+    log_of(code).iter().any(|line| line.contains(&format!(": {event}: ours ")))
 }
 
 /// A number that spreads rows over tenths.

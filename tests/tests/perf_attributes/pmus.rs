@@ -27,6 +27,8 @@ pub struct FamilyPmus {
     pub cpuid: &'static str,
     /// Formats and events, by the PMU's name.
     pmus: BTreeMap<String, (Texts, Texts)>,
+    /// How many there are, by name.
+    instances: BTreeMap<String, usize>,
 }
 
 /// All families of the facts.
@@ -39,10 +41,12 @@ pub fn families() -> Vec<FamilyPmus> {
             ["formats", name] => group = Some((name, true)),
             ["events", name] => group = Some((name, false)),
             ["family", code, cpuid] => families.push(FamilyPmus { code, cpuid, ..FamilyPmus::default() }),
-            ["pmu", name, _, format, ref event @ ..] => {
+            ["pmu", name, instances, format, ref event @ ..] => {
                 let family = families.last_mut().expect("a family above");
                 let events = event.first().map_or_else(Texts::new, |group| events[group].clone());
-                family.pmus.insert(format!("uncore_{name}"), (formats[format].clone(), events));
+                let name = format!("uncore_{name}");
+                family.instances.insert(name.clone(), instances.parse().expect("a number"));
+                family.pmus.insert(name, (formats[format].clone(), events));
             }
             _ => match group {
                 Some((name, true)) => {
@@ -75,6 +79,34 @@ impl FamilyPmus {
         }
         fs::create_dir_all(root.join("devices/system/cpu")).expect("a folder");
         file(&root.join("devices/system/cpu/online"), "0");
+    }
+
+    /// Writes what `/sys` has on a machine of two sockets with a CPU each, with all instances of each PMU. Every PMU has a number of its own, which comes back with its name and instance.
+    pub fn write_machine(&self, root: &Path) -> BTreeMap<u32, (String, usize)> {
+        let file = |path: String, text: &str| {
+            let path = root.join("sys").join(path);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+            fs::write(path, format!("{text}\n")).expect("written");
+        };
+        file("devices/system/cpu/online".to_owned(), "0-1");
+        for cpu in 0..2 {
+            file(format!("devices/system/cpu/cpu{cpu}/topology/physical_package_id"), &cpu.to_string());
+        }
+        let mut kinds = BTreeMap::new();
+        for (name, (formats, events)) in &self.pmus {
+            for instance in 0..self.instances[name] {
+                let kind = 20 + u32::try_from(kinds.len()).expect("few");
+                let number = if self.instances[name] == 1 { String::new() } else { format!("_{instance}") };
+                let folder = format!("bus/event_source/devices/{name}{number}");
+                for (below, texts) in [("format", formats), ("events", events)] {
+                    texts.iter().for_each(|(name, text)| file(format!("{folder}/{below}/{name}"), text));
+                }
+                file(format!("{folder}/type"), &kind.to_string());
+                file(format!("{folder}/cpumask"), "0-1");
+                kinds.insert(kind, (name.clone(), instance));
+            }
+        }
+        kinds
     }
 
     /// What terms mean in a PMU's formats, such as `umask=0x101` in `config:8-15,32-55`; none if a value does not fit.

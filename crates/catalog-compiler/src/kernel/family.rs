@@ -4,9 +4,13 @@ use std::collections::BTreeMap;
 
 use pericore_catalog_schema::{CpuModel, KernelCpu};
 
+use super::aliases::Aliases;
 use super::layout::{LayoutField, Layouts};
 use super::lines::TableLines;
 use crate::{Diagnostics, Place};
+
+/// The layout of control registers.
+const CONTROL: &str = "control";
 
 /// A kind of unit.
 #[derive(Debug)]
@@ -35,7 +39,11 @@ pub struct UnitLine {
     pub place: Place,
     pub name: String,
     pub layout: Vec<LayoutField>,
+    /// Where the control register has codes and umasks.
+    pub control: Vec<LayoutField>,
     pub pmus: Vec<String>,
+    /// Events that drivers have names for, and their terms.
+    pub aliases: Vec<(String, String)>,
 }
 
 /// Reads `unit NAME TITLE`, and `intel NAME` below it where that is not the same in capitals.
@@ -64,8 +72,9 @@ pub fn units(lines: &TableLines, diagnostics: &mut Diagnostics) -> BTreeMap<Stri
     kinds
 }
 
-/// Reads `family NAME ALIAS…`, `header …`, `title …`, `cpu FAMILY MODEL [STEPPING-STEPPING]`, `unit NAME LAYOUT PMU…`.
-pub fn read(lines: &TableLines, layouts: &Layouts, diagnostics: &mut Diagnostics) -> FamilyHeader {
+/// Reads `family NAME ALIAS…`, `header …`, `title …`, `cpu FAMILY MODEL [STEPPING-STEPPING]`, `unit NAME LAYOUT PMU…`,
+/// and below a unit `aliases NAME`.
+pub fn read(lines: &TableLines, layouts: &Layouts, aliases: &Aliases, diagnostics: &mut Diagnostics) -> FamilyHeader {
     let mut header = FamilyHeader { place: Place { file: lines.file, line: 0 }, ..FamilyHeader::default() };
     for (place, line) in lines.iter() {
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -85,12 +94,19 @@ pub fn read(lines: &TableLines, layouts: &Layouts, diagnostics: &mut Diagnostics
                     place,
                     name: name.to_owned(),
                     layout: fields.clone(),
+                    control: layouts.get(CONTROL).cloned().unwrap_or_default(),
                     pmus: pmus.iter().map(|pmu| (*pmu).to_owned()).collect(),
+                    aliases: Vec::new(),
                 }),
                 None => diagnostics.report(place, format!("no layout {layout:?}"), "add it to the file layouts"),
             },
+            ["aliases", list] => match (aliases.get(list), header.units.last_mut()) {
+                (Some(known), Some(unit)) => unit.aliases.clone_from(known),
+                (None, _) => diagnostics.report(place, format!("no aliases {list:?}"), "add them to the file aliases"),
+                (_, None) => diagnostics.report(place, "aliases of no unit", "write `unit NAME LAYOUT PMU` above them"),
+            },
             _ => {
-                let fix = "lines begin with family, header, title, cpu or unit; see README.md";
+                let fix = "lines begin with family, header, title, cpu, unit or aliases; see README.md";
                 diagnostics.report(place, format!("{line:?} is no line of a family"), fix);
             }
         }

@@ -1,5 +1,6 @@
 //! The tables of `catalog/kernel`: PMUs as Linux's driver has them, and Intel's events. The README there is the format.
 
+mod aliases;
 mod events;
 mod family;
 mod layout;
@@ -15,6 +16,7 @@ use pericore_catalog_schema::{Document, KernelFamily, KernelUnit, PmuEvent, PmuF
 use crate::{Diagnostics, Place};
 use events::{EventFact, EventTable, Facts, UnitFacts};
 use family::{FamilyHeader, UnitKind, UnitLine};
+use layout::LayoutField;
 use lines::TableLines;
 use names::Names;
 
@@ -35,12 +37,13 @@ pub fn read(root: &Path, diagnostics: &mut Diagnostics) -> KernelTables {
     }
     let mut reader = Reader { folder: &folder, diagnostics };
     let layouts = reader.file("layouts", layout::read);
+    let aliases = reader.file("aliases", aliases::read);
     let kinds = reader.file("units", family::units);
     let (mut headers, mut tables) = (Vec::new(), BTreeMap::new());
     for code in codes(&folder) {
         headers.push((
             code.clone(),
-            reader.file(&format!("families/{code}.family"), |lines, d| family::read(lines, &layouts, d)),
+            reader.file(&format!("families/{code}.family"), |lines, d| family::read(lines, &layouts, &aliases, d)),
         ));
         // A family without a table has PMUs, and its events elsewhere.
         if folder.join(format!("events/{code}.events")).is_file() {
@@ -153,18 +156,21 @@ fn unit(line: &UnitLine, kind: &UnitKind, facts: &Facts, names: &mut Names) -> K
             PmuEvent { name: names.index(bare.unwrap_or(name)), prefixed: bare.is_none(), code, rows: rows.leak() };
         events.push(event);
     }
-    let fields: Vec<PmuField> = line
-        .layout
-        .iter()
-        .map(|field| PmuField { name: text(&field.name), word: field.word, bits: field.bits.clone().leak() })
-        .collect();
     KernelUnit {
         name: text(&line.name),
         title: text(&kind.title),
         intel_unit: text(&kind.intel),
         prefix: facts.prefixes.get(&line.name).map_or("", |prefix| text(prefix)),
         pmus: line.pmus.iter().map(|pmu| text(pmu)).collect::<Vec<_>>().leak(),
-        fields: fields.leak(),
+        aliases: line.aliases.iter().map(|(name, terms)| (text(name), text(terms))).collect::<Vec<_>>().leak(),
+        control: fields(&line.control),
+        fields: fields(&line.layout),
         events: events.leak(),
     }
+}
+
+fn fields(layout: &[LayoutField]) -> &'static [PmuField] {
+    let field =
+        |field: &LayoutField| PmuField { name: text(&field.name), word: field.word, bits: field.bits.clone().leak() };
+    layout.iter().map(field).collect::<Vec<_>>().leak()
 }

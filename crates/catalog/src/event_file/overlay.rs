@@ -203,7 +203,8 @@ impl Draft {
             let name = format!("{}/{}", unit.name, self.event.name);
             let (built_in, file) = ((self.event.config, self.event.counters), (row.config, row.counters));
             result.replaced.push(Replaced { line: row.line, name, built_in, file });
-            self.event = Event { name: self.event.name, ..new_event(unit, row, false, source) };
+            self.event =
+                Event { name: self.event.name, is_whole: self.event.is_whole, ..new_event(unit, row, false, source) };
         }
     }
 }
@@ -260,6 +261,7 @@ fn new_event(unit: &'static Unit, row: &FileEvent<'_>, has_subevents: bool, sour
         decode: template.as_ref().map_or(&[], |known| known.decode),
         subevents: &[],
         category: template.as_ref().map_or("", |known| known.category),
+        is_whole: false,
         later: true,
     }
 }

@@ -58,6 +58,16 @@ impl ShippedKernel {
     }
 }
 
+/// The row of a family.
+pub fn of(family: &Family) -> Option<&'static ShippedKernel> {
+    families().iter().find(|known| known.name == family.name)
+}
+
+/// True if only the kernel's driver counts this family's events.
+pub fn counts_alone(family: &Family) -> bool {
+    of(family).is_some_and(ShippedKernel::is_without_registers)
+}
+
 /// All families whose PMUs are known; unpacks nothing.
 pub fn families() -> &'static [ShippedKernel] {
     &KERNEL
@@ -95,6 +105,5 @@ pub fn family_of_cpu(family: u16, model: u16, stepping: u8) -> Option<&'static S
 
 /// The PMU of a family's unit.
 pub fn unit(family: &Family, unit: &str) -> Option<&'static KernelUnit> {
-    let family = families().iter().find(|known| known.name == family.name)?;
-    family.tables().units.iter().find(|known| known.name == unit)
+    of(family)?.tables().units.iter().find(|known| known.name == unit)
 }

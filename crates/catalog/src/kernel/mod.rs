@@ -10,6 +10,6 @@ mod perf;
 mod pool;
 mod view;
 
-pub use families::{ShippedKernel, families, family, family_of_cpu, family_of_file, unit};
+pub use families::{ShippedKernel, counts_alone, families, family, family_of_cpu, family_of_file, of, unit};
 pub use names::{IntelEvent, IntelNames, intel_events};
 pub use perf::{NotOffered, PerfEvent, perf_event};

@@ -34,7 +34,9 @@ pub fn family(tables: &'static KernelFamily) -> Family {
         stubs: &[],
         clocks: &[],
         default_metrics: &[],
-        units: list(list(tables.units.iter().filter(|unit| !unit.events.is_empty()).map(unit))),
+        units: list(list(
+            tables.units.iter().filter(|unit| !unit.events.is_empty() || !unit.pmus.is_empty()).map(unit),
+        )),
         value_sets: &[],
     }
 }
@@ -52,7 +54,7 @@ fn unit(unit: &'static KernelUnit) -> Unit {
         intel_unit: Some(unit.intel_unit),
         intel_prefix: Some(unit.prefix),
         perf_pmu: unit.pmus.first().copied(),
-        perf_events: &[],
+        perf_events: unit.aliases,
         clock: "",
         instances: INSTANCES,
         one_per: None,
@@ -67,7 +69,9 @@ fn unit(unit: &'static KernelUnit) -> Unit {
             device_ids: &[],
             bus: 0,
         }]),
-        registers: list(registers.iter().filter_map(|&(name, word)| register(unit, name, word))),
+        registers: list(
+            registers.iter().filter_map(|&(name, word)| register(unit, name, word)).chain([counter(highest)]),
+        ),
         field_sets: &[],
         signals: &[],
         events: list(unit.events.iter().map(|row| event(unit, row))),
@@ -78,21 +82,32 @@ fn unit(unit: &'static KernelUnit) -> Unit {
 
 /// The fields of a word of `perf_event_attr`: `config` is the control register, the others hold filters.
 fn register(unit: &KernelUnit, register_name: &'static str, word: AttributeWord) -> Option<Register> {
-    let offered = unit.fields.iter().filter(|field| field.word == word);
-    let mut fields: Vec<Field> = offered.flat_map(named_ranges).collect();
+    let of_word = unit.fields.iter().filter(|field| field.word == word);
+    let mut fields: Vec<Field> = of_word.flat_map(named_ranges).collect();
     if word == AttributeWord::Config && !fields.iter().any(|field| field.name == EXTENSION) && has_extended(unit) {
         // The driver lets it not through: what has it is refused with the field's name.
         fields.push(writable(EXTENSION, BitRange::new(21, 21)));
     }
     let fields = list(fields);
     let role = if word == AttributeWord::Config { Role::Control } else { Role::Filter };
-    (!fields.is_empty()).then_some(Register {
-        name: register_name,
+    (!fields.is_empty()).then(|| offered(register_name, role, 1, fields))
+}
+
+/// The counters that events of this mask may count on. Which one does is the driver's choice.
+fn counter(mask: u16) -> Register {
+    let count = u8::try_from(16 - mask.leading_zeros()).unwrap_or(16).max(1);
+    let fields = list([writable("event_count", BitRange::new(47, 0))]);
+    offered("ctr", Role::Counter, count, fields)
+}
+
+const fn offered(name: &'static str, role: Role, count: u8, fields: &'static [Field]) -> Register {
+    Register {
+        name,
         guide_name: "",
         role,
         placement: 0,
         offset: 0,
-        count: 1,
+        count,
         stride: 0,
         width: 64,
         reset: 0,
@@ -105,7 +120,7 @@ fn register(unit: &KernelUnit, register_name: &'static str, word: AttributeWord)
         signal: None,
         measure: Measure::Arrivals,
         when: &[],
-    })
+    }
 }
 
 /// True if an event of the unit needs the extension of the event select.
@@ -159,6 +174,7 @@ fn event(unit: &'static KernelUnit, event: &'static PmuEvent) -> Event {
         measure: Measure::Arrivals,
         decode: &[],
         subevents: list(event.rows.iter().filter_map(|row| subevent(unit, event, row))),
+        is_whole: plain.is_some(),
         category: "",
         later: false,
     }

@@ -16,7 +16,6 @@ pub struct DriverNames {
     pub(super) fixed: Vec<(String, u64)>,
     /// What is added to a PMU's name for its free-running counters.
     pub(super) free_running: String,
-    pmus: Vec<Vec<String>>,
     formats: Vec<WrongFormat>,
     filters: Vec<FilterUse>,
 }
@@ -92,9 +91,6 @@ impl DriverNames {
             }
             ["fixed", terms] => self.fixed = parse_terms(terms)?,
             ["free", suffix] => self.free_running = own(suffix),
-            ["name", first, ref others @ ..] if !others.is_empty() => {
-                self.pmus.push([&[first], others].concat().iter().map(|name| own(name)).collect());
-            }
             ["format", family, pmu, term, text, truth] => {
                 let truth = truth.parse().ok()?;
                 let (family, pmu, term, text) = (own(family), own(pmu), own(term), own(text));
@@ -113,14 +109,6 @@ impl DriverNames {
     /// The row of a field that goes by another name, or together with another field.
     pub(super) fn of_field(&self, field: &str) -> Option<&TermNames> {
         self.terms.iter().find(|row| row.fields.iter().any(|known| known == field))
-    }
-
-    /// All names of a PMU, in any version.
-    pub(super) fn names_of<'n>(&'n self, pmu: &'n str) -> Vec<&'n str> {
-        match self.pmus.iter().find(|names| names.iter().any(|name| name == pmu)) {
-            Some(names) => names.iter().map(String::as_str).collect(),
-            None => vec![pmu],
-        }
     }
 
     /// The PMU with what its format files should say.
@@ -150,8 +138,6 @@ mod tests {
     fn the_shipped_table_is_read_to_its_end() {
         let names = DriverNames::read(TABLE).expect("every line is a row");
         assert_eq!(names.fixed, [("event".to_owned(), 0xff)]);
-        assert_eq!(names.names_of("uncore_ubox"), ["uncore_type_5", "uncore_ubox"]);
-        assert_eq!(names.names_of("uncore_imc"), ["uncore_imc"]);
         assert_eq!(names.of_field("ev_sel_ext").unwrap().terms, ["event"]);
         assert!(names.of_field("tid_en").is_none());
     }

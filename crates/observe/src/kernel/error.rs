@@ -88,7 +88,7 @@ pub enum KernelError {
         unit: &'static str,
     },
     /// The PMU has no terms for the event.
-    #[error("{label}: {pmu} cannot count this: {why}; leave the event out, or count it with --through registers")]
+    #[error("{label}: {pmu} cannot count this: {why}; leave the event out")]
     Inexpressible {
         /// Event.
         label: String,
@@ -172,7 +172,7 @@ pub enum KernelError {
         cpu: u32,
     },
     /// The kernel refuses a term.
-    #[error("{label}: {pmu} refuses {terms}: {why}; leave the event out, or count it with --through registers")]
+    #[error("{label}: {pmu} refuses {terms}: {why}; leave the event out")]
     Refused {
         /// Event.
         label: String,

@@ -3,7 +3,7 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-use pericore_catalog::{Family, Unit};
+use pericore_catalog::{Family, Unit, kernel};
 
 use super::driver::DriverNames;
 use super::error::{KernelError, PmuError};
@@ -123,8 +123,8 @@ impl KernelPmus {
     fn kind(&self, family: &'static Family, event: &SelectedEvent, stem: &str) -> Result<Kind, KernelError> {
         let names = DriverNames::shipped();
         let suffix = if is_free_running(event) { names.free_running.as_str() } else { "" };
-        let main = event.unit.perf_pmu.unwrap_or(stem);
-        let stems: Vec<String> = names.names_of(main).iter().map(|name| format!("{name}{suffix}")).collect();
+        let stems = names_of(family, event.unit).map(|name| format!("{name}{suffix}"));
+        let stems: Vec<String> = if suffix.is_empty() { stems.collect() } else { vec![stem.to_owned()] };
         let found = stems.iter().find_map(|stem| {
             let numbered: Vec<(u16, &String)> =
                 self.names.iter().filter_map(|name| Some((number_of(stem, name)?, name))).collect();
@@ -225,6 +225,13 @@ fn stem_of(event: &SelectedEvent) -> Result<String, KernelError> {
     let stem = unit.perf_pmu.ok_or(KernelError::NoSuchKind { unit: unit.name })?;
     let suffix = if is_free_running(event) { DriverNames::shipped().free_running.as_str() } else { "" };
     Ok(format!("{stem}{suffix}"))
+}
+
+/// All names that drivers have for a unit's PMU, the catalogue's first.
+fn names_of(family: &Family, unit: &Unit) -> impl Iterator<Item = &'static str> {
+    let known = kernel::unit(family, unit.name).map_or(&[][..], |known| known.pmus);
+    let others = known.iter().copied().filter(move |name| Some(*name) != unit.perf_pmu);
+    unit.perf_pmu.into_iter().chain(others)
 }
 
 /// The number of a PMU of a kind: where there is one of a kind, it has none in its name.

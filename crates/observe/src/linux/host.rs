@@ -2,9 +2,10 @@
 
 use std::fs;
 
-use pericore_catalog::Family;
+use pericore_catalog::{Family, kernel};
 
 use super::cpu_list::cpu_list;
+use super::processor::INTEL;
 use super::{LinuxSpace, Processor, Root};
 use crate::discover::Cpu;
 
@@ -57,13 +58,16 @@ impl Host {
         Ok(Self { root, processor, cpus })
     }
 
-    /// The family of the catalogue that the processor belongs to.
+    /// The family of the catalogue that the processor belongs to; where the catalogue has none of its registers, its
+    /// PMUs as the kernel's driver offers them ([`kernel::counts_alone`]).
     ///
     /// # Errors
     /// [`HostError::UnknownProcessor`] if it belongs to none.
     pub fn family(&self) -> Result<&'static Family, HostError> {
-        let Processor { vendor, family, model, is_virtual, .. } = &self.processor;
-        self.processor.known_as().ok_or_else(|| HostError::UnknownProcessor {
+        let Processor { vendor, family, model, is_virtual, stepping, .. } = &self.processor;
+        let of_kernel = || kernel::family_of_cpu(*family, *model, *stepping).filter(|_| vendor == INTEL);
+        let known = self.processor.known_as().or_else(|| of_kernel().map(kernel::ShippedKernel::family));
+        known.ok_or_else(|| HostError::UnknownProcessor {
             vendor: vendor.clone(),
             family: *family,
             model: *model,

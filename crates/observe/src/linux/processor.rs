@@ -2,6 +2,9 @@
 
 use pericore_catalog::{Family, Shipped};
 
+/// The vendor whose processors the catalogue has.
+pub(super) const INTEL: &str = "GenuineIntel";
+
 /// What CPUID says of a processor.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Processor {
@@ -66,10 +69,10 @@ impl Processor {
         }
     }
 
-    /// The family of the catalogue that the processor belongs to.
+    /// The family of the catalogue that the processor belongs to, if its registers are there.
     pub fn known_as(&self) -> Option<&'static Family> {
         let is_this = |shipped: &&&'static Shipped| shipped.cpus.contains(&(self.family, self.model));
-        if self.vendor != "GenuineIntel" {
+        if self.vendor != INTEL {
             return None;
         }
         pericore_catalog::shipped().iter().find(is_this).map(|shipped| shipped.family())

@@ -72,6 +72,9 @@ impl<'a> Planner<'a> {
         let mut counters: Vec<CounterUse> = Vec::new();
         for &index in events {
             match &selection.events[index].source {
+                EventSource::Programmed(programming) if programming.counters == 0 => {
+                    counters.extend(own_counter(unit, index, programming.control));
+                }
                 EventSource::Programmed(_) => {}
                 EventSource::Fixed(register) => share(&mut counters, index, register, 0, fixed_control(unit)),
                 EventSource::FreeRunning { register, member } => share(&mut counters, index, register, *member, None),
@@ -165,7 +168,8 @@ pub(super) fn slots(selection: &Selection, events: &[usize]) -> Vec<Slot> {
     let mut slots: Vec<Slot> = Vec::new();
     let mut by_control: HashMap<u64, Vec<usize>> = HashMap::new();
     for &index in events {
-        let Some(programming) = selection.events[index].programming() else { continue };
+        let programming = selection.events[index].programming().filter(|programming| programming.counters != 0);
+        let Some(programming) = programming else { continue };
         let alike = by_control.entry(programming.control).or_default();
         let serves = |slot: &&usize| {
             selection.events[slots[**slot][0]].programming().is_some_and(|known| known.same_as(programming))
@@ -201,6 +205,20 @@ pub(super) fn demands<'s>(selection: &'s Selection, slots: &[Slot]) -> Vec<Deman
 fn fixed_control(unit: &'static Unit) -> Option<(&'static Register, u64)> {
     let register = unit.register(Role::FixedControl)?;
     Some((register, register.field("en")?.bits.mask()))
+}
+
+/// The counter of an event that the kernel's driver has one for, fixed or free-running.
+fn own_counter(unit: &'static Unit, event: usize, control: u64) -> Option<CounterUse> {
+    let (register, by) = (unit.register(Role::Counter)?, unit.register(Role::Control)?);
+    let events = vec![event];
+    Some(CounterUse {
+        register,
+        member: 0,
+        control: Some((by, control)),
+        events,
+        round: None,
+        safe_seconds: f64::INFINITY,
+    })
 }
 
 /// Adds an event to a counter that needs no choice.

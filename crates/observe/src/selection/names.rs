@@ -103,14 +103,19 @@ pub(super) fn unit(family: &'static Family, name: &str) -> Result<(&'static Unit
     }
 }
 
-/// The catalogue's name and settings of an event that Linux perf has a name for; other names as they are.
+/// The catalogue's name and settings of an event that Linux perf has a name for, or settings alone where the catalogue
+/// has no such event; other names as they are.
 pub(super) fn without_alias<'n>(
     unit: Option<&'static Unit>,
     name: &'n str,
-) -> (&'n str, impl Iterator<Item = (&'static str, &'static str)>) {
+) -> (Option<&'n str>, impl Iterator<Item = (&'static str, &'static str)>) {
     let aliases = unit.map_or(&[][..], |unit| unit.perf_events);
     let means = aliases.iter().find_map(|(alias, means)| alias.eq_ignore_ascii_case(name).then_some(*means));
-    let (meant, settings) = means.map_or((name, ""), |means| means.split_once(',').unwrap_or((means, "")));
+    let (meant, settings) = match means {
+        None => (Some(name), ""),
+        Some(terms) if terms.starts_with("event=") => (None, terms),
+        Some(means) => means.split_once(',').map_or((Some(means), ""), |(name, settings)| (Some(name), settings)),
+    };
     (meant, settings.split(',').filter_map(|setting| setting.split_once('=')))
 }
 

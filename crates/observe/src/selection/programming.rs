@@ -76,7 +76,8 @@ fn program(
     }
     // Without a subevent's bits nothing is chosen, unless the event's own value has some: then that counts everything.
     let choosing = subevent_bits(event);
-    if subevent.is_none() && choosing != 0 && event.config & choosing == 0 && !draft.has_any(choosing) {
+    let is_open = subevent.is_none() && !event.is_whole;
+    if is_open && choosing != 0 && event.config & choosing == 0 && !draft.has_any(choosing) {
         return Err((None, Problem::NeedsSubevent { event: event.name, subevents: subevent_names(event) }));
     }
     for used in &uses {

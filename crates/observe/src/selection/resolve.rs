@@ -67,8 +67,10 @@ fn sort<'s>(family: &'static Family, text: &str, written: &Written<'s>) -> Resul
             None if pieces.named.is_some() => return Err(term.key.refuse(text, Problem::SecondEvent)),
             None => {
                 let (name, settings) = names::without_alias(place, key);
-                let named = names::event(family, place, name);
-                pieces.named = Some(named.map_err(|problem| term.key.refuse(text, problem))?);
+                if let Some(name) = name {
+                    let named = names::event(family, place, name);
+                    pieces.named = Some(named.map_err(|problem| term.key.refuse(text, problem))?);
+                }
                 let given = |(key, value)| (*term, Setting { key, given: Given::Text(value) });
                 pieces.settings.extend(settings.map(given));
             }

@@ -56,6 +56,11 @@ impl Finding {
         Self { check: check.into(), state: State::Bad, says: says.into(), remedy: Some(remedy.into()) }
     }
 
+    /// The same as something that is missing.
+    pub fn into_problem(self, remedy: &str) -> Self {
+        Self { state: State::Bad, remedy: Some(remedy.to_owned()), ..self }
+    }
+
     /// Something failed. Errors end with what to do, after the last semicolon.
     pub fn refused(check: &str, error: &impl Display) -> Self {
         let text = error.to_string();

@@ -9,6 +9,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Args;
+use pericore_catalog::kernel;
 use pericore_observe::discover::Cpu;
 use pericore_observe::linux::{Host, Processor};
 use pericore_registers::RegisterSpace;
@@ -98,7 +99,9 @@ fn this_machine(host: &Host) -> Vec<Finding> {
                 findings.push(Finding::note("virtual", VIRTUAL));
             }
             findings.extend(system::examine(host.root(), cpu, Some(family)));
-            findings.extend(units::examine(&mut host.space(), family, &host.cpus));
+            if !kernel::counts_alone(family) {
+                findings.extend(units::examine(&mut host.space(), family, &host.cpus));
+            }
         }
         Err(_) => {
             let is_intel = host.processor.vendor == "GenuineIntel";

@@ -4,7 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::Path;
 
-use pericore_catalog::Family;
+use pericore_catalog::{Family, kernel as drivers};
 use pericore_observe::kernel::{kinds_of_pmus, uncore_pmus};
 use pericore_observe::linux::{REMEDY_MEM, REMEDY_MSR, REMEDY_MSR_MODULE, REMEDY_PCI, Root};
 use pericore_registers::AddressSpace;
@@ -20,12 +20,15 @@ const PERFMON: (u32, &str) = (38, "CAP_PERFMON");
 const OF_DISTRIBUTIONS: i32 = 3;
 /// The EFI variable that tells of secure boot; its value is the fifth byte.
 const SECURE_BOOT: &str = "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c";
+/// What to do where nothing but the driver counts, and it does not.
+const NO_DRIVER: &str = "do as it says: this family is counted through the kernel's driver alone";
 /// Bytes of configuration space that everybody may read.
 const PCI_HEADER: usize = 64;
 
 /// Looks at every way, for MSRs through a CPU that is online. What bars one is a problem if units of the family lie there: without a known uncore none is.
 pub fn examine(root: &Root, cpu: u32, family: Option<&Family>) -> Vec<Finding> {
-    let placements = || family.into_iter().flat_map(|family| family.units).flat_map(|unit| unit.placements);
+    let with_registers = family.filter(|family| !drivers::counts_alone(family));
+    let placements = || with_registers.into_iter().flat_map(|family| family.units).flat_map(|unit| unit.placements);
     let leads_to = |space: AddressSpace| placements().any(|placement| placement.space == space);
     let kernel = kernel(root);
     // What bars the way to registers keeps nobody from counting through the kernel.
@@ -42,9 +45,13 @@ pub fn examine(root: &Root, cpu: u32, family: Option<&Family>) -> Vec<Finding> {
     ];
     findings.extend(msr_writes(root, &barred(leads_to(AddressSpace::Msr))));
     findings.extend(capabilities(root));
-    findings.extend(lockdown(root, &barred(family.is_some())));
+    findings.extend(lockdown(root, &barred(with_registers.is_some())));
     findings.extend(secure_boot(root));
-    findings.extend(kernel.map(|(finding, _)| finding));
+    findings.extend(match kernel {
+        // Nothing else counts on such a family.
+        Some((finding, false)) if family.is_some() && with_registers.is_none() => Some(finding.into_problem(NO_DRIVER)),
+        kernel => kernel.map(|(finding, _)| finding),
+    });
     findings
 }
 

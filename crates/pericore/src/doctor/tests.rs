@@ -135,3 +135,34 @@ fn a_machine_without_uncore_says_so_and_points_at_software() {
     let rights = there.iter().find(|finding| finding.key().0 == "rights").unwrap();
     assert!(rights.words().contains("has CAP_SYS_RAWIO, and lacks CAP_SYS_ADMIN"), "{}", rights.words());
 }
+
+/// Ice Lake: without a driver that counts there is no other way, and what bars registers bars nothing.
+#[test]
+fn a_family_without_registers_needs_the_kernels_driver_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let put = |path: &str, text: &str| {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    put("sys/devices/system/cpu/online", "0\n");
+    put("sys/devices/system/cpu/cpu0/topology/physical_package_id", "0\n");
+    put("sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
+    put("proc/self/status", "Name:\tx\nCapEff:\t0000000000000000\n");
+    put("proc/sys/kernel/perf_event_paranoid", "2\n");
+    put("sys/bus/event_source/devices/cpu/type", "4\n");
+    let processor = || Processor { vendor: "GenuineIntel".into(), family: 6, model: 0x6a, ..Default::default() };
+    let look = || {
+        let findings = examine_root(Root::at(folder.path()), processor()).unwrap();
+        let problems = findings.iter().filter(|finding| finding.is_problem()).map(Finding::words);
+        (state(&findings, "family"), problems.collect::<Vec<_>>())
+    };
+    let (family, problems) = look();
+    assert_eq!(family, ["ok"]);
+    assert!(problems.len() == 1 && problems[0].contains("modprobe intel-uncore"), "{problems:?}");
+    put("sys/bus/event_source/devices/uncore_imc_0/type", "11\n");
+    let (_, problems) = look();
+    assert!(problems.len() == 1 && problems[0].contains("perf_event_paranoid"), "{problems:?}");
+    put("proc/sys/kernel/perf_event_paranoid", "0\n");
+    assert_eq!(look().1, Vec::<String>::new());
+}

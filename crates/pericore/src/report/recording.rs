@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::AsFd as _;
 use std::path::Path;
 
-use pericore_catalog::Family;
+use pericore_catalog::{Family, kernel};
 use pericore_observe::record::{About, Ending, Header, Reader, RecordError, View};
 use pericore_observe::results::Layout;
 use pericore_observe::selection::Selection;
@@ -216,7 +216,9 @@ pub fn warn_of_ending(name: &str, ending: &Ending, samples: u64, is_table: bool,
 }
 
 fn family(name: &str, header: &Header) -> Result<&'static Family, Failure> {
-    pericore_catalog::family(&header.family).ok_or_else(|| {
+    let known = pericore_catalog::family(&header.family);
+    let of_kernel = || kernel::family(&header.family).map(kernel::ShippedKernel::family);
+    known.or_else(of_kernel).ok_or_else(|| {
         let (family, version) = (&header.family, &header.about.pericore);
         Failure::failed(format!(
             "{name}: recorded on a family {family:?} that is not known here; read it with pericore {version}, which wrote it"

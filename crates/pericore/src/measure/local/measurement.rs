@@ -84,10 +84,11 @@ impl Measurement<'_> {
         let mut folders = Vec::new();
         let registers = registers.map(|registers| self.by_registers(registers, &mut folders)).transpose()?;
         let kernel = kernel.map(|(plan, events)| {
+            let family = plan.plan.selection.family;
             let backend = KernelCounters::start(self.host.root(), plan, || watch.moment());
             backend
                 .map(|backend| JoinedPart { backend, events })
-                .map_err(|error| elsewhere(ways::failure(error), self.host))
+                .map_err(|error| elsewhere(ways::failure(error, family), self.host))
         });
         let are_two = registers.is_some() && kernel.is_some();
         let mut counters = Joined::new(selection, registers, kernel.transpose()?);

@@ -7,6 +7,7 @@ mod ways;
 
 use std::process::ExitCode;
 
+use pericore_catalog::kernel;
 use pericore_observe::linux::{Host, Stopwatch};
 use pericore_observe::plan::Plan;
 use pericore_observe::selection::{Selection, SelectionPart};
@@ -22,6 +23,9 @@ use crate::printable::on_one_line;
 use crate::{restore, target};
 use measurement::{ByRegisters, Measurement, ToCount};
 use ways::{ChosenWays, Constraints};
+
+/// What is named where this machine's family has no software machine.
+const SOFTWARE: &str = "emerald-rapids";
 
 /// Seconds of a round, unless the user says.
 const TURN: f64 = 10e-3;
@@ -112,9 +116,9 @@ fn elsewhere(failure: Failure, host: &Host) -> Failure {
         true => failure.with_advice(VIRTUAL),
         false => failure,
     };
+    let software = if kernel::counts_alone(family) { SOFTWARE } else { family.name };
     failure.with_advice(&format!(
-        "`pericore doctor` says what else is missing; --machine {} counts on a software machine instead",
-        family.name
+        "`pericore doctor` says what else is missing; --machine {software} counts on a software machine instead"
     ))
 }
 
@@ -235,20 +239,27 @@ mod tests {
         args: MeasureArgs,
     }
 
-    /// Nothing gets as far as to be taken.
-    struct Nobody;
+    /// Counts what it gets.
+    #[derive(Default)]
+    struct Numbers {
+        titles: Vec<String>,
+        counts: Vec<Option<u64>>,
+    }
 
-    impl Receiver for Nobody {
+    impl Receiver for Numbers {
         fn open(&mut self) -> Result<(), Failure> {
             Ok(())
         }
 
         fn begin(&mut self, subject: &Subject<'_>) -> Result<(), Failure> {
-            panic!("it begins: {subject:?}")
+            assert!(subject.kernel.is_some());
+            self.titles.push(subject.title.clone());
+            Ok(())
         }
 
         fn take(&mut self, taken: Taken<'_>) -> Result<(), Failure> {
-            panic!("a sample: {taken:?}")
+            self.counts.extend(taken.sample.counts.iter().map(|count| count.count));
+            Ok(())
         }
 
         fn remark(&mut self, words: &str) -> Result<(), Failure> {
@@ -257,6 +268,42 @@ mod tests {
 
         fn finish(&mut self) -> Result<(), Failure> {
             Ok(())
+        }
+    }
+
+    /// Model 0xad is Granite Rapids. Its PMUs are the kernel's own of type 1, whose event 0 is the time of a CPU.
+    #[test]
+    fn a_family_without_registers_is_measured() {
+        let folder = tempfile::tempdir().unwrap();
+        let put = |path: &str, text: &str| {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        put("sys/devices/system/cpu/online", "0\n");
+        put("sys/devices/system/cpu/cpu0/topology/physical_package_id", "0\n");
+        for pmu in ["uncore_imc_0", "uncore_imc_1", "uncore_type_20_0"] {
+            let of = |file: &str| format!("sys/bus/event_source/devices/{pmu}/{file}");
+            put(&of("type"), "1\n");
+            put(&of("cpumask"), "0\n");
+            put(&of("format/event"), "config:0-7\n");
+        }
+        let processor = Processor { vendor: "GenuineIntel".to_owned(), family: 6, model: 0xad, ..Processor::default() };
+        let host = Host::new(Root::at(folder.path()), processor).unwrap();
+        let line = ["measure", "-e", "imc/event=0/,mdf/event=0/", "--timeout", "40"];
+        let args = Parsed::try_parse_from(line).unwrap().args;
+        let course = Course { interval: None, intervals: None, period: None, repeat: 1, truth: false };
+        let mut numbers = Numbers::default();
+        match on(Task { args: &args, course: &course }, &host, &mut numbers) {
+            Ok(_) => {
+                assert_eq!(numbers.titles, ["granite-rapids, 1 socket: system wide"]);
+                assert_eq!(numbers.counts.len(), 3);
+                for count in numbers.counts {
+                    assert!(count.is_some_and(|nanoseconds| nanoseconds > 20_000_000), "{count:?}");
+                }
+            }
+            // Where the kernel or a container forbids users to count: that is what it comes to.
+            Err(failure) => assert!(failure.to_string().contains("perf_event"), "{failure}"),
         }
     }
 
@@ -273,7 +320,7 @@ mod tests {
         let host = Host::new(Root::at(folder), processor).unwrap();
         let args = Parsed::try_parse_from([&["measure"], line].concat()).unwrap().args;
         let course = Course { interval: None, intervals: None, period: None, repeat: 1, truth: false };
-        on(Task { args: &args, course: &course }, &host, &mut Nobody).unwrap_err()
+        on(Task { args: &args, course: &course }, &host, &mut Numbers::default()).unwrap_err()
     }
 
     /// Model 45 is the E5-2600; nothing of its registers can be reached here.

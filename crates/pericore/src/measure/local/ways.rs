@@ -1,6 +1,6 @@
 //! `--through`: which units are counted through the kernel's driver, and which by their registers.
 
-use pericore_catalog::Unit;
+use pericore_catalog::{Family, Unit, kernel};
 use pericore_observe::discover::{Socket, Topology};
 use pericore_observe::kernel::{KernelError, KernelPlan, KernelPmus, LinuxPerf};
 use pericore_observe::linux::Host;
@@ -41,6 +41,9 @@ impl ChosenWays {
     /// # Errors
     /// With `--through kernel`, what stands in its way.
     pub fn choose(limits: &Constraints<'_>, host: &Host, selection: &Selection) -> Result<Self, Failure> {
+        if kernel::counts_alone(selection.family) {
+            return Self::of_kernel_alone(limits, host, selection);
+        }
         let chosen = match limits.through {
             ThroughArg::Registers => return Ok(Self::by_registers(selection, "--through registers")),
             ThroughArg::Kernel => return Self::through_kernel(limits, host, selection),
@@ -95,6 +98,19 @@ impl ChosenWays {
         }
     }
 
+    /// What the catalogue has no registers of.
+    fn of_kernel_alone(limits: &Constraints<'_>, host: &Host, selection: &Selection) -> Result<Self, Failure> {
+        let by_registers = (limits.through == ThroughArg::Registers).then_some("--through registers");
+        match by_registers.or(limits.registers) {
+            Some(option) => Err(Failure::usage(format!(
+                "{option} is for families whose registers pericore knows; {} is counted through the kernel's driver: \
+                 leave it out",
+                selection.family.name
+            ))),
+            None => Self::through_kernel(limits, host, selection),
+        }
+    }
+
     fn through_kernel(limits: &Constraints<'_>, host: &Host, selection: &Selection) -> Result<Self, Failure> {
         if let Some(option) = limits.registers {
             return Err(Failure::usage(format!(
@@ -107,11 +123,16 @@ impl ChosenWays {
                  another machine's; take --through registers",
             ));
         }
+        let failure = |error| failure(error, selection.family);
         let pmus = KernelPmus::of(host).map_err(failure)?;
         let plan = pmus.prepare(selection.clone()).map_err(failure)?;
         free_of_sessions(&plan, limits.sessions).map_err(Failure::failed)?;
         let units = selection.family.units.iter().filter(|unit| selection.uses(unit));
-        let reasons = units.map(|unit| format!("{}: through the kernel (--through kernel)", unit.name)).collect();
+        let why = match limits.through {
+            ThroughArg::Kernel => "--through kernel",
+            _ => "pericore does not know this family's registers",
+        };
+        let reasons = units.map(|unit| format!("{}: through the kernel ({why})", unit.name)).collect();
         let events = (0..selection.events.len()).collect();
         Ok(Self { kernel: Some((plan, events)), registers: None, reasons, kernel_refusal: None })
     }
@@ -137,10 +158,15 @@ impl ChosenWays {
 }
 
 /// Why the kernel does not count, as a failure.
-pub fn failure(error: KernelError) -> Failure {
+pub fn failure(error: KernelError, family: &Family) -> Failure {
     match error {
         KernelError::Plan(error) => Failure::usage(error),
-        error @ (KernelError::Inexpressible { .. } | KernelError::Refused { .. }) => Failure::usage(error),
+        error @ (KernelError::Inexpressible { .. } | KernelError::Refused { .. }) if kernel::counts_alone(family) => {
+            Failure::usage(error)
+        }
+        error @ (KernelError::Inexpressible { .. } | KernelError::Refused { .. }) => {
+            Failure::usage(format!("{error}, or count it with --through registers"))
+        }
         error => Failure::failed(error),
     }
 }

@@ -12,14 +12,18 @@ use crate::failure::USAGE;
 use crate::measure::local::chosen;
 use crate::measure::{Course, MeasureArgs, Task};
 
+/// CPUID models.
+const E5_2600: u16 = 45;
+const ICE_LAKE: u16 = 0x6a;
+
 #[derive(Parser)]
 struct Parsed {
     #[command(flatten)]
     args: MeasureArgs,
 }
 
-/// An E5-2600 of one CPU with these PMUs.
-fn host(folder: &Path, pmus: &[&str]) -> Host {
+/// A machine of this model, of one CPU, with these PMUs.
+fn host(model: u16, folder: &Path, pmus: &[&str]) -> Host {
     let put = |path: String, text: &str| {
         let path = folder.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -33,13 +37,17 @@ fn host(folder: &Path, pmus: &[&str]) -> Host {
             [("type", "1\n"), ("cpumask", "0\n"), ("format/event", "config:0-7\n"), ("format/umask", "config:8-15\n")];
         files.iter().for_each(|(file, text)| put(format!("sys/bus/event_source/devices/{pmu}/{file}"), text));
     }
-    let processor = Processor { vendor: "GenuineIntel".to_owned(), family: 6, model: 45, ..Processor::default() };
+    let processor = Processor { vendor: "GenuineIntel".to_owned(), family: 6, model, ..Processor::default() };
     Host::new(Root::at(folder), processor).unwrap()
 }
 
 fn choose(pmus: &[&str], line: &[&str], period: Option<u64>) -> Result<ChosenWays, Failure> {
+    choose_on(E5_2600, pmus, line, period)
+}
+
+fn choose_on(model: u16, pmus: &[&str], line: &[&str], period: Option<u64>) -> Result<ChosenWays, Failure> {
     let folder = tempfile::tempdir().unwrap();
-    let host = host(folder.path(), pmus);
+    let host = host(model, folder.path(), pmus);
     let args = Parsed::try_parse_from([&["measure"], line].concat()).unwrap().args;
     let course = Course { interval: None, intervals: None, period, repeat: 1, truth: false };
     let selection = args.wanted.selection(host.family().unwrap()).unwrap();
@@ -113,4 +121,28 @@ fn without_a_driver_auto_takes_registers_and_kernel_names_the_module() {
     assert_eq!(units(&ways), (vec![], vec!["ha"]));
     let failure = choose(&[], &["-e", "ha/event=0x0/", "--through", "kernel"], None).unwrap_err().to_string();
     assert!(failure.contains("modprobe intel-uncore"), "{failure}");
+}
+
+/// The catalogue has Ice Lake's PMUs, and no registers.
+#[test]
+fn a_family_without_registers_is_counted_through_the_kernel_or_not_at_all() {
+    let (pmus, events) = (["uncore_imc_0", "uncore_imc_1"], ["-e", "imc/event=0x0/"]);
+    for through in [&[][..], &["--through", "kernel"]] {
+        let ways = choose_on(ICE_LAKE, &pmus, &[&events[..], through].concat(), None).unwrap();
+        assert_eq!(units(&ways), (vec!["imc"], vec![]));
+        assert_eq!(ways.kernel.as_ref().unwrap().0.counters.len(), 2);
+        assert!(ways.reasons[0].starts_with("imc: through the kernel"), "{:?}", ways.reasons);
+    }
+    for (line, period) in [(&["--through", "registers"][..], None), (&["--take-over"], None), (&[], Some(7))] {
+        let failure = choose_on(ICE_LAKE, &pmus, &[&events[..], line].concat(), period).unwrap_err();
+        assert_eq!(failure.status(), USAGE);
+        assert!(failure.to_string().contains("ice-lake is counted through the kernel's driver"), "{failure}");
+    }
+    let absent = choose_on(ICE_LAKE, &[], &events, None).unwrap_err().to_string();
+    assert!(absent.contains("modprobe intel-uncore"), "{absent}");
+    // What the PMU has no term for has no other way.
+    let failure = choose_on(ICE_LAKE, &pmus, &["-e", "imc/event=0x0,thresh=3/"], None).unwrap_err().to_string();
+    assert!(failure.contains("thresh=0x3") && !failure.contains("--through registers"), "{failure}");
+    let both = choose(&["uncore_ha"], &["-e", "ha/event=0x0,thresh=3/", "--through", "kernel"], None).unwrap_err();
+    assert!(both.to_string().contains("or count it with --through registers"), "{both}");
 }
