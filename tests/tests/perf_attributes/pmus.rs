@@ -81,7 +81,8 @@ impl FamilyPmus {
         file(&root.join("devices/system/cpu/online"), "0");
     }
 
-    /// Writes what `/sys` has on a machine of two sockets with a CPU each, with all instances of each PMU. Every PMU has a number of its own, which comes back with its name and instance.
+    /// Writes what `/sys` has on a machine of two sockets with a CPU each, with all instances of each PMU. Every PMU
+    /// has a number of its own, which comes back with its name and instance.
     pub fn write_machine(&self, root: &Path) -> BTreeMap<u32, (String, usize)> {
         let file = |path: String, text: &str| {
             let path = root.join("sys").join(path);
