@@ -7,17 +7,21 @@ use tempfile::TempDir;
 
 const LAYOUTS: &str = "\
 # A comment.
+layout control
+    event=config:0-7,21 umask=config:8-15,32-63
 layout wide
     event=config:0-7,21 umask=config:8-15,32-55
     filter_opc=config1:23
 ";
 const UNITS: &str = "unit cha Slice\nunit qpi Link\nintel QPI LL\n";
+const ALIASES: &str = "aliases ours\n    hits event=0x35,umask=0x1\n    ticks event=0xff\n";
 const ONE: &str = "\
 family first one uno
 header First (R) processor
 title First of all
 cpu 6 0x55 0-4
 unit cha wide uncore_cha uncore_type_0
+aliases ours
 unit qpi wide
 ";
 const ONE_EVENTS: &str = "\
@@ -72,6 +76,7 @@ fn good() -> Vec<(&'static str, &'static str)> {
     vec![
         ("layouts", LAYOUTS),
         ("units", UNITS),
+        ("aliases", ALIASES),
         ("one.family", ONE),
         ("one.events", events.leak()),
         ("two.family", TWO),
@@ -94,6 +99,8 @@ fn lines_become_rows() {
         (&["uncore_cha", "uncore_type_0"][..], "UNC_CHA_", "QPI LL")
     );
     assert_eq!((slice.fields[0].mask(), slice.fields[1].mask()), (0x20_00ff, 0x00ff_ffff_0000_ff00));
+    assert_eq!(slice.aliases, [("hits", "event=0x35,umask=0x1"), ("ticks", "event=0xff")]);
+    assert_eq!(link.aliases, []);
     let old = &slice.events[0];
     assert_eq!((name(old.name), old.prefixed, old.code, old.rows[0].counters), ("UNC_OLD", false, 1, 0b100));
     let hits = &slice.events[1];
@@ -140,6 +147,10 @@ fn what_is_wrong_is_reported_with_its_line() {
     let wrong = [
         ("layouts", "layout wide\n umask=config3:0-7\n", "layouts:2: \"umask=config3:0-7\" is no field"),
         ("layouts", "event=config:0-7\n", "layouts:1: fields of no layout"),
+        ("layouts", "layout wide\n umask=config:0-7\n", "layouts: there is no layout control"),
+        ("aliases", "hits event=0x1\n", "aliases:1: names of no list"),
+        ("aliases", "aliases ours\n hits 3\n", "aliases:2: \" hits 3\" is no name of an event"),
+        ("aliases", "aliases yours\n", "one.family:6: no aliases \"ours\""),
         ("units", "unit cha Slice\n", "two.family:3: no kind of unit is called \"qpi\""),
         ("two.family", "family second\nunit cha narrow\n", "two.family:2: no layout \"narrow\""),
         ("two.family", "unit cha wide\n", "two.family: the family has no name"),

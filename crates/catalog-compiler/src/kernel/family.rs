@@ -10,7 +10,7 @@ use super::lines::TableLines;
 use crate::{Diagnostics, Place};
 
 /// The layout of control registers.
-const CONTROL: &str = "control";
+pub const CONTROL: &str = "control";
 
 /// A kind of unit.
 #[derive(Debug)]

@@ -37,6 +37,11 @@ pub fn read(root: &Path, diagnostics: &mut Diagnostics) -> KernelTables {
     }
     let mut reader = Reader { folder: &folder, diagnostics };
     let layouts = reader.file("layouts", layout::read);
+    if !layouts.contains_key(family::CONTROL) {
+        let place = reader.diagnostics.file(folder.join("layouts").display().to_string());
+        let fix = "write where control registers have event and umask: `layout control`";
+        reader.diagnostics.report(Place { file: place, line: 0 }, "there is no layout control", fix);
+    }
     let aliases = reader.file("aliases", aliases::read);
     let kinds = reader.file("units", family::units);
     let (mut headers, mut tables) = (Vec::new(), BTreeMap::new());
