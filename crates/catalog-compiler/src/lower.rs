@@ -39,6 +39,16 @@ pub fn family(family: &Family) -> compiled::Family {
             description: text(description),
         }),
         default_metrics: texts(&family.default_metrics),
+        views: list(&family.views, |view| compiled::MetricView {
+            name: text(&view.name),
+            title: text(&view.title),
+            metrics: texts(&view.metrics),
+        }),
+        summary: list(&family.summary, |row| compiled::SummaryFigure {
+            label: text(&row.label),
+            metric: text(&row.metric),
+            of: optional(row.of.as_ref()),
+        }),
         processor: family.processor.as_ref().map(processor),
         stubs: list(&family.stubs, function),
         discovery: family.discovery.as_ref().map(function),

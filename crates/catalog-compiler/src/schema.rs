@@ -6,10 +6,12 @@
 mod function;
 mod judgement;
 mod processor;
+mod view;
 
 pub use function::FunctionRow;
 pub use judgement::{Choice, Deviation};
 pub use processor::{CoreMsrRow, ProcessorRow};
+pub use view::{SummaryRow, ViewRow};
 
 use pericore_catalog_schema::{
     DecodeRole, FieldAccess, FilterNeed, Identity, Measure, OnePer, Quantity, Relation, Role, Side, SignalKind,
@@ -41,6 +43,8 @@ pub struct Family {
     pub clocks: Vec<(String, String)>,
     /// Metrics that are counted when the user names none, as `unit/METRIC`.
     pub default_metrics: Vec<String>,
+    pub views: Vec<ViewRow>,
+    pub summary: Vec<SummaryRow>,
     pub processor: Option<ProcessorRow>,
     pub stubs: Vec<FunctionRow>,
     pub discovery: Option<FunctionRow>,

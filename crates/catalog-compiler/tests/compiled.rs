@@ -53,6 +53,8 @@ fn the_rows_have_what_the_files_have() {
         cpus,
         clocks,
         default_metrics,
+        views,
+        summary,
         processor,
         stubs,
         discovery,
@@ -63,6 +65,8 @@ fn the_rows_have_what_the_files_have() {
     found += &lines(documents);
     found += &lines(cpus);
     found += &lines(clocks);
+    found += &lines(views);
+    found += &lines(summary);
     found += &lines(processor.as_slice());
     found += &lines(stubs);
     found += &lines(discovery.as_slice());

@@ -26,6 +26,12 @@ pub struct Family {
     /// Metrics that are counted when the user names none, as `unit/METRIC`.
     #[serde(deserialize_with = "embedded::list")]
     pub default_metrics: &'static [&'static str],
+    /// Sets of metrics under a name.
+    #[serde(deserialize_with = "embedded::list")]
+    pub views: &'static [MetricView],
+    /// The figures that a report begins with, in this order.
+    #[serde(deserialize_with = "embedded::list")]
+    pub summary: &'static [SummaryFigure],
     /// One of its processors as CPUID describes it, if that is known.
     pub processor: Option<ProcessorPart>,
     /// PCI functions of each socket's uncore bus that tools look for, or that a bus scan needs to find the others.
@@ -57,6 +63,29 @@ pub struct ClockDomain {
     pub name: &'static str,
     /// What it is.
     pub description: &'static str,
+}
+
+/// Metrics that are read together, because they answer one question.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct MetricView {
+    /// Name, which stands for the metrics: `memory`.
+    pub name: &'static str,
+    /// What they tell, in a few words.
+    pub title: &'static str,
+    /// The metrics, as `unit/METRIC`.
+    #[serde(deserialize_with = "embedded::list")]
+    pub metrics: &'static [&'static str],
+}
+
+/// A figure that a report begins with, if its metric was counted.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct SummaryFigure {
+    /// What people call it: `reads`.
+    pub label: &'static str,
+    /// Its metric, as `unit/METRIC`.
+    pub metric: &'static str,
+    /// The metric that it cannot exceed, in the same unit of measure.
+    pub of: Option<&'static str>,
 }
 
 /// A value with a name, for example an opcode.

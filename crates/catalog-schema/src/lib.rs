@@ -21,7 +21,7 @@ pub use core_msr::{CoreMsr, CounterControl, FIRST_FIXED, MsrKind, MsrScope};
 pub use decode::{DecodeRole, DecodeRow, Operand, Relation, Selector, Term};
 pub use deviation::{Choice, Deviation, Judgements};
 pub use event::{Attribute, Event, FilterNeed, FilterUse, Measure, Signal, SignalKind, Subevent};
-pub use family::{ClockDomain, Document, Family, NamedValue, ValueSet};
+pub use family::{ClockDomain, Document, Family, MetricView, NamedValue, SummaryFigure, ValueSet};
 pub use kernel::{AttributeWord, FieldBits, KernelCpu, KernelFamily, KernelUnit, PmuEvent, PmuField, PmuRow};
 pub use metric::{Limit, Metric, Quantity, Side};
 pub use pci::PciFunction;

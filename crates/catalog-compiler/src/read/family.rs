@@ -6,7 +6,7 @@ use super::processor;
 use super::row::Row;
 use super::unit;
 use crate::Place;
-use crate::schema::{Block, Deviation, Family, FunctionRow, Include, Placement, Unit};
+use crate::schema::{Block, Deviation, Family, FunctionRow, Include, Placement, SummaryRow, Unit, ViewRow};
 
 /// A unit as its family lists it.
 #[derive(Debug)]
@@ -30,6 +30,18 @@ pub fn read(row: &mut Row<'_, '_>) -> (Family, Vec<Listed>) {
         cpus: row.tables("cpus", None, |row| (row.number("family"), row.number("model"))),
         clocks: row.tables("clocks", None, |row| (row.string("name"), row.string("description"))),
         default_metrics: row.strings("default_metrics"),
+        views: row.tables("view", None, |row| ViewRow {
+            place: row.place(),
+            name: row.string("name"),
+            title: row.string("title"),
+            metrics: row.strings("metrics"),
+        }),
+        summary: row.tables("summary", None, |row| SummaryRow {
+            place: row.place(),
+            label: row.string("label"),
+            metric: row.string("metric"),
+            of: row.optional_string("of"),
+        }),
         processor: row.table("processor", processor::read),
         stubs: row.tables("stub", None, function),
         discovery: row.table("discovery", function),

@@ -85,13 +85,15 @@ fn growth(family: &Family, unit: &Unit, expression: &Expression, level: usize) -
     Growth::of(expression, &unit.name, &metric)
 }
 
-/// True if a family has a metric, named as `unit/METRIC`.
+/// The metric of a family that is named as `unit/METRIC`.
+pub fn metric_of<'f>(family: &'f Family, name: &str) -> Option<&'f Metric> {
+    let (unit, metric) = name.split_once('/')?;
+    let unit = family.units.iter().find(|row| row.name == unit)?;
+    unit.metrics.iter().find(|row| row.name == metric)
+}
+
 fn is_known(family: &Family, name: &str) -> bool {
-    let named = name.split_once('/').and_then(|(unit, metric)| {
-        let unit = family.units.iter().find(|row| row.name == unit)?;
-        unit.metrics.iter().find(|row| row.name == metric)
-    });
-    named.is_some()
+    metric_of(family, name).is_some()
 }
 
 fn check_limit(family: &Family, metric: &Metric, limit: &Limit, diagnostics: &mut Diagnostics) {

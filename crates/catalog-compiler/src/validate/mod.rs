@@ -11,6 +11,7 @@ mod processors;
 mod registers;
 mod signals;
 mod topology;
+mod views;
 
 use crate::Diagnostics;
 use crate::schema::Catalogue;
@@ -43,5 +44,7 @@ pub fn all(catalogue: &Catalogue, diagnostics: &mut Diagnostics) {
             descriptions::say_more_than_the_name(unit, diagnostics);
         }
         metrics::references(family, diagnostics);
+        views::metrics_exist(family, diagnostics);
+        views::summary(family, diagnostics);
     }
 }

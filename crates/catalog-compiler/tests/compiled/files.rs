@@ -32,6 +32,20 @@ documents = [{ cite = "guide", title = "The toy guide" }, { cite = "sheet", titl
 cpus = [{ family = 6, model = 1 }, { family = 6, model = 0x2d }]
 clocks = [{ name = "uclk", description = "The box's clock." }, { name = "dclk", description = "The card's clock." }]
 
+[[view]]
+name = "all"
+title = "Both."
+metrics = ["box/RATE", "box/SHARE"]
+
+[[summary]]
+label = "Rate"
+metric = "box/RATE"
+of = "box/RATE"
+
+[[summary]]
+label = "Share"
+metric = "box/SHARE"
+
 [processor]
 model = { family = 6, model = 0x2d }
 stepping = 7

@@ -34,6 +34,8 @@ pub fn family(tables: &'static KernelFamily) -> Family {
         stubs: &[],
         clocks: &[],
         default_metrics: &[],
+        views: &[],
+        summary: &[],
         units: list(list(
             tables.units.iter().filter(|unit| !unit.events.is_empty() || !unit.pmus.is_empty()).map(unit),
         )),

@@ -36,7 +36,7 @@ pub struct SelectedMetric {
 
 impl Selection {
     /// Adds metrics by name, `METRIC` or `unit/METRIC`, separated by commas, and the events that they need. `METRIC{key=value}` sets a filter
-    /// in each of its events that takes it. [`LIMITS`] stands for all that tell a limit.
+    /// in each of its events that takes it. [`LIMITS`] stands for all that tell a limit, a view's name for its metrics.
     ///
     /// # Errors
     /// [`SelectionError`], which points at the place. Nothing is added then.
@@ -54,6 +54,14 @@ impl Selection {
                 for (unit, row) in grown.limits() {
                     grown.add_row(unit, row, &[]).map_err(refuse)?;
                     names.push(format!("{}/{}", unit.name, row.name));
+                }
+                continue;
+            }
+            if let Some(view) = grown.family.views.iter().find(|view| view.name.eq_ignore_ascii_case(whole)) {
+                for metric in view.metrics {
+                    let (unit, row) = grown.find_metric(metric).map_err(refuse)?;
+                    grown.add_row(unit, row, &[]).map_err(refuse)?;
+                    names.push((*metric).to_owned());
                 }
                 continue;
             }
@@ -128,8 +136,11 @@ impl Selection {
                 let elsewhere = self.family.units.iter().filter(|unit| metric_named(unit, name).is_some());
                 let mut near: Vec<String> = elsewhere.map(|unit| format!("{}/{name}", unit.name)).collect();
                 if near.is_empty() {
-                    near =
-                        nearest(name, units().flat_map(|unit| unit.metrics).map(|metric| metric.name).chain([LIMITS]));
+                    let views = self.family.views.iter().map(|view| view.name);
+                    near = nearest(
+                        name,
+                        units().flat_map(|unit| unit.metrics).map(|metric| metric.name).chain([LIMITS]).chain(views),
+                    );
                 }
                 let place = place.map_or(self.family.name, |unit| unit.name);
                 Err(Problem::UnknownMetric { place, name: name.to_owned(), nearest: near })

@@ -109,7 +109,8 @@ pub struct SelectionArgs {
     events: Vec<String>,
     #[command(flatten)]
     pub files: EventFilesArg,
-    /// Metrics: `METRIC` or `unit/METRIC`, commas between; `limits` for those that tell what limits the machine
+    /// Metrics: `METRIC` or `unit/METRIC`, commas between; a view: `memory llc latency numa link pcie dma power`, as
+    /// far as the family has it; `limits` for those that tell what limits the machine
     #[arg(short = 'M', long = "metrics", value_name = "METRICS")]
     metrics: Vec<String>,
 }

@@ -299,6 +299,7 @@ mod tests {
             is_withdrawn: false,
             runs: None,
             rows,
+            summary: &[],
         }
     }
 

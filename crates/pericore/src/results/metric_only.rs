@@ -267,6 +267,7 @@ mod tests {
             is_withdrawn: false,
             runs: None,
             rows,
+            summary: &[],
         };
         let headings = |width| {
             let mut out = Vec::new();

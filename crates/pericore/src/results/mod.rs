@@ -7,11 +7,12 @@ mod machine_readable;
 pub mod metric_only;
 pub mod output;
 pub mod rows;
+mod summary;
 pub mod table;
 
 use fewer::Answering;
 pub use machine_readable::quoted;
-use pericore_catalog::{Limit, Quantity, Side};
+use pericore_catalog::{Limit, Quantity, Side, SummaryFigure};
 use pericore_metrics::{Grade, UnitOfMeasure, Value};
 
 /// A measurement, or one interval of it.
@@ -31,6 +32,8 @@ pub struct Report {
     pub runs: Option<usize>,
     /// Events, then metrics, in the order that the user named them.
     pub rows: Vec<Row>,
+    /// The figures that it begins with, where their metrics are among the rows.
+    pub summary: &'static [SummaryFigure],
 }
 
 /// One line.

@@ -79,6 +79,7 @@ pub fn report(
         is_withdrawn: false,
         runs: None,
         rows,
+        summary: selection.family.summary,
     }
 }
 

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use pericore_metrics::UnitOfMeasure;
 
-use super::{Place, Report, Row, limits};
+use super::{Place, Report, Row, limits, summary};
 use crate::terminal::columns;
 
 /// Widths of the columns of numbers; the name gets the rest of 80 columns.
@@ -44,6 +44,7 @@ pub fn print(out: &mut impl Write, report: &Report, truth: bool, digits: Digits)
         let withdrawn = if report.is_withdrawn { "withdrawn: " } else { "" };
         writeln!(out, "\n {withdrawn}at {} s, the last {}:", seconds(end), length(report))?;
     }
+    summary::print(out, report)?;
     writeln!(out)?;
     let numbers = |value: &str, truth_text: &str, error: &str| {
         if truth { format!("{value:>VALUE$}{truth_text:>TRUTH$}{error:>ERROR$}") } else { format!("{value:>VALUE$}") }

@@ -60,6 +60,7 @@ impl Runs {
             is_withdrawn: false,
             runs: Some(runs),
             rows,
+            summary: first.summary,
         })
     }
 }
@@ -134,6 +135,7 @@ mod tests {
             is_withdrawn: false,
             runs: None,
             rows: counts.map(row).into(),
+            summary: &[],
         }
     }
 

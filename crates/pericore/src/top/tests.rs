@@ -30,7 +30,16 @@ fn row(name: &str, socket: Option<(u16, Option<&str>)>, value: Value, unit: Opti
 }
 
 fn report(seconds: f64, rows: Vec<Row>) -> Report {
-    Report { interval_end: None, is_summary: false, seconds, stood: false, is_withdrawn: false, runs: None, rows }
+    Report {
+        interval_end: None,
+        is_summary: false,
+        seconds,
+        stood: false,
+        is_withdrawn: false,
+        runs: None,
+        rows,
+        summary: &[],
+    }
 }
 
 fn at(second: i32) -> TimeOfDay {

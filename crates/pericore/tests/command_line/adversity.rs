@@ -189,7 +189,7 @@ fn rates_are_suspect_where_the_counters_stood() {
         let line = ["stat", "--machine", "nehalem", "-c", "100", "--timeout", "0.005"];
         stderr(&pericore(&[&line[..], rest].concat()))
     };
-    let text = stat(&["-j"]);
+    let text = stat(&["-j", "-M", "MEM_READ_BANDWIDTH,AVG_MEM_READ_LATENCY"]);
     assert_eq!(row(&text, "uncore/MEM_READ_BANDWIDTH").1, "suspect", "{text}");
     assert_eq!(row(&text, "uncore/AVG_MEM_READ_LATENCY").1, "measured", "{text}");
     let (first, last) = (text.lines().next().expect("a line"), text.lines().last().expect("a line"));

@@ -20,11 +20,22 @@ pub struct Terminal {
     master: Option<File>,
     slave: File,
     program: Child,
+    /// Its settings before the program started.
+    before: Vec<u32>,
     pub screen: Screen,
 }
 
 fn check(status: libc::c_int) {
     assert!(status >= 0, "{}", io::Error::last_os_error());
+}
+
+fn settings_of(terminal: &File) -> Vec<u32> {
+    // SAFETY: a structure of numbers.
+    let mut settings: libc::termios = unsafe { std::mem::zeroed() };
+    // SAFETY: an open descriptor and a structure valid for writes.
+    check(unsafe { libc::tcgetattr(terminal.as_raw_fd(), &raw mut settings) });
+    let flags = [settings.c_iflag, settings.c_oflag, settings.c_cflag, settings.c_lflag];
+    flags.into_iter().chain(settings.c_cc.map(u32::from)).collect()
 }
 
 impl Terminal {
@@ -59,8 +70,9 @@ impl Terminal {
                 if libc::ioctl(0, libc::TIOCSCTTY, 0) < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
             });
         }
+        let before = settings_of(&slave);
         let program = command.spawn().expect("the program starts");
-        Self { master: Some(master), slave, program, screen: Screen::default() }
+        Self { master: Some(master), slave, program, before, screen: Screen::default() }
     }
 
     /// Presses keys.
@@ -120,12 +132,12 @@ impl Terminal {
 
     /// The settings of the line, all that there are.
     pub fn settings(&self) -> Vec<u32> {
-        // SAFETY: a structure of numbers.
-        let mut settings: libc::termios = unsafe { std::mem::zeroed() };
-        // SAFETY: an open descriptor and a structure valid for writes.
-        check(unsafe { libc::tcgetattr(self.slave.as_raw_fd(), &raw mut settings) });
-        let flags = [settings.c_iflag, settings.c_oflag, settings.c_cflag, settings.c_lflag];
-        flags.into_iter().chain(settings.c_cc.map(u32::from)).collect()
+        settings_of(&self.slave)
+    }
+
+    /// The settings before the program started: it may change them at any time after that.
+    pub fn settings_before(&self) -> Vec<u32> {
+        self.before.clone()
     }
 
     /// Sends a signal to the program alone.
