@@ -5,9 +5,9 @@ use std::sync::Arc;
 use httparse::{Error, Request, Status};
 
 use crate::accept;
+use crate::access::RequestPolicy;
 use crate::board::Pages;
 use crate::health::why_unwell;
-use crate::hosts::Hosts;
 use crate::text::Format;
 
 /// Bytes of a request's head at most.
@@ -64,14 +64,14 @@ impl Body {
 }
 
 /// The answer to the bytes of a request that have come so far, or nothing if more have to come. `pages` are the
-/// newest, if there are any, and `hosts` the names that the request may call the server by.
-pub fn answer(bytes: &[u8], pages: Option<Arc<Pages>>, hosts: &Hosts) -> Option<Answer> {
+/// newest, if there are any; `access` is what the request has to bring.
+pub fn answer(bytes: &[u8], pages: Option<Arc<Pages>>, access: &RequestPolicy) -> Option<Answer> {
     let mut fields = [httparse::EMPTY_HEADER; MOST_FIELDS];
     let mut request = Request::new(&mut fields);
     let too_large = || word(431, "Request Header Fields Too Large", "", "the head of the request is too large");
     let considered = &bytes[..bytes.len().min(MOST_BYTES)];
     match request.parse(considered) {
-        Ok(Status::Complete(_)) => Some(responded(&request, pages, hosts)),
+        Ok(Status::Complete(_)) => Some(responded(&request, pages, access)),
         Ok(Status::Partial) if considered.len() < MOST_BYTES => None,
         Ok(Status::Partial) | Err(Error::TooManyHeaders) => Some(too_large()),
         Err(Error::Version) => Some(word(505, "HTTP Version Not Supported", "", "this server speaks HTTP/1.0 and 1.1")),
@@ -93,7 +93,7 @@ fn put_off(why: &str) -> Answer {
     word(503, "Service Unavailable", &format!("Retry-After: {RETRY}\r\n"), why)
 }
 
-fn responded(request: &Request<'_, '_>, pages: Option<Arc<Pages>>, hosts: &Hosts) -> Answer {
+fn responded(request: &Request<'_, '_>, pages: Option<Arc<Pages>>, access: &RequestPolicy) -> Answer {
     let named = |name: &'static str| {
         request.headers.iter().filter(move |field| field.name.eq_ignore_ascii_case(name)).map(|field| field.value)
     };
@@ -106,10 +106,14 @@ fn responded(request: &Request<'_, '_>, pages: Option<Arc<Pages>>, hosts: &Hosts
         Some(host) => vec![host],
         None => named("host").map(|host| std::str::from_utf8(host).unwrap_or_default()).collect(),
     };
-    named_hosts.retain(|host| !hosts.has(host));
+    named_hosts.retain(|host| !access.hosts.has(host));
     if !named_hosts.is_empty() {
         let why = "this server has no such name: use its address, or add the name (pericore serve --host NAME)";
         return word(421, "Misdirected Request", "", why);
+    }
+    if !access.admits(named("authorization")) {
+        let why = "a token is wanted: Authorization: Bearer TOKEN, with that of the server's --token-file";
+        return word(401, "Unauthorized", "WWW-Authenticate: Bearer\r\n", why);
     }
     let with_body = match request.method {
         Some("GET") => true,
@@ -178,10 +182,11 @@ fn without(answer: Answer, with_body: bool) -> Answer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hosts::Hosts;
 
     /// Names that the tests' requests give.
-    fn hosts() -> Hosts {
-        Hosts::named(["x", "y", "h", "example.org"].map(str::to_owned))
+    fn hosts() -> RequestPolicy {
+        RequestPolicy::of(Hosts::named(["x", "y", "h", "example.org"].map(str::to_owned)))
     }
 
     fn pages() -> Option<Arc<Pages>> {

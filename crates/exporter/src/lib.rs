@@ -5,19 +5,28 @@
 //! times of their choosing, and put on a [`Board`].
 
 mod accept;
+mod access;
 mod admission;
 mod answer;
 mod board;
+mod connection;
 mod health;
 mod hosts;
 mod limits;
 mod listen;
+#[cfg(feature = "otlp")]
+pub mod otlp;
 mod server;
 pub mod text;
+#[cfg(feature = "tls")]
+mod tls;
 
+pub use access::{BearerToken, RequestPolicy, TokenError};
 pub use answer::{Answer, Body, MOST_BYTES, Page, answer};
 pub use board::{Board, Pages};
 pub use hosts::Hosts;
 pub use limits::Limits;
 pub use listen::{Listen, ListenError, Listener, SocketFile};
 pub use server::Server;
+#[cfg(feature = "tls")]
+pub use tls::{Tls, TlsError};

@@ -68,6 +68,26 @@ impl Family {
         &self.name
     }
 
+    /// What it is about, for people.
+    pub fn help(&self) -> &str {
+        &self.help
+    }
+
+    /// What its numbers are.
+    pub const fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// The unit, if it has one.
+    pub const fn unit(&self) -> Option<&'static str> {
+        self.unit
+    }
+
+    /// Its samples.
+    pub fn samples(&self) -> impl Iterator<Item = (&Labels, Number)> {
+        self.samples.iter().map(|sample| (&sample.labels, sample.number))
+    }
+
     /// True if there is nothing to write.
     pub const fn is_empty(&self) -> bool {
         self.samples.is_empty()

@@ -19,5 +19,6 @@ mod recordings;
 mod register_names;
 mod registers_alone;
 mod serve;
+mod served;
 mod this_machine;
 mod top;

@@ -34,7 +34,7 @@ start() { "$P" serve --listen "unix:$S" "$@" & pid=$!
 "#;
 
 /// Samples by name and labels, as Prometheus' library reads them.
-fn parsed(format: &str, text: &str) -> BTreeMap<(String, String), String> {
+pub fn parsed(format: &str, text: &str) -> BTreeMap<(String, String), String> {
     let file = tempfile::NamedTempFile::new().expect("a file of ours");
     std::fs::write(&file, text).expect("a file of ours");
     // Debian's package is for Debian's interpreter.

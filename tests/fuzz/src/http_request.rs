@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pericore_exporter::text::name_of;
-use pericore_exporter::{Hosts, MOST_BYTES, Pages};
+use pericore_exporter::{Hosts, MOST_BYTES, Pages, RequestPolicy};
 
 /// Any bytes.
 pub fn run(data: &[u8]) {
@@ -14,12 +14,12 @@ pub fn run(data: &[u8]) {
         let (prometheus, open_metrics) = (page("a 1\n"), page("a 1\n# EOF\n"));
         Arc::new(Pages { prometheus, open_metrics, front: page("pericore\n"), stale_from: None })
     });
-    let hosts = Hosts::named(["h".to_owned()]);
-    let whole = pericore_exporter::answer(bytes, pages.clone(), &hosts);
+    let access = RequestPolicy::of(Hosts::named(["h".to_owned()]));
+    let whole = pericore_exporter::answer(bytes, pages.clone(), &access);
     assert!(whole.is_some() || bytes.len() < MOST_BYTES, "a full buffer gets a response");
     // What was said of a part is not taken back.
     let cut = usize::from(cut).min(bytes.len());
-    if let Some(early) = pericore_exporter::answer(&bytes[..cut], pages, &hosts) {
+    if let Some(early) = pericore_exporter::answer(&bytes[..cut], pages, &access) {
         assert_eq!(whole.as_ref().map(|response| response.status), Some(early.status));
     }
     let Some(response) = whole else { return };

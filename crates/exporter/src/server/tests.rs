@@ -1,7 +1,13 @@
 //! Clients that behave and clients that do not.
 
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::os::unix::net::UnixStream;
+
 use super::*;
 use crate::board::Pages;
+use crate::connection::left;
+use crate::hosts::Hosts;
 use crate::listen::Listen;
 
 /// A server that runs until the tests end, and where.
@@ -9,7 +15,7 @@ fn serve(limits: Limits) -> (std::net::SocketAddr, Board) {
     let board = Board::default();
     let listener = Listener::open(&"127.0.0.1:0".parse().unwrap()).unwrap();
     let Listen::Tcp(address) = *listener.place() else { panic!("a port was asked for") };
-    let server = Server::new(board.clone(), limits, Hosts::any());
+    let server = Server::new(board.clone(), limits, RequestPolicy::of(Hosts::any()));
     thread::spawn(move || server.run(&listener));
     (address, board)
 }
@@ -184,7 +190,7 @@ fn a_unix_socket_is_served_alike() {
     let listener = Listener::open(&Listen::Unix(path.clone())).unwrap();
     let board = Board::default();
     board.put(Pages { open_metrics: b"# EOF\n".to_vec(), ..Pages::default() });
-    let server = Server::new(board, Limits::default(), Hosts::any());
+    let server = Server::new(board, Limits::default(), RequestPolicy::of(Hosts::any()));
     thread::spawn(move || server.run(&listener));
     let mut stream = UnixStream::connect(&path).unwrap();
     stream.write_all(b"GET /metrics HTTP/1.0\r\nAccept: application/openmetrics-text\r\n\r\n").unwrap();
@@ -239,15 +245,9 @@ impl Write for Scripted {
 }
 
 impl Connection for Scripted {
-    fn set_time(&self, _: Duration) -> io::Result<()> {
-        Ok(())
-    }
+    fn set_deadline(&mut self, _: Instant) {}
 
-    fn cutter(&self) -> io::Result<Box<dyn Fn() + Send>> {
-        Ok(Box::new(|| ()))
-    }
-
-    fn end_sending(&self) -> io::Result<()> {
+    fn end_sending(&mut self) -> io::Result<()> {
         Ok(())
     }
 }
@@ -260,7 +260,7 @@ fn interrupted_calls_are_made_again_and_broken_connections_given_up() {
     let talk = |reads: Vec<io::Result<&'static [u8]>>, writes: Vec<io::ErrorKind>| {
         let mut connection =
             Scripted { reads, writes: writes.into_iter().map(io::Error::from).collect(), sent: Vec::new() };
-        let server = Server::new(board.clone(), limits(Duration::from_secs(600), 1), Hosts::any());
+        let server = Server::new(board.clone(), limits(Duration::from_secs(600), 1), RequestPolicy::of(Hosts::any()));
         let Admission::Served(place) = server.places.admit(None, Box::new(|| ())) else { panic!("there is room") };
         let end = server.converse(&mut connection, &place);
         (end.map_err(|error| error.kind()), String::from_utf8(connection.sent).unwrap())

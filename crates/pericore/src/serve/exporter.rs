@@ -8,14 +8,18 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use pericore_exporter::text::{self, Format};
-use pericore_exporter::{Board, Limits, Listener, Pages, Server, SocketFile};
+use pericore_exporter::{Board, Limits, Listener, Pages, RequestPolicy, Server, SocketFile};
 use pericore_observe::linux::privileges::{self, Needs};
 use pericore_observe::run::without_wraps;
 
 use super::ServeArgs;
 use super::exposition::{Environment, Exposition, exposition};
+#[cfg(feature = "tls")]
+use super::guard::ServerGuard;
 use super::lateness::Lateness;
 use super::process::Process;
+#[cfg(feature = "otlp")]
+use super::push::Push;
 use super::tally::{Named, Tally, names};
 use crate::failure::Failure;
 use crate::measure::{Ender, Receiver, Subject, Taken};
@@ -31,6 +35,10 @@ pub struct Exporter<'a> {
     args: &'a ServeArgs,
     board: Board,
     listener: Option<Listener>,
+    #[cfg(feature = "tls")]
+    guard: ServerGuard,
+    #[cfg(feature = "otlp")]
+    push: Option<Push>,
     /// The Unix socket's file; it goes at the end.
     file: Option<SocketFile>,
     /// Set by the server if it cannot go on.
@@ -48,6 +56,10 @@ impl<'a> Exporter<'a> {
             args,
             board: Board::default(),
             listener: None,
+            #[cfg(feature = "tls")]
+            guard: ServerGuard::default(),
+            #[cfg(feature = "otlp")]
+            push: None,
             file: None,
             has_failed: Arc::default(),
             tally: Tally::new(args.scope()),
@@ -66,6 +78,10 @@ impl<'a> Exporter<'a> {
 
 impl Receiver for Exporter<'_> {
     fn open(&mut self) -> Result<(), Failure> {
+        #[cfg(feature = "tls")]
+        {
+            self.guard = self.args.guard.read(&self.args.listen)?;
+        }
         let mut listener = Listener::open(&self.args.listen).map_err(Failure::failed)?;
         self.file = listener.take_file();
         self.listener = Some(listener);
@@ -83,10 +99,23 @@ impl Receiver for Exporter<'_> {
         let asked = self.args.interval / 1e3;
         let interval = without_wraps(asked, subject.plan);
         let why = if interval < asked { ", since a counter could wrap in a longer time" } else { "" };
-        notice::warn(format!("{}: {}, a sample is due every {interval:.3} s{why}", listener.place(), subject.title));
+        #[cfg(feature = "tls")]
+        let place = self.guard.name(listener.place());
+        #[cfg(not(feature = "tls"))]
+        let place = listener.place();
+        notice::warn(format!("{place}: {}, a sample is due every {interval:.3} s{why}", subject.title));
         self.environment.lateness = Lateness::of(interval);
         Fewer::say(&Fewer::of(&subject.plan.layout()));
-        let server = Server::new(self.board.clone(), Limits::default(), self.args.hosts());
+        #[cfg(feature = "otlp")]
+        {
+            self.push = self.args.push.start()?;
+        }
+        let access = RequestPolicy::of(self.args.hosts());
+        #[cfg(feature = "tls")]
+        let access = access.with_token(self.guard.token.take());
+        let server = Server::new(self.board.clone(), Limits::default(), access);
+        #[cfg(feature = "tls")]
+        let server = server.with_tls(self.guard.tls.take());
         let end = EndWith { has_failed: Arc::clone(&self.has_failed), ender: subject.ender.clone() };
         let serve = move || {
             let _end = end;
@@ -108,8 +137,14 @@ impl Receiver for Exporter<'_> {
         if let Some(warning) = self.environment.lateness.note(taken.sample.seconds) {
             notice::warn(warning);
         }
-        let Exposition { families, remarks } =
+        #[cfg_attr(not(feature = "otlp"), expect(unused_mut, reason = "nothing is added"))]
+        let Exposition { mut families, remarks } =
             exposition(&self.environment, (taken.plan, &self.names), &self.tally, (taken.sample, self.args.scope()));
+        #[cfg(feature = "otlp")]
+        if let Some(push) = &self.push {
+            families.extend(push.families(&self.environment));
+            push.send(&families, &self.environment);
+        }
         let mut front = format!(
             "pericore {}\n{}\n\n/metrics has the numbers, for Prometheus.\n\nsample {}, of the last {:.3} s\n",
             env!("CARGO_PKG_VERSION"),

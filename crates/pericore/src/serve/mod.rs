@@ -5,8 +5,12 @@
 
 mod exporter;
 mod exposition;
+#[cfg(feature = "tls")]
+mod guard;
 mod lateness;
 mod process;
+#[cfg(feature = "otlp")]
+mod push;
 mod tally;
 #[cfg(test)]
 mod tests;
@@ -42,6 +46,12 @@ pub struct ServeArgs {
     /// Numbers for each unit instance instead of each socket
     #[arg(short = 'A', long)]
     per_unit: bool,
+    #[cfg(feature = "tls")]
+    #[command(flatten)]
+    guard: guard::GuardArgs,
+    #[cfg(feature = "otlp")]
+    #[command(flatten)]
+    push: push::PushArgs,
 }
 
 /// Runs the command.
@@ -55,6 +65,11 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, Failure> {
             args.interval
         )));
     }
+    // What is wrong is said before a machine is set going.
+    #[cfg(feature = "tls")]
+    args.guard.read(&args.listen)?;
+    #[cfg(feature = "otlp")]
+    args.push.check()?;
     let course = args.course();
     Task { args: &args.measure, course: &course }.run_live(&mut Exporter::new(args))
 }
