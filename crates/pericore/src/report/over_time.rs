@@ -274,6 +274,13 @@ mod tests {
 
     use super::*;
 
+    #[test]
+    fn a_figure_has_four_digits() {
+        let shown = [0.0, 9.999, 10.0, -99.99, 100.0, 999.9, 1000.0, 999_999.0, 1e6].map(figure);
+        let wanted = ["0.000", "9.999", "10.00", "-99.99", "100.0", "999.9", "1,000", "999,999", "1.00e6"];
+        assert_eq!(shown, wanted);
+    }
+
     fn interval(end: f64, seconds: f64, count: Option<f64>, share: f64) -> Report {
         let row = |name: &str, value: Value, unit_of_measure| Row {
             name: name.to_owned(),

@@ -8,6 +8,7 @@ mod perf_habits;
 mod plain_words;
 mod quantities;
 mod search;
+mod sheets;
 
 use std::process::Output;
 
