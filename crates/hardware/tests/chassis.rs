@@ -165,6 +165,48 @@ fn a_loaded_machine_keeps_its_cores_clock() {
     }
 }
 
+/// Emerald Rapids 1.7.1: a bit for each LLC slice in use, 32 in CAPID6 (D30:F3, 0x9C) and the others in CAPID7 (0xA0),
+/// as Linux reads them.
+#[test]
+fn the_slices_in_use_have_their_bits() {
+    let family = pericore_catalog::family("emerald-rapids").expect("the family is in the catalogue");
+    for (slices, low, high) in
+        [(1, 0x1, 0), (24, 0xff_ffff, 0), (40, 0xffff_ffff, 0xff), (64, 0xffff_ffff, 0xffff_ffff)]
+    {
+        let shape = Shape::new(family, 1, 8, 2).and_then(|shape| shape.with_slices(slices)).expect("a machine");
+        let mut machine = Chassis::new(shape, Wiring::new(family, 1), |_| CYCLE);
+        let at = |offset| Address::Pci { bdf: Bdf::new(0xff, 30, 3), offset };
+        assert_eq!([0x9c, 0xa0].map(|offset| machine.read(at(offset), Width::B4)), [Ok(low), Ok(high)], "{slices}");
+    }
+}
+
+/// Between registers of memory there is nothing: it reads as 0, whatever the registers before it hold, and takes no
+/// writes.
+#[test]
+fn nothing_lies_between_registers_of_memory() {
+    let mut machine = machine("emerald-rapids", 1);
+    let registers: Vec<(u64, u64)> = machine
+        .registers()
+        .filter_map(|place| match place.address {
+            Address::Mmio { physical } => Some((physical, u64::from(place.width.bytes()))),
+            _ => None,
+        })
+        .collect();
+    let at = |physical| Address::Mmio { physical };
+    for &(first, bytes) in &registers {
+        let width = if bytes == 8 { Width::B8 } else { Width::B4 };
+        machine.write(at(first), width, u64::MAX).expect("a register");
+    }
+    let is_free = |byte: u64| registers.iter().all(|&(first, bytes)| byte < first || byte >= first + bytes);
+    let behind: Vec<u64> =
+        registers.iter().map(|&(first, bytes)| first + bytes).filter(|&byte| is_free(byte)).collect();
+    assert!(behind.len() > 20, "{} gaps", behind.len());
+    for byte in behind {
+        machine.write(at(byte), Width::B1, 0xff).expect("a window");
+        assert_eq!(machine.read(at(byte), Width::B1), Ok(0), "{byte:#x}");
+    }
+}
+
 /// SDM volume 2, CPUID: family 6 and models 1AH, 2DH and CFH; 12-way L1 of 48 KB, 16-way L2 of 2 MB and a 20-way LLC of
 /// 320 MB on the 8592+; levels of topology; no leaf beyond.
 #[test]
