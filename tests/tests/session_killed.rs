@@ -4,6 +4,8 @@
 //! The registers live in this process; the session runs in a child, which reaches them through a socket. Addresses and values stand
 //! here by hand.
 
+mod perf;
+
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -192,23 +194,29 @@ struct Served {
     written: Vec<Address>,
     /// Operations before the first write.
     looks: usize,
+    /// Operations up to each write that lets the first channel's counters run.
+    resumes: Vec<usize>,
     /// It came to its end by itself.
     ended: bool,
 }
 
-/// Serves the child's operations; kills it once so many are carried out.
-fn serve(machine: &mut Chassis, listener: &UnixListener, child: &mut Child, most: usize) -> Served {
+/// Serves the child's operations; kills it once so many are carried out. Before operation `joins` the kernel's driver
+/// begins to count.
+fn serve(machine: &mut Chassis, listener: &UnixListener, child: &mut Child, most: usize, joins: usize) -> Served {
     let (stream, _) = listener.accept().expect("the child connects");
     let mut stream = BufReader::new(stream);
-    let (mut written, mut looks) = (Vec::new(), 0);
+    let (mut written, mut looks, mut resumes) = (Vec::new(), 0, Vec::new());
     for done in 0.. {
         if done == most {
             child.kill().expect("SIGKILL");
             break;
         }
+        if done == joins {
+            perf::joins(machine);
+        }
         let mut line = String::new();
         if stream.read_line(&mut line).expect("the socket works") == 0 {
-            return Served { written, looks, ended: child.wait().expect("the child ends").success() };
+            return Served { written, looks, resumes, ended: child.wait().expect("the child ends").success() };
         }
         let words: Vec<&str> = line.split_whitespace().collect();
         let [verb, space, place, offset, width, value] = words[..] else { panic!("{line}") };
@@ -230,6 +238,9 @@ fn serve(machine: &mut Chassis, listener: &UnixListener, child: &mut Child, most
         let answer = if verb == "w" {
             looks = if written.is_empty() { done } else { looks };
             written.push(address);
+            if (address, number(value)) == (channel_0(0xf4), perf::RUNNING) {
+                resumes.push(done + 1);
+            }
             machine.write(address, width, number(value)).map(|()| 0)
         } else {
             machine.read(address, width)
@@ -241,7 +252,7 @@ fn serve(machine: &mut Chassis, listener: &UnixListener, child: &mut Child, most
         }
     }
     child.wait().expect("the child is dead");
-    Served { written, looks, ended: false }
+    Served { written, looks, resumes, ended: false }
 }
 
 fn spawn(scene: usize, socket: &Path, journal: &Path) -> Child {
@@ -282,7 +293,7 @@ fn killed_and_restored(number: usize, step: usize) {
         let listener = UnixListener::bind(&socket).expect("a socket");
         let mut machine = machine(scene);
         let mut child = spawn(number, &socket, &journal);
-        let served = serve(&mut machine, &listener, &mut child, most);
+        let served = serve(&mut machine, &listener, &mut child, most, usize::MAX);
         let journalled = journal.exists();
         if journalled {
             let found = Journal::read(&journal).expect("a journal is whole or not there");

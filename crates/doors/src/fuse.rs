@@ -123,6 +123,8 @@ impl<B: Backend + 'static> Filesystem for Doors<B> {
         match &node.content {
             Content::Folder(_) => reply.error(Errno::EISDIR),
             Content::Text(_) | Content::Mapped(_) | Content::Cpuid { .. } if writes => reply.error(Errno::EACCES),
+            // As a kernel under lockdown does: what was opened could be mapped.
+            Content::Memory { is_open: false } => reply.error(Errno::EPERM),
             // Mapping needs the page cache.
             Content::Mapped(_) => reply.opened(FileHandle(0), FopenFlags::FOPEN_KEEP_CACHE),
             _ => reply.opened(FileHandle(0), FopenFlags::FOPEN_DIRECT_IO),

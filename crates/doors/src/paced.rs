@@ -6,7 +6,7 @@ use std::time::Duration;
 use pericore_machine::chassis::{Chassis, Shape};
 use pericore_machine::signal::Tick;
 use pericore_machine::steady::Replay;
-use pericore_registers::{Address, Bdf, Operation, RegisterSpace, Width};
+use pericore_registers::{AccessError, Address, Bdf, Operation, RegisterSpace, Width};
 
 use crate::backend::{Answer, Backend};
 use crate::clock;
@@ -78,7 +78,9 @@ impl<T: Traffic> Paced<T> {
         let cpus = place_cpus(host, &shape)?;
         let functions = find_functions(&mut chassis);
         let origin = clock::monotonic();
-        let platform = Platform { shape, cpus, functions, hertz, origin };
+        let nowhere = chassis.read(Address::Mmio { physical: 0 }, Width::B4);
+        let allows_memory = !matches!(nowhere, Err(AccessError::Permission { .. }));
+        let platform = Platform { shape, cpus, functions, allows_memory, hertz, origin };
         let live = Mutex::new(Live { chassis, traffic });
         Ok(Self { platform, ticks_per_second, live })
     }

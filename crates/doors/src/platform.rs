@@ -44,6 +44,8 @@ pub struct Platform {
     pub cpus: Vec<Cpu>,
     /// PCI functions, in the order of their addresses.
     pub functions: Vec<Function>,
+    /// False if the system refuses `/dev/mem` to everybody.
+    pub allows_memory: bool,
     /// Nominal frequency of the cores, and of their time-stamp counters.
     pub hertz: u64,
     /// When the machine's time started: nanoseconds of CLOCK_MONOTONIC.

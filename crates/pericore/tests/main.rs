@@ -13,6 +13,7 @@ mod machine_run;
 mod odd_machines;
 mod ours;
 mod own_data;
+mod platforms;
 mod programs;
 mod prometheus;
 mod recordings;

@@ -69,28 +69,38 @@ pub const fn mmio(physical: u64) -> Address {
 impl Block {
     /// What a counter programmed with `config` must show, all its runs together.
     pub fn truth(&self, accesses: &[Access], config: u64, happening: Happening) -> u64 {
-        self.runs(accesses, config).into_iter().map(|(from, to)| happening.by(to) - happening.by(from)).sum()
+        during(&self.runs(accesses, config), happening)
     }
 
     /// From when to when a counter programmed with `config` ran, in ticks.
     pub fn runs(&self, accesses: &[Access], config: u64) -> Vec<(u64, u64)> {
+        self.runs_unless(accesses, config, |value, _| value & self.freeze == self.freeze)
+    }
+
+    /// The same where the unit's control stops counters in a way of its own, by its value and the counter's number.
+    pub fn runs_unless(
+        &self,
+        accesses: &[Access],
+        config: u64,
+        is_stopped: impl Fn(u64, u16) -> bool,
+    ) -> Vec<(u64, u64)> {
         let (first, stride, count) = self.controls;
         let controls: Vec<Address> = (0..count).map(|index| first.plus(index * stride)).collect();
-        let (mut frozen, mut selecting) = (false, None);
+        let (mut gate, mut selecting) = (None, None);
         let (mut running_since, mut runs) = (None, Vec::new());
         for access in accesses {
             let Operation::Write { address, value, .. } = access.operation else { continue };
             if Some(address) == self.unit_control {
-                frozen = value & self.freeze == self.freeze;
-            } else if controls.contains(&address) {
+                gate = Some(value);
+            } else if let Some(number) = controls.iter().position(|control| *control == address) {
                 let is_enabled = if self.enable == 0 { value & 0xff != 0 } else { value & self.enable != 0 };
                 if is_enabled && value & !self.enable == config {
-                    selecting = Some(address);
-                } else if selecting == Some(address) {
+                    selecting = Some(number as u16);
+                } else if selecting == Some(number as u16) {
                     selecting = None;
                 }
             }
-            let running = selecting.is_some() && !frozen;
+            let running = selecting.is_some_and(|number| !gate.is_some_and(|value| is_stopped(value, number)));
             match (running_since, running) {
                 (None, true) => running_since = Some(access.ticks),
                 (Some(since), false) => {
@@ -104,6 +114,11 @@ impl Block {
         assert!(!runs.is_empty(), "the driver never programmed {config:#x}");
         runs
     }
+}
+
+/// What happened while a counter ran.
+pub fn during(runs: &[(u64, u64)], happening: Happening) -> u64 {
+    runs.iter().map(|&(from, to)| happening.by(to) - happening.by(from)).sum()
 }
 
 /// What the driver must make of a counter that nobody can start or stop: it reads it at both ends of each stretch that it counts.

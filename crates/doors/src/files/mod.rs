@@ -62,7 +62,7 @@ pub fn tree(backend: &impl Backend) -> Tree {
     tree.add("/etc/likwid_topo.cfg", 0o644, Content::Text(likwid::topology(backend).into_bytes()));
     let placements = platform.shape.family.units.iter().flat_map(|unit| unit.placements);
     if placements.into_iter().any(|placement| placement.space == AddressSpace::Mmio) {
-        tree.add("/dev/mem", 0o600, Content::Memory);
+        tree.add("/dev/mem", 0o600, Content::Memory { is_open: platform.allows_memory });
     }
     tree
 }
@@ -92,7 +92,7 @@ pub fn read(backend: &impl Backend, content: &Content, offset: u64, size: usize)
         Content::Msr { cpu } => msr::read(backend, *cpu, offset, size),
         Content::Cpuid { cpu } => cpuid::read(backend, *cpu, offset, size),
         Content::Config { bdf, bytes } => Ok(pci::read(backend, *bdf, *bytes, offset, size)),
-        Content::Memory => memory::read(backend, offset, size),
+        Content::Memory { .. } => memory::read(backend, offset, size),
         Content::Text(bytes) => Ok(slice(bytes, offset, size)),
         Content::Mapped(bytes) => Ok(slice(bytes, offset, size)),
         Content::Folder(_) => Err(libc::EISDIR),
@@ -107,7 +107,7 @@ pub fn write(backend: &impl Backend, content: &Content, offset: u64, data: &[u8]
     match content {
         Content::Msr { cpu } => msr::write(backend, *cpu, offset, data),
         Content::Config { bdf, bytes } => pci::write(backend, *bdf, *bytes, offset, data),
-        Content::Memory => memory::write(backend, offset, data),
+        Content::Memory { .. } => memory::write(backend, offset, data),
         Content::Cpuid { .. } | Content::Text(_) | Content::Mapped(_) => Err(libc::EACCES),
         Content::Folder(_) => Err(libc::EISDIR),
     }

@@ -27,7 +27,10 @@ pub enum Content {
         bytes: u16,
     },
     /// Physical memory: registers, nothing else.
-    Memory,
+    Memory {
+        /// False if nobody may open it.
+        is_open: bool,
+    },
     /// Constant bytes.
     Text(Vec<u8>),
     /// Constant bytes that programs map.
@@ -52,7 +55,7 @@ impl Node {
             Content::Config { bytes, .. } => u64::from(*bytes),
             Content::Text(bytes) => bytes.len() as u64,
             Content::Mapped(bytes) => bytes.len() as u64,
-            Content::Folder(_) | Content::Msr { .. } | Content::Cpuid { .. } | Content::Memory => 0,
+            Content::Folder(_) | Content::Msr { .. } | Content::Cpuid { .. } | Content::Memory { .. } => 0,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Memory-mapped registers through /dev/mem, one page at a time.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
@@ -9,8 +9,9 @@ use std::ptr::NonNull;
 
 use pericore_registers::{AccessError, Address, Outcome, Width};
 
-use super::Root;
-use super::refusal::{REMEDY_MEM, meaning};
+use super::refusal::{REMEDY_MEM, REMEDY_NO_MEM, meaning};
+use super::{Root, revoked};
+use crate::session::REVOKED;
 
 /// Bytes of a page; registers never cross one.
 const PAGE: u64 = 4096;
@@ -20,6 +21,8 @@ const PAGE: u64 = 4096;
 pub(super) struct Memory {
     file: Option<Open>,
     pages: HashMap<u64, Page>,
+    /// Those that the kernel has taken away.
+    lost: HashSet<u64>,
 }
 
 #[derive(Debug)]
@@ -32,13 +35,22 @@ impl Memory {
     pub(super) fn read(&mut self, root: &Root, physical: u64, width: Width) -> Outcome<u64> {
         let offset = check(physical, width)?;
         let page = self.page(root, physical, false)?;
-        Ok(page.read(offset, width))
+        let value = revoked::access(page.address(), || page.read(offset, width));
+        value.ok_or_else(|| self.lost(physical))
     }
 
     pub(super) fn write(&mut self, root: &Root, physical: u64, width: Width, value: u64) -> Outcome<()> {
         let offset = check(physical, width)?;
-        self.page(root, physical, true)?.write(offset, width, value);
-        Ok(())
+        let page = self.page(root, physical, true)?;
+        let written = revoked::access(page.address(), || page.write(offset, width, value));
+        written.ok_or_else(|| self.lost(physical))
+    }
+
+    /// A page whose mapping the kernel has taken away. The next access asks for it again.
+    fn lost(&mut self, physical: u64) -> AccessError {
+        self.pages.remove(&(physical / PAGE));
+        self.lost.insert(physical / PAGE);
+        AccessError::Permission { address: Address::Mmio { physical }, remedy: REVOKED }
     }
 
     pub(super) fn hold_open(&mut self, root: &Root, physical: u64, write: bool) {
@@ -50,7 +62,11 @@ impl Memory {
         let number = physical / PAGE;
         if self.pages.get(&number).is_none_or(|page| write && !page.writable) {
             let file = self.open(root, address, write)?;
-            let page = Page::map(file, number * PAGE, write).map_err(|error| meaning(address, &error, REMEDY_MEM))?;
+            let page = Page::map(file, number * PAGE, write);
+            let page = page.map_err(|error| match self.lost.contains(&number) {
+                true => AccessError::Permission { address, remedy: REVOKED },
+                false => meaning(address, &error, REMEDY_MEM),
+            })?;
             self.pages.insert(number, page);
         }
         self.pages.get(&number).ok_or(AccessError::Unreachable { address })
@@ -63,7 +79,7 @@ impl Memory {
             options.read(true).write(write).custom_flags(libc::O_SYNC);
             let file = options.open(root.join("dev/mem"));
             let file = file.map_err(|error| match error.kind() {
-                io::ErrorKind::NotFound => AccessError::Permission { address, remedy: REMEDY_MEM },
+                io::ErrorKind::NotFound => AccessError::Permission { address, remedy: REMEDY_NO_MEM },
                 _ => meaning(address, &error, REMEDY_MEM),
             })?;
             self.file = Some(Open { file, writable: write });
@@ -109,6 +125,10 @@ impl Page {
         }
         let start = NonNull::new(start.cast()).ok_or_else(|| io::Error::from_raw_os_error(libc::ENXIO))?;
         Ok(Self { start, writable: write })
+    }
+
+    fn address(&self) -> usize {
+        self.start.addr().get()
     }
 
     fn read(&self, offset: usize, width: Width) -> u64 {

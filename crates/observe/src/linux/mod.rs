@@ -18,6 +18,7 @@ mod pci;
 pub mod privileges;
 mod processor;
 mod refusal;
+mod revoked;
 mod space;
 
 use std::path::{Path, PathBuf};

@@ -19,6 +19,10 @@ pub const REMEDY_PCI: &str = "run with the capability CAP_SYS_ADMIN, and as root
 pub const REMEDY_MEM: &str = "run as root with the capability CAP_SYS_RAWIO; if that does not help, kernel lockdown, secure boot or CONFIG_IO_STRICT_DEVMEM \
      forbids it (boot with iomem=relaxed)";
 
+/// For memory without a device file.
+pub const REMEDY_NO_MEM: &str = "there is no /dev/mem: this kernel or container has none, so what is behind memory \
+     cannot be reached; count it with --through kernel, or on a system with the file";
+
 /// For files of a file system that may not be written.
 const REMEDY_READ_ONLY: &str = "its file system is mounted read-only: mount it with `rw` (`mount -o remount,rw /sys`); \
      in a container, give it the host's /sys to write";

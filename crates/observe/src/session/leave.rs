@@ -1,8 +1,8 @@
 //! How a session's registers are put back, whoever counts by then.
 //!
-//! A control or a filter that somebody else has written since is theirs and stays. Then everything that the gates concern is looked at: where a
-//! counter runs that is not ours and did not run when the session began, freezes go off and enables stay on. Between that look and the write that
-//! follows it, somebody may still join: see `docs/others.md`.
+//! A control or a filter that somebody else has written since is theirs and stays. Then everything that the gates
+//! concern is looked at: where a counter runs that is not ours and did not run when the session began, freezes go off
+//! and enables stay on. Between that look and the write that follows it, somebody may still join: see `docs/others.md`.
 
 use pericore_registers::{AccessError, Address, Operation, Outcome, RegisterSpace, Width};
 
@@ -11,6 +11,10 @@ use super::journal::Saved;
 use super::ours::Ours;
 use super::{SessionError, journal};
 use crate::plan::{Control, halves, instance_name};
+
+/// Of registers behind memory that the kernel has taken away: a driver has claimed the device since, and has them.
+pub const REVOKED: &str = "the kernel took this memory away while it was in use: a driver has claimed the device; \
+     leave its units out, or count them with --through kernel";
 
 /// The lower half of a register of 8 bytes, which is written by itself.
 const LOWER: u64 = 0xffff_ffff;
@@ -67,6 +71,9 @@ impl Leaving<'_> {
                 Err(error) => failures.push((saved.clone(), error)),
             }
         }
+        let is_revoked = |(_, error): &(Saved, AccessError)| matches!(error, AccessError::Permission { remedy, .. } if *remedy == REVOKED);
+        let (revoked, failures): (Vec<_>, Vec<_>) = failures.into_iter().partition(is_revoked);
+        others.extend(revoked.into_iter().map(|(saved, _)| saved));
         journal::some_refused(failures)?;
         Ok(others)
     }

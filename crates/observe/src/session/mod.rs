@@ -41,6 +41,7 @@ pub use entrance::Entrance;
 pub use error::SessionError;
 pub use journal::Saved;
 use leave::Leaving;
+pub use leave::REVOKED;
 pub use left::Left;
 pub use length::Length;
 pub use neighbours::{Neighbour, Neighbourhood, Seen};
@@ -53,7 +54,7 @@ pub use sample::{Count, Moment, Sample};
 pub use slices::Slices;
 pub(crate) use slices::at_end_of_range;
 use span::{Since, Span};
-use steps::{InstanceState, Sequences, State, note_doubts, read, readable, set_baselines};
+use steps::{InstanceState, List, Sequences, State, note_doubts, read, readable, set_baselines};
 pub use survey::{survey, survey_sockets};
 
 /// Running counters.
@@ -237,8 +238,14 @@ impl<S: RegisterSpace> Session<S> {
             return;
         }
         self.look_at_gates(true);
-        let Self { space, state, plan, .. } = self;
+        let Self { space, state, plan, watch, .. } = self;
         let Sequences { freeze_turns, read_turns, switch, resume_turns, .. } = &mut self.sequences;
+        // Before counters stand: what is looked at here costs no time of theirs.
+        let gives_way = watch.are_turns_taken(space);
+        if gives_way {
+            watch.give_way(state);
+            switch.compile(plan, state, List::Switch);
+        }
         freeze_turns.carry_out_timed(space, &mut now);
         Gates::judge_enables(plan, state, freeze_turns);
         read(read_turns, space, state);
@@ -252,13 +259,17 @@ impl<S: RegisterSpace> Session<S> {
         sample::close(plan, state, &ran);
         set_baselines(plan, state, switch, false);
         note_doubts(plan, state, switch, "refused a change of rounds");
-        switch.steps().iter().for_each(|(_, step)| self.watch.note(step));
+        switch.steps().iter().for_each(|(_, step)| watch.note(step));
         note_doubts(plan, state, resume_turns, "did not resume after a change of rounds");
         for ((since, stopped), started) in self.since.iter_mut().zip(stopped).zip(started) {
             since.begin_turn(stopped, *started, self.stands.for_turns);
         }
         state.next_round(plan);
-        self.sequences.compile_round(plan, state);
+        if gives_way {
+            self.sequences = Sequences::new(plan, state);
+        } else {
+            self.sequences.compile_round(plan, state);
+        }
     }
 
     /// Stops counting and puts back every control and filter that was overwritten.
@@ -317,6 +328,11 @@ pub fn samples_to_notice(plan: &Plan, guard: Guard) -> usize {
 /// Reads that a session on this plan makes beside those of counters: before it freezes them for a sample, and in a check.
 pub fn looks(plan: &Plan) -> (usize, usize) {
     (Gates::reads(plan), Watch::new(plan, Guard::All).len())
+}
+
+/// Reads that a change of rounds on this plan makes beside those of counters, before it writes controls and filters.
+pub fn looks_at_turns(plan: &Plan) -> usize {
+    check::reads_for_turns(plan)
 }
 
 #[cfg(test)]

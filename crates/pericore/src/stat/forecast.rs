@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use pericore_observe::kernel::{KernelCost, KernelCounter, KernelPlan};
 use pericore_observe::plan::{InstancePlan, Plan, Step};
-use pericore_observe::session::{Guard, looks, samples_to_notice};
+use pericore_observe::session::{Guard, looks, looks_at_turns, samples_to_notice};
 
 /// Prints every register access, in order, socket by socket; then the rounds.
 pub fn operations(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
@@ -79,6 +79,7 @@ pub fn cost(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
     )?;
     if plan.rounds() > 1 {
         writeln!(out, "a change of rounds: {}", plan.switch_cost())?;
+        writeln!(out, "  and {} reads to see whether others took what it writes", looks_at_turns(plan))?;
     }
     let safe = plan.safe_interval();
     if safe.is_finite() {

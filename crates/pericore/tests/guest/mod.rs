@@ -2,6 +2,7 @@
 //!
 //! These need QEMU and Debian's package mirror. Where QEMU is not installed they fail, unless `PERICORE_NO_GUEST` is set.
 
+mod beside;
 mod bursts;
 mod command_line;
 mod interruption;

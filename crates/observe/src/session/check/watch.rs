@@ -16,11 +16,14 @@ pub const BETWEEN: u64 = 20;
 #[derive(Debug)]
 pub struct Watch {
     guard: Guard,
-    watched: Vec<Watched>,
+    pub(super) watched: Vec<Watched>,
     /// The reads of all of them, and what the last ones gave. The buffers are kept: a check is made while counters
     /// stand.
     operations: Vec<Operation>,
     outcomes: Vec<Outcome<u64>>,
+    /// The same of those that changes of rounds write.
+    pub(super) turn_operations: Vec<Operation>,
+    pub(super) turn_outcomes: Vec<Outcome<u64>>,
     /// Samples since the last check.
     unchecked: u64,
     /// True if the next sample is to be checked, whatever its turn.
@@ -28,13 +31,17 @@ pub struct Watch {
 }
 
 #[derive(Debug)]
-struct Watched {
-    socket: usize,
-    step: Step,
+pub struct Watched {
+    pub(super) socket: usize,
+    pub(super) step: Step,
     /// Bits that read back as written.
-    mask: u64,
+    pub(super) mask: u64,
     /// What was written last; none if nothing was.
-    expected: Option<u64>,
+    pub(super) expected: Option<u64>,
+    /// What it held before the first write.
+    pub(super) found: Option<u64>,
+    /// True if changes of rounds may write it.
+    pub(super) takes_turns: bool,
     /// Of a gate that no sample writes: the enables that it must have. It must not be frozen.
     gate: Option<u64>,
 }
@@ -58,6 +65,8 @@ impl Watch {
             watched: watched.collect(),
             operations: Vec::new(),
             outcomes: Vec::new(),
+            turn_operations: Vec::new(),
+            turn_outcomes: Vec::new(),
             unchecked: 0,
             is_requested: false,
         }
@@ -90,6 +99,7 @@ impl Watch {
     pub fn found(&mut self, step: &Step, value: u64) {
         let of_step = |watched: &Watched| watched.step.operation.address() == step.operation.address();
         let is_stopped = |enables: u64| stops(step.register, enables, value);
+        self.watched.iter_mut().filter(|watched| of_step(watched)).for_each(|watched| watched.found = Some(value));
         self.watched.retain(|watched| {
             !(of_step(watched) && watched.step.purpose == Purpose::Inspect && watched.gate.is_some_and(is_stopped))
         });
@@ -123,6 +133,7 @@ impl Watch {
         self.watched.retain(|watched| !is_dead(watched.socket, watched.step.instance));
         self.operations = self.watched.iter().map(|watched| watched.step.operation).collect();
         self.outcomes.reserve(self.operations.len());
+        self.prepare_turns();
     }
 
     /// Reads all registers.
@@ -160,15 +171,18 @@ impl Watch {
 }
 
 impl Watched {
-    fn new(socket: usize, part: &SocketPlan, step: &Step) -> Option<Self> {
+    pub(super) fn new(socket: usize, part: &SocketPlan, step: &Step) -> Option<Self> {
         let is_saved = step.purpose == Purpose::Save;
-        let plain = Self { socket, step: *step, mask: lasting(step.register), expected: None, gate: None };
+        let address = step.operation.address();
+        let mut switches = part.instances[step.instance].switch.iter().flatten();
+        let takes_turns = switches.any(|step| step.operation.address() == address);
+        let mask = lasting(step.register);
+        let plain = Self { socket, step: *step, mask, expected: None, found: None, takes_turns, gate: None };
         if is_gate(step.register) {
             // What each sample writes is looked at before that.
-            let address = step.operation.address();
             let is_written = part.freeze.iter().any(|step| step.operation.address() == address);
             let enables = enables(part, step);
-            return (!is_written).then_some(Self { gate: Some(enables), ..plain });
+            return (!is_written).then_some(Self { gate: Some(enables), takes_turns: false, ..plain });
         }
         let is_setting = matches!(step.register.role, Role::Control | Role::FixedControl | Role::Filter);
         (is_saved && is_setting && plain.mask != 0).then_some(plain)

@@ -158,3 +158,55 @@ fn refused_writes_leave_no_journal() {
     Session::start(&mut space, plan, options(), at_(0.0)).unwrap().stop().unwrap();
     assert!(!path.exists());
 }
+
+/// A driver claims the device of a channel in mid-run, as far as `is_claimed` says.
+#[derive(Debug)]
+struct Claimed<'a> {
+    registers: &'a mut Fake,
+    is_claimed: bool,
+}
+
+impl Claimed<'_> {
+    fn check(&self, address: Address) -> Outcome<()> {
+        let is_channel = matches!(address, Address::Pci { bdf, .. } if (bdf.bus, bdf.function) == (0xff, 1));
+        let refused = self.is_claimed && is_channel;
+        if refused { Err(AccessError::Permission { address, remedy: REVOKED }) } else { Ok(()) }
+    }
+}
+
+impl RegisterSpace for Claimed<'_> {
+    fn read(&mut self, address: Address, width: Width) -> Outcome<u64> {
+        self.check(address)?;
+        self.registers.read(address, width)
+    }
+
+    fn write(&mut self, address: Address, width: Width, value: u64) -> Outcome<()> {
+        self.check(address)?;
+        self.registers.write(address, width, value)
+    }
+}
+
+/// Its counts cannot be read, with the reason; all others are put back, and no journal stops the next session.
+#[test]
+fn what_a_driver_has_claimed_is_left_to_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("session.journal");
+    let journal = || JournalFile { path: path.clone(), boot: "boot".to_owned(), machine: "local".to_owned() };
+    let options = || Options { journal: Some(journal()), ..Options::default() };
+    let mut fake = Fake::two_sockets();
+    fake.set_pci((0xff, 16, 0), 0xd8, 0x0304);
+    let plan = plan(&mut fake, "imc/CAS_COUNT.RD/");
+    let space = Claimed { registers: &mut fake, is_claimed: false };
+    let mut session = Session::start(space, plan.clone(), options(), |_| Moment::default()).unwrap();
+    session.space_mut().is_claimed = true;
+    let sample = session.sample(|_| Moment { seconds: 1.0, tsc: 1 });
+    let lost: Vec<_> = sample.counts.iter().filter(|count| count.count.is_none()).collect();
+    assert_eq!(lost.iter().map(|count| (count.socket, count.instance)).collect::<Vec<_>>(), [(0, 1)]);
+    assert!(lost[0].validity.to_string().contains("a driver has claimed the device"), "{}", lost[0].validity);
+    session.stop().unwrap();
+    assert_eq!(fake.functions[&(0xff, 16, 0)][&0xd8], 0x0304);
+    assert!(!path.exists());
+    // The driver has the rest of it now.
+    let plan = super::plan(&mut fake, "imc0/CAS_COUNT.RD/,imc2/CAS_COUNT.RD/");
+    Session::start(&mut fake, plan, options(), |_| Moment::default()).unwrap().stop().unwrap();
+}

@@ -105,3 +105,27 @@ fn a_turn_without_time_has_no_number() {
     assert_eq!(exact, [measured(4), (None, Grade::Unreadable), measured(5), measured(6)]);
     assert!(truth.counts.iter().all(|count| count.standard_error.is_none() && count.slices.is_empty()));
 }
+
+/// A tool that joins takes the counter whose control our rounds write: it keeps it, we count there no more, and say
+/// why.
+#[test]
+fn a_control_that_somebody_took_is_not_written_by_the_next_round() {
+    let mut space = Fake::two_sockets();
+    let events = "cbo/LLC_LOOKUP.DATA_READ,state=0x1/,cbo/LLC_LOOKUP.DATA_READ,state=0x1F/";
+    let plan = plan(&mut space, events);
+    let mut session = Session::start(&mut space, plan, Options::default(), at_(0.0)).unwrap();
+    session.rotate(at_(0.1));
+    // Counter 0 of CBo 3 in socket 1.
+    session.space_mut().msrs.insert((1, 0xd70), 0x0040_0113);
+    for turn in 2..6 {
+        session.rotate(at_(0.1 * f64::from(turn)));
+        assert_eq!(session.space_mut().msrs[&(1, 0xd70)], 0x0040_0113);
+    }
+    let sample = session.sample(at_(1.0));
+    let lost: Vec<_> = sample.counts.iter().filter(|count| count.count.is_none()).collect();
+    assert_eq!(lost.iter().map(|lost| (lost.socket, lost.instance)).collect::<Vec<_>>(), [(1, 3), (1, 3)]);
+    assert!(lost[0].validity.to_string().contains("who has taken ctl0 (= 0x400113)"), "{}", lost[0].validity);
+    session.stop().unwrap();
+    assert_eq!(space.msrs[&(1, 0xd70)], 0x0040_0113);
+    assert_eq!(space.msrs[&(1, 0xd64)] & 0x100, 0, "its unit runs");
+}
