@@ -8,8 +8,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use pericore_metrics::Grade;
+use pericore_observe::discover::Cpu;
 use pericore_observe::plan::Plan;
-use pericore_observe::session::{Manners, Options, Session, prepare};
+use pericore_observe::session::{Journal, JournalFile, Manners, Options, Session, prepare};
 use pericore_registers::{Address, Outcome, RegisterSpace, Width};
 use pericore_tests::pmon::raw::CYCLE;
 use pericore_tests::session::shared::Shared;
@@ -150,6 +151,28 @@ fn nehalems_enables_of_others_are_never_taken() {
     assert_eq!((machine.msr(0x391), machine.msr(0x3c5), machine.msr(0x3b5)), (ALL, 0x0040_0101, 75));
     let ours: Vec<u64> = [0x395, 0x3c0, 0x3c1, 0x3c2, 0x3c3, 0x3c4, 0x3c6, 0x3c7].map(|msr| machine.msr(msr)).into();
     assert_eq!(ours, [0; 8]);
+}
+
+/// Killed while its enables were off for a reading, when the kernel's driver already counts with counter 0, which was
+/// ours: `restore` switches the enable on.
+#[test]
+fn an_enable_that_somebody_uses_by_now_is_on_after_restore() {
+    const ALL: u64 = 0x1_0000_00ff;
+    let machine = Shared::new("nehalem", 1);
+    let plan = planned(&machine, "uncore/CLK_UNHALTED/,uncore/QHL_REQUESTS.LOCAL_READS/");
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = JournalFile { path: folder.path().join("journal"), boot: "boot".to_owned(), machine: "test".to_owned() };
+    let options = Options { journal: Some(file.clone()), ..Options::default() };
+    let session = Session::start(machine.clone(), plan, options, |space| space.moment()).expect("nobody is there");
+    // QMC_WRITES.FULL_CH0 is 0x2f with mask 0x01.
+    machine.0.borrow_mut().wrmsr(0x3c0, 0x0040_012f);
+    machine.0.borrow_mut().wrmsr(0x391, ALL & !0x1_0000_0001);
+    let journal = Journal::read(&file.path).expect("it is whole");
+    std::mem::forget(session);
+    let cpus: Vec<Cpu> = (0..4).map(|number| Cpu { number, package: 0 }).collect();
+    let family = pericore_catalog::family("nehalem").expect("a family");
+    journal.restore(&mut machine.clone(), family, &cpus, "boot").expect("all is put back");
+    assert_eq!([0x391, 0x3c0, 0x395].map(|msr| machine.msr(msr)), [ALL, 0x0040_012f, 0]);
 }
 
 /// A filter goes back unless somebody has written it since, or counts an event that may go by it.

@@ -1,5 +1,6 @@
 //! The program as its users meet it.
 
+mod beside_tools;
 mod command_line;
 mod documents;
 mod event_files;

@@ -58,12 +58,14 @@ impl Leaving<'_> {
         others.extend(kept.into_iter().map(|(saved, _)| saved.clone()));
         write(space, free.into_iter().map(|(saved, _)| (saved, saved.value)), &mut failures);
         for (saved, of) in ours {
-            let Ours::Gate { bits, stops, keeps, is_whole } = of else { continue };
+            let Ours::Gate { bits, stops, enables, keeps, is_whole } = of else { continue };
             let disturbed = newcomers.count_behind(saved, *is_whole);
             match space.read(saved.address, saved.width) {
                 Ok(held) => {
                     let value = match disturbed {
-                        true => held & (bits | keeps) & !stops,
+                        // A session that was killed while it read had its enables off, and somebody may use one now.
+                        // Where a control is off, its enable does nothing.
+                        true => held & (bits | keeps) & !stops | enables,
                         false => held & keeps | saved.value & bits,
                     };
                     write(space, [(saved, value)], &mut failures);

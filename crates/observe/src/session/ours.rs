@@ -53,6 +53,8 @@ pub enum Ours {
         bits: u64,
         /// Those of them that stop counters when they are set.
         stops: u64,
+        /// Those of them that enable one counter each.
+        enables: u64,
         /// Bits of others, which stay as they are.
         keeps: u64,
         /// True if it is the socket's, false if it is the unit's.
@@ -84,8 +86,10 @@ impl Ours {
         let is_filter = Overwriting::of(register.role) == Some(Overwriting::Filter);
         match Self::gate(register, 0) {
             // Bits that no document gives stay as they are.
-            Self::Gate { bits, stops, is_whole, .. } if Overwriting::of(register.role) == Some(Overwriting::Gate) => {
-                Self::Gate { bits, stops, keeps: !(bits | resets(register)), is_whole }
+            Self::Gate { bits, stops, enables, is_whole, .. }
+                if Overwriting::of(register.role) == Some(Overwriting::Gate) =>
+            {
+                Self::Gate { bits, stops, enables, keeps: !(bits | resets(register)), is_whole }
             }
             _ => {
                 let bits = if written.is_empty() { 0 } else { lasting(register) };
@@ -109,7 +113,8 @@ impl Ours {
         // Freezes read back, although the guides call them write-only; reset bits must not be written again.
         let bits = (lasting(register) | fields(|name| name.starts_with("frz"))) & !keeps;
         let stops = fields(|name| matches!(name, "frz" | "frz_all" | "pmi_frz")) & bits;
-        Self::Gate { bits, stops, keeps, is_whole: fields(|name| name == "frz_all") != 0 }
+        let enables = fields(|name| name.starts_with("en_pc") || name.starts_with("en_fc")) & bits;
+        Self::Gate { bits, stops, enables, keeps, is_whole: fields(|name| name == "frz_all") != 0 }
     }
 }
 

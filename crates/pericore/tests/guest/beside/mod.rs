@@ -6,6 +6,7 @@
 
 mod e5_2600;
 mod emerald_rapids;
+mod nehalem;
 mod refused;
 
 #[path = "../../../../../tests/tests/guest/boot.rs"]
