@@ -14,16 +14,17 @@ use crate::error::DoorsError;
 use crate::platform::{Function, Platform, place_cpus};
 use crate::stubs;
 
-/// An access happens when its answer is ready, as far as a client can tell: it asks for the time before and after. To bring the traffic up to
-/// an access may take the host longer than that, so it is brought up again to the time that it is then; the second time there is far less to do.
+/// An access happens when its answer is ready, as far as a client can tell: it asks for the time before and after. To
+/// bring the traffic up to an access may take the host longer than that, so it is brought up again to the time that it
+/// is then; the second time there is far less to do.
 const PROMPT: Duration = Duration::from_micros(20);
 /// Times that traffic is brought up to one access at most.
 const MOST_ROUNDS: usize = 4;
 
 /// What happens on the machine while time passes.
 pub trait Traffic: Send {
-    /// Brings what the hardware has seen up to `to`, as far as `operation` could notice: it comes next. The chassis' own time is
-    /// moved afterwards.
+    /// Brings what the hardware has seen up to `to`, as far as `operation` could notice: it comes next. The chassis'
+    /// own time is moved afterwards.
     fn advance(&mut self, chassis: &mut Chassis, operation: &Operation, to: Tick);
 }
 
@@ -63,7 +64,8 @@ struct Live<T> {
 }
 
 impl<T: Traffic> Paced<T> {
-    /// Starts the machine's time now. `host` lists the CPUs of the host to show, `hertz` is the cores' nominal frequency.
+    /// Starts the machine's time now. `host` lists the CPUs of the host to show, `hertz` is the cores' nominal
+    /// frequency.
     ///
     /// # Errors
     /// [`DoorsError::TooFewCpus`] if a socket would have no CPU.
@@ -175,14 +177,15 @@ fn find_function(chassis: &mut Chassis, shape: &Shape, bdf: Bdf) -> Option<Funct
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use pericore_machine::MachineSpec;
 
     use super::*;
 
     /// Takes the host a while the first time, as traffic does that nobody has asked about for long.
-    struct Slow {
-        costs: Duration,
+    pub struct Slow {
+        /// How long the first time.
+        pub costs: Duration,
     }
 
     impl Traffic for Slow {
@@ -191,7 +194,8 @@ mod tests {
         }
     }
 
-    /// A freeze that took effect before its traffic was worked out would stop the counters long before the client reads the clock.
+    /// A freeze that took effect before its traffic was worked out would stop the counters long before the client reads
+    /// the clock.
     #[test]
     fn an_access_happens_when_its_answer_is_ready() {
         let spec = MachineSpec::parse("e5-2600").unwrap();
@@ -203,5 +207,28 @@ mod tests {
         let answer = paced.access(operation);
         assert!(answer.outcome.is_ok() && answer.at >= before + costs, "{:?} after {before:?}", answer.at);
         assert_eq!(paced.live().chassis.now(), paced.ticks(answer.at), "hardware and log tell the same time");
+    }
+    /// The U-Box of an E5-2600 is D11:F0 of the uncore bus, 8086:3CE0; its header reads the same by bytes and words.
+    #[test]
+    fn a_function_without_counters_reads_in_parts() {
+        let spec = MachineSpec::parse("e5-2600").unwrap();
+        let slow = Slow { costs: Duration::ZERO };
+        let paced = Paced::start(spec.chassis().unwrap(), slow, 1_000_000_000, 2_700_000_000, &[0]).unwrap();
+        let functions = paced.platform().functions.clone();
+        let stubs: Vec<Function> = functions
+            .into_iter()
+            .filter(|function| stubs::dword(&paced.platform().shape, function.bdf, 0).is_some())
+            .collect();
+        assert!(!stubs.is_empty());
+        for Function { bdf, id, .. } in stubs {
+            let read = |offset, width| {
+                let operation = Operation::Read { address: Address::Pci { bdf, offset }, width };
+                paced.access(operation).outcome.unwrap()
+            };
+            assert_eq!((read(0, Width::B4), id & 0xffff), (id.into(), 0x8086), "{bdf}");
+            assert_eq!([read(0, Width::B2), read(2, Width::B2)], [0x8086, u64::from(id >> 16)], "{bdf}");
+            assert_eq!([0, 1, 2, 3].map(|at| read(at, Width::B1)), id.to_le_bytes().map(u64::from), "{bdf}");
+            assert_eq!(read(0, Width::B8), read(0, Width::B4) | read(4, Width::B4) << 32, "{bdf}");
+        }
     }
 }

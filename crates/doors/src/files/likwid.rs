@@ -1,5 +1,5 @@
-//! `/etc/likwid_topo.cfg`: what LIKWID takes a machine for. It is in the format of likwid-genTopoCfg, and read when there is no
-//! likwid.cfg.
+//! `/etc/likwid_topo.cfg`: what LIKWID takes a machine for. It is in the format of likwid-genTopoCfg, and read when
+//! there is no likwid.cfg.
 
 use std::fmt::{Display, Write};
 
@@ -131,4 +131,82 @@ fn brand(backend: &impl Backend) -> String {
     let bytes = (0x8000_0002..=0x8000_0004).flat_map(|leaf| backend.cpuid(0, leaf, 0)).flat_map(u32::to_le_bytes);
     let text: Vec<u8> = bytes.take_while(|&byte| byte != 0).collect();
     String::from_utf8_lossy(&text).trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::time::Duration;
+
+    use pericore_machine::MachineSpec;
+
+    use super::*;
+    use crate::paced::Paced;
+
+    /// The file's rows, by section and key.
+    fn rows(machine: &str, host: &[u32]) -> BTreeMap<String, String> {
+        let chassis = MachineSpec::parse(machine).unwrap().chassis().unwrap();
+        let paced = Paced::start(
+            chassis,
+            crate::paced::tests::Slow { costs: Duration::ZERO },
+            1_000_000_000,
+            2_700_000_000,
+            host,
+        );
+        let text = topology(&paced.unwrap());
+        let row = |line: &str| line.split_once(" = ").map(|(key, value)| (key.to_owned(), value.to_owned()));
+        text.lines().map(|line| row(line).unwrap_or_else(|| panic!("no row: {line}"))).collect()
+    }
+
+    /// An E5-2680: family 6, model 2DH, stepping 7; four programmable counters of 48 bits and three fixed ones, version
+    /// 3 (SDM, leaf 0AH); 32 KB of 8 ways, 256 KB of 8 ways, 20 MB of 20 ways, lines of 64 bytes.
+    #[test]
+    fn the_file_describes_the_part() {
+        let rows = rows("e5-2600:sockets=2", &[4, 5, 6, 7]);
+        let value = |key: &str| rows.get(key).unwrap_or_else(|| panic!("no {key} in {rows:#?}")).as_str();
+        for (key, wanted) in [
+            ("family", "6"),
+            ("model", "45"),
+            ("stepping", "7"),
+            ("perf_version", "3"),
+            ("perf_num_ctr", "4"),
+            ("perf_width_ctr", "48"),
+            ("perf_num_fixed_ctr", "3"),
+            ("clock", "2700000000.0"),
+        ] {
+            assert_eq!(value(&format!("cpuid_info {key}")), wanted, "{key}");
+        }
+        for (level, kind, ways, kilobytes, threads, inclusive) in
+            [(1, "DATACACHE", 8, 32, 1, 0), (2, "UNIFIEDCACHE", 8, 256, 1, 0), (3, "UNIFIEDCACHE", 20, 20 << 10, 2, 1)]
+        {
+            let of = |key: &str| value(&format!("cpuid_topology cacheLevels {level} {key}"));
+            let number = |key: &str| of(key).parse::<u64>().unwrap();
+            assert_eq!((of("type"), number("associativity"), number("lineSize")), (kind, ways, 64), "level {level}");
+            assert_eq!((number("size"), number("threads"), number("inclusive")), (kilobytes << 10, threads, inclusive));
+            assert_eq!(number("sets") * ways * 64, kilobytes << 10, "level {level}");
+        }
+        assert_eq!(value("cpuid_topology numCacheLevels"), "3");
+    }
+
+    /// Two sockets on CPUs 4 to 7 of the host: each has its own, and is nearer to itself than to the other.
+    #[test]
+    fn sockets_have_their_cpus_and_distances() {
+        let rows = rows("e5-2600:sockets=2", &[4, 5, 6, 7]);
+        let value = |key: &str| rows.get(key).unwrap_or_else(|| panic!("no {key} in {rows:#?}")).as_str();
+        for (key, wanted) in [("numHWThreads", "4"), ("numSockets", "2"), ("numCoresPerSocket", "2")] {
+            assert_eq!(value(&format!("cpuid_topology {key}")), wanted, "{key}");
+        }
+        for (cpu, core, socket) in [("4", "0", "0"), ("5", "1", "0"), ("6", "0", "1"), ("7", "1", "1")] {
+            let of = |key: &str| value(&format!("cpuid_topology threadPool {cpu} {key}"));
+            assert_eq!([of("coreId"), of("packageId"), of("apicId")], [core, socket, cpu]);
+        }
+        assert_eq!(value("numa_info numberOfNodes"), "2");
+        for (node, id, cpus, distances) in [("1", "0", ["4", "5"], ["10", "21"]), ("2", "1", ["6", "7"], ["21", "10"])]
+        {
+            let of = |key: &str| value(&format!("numa_info nodes {node} {key}"));
+            assert_eq!((of("id"), of("numberOfProcessors")), (id, "2"));
+            assert_eq!([of("processors 1"), of("processors 2")], cpus);
+            assert_eq!([of("distances 0"), of("distances 1")], distances);
+        }
+    }
 }

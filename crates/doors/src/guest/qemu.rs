@@ -48,7 +48,8 @@ pub fn command(kernel: &Path, plan: &Plan, boot: &Boot, ends: &Ends) -> Command 
     command.args(["-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-accel", "tcg"]);
     let each = MEGABYTES / sockets;
     for socket in 0..sockets {
-        // Memory that the proxy could share: it insists. A node for each socket: tools look for a device's socket by it.
+        // Memory that the proxy could share: it insists. A node for each socket: tools look for a device's socket by
+        // it.
         command.arg("-object").arg(format!("memory-backend-memfd,id=ram{socket},size={each}M"));
         let (first, last) = (socket * cores, (socket + 1) * cores - 1);
         command.arg("-numa").arg(format!("node,nodeid={socket},cpus={first}-{last},memdev=ram{socket}"));
@@ -84,8 +85,9 @@ fn socket_of_bus(shape: &Shape, bus: u8) -> u16 {
     of_uncore.or_else(|| (0..shape.sockets).find(|&socket| shape.first_bus(socket) == bus)).unwrap_or(0)
 }
 
-/// A model that TCG can run, with the family's signature. Without the hypervisor bit, or intel-uncore will not load; without the
-/// timer and interrupt controller that live in MSRs, with instructions for segment bases, because each MSR access is a stop.
+/// A model that TCG can run, with the family's signature. Without the hypervisor bit, or intel-uncore will not load;
+/// without the timer and interrupt controller that live in MSRs, with instructions for segment bases, because each MSR
+/// access is a stop.
 fn cpu(shape: Option<&Shape>, claimed: Option<u8>) -> String {
     let part = shape.and_then(|shape| shape.family.processor.as_ref());
     let model = claimed.map(u16::from).or_else(|| Some(part?.model.model));
@@ -95,7 +97,8 @@ fn cpu(shape: Option<&Shape>, claimed: Option<u8>) -> String {
 }
 
 fn kernel_arguments(sockets: u16, boot: &Boot) -> String {
-    // The tables name all buses there are: no search for others. Symbols hold only without address randomisation; without mitigations fewer MSRs are written at every switch.
+    // The tables name all buses there are: no search for others. Symbols hold only without address randomisation;
+    // without mitigations fewer MSRs are written at every switch.
     let fixed = "console=ttyS0 nokaslr mitigations=off panic=-1 pci=lastbus=0";
     // Only one CPU of a socket runs: register accesses stop all of them.
     let cpus = match (boot.all_cpus, sockets) {
@@ -105,4 +108,62 @@ fn kernel_arguments(sockets: u16, boot: &Boot) -> String {
     };
     let more = if boot.append.is_empty() { "" } else { " " };
     format!("{fixed}{cpus}{more}{}", boot.append)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape(family: &str, sockets: u16, cores: u16) -> Shape {
+        Shape::new(pericore_catalog::family(family).unwrap(), sockets, cores, 1).unwrap()
+    }
+
+    /// QEMU's options with their values, as it is started for a machine with functions on these buses.
+    fn options(shape: Option<Shape>, buses: &[u8]) -> Vec<(String, String)> {
+        let plan = Plan { shape, buses: buses.to_vec(), ..Plan::default() };
+        let ends = Ends { serial: [3, 4, 5, 6], gdb: Some(7), proxy: None, file_system: 8 };
+        let boot = Boot { append: "quiet".to_owned(), ..Boot::new(vec!["true".to_owned()]) };
+        let command = command(Path::new("/boot/kernel"), &plan, &boot, &ends);
+        let words: Vec<String> = command.get_args().map(|word| word.to_string_lossy().into_owned()).collect();
+        let pairs = words.windows(2).filter(|pair| pair[0].starts_with('-') && !pair[1].starts_with('-'));
+        pairs.map(|pair| (pair[0].clone(), pair[1].clone())).collect()
+    }
+
+    fn values<'o>(options: &'o [(String, String)], name: &str) -> Vec<&'o str> {
+        options.iter().filter(|(known, _)| known == name).map(|(_, value)| value.as_str()).collect()
+    }
+
+    /// A node for each socket with its CPUs and its share of 640 MB, at most eight CPUs of each; a bridge for each bus
+    /// but 0, on the node of the socket that the bus belongs to.
+    #[test]
+    fn each_socket_is_a_node_with_its_cpus_and_buses() {
+        let two = options(Some(shape("emerald-rapids", 2, 10)), &[0, 0x7e, 0x7f, 0x80, 0xfe]);
+        let nodes = ["node,nodeid=0,cpus=0-7,memdev=ram0", "node,nodeid=1,cpus=8-15,memdev=ram1"];
+        assert_eq!(values(&two, "-numa"), nodes);
+        let memory = ["memory-backend-memfd,id=ram0,size=320M", "memory-backend-memfd,id=ram1,size=320M"];
+        assert_eq!(values(&two, "-object"), memory);
+        assert_eq!((values(&two, "-m"), values(&two, "-smp")), (vec!["640M"], vec!["16,sockets=2,cores=8,threads=1"]));
+        let bridge = |slot, bus, node| format!("pxb-pcie,bus=pcie.0,addr={slot},bus_nr={bus},numa_node={node}");
+        let bridges = [("0x10", 126, 0), ("0x11", 127, 0), ("0x12", 128, 1), ("0x13", 254, 1)];
+        assert_eq!(values(&two, "-device"), bridges.map(|(slot, bus, node)| bridge(slot, bus, node)));
+        assert_eq!(values(&two, "-kernel"), ["/boot/kernel"]);
+        assert_eq!(values(&two, "-initrd"), ["/proc/self/fd/8"]);
+        let serial: Vec<String> = (0..4).map(|port| format!("chardev:s{port}")).collect();
+        assert_eq!(values(&two, "-serial"), serial);
+        let ends: Vec<String> = (0..4).map(|port| format!("socket,id=s{port},fd={}", port + 3)).collect();
+        assert_eq!(values(&two, "-chardev"), [&ends[..], &["socket,id=gdb,fd=7".to_owned()]].concat());
+        assert!(values(&two, "-append")[0].ends_with("pci=lastbus=0 maxcpus=1 quiet"), "{two:?}");
+        let alone = options(None, &[]);
+        assert_eq!(values(&alone, "-smp"), ["1,sockets=1,cores=1,threads=1"]);
+        assert!(values(&alone, "-append")[0].ends_with(" nr_cpus=1 quiet"), "{alone:?}");
+    }
+
+    /// CPUs are numbered socket by socket; the first of each is brought up.
+    #[test]
+    fn the_first_cpu_of_each_further_socket_is_brought_up() {
+        for (sockets, cores, further) in [(1, 8, &[][..]), (2, 8, &[8]), (4, 2, &[2, 4, 6]), (2, 64, &[8])] {
+            let family = if cores > 8 { "emerald-rapids" } else { "e5-2600" };
+            assert_eq!(further_cpus(&shape(family, sockets, cores)), further, "{sockets} sockets of {cores}");
+        }
+    }
 }

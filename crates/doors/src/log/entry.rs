@@ -148,6 +148,13 @@ mod tests {
             Entry { address: Address::Msr { cpu: 0, msr: 0x620 }, width: Width::B8, kind: Kind::Read, faulted: true },
             Entry { address: pci, width: Width::B4, kind: Kind::Read, faulted: false },
             Entry { address: pci, width: Width::B1, kind: Kind::Write(7), faulted: false },
+            Entry { address: pci, width: Width::B2, kind: Kind::Read, faulted: false },
+            Entry {
+                address: Address::Mmio { physical: 0xfb02_2808 },
+                width: Width::B8,
+                kind: Kind::Read,
+                faulted: false,
+            },
             Entry {
                 address: Address::Mmio { physical: 0xfb02_2800 },
                 width: Width::B4,
