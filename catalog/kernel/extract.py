@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Writes the tables of events in this folder from Intel's public event files.
+"""Writes the tables of events and metrics in this folder from Intel's public files.
 
     catalog/kernel/extract.py PERFMON [FAMILY …]
 
-PERFMON is a copy of github.com/intel/perfmon. Facts only: names, codes, masks, counters, filters. README.md has the format.
+PERFMON is a copy of github.com/intel/perfmon. Facts only: names, codes, masks, counters, filters, formulas. README.md has the format.
 """
 
 import json
@@ -12,6 +12,10 @@ import sys
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "events"
+METRICS = Path(__file__).parent / "metrics"
+
+# Families with registers have metrics of their own.
+OWN_METRICS = ("jkt", "spr", "emr")
 
 # Family: Intel's folder, and the family that most rows are shared with.
 FAMILIES = {
@@ -182,6 +186,25 @@ def table(family, rows, files, like, base):
     return "\n".join(lines) + "\n"
 
 
+def metrics(perfmon, family):
+    """The lines of a table of metrics: those that need the uncore's events alone."""
+    lines = []
+    for path in sorted((perfmon / FAMILIES[family][0] / "metrics").glob("*_metrics.json")):
+        document = json.loads(path.read_text())
+        header = document["Header"]
+        lines.append(f"file {path.name} {header['Version']} {header['DatePublished']}")
+        for row in document["Metrics"]:
+            events, constants = ([(of["Alias"], of["Name"]) for of in row[key]] for key in ("Events", "Constants"))
+            # An index chooses one socket's count, which no sum over sockets has.
+            if not events or "[" in row["Formula"] or not all(name.startswith("UNC_") for _, name in events):
+                continue
+            letters = " ".join(f"{letter}={name}" for letter, name in events + constants)
+            formula = re.sub(r"\s+", " ", row["Formula"]).strip()
+            lines.append(f"{row['MetricName']} | {row['UnitOfMeasure']} | {formula} | {letters}")
+    head = "# Facts of Intel's public metric files (BSD-3-Clause, see README.md), written by extract.py: do not edit."
+    return "\n".join([head, *lines]) + "\n" if lines else None
+
+
 def main():
     if len(sys.argv) < 2:
         raise SystemExit(__doc__)
@@ -191,6 +214,9 @@ def main():
         base = read(perfmon, like)[0] if like else {}
         rows, files = read(perfmon, family)
         (FOLDER / f"{family}.events").write_text(table(family, rows, files, like, base))
+        found = metrics(perfmon, family) if family not in OWN_METRICS else None
+        if found:
+            (METRICS / f"{family}.metrics").write_text(found)
 
 
 if __name__ == "__main__":

@@ -19,11 +19,14 @@ const ONE: &str = "\
 family first one uno
 header First (R) processor
 title First of all
+default reads
 cpu 6 0x55 0-4
 unit cha wide uncore_cha uncore_type_0
 aliases ours
 unit qpi wide
 ";
+const ONE_METRICS: &str =
+    "file m.json 1.0 01/02/2023\nreads | MB/sec | (a * 64) / b | a=UNC_CHA_HITS.MISS:c1 b=SECONDS\n";
 const ONE_EVENTS: &str = "\
 file first.json 1.2 01/02/2023
 rows 5
@@ -52,13 +55,14 @@ CLOCK 00 0-1 =00
 
 fn folder(files: &[(&str, &str)]) -> TempDir {
     let root = tempfile::tempdir().expect("a folder");
-    for below in ["families", "events"] {
+    for below in ["families", "events", "metrics"] {
         fs::create_dir_all(root.path().join("kernel").join(below)).expect("a folder");
     }
     for (name, text) in files {
         let below = match name.rsplit_once('.') {
             Some((_, "family")) => "families",
             Some((_, "events")) => "events",
+            Some((_, "metrics")) => "metrics",
             _ => "",
         };
         fs::write(root.path().join("kernel").join(below).join(name), text).expect("a file");
@@ -79,6 +83,7 @@ fn good() -> Vec<(&'static str, &'static str)> {
         ("aliases", ALIASES),
         ("one.family", ONE),
         ("one.events", events.leak()),
+        ("one.metrics", ONE_METRICS),
         ("two.family", TWO),
         ("two.events", TWO_EVENTS),
     ]
@@ -93,6 +98,11 @@ fn lines_become_rows() {
     assert_eq!((first.header, first.aliases), ("First (R) processor", &["one", "uno"][..]));
     assert_eq!((first.cpus[0].model.model, first.cpus[0].steppings), (0x55, (0, 4)));
     assert_eq!(first.documents[0].title, "Intel perfmon event file first.json, V1.2, 01/02/2023");
+    let reads = &first.metrics[0];
+    assert_eq!((reads.name, reads.unit_of_measure, reads.formula), ("reads", "MB/sec", "(a * 64) / b"));
+    assert_eq!(reads.symbols, [("a", "UNC_CHA_HITS.MISS:c1"), ("b", "SECONDS")]);
+    assert_eq!((first.default_metrics, first.metrics.len()), (&["reads"][..], 1));
+    assert_eq!(first.metrics_source, "Intel perfmon metric file m.json 1.0 01/02/2023");
     let (slice, link) = (&first.units[0], &first.units[1]);
     assert_eq!(
         (slice.pmus, slice.prefix, link.intel_unit),
@@ -150,7 +160,10 @@ fn what_is_wrong_is_reported_with_its_line() {
         ("layouts", "layout wide\n umask=config:0-7\n", "layouts: there is no layout control"),
         ("aliases", "hits event=0x1\n", "aliases:1: names of no list"),
         ("aliases", "aliases ours\n hits 3\n", "aliases:2: \" hits 3\" is no name of an event"),
-        ("aliases", "aliases yours\n", "one.family:6: no aliases \"ours\""),
+        ("aliases", "aliases yours\n", "one.family:7: no aliases \"ours\""),
+        ("one.metrics", "reads | MB/sec | a\n", "one.metrics:1: \"reads | MB/sec | a\" is no metric"),
+        ("one.metrics", "reads || a | b=UNC_X\n", "one.metrics:1: \"reads || a | b=UNC_X\" is no metric"),
+        ("one.metrics", "others || a | a=UNC_X\n", "one.family: the family has no metric \"reads\""),
         ("units", "unit cha Slice\n", "two.family:3: no kind of unit is called \"qpi\""),
         ("two.family", "family second\nunit cha narrow\n", "two.family:2: no layout \"narrow\""),
         ("two.family", "unit cha wide\n", "two.family: the family has no name"),

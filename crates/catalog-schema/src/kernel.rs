@@ -25,9 +25,31 @@ pub struct KernelFamily {
     /// CPUID identities; none for a family with registers, which has its own.
     #[serde(deserialize_with = "embedded::list")]
     pub cpus: &'static [KernelCpu],
+    /// Metrics that are counted if nothing is named.
+    #[serde(deserialize_with = "embedded::list")]
+    pub default_metrics: &'static [&'static str],
+    /// Metrics.
+    #[serde(deserialize_with = "embedded::list")]
+    pub metrics: &'static [KernelMetric],
+    /// Where the metrics come from.
+    pub metrics_source: &'static str,
     /// Units.
     #[serde(deserialize_with = "embedded::list")]
     pub units: &'static [KernelUnit],
+}
+
+/// A metric, as Intel's files have it.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct KernelMetric {
+    /// Name.
+    pub name: &'static str,
+    /// Unit of measure, in Intel's words.
+    pub unit_of_measure: &'static str,
+    /// Formula over letters.
+    pub formula: &'static str,
+    /// Letters, and the event or constant that each stands for.
+    #[serde(deserialize_with = "embedded::list")]
+    pub symbols: &'static [(&'static str, &'static str)],
 }
 
 /// A CPUID identity. Two families differ in the stepping alone.

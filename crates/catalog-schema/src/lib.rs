@@ -22,7 +22,9 @@ pub use decode::{DecodeRole, DecodeRow, Operand, Relation, Selector, Term};
 pub use deviation::{Choice, Deviation, Judgements};
 pub use event::{Attribute, Event, FilterNeed, FilterUse, Measure, Signal, SignalKind, Subevent};
 pub use family::{ClockDomain, Document, Family, MetricView, NamedValue, SummaryFigure, ValueSet};
-pub use kernel::{AttributeWord, FieldBits, KernelCpu, KernelFamily, KernelUnit, PmuEvent, PmuField, PmuRow};
+pub use kernel::{
+    AttributeWord, FieldBits, KernelCpu, KernelFamily, KernelMetric, KernelUnit, PmuEvent, PmuField, PmuRow,
+};
 pub use metric::{Limit, Metric, Quantity, Side};
 pub use pci::PciFunction;
 pub use processor::{CacheGeometry, CacheKind, CpuModel, CpuidLeaf, ProcessorPart};

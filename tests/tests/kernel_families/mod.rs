@@ -2,7 +2,10 @@
 //! facts of the driver's source, with a stand-in for the kernel and with stock perf's attributes.
 
 mod counting;
+mod metrics;
+mod rates;
 mod selecting;
+mod table;
 
 use std::path::Path;
 

@@ -102,12 +102,6 @@ fn compare(family: &FamilyPmus, is_chosen: impl Fn(&IntelEvent) -> bool, all_by_
             continue;
         };
         let ours = family.words(perf_event.pmu(), &perf_event.terms);
-        // Intel's mesh stop of the CHAs is in no driver's list of types; its PMU is perf's guess.
-        if perf_event.pmu() == "uncore_chacms" {
-            assert_eq!(ours, None);
-            outcome.not_offered += 1;
-            continue;
-        }
         let ours = ours.unwrap_or_else(|| panic!("{}: {} fits no PMU: {perf_event}", family.code, event.name));
         let is_known = names.contains(&event.name.to_lowercase());
         if is_known {

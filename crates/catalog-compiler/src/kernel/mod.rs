@@ -5,6 +5,7 @@ mod events;
 mod family;
 mod layout;
 mod lines;
+mod metrics;
 mod names;
 
 use std::collections::BTreeMap;
@@ -17,8 +18,12 @@ use crate::{Diagnostics, Place};
 use events::{EventFact, EventTable, Facts, UnitFacts};
 use family::{FamilyHeader, UnitKind, UnitLine};
 use layout::LayoutField;
-use lines::TableLines;
+use lines::{TableLines, text};
+use metrics::MetricTable;
 use names::Names;
+
+/// The source of metrics that Intel has no file for.
+const OWN: &str = "this project";
 
 /// The compiled tables.
 #[derive(Debug, Default)]
@@ -55,11 +60,17 @@ pub fn read(root: &Path, diagnostics: &mut Diagnostics) -> KernelTables {
             tables.insert(code.clone(), reader.file(&format!("events/{code}.events"), events::read));
         }
     }
+    let mut metrics = BTreeMap::new();
+    for (code, _) in headers.iter().filter(|(code, _)| folder.join(format!("metrics/{code}.metrics")).is_file()) {
+        metrics.insert(code.clone(), reader.file(&format!("metrics/{code}.metrics"), metrics::read));
+    }
     let mut names = Names::default();
     let mut families = Vec::new();
     for (code, header) in &headers {
         let facts = events::merged(code, &tables, reader.diagnostics);
-        families.push(compiled(code, header, tables.get(code), &facts, &kinds, &mut names, reader.diagnostics));
+        let own = metrics.remove(code).unwrap_or_default();
+        let family = compiled(code, header, tables.get(code), &facts, &kinds, &mut names, reader.diagnostics);
+        families.push(with_metrics(family, header, own, reader.diagnostics));
     }
     KernelTables { families, names: names.all }
 }
@@ -90,10 +101,6 @@ impl Reader<'_> {
         });
         parse(&TableLines { file, text }, self.diagnostics)
     }
-}
-
-fn text(text: &str) -> &'static str {
-    text.to_owned().leak()
 }
 
 fn compiled(
@@ -129,7 +136,30 @@ fn compiled(
         header: text(&header.header),
         documents: table.map_or_else(Vec::new, documents).leak(),
         cpus: header.cpus.clone().leak(),
+        default_metrics: &[],
+        metrics: &[],
+        metrics_source: OWN,
         units: units.leak(),
+    }
+}
+
+/// The family with its metrics.
+fn with_metrics(
+    family: KernelFamily,
+    header: &FamilyHeader,
+    table: MetricTable,
+    diagnostics: &mut Diagnostics,
+) -> KernelFamily {
+    for name in header.default_metrics.iter().filter(|name| table.metrics.iter().all(|metric| metric.name != **name)) {
+        let fix = "take it out of the line `default`, or add it to the family's metrics";
+        diagnostics.report(header.place, format!("the family has no metric {name:?}"), fix);
+    }
+    let source = table.file.map_or_else(|| OWN.to_owned(), |file| format!("Intel perfmon metric file {file}"));
+    KernelFamily {
+        default_metrics: header.default_metrics.iter().map(|name| text(name)).collect::<Vec<_>>().leak(),
+        metrics: table.metrics.leak(),
+        metrics_source: text(&source),
+        ..family
     }
 }
 

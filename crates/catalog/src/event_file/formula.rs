@@ -2,13 +2,16 @@
 
 use pericore_metrics::{BinaryOperator, Expression, Growth, MAX_DEPTH, Reference, SettingValue, UnitOfMeasure};
 
-use super::metric::{FileMetric, Stands};
+use super::metric::{FileMetric, Meaning};
 use super::printable;
 use super::row::Problem;
 use crate::model::{Family, Quantity, Role, Unit};
 
 /// What Intel's formulas call the length of the sample.
 const SECONDS: &str = "DURATIONTIMEINSECONDS";
+
+/// What they call the whole of a second filter register.
+const SECOND_FILTER: &str = "filter1";
 
 /// A metric of a file, ready to be evaluated.
 #[derive(Debug, Clone)]
@@ -68,10 +71,10 @@ impl FileMetric<'_> {
             if !reference.settings.is_empty() || reference.unit.is_some() {
                 return Err(Problem::Formula(format!("{} is no letter", printable(&reference.to_string()))));
             }
-            let letter = self.letters.iter().find(|(letter, _)| *letter == reference.name);
-            match letter.map(|(_, stands)| stands) {
-                Some(Stands::Event(name)) => event(family, name, &mut home),
-                Some(Stands::Constant(name)) => constant(family, name, &mut home),
+            let symbol = self.symbols.iter().find(|(symbol, _)| *symbol == reference.name);
+            match symbol.map(|(_, meaning)| meaning) {
+                Some(Meaning::Event(name)) => event(family, name, &mut home),
+                Some(Meaning::Constant(name)) => constant(family, name, &mut home),
                 None => constant(family, &reference.name, &mut home),
             }
         })?;
@@ -117,6 +120,10 @@ fn event<'f>(family: &'f Family, name: &str, home: &mut Option<&'f Unit>) -> Res
     for modifier in modifiers.into_iter().flat_map(|modifiers| modifiers.split(':')) {
         let number = |letter: char| modifier.strip_prefix(letter)?.parse::<u64>().ok();
         let setting = |key: &str, value| (key.to_owned(), SettingValue::Number(value));
+        if let Some((filter, value)) = filter(modifier) {
+            reference.settings.extend(filter_fields(unit, filter, value).map(|(field, value)| setting(field, value)));
+            continue;
+        }
         match (modifier, number('c'), number('e'), number('i')) {
             ("one_unit", ..) => of_one_unit = true,
             (_, Some(threshold), ..) => reference.settings.push(setting("thresh", threshold)),
@@ -135,6 +142,23 @@ fn event<'f>(family: &'f Family, name: &str, home: &mut Option<&'f Unit>) -> Res
     // The instances of the metric are then those of this unit.
     *home = Some(unit);
     Ok(binary(BinaryOperator::Divide, count, variable("instances")))
+}
+
+/// `opc=0x182`.
+fn filter(modifier: &str) -> Option<(&str, u64)> {
+    let (name, value) = modifier.split_once('=')?;
+    let digits = value.strip_prefix("0x");
+    Some((name, digits.map_or_else(|| value.parse().ok(), |digits| u64::from_str_radix(digits, 16).ok())?))
+}
+
+/// The fields of a filter and their values. The second filter register is the upper half of the driver's word of
+/// filters: all of its fields are set.
+fn filter_fields<'f>(unit: &'f Unit, name: &'f str, value: u64) -> impl Iterator<Item = (&'f str, u64)> {
+    let is_register = name == SECOND_FILTER;
+    let fields = unit.with_role(Role::Filter).flat_map(|register| register.fields).filter(move |_| is_register);
+    let halves =
+        fields.filter(|field| field.bits.lsb >= 32).map(move |field| (field.name, field.bits.get(value << 32)));
+    halves.chain((!is_register).then_some((name, value)))
 }
 
 /// The unit of an event in Intel's name, and the event's own name.
@@ -172,6 +196,10 @@ fn constant<'f>(family: &'f Family, name: &str, home: &mut Option<&'f Unit>) -> 
             return Ok(binary(BinaryOperator::Divide, variable("SAMPLE_INTERVAL"), variable("seconds")));
         }
         "SOCKET_COUNT" => return Ok(variable("sockets")),
+        // A clock's sum is divided by it: by the number of those that count the clock.
+        "CORES_PER_SOCKET" if home.is_some() => {
+            return Ok(binary(BinaryOperator::Divide, variable("instances"), variable("sockets")));
+        }
         _ => {}
     }
     if let Some(unit) = family.units.iter().copied().find(per_socket) {

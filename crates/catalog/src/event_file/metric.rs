@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 use super::row::{Problem, Text};
+use crate::model::KernelMetric;
 
 /// A metric of a file.
 #[derive(Debug, Clone, Default)]
@@ -20,7 +21,7 @@ pub struct FileMetric<'t> {
     /// The formula as the file has it.
     pub(super) raw_formula: Cow<'t, str>,
     /// Letters of the formula, and the events and constants that they stand for.
-    pub(super) letters: Vec<(Cow<'t, str>, Stands<'t>)>,
+    pub(super) symbols: Vec<(Cow<'t, str>, Meaning<'t>)>,
     /// Unit of measure, as the file has it.
     pub unit_of_measure: Cow<'t, str>,
     /// What it says, in the file's words.
@@ -29,11 +30,39 @@ pub struct FileMetric<'t> {
 
 /// What a letter of a formula stands for.
 #[derive(Debug, Clone)]
-pub(super) enum Stands<'t> {
+pub(super) enum Meaning<'t> {
     /// An event, in Intel's name, with what modifies it behind a colon.
     Event(Cow<'t, str>),
     /// Something known without counting.
     Constant(Cow<'t, str>),
+}
+
+impl FileMetric<'static> {
+    /// The metric of a table that has Intel's formula and letters.
+    pub(crate) fn of_table(row: &KernelMetric) -> Self {
+        let symbols: Vec<Symbol<'static>> = row
+            .symbols
+            .iter()
+            .map(|&(alias, name)| Symbol { name: Text(Cow::Borrowed(name)), alias: Text(Cow::Borrowed(alias)) })
+            .collect();
+        let formula = with_names(row.formula, &symbols.iter().collect::<Vec<_>>());
+        let is_event = |name: &str| name.starts_with("UNC_");
+        let meaning = |&(symbol, name): &(&'static str, &'static str)| {
+            let name = Cow::Borrowed(name);
+            (Cow::Borrowed(symbol), if is_event(&name) { Meaning::Event(name) } else { Meaning::Constant(name) })
+        };
+        let events = row.symbols.iter().filter(|(_, name)| is_event(name));
+        FileMetric {
+            line: 0,
+            name: Cow::Borrowed(row.name),
+            formula,
+            events: events.map(|(_, name)| Cow::Borrowed(*name)).collect(),
+            raw_formula: Cow::Borrowed(row.formula),
+            symbols: row.symbols.iter().map(meaning).collect(),
+            unit_of_measure: Cow::Borrowed(row.unit_of_measure),
+            description: Cow::Owned(row.name.replace('_', " ")),
+        }
+    }
 }
 
 impl FileMetric<'_> {
@@ -55,15 +84,15 @@ struct Row<'t> {
     #[serde(borrow, default)]
     brief_description: Option<Text<'t>>,
     #[serde(borrow, default)]
-    events: Vec<Letter<'t>>,
+    events: Vec<Symbol<'t>>,
     #[serde(borrow, default)]
-    constants: Vec<Letter<'t>>,
+    constants: Vec<Symbol<'t>>,
 }
 
 /// A name and the letter that stands for it in the formula.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "PascalCase")]
-struct Letter<'t> {
+struct Symbol<'t> {
     #[serde(borrow)]
     name: Text<'t>,
     #[serde(borrow)]
@@ -83,16 +112,16 @@ pub(super) fn read(raw: &str) -> Result<FileMetric<'_>, (String, Problem)> {
         return Err(("a metric without a name".to_owned(), Problem::Missing("MetricName")));
     }
     let Some(formula) = row.formula else { return Err((name, Problem::Missing("Formula"))) };
-    let letters: Vec<&Letter<'_>> = row.events.iter().chain(&row.constants).collect();
-    let with_names = with_names(&formula.0, &letters);
-    let events = row.events.iter().map(|letter| (letter.alias.0.clone(), Stands::Event(letter.name.0.clone())));
+    let symbols: Vec<&Symbol<'_>> = row.events.iter().chain(&row.constants).collect();
+    let with_names = with_names(&formula.0, &symbols);
+    let events = row.events.iter().map(|symbol| (symbol.alias.0.clone(), Meaning::Event(symbol.name.0.clone())));
     let constants =
-        row.constants.iter().map(|letter| (letter.alias.0.clone(), Stands::Constant(letter.name.0.clone())));
+        row.constants.iter().map(|symbol| (symbol.alias.0.clone(), Meaning::Constant(symbol.name.0.clone())));
     Ok(FileMetric {
         line: 0,
         name: Cow::Owned(name),
         formula: with_names,
-        letters: events.chain(constants).collect(),
+        symbols: events.chain(constants).collect(),
         raw_formula: formula.0,
         unit_of_measure: Cow::Owned(text(row.unit_of_measure)),
         description: Cow::Owned(text(row.brief_description)),
@@ -101,15 +130,15 @@ pub(super) fn read(raw: &str) -> Result<FileMetric<'_>, (String, Problem)> {
 }
 
 /// The formula with each letter replaced by what it stands for.
-fn with_names(formula: &str, letters: &[&Letter<'_>]) -> String {
+fn with_names(formula: &str, symbols: &[&Symbol<'_>]) -> String {
     let mut out = String::with_capacity(formula.len() * 4);
     let mut rest = formula;
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
     while let Some(first) = rest.chars().next() {
         let end = if is_word(first) { rest.find(|c| !is_word(c)).unwrap_or(rest.len()) } else { first.len_utf8() };
         let word = &rest[..end];
-        match letters.iter().find(|letter| letter.alias.0 == word) {
-            Some(letter) => out.push_str(&super::printable(&letter.name.0)),
+        match symbols.iter().find(|symbol| symbol.alias.0 == word) {
+            Some(symbol) => out.push_str(&super::printable(&symbol.name.0)),
             None => out.push_str(&super::printable(word)),
         }
         rest = &rest[end..];

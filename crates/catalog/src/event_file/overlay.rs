@@ -6,8 +6,10 @@
 
 use std::collections::BTreeMap;
 
+use pericore_metrics::{Expression, Reference};
+
 use super::row::Problem;
-use super::{EventFile, FileEvent, FileMetric, RowProblem, printable};
+use super::{Converted, EventFile, FileEvent, FileMetric, RowProblem, printable};
 use crate::model::{Event, Family, FilterNeed, FilterUse, Measure, Metric, Role, Subevent, Unit};
 
 /// A family with a file's events, and what became of each row.
@@ -89,7 +91,7 @@ pub fn with_metrics(family: &'static Family, metrics: &[FileMetric<'_>], source:
         let mut metrics: Vec<Metric> = kept.map(|metric| Metric { ..*metric }).collect();
         metrics.push(Metric {
             name: leak(&row.name),
-            expression: leak(&converted.expression.to_string()),
+            expression: leak(&written(&converted)),
             printed: Some(leak(&row.formula)),
             unit_of_measure: converted.unit_of_measure.symbol(),
             quantity: converted.quantity(),
@@ -104,6 +106,21 @@ pub fn with_metrics(family: &'static Family, metrics: &[FileMetric<'_>], source:
     }
     result.family = Box::leak(Box::new(Family { units: units.leak(), ..*family }));
     result
+}
+
+/// The expression as text. The language takes a name with an underscore in front of a stroke for a number: what is the
+/// metric's own unit goes without saying there.
+fn written(metric: &Converted<'_>) -> String {
+    let unit = metric.unit.name;
+    let bare = metric.expression.try_map(&mut |reference| {
+        let is_own = unit.contains('_') && reference.unit.as_deref() == Some(unit);
+        let unit = if is_own { None } else { reference.unit.clone() };
+        Ok::<_, std::convert::Infallible>(Expression::Reference(Reference { unit, ..reference.clone() }))
+    });
+    match bare {
+        Ok(expression) => expression.to_string(),
+        Err(never) => match never {},
+    }
 }
 
 fn merge(

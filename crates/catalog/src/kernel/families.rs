@@ -20,7 +20,7 @@ pub struct ShippedKernel {
     pub header: &'static str,
     packed: &'static [u8],
     unpacked: OnceLock<KernelFamily>,
-    view: OnceLock<Family>,
+    view: OnceLock<&'static Family>,
 }
 
 impl ShippedKernel {

@@ -5,6 +5,7 @@
 //! largest increments, is empty.
 
 use super::pool::name;
+use crate::event_file::{FileMetric, with_metrics};
 use crate::model::{
     AttributeWord, Event, Family, Field, FieldAccess, FilterNeed, FilterUse, KernelFamily, KernelUnit, Measure,
     Placement, PmuEvent, PmuField, PmuRow, Register, Role, Subevent, Unit,
@@ -22,7 +23,13 @@ fn list<T>(rows: impl IntoIterator<Item = T>) -> &'static [T] {
 }
 
 /// The family. Rows live as long as the process, as those of other families do.
-pub fn family(tables: &'static KernelFamily) -> Family {
+pub fn family(tables: &'static KernelFamily) -> &'static Family {
+    let bare: &'static Family = Box::leak(Box::new(without_metrics(tables)));
+    let metrics: Vec<FileMetric<'static>> = tables.metrics.iter().map(FileMetric::of_table).collect();
+    with_metrics(bare, &metrics, tables.metrics_source).family
+}
+
+fn without_metrics(tables: &'static KernelFamily) -> Family {
     Family {
         name: tables.name,
         aliases: tables.aliases,
@@ -33,7 +40,7 @@ pub fn family(tables: &'static KernelFamily) -> Family {
         discovery: None,
         stubs: &[],
         clocks: &[],
-        default_metrics: &[],
+        default_metrics: tables.default_metrics,
         views: &[],
         summary: &[],
         units: list(list(
@@ -209,7 +216,7 @@ const fn caveats(row: &PmuRow) -> &'static [&'static str] {
 fn filters(unit: &'static KernelUnit, row: &PmuRow) -> &'static [FilterUse] {
     let preset = unit.filters(row);
     let known = |filter: &'static str| unit.fields.iter().map(PmuField::filter_name).any(|known| known == filter);
-    let Some(listed) = row.filters.map(name) else { return &[] };
+    let listed = row.filters.map_or("", name);
     let fields = listed.split(',').flat_map(|filter| match filter {
         // The whole register: each of its fields narrows the count.
         "filter1" => unit
@@ -228,7 +235,12 @@ fn filters(unit: &'static KernelUnit, row: &PmuRow) -> &'static [FilterUse] {
         None if listed == "filter1" || listed == "match" || field == "tid" => FilterNeed::Optional,
         None => FilterNeed::Required,
     };
-    list(fields.map(|field| FilterUse { field, need: need(field) }))
+    // A switch in the control register: each event takes the filter that it is for, and Intel's files do not say so.
+    let is_switched = unit.fields.iter().any(|field| field.name == "tid_en")
+        && known("tid")
+        && listed.split(',').all(|filter| filter != "tid");
+    let threads = is_switched.then_some(FilterUse { field: "tid", need: FilterNeed::Optional });
+    list(fields.map(|field| FilterUse { field, need: need(field) }).chain(threads))
 }
 
 fn is_filter(field: &&PmuField) -> bool {

@@ -154,6 +154,13 @@ mod tests {
                 && !names.takes_filter("e5-2600", "uncore_qpi", "match_opc", 0x39)
         );
         assert!(names.takes_filter("emerald-rapids", "uncore_cha", "filter_tid", 0x1134));
+        // skx_uncore_cha_extra_regs: the state for six umasks of LLC_LOOKUP, opcodes for the table of requests.
+        assert!(names.takes_filter("skylake", "uncore_cha", "filter_state", 0x9134));
+        assert!(!names.takes_filter("skylake", "uncore_cha", "filter_state", 0x2134));
+        assert!(names.takes_filter("cascade-lake", "uncore_cha", "filter_opc1", 0x2135));
+        assert!(!names.takes_filter("cascade-lake", "uncore_cha", "filter_opc1", 0x2134));
+        // knl_cha_filter_mask has no bit of the link.
+        assert!(!names.takes_filter("knights-landing", "uncore_cha", "filter_link", 0x0035));
     }
 
     #[test]
