@@ -21,7 +21,7 @@ use super::rates::{Rates, rate};
 use super::{families_without_registers, host};
 use crate::perf_attributes::pmus::{FamilyPmus, Words};
 
-const LOG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/logs/kernel_metrics.log");
+const LOG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/kernel_families/metrics.log");
 
 const SOCKETS: usize = 2;
 
@@ -173,7 +173,7 @@ fn metrics_equal_intels_formulas_in_another_program() {
         log += &text;
     }
     println!("{log}");
-    assert_eq!(unknown, "", "tests/logs/kernel_metrics.log has other lines");
+    assert_eq!(unknown, "", "metrics.log has other lines");
 }
 
 /// What is counted where nothing is named.
