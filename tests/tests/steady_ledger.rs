@@ -100,7 +100,7 @@ impl Live {
 fn every_count_is_the_ledgers_at_any_tick() {
     const WORKLOAD: &str = "mixed:read=60,stride=64k,footprint=1G";
     let spec = MachineSpec::parse("e5-2600").expect("a machine");
-    let pace = Pace { accesses: 300_000, patience: 2_000, window: 50, cells: 256 };
+    let pace = Pace { warm_up: None, window: 50, cells: 256 };
     let (machine, steady) = LiveMachine::with_workload(&spec, WORKLOAD, &pace).expect("a workload");
     let second = machine.ticks_per_second();
     let mut random = Random(5);

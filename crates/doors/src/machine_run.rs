@@ -74,14 +74,17 @@ impl LiveMachine {
         Ok(Self { wiring: Wiring::new(family, sockets), chassis, ticks_per_second, hertz })
     }
 
-    /// A machine under a workload, and the traffic to start it with: the workload's steady phase, which a model measures now.
+    /// A machine under a workload, and the traffic to start it with: the workload's steady phase, which a model measures now,
+    /// after the warm-up that the workload asks for, if it does.
     ///
     /// # Errors
     /// [`LiveMachineError`] if the family has no model, or there is no such workload.
     pub fn with_workload(spec: &MachineSpec, workload: &str, pace: &Pace) -> Result<(Self, Steady), LiveMachineError> {
-        let mut machine = endless(spec, workload)?;
+        let workload = without_end(spec, workload)?;
+        let pace = Pace { warm_up: workload.warm_up.or(pace.warm_up), ..*pace };
+        let mut machine = Machine::new(spec, &workload)?;
         let live = Self::with_clocks(spec, machine.chassis().shape().sockets, machine.clocks())?;
-        let steady = Steady::measure(&mut machine, live.chassis.clock_grid(), pace);
+        let steady = Steady::measure(&mut machine, live.chassis.clock_grid(), &pace);
         Ok((live, steady))
     }
 
@@ -104,11 +107,15 @@ impl LiveMachine {
     }
 }
 
-/// A machine about to run a workload that does not end. Built alike twice, it does the same twice.
+/// A machine about to run a workload that does not end, with caches that it has filled. Built alike twice, it does the same twice.
 ///
 /// # Errors
 /// [`LiveMachineError`] if the family has no model, or there is no such workload.
 pub fn endless(spec: &MachineSpec, workload: &str) -> Result<Machine, LiveMachineError> {
+    Ok(Machine::new(spec, &without_end(spec, workload)?)?)
+}
+
+fn without_end(spec: &MachineSpec, workload: &str) -> Result<Workload, LiveMachineError> {
     let mut keys = workload.split_once(':').map_or("", |(_, keys)| keys).split(',');
     if keys.any(|key| key.split('=').next() == Some("requests")) {
         return Err(LiveMachineError::Requests(workload.to_owned()));
@@ -120,8 +127,9 @@ pub fn endless(spec: &MachineSpec, workload: &str) -> Result<Machine, LiveMachin
     // Idleness does not end anyhow, and has no requests.
     if workload.kind != Kind::Idle {
         workload.requests = u64::MAX >> 8;
+        workload.warm = true;
     }
-    Ok(Machine::new(spec, &workload)?)
+    Ok(workload)
 }
 
 /// Runs a program on a machine that starts now.
@@ -162,7 +170,7 @@ mod tests {
         let plain = MachineSpec::parse("e5-2600:cores=4").unwrap();
         let (at, width) = (|msr| Address::Msr { cpu: 0, msr }, Width::B8);
         let count = |spec: &MachineSpec, setup: &[(u32, u64)]| {
-            let pace = Pace { accesses: 20_000, patience: 2_000, window: 50, cells: 256 };
+            let pace = Pace { warm_up: None, window: 50, cells: 256 };
             let (live, steady) = LiveMachine::with_workload(spec, "random:footprint=1G", &pace).unwrap();
             let (mut chassis, mut replay) = (live.into_chassis(), steady.replay());
             for &(msr, value) in setup {

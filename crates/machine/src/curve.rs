@@ -70,6 +70,9 @@ const LOADS: [f64; 11] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 1.0
 const TO_SETTLE: u64 = 150;
 const MEASURED: u64 = 800;
 const UNLOADED: u64 = 4000;
+/// Accesses of the window that is measured, at least: as many as the caches have lines, but no more than this. What is
+/// written back was read a cache's size before, and comes in bursts where walks meet.
+const MOST_ACCESSES: u64 = 150_000;
 /// Rates have settled when bandwidth and latency of a window differ from those of the window before by no more than
 /// these shares.
 const SAME_BANDWIDTH: f64 = 0.03;
@@ -88,6 +91,8 @@ pub struct Curve<'a> {
     cores: u16,
     sockets: u16,
     footprint: u64,
+    /// Lines that the caches hold.
+    lines: u64,
 }
 
 impl<'a> Curve<'a> {
@@ -107,7 +112,8 @@ impl<'a> Curve<'a> {
             return Err(CurveError::Read { read });
         }
         let footprint = (BEYOND_CACHES * parameters.cache_bytes()).min(limits.memory);
-        Ok(Self { spec, memory, read, cores: parameters.active_cores(), sockets: limits.sockets, footprint })
+        let (cores, lines) = (parameters.active_cores(), parameters.cache_bytes() / 64);
+        Ok(Self { spec, memory, read, cores, sockets: limits.sockets, footprint, lines })
     }
 
     /// Threads, one on each core of a socket, of which one makes dependent loads.
@@ -157,13 +163,13 @@ impl<'a> Curve<'a> {
         };
         let mut machine = Machine::for_scenario(self.spec, &Scenario::from(workload))?;
         if threads == 1 {
-            self.window(&mut machine, TO_SETTLE)?;
-            return Ok(Point { settled: true, ..self.window(&mut machine, UNLOADED)? });
+            self.window(&mut machine, TO_SETTLE, 0)?;
+            return Ok(Point { settled: true, ..self.window(&mut machine, UNLOADED, 0)? });
         }
-        let mut before = self.window(&mut machine, TO_SETTLE)?;
+        let mut before = self.window(&mut machine, TO_SETTLE, 0)?;
         let mut settled = false;
         for _ in 0..MOST_WINDOWS {
-            let window = self.window(&mut machine, TO_SETTLE)?;
+            let window = self.window(&mut machine, TO_SETTLE, 0)?;
             let near = |a: f64, b: f64, share: f64| (a - b).abs() <= share * b;
             settled = near(window.bandwidth, before.bandwidth, SAME_BANDWIDTH)
                 && near(window.latency, before.latency, SAME_LATENCY);
@@ -172,18 +178,19 @@ impl<'a> Curve<'a> {
             }
             before = window;
         }
-        Ok(Point { settled, ..self.window(&mut machine, MEASURED)? })
+        Ok(Point { settled, ..self.window(&mut machine, MEASURED, self.lines.min(MOST_ACCESSES))? })
     }
 
-    /// Runs until so many dependent loads are over.
-    fn window(&self, machine: &mut Machine, loads: u64) -> Result<Point, CurveError> {
+    /// Runs until so many dependent loads are over, and so many accesses of all threads.
+    fn window(&self, machine: &mut Machine, loads: u64, accesses: u64) -> Result<Point, CurveError> {
         let kind = if self.memory == Loaded::Cxl { MemoryKind::Expander } else { MemoryKind::Dram };
         let second = machine.clocks().ticks_per_second();
         // Looked at each microsecond; no load waits for a hundred of them.
-        let (step, most) = (second / 1_000_000, loads * 100);
+        let (step, most) = (second / 1_000_000, (loads + accesses) * 100);
+        let done = machine.progress().done + accesses;
         let (before, from) = (machine.snapshot(), machine.dependent_loads());
         let mut steps = 0;
-        while machine.dependent_loads().loads < from.loads + loads {
+        while machine.dependent_loads().loads < from.loads + loads || machine.progress().done < done {
             machine.run_for(step);
             steps += 1;
             if steps > most {

@@ -15,6 +15,6 @@ pub use pericore_engine as engine;
 pub use pericore_hardware::{chassis, pmon, signal};
 
 pub use machine::{
-    BuildError, FirstLevel, Machine, MachineSpec, MemoryKind, Parameters, SharedMachine, Snapshot, SpecError, Window,
-    checked, modelled,
+    BuildError, FirstLevel, Machine, MachineSpec, MemoryKind, Parameters, SharedMachine, Snapshot, SpecError, WarmUp,
+    Window, checked, modelled,
 };

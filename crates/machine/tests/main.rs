@@ -8,3 +8,4 @@ mod nehalem_model;
 mod phases;
 mod steady_replay;
 mod traffic;
+mod warm_up;

@@ -111,6 +111,11 @@ pub fn padded(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(columns(text))))
 }
 
+/// The title of a measurement: what runs how is on a line of its own below, further in than the title.
+pub fn title_lines(title: &str, indent: usize) -> String {
+    title.replacen("; ", &format!(";\n{:indent$}", ""), 1)
+}
+
 /// `text` in lines of at most `width` columns, broken at spaces; a word that is longer is broken too.
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let width = width.max(1);

@@ -30,9 +30,9 @@ const MACHINES: [Machine; 3] = [
 /// What runs, and which of a machine's three kinds of events must not be 0.
 const WORKLOADS: [(&str, Option<usize>); 10] = [
     ("stream:requests=3000", Some(0)),
-    ("copy:requests=3000,footprint=16M", Some(0)),
+    ("copy:requests=3000", Some(0)),
     ("random:requests=3000,read=70", Some(0)),
-    ("chase:requests=300", Some(0)),
+    ("chase:requests=400", Some(0)),
     ("mixed:requests=3000", Some(0)),
     ("ntstore:requests=3000", Some(1)),
     ("dma-read:requests=1000", Some(2)),

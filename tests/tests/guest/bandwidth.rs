@@ -16,7 +16,7 @@ use super::truth::mmio;
 
 /// Reads and writes. Memory sees writes when the LLC is full of dirty lines: few sets are soon.
 const WORKLOAD: &str = "mixed:read=60,stride=64k,footprint=1G,threads=8";
-const PACE: Pace = Pace { accesses: 300_000, patience: 2_000, window: 20, cells: 64 };
+const PACE: Pace = Pace { warm_up: None, window: 20, cells: 64 };
 
 /// Four controllers with two channels each (1.10.3 and Table 1-12).
 const CHANNELS: u64 = 8;

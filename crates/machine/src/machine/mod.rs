@@ -7,6 +7,7 @@ mod parameters;
 mod shared;
 mod spec;
 mod truth;
+mod warm_up;
 
 use model::Model;
 use pericore_catalog::Family;
@@ -23,6 +24,7 @@ pub use parameters::{FirstLevel, Parameters};
 pub use shared::SharedMachine;
 pub use spec::{MachineSpec, SpecError};
 pub use truth::{MemoryKind, Snapshot, Window};
+pub use warm_up::WarmUp;
 
 /// Why a machine cannot be built.
 #[derive(Debug, thiserror::Error)]

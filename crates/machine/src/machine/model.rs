@@ -64,6 +64,21 @@ impl Model {
         each!(self, model => model.finished())
     }
 
+    /// Ends the phase that runs. The next one waits.
+    pub fn hold(&mut self) {
+        each!(self, model => model.hold());
+    }
+
+    /// True when a phase has ended that was to, and nothing is under way.
+    pub fn is_parked(&self) -> bool {
+        each!(self, model => model.is_parked())
+    }
+
+    /// The phase that waits begins.
+    pub fn begin_measured(&mut self) {
+        each!(self, model => model.begin_measured());
+    }
+
     /// The truth as of now.
     pub fn snapshot(&self) -> Snapshot {
         match self {

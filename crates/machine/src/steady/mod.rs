@@ -1,7 +1,7 @@
 //! Traffic in real time: a window of a workload's steady phase, repeated for as long as somebody measures.
 //!
 //! A model is slower than the hardware that it stands for. A client that measures while wall time passes gets what the model would
-//! do all the same: [`Steady::measure`] lets a machine run its workload until caches are warm, then records every signal of one
+//! do all the same: [`Steady::measure`] lets a machine run its workload until its rates are steady, then records every signal of one
 //! window, together with the ledger's account of it. From then on time `t` of the live machine is time `t` modulo the window's length
 //! of the recording. [`Replay`] brings the counters of a chassis to any such time; [`Account`] gives the truth between two of them.
 //!
@@ -31,10 +31,8 @@ pub use replay::Replay;
 /// How a steady phase is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pace {
-    /// Accesses of the workload before the window, to warm the caches.
-    pub accesses: u64,
-    /// Virtual time that the warm-up takes at most, in microseconds: slow workloads do not make so many accesses.
-    pub patience: u64,
+    /// Microseconds of the warm-up; `None` until the rates have settled ([`Machine::warm_up`]).
+    pub warm_up: Option<u64>,
     /// Length of the window, in microseconds.
     pub window: u64,
     /// Parts of a window at whose borders the state of counters is kept: a reading costs a part's signals at most.
@@ -42,10 +40,9 @@ pub struct Pace {
 }
 
 impl Default for Pace {
-    /// An LLC of 20 MB has 330 000 lines: a million accesses fill it three times over. A window of 100 us sees a dozen refreshes of
-    /// each rank.
+    /// A window of 100 us sees a dozen refreshes of each rank.
     fn default() -> Self {
-        Self { accesses: 1_000_000, patience: 5_000, window: 100, cells: 1024 }
+        Self { warm_up: None, window: 100, cells: 1024 }
     }
 }
 
@@ -58,7 +55,7 @@ pub struct Steady {
 }
 
 impl Steady {
-    /// Runs a machine until it is warm, then records a window. `grid` is a number of ticks that every clock of the chassis divides
+    /// Runs a machine until its rates have settled, then records a window. `grid` is a number of ticks that every clock of the chassis divides
     /// that the window is meant for: windows are whole multiples of it.
     pub fn measure(machine: &mut Machine, grid: Tick, pace: &Pace) -> Self {
         let grid = common_multiple(machine.chassis().clock_grid(), grid.max(1));
@@ -67,10 +64,10 @@ impl Steady {
         // Offsets in a window have 32 bits.
         let longest = u64::from(u32::MAX) / cells / grid;
         let cell = (microseconds(pace.window) / cells / grid).clamp(1, longest.max(1)) * grid;
-        let patience = microseconds(pace.patience);
-        while machine.progress().done < pace.accesses && machine.now() < patience && !machine.finished() {
-            machine.run_for(64 * cell);
-        }
+        machine.settle(pace.warm_up);
+        // On the grid of the hardware's clocks.
+        let past = machine.now() % cell;
+        machine.run_for(if past == 0 { 0 } else { cell - past });
         let base = machine.now();
         let mut recorder = Recorder::new(machine.chassis(), base, cell, pace.cells.max(1));
         machine.run_into(cells * cell, &mut recorder);

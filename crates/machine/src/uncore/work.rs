@@ -45,6 +45,8 @@ pub struct Work {
     /// Loads that threads waited for.
     pub dependent: DependentLoads,
     total: u64,
+    /// Accesses of the warm-up.
+    before: u64,
     started: bool,
 }
 
@@ -53,7 +55,7 @@ impl Work {
     pub fn new(scenario: Scenario, ticks_per_second: u64) -> Self {
         let total = scenario.requests();
         let course = Course::new(scenario, ticks_per_second);
-        Self { course, program: None, done: 0, dependent: DependentLoads::default(), total, started: false }
+        Self { course, program: None, done: 0, dependent: DependentLoads::default(), total, before: 0, started: false }
     }
 
     /// A workload of so many threads without accesses of their own, for a program to give them its own.
@@ -90,9 +92,15 @@ impl Work {
         self.total -= accesses;
     }
 
+    /// The warm-up is over: what is measured begins.
+    pub const fn begin_measured(&mut self) {
+        self.before = self.done;
+        self.course.release();
+    }
+
     /// How far it has come.
     pub const fn progress(&self) -> Progress {
-        Progress { done: self.done, total: self.total }
+        Progress { done: self.done - self.before, total: self.total - self.before }
     }
 
     /// What the program has done so far, if one runs.

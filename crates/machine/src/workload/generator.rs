@@ -1,5 +1,8 @@
 //! The accesses of one thread.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
 use pericore_engine::Random;
 
 use super::{Kind, Workload};
@@ -20,12 +23,21 @@ pub struct Access {
     pub blocking: bool,
 }
 
+/// Accesses that are left to be made.
+#[derive(Debug, Clone)]
+enum Remaining {
+    /// Of the thread alone.
+    Own(u64),
+    /// Of all threads together: who is faster makes more of them, so that all end together.
+    Common(Arc<AtomicU64>),
+}
+
 /// Makes the accesses of one thread, in order.
 #[derive(Debug, Clone)]
 pub struct Generator {
     kind: Kind,
     random: Random,
-    remaining: u64,
+    remaining: Remaining,
     /// Lines of the whole footprint that accesses at random are drawn from.
     lines: u64,
     /// First byte of the thread's own share, and its bytes; of several arrays, of the first.
@@ -54,14 +66,18 @@ impl Generator {
     pub fn new(workload: &Workload, thread: u16) -> Self {
         let arrays = workload.arrays();
         let share = workload.footprint / u64::from(workload.threads) / arrays / LINE * LINE;
+        let mut random = Random::new(workload.seed, u64::from(thread));
+        // On a machine that has run for a while, walks are anywhere.
+        let is_anywhere = workload.warm && workload.kind != Kind::Loaded;
+        let position = if is_anywhere { random.below(share / workload.stride) * workload.stride } else { 0 };
         Self {
             kind: workload.kind,
-            random: Random::new(workload.seed, u64::from(thread)),
-            remaining: workload.requests_of(thread),
+            random,
+            remaining: Remaining::Own(workload.requests_of(thread)),
             lines: workload.footprint / if workload.kind == Kind::Random { workload.stride.max(LINE) } else { LINE },
             start: share * arrays * u64::from(thread),
             share,
-            position: 0,
+            position,
             stride: workload.stride,
             read: workload.read,
             whole: if workload.kind == Kind::NtStore { 100 - workload.partial } else { workload.allocate },
@@ -75,20 +91,26 @@ impl Generator {
         }
     }
 
-    /// Accesses not yet made.
-    pub const fn remaining(&self) -> u64 {
-        self.remaining
+    /// Makes no more accesses, and returns how many it would have made.
+    pub fn stop(&mut self) -> u64 {
+        match std::mem::replace(&mut self.remaining, Remaining::Own(0)) {
+            Remaining::Own(left) => left,
+            Remaining::Common(left) => left.swap(0, Relaxed),
+        }
     }
 
-    /// Makes no more accesses, and says how many it would have made.
-    pub const fn stop(&mut self) -> u64 {
-        std::mem::replace(&mut self.remaining, 0)
+    /// Goes on from where it is, with accesses that are common to several threads.
+    pub fn go_on(&mut self, accesses: &Arc<AtomicU64>) {
+        self.remaining = Remaining::Common(Arc::clone(accesses));
     }
 
     /// The next access, until none remain.
     #[inline]
     pub fn next_access(&mut self) -> Option<Access> {
-        self.remaining = self.remaining.checked_sub(1)?;
+        match &mut self.remaining {
+            Remaining::Own(left) => *left = left.checked_sub(1)?,
+            Remaining::Common(left) => left.store(left.load(Relaxed).checked_sub(1)?, Relaxed),
+        }
         Some(self.make())
     }
 

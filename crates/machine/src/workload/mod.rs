@@ -106,17 +106,41 @@ impl Kind {
     pub const fn keys(self) -> &'static [&'static str] {
         match self {
             Self::Stream | Self::Mixed | Self::Random => {
-                &["requests", "threads", "footprint", "read", "stride", "remote", "cxl", "seed"]
+                &["requests", "threads", "footprint", "read", "stride", "remote", "cxl", "warmup", "seed"]
             }
-            Self::Copy | Self::Triad => &["requests", "threads", "footprint", "stride", "remote", "cxl", "seed"],
-            Self::Chase => &["requests", "threads", "footprint", "remote", "cxl", "seed"],
-            Self::NtStore => &["requests", "threads", "footprint", "partial", "stride", "remote", "cxl", "seed"],
-            Self::DmaRead => {
-                &["requests", "threads", "footprint", "stride", "isoc", "socket", "memory", "remote", "cxl", "seed"]
+            Self::Copy | Self::Triad => {
+                &["requests", "threads", "footprint", "stride", "remote", "cxl", "warmup", "seed"]
             }
-            Self::DmaWrite => {
-                &["requests", "threads", "footprint", "allocate", "stride", "socket", "memory", "remote", "cxl", "seed"]
+            Self::Chase => &["requests", "threads", "footprint", "remote", "cxl", "warmup", "seed"],
+            Self::NtStore => {
+                &["requests", "threads", "footprint", "partial", "stride", "remote", "cxl", "warmup", "seed"]
             }
+            Self::DmaRead => &[
+                "requests",
+                "threads",
+                "footprint",
+                "stride",
+                "isoc",
+                "socket",
+                "memory",
+                "remote",
+                "cxl",
+                "warmup",
+                "seed",
+            ],
+            Self::DmaWrite => &[
+                "requests",
+                "threads",
+                "footprint",
+                "allocate",
+                "stride",
+                "socket",
+                "memory",
+                "remote",
+                "cxl",
+                "warmup",
+                "seed",
+            ],
             Self::Loaded | Self::Idle => &[],
         }
     }
@@ -156,6 +180,8 @@ pub struct Workload {
     pub memory: Option<u8>,
     /// Caches are full of the workload's lines when it begins: they are filled by function, without virtual time.
     pub warm: bool,
+    /// Virtual microseconds that a warmed machine runs before the measurement; `None` until its rates have settled.
+    pub warm_up: Option<u64>,
     /// Seed of everything random.
     pub seed: u64,
 }
@@ -196,6 +222,7 @@ impl Workload {
             socket: None,
             memory: None,
             warm: false,
+            warm_up: None,
             seed: 1,
         }
     }
@@ -234,6 +261,10 @@ impl std::fmt::Display for Workload {
                     let named = if *key == "socket" { self.socket } else { self.memory };
                     let Some(number) = named else { continue };
                     number.into()
+                }
+                "warmup" => {
+                    let Some(microseconds) = self.warm_up else { continue };
+                    microseconds
                 }
                 "requests" => self.requests,
                 "threads" => u64::from(self.threads),

@@ -12,6 +12,8 @@ pub struct Limits {
     pub threads: u16,
     /// Sockets.
     pub sockets: u16,
+    /// Bytes of the caches of all sockets: the L2s of the cores that take part, and the LLCs.
+    pub caches: u64,
     /// There is memory behind CXL links.
     pub expander: bool,
     /// What the phases of a scenario can set.
@@ -26,6 +28,7 @@ impl Limits {
             memory: 64 << 30,
             threads: 16,
             sockets: 1,
+            caches: 22 << 20,
             expander: false,
             repertoire: &crate::uncore::e5_2600::REPERTOIRE,
         }
@@ -35,6 +38,10 @@ impl Limits {
 /// Requests beyond which a run would outlast anyone's patience: 2^40 are four days at 300 ns each.
 const MOST_REQUESTS: u64 = 1 << 40;
 const LINE: u64 = 64;
+/// Times that the default footprint is at least larger than the caches of the machine.
+const BEYOND_CACHES: u64 = 4;
+/// Virtual microseconds of a warm-up at most: a second.
+const LONGEST_WARM_UP: u64 = 1_000_000;
 
 pub fn parse(text: &str, limits: &Limits) -> Result<Workload, WorkloadError> {
     let (name, options) = text.split_once(':').map_or((text, None), |(name, options)| (name, Some(options)));
@@ -45,6 +52,7 @@ pub fn parse(text: &str, limits: &Limits) -> Result<Workload, WorkloadError> {
         workload.threads *= limits.sockets;
     }
     workload.threads = workload.threads.min(limits.threads);
+    workload.footprint = workload.footprint.max(BEYOND_CACHES * limits.caches).min(limits.memory);
     let mut seen: Vec<(&'static str, String)> = Vec::new();
     for option in options.into_iter().flat_map(|options| options.split(',')) {
         let (key, value) = option.split_once('=').map_or((option, ""), |(key, value)| (key, value));
@@ -136,6 +144,10 @@ fn set(
         "socket" | "memory" => {
             range(0, u64::from(limits.sockets) - 1, "the machine's sockets, numbered from 0")?;
             *(if key == "socket" { &mut workload.socket } else { &mut workload.memory }) = Some(number as u8);
+        }
+        "warmup" => {
+            range(0, LONGEST_WARM_UP, "virtual microseconds")?;
+            workload.warm_up = Some(number);
         }
         _ => workload.seed = number,
     }
@@ -229,6 +241,7 @@ mod tests {
             socket: None,
             memory: None,
             warm: false,
+            warm_up: None,
             seed: 9,
         };
         assert_eq!(workload, expected);
@@ -254,7 +267,9 @@ mod tests {
     #[test]
     fn messages_name_key_value_and_limits() {
         assert!(message("steam").contains("did you mean stream?"));
-        assert!(message("chase:stride=64").contains("its keys: requests, threads, footprint, remote, cxl, seed"));
+        assert!(
+            message("chase:stride=64").contains("its keys: requests, threads, footprint, remote, cxl, warmup, seed")
+        );
         assert!(message("stream:foot=1").contains("no key \"foot\""));
         assert!(message("stream:thread=1").contains("did you mean threads?"));
         assert_eq!(message("random:requests=0"), "requests=0 is out of range: requests goes from 1 to 1099511627776");

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use pericore_machine::chassis::Shape;
+use pericore_machine::signal::Tick;
 use pericore_machine::workload::{Limits, Scenario};
 use pericore_machine::{Machine, MachineSpec, SharedMachine, Window};
 use pericore_observe::discover::Cpu;
@@ -14,6 +15,7 @@ use pericore_observe::plan::Plan;
 use pericore_observe::run::{self, Clock, Passed, Schedule, Stretch};
 use pericore_observe::session::{Guard, JournalFile, Moment, Options, Session};
 
+use super::begun;
 use super::interrupt::Interrupt;
 use super::progress::ProgressLine;
 use super::silent::Silent;
@@ -88,7 +90,10 @@ pub fn run(task: Task<'_>, machine_name: &str, receiver: &mut dyn Receiver) -> R
     let spec = opened::spec(machine_name).map_err(|refusal| args.wanted.files.on_unknown_family(refusal))?;
     let workload = args.workload.as_deref().unwrap_or(super::USUAL_WORKLOAD);
     let limits = spec.limits().map_err(Failure::usage)?;
-    let scenario = load(workload, &limits)?;
+    let mut scenario = load(workload, &limits)?;
+    if !args.cold {
+        scenario = scenario.warmed();
+    }
     let selection = args.wanted.selection(spec.family())?;
     receiver.open()?;
     let schedule = task.schedule(turn(args), POLL);
@@ -97,11 +102,15 @@ pub fn run(task: Task<'_>, machine_name: &str, receiver: &mut dyn Receiver) -> R
     let mut status = ExitCode::SUCCESS;
     for run in 0..task.course.repeat {
         let program = Program::of(&args.program, &spec)?;
-        let machine = match &program {
-            Some(program) => Machine::for_program(&spec, program.source(), program.settings()),
-            None => Machine::for_scenario(&spec, &reseeded(&scenario, run)),
+        let (machine, warm_up) = match &program {
+            Some(program) => {
+                let machine = Machine::for_program(&spec, program.source(), program.settings());
+                (machine.map_err(Failure::usage)?, None)
+            }
+            None => begun::begin(&spec, &reseeded(&scenario, run))?,
         };
-        let machine = SharedMachine::new(machine.map_err(Failure::usage)?);
+        let begun = machine.now();
+        let machine = SharedMachine::new(machine);
         let cpus = cpus(machine.borrow().chassis().shape());
         let plan = preparation::plan(task, &mut machine.clone(), &cpus, selection.clone())?;
         if run == 0 {
@@ -115,7 +124,10 @@ pub fn run(task: Task<'_>, machine_name: &str, receiver: &mut dyn Receiver) -> R
         };
         let workload = match &program {
             Some(program) => program.start().map(|()| program.title())?,
-            None => workload.to_owned(),
+            None => {
+                let second = machine.borrow().clocks().ticks_per_second();
+                format!("{workload}{}", begun::words(&scenario, warm_up, second))
+            }
         };
         if run == 0 {
             let title = title(&spec, machine_name, machine.borrow().chassis().shape(), &workload);
@@ -133,6 +145,7 @@ pub fn run(task: Task<'_>, machine_name: &str, receiver: &mut dyn Receiver) -> R
             task,
             schedule: &schedule,
             machine,
+            begun,
             machine_name,
             started,
             interrupt: watched,
@@ -176,11 +189,11 @@ pub fn plan(task: Task<'_>, machine: &str) -> Result<Plan, Failure> {
     preparation::plan(task, &mut chassis, &cpus, selection)
 }
 
-/// The machine's time.
-fn moment(machine: &SharedMachine) -> Moment {
+/// The machine's time, from the tick at which the measurement has begun.
+fn moment(machine: &SharedMachine, begun: Tick) -> Moment {
     let machine = machine.borrow();
     let clocks = machine.clocks();
-    Moment { seconds: clocks.seconds(0, machine.now()), tsc: clocks.timestamp(machine.now()) }
+    Moment { seconds: clocks.seconds(begun, machine.now()), tsc: clocks.timestamp(machine.now()) }
 }
 
 /// The logical processors of a software machine.
@@ -192,6 +205,7 @@ pub fn cpus(shape: &Shape) -> Vec<Cpu> {
 /// Virtual time: it passes while the machine runs its workload.
 struct VirtualTime<'a> {
     machine: SharedMachine,
+    begun: Tick,
     /// An overflow is waited for: the driver looks so often that nothing else has to.
     is_polled: bool,
     progress: &'a RefCell<ProgressLine>,
@@ -215,11 +229,11 @@ impl Clock for VirtualTime<'_> {
     }
 
     fn now(&self) -> u64 {
-        self.machine.borrow().now()
+        self.machine.borrow().now() - self.begun
     }
 
     fn moment(&self) -> Moment {
-        moment(&self.machine)
+        moment(&self.machine, self.begun)
     }
 
     fn pass(&mut self, stretch: Stretch) -> Result<Passed, Failure> {
@@ -254,6 +268,8 @@ struct Measurement<'a> {
     task: Task<'a>,
     schedule: &'a Schedule,
     machine: SharedMachine,
+    /// Virtual time at which the measurement begins, in ticks.
+    begun: Tick,
     /// As the user wrote it.
     machine_name: &'a str,
     started: Instant,
@@ -275,11 +291,12 @@ impl Measurement<'_> {
             None => None,
         };
         let options = Options { take_over: args.take_over, guard, journal, neighbourhood: None };
-        let mut session =
-            Session::start(self.machine.clone(), plan, options, |space| moment(space)).map_err(Failure::failed)?;
+        let mut session = Session::start(self.machine.clone(), plan, options, |space| moment(space, self.begun))
+            .map_err(Failure::failed)?;
         let progress = RefCell::new(ProgressLine::new());
         let mut clock = VirtualTime {
             machine: self.machine.clone(),
+            begun: self.begun,
             is_polled: course.period.is_some(),
             progress: &progress,
             program: self.program.as_ref(),
@@ -318,7 +335,7 @@ impl Measurement<'_> {
             said.warn();
         }
         let machine = self.machine.borrow();
-        let seconds = machine.seconds();
+        let seconds = machine.clocks().seconds(self.begun, machine.now());
         let real = self.started.elapsed().as_secs_f64();
         let progress = machine.progress();
         let slower = real / seconds.max(1e-12);

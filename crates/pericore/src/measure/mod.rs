@@ -1,6 +1,7 @@
 //! Measuring: from the command line's words to samples, on this machine or on a software one. What becomes of the
 //! samples is the receiver's matter.
 
+mod begun;
 mod child;
 pub mod emulated;
 mod ender;
@@ -56,6 +57,10 @@ pub struct MeasureArgs {
     /// dma-write idle), or a FILE.scenario
     #[arg(long, value_name = "WORKLOAD")]
     workload: Option<String>,
+    /// Begin with the cold caches of a software machine after reset, and measure from there; else a workload runs until
+    /// its rates have settled, and its requests come after (scenarios and programs always begin cold)
+    #[arg(long, requires = "machine")]
+    pub cold: bool,
     #[command(flatten)]
     pub wanted: SelectionArgs,
     /// Count everywhere; the uncore knows no programs, so this is always so
@@ -251,6 +256,12 @@ impl Task<'_> {
             return Err(Failure::usage(format!(
                 "{what}: a program's accesses run in virtual time, which `pericore stat` and `record` measure; name a --workload"
             )));
+        }
+        if self.args.cold {
+            return Err(Failure::usage(
+                "--cold: a live machine repeats a window of its steady workload; leave it out, or measure the start with \
+                 `pericore stat` or `record`",
+            ));
         }
         // What is wrong is said before a machine is set going.
         let spec = opened::spec(machine).map_err(|refusal| self.args.wanted.files.on_unknown_family(refusal))?;

@@ -12,6 +12,7 @@ use crate::printable::on_one_line;
 use crate::results::output::Form;
 use crate::results::table::{self, seconds};
 use crate::results::{Place, Report, Row, quoted};
+use crate::terminal::title_lines;
 
 /// Widths of the columns.
 const VALUE: usize = 17;
@@ -60,7 +61,7 @@ pub fn run(args: &ReportArgs, one: Recording, other: Recording) -> Result<(), Fa
         Form::Table => {
             for (which, name, side) in [("first", &names.0, &one), ("second", &names.1, &other)] {
                 let plural = if side.intervals == 1 { "" } else { "s" };
-                let (title, length) = (&side.title, seconds(side.whole.seconds));
+                let (title, length) = (title_lines(&side.title, 5), seconds(side.whole.seconds));
                 writeln!(out, "\n {which}: {name}, {} interval{plural}, {length} s\n   {title}", side.intervals)?;
             }
             print(&mut out, &pairs, &one, &other)?;

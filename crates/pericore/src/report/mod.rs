@@ -22,6 +22,7 @@ use crate::record;
 use crate::results::output::{OutputArgs, Style};
 use crate::results::table::Digits;
 use crate::results::{Report, rows};
+use crate::terminal::title_lines;
 use over_time::OverTime;
 use recording::{Interval, Recording, STANDARD_INPUT};
 use span::TimeSpan;
@@ -91,7 +92,7 @@ pub fn run(args: &ReportArgs) -> Result<(), Failure> {
     let emulated = recording.about().emulated.clone();
     let mut out = args.output.open_or(io::stdout())?;
     if args.output.is_for_people() {
-        writeln!(out, "\n {}", on_one_line(&recording.about().title))?;
+        writeln!(out, "\n {}", title_lines(&on_one_line(&recording.about().title), 3))?;
     }
     args.output.print_fewer(&mut out, &recording.layout(), args.over_time)?;
     if args.over_time {

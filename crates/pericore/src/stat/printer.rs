@@ -13,6 +13,7 @@ use crate::notice;
 use crate::results::metric_only::Sheet;
 use crate::results::output::Style;
 use crate::results::{Report, rows, table};
+use crate::terminal;
 
 /// Prints each sample, or the mean of all runs at the end.
 pub struct Printer<'a> {
@@ -117,7 +118,7 @@ impl Receiver for Printer<'_> {
         }
         let Some(out) = self.out.as_mut() else { return Ok(()) };
         if self.args.output.is_for_people() {
-            writeln!(out, "\n {}", subject.title)?;
+            writeln!(out, "\n {}", terminal::title_lines(&subject.title, 3))?;
         }
         self.args.output.print_fewer(out, &subject.plan.layout(), self.args.metric_only)
     }

@@ -197,7 +197,20 @@ fn samples_come_at_the_overflows_of_the_first_event() {
     for (machine, events) in
         [("emerald-rapids", "imc0/CAS_COUNT.RD/,cha3/CLOCKTICKS/"), ("nehalem", "QMC_NORMAL_READS.ANY,LLC_HITS.ANY")]
     {
-        let line = ["stat", "--machine", machine, "--workload", SMALL, "-e", events, "-c", "500", "-x", ";", "-o"];
+        let line = [
+            "stat",
+            "--machine",
+            machine,
+            "--workload",
+            "random:requests=30k",
+            "-e",
+            events,
+            "-c",
+            "500",
+            "-x",
+            ";",
+            "-o",
+        ];
         let output = pericore(&[&line[..], &["/dev/stdout"]].concat());
         assert!(output.status.success(), "{machine}: {}", stderr(&output));
         let text = stdout(&output);

@@ -14,7 +14,7 @@ use std::process::Output;
 
 use crate::ours::pericore;
 
-const SMALL: &str = "random:requests=20k,footprint=64M";
+const SMALL: &str = "random:requests=30k,footprint=64M";
 
 /// `stat` of a small workload.
 fn measured(arguments: &[&str]) -> Output {

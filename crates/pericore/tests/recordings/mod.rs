@@ -8,4 +8,4 @@ mod record;
 mod report;
 mod table;
 
-const E5: [&str; 4] = ["--machine", "e5-2600", "--workload", "random:requests=20k,footprint=64M"];
+const E5: [&str; 4] = ["--machine", "e5-2600", "--workload", "random:requests=27k,footprint=64M"];

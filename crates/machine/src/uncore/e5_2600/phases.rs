@@ -1,5 +1,8 @@
 //! Phases of a scenario: what begins and ends with them.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
 use pericore_engine::NEVER;
 use pericore_hardware::signal::{SignalSink, Tick};
 
@@ -32,9 +35,17 @@ impl Model {
             }
             return;
         };
-        self.threads = workload.as_ref().map_or_else(Vec::new, |workload| self.make_threads(workload));
-        if workload.is_some_and(|workload| workload.warm) {
-            self.warm();
+        if self.work.course.goes_on() {
+            let left = Arc::new(AtomicU64::new(workload.map_or(0, |workload| workload.requests)));
+            for thread in &mut self.threads {
+                thread.generator.go_on(&left);
+                thread.state = ThreadState::Running;
+            }
+        } else {
+            self.threads = workload.as_ref().map_or_else(Vec::new, |workload| self.make_threads(workload));
+            if workload.is_some_and(|workload| workload.warm) {
+                self.warm();
+            }
         }
         self.apply_conditions(&conditions, sink);
         for thread in 0..self.threads.len() as u16 {
@@ -146,10 +157,14 @@ impl Model {
         let finished = |thread: &Thread| thread.state == ThreadState::Finished && thread.outstanding == 0;
         let at_rest = self.threads.iter().all(finished) && self.pool.is_empty();
         if !self.work.course.ends(self.threads.is_empty(), at_rest) {
-            self.look_later();
+            if !self.work.course.is_parked() {
+                self.look_later();
+            }
             return;
         }
-        self.threads.clear();
+        if !self.work.course.goes_on() {
+            self.threads.clear();
+        }
         self.begin_phase(sink);
     }
 

@@ -24,8 +24,14 @@ impl Model {
     pub(super) fn foresee_next(&self, thread: u16) {
         let Some(thread) = self.threads.get(usize::from(thread)) else { return };
         if let Some((_, line)) = thread.held.or(thread.coming) {
-            self.slices.prefetch(self.agent_number(self.socket_of(thread.core), self.map.agent(line)), line);
+            self.foresee_tags(thread.core, line);
         }
+    }
+
+    /// A line of a core will be looked up in the slice and snoop filter of its socket.
+    #[inline]
+    pub(super) fn foresee_tags(&self, core: u16, line: u32) {
+        self.slices.prefetch(self.agent_number(self.socket_of(core), self.map.agent(line)), line);
     }
 
     /// Memory has answered: a request's data goes to its core, and the thread that waits for it goes on; its entry is given back.

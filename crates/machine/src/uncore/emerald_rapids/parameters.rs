@@ -263,7 +263,8 @@ impl Parameters {
         let sockets = self.sockets as u16;
         // With clusters, a thread's own memory is its cluster's.
         let memory = self.memory / self.clusters as u64;
-        Limits { memory, threads, sockets, expander: true, repertoire: &REPERTOIRE }
+        let caches = self.cache_bytes() * sockets as u64;
+        Limits { memory, threads, sockets, caches, expander: true, repertoire: &REPERTOIRE }
     }
 
     /// Checks what the model's data structures take for granted.

@@ -1,5 +1,8 @@
 //! Phases of a scenario: what begins and ends with them.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
 use pericore_hardware::signal::SignalSink;
 
 use super::core::{Thread, ThreadState};
@@ -19,7 +22,11 @@ impl Model {
             return;
         };
         if let Some(workload) = workload.filter(|workload| workload.kind != Kind::Idle) {
-            self.set_to_work(&workload);
+            if self.work.course.goes_on() {
+                self.go_on(&workload);
+            } else {
+                self.set_to_work(&workload);
+            }
         }
         self.wake_cores(sink);
         self.begin_power(&conditions, sink);
@@ -49,7 +56,6 @@ impl Model {
         self.threads = (0..workload.threads).map(thread).collect();
         self.remote = workload.remote;
         self.expander = workload.expander;
-        self.goal = self.work.done + workload.requests;
         self.stores = match workload.kind {
             Kind::Copy => Stores::FastString,
             Kind::NtStore => Stores::Streaming,
@@ -61,11 +67,27 @@ impl Model {
         if workload.warm {
             self.warm();
         }
+        self.wake_threads(workload);
+    }
+
+    /// The threads of the phase before make more accesses.
+    fn go_on(&mut self, workload: &Workload) {
+        let left = Arc::new(AtomicU64::new(workload.requests));
+        for thread in &mut self.threads {
+            thread.generator.go_on(&left);
+            (thread.state, thread.ready) = (ThreadState::Running, self.now);
+        }
+        self.wake_threads(workload);
+    }
+
+    /// All threads or devices begin.
+    fn wake_threads(&mut self, workload: &Workload) {
+        self.goal = self.work.done + workload.requests;
         let starts = if self.devices_only { Event::Device } else { Event::Issue };
         (0..workload.threads).for_each(|thread| self.wheel.schedule(self.now, starts.of(thread)));
         // A mixed workload is that of a server, with devices at work.
         if workload.kind == Kind::Mixed {
-            self.at_work = all * STACKS;
+            self.at_work = u16::from(self.sockets) * STACKS;
             let first = self.now + self.times.uclk;
             (0..self.at_work).for_each(|stack| self.wheel.schedule(first, Event::Device.of(stack)));
         }
@@ -117,10 +139,14 @@ impl Model {
         let finished = self.threads.iter().all(|thread| thread.state == ThreadState::Finished);
         let at_rest = finished && self.at_work == 0 && self.pool.is_empty();
         if !self.work.course.ends(self.threads.is_empty(), at_rest) {
-            self.look_later();
+            if !self.work.course.is_parked() {
+                self.look_later();
+            }
             return;
         }
-        self.threads.clear();
+        if !self.work.course.goes_on() {
+            self.threads.clear();
+        }
         self.begin_phase(sink);
     }
 }

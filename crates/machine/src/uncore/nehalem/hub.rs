@@ -1,5 +1,8 @@
 //! The I/O hub: devices that read and write memory, and the cores' words to them.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
 use pericore_hardware::signal::{SignalSink, Tick};
 
 use super::Model;
@@ -53,8 +56,14 @@ impl Device {
     }
 
     /// Asks for no more lines, and says how many it would have asked for.
-    pub const fn stop(&mut self) -> u64 {
+    pub fn stop(&mut self) -> u64 {
         self.generator.stop()
+    }
+
+    /// Requests more lines, of those that are common to all devices.
+    pub fn go_on(&mut self, left: &Arc<AtomicU64>) {
+        self.generator.go_on(left);
+        (self.finished, self.waits) = (false, false);
     }
 }
 

@@ -296,8 +296,28 @@ impl Model {
 
     /// True when every access is done and nothing is under way or waits to be written to memory.
     pub fn finished(&self) -> bool {
-        self.work.is_done()
-            && self.requests.is_empty()
+        self.work.is_done() && self.is_at_rest()
+    }
+
+    /// Ends the phase that runs. The next one waits.
+    pub fn hold(&mut self) {
+        self.work.course.hold(self.now);
+    }
+
+    /// True when a phase has ended that was to, and nothing is under way.
+    pub fn is_parked(&self) -> bool {
+        self.work.course.is_parked() && self.is_at_rest()
+    }
+
+    /// The phase that waits begins: what was done until now was its warm-up.
+    pub fn begin_measured(&mut self) {
+        self.work.begin_measured();
+        self.wheel.schedule(self.now, Event::Phase.of(0));
+    }
+
+    /// True when nothing is under way or waits to be written to memory.
+    fn is_at_rest(&self) -> bool {
+        self.requests.is_empty()
             && self.probes.is_empty()
             && self.sockets.iter().all(Socket::is_idle)
             && self.channels.iter().all(Channel::is_idle)

@@ -201,7 +201,8 @@ impl Parameters {
     pub const fn limits(&self) -> Limits {
         let threads = self.sockets as u16 * self.active_cores as u16 * self.threads_per_core as u16;
         let sockets = self.sockets as u16;
-        Limits { memory: self.memory(), threads, sockets, expander: false, repertoire: &REPERTOIRE }
+        let caches = self.cache_bytes() * sockets as u64;
+        Limits { memory: self.memory(), threads, sockets, caches, expander: false, repertoire: &REPERTOIRE }
     }
 
     /// Checks what the model's data structures take for granted.

@@ -1,5 +1,8 @@
 //! Phases of a scenario: what begins and ends with them.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
 use super::event::Event;
 use super::hub::Device;
 use super::parameters::CORES;
@@ -11,7 +14,9 @@ impl Model {
     /// The phase whose turn it is begins.
     pub(super) fn begin_phase(&mut self) {
         let Some((workload, _)) = self.work.course.begin(self.now) else { return };
-        if let Some(workload) = workload {
+        if self.work.course.goes_on() {
+            self.go_on(workload.map_or(0, |workload| workload.requests));
+        } else if let Some(workload) = workload {
             self.set_to_work(&workload);
         }
         if !self.work.course.is_last_and_open() {
@@ -51,8 +56,25 @@ impl Model {
         if workload.warm {
             self.warm();
         }
-        (0..threads).for_each(|thread| self.wheel.schedule(self.now, Event::Issue.of(thread)));
-        (0..devices).for_each(|device| self.wheel.schedule(self.now, Event::Device.of(device)));
+        self.wake();
+    }
+
+    /// The threads and devices of the phase before make so many more accesses.
+    fn go_on(&mut self, requests: u64) {
+        let left = Arc::new(AtomicU64::new(requests));
+        for thread in &mut self.threads {
+            thread.generator.go_on(&left);
+            thread.state = ThreadState::Running;
+            thread.ready = self.now;
+        }
+        self.devices.iter_mut().for_each(|device| device.go_on(&left));
+        self.wake();
+    }
+
+    /// All threads and devices begin.
+    fn wake(&mut self) {
+        (0..self.threads.len()).for_each(|thread| self.wheel.schedule(self.now, Event::Issue.of(thread as u16)));
+        (0..self.devices.len()).for_each(|device| self.wheel.schedule(self.now, Event::Device.of(device as u16)));
     }
 
     /// Nobody works in this phase.
@@ -74,11 +96,15 @@ impl Model {
         let finished = self.threads.iter().all(|thread| thread.state == ThreadState::Finished)
             && self.devices.iter().all(Device::is_idle);
         if !self.work.course.ends(self.pauses(), finished && self.requests.is_empty() && self.probes.is_empty()) {
-            self.look_later();
+            if !self.work.course.is_parked() {
+                self.look_later();
+            }
             return;
         }
-        self.threads.clear();
-        self.devices.clear();
+        if !self.work.course.goes_on() {
+            self.threads.clear();
+            self.devices.clear();
+        }
         self.begin_phase();
     }
 }

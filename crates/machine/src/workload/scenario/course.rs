@@ -16,13 +16,24 @@ pub struct Course {
     deadline: Tick,
     /// The phase's time is over: its threads only finish what they have begun.
     ending: bool,
+    /// The next phase waits to be released, and the work of this one is done.
+    held: bool,
+    parked: bool,
     ticks_per_second: u64,
 }
 
 impl Course {
     /// Before the first phase.
     pub fn new(scenario: Scenario, ticks_per_second: u64) -> Self {
-        Self { phases: scenario.phases, current: 0, deadline: Tick::MAX, ending: false, ticks_per_second }
+        Self {
+            phases: scenario.phases,
+            current: 0,
+            deadline: Tick::MAX,
+            ending: false,
+            held: false,
+            parked: false,
+            ticks_per_second,
+        }
     }
 
     /// Ticks of so many nanoseconds.
@@ -43,6 +54,28 @@ impl Course {
         self.ending = false;
         self.deadline = length.map_or(Tick::MAX, |length| now + length);
         Some(content)
+    }
+
+    /// Ends the phase that runs; the next waits until it is released.
+    pub const fn hold(&mut self, now: Tick) {
+        self.deadline = now;
+        self.held = true;
+    }
+
+    /// The phase that was to end has ended, and the next waits.
+    pub const fn is_parked(&self) -> bool {
+        self.parked
+    }
+
+    /// Lets the next phase begin.
+    pub const fn release(&mut self) {
+        self.held = false;
+        self.parked = false;
+    }
+
+    /// The phase that begins takes over the threads of the one before.
+    pub fn goes_on(&self) -> bool {
+        self.phases.get(self.current).is_some_and(|phase| phase.goes_on)
     }
 
     /// True if nothing comes after the phase that runs, and it ends by itself. Errands do not: with more of them something might always
@@ -77,7 +110,9 @@ impl Course {
 
     /// Ends the phase if its work is done, or its time if it is a pause, and nothing is under way. True if so.
     pub const fn ends(&mut self, pause: bool, at_rest: bool) -> bool {
-        let ends = at_rest && (self.ending || !self.only_waits(pause));
+        let over = at_rest && (self.ending || !self.only_waits(pause));
+        self.parked = over && self.held;
+        let ends = over && !self.held;
         if ends {
             self.current += 1;
         }

@@ -106,6 +106,11 @@ pub enum Fault {
         /// The setting.
         word: String,
     },
+    /// A phase is to be warmed.
+    #[error(
+        "a scenario begins with cold caches and is measured from its start: leave out warmup=, or put a phase before"
+    )]
+    WarmUp,
     /// Too many phases.
     #[error("there are more than {most} phases: split the scenario into several files")]
     TooManyPhases {

@@ -33,6 +33,8 @@ pub struct Phase {
     pub name: String,
     /// What the cores do; `None` if they pause.
     pub workload: Option<Workload>,
+    /// It goes on with the threads of the phase before, from where they are.
+    pub goes_on: bool,
     /// The cores pause.
     pub idle: bool,
     /// When the phase ends at the latest, in nanoseconds from its start. A pause always has this.
@@ -74,11 +76,31 @@ impl Scenario {
     }
 }
 
+impl Scenario {
+    /// A workload on a machine that has run it for a while: caches are filled, a warm-up goes on for as long as
+    /// [`crate::Machine::warm_up`] lets it, and then the workload's requests are made. Nothing changes for a pause, or for
+    /// several phases.
+    #[must_use]
+    pub fn warmed(self) -> Self {
+        let [Phase { workload: Some(workload), .. }] = &self.phases[..] else { return self };
+        let endless = Workload { requests: ENDLESS, warm: true, ..workload.clone() };
+        let [warm_up, mut measured] = [endless, workload.clone()].map(|workload| Self::from(workload).phases);
+        measured.iter_mut().for_each(|phase| phase.goes_on = true);
+        Self { phases: [warm_up, measured].concat() }
+    }
+
+    /// The workload that a warm-up makes steady before it is measured, if it is to.
+    pub fn begins_warm(&self) -> Option<&Workload> {
+        self.phases.get(1).filter(|phase| phase.goes_on).and_then(|phase| phase.workload.as_ref())
+    }
+}
+
 impl From<Workload> for Scenario {
     fn from(workload: Workload) -> Self {
         let phase = Phase {
             name: workload.kind.name().to_owned(),
             workload: Some(workload),
+            goes_on: false,
             idle: false,
             nanoseconds: None,
             conditions: Conditions::default(),
@@ -86,6 +108,9 @@ impl From<Workload> for Scenario {
         Self { phases: vec![phase] }
     }
 }
+
+/// Accesses that outlast every warm-up.
+const ENDLESS: u64 = 1 << 60;
 
 /// Virtual microseconds of a pause, unless it is said.
 const PAUSE: u64 = 1000;
@@ -111,7 +136,14 @@ fn idle(options: &str) -> Result<Scenario, WorkloadError> {
     let nanoseconds = Some(microseconds * 1000);
     let conditions = Conditions::default();
     Ok(Scenario {
-        phases: vec![Phase { name: "idle".to_owned(), workload: None, idle: true, nanoseconds, conditions }],
+        phases: vec![Phase {
+            name: "idle".to_owned(),
+            workload: None,
+            goes_on: false,
+            idle: true,
+            nanoseconds,
+            conditions,
+        }],
     })
 }
 

@@ -160,6 +160,7 @@ pub fn parse(text: &str, limits: &Limits) -> Result<Scenario, ScenarioError> {
             phases.push(Phase {
                 name: name.text.to_owned(),
                 workload: None,
+                goes_on: false,
                 idle: false,
                 nanoseconds: None,
                 conditions: Conditions::default(),
@@ -206,7 +207,11 @@ fn set<'a>(phase: &mut Phase, subject: Subject, word: Word<'a>, line: &mut Line<
         Subject::Workload => {
             let text = line.expect("the workload", "workload stream:requests=20k")?;
             let workload = Workload::parse(text.text, line.limits);
-            phase.workload = Some(workload.map_err(|error| line.fault(Fault::Workload(error), Some(text)))?);
+            let workload = workload.map_err(|error| line.fault(Fault::Workload(error), Some(text)))?;
+            if workload.warm_up.is_some() {
+                return Err(line.fault(Fault::WarmUp, Some(text)));
+            }
+            phase.workload = Some(workload);
         }
         Subject::Idle => {
             phase.nanoseconds = Some(line.duration("the pause's length", "idle 200us", SHORTEST)?);

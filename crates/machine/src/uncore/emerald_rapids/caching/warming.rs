@@ -1,32 +1,31 @@
 //! Caches, snoop filters and directories filled by function: the lines of a workload move between them as they would,
 //! but take no virtual time, and neither signals nor the ledger hear of them.
 
-use super::super::Model;
+use std::collections::VecDeque;
+
 use super::super::address;
 use super::super::agent::{FILTER_EXCLUSIVE, FILTER_SHARED};
 use super::super::core::{EXCLUSIVE, MODIFIED, SHARED};
 use super::super::remote::{ELSEWHERE, NOWHERE};
+use super::super::tags::sizes::{L2_BYTES, SLICE_BYTES};
+use super::super::{Model, Stores};
 use crate::ledger::emerald_rapids::Found;
-use crate::uncore::warming::Turns;
+use crate::uncore::warming::{Warming, fill};
+use crate::workload::Access;
 
 impl Model {
     /// Fills the caches with the lines of the threads that are about to begin; their walks go on from there.
     pub(in super::super) fn warm(&mut self) {
-        let bytes = self.parameters.cache_bytes() * u64::from(self.sockets);
-        let mut turns = Turns::new(bytes, self.threads.len());
-        while let Some(thread) = turns.next() {
-            let access = self.threads[thread].generator.warming_access();
-            let core = self.threads[thread].core;
-            let line = self.line_of(core, access);
-            turns.made(access, self.warm_access(core, line, access.store));
-        }
+        // Only cores with threads fill their L2.
+        let all = u64::from(self.parameters.active_cores) * u64::from(self.sockets);
+        let cores = if self.devices_only { 0 } else { (self.threads.len() as u64).min(all) };
+        let slices = u64::from(self.parameters.slices) * u64::from(self.sockets);
+        let bytes = cores * L2_BYTES + slices * SLICE_BYTES;
+        fill(&mut Filling { model: self, leaving: VecDeque::with_capacity(LATER) }, bytes);
     }
 
-    /// A core loads or stores a line; true if the line was not in its L2.
-    fn warm_access(&mut self, core: u16, line: u32, store: bool) -> bool {
-        if self.l2s.at(core).access(line, store) {
-            return false;
-        }
+    /// A core loads or stores a line that is not in its L2. Returns the line that gives way there, and its state.
+    fn warm_miss(&mut self, core: u16, line: u32, store: bool) -> Option<(u32, u8)> {
         let socket = self.socket_of(core);
         let cha = self.map.agent(line);
         let own = self.core_within(core);
@@ -41,8 +40,7 @@ impl Model {
             let modified = self.warm_take(socket, cha, line);
             self.warm_home(socket, cha, line);
             self.warm_list(socket, cha, line, FILTER_EXCLUSIVE, own);
-            self.warm_fill(core, line, if store || modified { MODIFIED } else { EXCLUSIVE });
-            return true;
+            return self.l2s.at(core).fill(line, if store || modified { MODIFIED } else { EXCLUSIVE });
         }
         // Others keep it, too, and the slice has it for all of them.
         if let Some(entry) = holders.filter(|entry| entry.state == FILTER_EXCLUSIVE) {
@@ -53,8 +51,17 @@ impl Model {
             self.warm_keep(socket, cha, line, if modified { Found::Modified } else { clean });
         }
         self.warm_list(socket, cha, line, FILTER_SHARED, own);
-        self.warm_fill(core, line, SHARED);
-        true
+        self.l2s.at(core).fill(line, SHARED)
+    }
+
+    /// A device writes a line into a slice; true if it was not there.
+    fn warm_device(&mut self, core: u16, line: u32) -> bool {
+        let (socket, cha) = (self.socket_of(core), self.map.agent(line));
+        let found = self.slice(socket, cha).find(line).is_some();
+        self.warm_take(socket, cha, line);
+        self.warm_home(socket, cha, line);
+        self.warm_keep(socket, cha, line, Found::Modified);
+        !found
     }
 
     /// Takes every copy of a line out of a socket; true if one was newer than memory.
@@ -107,9 +114,11 @@ impl Model {
         }
     }
 
-    /// A line comes into a core's L2; what gives way goes to the slice.
-    fn warm_fill(&mut self, core: u16, line: u32, state: u8) {
-        let Some((old, state)) = self.l2s.at(core).fill(line, state) else { return };
+    /// What a core has given up goes to the slice, unless it has come back since.
+    fn warm_leave(&mut self, core: u16, (old, state): (u32, u8)) {
+        if self.has_copy(core, old) {
+            return;
+        }
         let (socket, own, cha) = (self.socket_of(core), self.core_within(core), self.map.agent(old));
         let mut filter = self.filter(socket, cha);
         let listed = filter.find(old).map(|way| (way, filter.get(way)));
@@ -138,6 +147,57 @@ impl Model {
         let (_, home) = address::target(line);
         if home != socket {
             self.directories[usize::from(home)].set(line, NOWHERE);
+        }
+    }
+}
+
+/// Caches that are being filled. What cores give up comes to the slices a little later, when the host has their tags.
+struct Filling<'a> {
+    model: &'a mut Model,
+    leaving: VecDeque<(u16, (u32, u8))>,
+}
+
+/// Lines that are on their way to the slices.
+const LATER: usize = 16;
+
+impl Warming for Filling<'_> {
+    fn threads(&self) -> usize {
+        // Streaming stores leave nothing in the caches.
+        if self.model.stores == Stores::Streaming { 0 } else { self.model.threads.len() }
+    }
+
+    fn aim(&mut self, thread: usize) -> (Access, u32) {
+        let access = self.model.threads[thread].generator.warming_access();
+        let core = self.model.threads[thread].core;
+        let line = self.model.line_of(core, access);
+        self.model.l2s.prefetch(core, line);
+        self.model.foresee_tags(core, line);
+        (access, line)
+    }
+
+    fn warm_access(&mut self, thread: usize, access: Access, line: u32) -> bool {
+        let core = self.model.threads[thread].core;
+        if self.model.devices_only {
+            return access.store && access.whole && self.model.warm_device(core, line);
+        }
+        if self.model.l2s.at(core).access(line, access.store) {
+            return false;
+        }
+        if let Some(old) = self.model.warm_miss(core, line, access.store) {
+            self.model.foresee_tags(core, old.0);
+            self.leaving.push_back((core, old));
+        }
+        if self.leaving.len() >= LATER
+            && let Some((core, old)) = self.leaving.pop_front()
+        {
+            self.model.warm_leave(core, old);
+        }
+        true
+    }
+
+    fn finish(&mut self) {
+        while let Some((core, old)) = self.leaving.pop_front() {
+            self.model.warm_leave(core, old);
         }
     }
 }
