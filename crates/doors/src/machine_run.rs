@@ -74,8 +74,8 @@ impl LiveMachine {
         Ok(Self { wiring: Wiring::new(family, sockets), chassis, ticks_per_second, hertz })
     }
 
-    /// A machine under a workload, and the traffic to start it with: the workload's steady phase, which a model measures now,
-    /// after the warm-up that the workload asks for, if it does.
+    /// A machine under a workload, and the traffic to start it with: the workload's steady phase, which a model
+    /// measures now, after the warm-up that the workload asks for, if it does.
     ///
     /// # Errors
     /// [`LiveMachineError`] if the family has no model, or there is no such workload.
@@ -107,7 +107,8 @@ impl LiveMachine {
     }
 }
 
-/// A machine about to run a workload that does not end, with caches that it has filled. Built alike twice, it does the same twice.
+/// A machine about to run a workload that does not end, with caches that it has filled. Built alike twice, it does the
+/// same twice.
 ///
 /// # Errors
 /// [`LiveMachineError`] if the family has no model, or there is no such workload.

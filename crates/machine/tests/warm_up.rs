@@ -86,7 +86,7 @@ fn all_threads_work_until_the_end() {
 }
 
 #[test]
-fn a_warm_up_is_as_long_as_it_is_said() {
+fn a_warm_up_is_as_long_as_its_key_has_it() {
     let (machine, warm_up) = warmed("e5-2600", "stream:warmup=70");
     let microsecond = machine.clocks().ticks_per_second() / 1_000_000;
     assert!(warm_up.settled && (70 * microsecond..75 * microsecond).contains(&warm_up.ticks), "{warm_up:?}");
@@ -114,6 +114,10 @@ fn only_workloads_are_warmed() {
     let phases = Scenario::parse(text, &limits).unwrap();
     assert_eq!(phases.clone().warmed(), phases);
     assert!(phases.begins_warm().is_none());
+    for held in ["for 3us", "msi every 20us"] {
+        let phase = Scenario::parse(&format!("phase a\nworkload stream\n{held}\n"), &limits).unwrap();
+        assert_eq!(phase.clone().warmed(), phase);
+    }
     let wrong = Scenario::parse("phase a\nworkload stream:warmup=3\n", &limits).unwrap_err().to_string();
     assert!(wrong.contains("leave out warmup="), "{wrong}");
 }

@@ -30,11 +30,11 @@ pub struct WarmUp {
 type Rates = [u64; 5];
 
 impl Machine {
-    /// Runs the warm-up of its scenario, so that all that follows is the workload's requests; `None` if the scenario has
-    /// none ([`Scenario::warmed`]). It goes on for as long as the workload says, or else until rates have settled. These
-    /// are accesses, and the lines that memory of each kind reads and writes, in windows of 10, 20, 40 to 320 us; they
-    /// have settled when each differs from the window before by at most 3 %, or 48 in its time. Then the threads stop
-    /// until nothing is under way.
+    /// Runs the warm-up of its scenario, so that all that follows is the workload's requests; `None` if the scenario
+    /// has none ([`Scenario::warmed`]). It goes on for as long as the workload says, or else until rates have settled.
+    /// These are accesses, and the lines that memory of each kind reads and writes, in windows of 10, 20, 40 to 320 us;
+    /// they have settled when each differs from the window before by at most 3 %, or 48 in its time. Then the threads
+    /// stop until nothing is under way.
     pub fn warm_up(&mut self, scenario: &Scenario) -> Option<WarmUp> {
         let workload = scenario.begins_warm()?;
         let began = self.now();

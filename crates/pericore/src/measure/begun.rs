@@ -18,6 +18,20 @@ pub fn begin(spec: &MachineSpec, scenario: &Scenario) -> Result<(Machine, Option
     Ok((machine, warm_up))
 }
 
+/// A live machine repeats a steady window.
+///
+/// # Errors
+/// Its workload is to begin cold.
+pub fn must_be_steady(is_cold: bool) -> Result<(), Failure> {
+    if !is_cold {
+        return Ok(());
+    }
+    Err(Failure::usage(
+        "--cold: a live machine repeats a window of its steady workload; leave it out, or measure the start with \
+         `pericore stat` or `record`",
+    ))
+}
+
 /// Footprint, threads and start of a scenario that is one workload, to follow its name; nothing of others.
 pub fn words(scenario: &Scenario, warm_up: Option<WarmUp>, ticks_per_second: u64) -> String {
     let workload = match &scenario.phases[..] {

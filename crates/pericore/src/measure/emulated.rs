@@ -54,10 +54,11 @@ fn turn(args: &MeasureArgs) -> f64 {
     args.rotate.map_or(TURN, |milliseconds| milliseconds / 1e3)
 }
 
-/// A named workload, or the scenario in a file.
-fn load(text: &str, limits: &Limits) -> Result<Scenario, Failure> {
+/// A named workload, warm unless it is to begin cold, or the scenario in a file.
+fn load(text: &str, is_cold: bool, limits: &Limits) -> Result<Scenario, Failure> {
     if !text.ends_with(SCENARIO) {
-        return Scenario::of(text, limits).map_err(|error| {
+        let scenario = Scenario::of(text, limits);
+        return scenario.map(|scenario| if is_cold { scenario } else { scenario.warmed() }).map_err(|error| {
             let failure = Failure::usage(error);
             if !Path::new(text).is_file() {
                 return failure;
@@ -90,10 +91,7 @@ pub fn run(task: Task<'_>, machine_name: &str, receiver: &mut dyn Receiver) -> R
     let spec = opened::spec(machine_name).map_err(|refusal| args.wanted.files.on_unknown_family(refusal))?;
     let workload = args.workload.as_deref().unwrap_or(super::USUAL_WORKLOAD);
     let limits = spec.limits().map_err(Failure::usage)?;
-    let mut scenario = load(workload, &limits)?;
-    if !args.cold {
-        scenario = scenario.warmed();
-    }
+    let scenario = load(workload, args.cold, &limits)?;
     let selection = args.wanted.selection(spec.family())?;
     receiver.open()?;
     let schedule = task.schedule(turn(args), POLL);

@@ -57,8 +57,7 @@ pub struct MeasureArgs {
     /// dma-write idle), or a FILE.scenario
     #[arg(long, value_name = "WORKLOAD")]
     workload: Option<String>,
-    /// Begin with the cold caches of a software machine after reset, and measure from there; else a workload runs until
-    /// its rates have settled, and its requests come after (scenarios and programs always begin cold)
+    /// Measure a workload from reset, with cold caches (else after a warm-up; scenarios and programs always begin cold)
     #[arg(long, requires = "machine")]
     pub cold: bool,
     #[command(flatten)]
@@ -257,12 +256,7 @@ impl Task<'_> {
                 "{what}: a program's accesses run in virtual time, which `pericore stat` and `record` measure; name a --workload"
             )));
         }
-        if self.args.cold {
-            return Err(Failure::usage(
-                "--cold: a live machine repeats a window of its steady workload; leave it out, or measure the start with \
-                 `pericore stat` or `record`",
-            ));
-        }
+        begun::must_be_steady(self.args.cold)?;
         // What is wrong is said before a machine is set going.
         let spec = opened::spec(machine).map_err(|refusal| self.args.wanted.files.on_unknown_family(refusal))?;
         self.args.wanted.selection(spec.family())?;

@@ -17,7 +17,7 @@ fn three_readers_have_the_sums_of_report() {
     let folder = Folder::new();
     let e5 = "--machine e5-2600:sockets=2 --workload random:requests=20k,footprint=64M,remote=30 \
               -e imc/CAS_COUNT.RD/ -e imc/CAS_COUNT.WR/ -e cbo/LLC_LOOKUP.WRITE/ -e qpi/CLOCKTICKS/";
-    let emerald = "--machine 8592+ --workload mixed:requests=4k,footprint=64M -e imc/CAS_COUNT.RD/ \
+    let emerald = "--machine 8592+ --workload mixed:requests=4k -e imc/CAS_COUNT.RD/ \
                    -e imc/CAS_COUNT.WR/ -e cha/TOR_INSERTS.IA_MISS/ -e cha/CLOCKTICKS/";
     for run in [e5, emerald] {
         let words: Vec<&str> = run.split_whitespace().collect();
@@ -44,7 +44,7 @@ fn three_readers_have_the_sums_of_report() {
 #[test]
 fn the_queries_of_the_document_find_rows() {
     let folder = Folder::new();
-    let run = ["--machine", "8592+", "--workload", "mixed:requests=4k,footprint=64M"];
+    let run = ["--machine", "8592+", "--workload", "mixed:requests=4k"];
     folder.shown(&[&["record", "--partition", "-o", "fleet/run.parquet"], &run]);
     // Virtual time begins in 1970, and a software machine has no name in the network.
     let made = folder.file("fleet/host=__HIVE_DEFAULT_PARTITION__/date=1970-01-01/run-000000.parquet");

@@ -305,7 +305,7 @@ fn a_recording_is_played() {
         assert!(output.status.success(), "{line:?}: {}", String::from_utf8_lossy(&output.stderr));
         text
     };
-    let line = ["record", "-o", file, "--machine", "e5-2600", "--workload", "random:requests=20k,footprint=64M"];
+    let line = ["record", "-o", file, "--machine", "e5-2600", "--workload", "random:requests=27k,footprint=64M"];
     pericore(&line);
     let read = "imc/MEM_READ_BANDWIDTH";
     let over_time = pericore(&["report", file, "--over-time", "-x", ";"]);

@@ -78,11 +78,16 @@ impl Scenario {
 
 impl Scenario {
     /// A workload on a machine that has run it for a while: caches are filled, a warm-up goes on for as long as
-    /// [`crate::Machine::warm_up`] lets it, and then the workload's requests are made. Nothing changes for a pause, or for
-    /// several phases.
+    /// [`crate::Machine::warm_up`] lets it, and then the workload's requests are made. Nothing changes for a pause, for
+    /// several phases, or for one with conditions of its own.
     #[must_use]
     pub fn warmed(self) -> Self {
-        let [Phase { workload: Some(workload), .. }] = &self.phases[..] else { return self };
+        let [Phase { workload: Some(workload), nanoseconds: None, conditions, .. }] = &self.phases[..] else {
+            return self;
+        };
+        if *conditions != Conditions::default() {
+            return self;
+        }
         let endless = Workload { requests: ENDLESS, warm: true, ..workload.clone() };
         let [warm_up, mut measured] = [endless, workload.clone()].map(|workload| Self::from(workload).phases);
         measured.iter_mut().for_each(|phase| phase.goes_on = true);
