@@ -257,7 +257,6 @@ impl Task<'_> {
             )));
         }
         begun::must_be_steady(self.args.cold)?;
-        // What is wrong is said before a machine is set going.
         let spec = opened::spec(machine).map_err(|refusal| self.args.wanted.files.on_unknown_family(refusal))?;
         self.args.wanted.selection(spec.family())?;
         again(machine, Some(self.args.workload.as_deref().unwrap_or(USUAL_WORKLOAD)))
