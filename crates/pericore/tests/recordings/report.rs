@@ -13,14 +13,14 @@ fn a_report_is_what_stat_would_have_printed() {
     let events = ["-e", "imc/CAS_COUNT.RD/,cbo1/CLOCKTICKS/,{imc/ACT_COUNT,name=opened/,imc/CAS_COUNT.WR/}"];
     let asked = [&events[..], &["-M", "MEM_READ_BANDWIDTH,AVG_TOR_DRD_MISS_LATENCY"]].concat();
     let turns = ["-M", "LLC_DRD_MISS_PCT", "-e", "cbo/LLC_LOOKUP.WRITE/"];
-    let sockets = ["--machine", "e5-2600:sockets=2", "--workload", "copy:requests=30k,footprint=64M,seed=2"];
+    let sockets = ["--machine", "e5-2600:sockets=2", "--workload", "copy:requests=60k,footprint=64M"];
     let emr = ["--machine", "8592+", "--workload", "random:requests=4k,footprint=64M"];
     // The same span, as a whole and by intervals; where events take turns, one interval, since one that cuts a turn in two tells more of the
     // standard error.
     for (case, machine, asked, when, by_interval) in [
         ("spans", &E5[..], &asked[..], &["--timeout", "0.025"][..], false),
         ("intervals", &E5[..], &asked[..], &[][..], true),
-        ("two sockets", &sockets[..], &asked[..], &["--timeout", "0.02", "-D", "0.004"][..], false),
+        ("two sockets", &sockets[..], &asked[..], &["--timeout", "0.02", "-D", "0.02"][..], false),
         ("turns", &E5[..], &turns[..], &["-I", "1000"][..], false),
         ("turns by intervals", &E5[..], &turns[..], &[][..], true),
         ("mesh", &emr[..], &[][..], &["--timeout", "0.01"][..], false),
