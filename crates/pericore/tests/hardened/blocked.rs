@@ -24,8 +24,13 @@ fn two_restores_at_once_agree() {
     assert!(left.is_empty(), "{left:?}");
     let count = |words: &str| run.stdout.matches(words).count();
     assert_eq!([count("hold their old values again"), count("status 0\n")], [1, 6], "{}{}", run.stdout, run.stderr);
-    let writes = run.all(msr(0xd10)).into_iter().filter(|access| access.entry.kind == Kind::Write(0)).count();
-    assert_eq!(writes, 1, "control 0 of CBo 0 is put back once");
+    let kinds: Vec<Kind> = run.all(msr(0xd10)).into_iter().map(|access| access.entry.kind).collect();
+    let zeros = |kinds: &[Kind]| kinds.iter().filter(|kind| **kind == Kind::Write(0)).count();
+    match kinds.iter().rposition(|kind| matches!(kind, Kind::Write(value) if *value != 0)) {
+        Some(counts) => assert_eq!(zeros(&kinds[counts..]), 1, "control 0 of CBo 0 is put back once"),
+        // Killed before it counted: the session's first write changes nothing.
+        None => assert!((1..=2).contains(&zeros(&kinds)), "control 0 of CBo 0 is put back once"),
+    }
 }
 
 /// A copy of a journal outlives its session; a later session counts with the same registers, and keeps them.
