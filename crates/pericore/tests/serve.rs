@@ -103,6 +103,7 @@ fn what_is_exported_is_what_the_traffic_was() {
     assert!(of_sample.is_sorted_by(|one, next| one != next), "one text for each sample: {of_sample:?}");
 
     let plain = parsed("plain", part(&run, "plain"));
+    assert_eq!(number(&plain, "pericore_sample_accesses"), 3.0, "a freeze, one counter, and its end");
     let samples = number(&plain, "pericore_samples_total") as usize;
     let spans = running(&run);
     let [_before_the_reset, sampled @ .., _after_the_last_sample] = &spans[..] else { panic!("{spans:?}") };

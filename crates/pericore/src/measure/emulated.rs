@@ -133,6 +133,7 @@ pub fn run(task: Task<'_>, machine_name: &str, receiver: &mut dyn Receiver) -> R
                 title,
                 emulated: Some(spec.preset().to_owned()),
                 plan: &plan,
+                cost: plan.cost(),
                 kernel: None,
                 ways: &[],
                 ender: ender.clone(),

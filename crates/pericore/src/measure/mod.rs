@@ -22,7 +22,7 @@ use std::process::ExitCode;
 use clap::Args;
 use pericore_catalog::Family;
 use pericore_observe::kernel::KernelPlan;
-use pericore_observe::plan::Plan;
+use pericore_observe::plan::{Cost, Plan};
 use pericore_observe::run::Schedule;
 use pericore_observe::selection::{Selection, SelectionError};
 use pericore_observe::session::Sample;
@@ -152,6 +152,8 @@ pub struct Subject<'a> {
     pub emulated: Option<String>,
     /// What is counted where.
     pub plan: &'a Plan,
+    /// What a sample costs in registers; nothing where the kernel counts all of it.
+    pub cost: Cost,
     /// What of it the kernel counts.
     pub kernel: Option<&'a KernelPlan>,
     /// In which way units are counted, and why: a line each. Nothing on a software machine.

@@ -69,6 +69,7 @@ impl<'a> Exporter<'a> {
                 emulated: None,
                 started: 0.0,
                 taken: 0.0,
+                accesses: 0,
                 lateness: Lateness::default(),
                 process: Process::default(),
             },
@@ -94,6 +95,7 @@ impl Receiver for Exporter<'_> {
         })?;
         self.title.clone_from(&subject.title);
         self.environment.emulated.clone_from(&subject.emulated);
+        self.environment.accesses = subject.cost.accesses();
         self.environment.started = since_epoch();
         let Some(listener) = self.listener.take() else { return Ok(()) };
         let asked = self.args.interval / 1e3;

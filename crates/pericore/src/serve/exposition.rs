@@ -21,6 +21,8 @@ pub struct Environment {
     pub started: f64,
     /// Seconds since the epoch when the sample was taken.
     pub taken: f64,
+    /// Register accesses of a sample, at most.
+    pub accesses: usize,
     /// Whether samples come when they are due.
     pub lateness: Lateness,
     /// What this process takes of the machine.
@@ -180,7 +182,7 @@ impl<'a> Maker<'a> {
                 "pericore_sample_accesses",
                 Kind::Gauge,
                 None,
-                Number::Whole(self.plan.cost().accesses() as u128),
+                Number::Whole(environment.accesses as u128),
                 "Register accesses of a sample, at most.",
             ),
         ]

@@ -75,6 +75,7 @@ const ENVIRONMENT: Environment = Environment {
     emulated: None,
     started: 1_000_000_000.0,
     taken: 1_000_000_002.5,
+    accesses: 32,
     lateness: Lateness::of(2.0),
     process: Process { cpu_seconds: Some(1.25), memory: Some(20 << 20) },
 };

@@ -7,7 +7,8 @@ mod ways;
 
 use std::process::ExitCode;
 
-use pericore_catalog::kernel;
+use pericore_catalog::{Family, families};
+use pericore_machine::MachineSpec;
 use pericore_observe::linux::{Host, Stopwatch};
 use pericore_observe::plan::Plan;
 use pericore_observe::selection::{Selection, SelectionPart};
@@ -23,9 +24,6 @@ use crate::printable::on_one_line;
 use crate::{restore, target};
 use measurement::{ByRegisters, Measurement, ToCount};
 use ways::{ChosenWays, Constraints};
-
-/// What is named where this machine's family has no software machine.
-const SOFTWARE: &str = "emerald-rapids";
 
 /// Seconds of a round, unless the user says.
 const TURN: f64 = 10e-3;
@@ -88,7 +86,7 @@ fn wanted(task: Task<'_>, host: &Host) -> Result<Selection, Failure> {
     if let Some(what) = args.only_for_software() {
         return Err(Failure::usage(format!(
             "{what} is for software machines; add --machine {}, or leave it out",
-            family.name
+            software_machines(family)
         )));
     }
     args.wanted.selection(family)
@@ -116,10 +114,17 @@ fn elsewhere(failure: Failure, host: &Host) -> Failure {
         true => failure.with_advice(VIRTUAL),
         false => failure,
     };
-    let software = if kernel::counts_alone(family) { SOFTWARE } else { family.name };
+    let software = software_machines(family);
     failure.with_advice(&format!(
         "`pericore doctor` says what else is missing; --machine {software} counts on a software machine instead"
     ))
+}
+
+/// The software machine of a family; where there is none, those of others.
+fn software_machines(family: &Family) -> String {
+    let all = families().filter(|family| MachineSpec::of(family).has_model()).map(|family| family.name);
+    let all: Vec<&str> = all.collect();
+    if all.contains(&family.name) { family.name.to_owned() } else { all.join("|") }
 }
 
 /// The same on a host that is known.
@@ -141,6 +146,8 @@ fn on(task: Task<'_>, host: &Host, receiver: &mut dyn Receiver) -> Result<ExitCo
             let Some((plan, entrance)) = found else { break };
             registers = Some(ByRegisters { plan, events: part.events.clone(), sessions: neighbourhood, entrance });
         }
+        // The plan of all that is counted has no accesses: its parts have them.
+        let cost = registers.as_ref().map(|registers| registers.plan.cost()).unwrap_or_default();
         let prepared = ToCount { selection: selection.clone(), registers, kernel: ways.kernel.clone() };
         let plan = prepared.plan();
         // Before the first write to a register: from here on signals end the measurement, and everything is put back.
@@ -163,6 +170,7 @@ fn on(task: Task<'_>, host: &Host, receiver: &mut dyn Receiver) -> Result<ExitCo
                 title,
                 emulated: stand_in(),
                 plan: &plan,
+                cost,
                 kernel,
                 ways: &ways.reasons,
                 ender,
@@ -305,6 +313,15 @@ mod tests {
             // Where the kernel or a container forbids users to count: that is what it comes to.
             Err(failure) => assert!(failure.to_string().contains("perf_event"), "{failure}"),
         }
+    }
+
+    #[test]
+    fn only_software_machines_that_there_are_are_named() {
+        let named = |name| software_machines(pericore_catalog::family(name).unwrap());
+        assert_eq!(named("e5-2600"), "e5-2600");
+        assert_eq!(named("sapphire-rapids"), "e5-2600|emerald-rapids|nehalem");
+        let kernel_alone = pericore_catalog::kernel::family("gnr").unwrap().family();
+        assert_eq!(software_machines(kernel_alone), "e5-2600|emerald-rapids|nehalem");
     }
 
     /// What running on a machine of this processor comes to, whose files are in `folder`.

@@ -28,7 +28,6 @@ const SCENE: Scene = Scene {
 };
 
 #[test]
-#[ignore = "two minutes: the long form"]
 fn perf_comes_and_goes_on_e5_2600() {
     if switched_off() {
         return;

@@ -21,7 +21,7 @@ const SCENE: Scene = Scene {
 };
 
 #[test]
-#[ignore = "some five minutes: the long form"]
+#[ignore = "one more minute of a guest: the long form"]
 fn perf_comes_and_goes_on_emerald_rapids() {
     if switched_off() {
         return;

@@ -97,16 +97,19 @@ impl Scene {
     fn perf_in_turns_is_right(&self, run: &Run, notes: (u64, u64)) {
         let (event, config, happening) = self.first_of_many;
         let lines = section(&run.output, "perf often");
-        // Time, count, unit of measure, event, how long it ran, for which part of the time in per cent.
+        // "summary", count, unit of measure, event, how long it ran, for which part of the time in per cent.
         let raw = |line: &&str| -> Option<f64> {
             let (before, after) = line.split_once(event)?;
             let count: f64 = before.split(',').nth(1)?.parse().ok()?;
             Some(count * after.split(',').nth(2)?.parse::<f64>().ok()? / 100.0)
         };
-        let shown: f64 = lines.iter().filter_map(raw).sum();
+        let is_summary = |line: &&&str| line.trim_start().starts_with("summary");
+        let [shown] = lines.iter().filter(is_summary).filter_map(raw).collect::<Vec<f64>>()[..] else {
+            panic!("one line of all\n{}", run.output)
+        };
         let truth = truth::during(&self.runs(self.part(run, notes), config), happening) as f64;
-        // perf rounds the share of the time to hundredths of a per cent, of intervals of any length.
-        assert!((shown / truth - 1.0).abs() < 0.02, "perf shows {shown}, the truth is {truth}\n{}", run.output);
+        // perf scales each interval, adds these up, and cuts the share of the time to whole per cent.
+        assert!((shown / truth - 1.0).abs() < 0.035, "perf shows {shown}, the truth is {truth}\n{}", run.output);
     }
 
     /// Beside others nothing is frozen, and counters are read one after the other, on slow hosts with long gaps:
@@ -185,6 +188,7 @@ fn everybody_is_right(scene: &Scene, run: &Run) {
     let restored = scene.part(run, (5, 6)).last().map(|access| access.ticks);
     let runs = scene.runs(scene.part(run, (5, 7)), scene.one.1);
     let (from, to) = runs[runs.len() - 1];
-    assert!(Some(from) < restored && Some(to) > restored, "it stood after restore: {runs:?}\n{}", run.output);
+    // Where the killed session had stopped it, it begins with the last access of `restore`.
+    assert!(Some(from) <= restored && Some(to) > restored, "it stood after restore: {runs:?}\n{}", run.output);
     assert_eq!(section(&run.output, "journals"), [""; 0], "{}", run.output);
 }

@@ -34,11 +34,13 @@ ours_begins beside; more beside.json 6; ours_ends beside
 echo '@@ held beside'; registers
 perf_ends early
 note 2
-ours_begins joined; more joined.json 4
+# A check of all that counts depend on comes every 20 samples, of two lines each: what it has confirmed stays.
+ours_begins joined; more joined.json 44
 perf_begins once -e "$one"; more joined.json 4; perf_ends once
 more joined.json 4
 note 3
-perf_begins often -I 300 -e "$many"; more joined.json 4
+# Intervals alone would leave out what comes after the last whole one.
+perf_begins often -I 300 --summary -e "$many"; more joined.json 4
 note 4
 ours_ends joined
 echo '@@ held joined'; registers
