@@ -270,8 +270,12 @@ impl Ears {
     /// Stops as Ctrl-Z stops other programs: all of the process group, so that the shell notices.
     fn stop(&self) {
         self.screen.leave();
+        self.continued.store(false, Ordering::SeqCst);
         job::stop_others();
-        job::stop();
+        // On a busy machine the shell can have noticed by now, and the user can have typed `fg`: that was for us, too.
+        if !self.continued.load(Ordering::SeqCst) {
+            job::stop();
+        }
         // Who stopped all of us has asked once.
         self.told_to_stop.store(false, Ordering::SeqCst);
         self.go_on();
